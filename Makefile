@@ -1,0 +1,87 @@
+# The commands of the README. `make help` lists them; each sets up what it needs, in `.venv`, and
+# repeats only the steps whose inputs have changed.
+
+PYTHON ?= python3
+VENV := .venv
+ORACLE := .venv-oracle
+BIN := $(VENV)/bin
+SOURCES := $(shell find src build.rs build Cargo.toml Cargo.lock -type f 2>/dev/null)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test test-rust test-python check format lint types bench fuzz clean tools
+
+help: ## show this list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
+
+demo: $(VENV)/.built ## the main job on a real conversation: render, parse, stream
+	@$(BIN)/python examples/demo.py
+
+test: test-rust test-python ## set up and run all tests of both languages
+
+check: format lint types test ## formatting, lints, types, stubs, then all tests
+
+bench: $(VENV)/.built ## compare with the published packages, side by side; count instructions
+	$(BIN)/python benches/compare.py $(BENCH_OPTIONS)
+	$(BIN)/python benches/instructions.py
+
+fuzz: tools ## fuzz the parser; FUZZ_SECONDS=60 sets for how long
+	sh fuzz/run.sh $(or $(FUZZ_SECONDS),60)
+
+clean: ## remove all that these commands made
+	rm -rf $(VENV) $(ORACLE) .bench target fuzz/target .mypy_cache .pytest_cache .ruff_cache
+	rm -f python/openai_harmony/_lowlevel*.so
+
+# One line says which tool is missing and how to get it.
+tools:
+	@command -v cargo >/dev/null || { echo "cargo is missing: install Rust from https://rustup.rs" >&2; exit 1; }
+	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is missing: install Python 3.9 or later, or name one: make PYTHON=..." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 9))' || { echo "$(PYTHON) is too old: install Python 3.9 or later, or name one: make PYTHON=..." >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) cannot make virtual environments: install its venv package (Debian: apt install python3-venv)" >&2; exit 1; }
+
+test-rust: tools
+	cargo test --no-default-features
+
+test-python: $(VENV)/.dev $(VENV)/.built $(ORACLE)/.made
+	@OPENAI_HARMONY_ORACLE_PYTHON="$$(ls $(CURDIR)/$(ORACLE)/bin/python 2>/dev/null)" \
+	OPENAI_HARMONY_ORACLE_MISSING="$$(cat $(ORACLE)/missing 2>/dev/null)" \
+	TIKTOKEN_ENCODINGS_BASE=$(CURDIR)/$(ORACLE) \
+	$(BIN)/python -m pytest -rs
+	@$(BIN)/python -m pytest --doctest-modules python
+
+format: $(VENV)/.dev
+	cargo fmt --check
+	$(BIN)/ruff format --check .
+
+lint: $(VENV)/.dev
+	cargo clippy --all-targets -- -D warnings
+	PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo clippy --all-targets --features python -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps
+	$(BIN)/ruff check .
+
+types: $(VENV)/.dev $(VENV)/.built
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest openai_harmony._lowlevel --mypy-config-file pyproject.toml
+
+$(VENV)/.made: | tools
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1" "maturin>=1.9.4,<2"
+	@touch $@
+
+$(VENV)/.built: $(VENV)/.made $(SOURCES) pyproject.toml
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.made pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group checks
+	@touch $@
+
+# The published package that this one replaces, for the tests that compare the two. Where it
+# cannot be installed, those tests are skipped and show the reason.
+$(ORACLE)/.made: | $(VENV)/.built
+	@rm -rf $(ORACLE) && mkdir $(ORACLE)
+	@if $(BIN)/python -m venv $(ORACLE) \
+	  && $(ORACLE)/bin/python -m pip install --quiet --disable-pip-version-check openai-harmony==0.0.8 2>$(ORACLE)/missing; \
+	then rm -f $(ORACLE)/missing; $(BIN)/python -m openai_harmony vocabulary $(ORACLE); \
+	else rm -rf $(ORACLE)/bin; fi
+	@touch $@

@@ -1,0 +1,79 @@
+"""Compares this project with openai-harmony 0.0.8, tiktoken and gigatoken, side by side.
+
+Run it with `make bench`, or with a Python that has this project's package:
+
+    python benches/compare.py [--quick] [--rows PATTERN] [--rounds N] [--json FILE] [--all]
+        [--clock wall]
+
+docs/performance.md tells the method. A missed floor is said, and is no failure: times depend on
+the machine. Different outputs are one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import re
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import List
+
+from comparison import corpora, table
+from comparison.environments import Environments
+from comparison.lab import Lab
+from comparison.measures import Result
+from comparison.rows import ROWS
+
+PROJECT = Path(__file__).parents[1]
+
+
+def options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="fewer rounds, for a first look")
+    parser.add_argument("--rows", default="", metavar="PATTERN", help="only rows that match")
+    parser.add_argument("--rounds", type=int, metavar="N", help="rounds of each measurement")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all that was measured")
+    parser.add_argument("--all", action="store_true", help="show every input, not the worst alone")
+    parser.add_argument("--clock", choices=["processor", "wall"], default="processor")
+    parser.add_argument("--ours", default=sys.executable, metavar="PYTHON", help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def measure(lab: Lab, pattern: str) -> List[Result]:
+    results: List[Result] = []
+    for row in ROWS:
+        if re.search(pattern, row.work):
+            print(f"  {row.work}", file=sys.stderr, flush=True)
+            results += row.measure(lab)
+    return results
+
+
+def main() -> int:
+    chosen = options()
+    folder = PROJECT / ".bench"
+    environments = Environments(folder, chosen.ours, chosen.clock)
+    environments.make()
+    corpora.write(folder / "corpora")
+    rounds = chosen.rounds or (5 if chosen.quick else 25)
+    lab = Lab(environments, folder / "corpora", rounds, seconds=0.3 if chosen.quick else 2)
+    versions = lab.versions()
+    try:
+        results = measure(lab, chosen.rows)
+    finally:
+        lab.close()
+    if chosen.json:
+        report = {"versions": versions, "results": [asdict(result) for result in results]}
+        chosen.json.write_text(json.dumps(report, indent=1), encoding="utf-8")
+    print(
+        f"Python {platform.python_version()} on {platform.machine()}, best / median of rounds, {chosen.clock} time"
+    )
+    print(", ".join(f"{peer}: {hello['version']}" for peer, hello in versions.items()), "\n")
+    print(table.table(results if chosen.all else table.worst(results)), "\n")
+    print(table.summary(table.worst(results)))
+    return 0 if all(result.equal for result in results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

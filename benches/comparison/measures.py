@@ -1,0 +1,163 @@
+"""The kinds of rows: how each becomes probes, and probes become ratios."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
+
+from .lab import Lab, Probe, Sample
+
+Options = Tuple[Tuple[str, Any], ...]
+MEGABYTE = 1_000_000
+
+
+@dataclass
+class Result:
+    """One input of one row.
+
+    `ratio` is how many times faster this project is, or, where `at_most`, a factor (or an
+    amount) that should stay small.
+    """
+
+    work: str
+    given: str
+    against: str
+    ours: str
+    theirs: str
+    ratio: float
+    ratio_of_medians: float
+    floor: Optional[float]
+    at_most: bool = False
+    equal: bool = True
+    times: Dict[str, List[float]] = field(default_factory=dict)
+
+    @property
+    def met(self) -> Optional[bool]:
+        """None where there is no floor to meet."""
+        if not self.equal:
+            return False
+        if self.floor is None:
+            return None
+        return self.ratio <= self.floor if self.at_most else self.ratio >= self.floor
+
+
+@dataclass(frozen=True)
+class Faster:
+    """The same work by this project and by peers; `floors` None is shown, not judged."""
+
+    work: str
+    task: str
+    inputs: Tuple[str, ...]
+    floors: Mapping[str, Optional[float]]
+    cold: bool = False
+    #: What the peers do in place of the task, where they lack it.
+    instead: Optional[str] = None
+    options: Options = ()
+
+    def measure(self, lab: Lab) -> Iterator[Result]:
+        for given in self.inputs:
+            ours = Probe("ours", self.task, given, self.options, self.cold)
+            peers = {
+                peer: Probe(peer, self.instead or self.task, given, self.options, self.cold)
+                for peer in self.floors
+            }
+            samples = lab.measure([ours, *peers.values()])
+            for peer, floor in self.floors.items():
+                theirs = samples[peers[peer]]
+                yield compare(self.work, given, peer, samples[ours], theirs, floor)
+
+
+@dataclass(frozen=True)
+class Growth:
+    """This project on more of the same: the cost per unit may grow by a factor at most."""
+
+    work: str
+    task: str
+    #: What is compared: a label, the small input and the large one, each with its options.
+    steps: Tuple[Tuple[str, Tuple[str, Options], Tuple[str, Options]], ...]
+    limit: float
+
+    def measure(self, lab: Lab) -> Iterator[Result]:
+        for label, small, large in self.steps:
+            probes = [Probe("ours", self.task, *step) for step in (small, large)]
+            few, many = lab.measure(probes).values()
+            result = compare(self.work, label, "itself", few, many, self.limit)
+            # The larger is what the row is about.
+            yield replace(result, ours=shown(many), theirs=f"smaller: {shown(few)}", at_most=True)
+
+
+@dataclass(frozen=True)
+class Threads:
+    """Two threads at once against one: how many times as much gets done."""
+
+    work: str
+    tasks: Tuple[Tuple[str, str], ...]
+    floor: float
+
+    def measure(self, lab: Lab) -> Iterator[Result]:
+        for task, given in self.tasks:
+            two, one = (Probe("ours", f"threads:{count}:{task}", given) for count in (2, 1))
+            # By the clock on the wall, so many rounds: both cores are seldom free at once.
+            samples = lab.measure([two, one], times_rounds=4)
+            label = f"{task}: {given}"
+            yield compare(self.work, label, "one thread", samples[two], samples[one], self.floor)
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Resident memory after loading and a first rendering, above that after the import."""
+
+    work: str
+    given: str
+    limit_megabytes: float
+
+    def measure(self, lab: Lab) -> Iterator[Result]:
+        ours, theirs = (
+            [lab.memory(peer, self.given) for _ in range(3)] for peer in ("ours", "0.0.8")
+        )
+        least, most = (
+            sorted((each["after"] - each["before"]) / MEGABYTE for each in peer)
+            for peer in (ours, theirs)
+        )
+        yield Result(
+            work=self.work,
+            given=self.given,
+            against="itself",
+            ours=f"{least[0]:.1f} MB",
+            theirs=f"0.0.8: {most[0]:.1f} MB",
+            ratio=least[0],
+            ratio_of_medians=least[1],
+            floor=self.limit_megabytes,
+            at_most=True,
+            equal=ours[0]["digest"] == theirs[0]["digest"],
+            times={"ours": least, "0.0.8": most},
+        )
+
+
+def compare(
+    work: str, given: str, against: str, ours: Sample, theirs: Sample, floor: Optional[float]
+) -> Result:
+    """How many times as long the others take; peers have to give the same answer."""
+    return Result(
+        work=work,
+        given=given,
+        against=against,
+        ours=shown(ours),
+        theirs=f"{against}: {shown(theirs)}",
+        ratio=theirs.best / ours.best,
+        ratio_of_medians=theirs.median / ours.median,
+        floor=floor,
+        equal=against == "itself" or ours.digest == theirs.digest,
+        times={"ours": ours.times, against: theirs.times},
+    )
+
+
+def shown(sample: Sample) -> str:
+    """Best and median per unit, as in "1.25 / 1.31 µs per token"."""
+    scale, unit = next(
+        (scale, unit)
+        for scale, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
+        if sample.best >= scale or unit == "ns"
+    )
+    best, middle = (f"{time / scale:.3g}" for time in (sample.best, sample.median))
+    return f"{best} / {middle} {unit} per {sample.unit}"

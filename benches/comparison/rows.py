@@ -1,0 +1,144 @@
+"""The rows: which work, on which inputs, against whom, and the floor of each."""
+
+from __future__ import annotations
+
+from typing import Tuple, Union
+
+from .corpora import HOSTILE_LENGTHS, hostile_input, text_input
+from .measures import Faster, Growth, Memory, Options, Threads
+from .texts import HOSTILE, KINDS
+
+Row = Union[Faster, Growth, Memory, Threads]
+
+STREAMS = ("one long message", "many short messages")
+
+
+def _texts(*sizes: str) -> Tuple[str, ...]:
+    return tuple(text_input(kind, size) for size in sizes for kind in KINDS)
+
+
+def _first(tokens: int) -> Options:
+    """Only so many of the stream's tokens."""
+    return (("tokens", tokens),)
+
+
+def _grown(
+    stream: str, small: int, large: int
+) -> Tuple[str, Tuple[str, Options], Tuple[str, Options]]:
+    label = f"{stream}, {small:,} to {large:,} tokens"
+    return label, (stream, _first(small)), (stream, _first(large))
+
+
+def _doubled(kind: str) -> Tuple[str, Tuple[str, Options], Tuple[str, Options]]:
+    small, large = (hostile_input(kind, length) for length in HOSTILE_LENGTHS)
+    return f"{small} to {large}", (small, ()), (large, ())
+
+
+LOADING: Tuple[Row, ...] = (
+    Faster("load, first", "load", ("",), {"0.0.8": 30}, cold=True),
+    Faster("load, again", "load", ("",), {"0.0.8": 10_000}),
+    Memory("memory of load and first render", "7 messages, 4 tools", 15),
+)
+
+TEXT: Tuple[Row, ...] = (
+    Faster(
+        "encode, 400 B and 2 MB",
+        "encode",
+        _texts("400 B", "2 MB"),
+        {"0.0.8": 15, "tiktoken": 6, "gigatoken": 1},
+    ),
+    Faster(
+        "encode, 100 B and 10 KB",
+        "encode",
+        _texts("100 B", "10 KB"),
+        {"0.0.8": None, "tiktoken": None, "gigatoken": None},
+    ),
+    Faster(
+        "encode, first pass of a process",
+        "encode",
+        _texts("400 B", "2 MB"),
+        {"gigatoken": 1.5},
+        cold=True,
+    ),
+    Faster(
+        "encode, first pass after a first call",
+        "encode",
+        _texts("400 B", "2 MB"),
+        {"gigatoken": None},
+        cold=True,
+        options=(("called before", True),),
+    ),
+    Faster(
+        "decode",
+        "decode",
+        _texts("400 B", "2 MB"),
+        {"0.0.8": 3, "tiktoken": None, "gigatoken": None},
+    ),
+    Growth(
+        "encode, hostile text twice as long",
+        "encode",
+        tuple(_doubled(kind) for kind in HOSTILE),
+        2.5,
+    ),
+    Faster(
+        "encode, hostile letters", "encode", (hostile_input("letters", 40_000),), {"0.0.8": 200}
+    ),
+    Faster(
+        "encode, other hostile text",
+        "encode",
+        tuple(hostile_input(kind, 40_000) for kind in HOSTILE if kind != "letters"),
+        {"0.0.8": None},
+    ),
+)
+
+CONVERSATIONS: Tuple[Row, ...] = (
+    Faster("render, 7 messages", "render", ("7 messages, 4 tools",), {"0.0.8": 30}),
+    Faster("render, 102 messages", "render", ("102 messages",), {"0.0.8": 40}),
+    Faster("parse, 102 messages", "parse", ("102 messages",), {"0.0.8": 60}),
+)
+
+STREAMING: Tuple[Row, ...] = (
+    Faster("process", "process", STREAMS, {"0.0.8": 10}, options=_first(16_000)),
+    Growth(
+        "process, longer stream",
+        "process",
+        tuple(_grown(stream, 1_000, 16_000) for stream in STREAMS),
+        1.3,
+    ),
+    Faster("server loop A", "loop_a", ("8 messages",), {"0.0.8": 8}),
+    Faster("server loop B", "loop_b", STREAMS[:1], {"0.0.8": 1_000}, options=_first(8_000)),
+    Growth("server loop B, longer stream", "loop_b", (_grown(STREAMS[0], 1_000, 8_000),), 1.3),
+    Faster(
+        "process and current_content",
+        "loop_with_content",
+        STREAMS[:1],
+        {"0.0.8": 5},
+        options=_first(8_000),
+    ),
+    Faster(
+        "feed, chunks of 64, against process",
+        "feed",
+        STREAMS,
+        {"0.0.8": 20},
+        instead="process",
+        options=_first(16_000),
+    ),
+    Faster("new parser", "new parser", ("",), {"0.0.8": 50}),
+    Faster("stop_tokens_for_assistant_actions", "stop tokens", ("",), {"0.0.8": 50}),
+)
+
+# Texts of some microseconds are encoded with the interpreter's lock held: see "two threads" in
+# docs/performance.md.
+THREADS: Tuple[Row, ...] = (
+    Threads(
+        "two threads",
+        (
+            ("encode", "chat, 10 KB"),
+            ("encode", "prose, 2 MB"),
+            ("render", "102 messages"),
+        ),
+        1.8,
+    ),
+)
+
+ROWS: Tuple[Row, ...] = (*LOADING, *TEXT, *CONVERSATIONS, *STREAMING, *THREADS)

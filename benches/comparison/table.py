@@ -1,0 +1,60 @@
+"""The results as a table, in Markdown that reads well in a terminal."""
+
+from __future__ import annotations
+
+from typing import Dict, Iterable, List, Sequence, Tuple
+
+from .measures import Result
+
+HEADINGS = ("work", "worst input", "ours", "others", "ratio", "of medians", "floor", "")
+
+
+def worst(results: Iterable[Result]) -> List[Result]:
+    """Of each row, against each peer, the input with the worst ratio."""
+    found: Dict[Tuple[str, str], Result] = {}
+    for result in results:
+        key = (result.work, result.against)
+        if key not in found or _badness(result) > _badness(found[key]):
+            found[key] = result
+    return list(found.values())
+
+
+def table(results: Sequence[Result]) -> str:
+    rows = [HEADINGS, *(_cells(result) for result in results)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
+    lines = ["| " + " | ".join(map(str.ljust, row, widths)) + " |" for row in rows]
+    lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    return "\n".join(lines)
+
+
+def summary(results: Sequence[Result]) -> str:
+    judged = [result for result in results if result.met is not None]
+    missed = [result for result in judged if not result.met]
+    if not missed:
+        return f"All {len(judged)} floors are met."
+    names = "".join(f"\n  {result.work}, against {result.against}" for result in missed)
+    return f"{len(missed)} of {len(judged)} floors are missed:{names}"
+
+
+def _badness(result: Result) -> Tuple[bool, float]:
+    return not result.equal, result.ratio if result.at_most else -result.ratio
+
+
+def _cells(result: Result) -> Tuple[str, ...]:
+    sign = "≤" if result.at_most else "≥"
+    unit = " MB" if "MB" in result.ours else "×"
+    verdict = {None: "", True: "met", False: "MISSED"}[result.met]
+    return (
+        result.work,
+        result.given or "–",
+        result.ours,
+        result.theirs,
+        f"{number(result.ratio)}{unit}",
+        f"{number(result.ratio_of_medians)}{unit}",
+        "" if result.floor is None else f"{sign} {result.floor:,}{unit}",
+        verdict if result.equal else "OUTPUTS DIFFER",
+    )
+
+
+def number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

@@ -1,0 +1,67 @@
+//! Writes the tables of the tokenizer to `OUT_DIR`, from the vocabulary that the tiktoken-rs crate
+//! ships and from the Unicode tables of regex-syntax, which are those of tiktoken-rs's own
+//! pattern. The modules of `src/tokenizer` use the tables in place and say how they read them.
+
+#[path = "build/char_flags.rs"]
+mod char_flags;
+#[path = "src/tokenizer/split/flags.rs"]
+mod flags;
+#[path = "build/merges.rs"]
+mod merges;
+#[path = "src/tokenizer/perfect_hash.rs"]
+mod perfect_hash;
+#[path = "build/pilots.rs"]
+mod pilots;
+#[path = "src/tokenizer/special_names.rs"]
+mod special_names;
+#[path = "build/trie.rs"]
+mod trie;
+#[path = "build/vocabulary.rs"]
+mod vocabulary;
+#[path = "build/words.rs"]
+mod words;
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::{env, fs};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let shared = ["split/flags.rs", "perfect_hash.rs", "special_names.rs"];
+    let shared = shared.map(|file| format!("src/tokenizer/{file}"));
+    for input in ["build.rs", "build"].into_iter().chain(shared.iter().map(String::as_str)) {
+        println!("cargo::rerun-if-changed={input}");
+    }
+    let folder = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);
+    let tokens = vocabulary::load()?;
+    let tables = [
+        vocabulary::tables(&tokens)?,
+        words::tables(&tokens)?,
+        trie::tables(&tokens),
+        merges::tables(&tokens)?,
+        char_flags::tables()?,
+    ];
+    for Table { name, bytes } in tables.into_iter().flatten() {
+        fs::write(folder.join(name), bytes)?;
+    }
+    Ok(())
+}
+
+/// A file of `OUT_DIR`: all numbers in it are little-endian.
+struct Table {
+    name: &'static str,
+    bytes: Vec<u8>,
+}
+
+impl Table {
+    fn of_u16(name: &'static str, numbers: &[u16]) -> Self {
+        Self { name, bytes: numbers.iter().flat_map(|number| number.to_le_bytes()).collect() }
+    }
+
+    fn of_u32(name: &'static str, numbers: &[u32]) -> Self {
+        Self { name, bytes: numbers.iter().flat_map(|number| number.to_le_bytes()).collect() }
+    }
+
+    fn of_u64(name: &'static str, numbers: &[u64]) -> Self {
+        Self { name, bytes: numbers.iter().flat_map(|number| number.to_le_bytes()).collect() }
+    }
+}

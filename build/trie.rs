@@ -1,0 +1,116 @@
+//! The table of `src/tokenizer/prefixes.rs`: the ordinary tokens as a trie over their bytes.
+
+use std::collections::VecDeque;
+
+use crate::Table;
+
+/// Rank of a node that ends no token; `src/tokenizer/prefixes.rs` says the same.
+const NO_RANK: u64 = (1 << 18) - 1;
+/// Bit of a node below which there is only one token.
+const LEAF: u64 = 1 << 27;
+/// No node: its first nine bits are no byte.
+const HOLE: u64 = 1 << 8;
+
+/// A token and its rank.
+type Ranked<'t> = (&'t [u8], u64);
+
+/// `trie_nodes.bin`: u64 per node: bits 0 to 8 the byte that leads to it, 9 to 26 the rank of the
+/// token that ends there, bit 27 whether it is a leaf, 32 to 63 its base. The child of a node for a
+/// byte is at its base XOR the byte, if the node there has that byte. A leaf has the rank of the
+/// only token below it, and in place of a base how many bytes of that token are left (bits 32 to
+/// 39) and the first three of them. The nodes of the first bytes are at 0 to 255.
+pub(crate) fn tables(tokens: &[Vec<u8>]) -> Vec<Table> {
+    let mut sorted: Vec<Ranked> = tokens.iter().map(Vec::as_slice).zip(0..).collect();
+    sorted.sort_unstable();
+
+    let mut nodes = Nodes::default();
+    // Nodes whose children are to be placed: index, depth, and the tokens below.
+    let mut queue = VecDeque::new();
+    nodes.reserve(255);
+    for (byte, below) in children(&sorted, 0) {
+        queue.push_back((nodes.put(byte as usize, byte), 1, below));
+    }
+    while let Some((index, depth, below)) = queue.pop_front() {
+        let (first, rank) = below[0];
+        let ends_here = first.len() == depth;
+        if below.len() == 1 {
+            nodes.finish(index, rank, LEAF | left(&first[depth..]) << 32);
+            continue;
+        }
+        let children = children(&below[usize::from(ends_here)..], depth);
+        let bytes: Vec<u8> = children.iter().map(|(byte, _)| *byte).collect();
+        let base = nodes.find_base(&bytes);
+        nodes.finish(index, if ends_here { rank } else { NO_RANK }, (base as u64) << 32);
+        for (byte, below) in children {
+            queue.push_back((nodes.put(base ^ byte as usize, byte), depth + 1, below));
+        }
+    }
+    vec![Table::of_u64("trie_nodes.bin", &nodes.into_numbers())]
+}
+
+/// How many bytes of a token are left below a leaf, and the first three of them.
+fn left(bytes: &[u8]) -> u64 {
+    let first = bytes.iter().take(3).rev().fold(0, |first, &byte| first << 8 | u64::from(byte));
+    first << 8 | bytes.len() as u64
+}
+
+/// Groups tokens that agree up to `depth` by the byte there.
+fn children<'a, 't>(tokens: &'a [Ranked<'t>], depth: usize) -> Vec<(u8, &'a [Ranked<'t>])> {
+    tokens
+        .chunk_by(|(a, _), (b, _)| a[depth] == b[depth])
+        .map(|group| (group[0].0[depth], group))
+        .collect()
+}
+
+/// The growing array of nodes.
+#[derive(Default)]
+struct Nodes {
+    places: Vec<Option<u64>>,
+    /// Whether a base is in use: no two nodes may share one, or they would share children.
+    bases: Vec<bool>,
+    first_free: usize,
+}
+
+impl Nodes {
+    /// Grows the array to hold the index and all others that differ from it in the last byte.
+    fn reserve(&mut self, index: usize) {
+        let len = self.places.len().max((index | 255) + 1);
+        self.places.resize(len, None);
+        self.bases.resize(len, false);
+        // Base 0 belongs to the root, which is no node.
+        self.bases[0] = true;
+    }
+
+    fn put(&mut self, index: usize, byte: u8) -> usize {
+        self.places[index] = Some(byte.into());
+        index
+    }
+
+    fn finish(&mut self, index: usize, rank: u64, rest: u64) {
+        if let Some(node) = &mut self.places[index] {
+            *node |= rank << 9 | rest;
+        }
+    }
+
+    /// A base that no node has and that leads all bytes to free nodes.
+    fn find_base(&mut self, bytes: &[u8]) -> usize {
+        while self.places.get(self.first_free).is_some_and(Option::is_some) {
+            self.first_free += 1;
+        }
+        let mut index = self.first_free;
+        loop {
+            self.reserve(index);
+            let base = index ^ bytes[0] as usize;
+            let free = |byte: &u8| self.places[base ^ *byte as usize].is_none();
+            if self.places[index].is_none() && !self.bases[base] && bytes.iter().all(free) {
+                self.bases[base] = true;
+                return base;
+            }
+            index += 1;
+        }
+    }
+
+    fn into_numbers(self) -> Vec<u64> {
+        self.places.into_iter().map(|node| node.unwrap_or(HOLE)).collect()
+    }
+}

@@ -1,0 +1,67 @@
+//! The ranks themselves: fetched from tiktoken-rs, checked, laid out for decoding.
+
+use std::error::Error;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
+
+use crate::Table;
+use crate::special_names;
+
+/// SHA-256 of the published `o200k_base.tiktoken`.
+const CANONICAL_SHA256: [u8; 32] = [
+    0x44, 0x6a, 0x95, 0x38, 0xcb, 0x6c, 0x34, 0x8e, 0x35, 0x16, 0x12, 0x0d, 0x7c, 0x08, 0xb0, 0x9f,
+    0x57, 0xc3, 0x64, 0x95, 0xe2, 0xac, 0xff, 0xfe, 0x59, 0xa5, 0xbf, 0x8b, 0x0c, 0xfb, 0x1a, 0x2d,
+];
+
+/// The bytes of the ordinary tokens, by rank.
+pub(crate) fn load() -> Result<Vec<Vec<u8>>, Box<dyn Error>> {
+    let published = tiktoken_rs::o200k_base()?;
+    let tokens = (0..special_names::FIRST)
+        .map(|rank| published.decode_bytes(&[rank]))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| format!("a rank is missing: {error:?}"))?;
+    check(&tokens)?;
+    Ok(tokens)
+}
+
+/// Compares with the published file: a line per token, its bytes in base64, a space, its rank.
+fn check(tokens: &[Vec<u8>]) -> Result<(), Box<dyn Error>> {
+    let mut hasher = Sha256::new();
+    for (rank, token) in tokens.iter().enumerate() {
+        hasher.update(format!("{} {rank}\n", STANDARD.encode(token)));
+    }
+    if hasher.finalize()[..] != CANONICAL_SHA256 {
+        return Err("the vocabulary of tiktoken-rs is not the published one".into());
+    }
+    // The merging relies on this: the rank of a byte alone is below that of any longer token.
+    if tokens.iter().position(|token| token.len() > 1) != Some(256) {
+        return Err("the first 256 ranks are not the single bytes".into());
+    }
+    Ok(())
+}
+
+/// `token_bytes.bin`: the bytes of all tokens by rank, special ones by their names, then
+/// `PADDING` zeros, so that decoding may copy a fixed number of bytes.
+/// `token_starts.bin`: u32 where each begins, and where the last ends.
+pub(crate) fn tables(tokens: &[Vec<u8>]) -> Result<Vec<Table>, Box<dyn Error>> {
+    const PADDING: usize = 16;
+    let specials =
+        (special_names::FIRST..=special_names::LAST).map(|rank| special_name(rank).into());
+    let mut bytes = Vec::new();
+    let mut starts = vec![0];
+    for token in tokens.iter().cloned().chain(specials) {
+        bytes.extend(token);
+        starts.push(u32::try_from(bytes.len())?);
+    }
+    bytes.resize(bytes.len() + PADDING, 0);
+    Ok(vec![Table { name: "token_bytes.bin", bytes }, Table::of_u32("token_starts.bin", &starts)])
+}
+
+fn special_name(rank: u32) -> String {
+    match special_names::NAMED.iter().find(|(_, id)| *id == rank) {
+        Some((name, _)) => (*name).to_owned(),
+        None => format!("{}{rank}{}", special_names::RESERVED_PREFIX, special_names::SUFFIX),
+    }
+}

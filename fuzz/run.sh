@@ -1,0 +1,11 @@
+#!/bin/sh
+# Fuzzes the parser for some seconds: sh fuzz/run.sh 60
+set -eu
+cd "$(dirname "$0")/.."
+seconds=${1:-60}
+command -v cargo-fuzz >/dev/null || {
+    echo "cargo-fuzz is missing: cargo install cargo-fuzz" >&2
+    exit 1
+}
+# Sanitizers need unstable compiler flags; the variable lets a stable compiler take them.
+RUSTC_BOOTSTRAP=1 exec cargo fuzz run parse --sanitizer none -- -max_total_time="$seconds" -max_len=64

@@ -1,0 +1,89 @@
+"""Renderer and parser of the harmony response format, which the gpt-oss models speak.
+
+A conversation becomes the exact tokens that the model was trained on, and the model's tokens
+become messages again, one token at a time while they stream:
+
+>>> encoding = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
+>>> question = Message.from_role_and_content(Role.USER, "What is 2 + 2?")
+>>> conversation = Conversation.from_messages([question])
+>>> prompt = encoding.render_conversation_for_completion(conversation, Role.ASSISTANT)
+>>> encoding.decode(prompt)
+'<|start|>user<|message|>What is 2 + 2?<|end|><|start|>assistant'
+>>> answer = encoding.encode("<|channel|>final<|message|>4.<|return|>", allowed_special="all")
+>>> [message] = encoding.parse_messages_from_completion_tokens(answer, Role.ASSISTANT)
+>>> message.channel, message.content[0].text
+('final', '4.')
+
+The models are in :mod:`openai_harmony.chat`, rendering and whole-sequence parsing in
+:mod:`openai_harmony.encoding`, the incremental parser in :mod:`openai_harmony.stream`. All the
+work is done by a compiled Rust extension.
+"""
+
+import openai_harmony._extension  # isort: skip  # noqa: F401  (says how to build, if it is not)
+from openai_harmony.chat import (
+    Author,
+    ChannelConfig,
+    Content,
+    Conversation,
+    DeveloperContent,
+    Message,
+    ReasoningEffort,
+    ResponseFormat,
+    Role,
+    SystemContent,
+    TextContent,
+    ToolDescription,
+    ToolNamespaceConfig,
+)
+from openai_harmony.encoding import (
+    HarmonyEncoding,
+    HarmonyEncodingName,
+    load_harmony_encoding,
+)
+from openai_harmony.errors import HarmonyError
+from openai_harmony.options import (
+    AnalysisPolicy,
+    HeaderStyle,
+    RenderConversationConfig,
+    RenderOptions,
+    ToolSchemaStyle,
+)
+from openai_harmony.stream import (
+    ContentDelta,
+    MessageEnd,
+    MessageStart,
+    Repair,
+    StreamableParser,
+    StreamState,
+)
+
+__all__ = [
+    "AnalysisPolicy",
+    "Author",
+    "ChannelConfig",
+    "Content",
+    "ContentDelta",
+    "Conversation",
+    "DeveloperContent",
+    "HarmonyEncoding",
+    "HarmonyEncodingName",
+    "HarmonyError",
+    "HeaderStyle",
+    "Message",
+    "MessageEnd",
+    "MessageStart",
+    "ReasoningEffort",
+    "RenderConversationConfig",
+    "RenderOptions",
+    "Repair",
+    "ResponseFormat",
+    "Role",
+    "StreamState",
+    "StreamableParser",
+    "SystemContent",
+    "TextContent",
+    "ToolDescription",
+    "ToolNamespaceConfig",
+    "ToolSchemaStyle",
+    "load_harmony_encoding",
+]

@@ -1,0 +1,46 @@
+"""The data model of a conversation and its JSON form. Data only: no behaviour lives here.
+
+A :class:`Conversation` is a list of :class:`Message`. A message has an :class:`Author`, a list of
+:class:`Content` parts, and three optional header fields: channel, recipient and content type.
+
+The classes are pydantic models and mutable: assign to their fields, or chain the builders. They
+stand as fields of other models, in a FastAPI request for example.
+
+>>> call = (
+...     Message.from_role_and_content("assistant", '{"location": "Tokyo"}')
+...     .with_channel("commentary")
+...     .with_recipient("functions.get_current_weather")
+...     .with_content_type("<|constrain|>json")
+... )
+>>> call.to_dict()["recipient"]
+'functions.get_current_weather'
+"""
+
+from openai_harmony.chat.content import (
+    ChannelConfig,
+    Content,
+    DeveloperContent,
+    ReasoningEffort,
+    ResponseFormat,
+    SystemContent,
+    TextContent,
+)
+from openai_harmony.chat.conversation import Conversation
+from openai_harmony.chat.message import Author, Message, Role
+from openai_harmony.chat.tools import ToolDescription, ToolNamespaceConfig
+
+__all__ = [
+    "Author",
+    "ChannelConfig",
+    "Content",
+    "Conversation",
+    "DeveloperContent",
+    "Message",
+    "ReasoningEffort",
+    "ResponseFormat",
+    "Role",
+    "SystemContent",
+    "TextContent",
+    "ToolDescription",
+    "ToolNamespaceConfig",
+]

@@ -1,0 +1,208 @@
+"""What a message says: text, or the structured content of system and developer messages."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Optional, Union
+
+from pydantic import BaseModel, Field, StrictBool
+from typing_extensions import Self
+
+from openai_harmony._shadowing import field_named
+from openai_harmony.chat.json_form import require_object
+from openai_harmony.chat.tools import ToolDescription, ToolNamespaceConfig
+
+
+class Content(BaseModel):
+    """One part of a message's content; the base of the three kinds of content."""
+
+    def to_dict(self) -> Dict[str, Any]:
+        """The part in canonical JSON form, its kind under ``type``."""
+        raise NotImplementedError(f"{type(self).__name__} has no canonical JSON form")
+
+
+class TextContent(Content):
+    """Text, always rendered as ordinary tokens, whatever markers it may spell."""
+
+    text: str
+
+    def to_dict(self) -> Dict[str, Any]:
+        """The part in canonical JSON form.
+
+        >>> TextContent(text="Hello").to_dict()
+        {'type': 'text', 'text': 'Hello'}
+        """
+        return {"type": "text", "text": self.text}
+
+
+class ReasoningEffort(str, Enum):
+    """How long the model thinks (guide, section "Reasoning")."""
+
+    LOW = "Low"
+    MEDIUM = "Medium"
+    HIGH = "High"
+
+
+class ChannelConfig(BaseModel):
+    """The channels that the system message names."""
+
+    valid_channels: List[str]
+    """The channels in the order of their naming."""
+    channel_required: bool
+    """Whether every message must be on one of them."""
+
+    @classmethod
+    def require_channels(cls, channels: Iterable[str]) -> Self:
+        """These channels, and every message must be on one."""
+        names = channels if isinstance(channels, str) else list(channels)
+        # A string is no list of channels, which validation says.
+        return cls(valid_channels=names, channel_required=True)  # type: ignore[arg-type]
+
+
+class _HoldsTools(Content):
+    """Content of system and developer messages: reading it, and builders for its ``tools``.
+
+    The field itself is the subclass's, since its place among the others is the JSON form's order.
+    """
+
+    if TYPE_CHECKING:
+        tools: Optional[Dict[str, ToolNamespaceConfig]]
+
+    def with_tools(self, ns_config: ToolNamespaceConfig) -> Self:
+        """Adds a namespace of tools, or replaces the one of its name; returns self."""
+        if self.tools is None:
+            self.tools = {}
+        self.tools[ns_config.name] = ns_config
+        return self
+
+    def with_browser_tool(self) -> Self:
+        """Adds the browser (guide, section "Browser tool"); returns self."""
+        return self.with_tools(ToolNamespaceConfig.browser())
+
+    def with_python_tool(self) -> Self:
+        """Adds the notebook (guide, section "Python tool"); returns self."""
+        return self.with_tools(ToolNamespaceConfig.python())
+
+    @classmethod
+    def from_dict(cls, raw: Mapping[str, Any]) -> Self:
+        """Reads the canonical JSON form; absent fields get their defaults."""
+        return cls.model_validate(dict(require_object(raw, "content")))
+
+
+def _guide_channels() -> ChannelConfig:
+    return ChannelConfig.require_channels(["analysis", "commentary", "final"])
+
+
+class SystemContent(_HoldsTools, protected_namespaces=()):
+    """The content of a system message (guide, section "System message format").
+
+    ``None`` leaves a line out.
+    """
+
+    # The names that pydantic keeps for itself are not protected here: `model_identity` is the
+    # format's.
+
+    model_identity: Optional[str] = "You are ChatGPT, a large language model trained by OpenAI."
+    reasoning_effort: Optional[ReasoningEffort] = ReasoningEffort.MEDIUM
+    conversation_start_date: Optional[str] = None
+    """``Current date: 2025-06-28``."""
+    knowledge_cutoff: Optional[str] = "2024-06"
+    channel_config: Optional[ChannelConfig] = Field(default_factory=_guide_channels)
+    tools: Optional[Dict[str, ToolNamespaceConfig]] = None
+    """Built-in tools by namespace, rendered in the order of the names."""
+
+    @classmethod
+    def new(cls) -> Self:
+        """The guide's identity, cutoff and channels, medium reasoning, no date."""
+        return cls()
+
+    def with_model_identity(self, model_identity: str) -> Self:
+        """Replaces the identity; returns self, as all builders do."""
+        self.model_identity = model_identity
+        return self
+
+    def with_reasoning_effort(self, reasoning_effort: ReasoningEffort) -> Self:
+        """Sets the reasoning effort; ``ValueError`` if it is none."""
+        self.reasoning_effort = ReasoningEffort(reasoning_effort)
+        return self
+
+    def with_conversation_start_date(self, conversation_start_date: str) -> Self:
+        """Sets the current date, as the guide writes it: ``2025-06-28``."""
+        self.conversation_start_date = conversation_start_date
+        return self
+
+    def with_knowledge_cutoff(self, knowledge_cutoff: str) -> Self:
+        """Replaces the knowledge cutoff."""
+        self.knowledge_cutoff = knowledge_cutoff
+        return self
+
+    def with_channel_config(self, channel_config: ChannelConfig) -> Self:
+        """Replaces the channels."""
+        self.channel_config = channel_config
+        return self
+
+    def with_required_channels(self, channels: Iterable[str]) -> Self:
+        """Replaces the channels and requires them."""
+        self.channel_config = ChannelConfig.require_channels(channels)
+        return self
+
+    def to_dict(self) -> Dict[str, Any]:
+        """The content in canonical JSON form: fields that are ``None`` left out."""
+        return {**self.model_dump(exclude_none=True), "type": "system_content"}
+
+
+with field_named("schema"):
+
+    class ResponseFormat(BaseModel):
+        """A named JSON Schema that an answer may be held to (guide, "Structured output")."""
+
+        name: str
+        """The format's name, unique within its message."""
+        description: Optional[str] = None
+        """What the format is for; becomes a comment above the schema."""
+        # Without `Field()` pydantic 2.3 takes the shadowed method for a default.
+        schema: Union[Dict[str, Any], StrictBool] = Field()  # type: ignore[assignment]
+        """The JSON Schema, written out compactly with its keys in their order."""
+
+
+class DeveloperContent(_HoldsTools):
+    """The content of a developer message (guide, section "Developer message format")."""
+
+    instructions: Optional[str] = None
+    """What is elsewhere called the system prompt."""
+    tools: Optional[Dict[str, ToolNamespaceConfig]] = None
+    """Tools by namespace, rendered in the order of the names."""
+    response_formats: List[ResponseFormat] = Field(default_factory=list)
+    """Formats that an answer may be held to, in the order of their naming."""
+
+    @classmethod
+    def new(cls) -> Self:
+        """Empty content."""
+        return cls()
+
+    def with_instructions(self, instructions: str) -> Self:
+        """Sets the instructions; returns self, as all builders do."""
+        self.instructions = instructions
+        return self
+
+    def with_function_tools(self, tools: Iterable[ToolDescription]) -> Self:
+        """Sets the tools of the namespace ``functions`` (guide, section "Function calling")."""
+        return self.with_tools(ToolNamespaceConfig(name="functions", tools=list(tools)))
+
+    def with_response_format(
+        self,
+        name: str,
+        schema: Union[Dict[str, Any], bool],
+        description: Optional[str] = None,
+    ) -> Self:
+        """Adds a response format (guide, section "Structured output")."""
+        added = ResponseFormat(name=name, description=description, schema=schema)
+        self.response_formats.append(added)
+        return self
+
+    def to_dict(self) -> Dict[str, Any]:
+        """The content in canonical JSON form: what is ``None`` or empty left out."""
+        fields = self.model_dump(exclude_none=True)
+        if not self.response_formats:
+            del fields["response_formats"]
+        return {**fields, "type": "developer_content"}

@@ -1,0 +1,88 @@
+"""Reading the canonical JSON form: whatever is wrong is a ValueError that says what and where."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from typing import Any, Dict, Iterator, List, Mapping, Union
+
+from pydantic import ValidationError
+
+
+class MissingFieldError(ValueError, KeyError):
+    """A field that the JSON form must have is not there.
+
+    Also a ``KeyError``, which is what version 0.0.8 raised.
+    """
+
+    __str__ = Exception.__str__
+
+
+def parse_json(payload: Union[str, bytes]) -> Any:
+    """The value of a JSON text."""
+    try:
+        return json.loads(payload)
+    except RecursionError:
+        raise ValueError("Invalid JSON: nested too deeply") from None
+
+
+def json_text(value: Any) -> str:
+    """The JSON text of a value."""
+    try:
+        return json.dumps(value)
+    except RecursionError:
+        raise ValueError("No JSON: nested too deeply, or within itself") from None
+
+
+def require_object(value: Any, what: str) -> Mapping[str, Any]:
+    """The value, if it is an object in JSON's sense."""
+    if not isinstance(value, Mapping):
+        raise ValueError(f"Invalid {what}: expected an object, got {_name(value)}")
+    return value
+
+
+def require_list(value: Any, what: str) -> List[Any]:
+    """The value, if it is a list."""
+    if not isinstance(value, (list, tuple)):
+        raise ValueError(f"Invalid {what}: expected a list, got {_name(value)}")
+    return list(value)
+
+
+def require_field(fields: Mapping[str, Any], name: str, what: str) -> Any:
+    """The value of a field that must be there."""
+    try:
+        return fields[name]
+    except KeyError:
+        raise MissingFieldError(f"Invalid {what}: {name!r} is missing") from None
+
+
+@contextmanager
+def error_inside(field: str, index: int) -> Iterator[None]:
+    """Says of an error raised inside in which entry of which field it arose."""
+    try:
+        yield
+    except ValidationError as error:
+        raise ValidationError.from_exception_data(
+            error.title,
+            [
+                {
+                    "type": line["type"],
+                    "loc": (field, index, *line["loc"]),
+                    "input": line["input"],
+                    "ctx": _context(line),
+                }
+                for line in error.errors()
+            ],
+        ) from None
+    except ValueError as error:
+        kind = type(error) if isinstance(error, MissingFieldError) else ValueError
+        raise kind(f"{error} (in {field}[{index}])") from None
+
+
+def _context(line: Mapping[str, Any]) -> Dict[str, Any]:
+    context: Dict[str, Any] = line.get("ctx", {})
+    return context
+
+
+def _name(value: Any) -> str:
+    return "null" if value is None else type(value).__name__

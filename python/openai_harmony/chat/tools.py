@@ -1,0 +1,59 @@
+"""Tools: what the model may call."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Optional
+
+from pydantic import BaseModel
+from typing_extensions import Self
+
+from openai_harmony import _lowlevel
+
+
+class ToolDescription(BaseModel):
+    """A callable tool (guide, section "Defining available tools")."""
+
+    name: str
+    """The name within its namespace: ``get_location`` is called as ``functions.get_location``."""
+    description: Optional[str] = None
+    """What the tool does; becomes the comment above its type. ``None`` writes no comment."""
+    parameters: Optional[Dict[str, Any]] = None
+    """JSON Schema of the arguments; ``None`` for a tool without. Its key order decides tokens."""
+
+    @classmethod
+    def new(
+        cls,
+        name: str,
+        description: Optional[str] = None,
+        parameters: Optional[Dict[str, Any]] = None,
+    ) -> Self:
+        """A tool, its fields in order.
+
+        >>> ToolDescription.new("get_location", "Gets the location of the user.").parameters
+        """
+        return cls(name=name, description=description, parameters=parameters)
+
+
+class ToolNamespaceConfig(BaseModel):
+    """Tools under one name."""
+
+    name: str
+    """The namespace, ``functions`` for a developer's own tools."""
+    description: Optional[str] = None
+    """What the tools have in common."""
+    tools: List[ToolDescription]
+    """The tools; a namespace may have none, as ``python`` does."""
+
+    @staticmethod
+    def browser() -> ToolNamespaceConfig:
+        """The browser that the model was trained with (guide, section "Browser tool").
+
+        >>> [tool.name for tool in ToolNamespaceConfig.browser().tools]
+        ['search', 'open', 'find']
+        """
+        return _lowlevel.get_tool_namespace_config("browser")
+
+    @staticmethod
+    def python() -> ToolNamespaceConfig:
+        """The stateful notebook that the model was trained with (guide, "Python tool")."""
+        return _lowlevel.get_tool_namespace_config("python")

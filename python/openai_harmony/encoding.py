@@ -1,0 +1,58 @@
+"""The encoding: conversations to tokens, tokens to messages, text to tokens and back."""
+
+from __future__ import annotations
+
+from enum import Enum
+from functools import cache, cached_property
+from typing import Callable, Set, Tuple, Union
+
+from openai_harmony import _lowlevel
+
+
+class HarmonyEncodingName(str, Enum):
+    """The encodings that there are."""
+
+    HARMONY_GPT_OSS = "HarmonyGptOss"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class HarmonyEncoding(_lowlevel.HarmonyEncoding):
+    """The encoding of the gpt-oss models; get it from :func:`load_harmony_encoding`.
+
+    A handle on shared, immutable data: free to make, copy and pickle, safe to use from many
+    threads. The methods are compiled; ``help(HarmonyEncoding.render)`` shows what each does.
+    """
+
+    @cached_property
+    def special_tokens_set(self) -> Set[str]:
+        """The names of all special tokens, the reserved ones included."""
+        return set(self._special_tokens())
+
+    def __reduce__(self) -> Tuple[Callable[[str], HarmonyEncoding], Tuple[str]]:
+        return load_harmony_encoding, (self.name,)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
+
+    @property
+    def _inner(self) -> HarmonyEncoding:
+        """Itself: callers written for version 0.0.8 reach through this name."""
+        return self
+
+
+def load_harmony_encoding(name: Union[HarmonyEncodingName, str]) -> HarmonyEncoding:
+    """The encoding of this name, ``"HarmonyGptOss"``; ``ValueError`` for any other.
+
+    Costs next to nothing: the vocabulary is part of the package and used in place.
+
+    >>> load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS).name
+    'HarmonyGptOss'
+    """
+    return _load(name.value if isinstance(name, HarmonyEncodingName) else str(name))
+
+
+@cache
+def _load(name: str) -> HarmonyEncoding:
+    return HarmonyEncoding(name)

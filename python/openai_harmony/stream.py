@@ -1,0 +1,72 @@
+"""The incremental parser and what it reports."""
+
+from __future__ import annotations
+
+import copy
+from enum import Enum
+from typing import Any, Dict, Union
+
+from typing_extensions import Self
+
+from openai_harmony import _lowlevel
+from openai_harmony._lowlevel import ContentDelta, MessageEnd, MessageStart, Repair
+
+
+class StreamState(Enum):
+    """Where in a message an incremental parser stands."""
+
+    EXPECT_START = "ExpectStart"
+    HEADER = "Header"
+    CONTENT = "Content"
+
+
+class StreamableParser(_lowlevel.StreamableParser):
+    """Reads tokens as they arrive and gives messages as they become complete.
+
+    Feed it one token at a time with ``process`` or any number with ``feed``. Every property but
+    ``messages`` and ``current_content`` costs the same however long the stream is.
+
+    >>> from openai_harmony import load_harmony_encoding
+    >>> encoding = load_harmony_encoding("HarmonyGptOss")
+    >>> text = "<|channel|>final<|message|>Hello!<|return|>"
+    >>> parser = StreamableParser(encoding, "assistant")
+    >>> for event in parser.feed(encoding.encode(text, allowed_special="all")):
+    ...     print(event)
+    MessageStart(author=Author(role=<Role.ASSISTANT: 'assistant'>, name=None), channel='final', \
+recipient=None, content_type=None, span=(0, 3), index=0)
+    ContentDelta(text='Hello!', span=(3, 5), index=0)
+    MessageEnd(stop_token=200002, span=(5, 6), index=0)
+    """
+
+    def __copy__(self) -> Self:
+        copied = type(self).__new__(type(self))
+        copied._become(self)
+        vars(copied).update(vars(self))
+        return copied
+
+    def __deepcopy__(self, memo: Dict[int, Any]) -> Self:
+        copied = type(self).__new__(type(self))
+        copied._become(self)
+        # Before the attributes, which may lead back to the parser.
+        memo[id(self)] = copied
+        vars(copied).update(copy.deepcopy(vars(self), memo))
+        return copied
+
+    @property
+    def _inner(self) -> Self:
+        """Itself: callers written for version 0.0.8 reach through this name."""
+        return self
+
+
+Event = Union[MessageStart, ContentDelta, MessageEnd, Repair]
+"""What ``StreamableParser.feed`` and ``finish`` report."""
+
+__all__ = [
+    "ContentDelta",
+    "Event",
+    "MessageEnd",
+    "MessageStart",
+    "Repair",
+    "StreamState",
+    "StreamableParser",
+]

@@ -1,0 +1,59 @@
+"""The vocabulary as a file, for other tools that want ``o200k_base.tiktoken``."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from base64 import b64encode
+from pathlib import Path
+from typing import Union
+
+from openai_harmony.encoding import HarmonyEncodingName, load_harmony_encoding
+
+FILE_NAME = "o200k_base.tiktoken"
+ORDINARY_TOKENS = 199_998
+"""The ids from 0 below this are ordinary tokens, which the file lists; the rest are special."""
+SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
+
+
+def vocabulary_text() -> bytes:
+    """The canonical file: for each ordinary token, by id, its bytes in base64 and the id.
+
+    ``RuntimeError`` if that is not the text with the published checksum.
+    """
+    encoding = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
+    text = b"".join(
+        b"%b %d\n" % (b64encode(encoding.decode_bytes([token])), token)
+        for token in range(ORDINARY_TOKENS)
+    )
+    if hashlib.sha256(text).hexdigest() != SHA256:
+        raise RuntimeError("the embedded vocabulary is damaged: its checksum is wrong")
+    return text
+
+
+def write_vocabulary(folder: Union[str, os.PathLike[str]]) -> Path:
+    """Writes the canonical file into a folder and returns its path.
+
+    The file appears whole or not at all. ``OSError`` if the folder is none or cannot be written.
+    """
+    if not os.fspath(folder):
+        raise FileNotFoundError("no directory is named")  # `Path` takes it for the current one.
+    folder = Path(folder)
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(f"not a directory: {folder}")
+    if not folder.is_dir():
+        raise FileNotFoundError(f"no such directory: {folder}")
+    text = vocabulary_text()
+    handle, unfinished = tempfile.mkstemp(prefix=f".{FILE_NAME}.", dir=folder)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(text)
+        # What `mkstemp` makes is the owner's alone; a vocabulary is for everybody.
+        os.chmod(unfinished, 0o644)
+        target = folder / FILE_NAME
+        os.replace(unfinished, target)
+    except BaseException:
+        os.unlink(unfinished)
+        raise
+    return target

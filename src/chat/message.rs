@@ -1,0 +1,207 @@
+//! Messages, their authors and roles.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::content::{Content, TextContent};
+use crate::error::{Error, ErrorKind};
+
+/// Who a message comes from (guide, section "Roles").
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// The person, or whatever stands for the input to the model.
+    User,
+    /// The model.
+    Assistant,
+    /// Identity, dates, reasoning effort, valid channels and built-in tools.
+    System,
+    /// Instructions and function tools: what other formats call the system prompt.
+    Developer,
+    /// The output of a tool; the tool's name takes the role's place in the header.
+    Tool,
+}
+
+impl Role {
+    /// All roles, in the order of the enumeration.
+    pub const ALL: [Self; 5] =
+        [Self::User, Self::Assistant, Self::System, Self::Developer, Self::Tool];
+
+    /// The role's word in a message header.
+    ///
+    /// ```
+    /// # use openai_harmony::chat::Role;
+    /// assert_eq!(Role::Developer.as_str(), "developer");
+    /// ```
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::System => "system",
+            Self::Developer => "developer",
+            Self::Tool => "tool",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl TryFrom<&str> for Role {
+    type Error = Error;
+
+    /// Reads a role's word; anything else is [`ErrorKind::UnknownRole`].
+    fn try_from(word: &str) -> Result<Self, Error> {
+        Self::ALL
+            .into_iter()
+            .find(|role| role.as_str() == word)
+            .ok_or_else(|| ErrorKind::UnknownRole { role: word.to_owned() }.into())
+    }
+}
+
+impl std::str::FromStr for Role {
+    type Err = Error;
+
+    fn from_str(word: &str) -> Result<Self, Error> {
+        Self::try_from(word)
+    }
+}
+
+/// The role of a message and, where there is one, the author's name.
+///
+/// A tool's name stands in its role's place in the header, so a tool message needs one to be
+/// rendered; any other name follows its role after a colon.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Author {
+    /// Who the message comes from.
+    pub role: Role,
+    /// The name beside the role: of a tool, `functions.get_current_weather`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+impl Author {
+    /// An author with a name.
+    pub fn new(role: Role, name: impl Into<String>) -> Self {
+        Self { role, name: Some(name.into()) }
+    }
+}
+
+impl From<Role> for Author {
+    fn from(role: Role) -> Self {
+        Self { role, name: None }
+    }
+}
+
+/// One message of a conversation (guide, section "Message format").
+///
+/// In JSON the author's fields stand beside the others, absent fields are left out, and a
+/// content that is a single text is a plain string.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Message {
+    /// Role and name.
+    #[serde(flatten)]
+    pub author: Author,
+    /// To whom the message goes: the tool of a call, `assistant` for a tool's result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recipient: Option<String>,
+    /// The parts of the content, rendered one after the other with nothing between.
+    #[serde(serialize_with = "write_contents", deserialize_with = "read_contents")]
+    pub content: Vec<Content>,
+    /// `analysis`, `commentary` or `final` (guide, section "Channels").
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub channel: Option<String>,
+    /// What the content is, `<|constrain|>json` for a tool call's arguments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content_type: Option<String>,
+}
+
+impl Message {
+    /// A message with one content part.
+    pub fn from_author_and_content(author: impl Into<Author>, content: impl Into<Content>) -> Self {
+        Self {
+            author: author.into(),
+            recipient: None,
+            content: vec![content.into()],
+            channel: None,
+            content_type: None,
+        }
+    }
+
+    /// A message of an author without a name.
+    ///
+    /// ```
+    /// # use openai_harmony::chat::{Message, Role};
+    /// let question = Message::from_role_and_content(Role::User, "What is 2 + 2?");
+    /// assert_eq!(question.author.role, Role::User);
+    /// ```
+    pub fn from_role_and_content(role: Role, content: impl Into<Content>) -> Self {
+        Self::from_author_and_content(role, content)
+    }
+
+    /// A message with any number of content parts.
+    pub fn from_role_and_contents(
+        role: Role,
+        contents: impl IntoIterator<Item = impl Into<Content>>,
+    ) -> Self {
+        Self {
+            author: role.into(),
+            recipient: None,
+            content: contents.into_iter().map(Into::into).collect(),
+            channel: None,
+            content_type: None,
+        }
+    }
+
+    /// The message with one more content part at its end.
+    #[must_use]
+    pub fn adding_content(mut self, content: impl Into<Content>) -> Self {
+        self.content.push(content.into());
+        self
+    }
+
+    /// The message on a channel.
+    #[must_use]
+    pub fn with_channel(mut self, channel: impl Into<String>) -> Self {
+        self.channel = Some(channel.into());
+        self
+    }
+
+    /// The message sent to a recipient.
+    #[must_use]
+    pub fn with_recipient(mut self, recipient: impl Into<String>) -> Self {
+        self.recipient = Some(recipient.into());
+        self
+    }
+
+    /// The message with a content type.
+    #[must_use]
+    pub fn with_content_type(mut self, content_type: impl Into<String>) -> Self {
+        self.content_type = Some(content_type.into());
+        self
+    }
+}
+
+fn write_contents<S: Serializer>(contents: &[Content], serializer: S) -> Result<S::Ok, S::Error> {
+    match contents {
+        [Content::Text(single)] => single.text.serialize(serializer),
+        several => several.serialize(serializer),
+    }
+}
+
+fn read_contents<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Content>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum TextOrParts {
+        Text(String),
+        Parts(Vec<Content>),
+    }
+    Ok(match TextOrParts::deserialize(deserializer)? {
+        TextOrParts::Text(text) => vec![Content::Text(TextContent { text })],
+        TextOrParts::Parts(parts) => parts,
+    })
+}

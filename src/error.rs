@@ -1,0 +1,222 @@
+//! The one error of the crate: a kind and, where there is one, the index of the token.
+
+use std::fmt;
+
+/// The result of everything in this crate that can fail.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong, and at which token.
+///
+/// The sentence is made when the error is shown; its fixed parts are those of `openai-harmony`
+/// 0.0.8, since logs are searched for them.
+///
+/// ```
+/// use openai_harmony::{ErrorKind, HarmonyEncodingName, load_harmony_encoding};
+///
+/// let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+/// let error = encoding.parse_messages_from_completion_tokens([5], None).unwrap_err();
+/// assert_eq!(error.kind(), &ErrorKind::UnexpectedToken { token: 5 });
+/// assert_eq!(error.token_index(), Some(0));
+/// assert_eq!(error.to_string(), "Unexpected token 5 while expecting start token 200006");
+/// # Ok::<(), openai_harmony::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Error {
+    kind: ErrorKind,
+    token_index: Option<usize>,
+}
+
+impl Error {
+    /// What went wrong.
+    pub fn kind(&self) -> &ErrorKind {
+        &self.kind
+    }
+
+    /// Where it went wrong: the index into the tokens given, from 0, or `None` where no token
+    /// is to blame.
+    pub fn token_index(&self) -> Option<usize> {
+        self.token_index
+    }
+
+    /// The same error, blamed on a token unless it blames one already.
+    pub(crate) fn at_token(self, index: usize) -> Self {
+        Self { token_index: self.token_index.or(Some(index)), ..self }
+    }
+
+    pub(crate) fn at(kind: ErrorKind, token_index: usize) -> Self {
+        Self { kind, token_index: Some(token_index) }
+    }
+}
+
+impl From<ErrorKind> for Error {
+    fn from(kind: ErrorKind) -> Self {
+        Self { kind, token_index: None }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.kind.fmt(f)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Everything that can go wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A name that no encoding has.
+    UnknownEncoding {
+        /// The name as given.
+        name: String,
+    },
+    /// A word that is no role, where a header or a caller names one.
+    UnknownRole {
+        /// The word.
+        role: String,
+    },
+    /// A tool's message without the tool's name cannot be rendered.
+    ToolWithoutName,
+    /// System content outside a system message, or developer content outside a developer's.
+    MisplacedContent {
+        /// `SystemContent` or `DeveloperContent`.
+        content: &'static str,
+        /// The word of the only role whose messages may hold it.
+        allowed: &'static str,
+        /// The word of the role of the message that does.
+        role: &'static str,
+    },
+    /// A token between messages, where only `<|start|>` can stand.
+    UnexpectedToken {
+        /// The token's id.
+        token: u32,
+    },
+    /// A word or marker for which the header has no place.
+    UnexpectedInHeader {
+        /// The first such word, or the marker's name.
+        text: String,
+    },
+    /// `<|channel|>` with no channel behind it.
+    EmptyChannel,
+    /// A header that names no role, where none was given.
+    MissingRole,
+    /// The end of the tokens inside a header.
+    UnexpectedEos,
+    /// A token after the end of the stream was declared.
+    Finished,
+    /// An id that the vocabulary does not have.
+    InvalidToken {
+        /// The id.
+        token: u32,
+    },
+    /// Bytes that are not UTF-8, where text was asked for.
+    InvalidUtf8 {
+        /// How many bytes before them are valid.
+        valid_up_to: usize,
+    },
+    /// The name of a special token in a text that may not have one.
+    DisallowedSpecial {
+        /// The name, `<|start|>`.
+        token: String,
+    },
+    /// A header field that could be read as another header.
+    UnsafeHeaderField {
+        /// `name`, `recipient`, `channel` or `content_type`.
+        field: &'static str,
+        /// Its value.
+        value: String,
+        /// What is wrong with the value.
+        reason: &'static str,
+    },
+    /// A tool's schema that cannot be rendered.
+    InvalidSchema {
+        /// The tool or response format whose schema it is.
+        name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Response formats that cannot be told apart or have no name.
+    InvalidResponseFormat {
+        /// The name.
+        name: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+}
+
+impl ErrorKind {
+    /// The kind's name in Python's `HarmonyError.kind`, in snake case.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::UnknownEncoding { .. } => "unknown_encoding",
+            Self::UnknownRole { .. } => "unknown_role",
+            Self::ToolWithoutName => "tool_without_name",
+            Self::MisplacedContent { .. } => "misplaced_content",
+            Self::UnexpectedToken { .. } => "unexpected_token",
+            Self::UnexpectedInHeader { .. } => "unexpected_in_header",
+            Self::EmptyChannel => "empty_channel",
+            Self::MissingRole => "missing_role",
+            Self::UnexpectedEos => "unexpected_eos",
+            Self::Finished => "finished",
+            Self::InvalidToken { .. } => "invalid_token",
+            Self::InvalidUtf8 { .. } => "invalid_utf8",
+            Self::DisallowedSpecial { .. } => "disallowed_special",
+            Self::UnsafeHeaderField { .. } => "unsafe_header_field",
+            Self::InvalidSchema { .. } => "invalid_schema",
+            Self::InvalidResponseFormat { .. } => "invalid_response_format",
+        }
+    }
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownEncoding { name } => write!(f, "Invalid HarmonyEncodingName: {name}"),
+            Self::UnknownRole { role } => write!(f, "Unknown role: {role}"),
+            Self::ToolWithoutName => f.write_str("Tools should have a name!"),
+            Self::MisplacedContent { content, allowed, role } => {
+                write!(f, "{content} may only appear in {allowed} messages, found in ")?;
+                let (first, rest) = role.split_at(1);
+                write!(f, "{}{rest}", first.to_ascii_uppercase())
+            }
+            Self::UnexpectedToken { token } => {
+                write!(f, "Unexpected token {token} while expecting start token 200006")
+            }
+            Self::UnexpectedInHeader { text } => {
+                write!(f, "unexpected tokens remaining in message header: {:?}", Some(text))
+            }
+            Self::EmptyChannel => {
+                f.write_str("channel marker present but no channel value found in header")
+            }
+            Self::MissingRole => f.write_str("message header did not contain a role"),
+            Self::UnexpectedEos => {
+                f.write_str("Unexpected EOS while waiting for message header to complete")
+            }
+            Self::Finished => f.write_str("Unexpected token after the end of the stream"),
+            Self::InvalidToken { token } => write!(f, "Invalid token for decoding: {token}"),
+            Self::InvalidUtf8 { valid_up_to } => {
+                write!(f, "Invalid utf-8 in the decoded tokens from byte {valid_up_to} on")
+            }
+            Self::DisallowedSpecial { token } => write_disallowed(f, token),
+            Self::UnsafeHeaderField { field, value, reason } => {
+                write!(f, "Unsafe {field} {value:?}: {reason}")
+            }
+            Self::InvalidSchema { name, reason } => {
+                write!(f, "Invalid schema of {name:?}: {reason}")
+            }
+            Self::InvalidResponseFormat { name, reason } => {
+                write!(f, "Invalid response format {name:?}: {reason}")
+            }
+        }
+    }
+}
+
+fn write_disallowed(f: &mut fmt::Formatter<'_>, token: &str) -> fmt::Result {
+    write!(
+        f,
+        "Encountered text corresponding to disallowed special token '{token}'. Name it in \
+         `allowed_special` to encode it as the special token, or leave it out of \
+         `disallowed_special` (`disallowed_special=()` leaves out all) to encode it as text."
+    )
+}

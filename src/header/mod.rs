@@ -1,0 +1,46 @@
+//! The grammar of message headers, written and read side by side, over tokens.
+//!
+//! ```text
+//! header       = [ author ] { " to=" recipient | <|channel|> channel | " " content-type }
+//! author       = role [ ":" name ]        of a tool, its name alone
+//! content-type = word | <|constrain|> word
+//! ```
+//!
+//! A word ends at ASCII white space or at a marker. Markers are token ids: a marker spelled in
+//! ordinary tokens is text like any other. `to=` makes a word the recipient wherever it stands;
+//! without it, a single word beyond the author is the recipient, and of more than one the last
+//! is the content type.
+//!
+//! [`write`] renders a message's header, [`read`] reads it back or says what is wrong with it,
+//! and [`mend`] makes the best of headers that [`read`] refuses.
+
+mod mend;
+mod read;
+mod words;
+mod write;
+
+pub(crate) use mend::{Ending, Mended, mend};
+pub(crate) use read::read;
+pub(crate) use words::Words;
+pub use write::HeaderStyle;
+pub(crate) use write::{HeaderSink, check, write};
+
+use crate::chat::Author;
+
+/// What a header says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Header {
+    pub(crate) author: Author,
+    pub(crate) recipient: Option<String>,
+    pub(crate) channel: Option<String>,
+    pub(crate) content_type: Option<String>,
+}
+
+/// The channels that the model was trained with (guide, section "Channels").
+pub(crate) const CHANNELS: [&str; 3] = ["analysis", "commentary", "final"];
+
+/// How the marker of a constrained content type looks in a message's `content_type`.
+const CONSTRAIN: &str = "<|constrain|>";
+
+/// What makes a word the recipient.
+pub(crate) const TO: &str = "to=";

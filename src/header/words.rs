@@ -1,0 +1,126 @@
+//! A header's tokens as words.
+
+use std::ops::Range;
+
+use crate::tokenizer::{Tokenizer, special};
+
+/// What a word is, as far as its first token tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Ordinary text.
+    Plain,
+    /// The text directly behind `<|channel|>`, maybe empty.
+    Channel,
+    /// The text directly behind `<|constrain|>`, maybe empty.
+    Constrain,
+    /// A token with no place in a header; the word is its name, U+FFFD for an unknown id.
+    Noise,
+}
+
+/// A word: where its text stands in the header's text, and in which tokens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Word {
+    pub(super) kind: Kind,
+    /// Byte offsets into the header's text.
+    pub(super) text: Range<usize>,
+    /// Indices into the header's tokens.
+    pub(super) tokens: Range<usize>,
+}
+
+/// The words of one header. Reused from header to header, so that reading allocates nothing
+/// but the fields it returns.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Words {
+    /// The text of the tokens without the markers.
+    text: Vec<u8>,
+    list: Vec<Word>,
+    /// Per token, where its text begins in `text`; one more entry for the end.
+    starts: Vec<usize>,
+}
+
+impl Words {
+    /// Splits a header's tokens, given without `<|start|>` and `<|message|>`.
+    pub(crate) fn split(&mut self, tokenizer: Tokenizer, tokens: &[u32]) {
+        self.text.clear();
+        self.list.clear();
+        self.starts.clear();
+        let mut open = false;
+        for (index, &token) in tokens.iter().enumerate() {
+            self.starts.push(self.text.len());
+            open = match token {
+                special::CHANNEL => self.begin(Kind::Channel, index),
+                special::CONSTRAIN => self.begin(Kind::Constrain, index),
+                _ if tokenizer.is_special_token(token) => self.noise(tokenizer, token, index),
+                _ => match tokenizer.token_bytes(token) {
+                    Some(bytes) => self.plain(bytes, index, open),
+                    None => self.noise(tokenizer, token, index),
+                },
+            };
+        }
+        self.starts.push(self.text.len());
+    }
+
+    /// Begins the word of a marker, which the next text continues.
+    fn begin(&mut self, kind: Kind, index: usize) -> bool {
+        let at = self.text.len();
+        self.list.push(Word { kind, text: at..at, tokens: index..index + 1 });
+        true
+    }
+
+    /// A token that is a word of its own.
+    fn noise(&mut self, tokenizer: Tokenizer, token: u32, index: usize) -> bool {
+        self.begin(Kind::Noise, index);
+        self.text.extend_from_slice(tokenizer.token_bytes(token).unwrap_or("\u{FFFD}".as_bytes()));
+        if let Some(word) = self.list.last_mut() {
+            word.text.end = self.text.len();
+        }
+        false
+    }
+
+    /// Ordinary text: white space ends a word, anything else continues or begins one.
+    fn plain(&mut self, bytes: &[u8], index: usize, mut open: bool) -> bool {
+        for &byte in bytes {
+            if byte.is_ascii_whitespace() {
+                open = false;
+                self.text.push(byte);
+                continue;
+            }
+            if !open {
+                open = self.begin(Kind::Plain, index);
+            }
+            self.text.push(byte);
+            if let Some(word) = self.list.last_mut() {
+                word.text.end = self.text.len();
+                word.tokens.end = index + 1;
+            }
+        }
+        open
+    }
+
+    pub(super) fn list(&self) -> &[Word] {
+        &self.list
+    }
+
+    /// The bytes of a stretch of the header's text.
+    pub(super) fn bytes(&self, range: Range<usize>) -> &[u8] {
+        &self.text[range]
+    }
+
+    /// A stretch of the header's text, with U+FFFD for what is not UTF-8.
+    pub(super) fn lossy(&self, range: Range<usize>) -> String {
+        String::from_utf8_lossy(self.bytes(range)).into_owned()
+    }
+
+    /// The length of the header's text in bytes.
+    pub(super) fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    /// The first token that holds nothing but text from this byte offset on, and white space.
+    pub(super) fn token_at(&self, offset: usize) -> usize {
+        let token = self.starts.partition_point(|&start| start <= offset).saturating_sub(1);
+        let before = self.bytes(self.starts[token]..offset);
+        let is_shared = !before.iter().all(u8::is_ascii_whitespace);
+        (token + usize::from(is_shared)).min(self.starts.len() - 1)
+    }
+}

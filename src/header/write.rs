@@ -1,0 +1,174 @@
+//! Writing a header.
+
+use super::read::names_a_tool;
+use super::{CONSTRAIN, TO};
+use crate::chat::{Message, Role};
+use crate::error::{ErrorKind, Result};
+use crate::tokenizer::special;
+
+/// Where a call's recipient stands in its header (guide, section "Receiving tool calls").
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum HeaderStyle {
+    /// `<|start|>assistant to=functions.f<|channel|>commentary json<|message|>`, for every
+    /// message.
+    #[default]
+    RecipientInRole,
+    /// `<|start|>assistant<|channel|>commentary to=functions.f json<|message|>`, as the model
+    /// itself writes its calls. Only messages of the assistant with a channel differ; tool
+    /// results keep the documented form.
+    RecipientInChannel,
+}
+
+/// What a header is written into.
+pub(crate) trait HeaderSink {
+    /// One special token.
+    fn special(&mut self, token: u32);
+    /// A piece of text, encoded on its own, as ordinary text.
+    fn text(&mut self, piece: &str);
+}
+
+/// The recipient that stands for everybody and is never written.
+const EVERYBODY: &str = "all";
+
+/// Writes a message's header from `<|start|>` to `<|message|>`.
+///
+/// # Errors
+///
+/// [`ErrorKind::ToolWithoutName`].
+pub(crate) fn write(
+    message: &Message,
+    style: HeaderStyle,
+    sink: &mut impl HeaderSink,
+) -> Result<()> {
+    sink.special(special::START);
+    write_author(message, sink)?;
+    let recipient = message.recipient.as_deref().filter(|&name| name != EVERYBODY);
+    let in_channel = style == HeaderStyle::RecipientInChannel
+        && message.author.role == Role::Assistant
+        && message.channel.is_some();
+    if !in_channel {
+        write_recipient(recipient, sink);
+    }
+    if let Some(channel) = &message.channel {
+        sink.special(special::CHANNEL);
+        sink.text(channel);
+    }
+    if in_channel {
+        write_recipient(recipient, sink);
+    }
+    if let Some(content_type) = &message.content_type {
+        write_content_type(content_type, sink);
+    }
+    sink.special(special::MESSAGE);
+    Ok(())
+}
+
+/// A tool's name stands in the place of its role; any other name follows its role.
+fn write_author(message: &Message, sink: &mut impl HeaderSink) -> Result<()> {
+    let author = &message.author;
+    match (author.role, &author.name) {
+        (Role::Tool, Some(name)) => sink.text(name),
+        (Role::Tool, None) => return Err(ErrorKind::ToolWithoutName.into()),
+        (role, None) => sink.text(role.as_str()),
+        (role, Some(name)) => {
+            sink.text(role.as_str());
+            sink.text(&format!(":{name}"));
+        }
+    }
+    Ok(())
+}
+
+fn write_recipient(recipient: Option<&str>, sink: &mut impl HeaderSink) {
+    if let Some(recipient) = recipient {
+        sink.text(&format!(" {TO}{recipient}"));
+    }
+}
+
+/// The marker that the content type may begin with is the one place where the format takes a
+/// special token from text.
+fn write_content_type(content_type: &str, sink: &mut impl HeaderSink) {
+    match content_type.strip_prefix(CONSTRAIN) {
+        None => sink.text(&format!(" {content_type}")),
+        Some(constrained) => {
+            sink.text(" ");
+            sink.special(special::CONSTRAIN);
+            sink.text(constrained);
+        }
+    }
+}
+
+/// Refuses fields that a reader could take for another header.
+///
+/// # Errors
+///
+/// [`ErrorKind::UnsafeHeaderField`] with the field and its value.
+pub(crate) fn check(message: &Message) -> Result<()> {
+    let Message { author, recipient, channel, content_type, .. } = message;
+    let recipient = recipient.as_deref().filter(|&name| name != EVERYBODY);
+    if let Some(name) = &author.name {
+        check_word("name", name)?;
+    }
+    if author.role == Role::Tool {
+        check_tool_name(
+            author.name.as_deref().unwrap_or_default(),
+            recipient.or(channel.as_deref()),
+        )?;
+    }
+    if let Some(recipient) = recipient {
+        check_word("recipient", recipient)?;
+    }
+    if let Some(channel) = channel {
+        check_word("channel", channel)?;
+    }
+    if let Some(content_type) = content_type {
+        check_content_type(content_type, recipient)?;
+    }
+    Ok(())
+}
+
+/// A single word beyond the author reads as the recipient, unless its marker tells otherwise.
+fn check_content_type(content_type: &str, recipient: Option<&str>) -> Result<()> {
+    let constrained = content_type.strip_prefix(CONSTRAIN);
+    if constrained.is_none() && recipient.is_none() {
+        return unsafe_field("content_type", content_type, "without a recipient it reads as one");
+    }
+    // The guide's own example has one blank behind the marker.
+    let word = constrained.map_or(content_type, |rest| rest.strip_prefix(' ').unwrap_or(rest));
+    check_word("content_type", word)
+}
+
+/// A tool's name stands where a role does, so it must not be one, nor look like a named one.
+fn check_tool_name(name: &str, beyond_author: Option<&str>) -> Result<()> {
+    let role = name.split(':').next().unwrap_or(name);
+    if Role::try_from(role).is_ok() {
+        return unsafe_field("name", name, "a tool's name must not read as a role");
+    }
+    if beyond_author.is_none() && !names_a_tool(name) {
+        return unsafe_field("name", name, "by itself it reads as an unknown role");
+    }
+    Ok(())
+}
+
+fn check_word(field: &'static str, word: &str) -> Result<()> {
+    let reason = if word.is_empty() {
+        "must not be empty"
+    } else if word.chars().any(|c| c.is_whitespace() || c.is_control() || is_invisible(c)) {
+        "must not contain blanks or control characters"
+    } else if word.starts_with(TO) {
+        "must not begin with to="
+    } else if word.contains("<|") || word.contains("|>") {
+        "must not spell a marker"
+    } else {
+        return Ok(());
+    };
+    unsafe_field(field, word, reason)
+}
+
+/// Characters that a reader does not see: zero-width and bidirectional controls.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{AD}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}')
+}
+
+fn unsafe_field(field: &'static str, value: &str, reason: &'static str) -> Result<()> {
+    Err(ErrorKind::UnsafeHeaderField { field, value: value.to_owned(), reason }.into())
+}

@@ -1,0 +1,141 @@
+//! Renderer and parser of the harmony response format, which the gpt-oss models speak.
+//!
+//! A conversation becomes the exact tokens that the model was trained on, and the model's tokens
+//! become messages again, one at a time while they stream. No network, no files, no Python: the
+//! vocabulary is in the binary.
+//!
+//! # Render
+//!
+//! A [`chat::Conversation`] is a list of [`chat::Message`]s. [`HarmonyEncoding`] renders it, for
+//! completion, for training or as it is:
+//!
+//! ```
+//! use openai_harmony::chat::{Conversation, DeveloperContent, Message, Role, SystemContent};
+//! use openai_harmony::{HarmonyEncodingName, RenderConversationConfig, load_harmony_encoding};
+//!
+//! let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+//! let developer = DeveloperContent::new().with_instructions("Answer in riddles.");
+//! let conversation = Conversation::from_messages([
+//!     Message::from_role_and_content(Role::System, SystemContent::new()),
+//!     Message::from_role_and_content(Role::Developer, developer),
+//!     Message::from_role_and_content(Role::User, "What is 2 + 2?"),
+//! ]);
+//! let config = RenderConversationConfig::default();
+//! let prompt =
+//!     encoding.render_conversation_for_completion(&conversation, Role::Assistant, Some(&config))?;
+//! let text = encoding.tokenizer().decode_utf8(&prompt)?;
+//! assert!(text.ends_with("<|start|>user<|message|>What is 2 + 2?<|end|><|start|>assistant"));
+//! # Ok::<(), openai_harmony::Error>(())
+//! ```
+//!
+//! The config chooses which chains of thought are rendered ([`AnalysisPolicy`]), where a call's
+//! recipient stands ([`HeaderStyle`]), how tools are told ([`ToolSchemaStyle`]), and whether header
+//! fields are checked. A config of `None` drops no thoughts; the default one does what
+//! `openai-harmony` 0.0.8 does.
+//!
+//! Text is always encoded as ordinary text: no message can end itself or begin another, whatever
+//! markers it spells.
+//!
+//! # Parse
+//!
+//! ```
+//! # use openai_harmony::chat::Role;
+//! # use openai_harmony::{HarmonyEncodingName, load_harmony_encoding};
+//! # let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+//! let sampled = encoding
+//!     .tokenizer()
+//!     .encode_with_special_tokens("<|channel|>final<|message|>Half of eight.<|return|>");
+//! let messages =
+//!     encoding.parse_messages_from_completion_tokens(sampled, Some(Role::Assistant))?;
+//! assert_eq!(messages[0].channel.as_deref(), Some("final"));
+//! # Ok::<(), openai_harmony::Error>(())
+//! ```
+//!
+//! # Stream
+//!
+//! [`StreamableParser`] takes tokens as they come. [`feed`](StreamableParser::feed) returns what
+//! happened as [`Event`]s, whose spans account for every token:
+//!
+//! ```
+//! # use openai_harmony::chat::Role;
+//! # use openai_harmony::{HarmonyEncodingName, load_harmony_encoding};
+//! use openai_harmony::{Event, StreamableParser};
+//!
+//! # let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+//! # let sampled = encoding
+//! #     .tokenizer()
+//! #     .encode_with_special_tokens("<|channel|>final<|message|>Half of eight.<|return|>");
+//! let mut parser = StreamableParser::new(encoding, Some(Role::Assistant))?;
+//! let mut shown = String::new();
+//! for chunk in sampled.chunks(2) {
+//!     for event in parser.feed(chunk)? {
+//!         if let Event::ContentDelta { text, .. } = event {
+//!             shown += &text;
+//!         }
+//!     }
+//! }
+//! parser.finish()?;
+//! assert_eq!(shown, "Half of eight.");
+//! # Ok::<(), openai_harmony::Error>(())
+//! ```
+//!
+//! # Damaged output
+//!
+//! Strict parsing raises an [`Error`] with its kind and the token's index, keeps its messages and
+//! goes on at the next `<|start|>`. With [`ParseOptions`]` { strict: false }` nothing raises and
+//! nothing is lost; what was mended is told by [`Repair`]s:
+//!
+//! ```
+//! # use openai_harmony::chat::Role;
+//! # use openai_harmony::{HarmonyEncodingName, load_harmony_encoding};
+//! use openai_harmony::{ParseOptions, RepairKind, StreamableParser};
+//!
+//! # let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+//! let options = ParseOptions { strict: false };
+//! let mut parser = StreamableParser::new_with_options(encoding, Some(Role::Assistant), options)?;
+//! let sampled = encoding
+//!     .tokenizer()
+//!     .encode_with_special_tokens("<|channel|>analysis I must think<|end|>");
+//! parser.feed(&sampled)?;
+//! parser.finish()?;
+//! assert_eq!(parser.messages()[0].channel.as_deref(), Some("analysis"));
+//! assert_eq!(parser.repairs()[0].kind, RepairKind::MissingMessage);
+//! # Ok::<(), openai_harmony::Error>(())
+//! ```
+//!
+//! # Where things are
+//!
+//! * [`chat`]: the data model and its JSON form.
+//! * [`tokenizer`]: text to token ids and back; it knows nothing of chat.
+//! * The guides in `docs/`: the format, Rust and Python by task, parsing, tools' schemas, and every
+//!   difference from 0.0.8.
+mod encoding;
+mod error;
+mod header;
+mod parse;
+#[cfg(feature = "python")]
+mod python;
+mod render;
+mod repair;
+mod typescript;
+
+pub mod chat;
+pub mod tokenizer;
+
+pub use encoding::{HarmonyEncoding, HarmonyEncodingName, load_harmony_encoding};
+pub use error::{Error, ErrorKind, Result};
+pub use header::HeaderStyle;
+pub use parse::{
+    Event, HeaderData, ParseOptions, Repair, RepairKind, StateData, StreamState, StreamableParser,
+};
+pub use render::{AnalysisPolicy, RenderConversationConfig, RenderOptions};
+pub use typescript::ToolSchemaStyle;
+
+/// The examples of the documents, which run as doctests.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../README.md")]
+    mod readme {}
+    #[doc = include_str!("../docs/rust.md")]
+    mod rust {}
+}

@@ -1,0 +1,198 @@
+//! The grammar: one function for each state, and what they do.
+
+use std::ops::Range;
+
+use super::state::{Begin, Delta, HeaderState, Open, State};
+use super::stream::StreamableParser;
+use super::utf8::Utf8Decoder;
+use crate::chat::{Content, Message, TextContent};
+use crate::error::{Error, ErrorKind, Result};
+use crate::header::{self, Header};
+use crate::tokenizer::special;
+
+/// The tokens at which a message ends.
+pub(crate) const STOP_TOKENS: [u32; 3] = [special::RETURN, special::END, special::CALL];
+
+/// Whether a message ends at this token.
+pub(super) fn is_stop(token: u32) -> bool {
+    STOP_TOKENS.contains(&token)
+}
+
+impl StreamableParser {
+    /// Between messages.
+    pub(super) fn on_start(&mut self, token: u32, index: usize) -> Result<()> {
+        if token == special::START {
+            self.report_stray(index);
+            self.state = State::Header(HeaderState::new(index, Begin::Start));
+            return Ok(());
+        }
+        if self.strict {
+            return Err(Error::at(ErrorKind::UnexpectedToken { token }, index));
+        }
+        self.stray(token, index);
+        Ok(())
+    }
+
+    /// In a header: its tokens are gathered, and those that cannot stand in one are found.
+    pub(super) fn on_header(&mut self, token: u32, index: usize) -> Result<()> {
+        let State::Header(header) = &mut self.state else { return Ok(()) };
+        match token {
+            special::MESSAGE => return self.end_header(index),
+            special::START if header.begin == Begin::Given && header.from == index => {
+                // A whole message although its role was given: the header names its own.
+                self.given_role = None;
+                header.begin = Begin::Start;
+                return Ok(());
+            }
+            special::CHANNEL if !std::mem::replace(&mut header.has_channel, true) => return Ok(()),
+            special::CONSTRAIN if !std::mem::replace(&mut header.has_constrain, true) => {
+                return Ok(());
+            }
+            _ => {}
+        }
+        if !self.strict {
+            self.mend_header(token, index);
+            return Ok(());
+        }
+        if self.tokenizer.is_special_token(token) {
+            self.state = match token {
+                special::START => State::Header(HeaderState::new(index, Begin::Start)),
+                _ => State::Start { stray_from: None },
+            };
+            let text = self.text_of(index..index + 1);
+            return Err(Error::at(ErrorKind::UnexpectedInHeader { text }, index));
+        }
+        if self.tokenizer.token_bytes(token).is_none() {
+            self.state = State::Start { stray_from: None };
+            return Err(Error::at(ErrorKind::InvalidToken { token }, index));
+        }
+        Ok(())
+    }
+
+    /// `<|message|>`: the header is complete.
+    pub(super) fn end_header(&mut self, index: usize) -> Result<()> {
+        let state = std::mem::replace(&mut self.state, State::Start { stray_from: None });
+        let State::Header(header) = state else { return Ok(()) };
+        self.words.split(self.tokenizer, &self.tokens[header.body()..index]);
+        if !self.strict {
+            self.open_mended(&header, index);
+            return Ok(());
+        }
+        let read = header::read(&self.words, self.given_role, header.names_author())
+            .map_err(|error| error.at_token(index))?;
+        self.open(header.from, index, read);
+        Ok(())
+    }
+
+    pub(super) fn open(&mut self, from: usize, index: usize, header: Header) {
+        self.given_role = None;
+        self.report_start(from..index + 1, &header);
+        self.state = State::Content(Box::new(Open {
+            header,
+            text: String::new(),
+            decoder: Utf8Decoder::default(),
+            from: index + 1,
+            reported: 0,
+            uncovered: index + 1,
+            held_from: None,
+        }));
+    }
+
+    /// In a message's content.
+    #[inline]
+    pub(super) fn on_content(&mut self, token: u32, index: usize) -> Result<()> {
+        if is_stop(token) {
+            self.release_held(index);
+            self.close(index, Some(token));
+            return Ok(());
+        }
+        if !self.strict && self.mend_content(token, index) {
+            return Ok(());
+        }
+        if self.push_content(token) || !self.strict {
+            return Ok(());
+        }
+        // What was said before the unknown id is kept; nothing after it can be placed.
+        self.close(index, None);
+        Err(Error::at(ErrorKind::InvalidToken { token }, index))
+    }
+
+    /// Appends a token's text to the content; `false` for an id that has none.
+    #[inline]
+    pub(super) fn push_content(&mut self, token: u32) -> bool {
+        let State::Content(open) = &mut self.state else { return false };
+        let Some(bytes) = self.tokenizer.token_bytes(token) else { return false };
+        let before = open.text.len();
+        open.decoder.push(bytes, &mut open.text);
+        if open.text.len() > before {
+            self.delta.begin_at(before);
+        }
+        true
+    }
+
+    /// How many of these tokens are certain to be content.
+    pub(super) fn content_run(&self, tokens: &[u32]) -> usize {
+        match &self.state {
+            State::Content(open) if open.held_from.is_none() => {
+                tokens.iter().take_while(|&&token| token < special::STARTOFTEXT).count()
+            }
+            _ => 0,
+        }
+    }
+
+    /// Appends the text of tokens that are certain to be content.
+    pub(super) fn push_run(&mut self, run: &[u32]) {
+        let State::Content(open) = &mut self.state else { return };
+        self.tokens.extend_from_slice(run);
+        if let Ok(bytes) = self.tokenizer.decode_bytes(run) {
+            open.decoder.push(&bytes, &mut open.text);
+        }
+    }
+
+    /// Completes the open message, whose tokens end before `end`.
+    pub(super) fn close(&mut self, end: usize, stop_token: Option<u32>) {
+        if !matches!(self.state, State::Content(_)) {
+            return;
+        }
+        self.finish_character();
+        self.report_content(end);
+        let State::Content(open) =
+            std::mem::replace(&mut self.state, State::Start { stray_from: None })
+        else {
+            return;
+        };
+        let Open { header, text, .. } = *open;
+        self.complete(header, text);
+        self.report_end(end, stop_token);
+    }
+
+    /// Replaces a character that its message's end cut off.
+    fn finish_character(&mut self) {
+        let State::Content(open) = &mut self.state else { return };
+        let before = open.text.len();
+        if open.decoder.finish(&mut open.text) {
+            self.delta.begin_at(before);
+        }
+        if let Delta::Open(start) = self.delta {
+            self.delta = Delta::Complete(start);
+        }
+    }
+
+    /// Adds a complete message.
+    pub(super) fn complete(&mut self, header: Header, text: String) {
+        let Header { author, recipient, channel, content_type } = header;
+        let content = vec![Content::Text(TextContent { text })];
+        self.messages.push(Message { author, recipient, content, channel, content_type });
+    }
+
+    /// The text of a span: special tokens by their names, U+FFFD for what has no text.
+    pub(super) fn text_of(&self, span: Range<usize>) -> String {
+        let mut bytes = Vec::new();
+        for &token in &self.tokens[span] {
+            bytes.extend_from_slice(
+                self.tokenizer.token_bytes(token).unwrap_or("\u{FFFD}".as_bytes()),
+            );
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}

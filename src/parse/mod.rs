@@ -1,0 +1,26 @@
+//! Tokens to messages, one token at a time.
+//!
+//! [`StreamableParser`] is the one parser; parsing a whole sequence is a loop over it. Its
+//! grammar between headers is that of the guide's section "Message format":
+//!
+//! ```text
+//! messages = { <|start|> header <|message|> content stop }
+//! stop     = <|end|> | <|return|> | <|call|>
+//! ```
+//!
+//! Strict parsing raises where the tokens leave the grammar and goes on at the next
+//! `<|start|>`. Lenient parsing never raises and loses nothing (docs/parsing.md).
+
+mod event;
+mod grammar;
+mod recover;
+mod report;
+mod state;
+mod stream;
+mod utf8;
+
+pub use crate::repair::RepairKind;
+pub use event::{Event, Repair};
+pub(crate) use grammar::STOP_TOKENS;
+pub use state::{HeaderData, ParseOptions, StateData, StreamState};
+pub use stream::StreamableParser;

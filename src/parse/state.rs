@@ -1,0 +1,158 @@
+//! The states of the machine, and what callers see of them.
+
+use serde::Serialize;
+
+use super::utf8::Utf8Decoder;
+use crate::chat::{Author, Role};
+use crate::header::Header;
+
+/// How to parse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ParseOptions {
+    /// Whether damage raises, the default, or is mended and reported.
+    pub strict: bool,
+}
+
+impl Default for ParseOptions {
+    fn default() -> Self {
+        Self { strict: true }
+    }
+}
+
+/// Where in the grammar the parser is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum StreamState {
+    /// Between messages: `<|start|>` is due.
+    ExpectStart,
+    /// In a header.
+    Header,
+    /// In a message's content.
+    Content,
+}
+
+/// The parser's state with its data, as
+/// [`StreamableParser::state_data`](crate::StreamableParser::state_data) shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "state")]
+#[non_exhaustive]
+pub enum StateData<'a> {
+    /// Between messages.
+    ExpectStart,
+    /// In a header.
+    Header {
+        /// The header's tokens so far, without `<|start|>`.
+        header_tokens: &'a [u32],
+    },
+    /// In a message's content.
+    Content {
+        /// The message's header.
+        header: HeaderData<'a>,
+        /// The content's tokens so far.
+        content_tokens: &'a [u32],
+    },
+}
+
+/// A header, as [`StateData`] shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct HeaderData<'a> {
+    /// Whose message it is.
+    pub author: &'a Author,
+    /// Its recipient.
+    pub recipient: Option<&'a str>,
+    /// Its channel.
+    pub channel: Option<&'a str>,
+    /// Its content type.
+    pub content_type: Option<&'a str>,
+}
+
+/// The states of the machine.
+#[derive(Debug, Clone)]
+pub(super) enum State {
+    Start {
+        /// Where a run of tokens with no place began; only in lenient parsing.
+        stray_from: Option<usize>,
+    },
+    Header(HeaderState),
+    Content(Box<Open>),
+    Finished,
+}
+
+/// A header under way.
+#[derive(Debug, Clone)]
+pub(super) struct HeaderState {
+    /// Its first token: `<|start|>` if it began with one.
+    pub(super) from: usize,
+    pub(super) begin: Begin,
+    pub(super) has_channel: bool,
+    pub(super) has_constrain: bool,
+}
+
+/// How a header began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Begin {
+    /// Behind a role that the caller gave.
+    Given,
+    /// With `<|start|>`.
+    Start,
+    /// Between messages without `<|start|>`: the assistant's; only in lenient parsing.
+    Unmarked,
+    /// Inside the content of another message: the assistant's; only in lenient parsing.
+    InContent,
+}
+
+impl HeaderState {
+    pub(super) fn new(from: usize, begin: Begin) -> Self {
+        Self { from, begin, has_channel: false, has_constrain: false }
+    }
+
+    /// Whether a role in the header counts for more than a given one.
+    pub(super) fn names_author(&self) -> bool {
+        self.begin != Begin::Given
+    }
+
+    /// The role of a header that may name none.
+    pub(super) fn implied_role(&self) -> Option<Role> {
+        matches!(self.begin, Begin::Unmarked | Begin::InContent).then_some(Role::Assistant)
+    }
+
+    /// Where the header's words begin.
+    pub(super) fn body(&self) -> usize {
+        self.from + usize::from(self.begin == Begin::Start)
+    }
+}
+
+/// A message under way.
+#[derive(Debug, Clone)]
+pub(super) struct Open {
+    pub(super) header: Header,
+    pub(super) text: String,
+    pub(super) decoder: Utf8Decoder,
+    /// The content's first token.
+    pub(super) from: usize,
+    /// How many bytes of the text the events have told of.
+    pub(super) reported: usize,
+    /// The first token that no event covers.
+    pub(super) uncovered: usize,
+    /// Where a `<|channel|>` stands that may begin the next header; only in lenient parsing.
+    pub(super) held_from: Option<usize>,
+}
+
+/// What the last token added to the content: a text from a byte offset to its end.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Delta {
+    None,
+    /// Of the open message.
+    Open(usize),
+    /// Of the message that the token completed.
+    Complete(usize),
+}
+
+impl Delta {
+    /// Text was added from this byte offset on; what was added before it counts too.
+    pub(super) fn begin_at(&mut self, start: usize) {
+        if !matches!(self, Self::Open(_)) {
+            *self = Self::Open(start);
+        }
+    }
+}

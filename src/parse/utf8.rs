@@ -1,0 +1,91 @@
+//! Bytes to text while they arrive: characters may be split between tokens.
+
+/// The bytes of a character whose end has not arrived; at most three.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Utf8Decoder {
+    pending: [u8; 4],
+    length: usize,
+}
+
+impl Utf8Decoder {
+    /// Appends the text that these bytes complete. What can never become UTF-8 is replaced by
+    /// U+FFFD, one for each maximal subpart, as the Unicode standard recommends (section 3.9,
+    /// "U+FFFD Substitution of Maximal Subparts").
+    pub(super) fn push(&mut self, mut bytes: &[u8], text: &mut String) {
+        while self.length > 0 {
+            let Some((&next, rest)) = bytes.split_first() else { return };
+            self.pending[self.length] = next;
+            match std::str::from_utf8(&self.pending[..=self.length]) {
+                Ok(character) => text.push_str(character),
+                Err(error) if error.error_len().is_none() => {
+                    self.length += 1;
+                    bytes = rest;
+                    continue;
+                }
+                Err(_) => {
+                    // The byte does not continue the character: it is looked at anew.
+                    self.finish(text);
+                    break;
+                }
+            }
+            self.length = 0;
+            bytes = rest;
+        }
+        self.push_whole(bytes, text);
+    }
+
+    /// [`Self::push`] where nothing is pending.
+    fn push_whole(&mut self, bytes: &[u8], text: &mut String) {
+        if let Ok(whole) = std::str::from_utf8(bytes) {
+            return text.push_str(whole);
+        }
+        let mut chunks = bytes.utf8_chunks().peekable();
+        while let Some(chunk) = chunks.next() {
+            text.push_str(chunk.valid());
+            let invalid = chunk.invalid();
+            let is_cut =
+                std::str::from_utf8(invalid).is_err_and(|error| error.error_len().is_none());
+            if chunks.peek().is_none() && is_cut {
+                self.pending[..invalid.len()].copy_from_slice(invalid);
+                self.length = invalid.len();
+            } else if !invalid.is_empty() {
+                text.push(char::REPLACEMENT_CHARACTER);
+            }
+        }
+    }
+
+    /// Ends the text: a character that was cut off becomes one U+FFFD. Says whether one was.
+    pub(super) fn finish(&mut self, text: &mut String) -> bool {
+        let is_cut = self.length > 0;
+        if is_cut {
+            text.push(char::REPLACEMENT_CHARACTER);
+            self.length = 0;
+        }
+        is_cut
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::Utf8Decoder;
+
+    proptest! {
+        #[test]
+        fn any_chunks_give_the_lossy_text(
+            bytes in prop::collection::vec(
+                prop_oneof![Just(0xF0), Just(0x9F), Just(0xE2), Just(0x80), Just(0xC3), any::<u8>()],
+                0..40,
+            ),
+            size in 1_usize..6,
+        ) {
+            let (mut decoder, mut text) = (Utf8Decoder::default(), String::new());
+            for chunk in bytes.chunks(size) {
+                decoder.push(chunk, &mut text);
+            }
+            decoder.finish(&mut text);
+            prop_assert_eq!(text, String::from_utf8_lossy(&bytes).into_owned());
+        }
+    }
+}

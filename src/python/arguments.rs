@@ -1,0 +1,116 @@
+//! Arguments whose defaults are not `None`, and what they may hold.
+
+use std::borrow::Cow;
+use std::convert::Infallible;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use super::errors::{Misfit, type_name, wrong_type};
+use super::read::boolean;
+use super::text::utf8;
+use crate::tokenizer::SpecialSet;
+
+/// What a caller gave, or [`LEFT_OUT`]. An `Option` in its place could not tell `None` from that.
+pub(super) struct Given<'py>(Option<Bound<'py, PyAny>>);
+
+/// An argument that the caller left out.
+pub(super) const LEFT_OUT: Given<'static> = Given(None);
+
+impl<'py> FromPyObject<'_, 'py> for Given<'py> {
+    type Error = Infallible;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> Result<Self, Infallible> {
+        Ok(Self(Some(object.to_owned())))
+    }
+}
+
+impl Given<'_> {
+    /// Whether to parse strictly, as is done by default.
+    pub(super) fn strict(self) -> PyResult<bool> {
+        let Some(strict) = self.0 else { return Ok(true) };
+        boolean(&strict).map_err(|misfit| misfit.inside("strict").raised(strict.py()))
+    }
+
+    /// What becomes of bytes that are no UTF-8; by default they are replaced.
+    pub(super) fn errors(self) -> PyResult<String> {
+        match &self.0 {
+            None => Ok("replace".to_owned()),
+            Some(errors) => string(errors, "errors").map(Cow::into_owned),
+        }
+    }
+
+    /// The special tokens that stand for themselves; by default none.
+    pub(super) fn allowed_special(self) -> PyResult<Names> {
+        match &self.0 {
+            None => Ok(Names::Set(SpecialSet::None)),
+            Some(names) => Names::read(names, "allowed_special"),
+        }
+    }
+
+    /// The special tokens that are refused; by default all. What is false in Python is none.
+    pub(super) fn disallowed_special(self) -> PyResult<Names> {
+        match &self.0 {
+            None => Ok(Names::Set(SpecialSet::All)),
+            Some(names) if !names.is_truthy()? => Ok(Names::Set(SpecialSet::None)),
+            Some(names) => Names::read(names, "disallowed_special"),
+        }
+    }
+}
+
+/// The text of the argument of this name.
+pub(super) fn string<'a>(object: &'a Bound<'_, PyAny>, argument: &str) -> PyResult<Cow<'a, str>> {
+    match object.cast::<PyString>() {
+        Ok(text) => utf8(text),
+        Err(_) => Err(Misfit::type_of(object, "a string").inside(argument).raised(object.py())),
+    }
+}
+
+/// The names of special tokens that a caller gives.
+pub(super) enum Names {
+    /// The set that a word or a default stands for.
+    Set(SpecialSet<'static>),
+    Listed(Vec<String>),
+}
+
+impl Names {
+    fn read(names: &Bound<'_, PyAny>, argument: &str) -> PyResult<Self> {
+        let expected = format!("{argument}: expected \"all\" or names of special tokens, got");
+        let refused = |object: &Bound<'_, PyAny>, place: &str| {
+            wrong_type(object.py(), format!("{expected} {place}{}", type_name(object)))
+        };
+        if let Ok(word) = names.cast::<PyString>() {
+            return match &*utf8(word)? {
+                "all" => Ok(Self::Set(SpecialSet::All)),
+                "" => Ok(Self::Set(SpecialSet::None)),
+                other => Err(PyValueError::new_err(format!("{expected} the str {other:?}"))),
+            };
+        }
+        let name = |item: PyResult<Bound<'_, PyAny>>| {
+            let item = item?;
+            match item.cast::<PyString>() {
+                Ok(name) => Ok(utf8(name)?.into_owned()),
+                Err(_) => Err(refused(&item, "one that is of type ")),
+            }
+        };
+        let items = names.try_iter().map_err(|_| refused(names, ""))?;
+        items.map(name).collect::<PyResult<_>>().map(Self::Listed)
+    }
+
+    /// The names, for [`Self::set`].
+    pub(super) fn borrowed(&self) -> Vec<&str> {
+        match self {
+            Self::Set(_) => Vec::new(),
+            Self::Listed(names) => names.iter().map(String::as_str).collect(),
+        }
+    }
+
+    /// The set, over what [`Self::borrowed`] returned.
+    pub(super) fn set<'a>(&self, borrowed: &'a [&'a str]) -> SpecialSet<'a> {
+        match self {
+            Self::Set(set) => *set,
+            Self::Listed(_) => SpecialSet::Names(borrowed),
+        }
+    }
+}

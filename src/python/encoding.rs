@@ -1,0 +1,321 @@
+//! `HarmonyEncoding` for Python.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList, PyString};
+
+use super::arguments::{Given, LEFT_OUT, string};
+use super::errors::raised;
+use super::text::utf8;
+use super::{options, read, text, tokens, write};
+use crate::chat::{Content, Message};
+use crate::tokenizer::Tokenizer;
+use crate::{
+    HarmonyEncoding, HarmonyEncodingName, ParseOptions, RenderConversationConfig, Result,
+    load_harmony_encoding,
+};
+
+/// Bytes of text from which on work is done without the interpreter's lock: some 5 µs of it.
+/// Giving the lock up costs a tenth of that, and more where other threads want it.
+const MUCH_TEXT: usize = 2_000;
+
+/// The same in tokens to decode or to parse.
+pub(super) const MANY_TOKENS: usize = 500;
+
+/// A handle on the encoding of a name.
+#[pyclass(name = "HarmonyEncoding", module = "openai_harmony._lowlevel", subclass, frozen)]
+pub(super) struct PyHarmonyEncoding {
+    pub(super) inner: HarmonyEncoding,
+}
+
+impl PyHarmonyEncoding {
+    fn tokenizer(&self) -> Tokenizer {
+        self.inner.tokenizer()
+    }
+
+    /// The bytes that tokens stand for.
+    fn bytes_of(&self, tokens: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+        let tokenizer = self.tokenizer();
+        if let Ok(list) = tokens.cast::<PyList>() {
+            // Room for what tokens have on average.
+            let mut bytes = Vec::with_capacity(list.len() * 5 + 16);
+            let mut result = Ok(());
+            let decode = |block: &[u32]| {
+                if result.is_ok() {
+                    result = tokenizer.decode_bytes_into(block, &mut bytes);
+                }
+            };
+            if tokens::in_blocks(list, decode) && result.is_ok() {
+                return Ok(bytes);
+            }
+        }
+        // Other sequences, and errors, which name the token's place.
+        on_ids(tokens, |ids| tokenizer.decode_bytes(ids))
+    }
+}
+
+#[pymethods]
+impl PyHarmonyEncoding {
+    #[new]
+    fn new(py: Python<'_>, name: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let name = match name.cast::<PyString>() {
+            Ok(name) => utf8(name)?.into_owned(),
+            Err(_) => name.str()?.to_string(),
+        };
+        name.parse::<HarmonyEncodingName>()
+            .and_then(load_harmony_encoding)
+            .map(|inner| Self { inner })
+            .map_err(|error| raised(py, &error))
+    }
+
+    /// Itself: a handle on immutable data.
+    fn __copy__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    /// Itself: a handle on immutable data.
+    #[pyo3(signature = (memo, /))]
+    fn __deepcopy__<'py>(slf: Bound<'py, Self>, memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
+        let _ = memo;
+        slf
+    }
+
+    /// The encoding's name.
+    #[getter]
+    fn name(&self) -> String {
+        self.inner.name().to_string()
+    }
+
+    /// The size of the vocabulary as the models' configuration states it, 201088.
+    #[getter]
+    fn n_vocab(&self) -> usize {
+        self.tokenizer().n_vocab()
+    }
+
+    /// The names of all special tokens, by id.
+    fn _special_tokens(&self) -> Vec<&'static str> {
+        self.tokenizer().special_tokens().map(|(name, _)| name).collect()
+    }
+
+    // Text and tokens.
+
+    /// Encodes text by tiktoken's rules.
+    ///
+    /// The names of special tokens are refused (`HarmonyError`), unless `allowed_special` holds
+    /// them: then they stand for the tokens. "all" allows all. Names that `disallowed_special`
+    /// leaves out are ordinary text; `()` and `None` leave out all. Lone surrogates become U+FFFD.
+    #[pyo3(
+        signature = (text, *, allowed_special = LEFT_OUT, disallowed_special = LEFT_OUT),
+        text_signature = "($self, text, *, allowed_special=(), disallowed_special='all')"
+    )]
+    fn encode<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+        allowed_special: Given<'py>,
+        disallowed_special: Given<'py>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let text = string(text, "text")?;
+        let allowed = allowed_special.allowed_special()?;
+        let disallowed = disallowed_special.disallowed_special()?;
+        let tokenizer = self.tokenizer();
+        let encode = || {
+            let (allowed_names, disallowed_names) = (allowed.borrowed(), disallowed.borrowed());
+            tokenizer.encode(
+                &text,
+                &allowed.set(&allowed_names),
+                &disallowed.set(&disallowed_names),
+            )
+        };
+        let ids = unlocked(py, text.len() >= MUCH_TEXT, encode);
+        tokens::list(py, &ids.map_err(|error| raised(py, &error))?)
+    }
+
+    /// Encodes text in which no special token is looked for.
+    fn encode_ordinary<'py>(
+        &self,
+        py: Python<'py>,
+        text: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let text = string(text, "text")?;
+        let tokenizer = self.tokenizer();
+        let ids = unlocked(py, text.len() >= MUCH_TEXT, || tokenizer.encode_ordinary(&text));
+        tokens::list(py, &ids)
+    }
+
+    /// The text that tokens stand for. `errors` says what becomes of bytes that are no UTF-8, as
+    /// in `bytes.decode`. `HarmonyError` for an id that does not exist.
+    #[pyo3(
+        signature = (tokens, errors = LEFT_OUT),
+        text_signature = "($self, tokens, errors='replace')"
+    )]
+    fn decode<'py>(
+        &self,
+        tokens: &Bound<'py, PyAny>,
+        errors: Given<'py>,
+    ) -> PyResult<Bound<'py, PyString>> {
+        let errors = errors.errors()?;
+        text::decoded(tokens.py(), &self.bytes_of(tokens)?, &errors)
+    }
+
+    /// The text that tokens stand for; `HarmonyError` if their bytes are no UTF-8.
+    fn decode_utf8(&self, tokens: &Bound<'_, PyAny>) -> PyResult<String> {
+        let tokenizer = self.tokenizer();
+        on_ids(tokens, |ids| tokenizer.decode_utf8(ids))
+    }
+
+    /// The bytes that tokens stand for.
+    fn decode_bytes<'py>(&self, tokens: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(tokens.py(), &self.bytes_of(tokens)?))
+    }
+
+    /// Whether an id is that of a special token.
+    fn is_special_token(&self, token: &Bound<'_, PyAny>) -> PyResult<bool> {
+        Ok(self.tokenizer().is_special_token(tokens::read_one(token)?))
+    }
+
+    /// The tokens at which a message ends: `<|return|>`, `<|end|>`, `<|call|>`.
+    fn stop_tokens(&self) -> [u32; 3] {
+        self.inner.stop_tokens()
+    }
+
+    /// The tokens at which sampling stops for the caller to act: `<|return|>`, `<|call|>`.
+    fn stop_tokens_for_assistant_actions(&self) -> [u32; 2] {
+        self.inner.stop_tokens_for_assistant_actions()
+    }
+
+    // Conversations and tokens.
+
+    /// Renders a single message.
+    #[pyo3(signature = (message, render_options = None))]
+    fn render<'py>(
+        &self,
+        py: Python<'py>,
+        message: &Bound<'py, PyAny>,
+        render_options: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let message = read::message(message).map_err(|misfit| misfit.raised(py))?;
+        let options = options::render_options(render_options)
+            .map_err(|misfit| misfit.inside("render_options").raised(py))?;
+        let much = is_much(std::slice::from_ref(&message));
+        rendered(py, much, || self.inner.render(&message, Some(&options)))
+    }
+
+    /// Renders a conversation and nothing after it.
+    #[pyo3(signature = (conversation, config = None))]
+    fn render_conversation<'py>(
+        &self,
+        py: Python<'py>,
+        conversation: &Bound<'py, PyAny>,
+        config: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let encoding = self.inner;
+        rendered_conversation(py, conversation, config, |messages, config| {
+            encoding.render_conversation(messages, Some(config))
+        })
+    }
+
+    /// Renders a conversation and the beginning of the next message, which the model completes.
+    #[pyo3(signature = (conversation, next_turn_role, config = None))]
+    fn render_conversation_for_completion<'py>(
+        &self,
+        py: Python<'py>,
+        conversation: &Bound<'py, PyAny>,
+        next_turn_role: &Bound<'py, PyAny>,
+        config: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let role = read::role(next_turn_role).map_err(|misfit| misfit.raised(py))?;
+        let encoding = self.inner;
+        rendered_conversation(py, conversation, config, |messages, config| {
+            encoding.render_conversation_for_completion(messages, role, Some(config))
+        })
+    }
+
+    /// Renders a conversation to train on: if its last message is the assistant's on `final`, it
+    /// ends with `<|return|>`, as the model itself ends it.
+    #[pyo3(signature = (conversation, config = None))]
+    fn render_conversation_for_training<'py>(
+        &self,
+        py: Python<'py>,
+        conversation: &Bound<'py, PyAny>,
+        config: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let encoding = self.inner;
+        rendered_conversation(py, conversation, config, |messages, config| {
+            encoding.render_conversation_for_training(messages, Some(config))
+        })
+    }
+
+    /// Parses a whole sequence of tokens into messages.
+    ///
+    /// `role` is the author's role of the first message where the tokens begin behind it, as a
+    /// completion's do. `strict=False` mends what is not well-formed in place of raising.
+    #[pyo3(
+        signature = (tokens, role = None, *, strict = LEFT_OUT),
+        text_signature = "($self, tokens, role=None, *, strict=True)"
+    )]
+    fn parse_messages_from_completion_tokens<'py>(
+        &self,
+        tokens: &Bound<'py, PyAny>,
+        role: Option<&Bound<'py, PyAny>>,
+        strict: Given<'py>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let py = tokens.py();
+        let role = role.map(read::role).transpose().map_err(|misfit| misfit.raised(py))?;
+        let options = ParseOptions { strict: strict.strict()? };
+        let messages = on_ids(tokens, |ids| {
+            self.inner.parse_messages_from_completion_tokens_with_options(
+                ids.iter().copied(),
+                role,
+                options,
+            )
+        })?;
+        write::messages(py, &messages)
+    }
+}
+
+/// Does work without the interpreter's lock, if it is `much`.
+pub(super) fn unlocked<T: Send>(py: Python<'_>, much: bool, work: impl FnOnce() -> T + Send) -> T {
+    if much { py.detach(work) } else { work() }
+}
+
+/// Does work on the ids that a Python object holds.
+fn on_ids<T: Send>(
+    tokens: &Bound<'_, PyAny>,
+    work: impl FnOnce(&[u32]) -> Result<T> + Send,
+) -> PyResult<T> {
+    let py = tokens.py();
+    let ids = tokens::read(tokens)?;
+    unlocked(py, ids.len() >= MANY_TOKENS, || work(&ids)).map_err(|error| raised(py, &error))
+}
+
+/// The tokens that rendering gives.
+fn rendered(
+    py: Python<'_>,
+    much: bool,
+    render: impl FnOnce() -> Result<Vec<u32>> + Send,
+) -> PyResult<Bound<'_, PyList>> {
+    let ids = unlocked(py, much, render).map_err(|error| raised(py, &error))?;
+    tokens::list(py, &ids)
+}
+
+/// The tokens that rendering a conversation, as one of the three renderers does it, gives.
+fn rendered_conversation<'py>(
+    py: Python<'py>,
+    conversation: &Bound<'py, PyAny>,
+    config: Option<&Bound<'py, PyAny>>,
+    render: impl FnOnce(&[Message], &RenderConversationConfig) -> Result<Vec<u32>> + Send,
+) -> PyResult<Bound<'py, PyList>> {
+    let messages = read::conversation(conversation).map_err(|misfit| misfit.raised(py))?;
+    let config = options::config(config).map_err(|misfit| misfit.inside("config").raised(py))?;
+    rendered(py, is_much(&messages), || render(&messages, &config))
+}
+
+/// Whether messages hold so much that they are better rendered without the lock.
+fn is_much(messages: &[Message]) -> bool {
+    let size = |content: &Content| match content {
+        Content::Text(content) => content.text.len(),
+        // Their text is long enough for half of it, tools apart.
+        Content::SystemContent(_) | Content::DeveloperContent(_) => MUCH_TEXT / 2,
+    };
+    messages.iter().flat_map(|message| &message.content).map(size).sum::<usize>() >= MUCH_TEXT
+}

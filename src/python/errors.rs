@@ -1,0 +1,114 @@
+//! Errors as Python's exceptions.
+
+use std::fmt::Display;
+
+use pyo3::exceptions::{PyAttributeError, PyValueError};
+use pyo3::prelude::*;
+
+use super::types::Types;
+use crate::{Error, ErrorKind};
+
+/// The exception for an error: a `HarmonyError`, or a `ValueError` for an unknown name.
+pub(super) fn raised(py: Python<'_>, error: &Error) -> PyErr {
+    let kind = error.kind();
+    if let ErrorKind::UnknownEncoding { .. } = kind {
+        return PyValueError::new_err(error.to_string());
+    }
+    let arguments = (error.to_string(), kind.name(), error.token_index());
+    Types::get(py)
+        .and_then(|types| types.harmony_error.bind(py).call1(arguments))
+        .map_or_else(|failed| failed, PyErr::from_value)
+}
+
+/// A `WrongTypeError` with this text.
+pub(super) fn wrong_type(py: Python<'_>, text: String) -> PyErr {
+    match Types::get(py) {
+        Ok(types) => PyErr::from_type(types.wrong_type.bind(py).clone(), text),
+        Err(failed) => failed,
+    }
+}
+
+/// What is wrong with a Python object, and where in it.
+pub(super) struct Misfit {
+    /// `content[0].text`; empty for the object itself.
+    path: String,
+    problem: Problem,
+}
+
+enum Problem {
+    Type(String),
+    Value(String),
+    Raised(PyErr),
+}
+
+/// What reading a Python object gives.
+pub(super) type Read<T> = Result<T, Misfit>;
+
+impl Misfit {
+    /// An object of another type than expected.
+    pub(super) fn type_of(object: &Bound<'_, PyAny>, expected: &str) -> Self {
+        Problem::Type(format!("expected {expected}, got {}", type_name(object))).into()
+    }
+
+    /// A value that cannot be.
+    pub(super) fn value(reason: impl Display) -> Self {
+        Problem::Value(reason.to_string()).into()
+    }
+
+    /// What reading an attribute raised: without it, the object is of another type.
+    pub(super) fn attribute(error: PyErr, object: &Bound<'_, PyAny>, expected: &str) -> Self {
+        if error.is_instance_of::<PyAttributeError>(object.py()) {
+            Self::type_of(object, expected)
+        } else {
+            error.into()
+        }
+    }
+
+    /// The same, seen from the object around: `step` is `author`, or `[3]`.
+    pub(super) fn inside(mut self, step: impl Display) -> Self {
+        let dot = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };
+        self.path = format!("{step}{dot}{}", self.path);
+        self
+    }
+
+    /// The exception, which names the path.
+    pub(super) fn raised(self, py: Python<'_>) -> PyErr {
+        let path = readable(self.path);
+        let at = |text| if path.is_empty() { text } else { format!("{path}: {text}") };
+        match self.problem {
+            Problem::Type(text) => wrong_type(py, at(text)),
+            Problem::Value(text) => PyValueError::new_err(at(text)),
+            Problem::Raised(error) => error,
+        }
+    }
+}
+
+/// A path whose middle is left out where it is so long that the reason behind it would be lost.
+fn readable(path: String) -> String {
+    const START: usize = 70;
+    const END: usize = 40;
+    let count = path.chars().count();
+    if count <= START + END + 10 {
+        return path;
+    }
+    let start: String = path.chars().take(START).collect();
+    let end: String = path.chars().skip(count - END).collect();
+    format!("{start} ... {end}")
+}
+
+impl From<Problem> for Misfit {
+    fn from(problem: Problem) -> Self {
+        Self { path: String::new(), problem }
+    }
+}
+
+impl From<PyErr> for Misfit {
+    fn from(error: PyErr) -> Self {
+        Problem::Raised(error).into()
+    }
+}
+
+/// The name of an object's type, for a message.
+pub(super) fn type_name(object: &Bound<'_, PyAny>) -> String {
+    object.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string())
+}

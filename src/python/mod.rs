@@ -1,0 +1,65 @@
+//! The Python extension module `openai_harmony._lowlevel`, and the only place that says pyo3.
+//!
+//! The compiled classes do what Python code would be too slow for; `python/openai_harmony/`
+//! puts thin faces over them. Objects cross field by field, never as JSON text:
+//!
+//! ```text
+//! in    read    pydantic models      -> chat structs       schema  dicts -> JSON values
+//!       tokens  any ints             -> token ids          text    str   -> UTF-8
+//! out   write   chat structs         -> pydantic models    events  what the parser reports
+//!       tokens  token ids            -> list of ints       errors  Error -> HarmonyError
+//! ```
+
+mod arguments;
+mod encoding;
+mod errors;
+mod events;
+mod ints;
+mod model;
+mod options;
+mod read;
+mod schema;
+mod stream;
+mod text;
+mod tokens;
+mod types;
+mod write;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use crate::chat::ToolNamespaceConfig;
+
+/// The compiled part of `openai_harmony`.
+#[pymodule(gil_used = false)]
+fn _lowlevel(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<encoding::PyHarmonyEncoding>()?;
+    module.add_class::<stream::PyStreamableParser>()?;
+    module.add_class::<events::MessageStart>()?;
+    module.add_class::<events::ContentDelta>()?;
+    module.add_class::<events::MessageEnd>()?;
+    module.add_class::<events::Repair>()?;
+    module.add_function(wrap_pyfunction!(text_message, module)?)?;
+    module.add_function(wrap_pyfunction!(get_tool_namespace_config, module)?)
+}
+
+/// A message of one text, by an `Author` or by a member of `Role`; neither is validated.
+#[pyfunction]
+fn text_message<'py>(
+    author: &Bound<'py, PyAny>,
+    text: &Bound<'py, PyString>,
+) -> PyResult<Bound<'py, PyAny>> {
+    write::text_message(author, text)
+}
+
+/// The namespace of a built-in tool, `browser` or `python`.
+#[pyfunction]
+fn get_tool_namespace_config<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    let namespace = match name {
+        "browser" => ToolNamespaceConfig::browser(),
+        "python" => ToolNamespaceConfig::python(),
+        _ => return Err(PyValueError::new_err(format!("Unknown tool namespace: {name}"))),
+    };
+    write::namespace(py, &namespace)
+}

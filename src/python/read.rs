@@ -1,0 +1,241 @@
+//! Python's models to chat structs.
+//!
+//! Any object with the models' attributes will do: models, their subclasses, and the like. What
+//! is wrong is told with its path, `messages[3].content[0].text`.
+
+use std::collections::BTreeMap;
+
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString};
+
+use super::errors::{Misfit, Read};
+use super::schema;
+use super::text::utf8;
+use super::types::Types;
+use crate::chat::{
+    Author, ChannelConfig, Content, DeveloperContent, Message, ReasoningEffort, ResponseFormat,
+    Role, SystemContent, TextContent, ToolDescription, ToolNamespaceConfig,
+};
+
+/// Reads attributes of an object into the fields of the same names of a struct.
+macro_rules! fields {
+    ($object:expr, $kind:literal, $struct:ident { $($field:ident: $read:expr),* $(,)? }) => {
+        $struct { $($field: field($object, intern!($object.py(), stringify!($field)), $kind, $read)?),* }
+    };
+}
+
+/// The messages of a conversation.
+pub(super) fn conversation(object: &Bound<'_, PyAny>) -> Read<Vec<Message>> {
+    field(object, intern!(object.py(), "messages"), "a Conversation", |messages| {
+        each(messages, message)
+    })
+}
+
+/// A message.
+pub(super) fn message(object: &Bound<'_, PyAny>) -> Read<Message> {
+    Ok(fields!(
+        object,
+        "a Message",
+        Message {
+            author: author,
+            recipient: optional_string,
+            content: contents,
+            channel: optional_string,
+            content_type: optional_string,
+        }
+    ))
+}
+
+fn author(object: &Bound<'_, PyAny>) -> Read<Author> {
+    Ok(fields!(object, "an Author", Author { role: role, name: optional_string }))
+}
+
+/// A role: a member of `Role`, or its word.
+pub(super) fn role(object: &Bound<'_, PyAny>) -> Read<Role> {
+    if let Some(role) = Types::get(object.py())?.role_of(object) {
+        return Ok(role);
+    }
+    let Ok(word) = object.cast::<PyString>() else {
+        return Err(Misfit::type_of(object, "a Role"));
+    };
+    Role::try_from(&*utf8(word)?).map_err(Misfit::value)
+}
+
+/// The parts of a message. A string stands for a single text, as in validation.
+fn contents(object: &Bound<'_, PyAny>) -> Read<Vec<Content>> {
+    if let Ok(text) = object.cast::<PyString>() {
+        return Ok(vec![utf8(text)?.into_owned().into()]);
+    }
+    each(object, content)
+}
+
+fn content(object: &Bound<'_, PyAny>) -> Read<Content> {
+    let types = Types::get(object.py())?;
+    let py = object.py();
+    let class = object.get_type();
+    if class.is(&types.text.class) {
+        return text_content(object).map(Content::Text);
+    }
+    // Subclasses, and objects of other classes that have the attributes of one of the three.
+    if object.is_instance(types.system.bind(py))? || has(object, intern!(py, "model_identity"))? {
+        return system(object).map(Content::SystemContent);
+    }
+    if object.is_instance(types.developer.bind(py))? || has(object, intern!(py, "instructions"))? {
+        return developer(object).map(Content::DeveloperContent);
+    }
+    text_content(object).map(Content::Text)
+}
+
+fn text_content(object: &Bound<'_, PyAny>) -> Read<TextContent> {
+    Ok(fields!(object, "a Content", TextContent { text: string }))
+}
+
+fn system(object: &Bound<'_, PyAny>) -> Read<SystemContent> {
+    Ok(fields!(
+        object,
+        "a SystemContent",
+        SystemContent {
+            model_identity: optional_string,
+            reasoning_effort: |effort| optional(effort, reasoning_effort),
+            tools: |tools| optional(tools, namespaces),
+            conversation_start_date: optional_string,
+            knowledge_cutoff: optional_string,
+            channel_config: |config| optional(config, channel_config),
+        }
+    ))
+}
+
+fn developer(object: &Bound<'_, PyAny>) -> Read<DeveloperContent> {
+    Ok(fields!(
+        object,
+        "a DeveloperContent",
+        DeveloperContent {
+            instructions: optional_string,
+            tools: |tools| optional(tools, namespaces),
+            response_formats: |formats| each(formats, response_format),
+        }
+    ))
+}
+
+fn reasoning_effort(object: &Bound<'_, PyAny>) -> Read<ReasoningEffort> {
+    match string(object)?.as_str() {
+        "Low" => Ok(ReasoningEffort::Low),
+        "Medium" => Ok(ReasoningEffort::Medium),
+        "High" => Ok(ReasoningEffort::High),
+        other => Err(Misfit::value(format!("Unknown reasoning effort: {other}"))),
+    }
+}
+
+fn channel_config(object: &Bound<'_, PyAny>) -> Read<ChannelConfig> {
+    Ok(fields!(
+        object,
+        "a ChannelConfig",
+        ChannelConfig {
+            valid_channels: |channels| each(channels, string),
+            channel_required: boolean,
+        }
+    ))
+}
+
+fn namespaces(object: &Bound<'_, PyAny>) -> Read<BTreeMap<String, ToolNamespaceConfig>> {
+    let Ok(dict) = object.cast::<PyDict>() else {
+        return Err(Misfit::type_of(object, "a dict or None"));
+    };
+    let mut namespaces = BTreeMap::new();
+    for (name, config) in dict {
+        let key = string(&name)?;
+        let config = namespace(&config).map_err(|misfit| misfit.inside(format!("[{key:?}]")))?;
+        namespaces.insert(key, config);
+    }
+    Ok(namespaces)
+}
+
+fn namespace(object: &Bound<'_, PyAny>) -> Read<ToolNamespaceConfig> {
+    Ok(fields!(
+        object,
+        "a ToolNamespaceConfig",
+        ToolNamespaceConfig {
+            name: string,
+            description: optional_string,
+            tools: |tools| each(tools, tool),
+        }
+    ))
+}
+
+fn tool(object: &Bound<'_, PyAny>) -> Read<ToolDescription> {
+    Ok(fields!(
+        object,
+        "a ToolDescription",
+        ToolDescription {
+            name: string,
+            description: optional_string,
+            parameters: |parameters| optional(parameters, schema::value),
+        }
+    ))
+}
+
+fn response_format(object: &Bound<'_, PyAny>) -> Read<ResponseFormat> {
+    Ok(fields!(
+        object,
+        "a ResponseFormat",
+        ResponseFormat { name: string, description: optional_string, schema: schema::value }
+    ))
+}
+
+/// Reads one attribute of an object that should be `expected`.
+pub(super) fn field<'py, T>(
+    object: &Bound<'py, PyAny>,
+    name: &Bound<'py, PyString>,
+    expected: &str,
+    read: impl FnOnce(&Bound<'py, PyAny>) -> Read<T>,
+) -> Read<T> {
+    let value = object.getattr(name).map_err(|error| Misfit::attribute(error, object, expected))?;
+    read(&value).map_err(|misfit| misfit.inside(name))
+}
+
+/// Reads each item of a list, or of anything else to iterate over.
+fn each<T>(items: &Bound<'_, PyAny>, read: impl Fn(&Bound<'_, PyAny>) -> Read<T>) -> Read<Vec<T>> {
+    let read_at = |(index, item): (usize, Bound<'_, PyAny>)| {
+        read(&item).map_err(|misfit| misfit.inside(format_args!("[{index}]")))
+    };
+    if let Ok(list) = items.cast::<PyList>() {
+        return list.iter().enumerate().map(read_at).collect();
+    }
+    if items.cast::<PyString>().is_ok() || items.cast::<PyDict>().is_ok() {
+        return Err(Misfit::type_of(items, "a list"));
+    }
+    let items = items.try_iter().map_err(|_| Misfit::type_of(items, "a list"))?;
+    items.enumerate().map(|(index, item)| read_at((index, item?))).collect()
+}
+
+fn has(object: &Bound<'_, PyAny>, name: &Bound<'_, PyString>) -> PyResult<bool> {
+    object.hasattr(name)
+}
+
+fn optional<'py, T>(
+    object: &Bound<'py, PyAny>,
+    read: impl FnOnce(&Bound<'py, PyAny>) -> Read<T>,
+) -> Read<Option<T>> {
+    if object.is_none() { Ok(None) } else { read(object).map(Some) }
+}
+
+fn string(object: &Bound<'_, PyAny>) -> Read<String> {
+    match object.cast::<PyString>() {
+        Ok(text) => Ok(utf8(text)?.into_owned()),
+        Err(_) => Err(Misfit::type_of(object, "a string")),
+    }
+}
+
+fn optional_string(object: &Bound<'_, PyAny>) -> Read<Option<String>> {
+    match object.cast::<PyString>() {
+        Ok(text) => Ok(Some(utf8(text)?.into_owned())),
+        Err(_) if object.is_none() => Ok(None),
+        Err(_) => Err(Misfit::type_of(object, "a string or None")),
+    }
+}
+
+/// A boolean.
+pub(super) fn boolean(object: &Bound<'_, PyAny>) -> Read<bool> {
+    object.extract().map_err(|_| Misfit::type_of(object, "a bool"))
+}

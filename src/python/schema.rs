@@ -1,0 +1,104 @@
+//! Python values to JSON values, as `json.dumps` and a JSON parser would make them.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use serde_json::{Map, Number, Value};
+
+use super::errors::{Misfit, Read};
+use super::text::utf8;
+
+/// How deep lists and dicts may lie within each other. Version 0.0.8's JSON parser had this
+/// limit; it also ends cycles.
+const MAX_DEPTH: usize = 128;
+
+/// A JSON value: of a string, an int, a float, a bool, `None`, or lists, tuples and dicts of
+/// them. NaN, infinities, cycles and other types are refused.
+pub(super) fn value(object: &Bound<'_, PyAny>) -> Read<Value> {
+    nested(object, MAX_DEPTH)
+}
+
+fn nested(object: &Bound<'_, PyAny>, depth: usize) -> Read<Value> {
+    if let Ok(text) = object.cast::<PyString>() {
+        return Ok(Value::String(utf8(text)?.into_owned()));
+    }
+    if let Ok(dict) = object.cast::<PyDict>() {
+        return entries(dict, deeper(depth)?).map(Value::Object);
+    }
+    if let Ok(list) = object.cast::<PyList>() {
+        return items(list.iter(), deeper(depth)?);
+    }
+    if let Ok(tuple) = object.cast::<PyTuple>() {
+        return items(tuple.iter(), deeper(depth)?);
+    }
+    if object.is_none() {
+        return Ok(Value::Null);
+    }
+    if let Ok(flag) = object.cast::<PyBool>() {
+        return Ok(Value::Bool(flag.is_true()));
+    }
+    number(object).map(Value::Number)
+}
+
+fn deeper(depth: usize) -> Read<usize> {
+    depth.checked_sub(1).ok_or_else(|| {
+        Misfit::value(format!("nested deeper than {MAX_DEPTH} levels, or within itself"))
+    })
+}
+
+fn items<'py>(items: impl Iterator<Item = Bound<'py, PyAny>>, depth: usize) -> Read<Value> {
+    items
+        .enumerate()
+        .map(|(index, item)| {
+            nested(&item, depth).map_err(|misfit| misfit.inside(format_args!("[{index}]")))
+        })
+        .collect::<Read<Vec<_>>>()
+        .map(Value::Array)
+}
+
+fn entries(dict: &Bound<'_, PyDict>, depth: usize) -> Read<Map<String, Value>> {
+    let mut map = Map::with_capacity(dict.len());
+    for (key, entry) in dict {
+        let key = key_text(&key)?;
+        let entry =
+            nested(&entry, depth).map_err(|misfit| misfit.inside(format_args!("[{key:?}]")))?;
+        map.insert(key, entry);
+    }
+    Ok(map)
+}
+
+/// A key as `json.dumps` writes it: numbers, booleans and `None` by their JSON texts.
+fn key_text(key: &Bound<'_, PyAny>) -> Read<String> {
+    if let Ok(text) = key.cast::<PyString>() {
+        return Ok(utf8(text)?.into_owned());
+    }
+    if key.is_none() {
+        return Ok("null".to_owned());
+    }
+    if let Ok(flag) = key.cast::<PyBool>() {
+        return Ok(flag.is_true().to_string());
+    }
+    if key.cast::<PyFloat>().is_ok() || key.cast::<PyInt>().is_ok() {
+        number(key)?;
+        return Ok(key.repr()?.to_string());
+    }
+    Err(Misfit::type_of(key, "a string as key"))
+}
+
+fn number(object: &Bound<'_, PyAny>) -> Read<Number> {
+    if object.cast::<PyInt>().is_ok() {
+        if let Ok(whole) = object.extract::<i64>() {
+            return Ok(whole.into());
+        }
+        if let Ok(whole) = object.extract::<u64>() {
+            return Ok(whole.into());
+        }
+    } else if object.cast::<PyFloat>().is_err() {
+        return Err(Misfit::type_of(object, "a JSON value"));
+    }
+    // An int beyond 64 bits is a real number to JSON parsers.
+    object
+        .extract::<f64>()
+        .ok()
+        .and_then(Number::from_f64)
+        .ok_or_else(|| Misfit::value("a number that JSON cannot hold"))
+}

@@ -1,0 +1,264 @@
+//! `StreamableParser` for Python.
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+
+use super::arguments::{Given, LEFT_OUT};
+use super::encoding::{MANY_TOKENS, PyHarmonyEncoding, unlocked};
+use super::errors::{Misfit, raised};
+use super::types::Types;
+use super::{events, read, tokens, write};
+use crate::{
+    Event, HarmonyEncodingName, HeaderData, ParseOptions, StateData, StreamableParser,
+    load_harmony_encoding,
+};
+
+/// The incremental parser.
+#[pyclass(name = "StreamableParser", module = "openai_harmony._lowlevel", subclass)]
+pub(super) struct PyStreamableParser {
+    inner: StreamableParser,
+}
+
+#[pymethods]
+impl PyStreamableParser {
+    /// A blank parser, whatever the arguments: subclasses have constructors of their own, and what
+    /// they hand to `__init__` makes the parser.
+    #[new]
+    #[pyo3(
+        signature = (*_arguments, **_named),
+        text_signature = "(encoding, role=None, *, strict=True)"
+    )]
+    fn new(
+        py: Python<'_>,
+        _arguments: &Bound<'_, PyTuple>,
+        _named: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)
+            .and_then(|encoding| StreamableParser::new(encoding, None))
+            .map(|inner| Self { inner })
+            .map_err(|error| raised(py, &error))
+    }
+
+    #[pyo3(signature = (encoding, role = None, *, strict = LEFT_OUT))]
+    fn __init__<'py>(
+        slf: &Bound<'py, Self>,
+        encoding: &Bound<'py, PyAny>,
+        role: Option<&Bound<'py, PyAny>>,
+        strict: Given<'py>,
+    ) -> PyResult<()> {
+        let py = slf.py();
+        let Ok(encoding) = encoding.cast::<PyHarmonyEncoding>() else {
+            let misfit = Misfit::type_of(encoding, "a HarmonyEncoding").inside("encoding");
+            return Err(misfit.raised(py));
+        };
+        let role = role.map(read::role).transpose().map_err(|misfit| misfit.raised(py))?;
+        let options = ParseOptions { strict: strict.strict()? };
+        let parser = StreamableParser::new_with_options(encoding.get().inner, role, options)
+            .map_err(|error| raised(py, &error))?;
+        writing(slf)?.inner = parser;
+        Ok(())
+    }
+
+    /// Makes this parser a copy of another one.
+    fn _become(slf: &Bound<'_, Self>, other: &Bound<'_, Self>) -> PyResult<()> {
+        let parser = reading(other)?.inner.clone();
+        writing(slf)?.inner = parser;
+        Ok(())
+    }
+
+    /// Parses one token and returns the parser.
+    ///
+    /// `HarmonyError` where the token cannot stand; the parser keeps its messages and goes on at
+    /// the next `<|start|>`.
+    fn process<'py>(
+        slf: &Bound<'py, Self>,
+        token: &Bound<'py, PyAny>,
+    ) -> PyResult<PyRefMut<'py, Self>> {
+        let token = tokens::read_one(token)?;
+        let mut parser = writing(slf)?;
+        match parser.inner.process(token) {
+            Ok(_) => Ok(parser),
+            Err(error) => Err(raised(slf.py(), &error)),
+        }
+    }
+
+    /// Declares that the tokens end here: an open message is complete. Returns the parser.
+    fn process_eos<'py>(slf: &Bound<'py, Self>) -> PyResult<PyRefMut<'py, Self>> {
+        let mut parser = writing(slf)?;
+        match parser.inner.process_eos() {
+            Ok(_) => Ok(parser),
+            Err(error) => Err(raised(slf.py(), &error)),
+        }
+    }
+
+    /// Parses any number of tokens and returns what happened, as a list of events.
+    ///
+    /// `HarmonyError` at the first token that cannot stand, whose index it names; the tokens after
+    /// it are not consumed. The events before it are kept: the next call returns them first,
+    /// `feed([])` returns them now.
+    fn feed<'py>(
+        slf: &Bound<'py, Self>,
+        tokens: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let py = slf.py();
+        // Before the parser is taken: a generator of tokens may look at it.
+        let ids = tokens::read(tokens)?;
+        let events = {
+            let parser = &mut writing(slf)?.inner;
+            unlocked(py, ids.len() >= MANY_TOKENS, || parser.feed(&ids))
+        };
+        event_list(py, &events.map_err(|error| raised(py, &error))?)
+    }
+
+    /// Ends the stream and returns what is left to tell, as a list of events. No token can
+    /// follow, but after `reset`.
+    fn finish<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
+        let py = slf.py();
+        let events = writing(slf)?.inner.finish();
+        event_list(py, &events.map_err(|error| raised(py, &error))?)
+    }
+
+    /// Makes the parser as good as new, for a role or for the one that it was made with. Returns
+    /// the parser.
+    #[pyo3(signature = (role = None))]
+    fn reset<'py>(
+        slf: &Bound<'py, Self>,
+        role: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<PyRefMut<'py, Self>> {
+        let role = role.map(read::role).transpose().map_err(|misfit| misfit.raised(slf.py()))?;
+        let mut parser = writing(slf)?;
+        parser.inner.reset(role);
+        Ok(parser)
+    }
+
+    // What the parser knows.
+
+    /// The complete messages, as new objects each time.
+    #[getter]
+    fn messages<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
+        write::messages(slf.py(), reading(slf)?.inner.messages())
+    }
+
+    /// All tokens fed, those that raised too.
+    #[getter]
+    fn tokens<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
+        tokens::list(slf.py(), reading(slf)?.inner.tokens())
+    }
+
+    /// What lenient parsing mended, in the order in which it was told.
+    #[getter]
+    fn repairs<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(slf.py());
+        for repair in reading(slf)?.inner.repairs() {
+            list.append(events::repair(slf.py(), repair)?)?;
+        }
+        Ok(list)
+    }
+
+    /// Where in a message the parser is.
+    #[getter]
+    fn state<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(Types::get(slf.py())?.state(reading(slf)?.inner.state()).bind(slf.py()).clone())
+    }
+
+    /// The state with its data, as a dict.
+    #[getter]
+    fn state_data<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
+        let data = PyDict::new(slf.py());
+        let state = intern!(slf.py(), "state");
+        match reading(slf)?.inner.state_data() {
+            StateData::ExpectStart => data.set_item(state, "ExpectStart")?,
+            StateData::Header { header_tokens } => {
+                data.set_item(state, "Header")?;
+                data.set_item("header_tokens", tokens::list(slf.py(), header_tokens)?)?;
+            }
+            StateData::Content { header, content_tokens } => {
+                data.set_item(state, "Content")?;
+                data.set_item("header", header_data(slf.py(), &header)?)?;
+                data.set_item("content_tokens", tokens::list(slf.py(), content_tokens)?)?;
+            }
+        }
+        Ok(data)
+    }
+
+    /// The role of the open message, or the role given for the next one.
+    #[getter]
+    fn current_role<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let types = Types::get(slf.py())?;
+        Ok(reading(slf)?.inner.current_role().map(|role| types.role(role).bind(slf.py()).clone()))
+    }
+
+    /// The channel of the open message.
+    #[getter]
+    fn current_channel<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(write::optional(slf.py(), reading(slf)?.inner.current_channel()))
+    }
+
+    /// The recipient of the open message.
+    #[getter]
+    fn current_recipient<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(write::optional(slf.py(), reading(slf)?.inner.current_recipient()))
+    }
+
+    /// The content type of the open message.
+    #[getter]
+    fn current_content_type<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(write::optional(slf.py(), reading(slf)?.inner.current_content_type()))
+    }
+
+    /// The content of the open message so far; empty between messages.
+    #[getter]
+    fn current_content<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyString>> {
+        Ok(PyString::new(slf.py(), reading(slf)?.inner.current_content()))
+    }
+
+    /// What the last token added to the content: whole characters, or `None`.
+    #[getter]
+    fn last_content_delta<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(write::optional(slf.py(), reading(slf)?.inner.last_content_delta()))
+    }
+}
+
+/// The parser to look at.
+fn reading<'py>(
+    parser: &Bound<'py, PyStreamableParser>,
+) -> PyResult<PyRef<'py, PyStreamableParser>> {
+    parser.try_borrow().map_err(|_| in_use())
+}
+
+/// The parser to change.
+fn writing<'py>(
+    parser: &Bound<'py, PyStreamableParser>,
+) -> PyResult<PyRefMut<'py, PyStreamableParser>> {
+    parser.try_borrow_mut().map_err(|_| in_use())
+}
+
+/// A parser serves one call at a time: another thread's `feed` runs without the lock.
+fn in_use() -> PyErr {
+    PyRuntimeError::new_err("the parser is in use by another call")
+}
+
+fn event_list<'py>(py: Python<'py>, events: &[Event]) -> PyResult<Bound<'py, PyList>> {
+    let list = PyList::empty(py);
+    for event in events {
+        list.append(events::to_python(py, event)?)?;
+    }
+    Ok(list)
+}
+
+/// A header as version 0.0.8 shows it: a missing name is left out, other fields are `None`.
+fn header_data<'py>(py: Python<'py>, header: &HeaderData<'_>) -> PyResult<Bound<'py, PyDict>> {
+    let author = PyDict::new(py);
+    author.set_item("role", header.author.role.as_str())?;
+    if let Some(name) = &header.author.name {
+        author.set_item("name", name)?;
+    }
+    let data = PyDict::new(py);
+    data.set_item("author", author)?;
+    data.set_item("recipient", header.recipient)?;
+    data.set_item("channel", header.channel)?;
+    data.set_item("content_type", header.content_type)?;
+    Ok(data)
+}

@@ -1,0 +1,142 @@
+//! Chat structs to Python's models.
+
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString};
+use serde_json::Value;
+
+use super::types::Types;
+use crate::chat::{Author, Content, Message, TextContent, ToolDescription, ToolNamespaceConfig};
+
+/// New objects for messages that the parser made.
+pub(super) fn messages<'py>(py: Python<'py>, messages: &[Message]) -> PyResult<Bound<'py, PyList>> {
+    let types = Types::get(py)?;
+    let list = PyList::empty(py);
+    for one in messages {
+        list.append(message(py, types, one)?)?;
+    }
+    Ok(list)
+}
+
+fn message<'py>(py: Python<'py>, types: &Types, message: &Message) -> PyResult<Bound<'py, PyAny>> {
+    let parts = PyList::empty(py);
+    for content in &message.content {
+        // A parser makes nothing but text.
+        if let Content::Text(TextContent { text }) = content {
+            parts.append(types.text.make(py, &[PyString::new(py, text).into_any()])?)?;
+        }
+    }
+    types.message.make(
+        py,
+        &[
+            author(py, &message.author)?,
+            parts.into_any(),
+            channel(py, message.channel.as_deref()),
+            optional(py, message.recipient.as_deref()),
+            optional(py, message.content_type.as_deref()),
+        ],
+    )
+}
+
+/// A channel. Those that the model knows are the same strings each time.
+fn channel<'py>(py: Python<'py>, channel: Option<&str>) -> Bound<'py, PyAny> {
+    match channel {
+        Some("analysis") => intern!(py, "analysis").clone().into_any(),
+        Some("commentary") => intern!(py, "commentary").clone().into_any(),
+        Some("final") => intern!(py, "final").clone().into_any(),
+        other => optional(py, other),
+    }
+}
+
+/// What `Message.from_author_and_content` makes of an author, or of a member of `Role`, and a text.
+pub(super) fn text_message<'py>(
+    author: &Bound<'py, PyAny>,
+    text: &Bound<'py, PyString>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = author.py();
+    let types = Types::get(py)?;
+    let none = || py.None().into_bound(py);
+    let author = match types.role_of(author) {
+        Some(_) => types.author.make_from_first(py, &[author.clone(), none()])?,
+        None => author.clone(),
+    };
+    let part = types.text.make(py, &[text.clone().into_any()])?;
+    let parts = PyList::new(py, [part])?.into_any();
+    types.message.make_from_first(py, &[author, parts, none(), none(), none()])
+}
+
+/// An author.
+pub(super) fn author<'py>(py: Python<'py>, author: &Author) -> PyResult<Bound<'py, PyAny>> {
+    let types = Types::get(py)?;
+    let role = types.role(author.role).bind(py).clone();
+    types.author.make(py, &[role, optional(py, author.name.as_deref())])
+}
+
+/// A string, or `None`.
+pub(super) fn optional<'py>(py: Python<'py>, text: Option<&str>) -> Bound<'py, PyAny> {
+    match text {
+        Some(text) => PyString::new(py, text).into_any(),
+        None => py.None().into_bound(py),
+    }
+}
+
+/// A namespace of tools.
+pub(super) fn namespace<'py>(
+    py: Python<'py>,
+    namespace: &ToolNamespaceConfig,
+) -> PyResult<Bound<'py, PyAny>> {
+    let tools = PyList::empty(py);
+    for one in &namespace.tools {
+        tools.append(tool(py, one)?)?;
+    }
+    Types::get(py)?.namespace.make(
+        py,
+        &[
+            PyString::new(py, &namespace.name).into_any(),
+            optional(py, namespace.description.as_deref()),
+            tools.into_any(),
+        ],
+    )
+}
+
+fn tool<'py>(py: Python<'py>, tool: &ToolDescription) -> PyResult<Bound<'py, PyAny>> {
+    let parameters = match &tool.parameters {
+        Some(parameters) => value(py, parameters)?,
+        None => py.None().into_bound(py),
+    };
+    Types::get(py)?.tool.make(
+        py,
+        &[
+            PyString::new(py, &tool.name).into_any(),
+            optional(py, tool.description.as_deref()),
+            parameters,
+        ],
+    )
+}
+
+fn value<'py>(py: Python<'py>, json: &Value) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match json {
+        Value::Null => py.None().into_bound(py),
+        Value::Bool(flag) => flag.into_pyobject(py)?.to_owned().into_any(),
+        Value::String(text) => PyString::new(py, text).into_any(),
+        Value::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
+            (Some(whole), ..) => whole.into_pyobject(py)?.into_any(),
+            (_, Some(whole), _) => whole.into_pyobject(py)?.into_any(),
+            (.., real) => real.into_pyobject(py)?.into_any(),
+        },
+        Value::Array(items) => {
+            let list = PyList::empty(py);
+            for item in items {
+                list.append(value(py, item)?)?;
+            }
+            list.into_any()
+        }
+        Value::Object(entries) => {
+            let dict = PyDict::new(py);
+            for (key, entry) in entries {
+                dict.set_item(key, value(py, entry)?)?;
+            }
+            dict.into_any()
+        }
+    })
+}

@@ -1,0 +1,203 @@
+//! Text to token ids and back: the `o200k_harmony` encoding, exactly as tiktoken has it.
+//!
+//! A text is cut into pieces by a pattern (`split`). A piece that was encoded a moment ago is
+//! remembered (`lately` by its `key`, or `long`). Else, a piece that is a token is that token
+//! (`words`), and any other is encoded by byte pairs (`search`, with `prefixes`, `pairs` and
+//! what `neighbours` remembers of them; `merge` where that is hopeless). All tables are made by
+//! build.rs from the published vocabulary and lie in the binary as they are used: there is
+//! nothing to load. The time is linear in the text, whatever is in it.
+//!
+//! ```
+//! use openai_harmony::tokenizer::Tokenizer;
+//!
+//! let tokenizer = Tokenizer::o200k_harmony();
+//! let tokens = tokenizer.encode_ordinary("Hello, world");
+//! assert_eq!(tokens, [13225, 11, 2375]);
+//! assert_eq!(tokenizer.decode_utf8(&tokens)?, "Hello, world");
+//! # Ok::<(), openai_harmony::Error>(())
+//! ```
+
+mod decode;
+mod key;
+mod lately;
+mod long;
+mod merge;
+mod neighbours;
+mod pairs;
+mod perfect_hash;
+mod prefixes;
+mod search;
+pub mod special;
+mod special_names;
+mod split;
+mod tables;
+mod vocabulary;
+mod words;
+
+use std::io;
+
+pub use special::SpecialSet;
+
+use self::lately::Lately;
+use crate::{ErrorKind, Result};
+
+/// A token's id.
+pub type Rank = u32;
+
+/// The tokenizer of the harmony models: a handle on static tables, free to copy and to share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tokenizer(());
+
+impl Tokenizer {
+    /// The encoding `o200k_harmony`. Nothing is loaded.
+    pub const fn o200k_harmony() -> Self {
+        Self(())
+    }
+
+    /// The size of the vocabulary as the models' configuration states it: 201088.
+    ///
+    /// That is also an id, the last one: `<|reserved_201088|>`.
+    pub const fn n_vocab(&self) -> usize {
+        special_names::LAST as usize
+    }
+
+    /// Encodes text in which no special token is looked for. Linear in the text.
+    pub fn encode_ordinary(&self, text: &str) -> Vec<Rank> {
+        let mut tokens = Vec::new();
+        self.encode_ordinary_into(text, &mut tokens);
+        tokens
+    }
+
+    /// Appends to `tokens` what [`encode_ordinary`](Self::encode_ordinary) returns.
+    pub fn encode_ordinary_into(&self, text: &str, tokens: &mut Vec<Rank>) {
+        let text = text.as_bytes();
+        // English has some 4.5 bytes per token; where there are fewer the vector grows.
+        tokens.reserve(text.len() / 4 + 1);
+        let mut lately = Lately::take();
+        let mut start = 0;
+        while start < text.len() {
+            let end = split::piece_end(text, start);
+            lately.encode(text, start, end, tokens);
+            start = end;
+        }
+        lately.keep();
+    }
+
+    /// Encodes text in which the name of every special token stands for that token.
+    ///
+    /// Only for text that may control the conversation: never for what users or tools wrote.
+    pub fn encode_with_special_tokens(&self, text: &str) -> Vec<Rank> {
+        self.encode_allowing(text, &SpecialSet::All)
+    }
+
+    /// Encodes text by tiktoken's rules: names of `allowed` special tokens stand for them, names
+    /// of `disallowed` ones are refused, all other names are ordinary text.
+    ///
+    /// A name in `allowed` that is no special token is ignored; one in `disallowed` is refused all the
+    /// same, and also if it is allowed.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::DisallowedSpecial`] with the first disallowed name in the text.
+    pub fn encode(
+        &self,
+        text: &str,
+        allowed: &SpecialSet<'_>,
+        disallowed: &SpecialSet<'_>,
+    ) -> Result<Vec<Rank>> {
+        if let Some(name) = special::find_disallowed(text, allowed, disallowed) {
+            return Err(ErrorKind::DisallowedSpecial { token: name.to_owned() }.into());
+        }
+        Ok(self.encode_allowing(text, allowed))
+    }
+
+    /// Each stretch between special tokens is a text of its own.
+    fn encode_allowing(self, text: &str, allowed: &SpecialSet<'_>) -> Vec<Rank> {
+        let mut tokens = Vec::new();
+        let mut start = 0;
+        while let Some(found) = special::find_allowed(text, start, allowed) {
+            self.encode_ordinary_into(&text[start..found.start], &mut tokens);
+            tokens.push(found.token);
+            start = found.end();
+        }
+        self.encode_ordinary_into(&text[start..], &mut tokens);
+        tokens
+    }
+
+    /// The bytes of a token, a special one's name; `None` for an id that does not exist.
+    ///
+    /// A token may end or begin in the midst of a character. Two reads of a table.
+    #[inline]
+    pub fn token_bytes(&self, token: Rank) -> Option<&'static [u8]> {
+        vocabulary::token_bytes(token)
+    }
+
+    /// The bytes that the tokens stand for.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::InvalidToken`] with the index of the first id that does not exist.
+    pub fn decode_bytes(&self, tokens: &[Rank]) -> Result<Vec<u8>> {
+        decode::bytes(tokens)
+    }
+
+    /// Appends to `bytes` what [`decode_bytes`](Self::decode_bytes) returns.
+    ///
+    /// # Errors
+    ///
+    /// As [`decode_bytes`](Self::decode_bytes); what stands before the id has been appended.
+    pub fn decode_bytes_into(&self, tokens: &[Rank], bytes: &mut Vec<u8>) -> Result<()> {
+        decode::append(tokens, bytes)
+    }
+
+    /// The text that the tokens stand for.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::InvalidToken`] as [`decode_bytes`](Self::decode_bytes), and
+    /// [`ErrorKind::InvalidUtf8`] where the bytes are no text, as when the tokens end in the
+    /// midst of a character.
+    pub fn decode_utf8(&self, tokens: &[Rank]) -> Result<String> {
+        String::from_utf8(self.decode_bytes(tokens)?).map_err(|error| {
+            ErrorKind::InvalidUtf8 { valid_up_to: error.utf8_error().valid_up_to() }.into()
+        })
+    }
+
+    /// The text that the tokens stand for, U+FFFD in place of what is no UTF-8: one for each
+    /// maximal beginning of a character, as the Unicode standard recommends.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::InvalidToken`] as [`decode_bytes`](Self::decode_bytes).
+    pub fn decode_lossy(&self, tokens: &[Rank]) -> Result<String> {
+        let bytes = self.decode_bytes(tokens)?;
+        Ok(String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    }
+
+    /// Whether the id is that of a special token.
+    #[inline]
+    pub fn is_special_token(&self, token: Rank) -> bool {
+        special::is_special(token)
+    }
+
+    /// All 1,091 special tokens, names and ids, by id.
+    pub fn special_tokens(&self) -> impl Iterator<Item = (&'static str, Rank)> {
+        special::all()
+    }
+
+    /// The special token of that name, such as `<|start|>`.
+    pub fn special_token(&self, name: &str) -> Option<Rank> {
+        special::by_name(name)
+    }
+
+    /// Writes the vocabulary as the file `o200k_base.tiktoken` has it, for tools that want the
+    /// file: 3.6 MB. The writer should be buffered.
+    ///
+    /// # Errors
+    ///
+    /// Those of the writer.
+    pub fn write_vocabulary(&self, to: impl io::Write) -> io::Result<()> {
+        vocabulary::write(to)
+    }
+}

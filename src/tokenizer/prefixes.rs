@@ -1,0 +1,88 @@
+//! The longest token that a text begins with: a walk down a trie of all ordinary tokens.
+//!
+//! The trie is a double array in one: the child of a node for a byte is at the node's base XOR the
+//! byte, if the node found there bears that byte; no two nodes share a base. Below a leaf there
+//! is only one token, whose remaining bytes are compared at once, which halves the trie. The leaf
+//! itself has three of them: for most tokens that is all, and the token need not be fetched.
+
+use super::tables::{low_32, table};
+use super::{Rank, vocabulary};
+
+table!(
+    /// u64: see `Node`. Those of the first bytes are at 0 to 255.
+    NODES, 8, "trie_nodes.bin"
+);
+
+/// A node as build/trie.rs packs it.
+#[derive(Clone, Copy)]
+struct Node(u64);
+
+impl Node {
+    /// Rank of a node that ends no token.
+    const NO_RANK: u64 = (1 << 18) - 1;
+
+    #[inline]
+    fn at(index: usize) -> Self {
+        Self(NODES.get(index).map_or(1 << 8, |node| u64::from_le_bytes(*node)))
+    }
+
+    #[inline]
+    fn child(self, byte: u8) -> Option<Self> {
+        let child = Self::at((self.0 >> 32) as usize ^ usize::from(byte));
+        (child.0 & 0x1ff == u64::from(byte)).then_some(child)
+    }
+
+    /// The token that ends here; at a leaf, the only one that begins with the bytes so far.
+    #[inline]
+    fn rank(self) -> Option<Rank> {
+        let rank = self.0 >> 9 & Self::NO_RANK;
+        (rank != Self::NO_RANK).then_some(low_32(rank))
+    }
+
+    #[inline]
+    fn is_leaf(self) -> bool {
+        self.0 >> 27 & 1 == 1
+    }
+
+    /// The length of the only token below a leaf, if `text`, which led here, begins with it.
+    #[inline]
+    fn leaf_len(self, text: &[u8], rank: Rank, depth: usize) -> Option<usize> {
+        let [.., left, a, b, c] = self.0.to_le_bytes();
+        let left = usize::from(left);
+        let end = depth + left;
+        let rest = text.get(depth..end)?;
+        let fits = rest.iter().zip([a, b, c]).all(|(&byte, own)| byte == own)
+            && (left <= 3 || vocabulary::token_bytes(rank)?.get(depth + 3..)? == &rest[3..]);
+        fits.then_some(end)
+    }
+}
+
+/// The token of a single byte. Every byte is one, and the rank of its node.
+#[inline]
+pub(super) fn byte_token(byte: u8) -> Rank {
+    Node::at(byte.into()).rank().unwrap_or_default()
+}
+
+/// The longest token that `text` begins with, and its length; `None` for no text.
+#[inline]
+pub(super) fn longest(text: &[u8]) -> Option<(Rank, usize)> {
+    let (&first, rest) = text.split_first()?;
+    let mut node = Node::at(first.into());
+    let mut best = (byte_token(first), 1);
+    if node.is_leaf() {
+        return Some(best);
+    }
+    for (&byte, depth) in rest.iter().zip(2..) {
+        match node.child(byte) {
+            None => return Some(best),
+            Some(child) => node = child,
+        }
+        if let Some(rank) = node.rank() {
+            if node.is_leaf() {
+                return Some(node.leaf_len(text, rank, depth).map_or(best, |len| (rank, len)));
+            }
+            best = (rank, depth);
+        }
+    }
+    Some(best)
+}

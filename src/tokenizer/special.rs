@@ -1,0 +1,166 @@
+//! Special tokens: their ids, their names, and finding the names in text.
+
+use super::special_names::{FIRST, LAST, NAMED, RESERVED_PREFIX, SUFFIX};
+use super::{Rank, vocabulary};
+
+/// `<|startoftext|>`
+pub const STARTOFTEXT: Rank = 199_998;
+/// `<|endoftext|>`
+pub const ENDOFTEXT: Rank = 199_999;
+/// `<|return|>`: the model's answer is complete.
+pub const RETURN: Rank = 200_002;
+/// `<|constrain|>`: the content type of a tool call follows.
+pub const CONSTRAIN: Rank = 200_003;
+/// `<|channel|>`: the channel follows.
+pub const CHANNEL: Rank = 200_005;
+/// `<|start|>`: a message begins, its header follows.
+pub const START: Rank = 200_006;
+/// `<|end|>`: a message ends.
+pub const END: Rank = 200_007;
+/// `<|message|>`: the header ends, the content follows.
+pub const MESSAGE: Rank = 200_008;
+/// `<|call|>`: a message ends that calls a tool.
+pub const CALL: Rank = 200_012;
+
+/// What every name begins with.
+const PREFIX: &str = "<|";
+
+/// Some special tokens, by name: what a text may contain, or may not.
+///
+/// ```
+/// use openai_harmony::tokenizer::{SpecialSet, Tokenizer};
+///
+/// let tokenizer = Tokenizer::o200k_harmony();
+/// let allowed = SpecialSet::Names(&["<|end|>"]);
+/// let tokens = tokenizer.encode("ok<|end|>", &allowed, &SpecialSet::All)?;
+/// assert_eq!(tokens, [525, 200_007]);
+/// # Ok::<(), openai_harmony::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SpecialSet<'a> {
+    /// No special token.
+    None,
+    /// Every special token; as the disallowed ones, every one that is not allowed.
+    All,
+    /// The tokens with these names.
+    Names(&'a [&'a str]),
+}
+
+impl SpecialSet<'_> {
+    fn contains(&self, name: &str) -> bool {
+        match self {
+            Self::None => false,
+            Self::All => true,
+            Self::Names(names) => names.contains(&name),
+        }
+    }
+}
+
+/// Whether the id is that of a special token.
+#[inline]
+pub(super) fn is_special(token: Rank) -> bool {
+    (FIRST..=LAST).contains(&token)
+}
+
+/// All special tokens by id.
+pub(super) fn all() -> impl Iterator<Item = (&'static str, Rank)> {
+    (FIRST..=LAST).filter_map(|token| {
+        let name = std::str::from_utf8(vocabulary::token_bytes(token)?).ok()?;
+        Some((name, token))
+    })
+}
+
+/// The special token of that name.
+pub(super) fn by_name(name: &str) -> Option<Rank> {
+    if let Some((_, token)) = NAMED.iter().find(|(named, _)| *named == name) {
+        return Some(*token);
+    }
+    let id = name.strip_prefix(RESERVED_PREFIX)?.strip_suffix(SUFFIX)?;
+    let token = id.parse().ok().filter(|&token| is_special(token))?;
+    // The named ones have no reserved name, and "+200013" is no name.
+    (vocabulary::token_bytes(token)? == name.as_bytes()).then_some(token)
+}
+
+/// A special token's name in a text.
+pub(super) struct Found<'t> {
+    pub(super) name: &'t str,
+    pub(super) token: Rank,
+    /// Where it begins in the text, in bytes.
+    pub(super) start: usize,
+}
+
+impl Found<'_> {
+    pub(super) fn end(&self) -> usize {
+        self.start + self.name.len()
+    }
+}
+
+/// The first name of a special token in `text[from..]`.
+///
+/// Only the places with `<|` are looked at, so the number of names does not matter.
+pub(super) fn find(text: &str, from: usize) -> Option<Found<'_>> {
+    let mut at = from;
+    loop {
+        // The search for a single character is several times as fast as that for a string.
+        let start = at + text[at..].find('<')?;
+        if let Some((name, token)) = at_start(&text[start..]) {
+            return Some(Found { name, token, start });
+        }
+        at = start + 1;
+    }
+}
+
+/// The name that the text begins with.
+fn at_start(text: &str) -> Option<(&str, Rank)> {
+    // No name is longer than this one, and none contains the suffix but at its end.
+    const LONGEST: usize = "<|reserved_200000|>".len();
+    let inner = text.strip_prefix(PREFIX)?;
+    let window = &inner.as_bytes()[..inner.len().min(LONGEST)];
+    let len = window.windows(SUFFIX.len()).position(|bytes| bytes == SUFFIX.as_bytes())?;
+    let name = &text[..PREFIX.len() + len + SUFFIX.len()];
+    Some((name, by_name(name)?))
+}
+
+/// The first of the disallowed names in the text that is in no way allowed.
+///
+/// The names of a list may be any strings: they are looked for as they are.
+pub(super) fn find_disallowed<'a>(
+    text: &'a str,
+    allowed: &SpecialSet<'_>,
+    disallowed: &SpecialSet<'a>,
+) -> Option<&'a str> {
+    match disallowed {
+        SpecialSet::None => None,
+        SpecialSet::All => {
+            let mut found = find(text, 0);
+            while let Some(special) = found {
+                if !allowed.contains(special.name) {
+                    return Some(special.name);
+                }
+                found = find(text, special.end());
+            }
+            None
+        }
+        SpecialSet::Names(names) => names
+            .iter()
+            .filter_map(|name| Some((text.find(name)?, *name)))
+            .min()
+            .map(|(_, name)| name),
+    }
+}
+
+/// The first special token from `from` on that is allowed.
+pub(super) fn find_allowed<'t>(
+    text: &'t str,
+    from: usize,
+    allowed: &SpecialSet<'_>,
+) -> Option<Found<'t>> {
+    if *allowed == SpecialSet::None {
+        return None;
+    }
+    let mut found = find(text, from)?;
+    while !allowed.contains(found.name) {
+        found = find(text, found.end())?;
+    }
+    Some(found)
+}

@@ -1,0 +1,38 @@
+//! How the tables that build.rs wrote are read: in place, as slices of little-endian numbers.
+
+/// Bytes that begin at a cache line, so that no slot of a table lies across two.
+#[repr(C, align(64))]
+pub(super) struct Aligned<const N: usize>(pub(super) [u8; N]);
+
+/// Declares a static slice over a file of `OUT_DIR`, each element so many bytes wide.
+macro_rules! table {
+    ($(#[$meta:meta])* $name:ident, $width:literal, $file:literal) => {
+        $(#[$meta])*
+        static $name: &[[u8; $width]] = {
+            const FILE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/", $file));
+            static TABLE: crate::tokenizer::tables::Aligned<{ FILE.len() }> =
+                crate::tokenizer::tables::Aligned(*include_bytes!(concat!(
+                    env!("OUT_DIR"),
+                    "/",
+                    $file
+                )));
+            TABLE.0.as_chunks().0
+        };
+    };
+}
+
+pub(super) use table;
+
+/// The lower half of a number.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "the upper half is dropped on purpose")]
+pub(super) const fn low_64(number: u128) -> u64 {
+    number as u64
+}
+
+/// The lower half of a number.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "the upper half is dropped on purpose")]
+pub(super) const fn low_32(number: u64) -> u32 {
+    number as u32
+}

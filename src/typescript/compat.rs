@@ -1,0 +1,292 @@
+//! A schema as `openai-harmony` 0.0.8 writes it.
+//!
+//! The model reads these bytes, so its oddities are kept and not explained away: what is not
+//! `oneOf` and has no `type` is `any`, an object's description stands a second time before its
+//! brace, line ends and quotes inside texts are written as they are. Held by golden cases that
+//! 0.0.8 itself has written (`tests/oracle/typescript_cases.py`).
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use super::literal::{write_indent, write_json_as_is};
+
+/// Spaces by which a property's type is further in than the property.
+const PROPERTY_INDENT: usize = 4;
+/// Spaces by which a variant's type is further in than the bar before it.
+const VARIANT_INDENT: usize = 3;
+
+/// The keywords that 0.0.8 reads, found in one pass: a map keeps its order by hashing, and a
+/// look-up per keyword costs more than all the writing.
+#[derive(Default)]
+struct Keywords<'a> {
+    /// Present, but perhaps no list.
+    has_one_of: bool,
+    one_of: Option<&'a [Value]>,
+    type_: Option<&'a Value>,
+    properties: Option<&'a Map<String, Value>>,
+    required: Option<&'a [Value]>,
+    items: Option<&'a Value>,
+    enum_: Option<&'a [Value]>,
+    nullable: bool,
+    title: Option<&'a str>,
+    description: Option<&'a str>,
+    examples: Option<&'a [Value]>,
+    default: Option<&'a Value>,
+}
+
+impl<'a> Keywords<'a> {
+    /// The keywords of `schema`; none if it is no object.
+    fn of(schema: &'a Value) -> Self {
+        let mut keywords = Self::default();
+        for (keyword, value) in schema.as_object().into_iter().flatten() {
+            match keyword.as_str() {
+                "oneOf" => (keywords.has_one_of, keywords.one_of) = (true, list(value)),
+                "type" => keywords.type_ = Some(value),
+                "properties" => keywords.properties = value.as_object(),
+                "required" => keywords.required = list(value),
+                "items" => keywords.items = Some(value),
+                "enum" => keywords.enum_ = list(value),
+                "nullable" => keywords.nullable = value.as_bool() == Some(true),
+                "title" => keywords.title = value.as_str(),
+                "description" => keywords.description = value.as_str(),
+                "examples" => keywords.examples = list(value),
+                "default" => keywords.default = Some(value),
+                _ => {}
+            }
+        }
+        keywords
+    }
+}
+
+fn list(value: &Value) -> Option<&[Value]> {
+    value.as_array().map(Vec::as_slice)
+}
+
+/// Writes the type that `schema` describes, its further lines indented by `indent` spaces.
+pub(super) fn write_type(out: &mut String, schema: &Value, indent: usize) {
+    write_type_of(out, &Keywords::of(schema), indent);
+}
+
+fn write_type_of(out: &mut String, keywords: &Keywords<'_>, indent: usize) {
+    if let Some(variants) = keywords.one_of {
+        write_variants(out, variants, indent, Place::Elsewhere);
+        return;
+    }
+    match keywords.type_ {
+        Some(Value::String(name)) => write_named_type(out, name, keywords, indent),
+        Some(Value::Array(names)) => write_type_list(out, names),
+        _ => out.push_str("any"),
+    }
+}
+
+fn write_named_type(out: &mut String, name: &str, keywords: &Keywords<'_>, indent: usize) {
+    match name {
+        "object" => write_object(out, keywords, indent),
+        "array" => write_array(out, keywords.items, indent),
+        "string" => write_string(out, keywords.enum_.unwrap_or_default()),
+        "number" | "integer" => out.push_str("number"),
+        "boolean" => out.push_str("boolean"),
+        _ => out.push_str("any"),
+    }
+}
+
+fn write_type_list(out: &mut String, names: &[Value]) {
+    let names = names.iter().filter_map(Value::as_str);
+    let names = names.map(|name| if name == "integer" { "number" } else { name });
+    if !write_joined(out, names, "") {
+        out.push_str("any");
+    }
+}
+
+fn write_string(out: &mut String, values: &[Value]) {
+    if !write_joined(out, values.iter().filter_map(Value::as_str), "\"") {
+        out.push_str("string");
+    }
+}
+
+/// Writes the words between quotes, a bar between each two; `false` if there were none.
+fn write_joined<'a>(
+    out: &mut String,
+    words: impl Iterator<Item = &'a str>,
+    quote: &'static str,
+) -> bool {
+    let mut any = false;
+    for word in words {
+        out.extend([if any { " | " } else { "" }, quote, word, quote]);
+        any = true;
+    }
+    any
+}
+
+fn write_array(out: &mut String, items: Option<&Value>, indent: usize) {
+    match items {
+        Some(items) => {
+            write_type(out, items, indent);
+            out.push_str("[]");
+        }
+        None => out.push_str("Array<any>"),
+    }
+}
+
+fn write_object(out: &mut String, keywords: &Keywords<'_>, indent: usize) {
+    if let Some(description) = keywords.description {
+        write_line(out, indent, &["// ", description]);
+    }
+    out.push_str("{\n");
+    let required = Required::of(keywords.required.unwrap_or_default());
+    for (name, schema) in keywords.properties.into_iter().flatten() {
+        write_property(out, name, schema, required.contains(name), indent);
+    }
+    write_indent(out, indent);
+    out.push('}');
+}
+
+fn write_property(out: &mut String, name: &str, schema: &Value, required: bool, indent: usize) {
+    let keywords = Keywords::of(schema);
+    write_property_comments(out, &keywords, indent);
+    write_indent(out, indent);
+    out.push_str(name);
+    out.push_str(if required { ":" } else { "?:" });
+    if let Some(variants) = keywords.one_of {
+        write_variants(out, variants, indent, Place::Property(&keywords));
+        out.push('\n');
+        write_line(out, indent, &[","]);
+        return;
+    }
+    out.push(' ');
+    write_nullable_type(out, &keywords, indent + PROPERTY_INDENT);
+    out.push(',');
+    if keywords.default.is_some() && !keywords.has_one_of {
+        out.push_str(" // ");
+        write_default(out, &keywords, EnumDefault::Bare);
+    }
+    out.push('\n');
+}
+
+/// The lines above a property. With `oneOf`, the description, unless it is also the first
+/// variant's, and the default come last; with a `oneOf` that is no list, both are lost.
+fn write_property_comments(out: &mut String, keywords: &Keywords<'_>, indent: usize) {
+    if let Some(title) = keywords.title {
+        write_line(out, indent, &["// ", title]);
+        write_line(out, indent, &["//"]);
+    }
+    if let Some(description) = keywords.description.filter(|_| !keywords.has_one_of) {
+        write_line(out, indent, &["// ", description]);
+    }
+    if let Some(examples) = keywords.examples.filter(|examples| !examples.is_empty()) {
+        write_line(out, indent, &["// Examples:"]);
+        for example in examples.iter().filter_map(Value::as_str) {
+            write_line(out, indent, &["// - \"", example, "\""]);
+        }
+    }
+    let Some(variants) = keywords.one_of else { return };
+    let first = variants.first().and_then(|first| first.get("description")?.as_str());
+    if let Some(description) = keywords.description.filter(|_| first != keywords.description) {
+        write_line(out, indent, &["// ", description]);
+    }
+    if keywords.default.is_some() {
+        write_indent(out, indent);
+        out.push_str("// ");
+        write_default(out, keywords, EnumDefault::Bare);
+        out.push('\n');
+    }
+}
+
+/// Where a `oneOf` stands.
+#[derive(Clone, Copy)]
+enum Place<'a> {
+    /// At a property; if this one has a description, its first variant's is lost, and every
+    /// variant's that is the same.
+    Property(&'a Keywords<'a>),
+    Elsewhere,
+}
+
+/// Writes each variant of a `oneOf` on a line of its own, with what there is to say behind it.
+fn write_variants(out: &mut String, variants: &[Value], indent: usize, place: Place<'_>) {
+    let (said_above, enum_default) = match place {
+        Place::Property(keywords) => (keywords.description, EnumDefault::Bare),
+        Place::Elsewhere => (None, EnumDefault::Json),
+    };
+    for (index, variant) in variants.iter().enumerate() {
+        let keywords = Keywords::of(variant);
+        out.push('\n');
+        write_indent(out, indent);
+        out.push_str(" | ");
+        write_nullable_type(out, &keywords, indent + VARIANT_INDENT);
+        let lost = said_above.is_some() && (index == 0 || keywords.description == said_above);
+        let description = keywords.description.filter(|_| !lost);
+        if description.is_some() || keywords.default.is_some() {
+            out.push_str(" //");
+        }
+        if let Some(description) = description {
+            out.extend([" ", description]);
+        }
+        if keywords.default.is_some() {
+            out.push(' ');
+            write_default(out, &keywords, enum_default);
+        }
+    }
+}
+
+/// Writes the type and, unless its text has a `null` somewhere, that it may be null.
+fn write_nullable_type(out: &mut String, keywords: &Keywords<'_>, indent: usize) {
+    let start = out.len();
+    write_type_of(out, keywords, indent);
+    if keywords.nullable && !out[start..].contains("null") {
+        out.push_str(" | null");
+    }
+}
+
+/// How a default is written that is a text and whose schema lists the values. Any other text is
+/// written as it is, between quotes.
+#[derive(Clone, Copy)]
+enum EnumDefault {
+    /// As it is, without quotes, as in the guide's `// default: celsius`: at a property.
+    Bare,
+    /// As JSON: everywhere else.
+    Json,
+}
+
+fn write_default(out: &mut String, keywords: &Keywords<'_>, enum_default: EnumDefault) {
+    let Some(default) = keywords.default else { return };
+    out.push_str("default: ");
+    let has_enum = keywords.enum_.is_some_and(|values| !values.is_empty());
+    match (default, enum_default) {
+        (Value::String(text), _) if !has_enum => out.extend(["\"", text, "\""]),
+        (Value::String(text), EnumDefault::Bare) => out.push_str(text),
+        _ => write_json_as_is(out, default),
+    }
+}
+
+fn write_line(out: &mut String, indent: usize, parts: &[&str]) {
+    write_indent(out, indent);
+    out.extend(parts.iter().copied());
+    out.push('\n');
+}
+
+/// The names of an object's required properties.
+enum Required<'a> {
+    /// Few enough that looking at each is the fastest way.
+    Few(&'a [Value]),
+    Many(HashSet<&'a str>),
+}
+
+impl<'a> Required<'a> {
+    const FEW: usize = 16;
+
+    fn of(names: &'a [Value]) -> Self {
+        if names.len() <= Self::FEW {
+            Self::Few(names)
+        } else {
+            Self::Many(names.iter().filter_map(Value::as_str).collect())
+        }
+    }
+
+    fn contains(&self, name: &str) -> bool {
+        match self {
+            Self::Few(names) => names.iter().any(|required| required == name),
+            Self::Many(names) => names.contains(name),
+        }
+    }
+}

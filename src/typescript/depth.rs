@@ -1,0 +1,29 @@
+//! Refusal of what is nested too deeply.
+
+use serde_json::Value;
+
+use crate::error::{ErrorKind, Result};
+
+/// How many levels of lists and objects a schema may have.
+///
+/// 0.0.8 reads its messages with `serde_json`, which stops at 128 levels of which the message
+/// itself takes some: nothing that it takes is refused here.
+pub(super) const MAX_DEPTH: usize = 128;
+
+/// Refuses the `schema` of the tool `name` if writing it by recursion could exhaust the stack.
+pub(super) fn check_depth(name: &str, schema: &Value) -> Result<()> {
+    if fits(schema, MAX_DEPTH) {
+        return Ok(());
+    }
+    let reason = format!("nested more than {MAX_DEPTH} levels deep");
+    Err(ErrorKind::InvalidSchema { name: name.to_owned(), reason }.into())
+}
+
+/// Whether `value` has at most `levels` levels of lists and objects. Looks no deeper than that.
+fn fits(value: &Value, levels: usize) -> bool {
+    match value {
+        Value::Array(items) => levels > 0 && items.iter().all(|item| fits(item, levels - 1)),
+        Value::Object(map) => levels > 0 && map.values().all(|value| fits(value, levels - 1)),
+        _ => true,
+    }
+}

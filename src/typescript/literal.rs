@@ -1,0 +1,87 @@
+//! Values as text: defaults, examples, enum values, the names of properties.
+
+use std::io;
+
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::ser::{Formatter, Serializer};
+
+use super::comment::is_line_end;
+
+/// Writes `value` as compact JSON, its numbers as 0.0.8 writes them.
+pub(super) fn write_json_as_is(out: &mut String, value: &Value) {
+    write_formatted(out, value, AsIs);
+}
+
+/// Writes `value` as compact JSON that is one line for every reader and a TypeScript literal.
+pub(super) fn write_json(out: &mut String, value: &(impl Serialize + ?Sized)) {
+    write_formatted(out, value, OneLine);
+}
+
+/// Writes the name of a property: as it is if it is an identifier, else as a string.
+pub(super) fn write_property_name(out: &mut String, name: &str) {
+    if is_identifier(name) {
+        out.push_str(name);
+    } else {
+        write_json(out, name);
+    }
+}
+
+/// Whether `name` is an identifier of ASCII characters. Others would be identifiers too, but
+/// not to every reader of TypeScript.
+pub(super) fn is_identifier(name: &str) -> bool {
+    !name.starts_with(|first: char| first.is_ascii_digit())
+        && !name.is_empty()
+        && name.chars().all(is_identifier_part)
+}
+
+/// Whether `char` can stand within an identifier.
+pub(super) fn is_identifier_part(char: char) -> bool {
+    char.is_ascii_alphanumeric() || char == '_' || char == '$'
+}
+
+/// Writes that many spaces.
+pub(super) fn write_indent(out: &mut String, indent: usize) {
+    out.extend(std::iter::repeat_n(' ', indent));
+}
+
+fn write_formatted(out: &mut String, value: &(impl Serialize + ?Sized), formatter: impl Formatter) {
+    let mut bytes = Vec::new();
+    // Neither a JSON value nor writing into memory can fail, and JSON of text is text.
+    if value.serialize(&mut Serializer::with_formatter(&mut bytes, formatter)).is_ok() {
+        out.push_str(&String::from_utf8_lossy(&bytes));
+    }
+}
+
+/// Compact JSON whose floats do not depend on the version of `serde_json`.
+struct AsIs;
+
+impl Formatter for AsIs {
+    fn write_f64<W: ?Sized + io::Write>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {
+        writer.write_all(ryu::Buffer::new().format(value).as_bytes())
+    }
+}
+
+/// The same, with every control character and line end escaped, not only those that JSON must.
+struct OneLine;
+
+impl Formatter for OneLine {
+    fn write_f64<W: ?Sized + io::Write>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {
+        AsIs.write_f64(writer, value)
+    }
+
+    fn write_string_fragment<W: ?Sized + io::Write>(
+        &mut self,
+        writer: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        let is_hidden = |char: char| is_line_end(char) || char.is_control();
+        let mut rest = fragment;
+        while let Some((at, hidden)) = rest.char_indices().find(|(_, char)| is_hidden(*char)) {
+            writer.write_all(&rest.as_bytes()[..at])?;
+            write!(writer, "\\u{:04x}", u32::from(hidden))?;
+            rest = &rest[at + hidden.len_utf8()..];
+        }
+        writer.write_all(rest.as_bytes())
+    }
+}

@@ -1,0 +1,108 @@
+//! Deep and self-multiplying schemas: an error or a bounded text, never an exhausted stack.
+
+use std::mem::ManuallyDrop;
+
+use serde_json::{Value, json};
+
+use super::grammar::declared_types;
+use super::{Namespace, Tool, ToolSchemaStyle, write_tool_section};
+use crate::error::{ErrorKind, Result};
+
+fn section(parameters: &Value, style: ToolSchemaStyle) -> Result<String> {
+    let tools = [Tool { name: "deep", description: None, parameters: Some(parameters) }];
+    let namespace = Namespace { name: "functions", description: None, tools };
+    let mut out = String::new();
+    write_tool_section(&mut out, [namespace], style).map(|()| out)
+}
+
+/// An object, made without the recursion of `json!`.
+fn object<const N: usize>(entries: [(&str, Value); N]) -> Value {
+    entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+}
+
+fn nested(levels: usize, wrap: impl Fn(Value) -> Value) -> Value {
+    (0..levels).fold(object([("type", "string".into())]), |inner, _| wrap(inner))
+}
+
+fn wraps() -> [fn(Value) -> Value; 7] {
+    [
+        |inner| object([("type", "array".into()), ("items", inner)]),
+        |inner| object([("type", "object".into()), ("properties", object([("a", inner)]))]),
+        |inner| object([("oneOf", Value::Array(vec![inner]))]),
+        |inner| object([("allOf", Value::Array(vec![inner]))]),
+        |inner| object([("type", "string".into()), ("default", inner)]),
+        |inner| object([("not", inner)]),
+        |inner| Value::Array(vec![inner]),
+    ]
+}
+
+#[test]
+fn ten_thousand_levels_are_an_error() {
+    for wrap in wraps() {
+        // Dropping it would itself exhaust the stack of a test.
+        let parameters = ManuallyDrop::new(nested(10_000, wrap));
+        for style in [ToolSchemaStyle::Compat, ToolSchemaStyle::Full] {
+            let error = section(&parameters, style).expect_err("an error");
+            let reason = "nested more than 128 levels deep".to_owned();
+            assert_eq!(error.kind(), &ErrorKind::InvalidSchema { name: "deep".to_owned(), reason });
+        }
+    }
+}
+
+/// 0.0.8 reads 119 levels of a tool's parameters in a message.
+#[test]
+fn what_0_0_8_can_read_is_no_error() {
+    for wrap in wraps() {
+        let levels =
+            if wrap(Value::Null).to_string().matches(['{', '[']).count() > 1 { 59 } else { 119 };
+        let parameters = nested(levels, wrap);
+        assert!(section(&parameters, ToolSchemaStyle::Compat).is_ok());
+        let section = section(&parameters, ToolSchemaStyle::Full).expect("a section");
+        assert_eq!(declared_types(&section), ["deep"]);
+    }
+}
+
+/// A chain of definitions, each of which refers to the next through `link`.
+fn chain(length: usize, link: impl Fn(Value) -> Value) -> Value {
+    let reference = |index: usize| json!({"$ref": format!("#/$defs/d{index}")});
+    let link = |index| (format!("d{index}"), link(reference(index + 1)));
+    let mut defs: serde_json::Map<_, _> = (0..length).map(link).collect();
+    defs.insert(format!("d{length}"), json!({"type": "string"}));
+    json!({"$defs": defs, "allOf": [reference(0)]})
+}
+
+#[test]
+fn long_chains_of_references_are_an_error() {
+    let links: [fn(Value) -> Value; 3] =
+        [|next| next, |next| json!({"allOf": [next]}), |next| json!({"properties": {"a": next}})];
+    for link in links {
+        let text = section(&chain(40, link), ToolSchemaStyle::Full).expect("a section");
+        assert!(text.contains("string"), "{text}");
+        let error = section(&chain(10_000, link), ToolSchemaStyle::Full).expect_err("an error");
+        let reason = "references lead more than 128 levels deep".to_owned();
+        assert_eq!(error.kind(), &ErrorKind::InvalidSchema { name: "deep".to_owned(), reason });
+    }
+}
+
+#[test]
+fn references_that_double_are_cut_off() {
+    let doubled = |next: Value| json!({"properties": {"a": next, "b": next}});
+    let text = section(&chain(30, doubled), ToolSchemaStyle::Full).expect("a section");
+    assert!(
+        text.contains("// any: $ref \"#/$defs/d5\" would make the schema too large"),
+        "{}",
+        text.len()
+    );
+    assert!(text.len() < 5_000_000, "{} bytes", text.len());
+    assert_eq!(declared_types(&text), ["deep"]);
+}
+
+#[test]
+fn wide_schemas_are_read_once() {
+    let types = vec!["object"; 1_000];
+    let inner = |inner: Value| json!({"type": types, "properties": {"a": inner}});
+    assert!(section(&nested(50, inner), ToolSchemaStyle::Full).is_ok());
+    let members: Vec<_> = (0..20_000).map(|n| json!({"properties": {"a": {"const": n}}})).collect();
+    let text = section(&json!({"allOf": members}), ToolSchemaStyle::Full).expect("a section");
+    assert!(text.contains("& (19999)"));
+}

@@ -1,0 +1,181 @@
+//! The golden cases of `tests/golden`, which `tests/python/test_golden.py` reads too.
+#![expect(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use openai_harmony::chat::{Conversation, Role};
+use openai_harmony::{
+    HarmonyEncoding, HarmonyEncodingName, HeaderStyle, RenderConversationConfig, RenderOptions,
+    load_harmony_encoding,
+};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+/// What a case asks for; see tests/golden/README.md.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Options {
+    #[serde(rename = "about")]
+    _about: String,
+    render: Option<Render>,
+    parse: Option<Parse>,
+    #[serde(rename = "mended")]
+    _mended: Option<String>,
+    guide: Option<serde_json::Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "renderer", rename_all = "snake_case", deny_unknown_fields)]
+enum Render {
+    Completion {
+        next_role: Role,
+        auto_drop_analysis: bool,
+        #[serde(default)]
+        header_style: Style,
+    },
+    Conversation {
+        auto_drop_analysis: bool,
+    },
+    Training {
+        auto_drop_analysis: bool,
+    },
+    Message {
+        conversation_has_function_tools: bool,
+    },
+}
+
+/// [`HeaderStyle`], by its name.
+#[derive(Default, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Style {
+    #[default]
+    RecipientInRole,
+    RecipientInChannel,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Parse {
+    role: Option<Role>,
+}
+
+struct Case {
+    folder: PathBuf,
+    options: Options,
+    conversation: Conversation,
+    text: String,
+    tokens: Vec<u32>,
+}
+
+#[test]
+fn every_case_holds() {
+    let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).expect("the encoding");
+    let cases = read_cases();
+    assert!(cases.iter().filter(|case| case.options.render.is_some()).count() > 50);
+    assert!(cases.iter().filter(|case| case.options.parse.is_some()).count() > 30);
+    for case in &cases {
+        let name = case.folder.display();
+        let text = encoding.tokenizer().decode_utf8(&case.tokens).expect("tokens of the case");
+        assert_eq!(text, case.text, "{name}: tokens.json and expected.txt");
+        assert!(case.options.render.is_some() || case.options.parse.is_some(), "{name}: no test");
+        if let Some(options) = &case.options.render {
+            check_render(encoding, case, options);
+        }
+        if let Some(options) = &case.options.parse {
+            check_parse(encoding, case, options);
+        }
+    }
+}
+
+fn check_render(encoding: HarmonyEncoding, case: &Case, options: &Render) {
+    let name = case.folder.display();
+    let tokens = render(encoding, &case.conversation, options)
+        .unwrap_or_else(|error| panic!("{name}: {error}"));
+    let text = encoding.tokenizer().decode_utf8(&tokens).expect("rendered tokens are UTF-8");
+    assert_eq!(text, case.text, "{name}: the rendered text");
+    assert_eq!(tokens, case.tokens, "{name}: the rendered tokens");
+}
+
+fn render(
+    encoding: HarmonyEncoding,
+    conversation: &Conversation,
+    options: &Render,
+) -> openai_harmony::Result<Vec<u32>> {
+    let config = |auto_drop_analysis: bool| RenderConversationConfig {
+        auto_drop_analysis,
+        ..Default::default()
+    };
+    match *options {
+        Render::Completion { next_role, auto_drop_analysis, header_style } => {
+            let header_style = match header_style {
+                Style::RecipientInRole => HeaderStyle::RecipientInRole,
+                Style::RecipientInChannel => HeaderStyle::RecipientInChannel,
+            };
+            let config = RenderConversationConfig { header_style, ..config(auto_drop_analysis) };
+            encoding.render_conversation_for_completion(conversation, next_role, Some(&config))
+        }
+        Render::Conversation { auto_drop_analysis } => {
+            encoding.render_conversation(conversation, Some(&config(auto_drop_analysis)))
+        }
+        Render::Training { auto_drop_analysis } => encoding
+            .render_conversation_for_training(conversation, Some(&config(auto_drop_analysis))),
+        Render::Message { conversation_has_function_tools } => {
+            let [message] = conversation.messages.as_slice() else {
+                panic!("the renderer `message` takes one message")
+            };
+            let options = RenderOptions { conversation_has_function_tools, ..Default::default() };
+            encoding.render(message, Some(&options))
+        }
+    }
+}
+
+fn check_parse(encoding: HarmonyEncoding, case: &Case, options: &Parse) {
+    let name = case.folder.display();
+    let messages = encoding
+        .parse_messages_from_completion_tokens(case.tokens.iter().copied(), options.role)
+        .unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert_eq!(messages, case.conversation.messages, "{name}: the parsed messages");
+}
+
+fn read_cases() -> Vec<Case> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let mut folders: Vec<PathBuf> = fs::read_dir(root)
+        .expect("tests/golden")
+        .map(|entry| entry.expect("an entry of tests/golden").path())
+        .filter(|path| path.is_dir() && !path.ends_with("typescript"))
+        .collect();
+    folders.sort();
+    folders.into_iter().map(read_case).collect()
+}
+
+fn read_case(folder: PathBuf) -> Case {
+    let options: Options = read_json(&folder.join("options.json"));
+    let files: BTreeSet<String> = fs::read_dir(&folder)
+        .expect("the case's folder")
+        .map(|entry| entry.expect("a file").file_name().to_string_lossy().into_owned())
+        .collect();
+    let mut expected =
+        BTreeSet::from(["conversation.json", "expected.txt", "options.json", "tokens.json"]);
+    if options.guide.is_some() {
+        expected.insert("guide.txt");
+    }
+    assert!(files.iter().eq(expected), "{}: {files:?}", folder.display());
+    Case {
+        conversation: read_json(&folder.join("conversation.json")),
+        text: read_text(&folder.join("expected.txt")),
+        tokens: read_json(&folder.join("tokens.json")),
+        options,
+        folder,
+    }
+}
+
+fn read_json<T: DeserializeOwned>(path: &Path) -> T {
+    serde_json::from_str(&read_text(path))
+        .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn read_text(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}

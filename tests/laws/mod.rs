@@ -1,0 +1,209 @@
+//! Laws that parsing keeps for any tokens whatever, as checks that panic where one is broken.
+//!
+//! `tests/parse_laws.rs` runs them on random tokens, the fuzz target on those that it finds.
+#![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a check panics")]
+
+use std::collections::BTreeMap;
+
+use openai_harmony::chat::{Content, Message, Role};
+use openai_harmony::{
+    Event, HarmonyEncoding, HarmonyEncodingName, ParseOptions, Repair, StreamableParser,
+    load_harmony_encoding,
+};
+
+pub(crate) fn encoding() -> HarmonyEncoding {
+    load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap()
+}
+
+fn parser(role: Option<Role>, strict: bool) -> StreamableParser {
+    StreamableParser::new_with_options(encoding(), role, ParseOptions { strict }).unwrap()
+}
+
+/// What a parser made of its tokens.
+#[derive(Debug, PartialEq)]
+struct Outcome {
+    messages: Vec<Message>,
+    repairs: Vec<Repair>,
+    deltas: BTreeMap<usize, String>,
+}
+
+fn text(message: &Message) -> &str {
+    match &message.content[..] {
+        [Content::Text(content)] => &content.text,
+        other => panic!("a parsed message has one text, not {other:?}"),
+    }
+}
+
+fn feed_in_chunks(tokens: &[u32], role: Option<Role>, size: usize) -> (Outcome, Vec<Event>) {
+    let mut parser = parser(role, false);
+    let mut events = Vec::new();
+    for chunk in tokens.chunks(size) {
+        events.extend(parser.feed(chunk).expect("lenient parsing never raises"));
+    }
+    events.extend(parser.finish().expect("lenient parsing never raises"));
+    let mut deltas = BTreeMap::new();
+    for event in &events {
+        if let Event::ContentDelta { index, text, .. } = event {
+            deltas.entry(*index).or_insert_with(String::new).push_str(text);
+        }
+    }
+    let repairs = parser.repairs().to_vec();
+    (Outcome { messages: parser.into_messages(), repairs, deltas }, events)
+}
+
+fn letters(text: &str) -> BTreeMap<char, usize> {
+    let mut counts = BTreeMap::new();
+    for c in text.chars().filter(|c| c.is_alphanumeric()) {
+        *counts.entry(c).or_insert(0) += 1;
+    }
+    counts
+}
+
+pub(crate) fn lenient_spans_cover_every_token_once(
+    tokens: &[u32],
+    role: Option<Role>,
+    size: usize,
+) {
+    let (outcome, events) = feed_in_chunks(tokens, role, size);
+    let mut next = 0;
+    let mut reach: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
+    for event in &events {
+        let span = event.span();
+        match (event, event.index()) {
+            (Event::Repair(_), Some(_)) => continue,
+            (_, Some(index)) => {
+                let reached = reach.entry(index).or_insert((span.start, span.end));
+                reached.1 = span.end;
+            }
+            (_, None) => {}
+        }
+        assert_eq!(span.start, next, "{events:?}");
+        next = span.end;
+    }
+    assert_eq!(next, tokens.len(), "{events:?}");
+    for repair in &outcome.repairs {
+        let Some(index) = repair.index else { continue };
+        let (from, to) = reach[&index];
+        assert!(from <= repair.span.start && repair.span.end <= to, "{repair:?} of {events:?}");
+    }
+}
+
+pub(crate) fn any_chunking_gives_the_same(tokens: &[u32], role: Option<Role>, size: usize) {
+    let (whole, _) = feed_in_chunks(tokens, role, tokens.len().max(1));
+    let (chunks, _) = feed_in_chunks(tokens, role, size);
+    assert_eq!(&whole, &chunks);
+    for (index, message) in whole.messages.iter().enumerate() {
+        let joined = whole.deltas.get(&index).map_or("", |text| text);
+        assert_eq!(joined, text(message));
+    }
+    let options = ParseOptions { strict: false };
+    let batch = encoding()
+        .parse_messages_from_completion_tokens_with_options(tokens.iter().copied(), role, options)
+        .unwrap();
+    assert_eq!(batch, whole.messages);
+}
+
+pub(crate) fn lenient_parsing_loses_no_letter(tokens: &[u32], role: Option<Role>) {
+    let (outcome, _) = feed_in_chunks(tokens, role, 64);
+    let tokenizer = encoding().tokenizer();
+    let mut fed = Vec::new();
+    for &token in tokens {
+        // A special token ends what bytes of a character came before it.
+        let bytes = tokenizer.token_bytes(token).filter(|_| !tokenizer.is_special_token(token));
+        fed.extend_from_slice(bytes.unwrap_or(b" "));
+    }
+    let mut kept = String::new();
+    for message in &outcome.messages {
+        let name = message.author.name.as_deref().unwrap_or_default();
+        kept += message.author.role.as_str();
+        // A prompt's bare role at its end names one more author.
+        for field in [Some(name), message.channel.as_deref(), message.content_type.as_deref()] {
+            kept += field.unwrap_or_default();
+        }
+        if let Some(recipient) = &message.recipient {
+            kept += "to=";
+            kept += recipient;
+        }
+        kept += text(message);
+    }
+    for repair in &outcome.repairs {
+        kept += &repair.text;
+    }
+    // The author of a header that a prompt ends with.
+    kept += "assistant user tool system developer";
+    let kept = letters(&kept);
+    for (letter, count) in letters(&String::from_utf8_lossy(&fed)) {
+        assert!(
+            kept.get(&letter).copied().unwrap_or(0) >= count,
+            "{letter:?} of {:?} is lost in {outcome:?}",
+            String::from_utf8_lossy(&fed),
+        );
+    }
+}
+
+pub(crate) fn deltas_of_process_are_the_content(tokens: &[u32], role: Option<Role>, strict: bool) {
+    let mut parser = parser(role, strict);
+    let mut deltas: BTreeMap<usize, String> = BTreeMap::new();
+    for (at, &token) in tokens.iter().enumerate() {
+        let index = parser.messages().len();
+        let result = parser.process(token).map(|_| ());
+        assert!(strict || result.is_ok());
+        if let Err(error) = result {
+            assert_eq!(error.token_index(), Some(at));
+        }
+        let delta = parser.last_content_delta().unwrap_or_default();
+        deltas.entry(index).or_default().push_str(delta);
+    }
+    let index = parser.messages().len();
+    let ended = parser.process_eos().is_ok();
+    assert!(strict || ended);
+    deltas.entry(index).or_default().push_str(parser.last_content_delta().unwrap_or_default());
+    for (index, message) in parser.messages().iter().enumerate() {
+        assert_eq!(deltas.get(&index).map_or("", |text| text), text(message));
+    }
+    assert_eq!(parser.tokens(), tokens);
+}
+
+pub(crate) fn strict_parsing_goes_on_after_errors(tokens: &[u32], role: Option<Role>) {
+    let mut parser = parser(role, true);
+    for &token in tokens {
+        let before = parser.messages().to_vec();
+        let _damage = parser.process(token);
+        assert_eq!(&parser.messages()[..before.len()], &before[..]);
+    }
+    let tokenizer = encoding().tokenizer();
+    let _ends_what_is_open = parser.process(tokenizer.special_token("<|end|>").unwrap());
+    for token in tokenizer.encode_with_special_tokens("<|start|>user<|message|>x<|end|>") {
+        parser.process(token).unwrap();
+    }
+    let expected = Message::from_role_and_content(Role::User, "x");
+    assert_eq!(parser.messages().last(), Some(&expected));
+}
+
+pub(crate) fn strict_feed_keeps_what_happened_before_an_error(tokens: &[u32], role: Option<Role>) {
+    let mut by_token = parser(role, true);
+    for &token in tokens {
+        let _damage = by_token.process(token);
+    }
+    let mut by_chunk = parser(role, true);
+    let mut events = Vec::new();
+    let mut rest = tokens;
+    loop {
+        let fed = by_chunk.tokens().len();
+        match by_chunk.feed(rest) {
+            Ok(more) => {
+                events.extend(more);
+                break;
+            }
+            Err(error) => {
+                events.extend(by_chunk.feed(&[]).unwrap());
+                rest = &rest[error.token_index().unwrap() - fed + 1..];
+            }
+        }
+    }
+    assert_eq!(by_chunk.messages(), by_token.messages());
+    assert_eq!(by_chunk.tokens(), by_token.tokens());
+    assert_eq!(by_chunk.state_data(), by_token.state_data());
+    let ends = events.iter().filter(|event| matches!(event, Event::MessageEnd { .. }));
+    assert_eq!(ends.count(), by_chunk.messages().len());
+}

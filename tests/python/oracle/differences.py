@@ -1,0 +1,142 @@
+"""In what this project is meant to differ from 0.0.8: docs/compatibility.md, precisely.
+
+A difference in parsing is something that happens in a stream. Where one does, 0.0.8 is fed other
+tokens that it reads as meant (a *stand-in*), and what the stand-in changed is put back into its
+answer. So even a mended message is 0.0.8's reading, but for the one thing that the difference is
+about; a stream in which no difference happens goes to 0.0.8 as it is.
+
+`headers` finds the differences inside headers, `expectation` those between tokens.
+"""
+
+from __future__ import annotations
+
+#: Every difference in strict parsing: what this project does, and what 0.0.8 did instead.
+IN_PARSING = {
+    "marker-in-header": (
+        "A stop token, a start token, a special token without meaning, a second channel or "
+        "constrain marker is refused in a header at once.",
+        "It became part of a word.",
+    ),
+    "unknown-token-in-header": (
+        "An id that does not exist is named at once.",
+        "At <|message|>: could not decode header.",
+    ),
+    "undecodable-header": (
+        "A header that is not UTF-8 is refused with the error that decoding gives.",
+        "could not decode header",
+    ),
+    "unknown-token-in-content": (
+        "An id that does not exist is named, and the message so far kept.",
+        "The rest of the message was lost without a word.",
+    ),
+    "start-with-given-role": (
+        "Tokens that begin with <|start|> name their own role although one was given.",
+        "The marker became part of the first word.",
+    ),
+    "start-names-role": (
+        "After an error in the first header, a header begun by <|start|> names its own role.",
+        "The given role waited, and the header's was taken for a recipient.",
+    ),
+    "trailing-start": (
+        "A prompt's end, <|start|>assistant, is a well-formed end.",
+        "An error.",
+    ),
+    "marker-spelled-in-header": (
+        "A marker spelled in ordinary tokens is text.",
+        "It was found in the decoded header.",
+    ),
+    "channel-value": (
+        "A channel ends at ASCII white space or at a marker.",
+        "It was also cut at any `<` and at other white space, the rest glued to other words.",
+    ),
+    "outer-white-space": (
+        "Words end at ASCII white space only.",
+        "Other white space, too, was taken off both ends of a header.",
+    ),
+    "constrain-as-role": (
+        "`<|constrain|>json` is never a role.",
+        "It was a tool of that name when a word followed.",
+    ),
+    "constrain-before-word": (
+        "`<|constrain|>json` is never a recipient.",
+        "It was one when a word followed.",
+    ),
+    "constrain-without-recipient": (
+        "`<|constrain|>json` is the content type without a recipient, too.",
+        "It was the recipient then.",
+    ),
+    "constrain-with-space": (
+        "`<|constrain|> json` is one content type.",
+        "It was two words.",
+    ),
+    "named-author": (
+        "`user:bob` is bob, of the role user.",
+        "An unknown role.",
+    ),
+    "tool-without-recipient": (
+        "A name is a tool's if it has a dot, is python or browser, or a channel follows.",
+        "Without a recipient it was an unknown role.",
+    ),
+    "delta-behind": (
+        "Text behind broken UTF-8 comes with its token, and what is held back at the end of the "
+        "message comes with that.",
+        "It came with the next token, or in no delta at all.",
+    ),
+    "content-tokens-as-fed": (
+        "state_data has the content's tokens as they were fed.",
+        "The decoded text was encoded anew.",
+    ),
+}
+
+#: The other differences that the oracle can be asked about.
+ELSEWHERE = {
+    "description-none": (
+        "A tool may go without a description, and has no comment then.",
+        "The description had to be a string.",
+    ),
+    "equal-letters": ("Any text is encoded.", "A panic on 1.3 million equal letters."),
+    "error-wording": (
+        "`Invalid utf-8` and the disallowed special token go on in other words.",
+        "Other words.",
+    ),
+    "exports": ("`__all__` names all that is public.", "It left out a part."),
+    "lenient-everywhere": (
+        "Any message may lack its <|message|>.",
+        "Only the first, and only if its role was given.",
+    ),
+    "lenient-fields": (
+        "In a header without <|message|>, `to=` and <|constrain|> are read.",
+        "They were content.",
+    ),
+    "lenient-white-space": (
+        "The words of such a header keep the white space between them.",
+        "It became single blanks.",
+    ),
+    "lone-surrogates": (
+        "A lone surrogate in a message is rendered as U+FFFD, as `encode` does.",
+        "The message was taken for broken JSON.",
+    ),
+    "model-dump-json": ("The JSON of pydantic carries the content.", '`"content":[{}]`'),
+    "pickle": ("Encodings pickle.", "A TypeError."),
+    "render-errors": ("What cannot be rendered is a HarmonyError.", "A RuntimeError."),
+    "schema-depth": (
+        "A schema may nest 63 objects, wherever it stands.",
+        "Some 55, by what was around it.",
+    ),
+    "stop-token-order": ("The stop tokens have a fixed order.", "A new order each time."),
+    "token-out-of-range": (
+        "A number that no token id can be is a ValueError that names it.",
+        "An OverflowError that does not.",
+    ),
+}
+
+#: Of these errors the beginning stays, and what it quotes.
+DISALLOWED = "Encountered text corresponding to disallowed special token '"
+UNDECODABLE = "Invalid utf-8"
+
+
+def fixed_part(error: str) -> str:
+    """The part of an error's text that stays the same ("error-wording")."""
+    if DISALLOWED in error:
+        return DISALLOWED + error.partition(DISALLOWED)[2].partition("'")[0]
+    return UNDECODABLE if UNDECODABLE in error else error

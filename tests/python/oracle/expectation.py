@@ -1,0 +1,283 @@
+"""What this project is expected to answer, token by token: 0.0.8's answer, mended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Optional
+
+from . import headers
+from .client import Oracle
+from .deltas import Deltas
+from .differences import UNDECODABLE
+from .streams import (
+    CHANNEL,
+    CONSTRAIN,
+    END,
+    MESSAGE,
+    OTHER_SPECIALS,
+    ROLE_WORDS,
+    START,
+    STOPS,
+    Stream,
+)
+
+Json = Any
+#: Behind an id that does not exist, <|message|> makes 0.0.8 give its header up.
+GIVE_UP = [2**32 - 1, MESSAGE]
+FIELDS = ("recipient", "channel", "content_type")
+
+
+@dataclass
+class Expected:
+    """One snapshot for the new parser, one for each token, one for the end of the stream."""
+
+    snapshots: list[Json] = field(default_factory=list)
+    messages: list[Json] = field(default_factory=list)
+    differences: set[str] = field(default_factory=set)
+
+
+def expect(oracle: Oracle, stream: Stream) -> Expected:
+    """Walks through the stream, one step per header, content or token between messages."""
+    return _Walk(oracle, stream).run()
+
+
+class _Walk:
+    def __init__(self, oracle: Oracle, stream: Stream) -> None:
+        self.oracle = oracle
+        self.tokens = stream.tokens
+        #: The role that the parser was given, as long as no header was read.
+        self.given = stream.role
+        self.bytes = oracle.ask("bytes_of_each", self.tokens)
+        self.expected = Expected()
+        #: What earlier parsers of 0.0.8 made, see `start_anew`.
+        self.kept: list[Json] = []
+        #: Headers that 0.0.8 read by a stand-in, by the index of their message.
+        self.mended: dict[int, headers.Mended] = {}
+        #: Whether the header was begun by <|start|>.
+        self.begun = False
+        #: U+FFFD if the stream ends within a character.
+        self.held = ""
+
+    def run(self) -> Expected:
+        snapshots = self.expected.snapshots
+        snapshots.append(self.oracle.ask("start_parser", self.given, True))
+        place = 0
+        if self.given is not None and self.tokens[:1] == [START]:
+            self.differs("start-with-given-role")
+            self.given = None
+            self.start_anew(None)
+            place = self.between(0)
+        while place < len(self.tokens):
+            step = {"ExpectStart": self.between, "Header": self.header, "Content": self.content}
+            place = step[snapshots[-1]["state"]](place)
+        self.end()
+        self.expected.messages = self.messages()
+        return self.expected
+
+    # What 0.0.8 is fed, and what is said.
+
+    def feed(self, *tokens: int) -> Json:
+        """0.0.8's snapshot behind these tokens, which may be others than the stream's."""
+        return self.oracle.ask("feed_together", tokens)
+
+    def say(self, snapshot: Json, **changes: Json) -> None:
+        """Adds the expected snapshot: 0.0.8's with changes, and the mended header's fields."""
+        snapshot.update(changes)
+        snapshot["message_count"] += len(self.kept)
+        mended = self.mended.get(snapshot["message_count"])
+        if mended is not None and snapshot["state"] == "Content":
+            header = snapshot["state_data"]["header"]
+            for name in FIELDS:
+                header[name] = snapshot[f"current_{name}"] = mended.field(name, header[name])
+            author = mended.field("name", header["author"].get("name"))
+            if author is not None:
+                header["author"]["name"] = author
+        self.expected.snapshots.append(snapshot)
+
+    def say_each(self, tokens: list[int]) -> None:
+        """0.0.8 is fed the stream's own tokens."""
+        for token in tokens:
+            self.say(self.feed(token))
+
+    def differs(self, difference: str) -> None:
+        self.expected.differences.add(difference)
+
+    def start_anew(self, given: Optional[str]) -> None:
+        """Another parser of 0.0.8 goes on where the one before stopped."""
+        self.kept += self.oracle.ask("messages")
+        self.oracle.ask("start_parser", given, True)
+
+    def messages(self) -> list[Json]:
+        messages: list[Json] = self.kept + self.oracle.ask("messages")
+        for message, mended in ((messages[index], self.mended[index]) for index in self.mended):
+            message["name"] = mended.field("name", message["name"])
+            for name in FIELDS:
+                value = mended.field(name, message.pop(name, None))
+                if value is not None:
+                    message[name] = value
+        return messages
+
+    # Between messages.
+
+    def between(self, place: int) -> int:
+        self.begun = self.tokens[place] == START
+        self.say(self.feed(self.tokens[place]))
+        return place + 1
+
+    # In a header.
+
+    def header(self, place: int) -> int:
+        """Reads up to <|message|>, or to the first token that cannot stand in a header."""
+        end = place
+        while end < len(self.tokens) and self._can_stand(place, end):
+            end += 1
+        tokens = self.tokens[place:end]
+        if end == len(self.tokens):
+            self.say_each(tokens)
+            return end
+        if self.tokens[end] == MESSAGE:
+            self._closed_header(tokens)
+        else:
+            self.say_each(tokens)
+            self._misplaced(self.tokens[end], self.bytes[end])
+        return end + 1
+
+    def _can_stand(self, place: int, at: int) -> bool:
+        token = self.tokens[at]
+        if token in (CHANNEL, CONSTRAIN):
+            return token not in self.tokens[place:at]
+        return token not in (MESSAGE, START, *STOPS, *OTHER_SPECIALS) and self.bytes[at] is not None
+
+    def _misplaced(self, token: int, its_bytes: Optional[list[int]]) -> None:
+        if its_bytes is None:
+            self.differs("unknown-token-in-header")
+            said = f"Invalid token for decoding: {token}"
+        else:
+            self.differs("marker-in-header")
+            name = bytes(its_bytes).decode()
+            said = f'unexpected tokens remaining in message header: Some("{name}")'
+        self.begun = token == START
+        snapshot = self.feed(*GIVE_UP, *([START] if self.begun else []))
+        self.say(snapshot, error=_error(said))
+
+    def _closed_header(self, tokens: list[int]) -> None:
+        header = self._read(tokens)
+        if header is None:
+            self.differs("undecodable-header")
+            self.say_each([*tokens, MESSAGE])
+            self.expected.snapshots[-1]["error"] = _error(UNDECODABLE)
+            return
+        given = self.given
+        if given is not None and self.begun and headers.names_other_author(header, given):
+            self.differs("start-names-role")
+            self._unread_header(tokens)
+            self.start_anew(None)
+            self.feed(START)
+            self._stand_in(tokens, header, headers.mend(header, None))
+            if self.expected.snapshots[-1]["error"] is not None:
+                # The given role goes on waiting.
+                self.start_anew(given)
+                self.feed(*GIVE_UP)
+                self.expected.snapshots[-1]["current_role"] = given
+        else:
+            mended = headers.mend(header, given)
+            if mended is None:
+                self.say_each([*tokens, MESSAGE])
+            else:
+                self._unread_header(tokens)
+                self._stand_in(tokens, header, mended)
+        if self.expected.snapshots[-1]["error"] is None:
+            self.given = None
+
+    def _unread_header(self, tokens: list[int]) -> None:
+        """0.0.8 waits at the header's beginning, for its stand-in."""
+        for end in range(1, len(tokens) + 1):
+            data = {"state": "Header", "header_tokens": tokens[:end]}
+            self.say(self.feed(), state_data=data)
+
+    def _stand_in(
+        self, tokens: list[int], header: headers.Header, mended: Optional[headers.Mended]
+    ) -> None:
+        if mended is None:
+            self.say(self.feed(*tokens, MESSAGE))
+            return
+        text = headers.stand_in_text(header, mended)
+        self.expected.differences |= mended.differences
+        stand_in = self.oracle.ask("encode", text, ["<|channel|>", "<|constrain|>"], [])
+        snapshot = self.feed(*stand_in, MESSAGE)
+        if snapshot["error"] is None:
+            self.mended[len(self.kept) + snapshot["message_count"]] = mended
+        else:
+            snapshot["error"]["error"] = mended.error(snapshot["error"]["error"])
+        self.say(snapshot)
+
+    def _read(self, tokens: list[int]) -> Optional[headers.Header]:
+        """The header, or None if it is not UTF-8."""
+        pieces: list[tuple[int, bytes]] = []
+        for token, its_bytes in zip(tokens, self.oracle.ask("bytes_of_each", tokens)):
+            if token in (CHANNEL, CONSTRAIN):
+                pieces.append((token, b""))
+            elif pieces and pieces[-1][0] == headers.TEXT:
+                pieces[-1] = (headers.TEXT, pieces[-1][1] + bytes(its_bytes))
+            else:
+                pieces.append((headers.TEXT, bytes(its_bytes)))
+        try:
+            return headers.read([(token, text.decode()) for token, text in pieces])
+        except UnicodeDecodeError:
+            return None
+
+    # In a content.
+
+    def content(self, place: int) -> int:
+        """Reads up to a stop token or an id that does not exist."""
+        deltas, start = Deltas(), place
+        for end in range(start, len(self.tokens)):
+            its_bytes = self.bytes[end]
+            if its_bytes is None or self.tokens[end] in STOPS:
+                self._content_ends(self.tokens[end], its_bytes is None, deltas.end())
+                return end + 1
+            delta = deltas.feed(its_bytes)
+            snapshot = self.feed(self.tokens[end])
+            self._correct_delta(snapshot, delta, deltas.text)
+            if snapshot["state_data"]["content_tokens"] != self.tokens[start : end + 1]:
+                self.differs("content-tokens-as-fed")
+                snapshot["state_data"]["content_tokens"] = self.tokens[start : end + 1]
+            self.say(snapshot)
+        self.held = deltas.end()
+        return len(self.tokens)
+
+    def _correct_delta(self, snapshot: Json, delta: str, text: str) -> None:
+        """Only behind broken UTF-8; elsewhere 0.0.8's delta stands."""
+        changes = {"last_content_delta": delta or None, "current_content": text}
+        if "\ufffd" in text and any(snapshot[key] != value for key, value in changes.items()):
+            self.differs("delta-behind")
+            snapshot.update(changes)
+
+    def _content_ends(self, token: int, unknown: bool, held: str) -> None:
+        snapshot = self.feed(END if unknown else token)
+        if held:
+            self.differs("delta-behind")
+            snapshot["last_content_delta"] = held
+        if unknown:
+            self.differs("unknown-token-in-content")
+            snapshot["error"] = _error(f"Invalid token for decoding: {token}")
+        self.say(snapshot)
+
+    # At the end.
+
+    def end(self) -> None:
+        last = self.expected.snapshots[-1]
+        snapshot = self.oracle.ask("end_of_stream")
+        if last["state"] == "Content" and self.held:
+            self.differs("delta-behind")
+            snapshot["last_content_delta"] = self.held
+        if last["state"] == "Header" and self.begun:
+            text = self.oracle.ask("decode", last["state_data"]["header_tokens"])
+            if text in ROLE_WORDS:
+                self.differs("trailing-start")
+                snapshot["error"] = None
+        self.say(snapshot)
+
+
+def _error(text: str) -> Json:
+    return {"error": text, "family": "RuntimeError"}

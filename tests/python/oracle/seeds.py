@@ -1,0 +1,19 @@
+"""The seeds of the random cases."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from random import Random
+
+#: The first seed; a failure names the seed that shows it again.
+SEED = "OPENAI_HARMONY_ORACLE_SEED"
+#: How many times the usual number of cases to run.
+TIMES = "OPENAI_HARMONY_ORACLE_TIMES"
+
+
+def randoms(count: int) -> Iterator[tuple[str, Random]]:
+    """`count` seeded generators, each with the words that bring it back."""
+    first = int(os.environ.get(SEED, "0"))
+    for seed in range(first, first + count * int(os.environ.get(TIMES, "1"))):
+        yield f"seed {seed} (set {SEED}={seed} to see it first)", Random(seed)

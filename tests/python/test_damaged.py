@@ -1,0 +1,66 @@
+"""Damaged outputs, read leniently; tests/recovery.rs reads the same cases."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from openai_harmony import (
+    ContentDelta,
+    Message,
+    MessageEnd,
+    MessageStart,
+    Repair,
+    StreamableParser,
+    load_harmony_encoding,
+)
+from openai_harmony.stream import Event
+
+CASES = [
+    json.loads(line)
+    for line in (Path(__file__).parents[1] / "damaged" / "cases.jsonl")
+    .read_text("utf-8")
+    .splitlines()
+]
+NAMES = {MessageStart: "start", ContentDelta: "content", MessageEnd: "end", Repair: "repair"}
+
+
+def shown(repair: Repair) -> dict[str, Any]:
+    return {
+        "kind": repair.kind,
+        "span": list(repair.span),
+        "index": repair.index,
+        "text": repair.text,
+    }
+
+
+def counted(events: list[Event]) -> list[list[Any]]:
+    """The spans that cover the tokens: a repair with an index lies inside its message's."""
+    return [
+        [NAMES[type(event)], *event.span]
+        for event in events
+        if not (isinstance(event, Repair) and event.index is not None)
+    ]
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+@pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
+def test_cases(case: dict[str, Any], size: int) -> None:
+    encoding = load_harmony_encoding("HarmonyGptOss")
+    tokens = case.get("tokens") or encoding.encode(case["text"], allowed_special="all")
+    parser = StreamableParser(encoding, case["role"], strict=False)
+    events: list[Event] = []
+    for start in range(0, len(tokens), size):
+        events += parser.feed(tokens[start : start + size])
+    events += parser.finish()
+    assert parser.messages == [Message.from_dict(message) for message in case["messages"]]
+    assert [shown(repair) for repair in parser.repairs] == case["repairs"]
+    assert [event for event in events if isinstance(event, Repair)] == parser.repairs
+    if size >= len(tokens):
+        assert counted(events) == case["spans"]
+    assert encoding.parse_messages_from_completion_tokens(tokens, case["role"], strict=False) == (
+        parser.messages
+    )

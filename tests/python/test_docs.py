@@ -1,0 +1,127 @@
+"""The documents' examples run, their conversations parse, and their links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, Dict, Iterator, NamedTuple
+
+import pytest
+
+from openai_harmony import (
+    Conversation,
+    HeaderStyle,
+    RenderConversationConfig,
+    Role,
+    load_harmony_encoding,
+)
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+LANGUAGES = {"python", "rust", "sh", "text", "toml", "json", "typescript", "harmony"}
+"""What a fence may say. rustdoc takes one that says nothing for Rust, and runs it."""
+
+
+class Block(NamedTuple):
+    """A fenced block of a document."""
+
+    language: str
+    line: int
+    text: str
+
+
+def blocks(document: Path) -> Iterator[Block]:
+    lines = enumerate(document.read_text(encoding="utf-8").splitlines(), 1)
+    for number, line in lines:
+        if line.startswith("```"):
+            body = list(iter(lambda: next(lines)[1], "```"))
+            yield Block(line[3:], number, "\n".join(body) + "\n")
+
+
+def named(document: Path) -> str:
+    return str(document.relative_to(ROOT))
+
+
+def with_blocks(language: str) -> list[Path]:
+    found = [d for d in DOCUMENTS if any(block.language == language for block in blocks(d))]
+    assert found
+    return found
+
+
+@pytest.mark.parametrize("document", with_blocks("python"), ids=named)
+def test_python_examples_run(document: Path) -> None:
+    """The blocks of a document share a namespace, in their order."""
+    namespace: Dict[str, Any] = {"__name__": document.stem}
+    for block in blocks(document):
+        if block.language == "python":
+            # The empty lines make a traceback show the document's line.
+            source = "\n" * block.line + block.text
+            exec(compile(source, str(document), "exec", dont_inherit=True), namespace)
+
+
+FORMAT = ROOT / "docs" / "format.md"
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        pytest.param(block.text, id=f"line{block.line}")
+        for block in blocks(FORMAT)
+        if block.language == "harmony"
+    ],
+)
+def test_conversations_of_the_format_parse_and_render_again(shown: str) -> None:
+    encoding = load_harmony_encoding("HarmonyGptOss")
+    text = shown.rstrip("\n").replace("\n<|start|>", "<|start|>")
+    tokens = encoding.encode(text, allowed_special="all")
+    role = None if text.startswith("<|start|>") else Role.ASSISTANT
+    messages = encoding.parse_messages_from_completion_tokens(tokens, role)
+
+    whole = text if role is None else f"<|start|>assistant{text}"
+    whole = whole.replace("<|return|>", "<|end|>")
+    whole = re.sub(r"<\|start\|>\w+$", "", whole)
+    rendered = set()
+    for style in HeaderStyle:
+        config = RenderConversationConfig(auto_drop_analysis=False, header_style=style)
+        conversation = Conversation.from_messages(messages)
+        rendered.add(encoding.decode(encoding.render_conversation(conversation, config)))
+    assert whole in rendered
+
+
+def test_every_repair_of_the_damaged_cases_is_in_the_table() -> None:
+    cases = (ROOT / "tests" / "damaged" / "cases.jsonl").read_text(encoding="utf-8")
+    kinds = set(re.findall(r'"kind": *"([a-z_]+)"', cases))
+    text = prose(ROOT / "docs" / "parsing.md")
+    assert kinds
+    assert kinds <= set(re.findall(r"`([a-z_]+)`", text))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=named)
+def test_every_fence_names_its_language(document: Path) -> None:
+    for block in blocks(document):
+        language = block.language.partition(",")[0]
+        assert language in LANGUAGES, f"{named(document)}:{block.line}"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=named)
+def test_links_lead_to_files_and_headings(document: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose(document).replace("\n", " ")):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        linked = (document.parent / path).resolve() if path else document
+        assert linked.exists(), f"{named(document)} links to {target}"
+        if anchor:
+            assert anchor in anchors(linked), f"{named(document)} links to {target}"
+
+
+def prose(document: Path) -> str:
+    """A document without its fenced blocks."""
+    text = document.read_text(encoding="utf-8")
+    return re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
+
+
+def anchors(document: Path) -> set[str]:
+    """The headings of a document as GitHub links to them."""
+    headings = re.findall(r"^#+ (.+)$", prose(document), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}

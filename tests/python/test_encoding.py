@@ -1,0 +1,540 @@
+"""`HarmonyEncoding` as Python sees it: arguments, errors, copies, threads."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from array import array
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+from openai_harmony import (
+    AnalysisPolicy,
+    Author,
+    Conversation,
+    DeveloperContent,
+    HarmonyEncoding,
+    HarmonyEncodingName,
+    HarmonyError,
+    HeaderStyle,
+    Message,
+    RenderConversationConfig,
+    RenderOptions,
+    Role,
+    SystemContent,
+    TextContent,
+    ToolDescription,
+    ToolSchemaStyle,
+    load_harmony_encoding,
+)
+
+
+@pytest.fixture(scope="module")
+def encoding() -> HarmonyEncoding:
+    return load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
+
+
+class TestLoading:
+    def test_by_name_and_by_member(self) -> None:
+        by_name = load_harmony_encoding("HarmonyGptOss")
+        assert by_name.name == "HarmonyGptOss"
+        assert by_name.n_vocab == 201_088
+        member = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
+        assert member.encode("x") == by_name.encode("x")
+
+    @pytest.mark.parametrize("name", ["x", "", 3, None])
+    def test_other_names_are_refused(self, name: Any) -> None:
+        with pytest.raises(ValueError, match=f"^Invalid HarmonyEncodingName: {name}$"):
+            load_harmony_encoding(name)
+
+    def test_from_many_threads(self) -> None:
+        with ThreadPoolExecutor(8) as threads:
+            loaded = list(threads.map(lambda _: load_harmony_encoding("HarmonyGptOss"), range(64)))
+        assert {one.name for one in loaded} == {"HarmonyGptOss"}
+
+    def test_copies_and_pickles(self, encoding: HarmonyEncoding) -> None:
+        assert copy.copy(encoding) is copy.deepcopy(encoding) is encoding
+        for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+            other = pickle.loads(pickle.dumps(encoding, protocol))
+            assert type(other) is HarmonyEncoding
+            assert other.name == encoding.name
+
+    def test_inner_is_itself(self, encoding: HarmonyEncoding) -> None:
+        assert encoding._inner is encoding
+
+    def test_takes_attributes(self) -> None:
+        encoding = HarmonyEncoding("HarmonyGptOss")
+        encoding.nickname = "o200k"  # type: ignore[attr-defined]
+        assert encoding.nickname == "o200k"  # type: ignore[attr-defined]
+
+
+class TestText:
+    def test_special_names(self, encoding: HarmonyEncoding) -> None:
+        text = "a<|start|>b"
+        ordinary = encoding.encode_ordinary(text)
+        assert 200006 not in ordinary
+        assert encoding.encode(text, disallowed_special=()) == ordinary
+        assert encoding.encode(text, disallowed_special=set()) == ordinary
+        for allowed in ("all", {"<|start|>"}, frozenset(["<|start|>"]), ["<|start|>"]):
+            assert encoding.encode(text, allowed_special=allowed) == [64, 200006, 65]
+        with pytest.raises(HarmonyError, match="disallowed special token '<|start|>'") as caught:
+            encoding.encode(text)
+        assert caught.value.kind == "disallowed_special"
+
+    def test_special_token_names(self, encoding: HarmonyEncoding) -> None:
+        names = encoding.special_tokens_set
+        assert type(names) is set
+        assert len(names) == 1091
+        assert encoding.special_tokens_set is names
+        assert {"<|start|>", "<|reserved_201088|>"} <= names
+        assert encoding.is_special_token(200006)
+        assert not encoding.is_special_token(5)
+
+    @pytest.mark.parametrize("text", [3, None, b"x", ["x"]])
+    def test_what_is_no_text(self, encoding: HarmonyEncoding, text: Any) -> None:
+        with pytest.raises(TypeError, match="text: expected a string, got"):
+            encoding.encode(text)
+        with pytest.raises(ValueError, match="text: expected a string, got"):
+            encoding.encode_ordinary(text)
+
+    @pytest.mark.parametrize("nothing", [None, "", (), [], set()])
+    def test_what_is_false_disallows_nothing(self, encoding: HarmonyEncoding, nothing: Any) -> None:
+        text = "a<|start|>b"
+        ordinary = encoding.encode_ordinary(text)
+        assert encoding.encode(text, disallowed_special=nothing) == ordinary
+        if nothing is not None:
+            with pytest.raises(HarmonyError, match="disallowed special token"):
+                encoding.encode(text, allowed_special=nothing)
+
+    @pytest.mark.parametrize(
+        ("names", "error", "got"),
+        [
+            ("some", ValueError, 'the str "some"'),
+            (None, TypeError, "NoneType"),
+            (5, TypeError, "int"),
+            ({5}, TypeError, "one that is of type int"),
+        ],
+    )
+    def test_what_are_no_names(
+        self, encoding: HarmonyEncoding, names: Any, error: type[Exception], got: str
+    ) -> None:
+        expected = 'special: expected "all" or names of special tokens, got'
+        with pytest.raises(error, match=f"^allowed_{expected} {got}$"):
+            encoding.encode("x", allowed_special=names)
+        if names:
+            with pytest.raises(error, match=f"^disallowed_{expected} {got}$"):
+                encoding.encode("x", disallowed_special=names)
+
+    def test_other_arguments_of_wrong_types(self, encoding: HarmonyEncoding) -> None:
+        with pytest.raises(TypeError, match="^errors: expected a string, got NoneType$"):
+            encoding.decode([64], errors=None)  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="^strict: expected a bool, got str$"):
+            encoding.parse_messages_from_completion_tokens([], strict="no")  # type: ignore[arg-type]
+
+    @pytest.mark.parametrize(
+        ("text", "same"),
+        [
+            ("x\ud800y", "x\ufffdy"),
+            ("\ud83d\ude00 a", "\U0001f600 a"),
+            ("\ude00\ud83d", "\ufffd\ufffd"),
+            ("\udcff", "\ufffd"),
+        ],
+    )
+    def test_surrogates(self, encoding: HarmonyEncoding, text: str, same: str) -> None:
+        assert encoding.encode(text) == encoding.encode(same)
+        message, expected = (Message.from_role_and_content("user", one) for one in (text, same))
+        assert encoding.render(message) == encoding.render(expected)
+
+    def test_decoding_broken_text(self, encoding: HarmonyEncoding) -> None:
+        broken = encoding.encode("🤷")[:1]
+        data = encoding.decode_bytes(broken)
+        assert encoding.decode(broken) == data.decode(errors="replace")
+        assert encoding.decode(broken, errors="ignore") == data.decode(errors="ignore")
+        assert encoding.decode(broken, "backslashreplace") == data.decode(errors="backslashreplace")
+        with pytest.raises(UnicodeDecodeError):
+            encoding.decode(broken, errors="strict")
+        with pytest.raises(LookupError):
+            encoding.decode(broken, errors="nonsense")
+        with pytest.raises(HarmonyError, match="Invalid utf-8") as caught:
+            encoding.decode_utf8(broken)
+        assert caught.value.kind == "invalid_utf8"
+
+    def test_decoding_ids_that_do_not_exist(self, encoding: HarmonyEncoding) -> None:
+        for decode in (encoding.decode, encoding.decode_utf8, encoding.decode_bytes):
+            with pytest.raises(HarmonyError, match="Invalid token for decoding: 201089") as caught:
+                decode([5, 201_089])
+            assert (caught.value.kind, caught.value.token_index) == ("invalid_token", 1)
+
+    def test_ids_are_ordinary_ints(self, encoding: HarmonyEncoding) -> None:
+        tokens = encoding.encode("x" * 300)
+        assert tokens == [int(str(token)) for token in tokens]
+        assert all(type(token) is int for token in tokens)
+
+    def test_stop_tokens(self, encoding: HarmonyEncoding) -> None:
+        assert encoding.stop_tokens() == [200002, 200007, 200012]
+        assert encoding.stop_tokens_for_assistant_actions() == [200002, 200012]
+        encoding.stop_tokens().clear()
+        assert len(encoding.stop_tokens()) == 3
+
+
+class Index:
+    """Stands for an int, as NumPy's and torch's numbers do."""
+
+    def __index__(self) -> int:
+        return 72
+
+
+class TestTokensGiven:
+    @pytest.mark.parametrize(
+        "tokens",
+        [
+            [72, 5],
+            (72, 5),
+            range(72, 78, 5),
+            iter([72, 77]),
+            (token for token in [72, 77]),
+            {72: "a", 77: "b"},
+            bytes([72, 77]),
+            bytearray([72, 77]),
+            array("i", [72, 77]),
+            array("H", [72, 77]),
+            array("Q", [72, 77]),
+            np.array([72, 77]),
+            np.array([72, 77], dtype=np.int32),
+            np.array([72, 77], dtype=np.uint32),
+            np.array([72, 77], dtype=np.uint8),
+            np.array([72, 0, 77, 0])[::2],
+            np.array([72, 77], dtype=">i4"),
+            list(np.array([72, 77])),
+            [Index(), True],
+            [],
+            np.array([], dtype=np.int64),
+        ],
+        ids=lambda tokens: type(tokens).__name__,
+    )
+    def test_any_ints_will_do(self, encoding: HarmonyEncoding, tokens: Any) -> None:
+        kept = tokens if hasattr(tokens, "__len__") else list(tokens)
+        as_list = [int(token.__index__()) for token in kept]
+        assert encoding.decode(kept) == encoding.decode(as_list)
+        assert encoding.decode(iter(kept)) == encoding.decode(as_list)
+
+    @pytest.mark.parametrize(
+        ("tokens", "error", "said"),
+        [
+            ([5, -1], ValueError, r"tokens\[1\]: -1 is no token id"),
+            ((5, 2**40), ValueError, r"tokens\[1\]: 1099511627776 is no token id"),
+            ([10**30], ValueError, r"tokens\[0\]: 1000000000000000000000000000000 is no token id"),
+            (np.array([5, -1]), ValueError, r"tokens\[1\]: -1 is no token id"),
+            (np.array([2**40]), ValueError, r"tokens\[0\]: 1099511627776 is no token id"),
+            (iter([5, -1]), ValueError, r"tokens\[1\]: -1 is no token id"),
+            ([5, 1.5], TypeError, r"tokens\[1\]: expected an int, got float 1\.5"),
+            ([5, None], TypeError, r"tokens\[1\]: expected an int, got NoneType None"),
+            ([5, "x"], TypeError, r"tokens\[1\]: expected an int, got str 'x'"),
+            ([[5]], TypeError, r"tokens\[0\]: expected an int, got list \[5\]"),
+            (np.array([1.5]), TypeError, r"tokens\[0\]: expected an int, got float64"),
+            (np.array([[5]]), TypeError, r"tokens\[0\]: expected an int, got ndarray"),
+            ("text", TypeError, "tokens: expected a sequence of ints, got str"),
+            (5, TypeError, "tokens: expected a sequence of ints, got int"),
+            (None, TypeError, "tokens: expected a sequence of ints, got NoneType"),
+        ],
+    )
+    def test_others_are_refused(
+        self, encoding: HarmonyEncoding, tokens: Any, error: type[Exception], said: str
+    ) -> None:
+        with pytest.raises(error, match=said):
+            encoding.decode(tokens)
+
+    def test_errors_of_an_iterator_come_through(self, encoding: HarmonyEncoding) -> None:
+        def broken() -> Any:
+            yield 5
+            raise KeyError("broken")
+
+        with pytest.raises(KeyError, match="broken"):
+            encoding.decode(broken())
+
+
+class Duck:
+    """An object that has these attributes and is no model."""
+
+    def __init__(self, **attributes: Any) -> None:
+        self.__dict__.update(attributes)
+
+
+class TestConversationsGiven:
+    def test_objects_with_the_attributes_will_do(self, encoding: HarmonyEncoding) -> None:
+        duck = Duck(
+            messages=(
+                Duck(
+                    author=Duck(role="assistant", name=None),
+                    content=(Duck(text="x"),),
+                    channel="final",
+                    recipient=None,
+                    content_type=None,
+                ),
+            )
+        )
+        message = Message.from_role_and_content("assistant", "x").with_channel("final")
+        expected = encoding.render_conversation(Conversation.from_messages([message]))
+        assert encoding.render_conversation(duck) == expected  # type: ignore[arg-type]
+
+    def test_a_string_assigned_to_content_is_text(self, encoding: HarmonyEncoding) -> None:
+        message = Message.from_role_and_content("user", "x")
+        expected = encoding.render(message)
+        message.content = "x"  # type: ignore[assignment]
+        assert encoding.render(message) == expected
+
+    @pytest.mark.parametrize(
+        ("spoil", "said"),
+        [
+            (lambda m: setattr(m, "channel", 3), "messages[1].channel: expected a string or None"),
+            (lambda m: setattr(m, "author", None), "messages[1].author: expected an Author"),
+            (
+                lambda m: setattr(m.author, "role", "bob"),
+                "messages[1].author.role: Unknown role: bob",
+            ),
+            (
+                lambda m: setattr(m.author, "role", 3),
+                "messages[1].author.role: expected a Role, got int",
+            ),
+            (lambda m: setattr(m.author, "name", 3), "messages[1].author.name: expected a string"),
+            (lambda m: setattr(m, "content", 3), "messages[1].content: expected a list, got int"),
+            (lambda m: setattr(m, "content", None), "messages[1].content: expected a list"),
+            (lambda m: m.content.append(3), "messages[1].content[1]: expected a Content, got int"),
+            (
+                lambda m: setattr(m.content[0], "text", 3),
+                "messages[1].content[0].text: expected a string, got int",
+            ),
+        ],
+    )
+    def test_what_is_wrong_is_named(self, encoding: HarmonyEncoding, spoil: Any, said: str) -> None:
+        good, bad = (Message.from_role_and_content("user", "x") for _ in range(2))
+        spoil(bad)
+        conversation = Conversation.from_messages([good])
+        conversation.messages.append(bad)
+        with pytest.raises(ValueError) as caught:
+            encoding.render_conversation(conversation)
+        assert said in str(caught.value)
+
+    @pytest.mark.parametrize(
+        ("spoil", "said"),
+        [
+            (lambda s: s.with_model_identity(3), "content[0].model_identity: expected a string"),
+            (lambda s: setattr(s, "reasoning_effort", "x"), "content[0].reasoning_effort: Unknown"),
+            (lambda s: setattr(s, "channel_config", 3), "content[0].channel_config: expected a Ch"),
+            (lambda s: setattr(s, "tools", [1]), "content[0].tools: expected a dict or None"),
+            (lambda s: setattr(s, "tools", {"a": 1}), 'content[0].tools["a"]: expected a ToolN'),
+            (lambda s: setattr(s, "tools", {1: 1}), "content[0].tools: expected a string, got int"),
+        ],
+    )
+    def test_what_is_wrong_in_system_content(
+        self, encoding: HarmonyEncoding, spoil: Any, said: str
+    ) -> None:
+        content = SystemContent.new()
+        spoil(content)
+        with pytest.raises(ValueError) as caught:
+            encoding.render(Message.from_role_and_content("system", content))
+        assert str(caught.value).startswith(said)
+
+    @pytest.mark.parametrize("wrong", [[], {}, "x", None, 3])
+    def test_what_is_no_conversation(self, encoding: HarmonyEncoding, wrong: Any) -> None:
+        with pytest.raises(TypeError, match="expected a Conversation, got"):
+            encoding.render_conversation(wrong)
+        with pytest.raises(ValueError, match="expected a Message, got"):
+            encoding.render(wrong)
+
+    @pytest.mark.parametrize("role", ["bob", "", 3, None])
+    def test_what_is_no_next_role(self, encoding: HarmonyEncoding, role: Any) -> None:
+        with pytest.raises(ValueError, match="Unknown role|expected a Role"):
+            encoding.render_conversation_for_completion(Conversation(), role)
+
+    def test_errors_of_the_format(self, encoding: HarmonyEncoding) -> None:
+        with pytest.raises(HarmonyError, match="Tools should have a name!") as caught:
+            encoding.render(Message.from_role_and_content("tool", "x"))
+        assert (caught.value.kind, caught.value.token_index) == ("tool_without_name", None)
+        with pytest.raises(HarmonyError, match="SystemContent may only appear in system messages"):
+            encoding.render(Message.from_role_and_content("user", SystemContent.new()))
+
+    def test_an_attribute_that_raises(self, encoding: HarmonyEncoding) -> None:
+        class Broken:
+            @property
+            def messages(self) -> Any:
+                raise ZeroDivisionError("broken")
+
+        with pytest.raises(ZeroDivisionError, match="broken"):
+            encoding.render_conversation(Broken())  # type: ignore[arg-type]
+
+
+def with_parameters(parameters: Any) -> Message:
+    """A developer message with a tool that has these parameters."""
+    tool = ToolDescription.new("f", "d")
+    tool.parameters = parameters
+    content = DeveloperContent.new().with_function_tools([tool])
+    return Message.from_role_and_content("developer", content)
+
+
+class TestSchemas:
+    @pytest.mark.parametrize(
+        ("value", "written"),
+        [
+            (None, "null"),
+            (True, "true"),
+            (2**64 - 1, "18446744073709551615"),
+            (-(2**63), "-9223372036854775808"),
+            (1.5, "1.5"),
+            ("ü", '"ü"'),
+            ((1, [2]), "[1,[2]]"),
+            ({"b": 1, "a": 2}, '{"b":1,"a":2}'),
+            ({1: 1, 1.5: 2, False: 3, None: 4}, '{"1":1,"1.5":2,"false":3,"null":4}'),
+        ],
+    )
+    def test_values_are_written_as_json(
+        self, encoding: HarmonyEncoding, value: Any, written: str
+    ) -> None:
+        content = DeveloperContent.new().with_response_format("f", {"default": value})
+        text = encoding.decode(encoding.render(Message.from_role_and_content("developer", content)))
+        assert f'{{"default":{written}}}' in text
+
+    @pytest.mark.parametrize(
+        ("value", "said"),
+        [
+            (float("nan"), "a number that JSON cannot hold"),
+            (float("-inf"), "a number that JSON cannot hold"),
+            (10**400, "a number that JSON cannot hold"),
+            (object(), "expected a JSON value, got object"),
+            ({1, 2}, "expected a JSON value, got set"),
+            ({(1, 2): 3}, "expected a string as key, got tuple"),
+            (b"x", "expected a JSON value, got bytes"),
+        ],
+    )
+    def test_others_are_refused(self, encoding: HarmonyEncoding, value: Any, said: str) -> None:
+        message = with_parameters({"properties": {"x": {"enum": [1, value]}}})
+        with pytest.raises(ValueError) as caught:
+            encoding.render(message)
+        path = 'content[0].tools["functions"].tools[0].parameters["properties"]["x"]["enum"][1]'
+        assert str(caught.value) == f"{path}: {said}"
+
+    def test_cycles_and_depths_are_refused(self, encoding: HarmonyEncoding) -> None:
+        cycle: dict[str, Any] = {}
+        cycle["properties"] = {"x": cycle}
+        deep: dict[str, Any] = {}
+        for _ in range(10_000):
+            deep = {"items": deep}
+        for schema in (cycle, deep):
+            with pytest.raises(ValueError, match="nested deeper than") as caught:
+                encoding.render(with_parameters(schema))
+            path, _, reason = str(caught.value).partition(": ")
+            assert path.startswith('content[0].tools["functions"].tools[0].parameters[')
+            assert " ... " in path
+            assert len(path) <= 120
+            assert reason.startswith("nested deeper than")
+
+
+class TestOptions:
+    def test_are_checked_when_made_and_when_set(self) -> None:
+        config = RenderConversationConfig(analysis="keep_all")  # type: ignore[arg-type]
+        assert config.analysis is AnalysisPolicy.KEEP_ALL
+        for field, value in [
+            ("analysis", "some"),
+            ("header_style", None),
+            ("tool_schema", "bogus"),
+            ("validate", "perhaps"),
+            ("auto_drop_analysis", None),
+        ]:
+            with pytest.raises(ValueError, match=field):
+                RenderConversationConfig(**{field: value})
+            with pytest.raises(ValueError, match=field):
+                setattr(config, field, value)
+        with pytest.raises(ValueError, match="auto_drop_analyis"):
+            RenderConversationConfig(auto_drop_analyis=False)  # type: ignore[call-arg]
+
+    @pytest.mark.parametrize("wrong", [{}, True, "keep_all", Duck(auto_drop_analysis=1)])
+    def test_others_are_refused(self, encoding: HarmonyEncoding, wrong: Any) -> None:
+        with pytest.raises(ValueError, match="^config"):
+            encoding.render_conversation(Conversation(), wrong)
+        with pytest.raises(ValueError, match="^render_options: expected a RenderOptions"):
+            encoding.render(Message.from_role_and_content("user", "x"), wrong)
+
+    def test_that_dodged_validation_are_refused(self, encoding: HarmonyEncoding) -> None:
+        config = RenderConversationConfig.model_construct(header_style="sideways")
+        with pytest.raises(ValueError, match='config.header_style: expected a HeaderStyle, got "s'):
+            encoding.render_conversation(Conversation(), config)
+
+    def test_reach_the_renderer(self, encoding: HarmonyEncoding) -> None:
+        messages = [
+            Message.from_role_and_content("assistant", "a").with_channel("analysis"),
+            Message.from_role_and_content("assistant", "{}")
+            .with_channel("commentary")
+            .with_recipient("f"),
+            Message.from_role_and_content("assistant", "b").with_channel("final"),
+        ]
+        conversation = Conversation.from_messages(messages)
+
+        def text(**options: Any) -> str:
+            config = RenderConversationConfig(**options) if options else None
+            return encoding.decode(encoding.render_conversation(conversation, config))
+
+        assert (
+            text()
+            == text(auto_drop_analysis=True)
+            == text(analysis=AnalysisPolicy.DROP_BEFORE_FIRST_FINAL)
+        )
+        assert "analysis" not in text()
+        assert "analysis" in text(auto_drop_analysis=False)
+        assert text(auto_drop_analysis=False) == text(analysis=AnalysisPolicy.KEEP_ALL)
+        assert text(analysis=AnalysisPolicy.DROP_COMPLETED_TURNS) == text(
+            analysis=AnalysisPolicy.KEEP_ALL
+        )
+        in_channel = text(header_style=HeaderStyle.RECIPIENT_IN_CHANNEL)
+        assert "<|channel|>commentary to=f<|message|>" in in_channel
+        messages[0].with_channel("two words")
+        with pytest.raises(HarmonyError) as caught:
+            text(validate=True)
+        assert caught.value.kind == "unsafe_header_field"
+
+    def test_tool_schema_style(self, encoding: HarmonyEncoding) -> None:
+        schema = {
+            "type": "object",
+            "properties": {"x": {"anyOf": [{"type": "string"}, {"const": 3}]}},
+        }
+        conversation = Conversation.from_messages([with_parameters(schema)])
+        full = RenderConversationConfig(tool_schema=ToolSchemaStyle.FULL)
+        assert encoding.render_conversation(conversation) != encoding.render_conversation(
+            conversation, full
+        )
+
+    def test_render_options(self, encoding: HarmonyEncoding) -> None:
+        message = Message.from_role_and_content("system", SystemContent.new())
+        with_tools = RenderOptions(conversation_has_function_tools=True)
+        assert "'functions'" in encoding.decode(encoding.render(message, with_tools))
+        assert "'functions'" not in encoding.decode(encoding.render(message))
+
+
+class TestThreads:
+    def test_share_an_encoding(self, encoding: HarmonyEncoding) -> None:
+        text = "Threads share an encoding. Ünïcödé 中文 " * 200
+        conversation = Conversation.from_messages(
+            [Message.from_role_and_content(Role.USER, text) for _ in range(10)]
+        )
+        expected = encoding.render_conversation(conversation)
+
+        def work(_: int) -> bool:
+            tokens = encoding.render_conversation(conversation)
+            return (
+                tokens == expected
+                and encoding.decode(encoding.encode(text)) == text
+                and len(encoding.parse_messages_from_completion_tokens(tokens)) == 10
+            )
+
+        with ThreadPoolExecutor(4) as threads:
+            assert all(threads.map(work, range(40)))
+
+
+def test_messages_made_by_parsing_are_new_each_time(encoding: HarmonyEncoding) -> None:
+    tokens = encoding.render(Message.from_author_and_content(Author(role=Role.USER), "x"))
+    [first] = encoding.parse_messages_from_completion_tokens(tokens)
+    first.content.append(TextContent(text="more"))
+    [second] = encoding.parse_messages_from_completion_tokens(tokens)
+    assert second.content == [TextContent(text="x")]

@@ -1,0 +1,168 @@
+"""The canonical JSON form: kept as 0.0.8 writes it, and errors that say what and where."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from openai_harmony import (
+    Author,
+    Conversation,
+    DeveloperContent,
+    Message,
+    Role,
+    SystemContent,
+    ToolDescription,
+)
+
+HI = {"role": "user", "content": "Hi"}
+
+
+def test_a_message_keeps_its_form() -> None:
+    message = Message.from_role_and_content("user", "é")
+    assert message.to_json() == (
+        '{"role": "user", "name": null, "content": [{"type": "text", "text": "\\u00e9"}]}'
+    )
+    full = (
+        Message.from_author_and_content(Author.new(Role.TOOL, "f"), "x")
+        .with_content_type("t")
+        .with_recipient("r")
+        .with_channel("c")
+    )
+    assert list(full.to_dict()) == [
+        "role",
+        "name",
+        "content",
+        "channel",
+        "recipient",
+        "content_type",
+    ]
+    assert full.to_dict()["role"] is Role.TOOL
+    assert Message.from_json(full.to_json()) == full
+
+
+def test_system_and_developer_content_keep_their_forms() -> None:
+    assert json.dumps(SystemContent.new().to_dict()) == (
+        '{"model_identity": "You are ChatGPT, a large language model trained by OpenAI.", '
+        '"reasoning_effort": "Medium", "knowledge_cutoff": "2024-06", '
+        '"channel_config": {"valid_channels": ["analysis", "commentary", "final"], '
+        '"channel_required": true}, "type": "system_content"}'
+    )
+    empty = SystemContent(
+        model_identity=None, reasoning_effort=None, knowledge_cutoff=None, channel_config=None
+    )
+    assert empty.to_dict() == {"type": "system_content"}
+    assert DeveloperContent.new().to_dict() == {"type": "developer_content"}
+    # A `None` within a schema is the schema's own.
+    tool = ToolDescription.new("f", "d", parameters={"default": None})
+    developer = DeveloperContent.new().with_instructions("i").with_function_tools([tool])
+    assert json.dumps(developer.to_dict()) == (
+        '{"instructions": "i", "tools": {"functions": {"name": "functions", "tools": '
+        '[{"name": "f", "description": "d", "parameters": {"default": null}}]}}, '
+        '"type": "developer_content"}'
+    )
+
+
+def test_response_formats_come_last_and_only_if_there_are_any() -> None:
+    developer = DeveloperContent.new().with_response_format("f", {"b": 1, "a": 2})
+    assert json.dumps(developer.to_dict()) == (
+        '{"response_formats": [{"name": "f", "schema": {"b": 1, "a": 2}}], '
+        '"type": "developer_content"}'
+    )
+    assert DeveloperContent.from_dict(developer.to_dict()) == developer
+
+
+def test_unknown_fields_are_passed_over() -> None:
+    assert Message.from_dict({**HI, "id": 3}) == Message.from_dict(HI)
+
+
+def test_from_dict_reads_what_model_dump_writes() -> None:
+    message = Message.from_dict(HI)
+    assert Message.from_dict(message.model_dump()) == message
+
+
+def test_from_dict_sets_every_field() -> None:
+    assert Message.from_dict(HI).model_fields_set == {
+        "author",
+        "content",
+        "channel",
+        "recipient",
+        "content_type",
+    }
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ({"role": "user"}, "Invalid message: 'content' is missing"),
+        ({"content": "x"}, "Invalid message: 'role' is missing"),
+        ({**HI, "role": "bob"}, "Unknown role: 'bob'"),
+        ({**HI, "name": 5}, "name\n  Input should be a valid string"),
+        ({**HI, "channel": 5}, "channel\n  Input should be a valid string"),
+        ({**HI, "content": None}, "content\n  Input should be a valid list"),
+        ({**HI, "content": [{"type": "zz"}]}, "Unknown content variant: {'type': 'zz'}"),
+        ({**HI, "content": ["x"]}, "content.0\n  Input should be a valid dictionary"),
+        ([], "Invalid message: expected an object, got list"),
+        (None, "Invalid message: expected an object, got null"),
+        ("x", "Invalid message: expected an object, got str"),
+    ],
+)
+def test_wrong_messages(data: Any, said: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        Message.from_dict(data)
+    assert said in str(caught.value)
+
+
+def test_a_missing_field_is_a_key_error_too() -> None:
+    with pytest.raises(KeyError):
+        Message.from_dict({"role": "user"})
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "Expecting property name"),
+        ("", "Expecting value"),
+        (b"\xff", "can't decode byte"),
+        ("[" * 100_000, "nested too deeply"),
+        ("{}", "Invalid conversation: 'messages' is missing"),
+        ("[]", "Invalid conversation: expected an object, got list"),
+        ("3", "Invalid conversation: expected an object, got int"),
+        ('{"messages": 3}', "Invalid messages: expected a list, got int"),
+        ('{"messages": "Hi"}', "Invalid messages: expected a list, got str"),
+        (
+            '{"messages": [{"role": "user", "content": "x"}, {"role": "user"}]}',
+            "Invalid message: 'content' is missing (in messages[1])",
+        ),
+        ('{"messages": [{"role": "bob", "content": ""}]}', "Unknown role: 'bob' (in messages[0])"),
+    ],
+)
+def test_wrong_conversations(text: Any, said: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        Conversation.from_json(text)
+    assert said in str(caught.value)
+
+
+def test_validation_errors_keep_the_whole_path() -> None:
+    wrong = {"role": "user", "content": [{"type": "text", "text": 3}]}
+    with pytest.raises(ValidationError) as caught:
+        Conversation.from_dict({"messages": [HI, wrong]})
+    assert caught.value.errors()[0]["loc"] == ("messages", 1, "content", 0, "text")
+    with pytest.raises(ValidationError, match=r"messages.0.content.0\n  Value error, Unknown"):
+        Conversation.from_dict({"messages": [{"role": "user", "content": [{"type": "zz"}]}]})
+
+
+def test_deep_schemas_are_refused_when_written() -> None:
+    schema: dict[str, Any] = {}
+    for _ in range(10_000):
+        schema = {"items": schema}
+    developer = DeveloperContent.new().with_response_format("f", schema)
+    message = Message.from_role_and_content("developer", developer)
+    # pydantic refuses them, or the JSON writer does: that depends on pydantic's version.
+    with pytest.raises(ValueError, match="depth exceeded|nested too deeply"):
+        message.to_json()
+    with pytest.raises(ValueError, match="depth exceeded|nested too deeply"):
+        Conversation.from_messages([message]).to_json()

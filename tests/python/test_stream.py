@@ -1,0 +1,410 @@
+"""`StreamableParser` and its events as Python sees them."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import threading
+from typing import Any, Callable
+
+import numpy as np
+import pytest
+
+from openai_harmony import (
+    Author,
+    ContentDelta,
+    HarmonyEncoding,
+    HarmonyError,
+    Message,
+    MessageEnd,
+    MessageStart,
+    Repair,
+    Role,
+    StreamableParser,
+    StreamState,
+    load_harmony_encoding,
+)
+
+ANSWER = "<|channel|>final<|message|>Hi 🤷!<|return|>"
+
+
+@pytest.fixture(scope="module")
+def encoding() -> HarmonyEncoding:
+    return load_harmony_encoding("HarmonyGptOss")
+
+
+def ids(encoding: HarmonyEncoding, text: str) -> list[int]:
+    return encoding.encode(text, allowed_special="all")
+
+
+class TestMaking:
+    @pytest.mark.parametrize("role", [Role.ASSISTANT, "assistant"])
+    def test_takes_roles_and_words(self, encoding: HarmonyEncoding, role: Any) -> None:
+        assert StreamableParser(encoding, role).current_role is Role.ASSISTANT
+        assert StreamableParser(encoding, role=role).state is StreamState.HEADER
+
+    def test_takes_no_role(self, encoding: HarmonyEncoding) -> None:
+        parser = StreamableParser(encoding, None)
+        assert parser.current_role is None
+        assert parser.state is StreamState.EXPECT_START
+
+    @pytest.mark.parametrize("role", ["bob", 3])
+    def test_refuses_others(self, encoding: HarmonyEncoding, role: Any) -> None:
+        with pytest.raises(ValueError, match="Unknown role: bob|expected a Role, got int"):
+            StreamableParser(encoding, role)
+
+    def test_errors_name_the_argument(self, encoding: HarmonyEncoding) -> None:
+        with pytest.raises(TypeError, match="^encoding: expected a HarmonyEncoding, got str$"):
+            StreamableParser("HarmonyGptOss", None)  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="^strict: expected a bool, got str$"):
+            StreamableParser(encoding, None, strict="no")  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="encoding"):
+            StreamableParser()  # type: ignore[call-arg]
+        with pytest.raises(TypeError, match="rôle"):
+            StreamableParser(encoding, rôle="user")  # type: ignore[call-arg]
+
+    def test_inner_is_itself(self, encoding: HarmonyEncoding) -> None:
+        parser = StreamableParser(encoding, "assistant")
+        assert parser._inner is parser
+
+
+class Counting(StreamableParser):
+    """As version 0.0.8's users may have written: a constructor with arguments of its own."""
+
+    def __init__(self, encoding: HarmonyEncoding, words: list[str], *, strict: bool = True) -> None:
+        super().__init__(encoding, Role.ASSISTANT, strict=strict)
+        self.words = words
+
+    def process(self, token: int) -> Counting:
+        super().process(token)
+        self.words.append(self.last_content_delta or "")
+        return self
+
+
+class TestSubclasses:
+    def test_may_have_a_constructor(self, encoding: HarmonyEncoding) -> None:
+        parser = Counting(encoding, words=["so far"])
+        for token in ids(encoding, ANSWER):
+            assert parser.process(token) is parser
+        assert "".join(parser.words) == "so farHi 🤷!"
+        assert len(parser.messages) == 1
+
+    def test_pass_on_what_they_are_given(self, encoding: HarmonyEncoding) -> None:
+        parser = Counting(encoding, [], strict=False)
+        parser.feed(ids(encoding, "<|channel|>final<|message|>x<|end|>stray<|start|>user"))
+        assert [repair.kind for repair in parser.repairs] == ["stray_text"]
+
+    def test_that_make_no_parser_have_a_blank_one(self, encoding: HarmonyEncoding) -> None:
+        class Forgetful(StreamableParser):
+            def __init__(self, *_: object) -> None:
+                pass
+
+        parser = Forgetful(1, 2)
+        assert (parser.state, parser.current_role) == (StreamState.EXPECT_START, None)
+        with pytest.raises(HarmonyError):
+            parser.process(5)
+
+    def test_initializing_again_makes_a_new_parser(self, encoding: HarmonyEncoding) -> None:
+        parser = Counting(encoding, [])
+        parser.feed(ids(encoding, ANSWER))
+        parser.__init__(encoding, ["again"])  # type: ignore[misc]
+        assert (parser.messages, parser.tokens, parser.words) == ([], [], ["again"])
+
+
+class TestCopies:
+    @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+    def test_go_their_own_ways(self, encoding: HarmonyEncoding, copied: Any) -> None:
+        tokens = ids(encoding, ANSWER)
+        parser = StreamableParser(encoding, "assistant")
+        parser.feed(tokens[:4])
+        other = copied(parser)
+        assert type(other) is StreamableParser
+        assert other.feed(tokens[4:]) == parser.feed(tokens[4:])
+        other.feed(ids(encoding, "<|start|>user<|message|>x<|end|>"))
+        assert (len(parser.messages), len(other.messages)) == (1, 2)
+
+    def test_keep_class_and_attributes(self, encoding: HarmonyEncoding) -> None:
+        parser = Counting(encoding, ["word"], strict=False)
+        parser.itself = parser  # type: ignore[attr-defined]
+        shallow, deep = copy.copy(parser), copy.deepcopy(parser)
+        assert type(shallow) is type(deep) is Counting
+        assert shallow.words is parser.words
+        assert deep.words == parser.words
+        assert deep.words is not parser.words
+        assert deep.itself is deep  # type: ignore[attr-defined]
+
+
+class TestProcess:
+    def test_returns_the_parser_and_shows_each_step(self, encoding: HarmonyEncoding) -> None:
+        parser = StreamableParser(encoding, Role.ASSISTANT)
+        seen = []
+        for token in ids(encoding, ANSWER):
+            assert parser.process(token) is parser
+            seen.append((parser.state, parser.current_channel, parser.last_content_delta))
+        assert seen[2:5] == [
+            (StreamState.CONTENT, "final", None),
+            (StreamState.CONTENT, "final", "Hi"),
+            (StreamState.CONTENT, "final", " "),
+        ]
+        assert parser.process_eos() is parser
+        assert parser.tokens == ids(encoding, ANSWER)
+        assert parser.messages == [
+            Message.from_role_and_content("assistant", "Hi 🤷!").with_channel("final")
+        ]
+        assert parser.current_content == ""
+        assert parser.current_recipient is parser.current_content_type is None
+
+    def test_state_data(self, encoding: HarmonyEncoding) -> None:
+        parser = StreamableParser(encoding, None)
+        assert parser.state_data == {"state": "ExpectStart"}
+        parser.feed(ids(encoding, "<|start|>functions.f to=assistant<|channel|>"))
+        assert parser.state_data["state"] == "Header"
+        parser.feed(ids(encoding, "final json<|message|>x"))
+        assert parser.state_data == {
+            "state": "Content",
+            "header": {
+                "author": {"role": "tool", "name": "functions.f"},
+                "recipient": "assistant",
+                "channel": "final",
+                "content_type": "json",
+            },
+            "content_tokens": ids(encoding, "x"),
+        }
+
+    @pytest.mark.parametrize(
+        ("token", "error", "said"),
+        [
+            (-1, ValueError, "token: -1 is no token id"),
+            (2**32, ValueError, "token: 4294967296 is no token id"),
+            (1.5, TypeError, r"token: expected an int, got float 1\.5"),
+            (None, TypeError, "token: expected an int, got NoneType None"),
+            ("x", TypeError, "token: expected an int, got str 'x'"),
+        ],
+    )
+    @pytest.mark.parametrize("strict", [True, False])
+    def test_refuses_what_is_no_id(
+        self, encoding: HarmonyEncoding, token: Any, error: type[Exception], said: str, strict: bool
+    ) -> None:
+        parser = StreamableParser(encoding, "assistant", strict=strict)
+        with pytest.raises(error, match=said):
+            parser.process(token)
+        with pytest.raises(error, match=said.replace("token", r"tokens\[2\]", 1)):
+            parser.feed([200005, 17196, token])
+        assert parser.tokens == []
+
+    def test_numbers_that_stand_for_ints(self, encoding: HarmonyEncoding) -> None:
+        parser = StreamableParser(encoding, "assistant")
+        for token in np.array(ids(encoding, ANSWER)):
+            parser.process(token)
+        assert len(parser.messages) == 1
+
+    def test_errors_say_kind_and_token(self, encoding: HarmonyEncoding) -> None:
+        parser = StreamableParser(encoding, "assistant")
+        parser.feed(ids(encoding, ANSWER))
+        with pytest.raises(HarmonyError, match="Unexpected token 5 while expecting") as caught:
+            parser.process(5)
+        assert (caught.value.kind, caught.value.token_index) == (
+            "unexpected_token",
+            len(parser.tokens) - 1,
+        )
+        assert len(parser.messages) == 1
+        parser.process(200006)
+        with pytest.raises(HarmonyError, match="Unexpected EOS") as caught:
+            parser.process_eos()
+        assert caught.value.kind == "unexpected_eos"
+
+    def test_messages_are_new_each_time(self, encoding: HarmonyEncoding) -> None:
+        parser = StreamableParser(encoding, "assistant")
+        parser.feed(ids(encoding, ANSWER))
+        parser.messages[0].channel = "changed"
+        parser.messages.clear()
+        assert parser.messages[0].channel == "final"
+
+
+class TestFeed:
+    def test_tells_what_happened(self, encoding: HarmonyEncoding) -> None:
+        parser = StreamableParser(encoding, "assistant")
+        events = parser.feed(ids(encoding, ANSWER)) + parser.finish()
+        assert events == [
+            MessageStart(Author(role=Role.ASSISTANT, name=None), "final", None, None, (0, 3), 0),
+            ContentDelta("Hi 🤷!", (3, len(parser.tokens) - 1), 0),
+            MessageEnd(200002, (len(parser.tokens) - 1, len(parser.tokens)), 0),
+        ]
+        assert (
+            b"".join(encoding.decode_bytes(parser.tokens[slice(*event.span)]) for event in events)
+            == ANSWER.encode()
+        )
+
+    @pytest.mark.parametrize("kind", [list, tuple, np.array, iter])
+    def test_takes_any_ints(self, encoding: HarmonyEncoding, kind: Any) -> None:
+        tokens = ids(encoding, ANSWER)
+        events = StreamableParser(encoding, "assistant").feed(kind(tokens))
+        assert events == StreamableParser(encoding, "assistant").feed(tokens)
+
+    def test_an_error_keeps_the_events_before_it(self, encoding: HarmonyEncoding) -> None:
+        parser = StreamableParser(encoding, "assistant")
+        with pytest.raises(HarmonyError) as caught:
+            parser.feed([*ids(encoding, ANSWER), 5, *ids(encoding, "<|start|>")])
+        index = caught.value.token_index
+        assert index == len(ids(encoding, ANSWER))
+        assert [type(event) for event in parser.feed([])] == [
+            MessageStart,
+            ContentDelta,
+            MessageEnd,
+        ]
+        parser.feed(ids(encoding, "<|start|>user<|message|>x<|end|>"))
+        assert len(parser.messages) == 2
+
+    def test_nothing_follows_the_end_but_a_reset(self, encoding: HarmonyEncoding) -> None:
+        parser = StreamableParser(encoding, "assistant")
+        parser.feed(ids(encoding, ANSWER))
+        parser.finish()
+        with pytest.raises(HarmonyError) as caught:
+            parser.feed([200006])
+        assert caught.value.kind == "finished"
+        assert parser.reset() is parser
+        assert (parser.tokens, parser.messages, parser.current_role) == ([], [], Role.ASSISTANT)
+        assert parser.reset("user").current_role is Role.USER
+
+    def test_may_be_called_while_its_events_are_read(self, encoding: HarmonyEncoding) -> None:
+        parser = StreamableParser(encoding, "assistant")
+        events = parser.feed(ids(encoding, ANSWER))
+        for _ in events:
+            parser.feed(ids(encoding, "<|start|>user<|message|>x<|end|>"))
+        assert len(parser.messages) == 1 + len(events)
+
+    def test_tokens_may_look_at_the_parser(self, encoding: HarmonyEncoding) -> None:
+        parser = StreamableParser(encoding, "assistant")
+        seen = []
+
+        def tokens() -> Any:
+            for token in ids(encoding, ANSWER):
+                seen.append((parser.state, parser.tokens))
+                yield token
+
+        parser.feed(tokens())
+        # All are read before any is parsed.
+        assert seen == [(StreamState.HEADER, [])] * len(ids(encoding, ANSWER))
+        assert len(parser.messages) == 1
+
+    def test_tokens_may_be_parsed_as_they_are_read(self, encoding: HarmonyEncoding) -> None:
+        parser = StreamableParser(encoding, "assistant")
+        first, second = (ids(encoding, text) for text in ("<|channel|>final", "<|message|>x"))
+
+        def tokens() -> Any:
+            for token in first:
+                parser.process(token)
+            yield from second
+
+        parser.feed(tokens())
+        assert parser.tokens == first + second
+        assert (parser.current_channel, parser.current_content) == ("final", "x")
+
+    def test_an_interrupted_read_consumes_nothing(self, encoding: HarmonyEncoding) -> None:
+        class Interrupted:
+            def __index__(self) -> int:
+                raise KeyboardInterrupt
+
+        parser = StreamableParser(encoding, "assistant")
+        with pytest.raises(KeyboardInterrupt):
+            parser.process(Interrupted())  # type: ignore[arg-type]
+        with pytest.raises(KeyboardInterrupt):
+            parser.feed([200005, Interrupted()])  # type: ignore[list-item]
+        assert parser.tokens == []
+
+    def test_repairs(self, encoding: HarmonyEncoding) -> None:
+        parser = StreamableParser(encoding, "assistant", strict=False)
+        events = parser.feed(ids(encoding, "<|channel|>final<|message|>x<|end|>stray<|start|>user"))
+        [repair] = [event for event in events if isinstance(event, Repair)]
+        assert (repair.kind, repair.text, repair.index) == ("stray_text", "stray", None)
+        assert parser.repairs == [repair]
+
+
+IN_USE = "the parser is in use by another call"
+
+
+class TestThreads:
+    def test_one_parser_gives_an_error_or_all_tokens(self, encoding: HarmonyEncoding) -> None:
+        parser = StreamableParser(encoding, None, strict=False)
+        tokens = ids(encoding, "<|start|>user<|message|>some words<|end|>") * 500
+        fed, refused = [], []
+
+        def feed() -> None:
+            for _ in range(10):
+                try:
+                    parser.feed(tokens)
+                    fed.append(1)
+                except RuntimeError as error:
+                    refused.append(str(error))
+
+        threads = [threading.Thread(target=feed) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(fed) + len(refused) == 40
+        assert len(parser.tokens) == len(fed) * len(tokens)
+        assert set(refused) <= {IN_USE}
+
+    def test_a_parser_at_work_can_be_told(self, encoding: HarmonyEncoding) -> None:
+        tokens = ids(encoding, "<|start|>user<|message|>some words<|end|>") * 30_000
+        uses: list[Callable[[StreamableParser], object]] = [
+            lambda parser: parser.process(200006),
+            lambda parser: parser.process_eos(),
+            lambda parser: parser.feed([]),
+            lambda parser: parser.finish(),
+            lambda parser: parser.reset(),
+            lambda parser: parser.current_content,
+            copy.copy,
+        ]
+        for use in uses:
+            assert used_while_feeding(StreamableParser(encoding, None), tokens, use) == IN_USE
+
+
+def used_while_feeding(
+    parser: StreamableParser, tokens: list[int], use: Callable[[StreamableParser], object]
+) -> str:
+    """The error of a parser that is used while another thread feeds it tokens."""
+    for _ in range(20):  # The thread may have been done before its parser could be used.
+        thread = threading.Thread(target=parser.feed, args=(tokens,))
+        thread.start()
+        try:
+            while thread.is_alive():
+                assert parser.state  # Raises once the thread is at work.
+        except RuntimeError:
+            try:
+                use(parser)
+            except RuntimeError as error:
+                return str(error)
+        finally:
+            thread.join()
+        parser.reset()
+    return "no error"
+
+
+EVENTS: list[Any] = [
+    MessageStart(Author(role=Role.USER), "c", None, None, (0, 3), 0),
+    ContentDelta("text", (3, 4), 0),
+    MessageEnd(None, (4, 4), 0),
+    Repair("stray_text", "x", (5, 6), None),
+]
+
+
+class TestEvents:
+    @pytest.mark.parametrize("event", EVENTS, ids=lambda event: type(event).__name__)
+    def test_are_values(self, event: Any) -> None:
+        assert pickle.loads(pickle.dumps(event)) == event
+        assert repr(event).startswith(f"{type(event).__name__}(")
+        assert f"span={event.span}, index={event.index})" in repr(event)
+        assert all((event == other) == (event is other) for other in EVENTS)
+        assert event != "text"
+        with pytest.raises(AttributeError):
+            event.span = (0, 1)
+        with pytest.raises(TypeError, match="unhashable"):
+            hash(event)
+
+    def test_are_matched_by_their_first_fields(self) -> None:
+        assert MessageStart.__match_args__ == ("author", "channel", "recipient", "content_type")
+        assert ContentDelta.__match_args__ == ("text",)
+        assert MessageEnd.__match_args__ == ("stop_token",)
+        assert Repair.__match_args__ == ("kind", "text")

@@ -1,0 +1,85 @@
+//! Damaged outputs and what lenient parsing makes of them: messages, repairs and spans.
+//!
+//! The cases are the corpus of damaged outputs and one or more for each row of the table in
+//! docs/parsing.md. `UPDATE_GOLDEN=1 cargo test --test recovery` writes what the parser says;
+//! read the difference before you keep it.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fmt::Write as _;
+use std::{env, fs};
+
+use openai_harmony::chat::Role;
+use openai_harmony::{
+    Event, HarmonyEncodingName, ParseOptions, Repair, StreamableParser, load_harmony_encoding,
+};
+use serde_json::{Map, Value, json};
+
+const CASES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/damaged/cases.jsonl");
+
+fn tokens(case: &Map<String, Value>) -> Vec<u32> {
+    match case.get("tokens") {
+        Some(tokens) => serde_json::from_value(tokens.clone()).unwrap(),
+        None => load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)
+            .unwrap()
+            .tokenizer()
+            .encode_with_special_tokens(case["text"].as_str().unwrap()),
+    }
+}
+
+fn repair(repair: &Repair) -> Value {
+    json!({
+        "kind": repair.kind.name(),
+        "span": [repair.span.start, repair.span.end],
+        "index": repair.index,
+        "text": repair.text,
+    })
+}
+
+/// The events that count for the spans, as `[what, first, past-last]`.
+fn spans(events: &[Event]) -> Value {
+    let counted = events.iter().filter_map(|event| {
+        let what = match event {
+            Event::MessageStart { .. } => "start",
+            Event::ContentDelta { .. } => "content",
+            Event::MessageEnd { .. } => "end",
+            Event::Repair(repair) if repair.index.is_none() => "repair",
+            Event::Repair(_) => return None,
+        };
+        Some(json!([what, event.span().start, event.span().end]))
+    });
+    counted.collect()
+}
+
+/// Adds what the parser says to a case's name and input.
+fn parsed(case: &Map<String, Value>) -> Map<String, Value> {
+    let role = case["role"].as_str().map(|role| Role::try_from(role).unwrap());
+    let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap();
+    let options = ParseOptions { strict: false };
+    let mut parser = StreamableParser::new_with_options(encoding, role, options).unwrap();
+    let mut events = parser.feed(&tokens(case)).unwrap();
+    events.extend(parser.finish().unwrap());
+    let mut result = case.clone();
+    result.insert("messages".into(), json!(parser.messages()));
+    result.insert("repairs".into(), parser.repairs().iter().map(repair).collect());
+    result.insert("spans".into(), spans(&events));
+    result
+}
+
+#[test]
+fn damaged_outputs_are_read_as_well_as_they_can_be() {
+    let text = fs::read_to_string(CASES).unwrap();
+    let cases: Vec<Map<String, Value>> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(cases.len() > 60);
+    let mut written = String::new();
+    for case in &cases {
+        let result = parsed(case);
+        if env::var_os("UPDATE_GOLDEN").is_none() {
+            assert_eq!(Value::from(case.clone()), Value::from(result.clone()));
+        }
+        writeln!(written, "{}", Value::from(result)).unwrap();
+    }
+    if env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::write(CASES, written).unwrap();
+    }
+}
