@@ -9,7 +9,7 @@ SOURCES := $(shell find src build.rs build Cargo.toml Cargo.lock -type f 2>/dev/
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-rust test-python check format lint types bench fuzz clean tools
+.PHONY: help demo test test-rust test-python check format lint types bench fuzz laws clean tools
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
@@ -28,6 +28,9 @@ bench: $(VENV)/.built ## compare with the published packages, side by side; coun
 fuzz: tools ## fuzz the parser; FUZZ_SECONDS=60 sets for how long
 	sh fuzz/run.sh $(or $(FUZZ_SECONDS),60)
 
+laws: tools ## try the laws on LAWS_CASES=20000 new random cases
+	PROPTEST_CASES=$(or $(LAWS_CASES),20000) cargo test --release --no-default-features
+
 clean: ## remove all that these commands made
 	rm -rf $(VENV) $(ORACLE) .bench target fuzz/target .mypy_cache .pytest_cache .ruff_cache
 	rm -f python/openai_harmony/_lowlevel*.so
@@ -39,8 +42,10 @@ tools:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 9))' || { echo "$(PYTHON) is too old: install Python 3.9 or later, or name one: make PYTHON=..." >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) cannot make virtual environments: install its venv package (Debian: apt install python3-venv)" >&2; exit 1; }
 
+# The random cases of the laws are the same in each run, so that a run says something of the change
+# it is run for; `make laws` tries others.
 test-rust: tools
-	cargo test --no-default-features
+	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --no-default-features
 
 test-python: $(VENV)/.dev $(VENV)/.built $(ORACLE)/.made
 	@OPENAI_HARMONY_ORACLE_PYTHON="$$(ls $(CURDIR)/$(ORACLE)/bin/python 2>/dev/null)" \

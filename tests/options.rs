@@ -304,7 +304,7 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.max(2000)))]
 
     /// The law of the format: what validation lets through reads back as it was written, by
     /// strict parsing and by lenient parsing alike, in both header styles.

@@ -67,7 +67,7 @@ fn role() -> impl Strategy<Value = Option<Role>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.max(1500)))]
 
     #[test]
     fn lenient_spans_cover_every_token_once(tokens in tokens(), role in role(), size in 1_usize..9) {

@@ -200,7 +200,7 @@ fn token_text() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 3000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.max(3000)))]
 
     #[test]
     fn random_characters(chars in prop::collection::vec(picked_char(), 0..60)) {

@@ -18,9 +18,10 @@ pub(super) fn write_json(out: &mut String, value: &(impl Serialize + ?Sized)) {
     write_formatted(out, value, OneLine);
 }
 
-/// Writes the name of a property: as it is if it is an identifier, else as a string.
+/// Writes the name of a property: as it is if it is an identifier, else as a string. So is
+/// `abstract`, at which parsers of TypeScript expect an abstract method.
 pub(super) fn write_property_name(out: &mut String, name: &str) {
-    if is_identifier(name) {
+    if is_identifier(name) && name != "abstract" {
         out.push_str(name);
     } else {
         write_json(out, name);

@@ -5,12 +5,13 @@ use std::collections::{HashMap, HashSet};
 
 use super::literal::{is_identifier, is_identifier_part};
 
-/// Words that cannot name a type.
-const RESERVED: &str = "any async await bigint boolean break case catch class const continue debugger \
-    default delete do else enum export extends false finally for function if implements import \
-    in instanceof interface let never new null number object package private protected public \
-    return static string super switch symbol this throw true try typeof undefined unknown var \
-    void while with yield";
+/// Words that cannot name a type or a namespace. `as` and `satisfies` may by the language, but `type as`
+/// reads like a cast, and not every parser finds its way back.
+const RESERVED: &str = "any as async await bigint boolean break case catch class const continue \
+    debugger default delete do else enum export extends false finally for function if implements \
+    import in instanceof interface let never new null number object package private protected \
+    public return satisfies static string super switch symbol this throw true try typeof undefined \
+    unknown var void while with yield";
 
 /// The identifiers for `names`, in their order and no two the same: a name that is an identifier
 /// is its own, the others get one like it. `Err` is a name that comes twice.

@@ -6,7 +6,7 @@ use std::fs;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::grammar::declared_types;
+use super::grammar::{declared_types, grammar_words};
 use super::strategies::{plain_schema, text, tools};
 use super::{ToolSchemaStyle, golden_files, write_section};
 use crate::error::ErrorKind;
@@ -79,6 +79,21 @@ fn names_that_are_missing_or_come_twice_are_errors() {
     for (namespaces, message) in cases {
         let error = write_section(&namespaces, ToolSchemaStyle::Full).expect_err("an error");
         assert_eq!(error.to_string(), message);
+    }
+}
+
+/// Every word of TypeScript's grammar can name a namespace, a tool and a property.
+#[test]
+fn words_of_the_grammar_are_names() {
+    for word in grammar_words() {
+        for required in [json!([]), json!([word])] {
+            let properties = json!({(word): {"type": "string"}});
+            let parameters = json!({"properties": properties, "required": required});
+            let tools = json!([{"name": word}, {"name": "f", "parameters": parameters}]);
+            let namespaces = json!([{"name": word, "tools": tools}]);
+            let section = write_section(&namespaces, ToolSchemaStyle::Full).expect("a section");
+            assert_eq!(declared_types(&section).len(), 2, "{section}");
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a TypeScript parser sees in a section.
 
-use tree_sitter::{Node, Parser};
+use tree_sitter::{Language, Node, Parser};
 
 /// Asserts that `section` is a heading and one namespace of type declarations, and nothing else;
 /// gives their names.
@@ -20,6 +20,18 @@ pub(super) fn declared_types(section: &str) -> Vec<String> {
     assert_eq!(namespace.kind(), "internal_module", "{section}");
     let body = namespace.child_by_field_name("body").expect("a body");
     declarations_of(body).iter().map(|node| declared_type(*node, code)).collect()
+}
+
+/// The words that mean something to the grammar, wherever that may be: `class`, `as`, `satisfies`.
+pub(super) fn grammar_words() -> Vec<&'static str> {
+    let language = Language::from(tree_sitter_typescript::LANGUAGE_TYPESCRIPT);
+    let kinds = u16::try_from(language.node_kind_count()).expect("few kinds");
+    let is_word = |kind: &&str| kind.starts_with(|first: char| first.is_ascii_alphabetic());
+    let tokens = (0..kinds).filter(|kind| !language.node_kind_is_named(*kind));
+    let words: Vec<_> =
+        tokens.filter_map(|kind| language.node_kind_for_id(kind)).filter(is_word).collect();
+    assert!(words.contains(&"satisfies"), "{words:?}");
+    words
 }
 
 fn declared_type(node: Node<'_>, code: &str) -> String {

@@ -5,6 +5,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Map, Value, json};
 
+use super::grammar::grammar_words;
+
 /// Texts that would end a comment, close a type or begin a declaration if they could.
 const HOSTILE: [&str; 38] = [
     "",
@@ -50,7 +52,9 @@ const HOSTILE: [&str; 38] = [
 pub(super) fn text() -> impl Strategy<Value = String> {
     let hostile = select(HOSTILE.as_slice()).prop_map(str::to_owned);
     let joined = vec(select(HOSTILE.as_slice()), 2..4).prop_map(|parts| parts.concat());
-    prop_oneof![4 => hostile, 2 => joined, 1 => any::<String>(), 1 => vec(any::<char>(), 0..4).prop_map(String::from_iter)]
+    let word = select(grammar_words()).prop_map(str::to_owned);
+    let chars = vec(any::<char>(), 0..4).prop_map(String::from_iter);
+    prop_oneof![4 => hostile, 2 => joined, 1 => word, 1 => any::<String>(), 1 => chars]
 }
 
 pub(super) fn json_value() -> impl Strategy<Value = Value> {
