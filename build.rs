@@ -2,6 +2,8 @@
 //! ships and from the Unicode tables of regex-syntax, which are those of tiktoken-rs's own
 //! pattern. The modules of `src/tokenizer` use the tables in place and say how they read them.
 
+#[path = "src/tokenizer/border_bits.rs"]
+mod border_bits;
 #[path = "build/char_flags.rs"]
 mod char_flags;
 #[path = "src/tokenizer/split/flags.rs"]
@@ -26,7 +28,7 @@ use std::path::PathBuf;
 use std::{env, fs};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let shared = ["split/flags.rs", "perfect_hash.rs", "special_names.rs"];
+    let shared = ["border_bits.rs", "split/flags.rs", "perfect_hash.rs", "special_names.rs"];
     let shared = shared.map(|file| format!("src/tokenizer/{file}"));
     for input in ["build.rs", "build"].into_iter().chain(shared.iter().map(String::as_str)) {
         println!("cargo::rerun-if-changed={input}");

@@ -1,18 +1,20 @@
-//! The tables of `src/tokenizer/pairs.rs`: which two tokens are merged into which.
+//! The tables of `src/tokenizer/pairs.rs` and `borders.rs`: which two tokens are merged into which.
 
 use std::collections::HashMap;
 use std::error::Error;
 
-use crate::{Table, perfect_hash, pilots};
+use crate::{Table, border_bits, perfect_hash, pilots};
 
 /// What the tables have for no token and no rank; `src/tokenizer/pairs.rs` says the same.
 const NO_HALF: u32 = (1 << 18) - 1;
 const NEVER: u32 = ((1 << 13) - 1) * 32;
 
-/// `before.bin`, `behind.bin`: u32 per ordinary token: see `Side::pack`.
+/// `sides.bin`: u64 per ordinary token: what it is before a border and, in the upper half, behind
+/// one: see `Side::pack`.
 /// `pair_slots.bin`: u32 per slot: a rank and, from bit 18 on, the fingerprint of its halves'
 /// hash; a free slot holds 0.
 /// `pair_pilots.bin`: u16 per bucket.
+/// `border_bits.bin`: the bits of the borders between the halves of all merges.
 pub(crate) fn tables(tokens: &[Vec<u8>]) -> Result<Vec<Table>, Box<dyn Error>> {
     let merges = merges(tokens)?;
     let (mut before, mut behind) =
@@ -38,13 +40,30 @@ pub(crate) fn tables(tokens: &[Vec<u8>]) -> Result<Vec<Table>, Box<dyn Error>> {
     let placement = pilots::place(&hashes)?;
     let slot = |key: usize| merges[key].rank | perfect_hash::fingerprint(hashes[key]) << 18;
     let slots: Vec<u32> = placement.slots.iter().map(|key| key.map_or(0, slot)).collect();
-    let pack = |sides: Vec<Side>| sides.into_iter().map(Side::pack).collect::<Vec<_>>();
+    let sides = before.into_iter().zip(behind);
+    let pack = |(before, behind): (Side, Side)| before.pack() | behind.pack() << 32;
     Ok(vec![
-        Table::of_u32("before.bin", &pack(before)),
-        Table::of_u32("behind.bin", &pack(behind)),
+        Table::of_u64("sides.bin", &sides.map(pack).collect::<Vec<_>>()),
         Table::of_u32("pair_slots.bin", &slots),
         Table::of_u16("pair_pilots.bin", &placement.pilots),
+        Table { name: "border_bits.bin", bytes: border_bits(tokens, &merges) },
     ])
+}
+
+/// The bits of the borders between the halves of all merges.
+fn border_bits(tokens: &[Vec<u8>], merges: &[Merge]) -> Vec<u8> {
+    let mut bits = vec![0; border_bits::COUNT / 8];
+    for merge in merges {
+        let (left, right) = (&tokens[merge.left as usize], &tokens[merge.right as usize]);
+        let before = left.iter().rev().zip((0..border_bits::SIDE).rev());
+        let behind = right.iter().zip(border_bits::SIDE..2 * border_bits::SIDE);
+        let byte_at = |(&byte, place): (&u8, usize)| u64::from(byte) << (8 * place);
+        let window = before.chain(behind).map(byte_at).sum();
+        let shorter = left.len().min(right.len());
+        let bit = border_bits::of(window)[shorter.min(border_bits::SIDE) - 1];
+        bits[bit / 8] |= 1 << (bit % 8);
+    }
+    bits
 }
 
 /// What `stay_apart` has to know of a token at one side of a border.
@@ -68,8 +87,8 @@ impl Side {
     }
 
     /// Bits 0 to 17 the half, 18 to 30 a 32nd of the rank, rounded down, bit 31 whether it goes on.
-    fn pack(self) -> u32 {
-        self.half | (self.soonest_merge / 32) << 18 | u32::from(self.goes_on) << 31
+    fn pack(self) -> u64 {
+        (self.half | (self.soonest_merge / 32) << 18 | u32::from(self.goes_on) << 31).into()
     }
 }
 

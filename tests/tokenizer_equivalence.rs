@@ -193,7 +193,23 @@ fn picked_char() -> impl Strategy<Value = char> {
 
 /// Tokens one after the other, as far as they are text together.
 fn token_text() -> impl Strategy<Value = String> {
-    prop::collection::vec(prop_oneof![0..2000_u32, 0..199_998_u32], 0..60).prop_map(|tokens| {
+    text_of(prop_oneof![0..2000_u32, 0..199_998_u32])
+}
+
+/// The same of tokens with a part of a character of three or four bytes: borders between such
+/// characters are told without a search.
+fn long_char_text() -> impl Strategy<Value = String> {
+    let has_long_char = |token: &u32| {
+        let bytes = TOKENIZER.token_bytes(*token).expect("the id exists");
+        bytes.iter().any(|byte| *byte >= 0xe0)
+            || bytes.iter().all(|byte| (0x80..0xc0).contains(byte))
+    };
+    let tokens: Vec<u32> = (0..199_998).filter(has_long_char).collect();
+    text_of(prop::sample::select(tokens))
+}
+
+fn text_of(token: impl Strategy<Value = u32>) -> impl Strategy<Value = String> {
+    prop::collection::vec(token, 0..60).prop_map(|tokens| {
         String::from_utf8_lossy(&TOKENIZER.decode_bytes(&tokens).expect("the ids exist"))
             .into_owned()
     })
@@ -214,6 +230,11 @@ proptest! {
 
     #[test]
     fn random_tokens(text in token_text()) {
+        check(&text);
+    }
+
+    #[test]
+    fn random_tokens_of_long_characters(text in long_char_text()) {
         check(&text);
     }
 

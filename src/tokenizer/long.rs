@@ -1,8 +1,7 @@
 //! What long pieces were encoded to lately.
 //!
-//! A sentence of Chinese or Japanese is one piece, and hardly comes twice in a text; but a
-//! conversation is rendered again with each message that is added to it. Such text read again
-//! takes 20 cycles a byte instead of 29, and no more than before when it is new.
+//! Long names in code and long words of many languages come again and again, and a conversation is
+//! rendered again with each message that is added to it. Code takes a tenth less time with this.
 
 use super::{Rank, perfect_hash};
 

@@ -3,7 +3,8 @@
 //! A text is cut into pieces by a pattern (`split`). A piece that was encoded a moment ago is
 //! remembered (`lately` by its `key`, or `long`). Else, a piece that is a token is that token
 //! (`words`), and any other is encoded by byte pairs (`search`, with `prefixes`, `pairs` and
-//! what `neighbours` remembers of them; `merge` where that is hopeless). All tables are made by
+//! what `neighbours` remembers of them; `merge` where that is hopeless). A long piece is cut first
+//! where no token reaches over (`borders`). All tables are made by
 //! build.rs from the published vocabulary and lie in the binary as they are used: there is
 //! nothing to load. The time is linear in the text, whatever is in it.
 //!
@@ -17,6 +18,8 @@
 //! # Ok::<(), openai_harmony::Error>(())
 //! ```
 
+mod border_bits;
+mod borders;
 mod decode;
 mod key;
 mod lately;

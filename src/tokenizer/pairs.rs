@@ -1,16 +1,13 @@
 //! Byte pairs: which token two tokens are merged into, and whether merging would leave two
 //! neighbours as they are.
 
-use super::tables::table;
+use super::tables::{low_32, table};
 use super::{Rank, perfect_hash};
 
 table!(
-    /// u32, see `Side`: what each token is before a border.
-    BEFORE, 4, "before.bin"
-);
-table!(
-    /// u32, see `Side`: what each token is behind a border.
-    BEHIND, 4, "behind.bin"
+    /// Two u32, see `Side`: what each token is before a border, and what behind one. Of two
+    /// neighbours the left one has just been looked up as the right one of another.
+    SIDES, 8, "sides.bin"
 );
 table!(
     /// u32: a rank and, from bit 18 on, the fingerprint of the hash of its halves.
@@ -30,8 +27,18 @@ impl Side {
     const NEVER: Rank = ((1 << 13) - 1) * 32;
 
     #[inline]
-    fn of(sides: &[[u8; 4]], token: Rank) -> Self {
-        Self(sides.get(token as usize).map_or(u32::MAX, |side| u32::from_le_bytes(*side)))
+    fn before(token: Rank) -> Self {
+        Self(low_32(Self::both(token)))
+    }
+
+    #[inline]
+    fn behind(token: Rank) -> Self {
+        Self(low_32(Self::both(token) >> 32))
+    }
+
+    #[inline]
+    fn both(token: Rank) -> u64 {
+        SIDES.get(token as usize).map_or(u64::MAX, |sides| u64::from_le_bytes(*sides))
     }
 
     /// The one of the token's halves that touches the border; no token for a single byte.
@@ -66,7 +73,7 @@ pub(super) fn stay_apart(left: Rank, right: Rank) -> bool {
     // The ranks of the merges that end the time of `before` and of `behind`.
     let (mut before_ends, mut behind_ends) = (Side::NEVER, Side::NEVER);
     loop {
-        let (before_side, behind_side) = (Side::of(BEFORE, before), Side::of(BEHIND, behind));
+        let (before_side, behind_side) = (Side::before(before), Side::behind(behind));
         // Of equal ranks the leftmost is first: that of the left side comes before a merge over
         // the border, that of the right side after it.
         let in_time = |rank| rank < before_ends && rank <= behind_ends;
@@ -104,6 +111,6 @@ pub(super) fn merged(left: Rank, right: Rank) -> Option<Rank> {
         return None;
     }
     let rank = slot & 0x3_ffff;
-    let halves = (Side::of(BEHIND, rank).half(), Side::of(BEFORE, rank).half());
+    let halves = (Side::behind(rank).half(), Side::before(rank).half());
     (halves == (left, right)).then_some(rank)
 }

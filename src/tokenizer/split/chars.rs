@@ -49,6 +49,12 @@ impl Char {
     pub(super) fn is(self, flags: u8) -> bool {
         self.flags & flags != 0
     }
+
+    /// Whether the character is in all of the classes.
+    #[inline]
+    pub(super) fn is_all(self, flags: u8) -> bool {
+        self.flags & flags == flags
+    }
 }
 
 #[inline]

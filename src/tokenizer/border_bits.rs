@@ -1,0 +1,29 @@
+//! The bits that stand for what is around a border between tokens. Shared with build.rs, which
+//! sets those of all merges.
+
+/// Bytes that are looked at before a border, and as many behind it.
+pub(crate) const SIDE: usize = 3;
+
+/// Bits for one byte at either side, each pair its own.
+const ONE: usize = 1 << 16;
+/// Bits for two bytes at either side, hashed: one in nine is set.
+const TWO: usize = 1 << 18;
+/// Bits for three bytes at either side, hashed: one in eleven is set.
+const THREE: usize = 1 << 19;
+/// Number of bits in all.
+pub(crate) const COUNT: usize = ONE + TWO + THREE;
+
+/// The bits of a border, by how many bytes the shorter one of two merged parts has: one, two, or
+/// more. `window` has the bytes before the border and then those behind it, the first one lowest;
+/// what is above them does not matter.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "all numbers are below `COUNT`")]
+pub(crate) fn of(window: u64) -> [usize; 3] {
+    // Any odd factor with bits all over: the upper bits of its product depend on all others.
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    let bytes = |first: u32, count: u32| window >> (8 * first) & ((1 << (8 * count)) - 1);
+    let hashed = |bytes: u64, count: usize| {
+        (bytes.wrapping_mul(FACTOR) >> (64 - count.trailing_zeros())) as usize
+    };
+    [bytes(2, 2) as usize, ONE + hashed(bytes(1, 4), TWO), ONE + TWO + hashed(bytes(0, 6), THREE)]
+}
