@@ -19,6 +19,8 @@ table!(
     BITS, 1, "border_bits.bin"
 );
 
+const _: () = assert!(BITS.len() * 8 == border_bits::COUNT);
+
 /// The first byte of characters of three bytes or more. Shorter ones are letters of alphabets:
 /// nearly any two are neighbours in some token.
 const LONG_CHAR: u8 = 0xe0;
