@@ -7,6 +7,7 @@
 //! thirds.
 
 use std::cell::Cell;
+use std::sync::Mutex;
 
 use super::key::Key;
 use super::long::Long;
@@ -37,8 +38,30 @@ pub(super) struct Lately {
     neighbours: Neighbours,
 }
 
+/// Most memories that are kept for threads to come, 16 MiB.
+const LEFT: usize = 8;
+
+/// What threads that have ended remembered. The next threads take it over: making new memories and
+/// filling them takes longer than encoding 100 KB. Nobody waits for the lock: a process forked while
+/// it was held would wait for ever.
+static LEFT_BEHIND: Mutex<Vec<Lately>> = Mutex::new(Vec::new());
+
 thread_local! {
-    static LATELY: Cell<Option<Lately>> = const { Cell::new(None) };
+    static LATELY: Own = const { Own(Cell::new(None)) };
+}
+
+/// What a thread remembers while it encodes nothing.
+struct Own(Cell<Option<Lately>>);
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        if let Some(own) = self.0.take()
+            && let Ok(mut left) = LEFT_BEHIND.try_lock()
+            && left.len() < LEFT
+        {
+            left.push(own);
+        }
+    }
 }
 
 impl Lately {
@@ -46,7 +69,8 @@ impl Lately {
     /// asked for twice a text and not for each piece.
     pub(super) fn take() -> Self {
         // The thread may be past the end of its storage.
-        LATELY.try_with(Cell::take).ok().flatten().unwrap_or_else(Self::nothing)
+        let own = LATELY.try_with(|lately| lately.0.take()).ok().flatten();
+        own.or_else(|| LEFT_BEHIND.try_lock().ok()?.pop()).unwrap_or_else(Self::nothing)
     }
 
     /// Zeroed memory, whose pages come into being as they are used.
@@ -62,7 +86,7 @@ impl Lately {
     /// Gives back what `take` took.
     pub(super) fn keep(self) {
         // Past the end of the thread's storage nothing is kept: what is lost is only time.
-        let _ = LATELY.try_with(|lately| lately.set(Some(self)));
+        let _ = LATELY.try_with(|lately| lately.0.set(Some(self)));
     }
 
     /// Appends the encoding of the piece `text[start..end]`.
