@@ -1,7 +1,7 @@
 //! Text to token ids and back: the `o200k_harmony` encoding, exactly as tiktoken has it.
 //!
 //! A text is cut into pieces by a pattern (`split`). A piece that was encoded a moment ago is
-//! remembered (`lately` by its `key`, or `long`). Else, a piece that is a token is that token
+//! remembered (`lately`, which is `short` or `long`). Else, a piece that is a token is that token
 //! (`words`), and any other is encoded by byte pairs (`search`, with `prefixes`, `pairs` and
 //! what `neighbours` remembers of them; `merge` where that is hopeless). A long piece is cut first
 //! where no token reaches over (`borders`). All tables are made by
@@ -30,6 +30,7 @@ mod pairs;
 mod perfect_hash;
 mod prefixes;
 mod search;
+mod short;
 pub mod special;
 mod special_names;
 mod split;
