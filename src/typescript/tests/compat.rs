@@ -1,7 +1,6 @@
 //! `Compat` against the text that 0.0.8 itself has written.
 
 use std::fmt::Display;
-use std::fs;
 
 use serde_json::{Value, json};
 
@@ -23,17 +22,6 @@ fn golden_cases_equal_the_oracle() {
         }
     }
     assert!(count > 100, "only {count} cases found");
-}
-
-#[test]
-#[ignore = "needs a file of random cases: see tests/oracle/typescript_cases.py"]
-fn random_cases_equal_the_oracle() {
-    let path = std::env::var("TYPESCRIPT_CASES").expect("TYPESCRIPT_CASES names a file");
-    let lines = fs::read_to_string(&path).expect("a readable file");
-    for (index, line) in lines.lines().enumerate() {
-        let case = serde_json::from_str(line).expect("valid JSON");
-        assert_equals_oracle(&case, format_args!("{path}:{}", index + 1));
-    }
 }
 
 #[test]

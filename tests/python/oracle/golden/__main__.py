@@ -14,7 +14,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from . import conversations, guide, korean, messages
+from . import conversations, guide, korean, messages, typescript
 
 ROOT = Path(__file__).resolve().parents[3] / "golden"
 
@@ -26,7 +26,10 @@ def main() -> None:
         sys.exit("two cases of one name")
     for case in cases:
         case.write(ROOT)
-    strangers = {path.name for path in ROOT.iterdir() if path.is_dir()} - set(names)
+    typescript.write(ROOT / "typescript" / "compat")
+    strangers = (
+        {path.name for path in ROOT.iterdir() if path.is_dir()} - set(names) - {"typescript"}
+    )
     print(f"{len(cases)} cases written; folders of no case: {sorted(strangers) or 'none'}")
 
 

@@ -1,28 +1,16 @@
-"""Asks openai-harmony 0.0.8 how it writes tools, and keeps its answers as golden cases.
+"""Tools to be written as TypeScript: by topic for the golden cases, and random ones.
 
-Run it with a Python that has openai-harmony 0.0.8, TIKTOKEN_ENCODINGS_BASE set to a folder that
-holds o200k_base.tiktoken:
-
-    python tests/oracle/typescript_cases.py freeze
-        writes tests/golden/typescript/compat/*.json anew
-
-    python tests/oracle/typescript_cases.py random 20000 [seed] > cases.jsonl
-    TYPESCRIPT_CASES=cases.jsonl cargo test --lib typescript -- --ignored
-        compares random schemas
-
-A case is {"namespaces": [...], "text": the section "# Tools" that 0.0.8 writes for them}.
+A case is a list of namespaces: {"name", "description", "tools": [{"name", "description",
+"parameters"}]}.
 """
 
-import json
-import random
-import sys
-from pathlib import Path
+from __future__ import annotations
 
-from openai_harmony import HarmonyEncodingName, Message, load_harmony_encoding
+from random import Random
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional
 
-GOLDEN = Path(__file__).parent.parent / "golden" / "typescript" / "compat"
-ENCODING = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
-BEFORE, AFTER = "<|start|>developer<|message|>", "<|end|>"
+Json = Any
+Namespaces = List[Dict[str, Json]]
 
 STRING, INTEGER, NULL = {"type": "string"}, {"type": "integer"}, {"type": "null"}
 TEXTS = ["", "\n", "one", "one\ntwo", "one\r\ntwo\n", "one\n\ntwo", "one\rtwo", "\u2028"]
@@ -38,35 +26,28 @@ OBJECT = {
 }
 
 
-def section(namespaces):
-    """The text that 0.0.8 writes for namespaces, which it is given under keys in this order."""
+def developer_message(namespaces: Namespaces) -> Json:
+    """The message that holds them, under keys in this order."""
     tools = {f"{index:02}": namespace for index, namespace in enumerate(namespaces)}
-    content = {"type": "developer_content", "tools": tools}
-    message = Message.from_dict({"role": "developer", "content": [content]})
-    text = ENCODING.decode(ENCODING.render(message))
-    assert text.startswith(BEFORE), text
-    assert text.endswith(AFTER), text
-    return text[len(BEFORE) : -len(AFTER)]
+    return {"role": "developer", "content": [{"type": "developer_content", "tools": tools}]}
 
 
-def case(namespaces):
-    return {"namespaces": namespaces, "text": section(namespaces)}
-
-
-def tool(parameters=None, name="f", description=""):
+def tool(parameters: Json = None, name: str = "f", description: str = "") -> Dict[str, Json]:
     result = {"name": name, "description": description}
     return result if parameters is None else {**result, "parameters": parameters}
 
 
-def namespace(*tools, name="functions", description=None):
+def namespace(
+    *tools: Json, name: str = "functions", description: Optional[str] = None
+) -> Dict[str, Json]:
     return {"name": name, "description": description, "tools": list(tools)}
 
 
-def prop(schema, **more):
+def prop(schema: Json, **more: Json) -> Dict[str, Json]:
     return {"type": "object", "properties": {"a": schema}, **more}
 
 
-def default_schemas():
+def default_schemas() -> Iterator[Json]:
     values = [None, True, 0, -1, 1.0, -0.0, 1e16, 1e15, 1e-7, 0.1, 2**64 - 1, -(2**63)]
     values += [2**64, -(2**63) - 1, 10**25, 5e-324, 1.7976931348623157e308]
     values += [
@@ -87,7 +68,7 @@ def default_schemas():
     yield {"type": "object", "default": {}}
 
 
-def one_of_schemas():
+def one_of_schemas() -> Iterator[Json]:
     enum = {"type": "string", "enum": ["a", "b"], "default": "a"}
     yield from ({"oneOf": variants} for variants in [[], 3, {}, [NULL], [STRING], [STRING, NULL]])
     yield from (
@@ -117,7 +98,7 @@ def one_of_schemas():
     yield {"oneOf": [{"title": "T", "examples": ["e"], "type": "string"}]}
 
 
-def type_schemas():
+def type_schemas() -> Iterator[Json]:
     names = ["string", "number", "integer", "boolean", "null", "object", "array", "any", "foo"]
     for name in [*names, "", 3, None, True, {}, {"type": "string"}]:
         yield {"type": name}
@@ -136,7 +117,7 @@ def type_schemas():
     yield from [True, False, None, 3, 1.5, "x", [], [STRING]]
 
 
-def array_schemas():
+def array_schemas() -> Iterator[Json]:
     items = [{}, STRING, True, None, 3, [STRING], {"type": ["string", "null"]}, {"type": "array"}]
     items += [{"type": "string", "enum": ["a", "b"], "nullable": True}, OBJECT, {"type": "object"}]
     items += [{"type": "array", "items": OBJECT}]
@@ -146,7 +127,7 @@ def array_schemas():
         yield {"type": "array", "items": item, "nullable": True, "description": "D", "default": []}
 
 
-def object_schemas():
+def object_schemas() -> Iterator[Json]:
     yield from ({"type": "object", "properties": value} for value in [None, [], 3, {}])
     for required in ["a", ["a", "nope"], [1, "a", "a"], {"a": 1}, None, []]:
         yield prop(STRING, required=required)
@@ -162,7 +143,7 @@ def object_schemas():
     yield prop(prop(prop(OBJECT)))
 
 
-def text_schemas():
+def text_schemas() -> Iterator[Json]:
     yield from ({"title": text} for text in TEXTS)
     yield from ({"description": text} for text in TEXTS)
     yield from ({"type": "string", "enum": ["x", text], "default": text} for text in TEXTS)
@@ -171,7 +152,7 @@ def text_schemas():
     yield {"title": 3, "description": ["x"], "example": "x"}
 
 
-def as_parameters_and_property(schemas):
+def as_parameters_and_property(schemas: Iterable[Json]) -> Iterator[Namespaces]:
     """Each schema at both places where it is read, many in one case to keep the files small."""
     schemas = list(schemas)
     for start in range(0, len(schemas), 10):
@@ -183,7 +164,7 @@ def as_parameters_and_property(schemas):
         yield [namespace(tool({"type": "object", "properties": named}))]
 
 
-def namespace_cases():
+def namespace_cases() -> Iterator[Namespaces]:
     f = tool(prop(STRING), description="Does f")
     for text in TEXTS:
         yield [namespace(name="python", description=text), namespace(f, description=text)]
@@ -194,13 +175,13 @@ def namespace_cases():
     yield [namespace(f, f, name="z"), namespace(name="y"), namespace(name="x", description="x\n\n")]
 
 
-TOPICS = {
+TOPICS: Dict[str, Callable[[], Iterator[Namespaces]]] = {
     "arrays": lambda: as_parameters_and_property(array_schemas()),
     "defaults": lambda: as_parameters_and_property(default_schemas()),
     "namespaces": namespace_cases,
     "objects": lambda: as_parameters_and_property(object_schemas()),
     "one_of": lambda: as_parameters_and_property(one_of_schemas()),
-    "random": lambda: random_cases(20, random.Random(0)),
+    "random": lambda: random_cases(20, Random(0)),
     "texts": lambda: as_parameters_and_property(text_schemas()),
     "types": lambda: as_parameters_and_property(type_schemas()),
 }
@@ -215,16 +196,16 @@ class RandomSchema:
     INTEGERS = (0, -1, 7, 2**63, 2**64 - 1, 2**64, -(2**63), 10**30)
     FLOATS = (0.0, -0.0, 1.5, 1e16, 1e300)
 
-    def __init__(self, rng):
+    def __init__(self, rng: Random) -> None:
         self.rng = rng
 
-    def chance(self, one_in):
+    def chance(self, one_in: int) -> bool:
         return self.rng.randrange(one_in) == 0
 
-    def word(self):
+    def word(self) -> str:
         return self.rng.choice(self.WORDS)
 
-    def value(self, depth=2):
+    def value(self, depth: int = 2) -> Json:
         rng = self.rng
         kind = rng.randrange(8 if depth else 5)
         if kind == 0:
@@ -240,23 +221,23 @@ class RandomSchema:
             return [self.value(depth - 1) for _ in range(rng.randrange(3))]
         return {self.word(): self.value(depth - 1) for _ in range(rng.randrange(3))}
 
-    def list_of(self, make, most=4):
+    def list_of(self, make: Callable[[], Json], most: int = 4) -> Json:
         count = self.rng.randrange(most)
         return [self.value() if self.chance(12) else make() for _ in range(count)]
 
-    def map_of(self, make, most=4):
+    def map_of(self, make: Callable[[], Json], most: int = 4) -> Json:
         return {self.word(): make() for _ in range(self.rng.randrange(most))}
 
-    def type(self):
+    def type(self) -> Json:
         if self.chance(5):
             return self.list_of(lambda: self.rng.choice(self.TYPES))
         return self.rng.choice(self.COMMON_TYPES)
 
-    def schema(self, depth):
+    def schema(self, depth: int) -> Json:
         if self.chance(25):
             return self.value()
 
-        def inner():
+        def inner() -> Json:
             return self.schema(depth - 1)
 
         makers = {
@@ -281,40 +262,17 @@ class RandomSchema:
         keywords = [k for k in keywords if depth > 0 or k not in nested]
         return {k: self.value() if self.chance(30) else makers[k][1]() for k in keywords}
 
-    def tool(self):
+    def tool(self) -> Dict[str, Json]:
         parameters = None if self.chance(10) else self.schema(self.rng.randrange(1, 6))
         return tool(parameters if isinstance(parameters, dict) else None, self.word(), self.word())
 
-    def namespace(self):
+    def namespace(self) -> Dict[str, Json]:
         description = None if self.chance(3) else self.word()
         tools = [self.tool() for _ in range(self.rng.randrange(4))]
         return namespace(*tools, name=self.word(), description=description)
 
 
-def random_cases(count, rng):
+def random_cases(count: int, rng: Random) -> Iterator[Namespaces]:
     schemas = RandomSchema(rng)
     for _ in range(count):
         yield [schemas.namespace() for _ in range(rng.randrange(1, 4))]
-
-
-def freeze():
-    for topic, cases in TOPICS.items():
-        answers = [case(namespaces) for namespaces in cases()]
-        frozen = {"generator": "tests/oracle/typescript_cases.py freeze", "cases": answers}
-        text = json.dumps(frozen, indent=1, ensure_ascii=False) + "\n"
-        (GOLDEN / f"{topic}.json").write_text(text, encoding="utf-8")
-
-
-def main(command, *arguments):
-    if command == "freeze":
-        freeze()
-    elif command == "random":
-        count, seed = [*map(int, arguments), 1][:2]
-        for namespaces in random_cases(count, random.Random(seed)):
-            print(json.dumps(case(namespaces)))
-    else:
-        sys.exit(__doc__)
-
-
-if __name__ == "__main__":
-    main(*(sys.argv[1:] or ["help"]))
