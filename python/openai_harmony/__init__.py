@@ -40,7 +40,7 @@ from openai_harmony.encoding import (
     HarmonyEncodingName,
     load_harmony_encoding,
 )
-from openai_harmony.errors import HarmonyError
+from openai_harmony.errors import HarmonyError, MissingFieldError, WrongTypeError
 from openai_harmony.options import (
     AnalysisPolicy,
     HeaderStyle,
@@ -72,6 +72,7 @@ __all__ = [
     "Message",
     "MessageEnd",
     "MessageStart",
+    "MissingFieldError",
     "ReasoningEffort",
     "RenderConversationConfig",
     "RenderOptions",
@@ -85,5 +86,6 @@ __all__ = [
     "ToolDescription",
     "ToolNamespaceConfig",
     "ToolSchemaStyle",
+    "WrongTypeError",
     "load_harmony_encoding",
 ]

@@ -1,4 +1,4 @@
-"""The one error of the package beside ``ValueError`` and ``TypeError`` for bad arguments."""
+"""The errors of the package: its own, and what bad arguments and bad JSON raise."""
 
 from __future__ import annotations
 
@@ -28,3 +28,12 @@ class WrongTypeError(TypeError, ValueError):
 
     Both a ``TypeError`` and a ``ValueError``, so that one clause catches all bad arguments.
     """
+
+
+class MissingFieldError(ValueError, KeyError):
+    """A field that the JSON form must have is not there.
+
+    Also a ``KeyError``, which is what version 0.0.8 raised.
+    """
+
+    __str__ = Exception.__str__

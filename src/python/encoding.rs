@@ -57,6 +57,10 @@ impl PyHarmonyEncoding {
 impl PyHarmonyEncoding {
     #[new]
     fn new(py: Python<'_>, name: &Bound<'_, PyAny>) -> PyResult<Self> {
+        // Version 0.0.8's constructor took what `_inner` gives.
+        if let Ok(encoding) = name.cast::<Self>() {
+            return Ok(Self { inner: encoding.get().inner });
+        }
         let name = match name.cast::<PyString>() {
             Ok(name) => utf8(name)?.into_owned(),
             Err(_) => name.str()?.to_string(),

@@ -1,13 +1,13 @@
 //! Python's models to chat structs.
 //!
-//! Any object with the models' attributes will do: models, their subclasses, and the like. What
-//! is wrong is told with its path, `messages[3].content[0].text`.
+//! Any object with the models' attributes will do: models, their subclasses, and the like; so
+//! will one with a `to_json` or `to_dict` of its own, which is then what counts. What is wrong is told with its path, `messages[3].content[0].text`.
 
 use std::collections::BTreeMap;
 
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{PyDict, PyList, PyString, PyType};
 
 use super::errors::{Misfit, Read};
 use super::schema;
@@ -27,6 +27,10 @@ macro_rules! fields {
 
 /// The messages of a conversation.
 pub(super) fn conversation(object: &Bound<'_, PyAny>) -> Read<Vec<Message>> {
+    let types = Types::get(object.py())?;
+    if let Some(told) = told(object, types.conversation.bind(object.py()))? {
+        return conversation(&told);
+    }
     field(object, intern!(object.py(), "messages"), "a Conversation", |messages| {
         each(messages, message)
     })
@@ -34,6 +38,10 @@ pub(super) fn conversation(object: &Bound<'_, PyAny>) -> Read<Vec<Message>> {
 
 /// A message.
 pub(super) fn message(object: &Bound<'_, PyAny>) -> Read<Message> {
+    let types = Types::get(object.py())?;
+    if let Some(told) = told(object, types.message.class.bind(object.py()))? {
+        return message(&told);
+    }
     Ok(fields!(
         object,
         "a Message",
@@ -77,6 +85,9 @@ fn content(object: &Bound<'_, PyAny>) -> Read<Content> {
     if class.is(&types.text.class) {
         return text_content(object).map(Content::Text);
     }
+    if let Some(told) = told_content(object, types)? {
+        return content(&told);
+    }
     // Subclasses, and objects of other classes that have the attributes of one of the three.
     if object.is_instance(types.system.bind(py))? || has(object, intern!(py, "model_identity"))? {
         return system(object).map(Content::SystemContent);
@@ -85,6 +96,59 @@ fn content(object: &Bound<'_, PyAny>) -> Read<Content> {
         return developer(object).map(Content::DeveloperContent);
     }
     text_content(object).map(Content::Text)
+}
+
+/// The model that an object tells itself to be, where its class has a JSON form of its own and is
+/// not `known`: that form is what version 0.0.8 rendered.
+fn told<'py>(
+    object: &Bound<'py, PyAny>,
+    known: &Bound<'py, PyType>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let class = object.get_type();
+    if class.is(known) {
+        return Ok(None);
+    }
+    for (write, read) in [("to_json", "from_json"), ("to_dict", "from_dict")] {
+        if class
+            .getattr_opt(write)?
+            .is_some_and(|own| !known.getattr(write).is_ok_and(|its| own.is(&its)))
+        {
+            return known.call_method1(read, (object.call_method0(write)?,)).map(Some);
+        }
+    }
+    Ok(None)
+}
+
+/// As `told`, for a part of a message.
+fn told_content<'py>(
+    object: &Bound<'py, PyAny>,
+    types: &Types,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = object.py();
+    let Some(own) = object.get_type().getattr_opt(intern!(py, "to_dict"))? else { return Ok(None) };
+    for known in [&types.text.class, &types.system, &types.developer] {
+        if own.is(&known.getattr(py, intern!(py, "to_dict"))?) {
+            return Ok(None);
+        }
+    }
+    let part = object.call_method0(intern!(py, "to_dict"))?;
+    let message = PyDict::new(py);
+    message.set_item("role", "user")?;
+    message.set_item("content", PyList::new(py, [part])?)?;
+    let message = types.message.class.bind(py).call_method1("from_dict", (message,))?;
+    message.getattr("content")?.get_item(0).map(Some)
+}
+
+/// The object itself, or the model that a dict in its place describes.
+fn model<'py>(
+    object: &Bound<'py, PyAny>,
+    class: impl FnOnce(&Types) -> &Py<PyType>,
+) -> PyResult<Bound<'py, PyAny>> {
+    if object.cast::<PyDict>().is_err() {
+        return Ok(object.clone());
+    }
+    let class = class(Types::get(object.py())?).bind(object.py());
+    class.call_method1(intern!(object.py(), "model_validate"), (object,))
 }
 
 fn text_content(object: &Bound<'_, PyAny>) -> Read<TextContent> {
@@ -128,6 +192,7 @@ fn reasoning_effort(object: &Bound<'_, PyAny>) -> Read<ReasoningEffort> {
 }
 
 fn channel_config(object: &Bound<'_, PyAny>) -> Read<ChannelConfig> {
+    let object = &model(object, |types| &types.channel_config)?;
     Ok(fields!(
         object,
         "a ChannelConfig",
@@ -152,6 +217,7 @@ fn namespaces(object: &Bound<'_, PyAny>) -> Read<BTreeMap<String, ToolNamespaceC
 }
 
 fn namespace(object: &Bound<'_, PyAny>) -> Read<ToolNamespaceConfig> {
+    let object = &model(object, |types| &types.namespace.class)?;
     Ok(fields!(
         object,
         "a ToolNamespaceConfig",
@@ -164,6 +230,7 @@ fn namespace(object: &Bound<'_, PyAny>) -> Read<ToolNamespaceConfig> {
 }
 
 fn tool(object: &Bound<'_, PyAny>) -> Read<ToolDescription> {
+    let object = &model(object, |types| &types.tool.class)?;
     Ok(fields!(
         object,
         "a ToolDescription",

@@ -1,5 +1,6 @@
 //! Python values to JSON values, as `json.dumps` and a JSON parser would make them.
 
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use serde_json::{Map, Number, Value};
@@ -96,9 +97,20 @@ fn number(object: &Bound<'_, PyAny>) -> Read<Number> {
         return Err(Misfit::type_of(object, "a JSON value"));
     }
     // An int beyond 64 bits is a real number to JSON parsers.
-    object
-        .extract::<f64>()
-        .ok()
-        .and_then(Number::from_f64)
-        .ok_or_else(|| Misfit::value("a number that JSON cannot hold"))
+    real(object)?.ok_or_else(|| Misfit::value("a number that JSON cannot hold"))
+}
+
+/// A real number as JSON text carries it to `serde_json`, which now and then takes the nearest but
+/// one. Version 0.0.8 got its schemas on this way, and a last digit is a token.
+fn real(object: &Bound<'_, PyAny>) -> PyResult<Option<Number>> {
+    let text = if object.cast::<PyInt>().is_ok() {
+        // Not that of a subclass; and no more digits than a real number can have.
+        match object.extract::<f64>() {
+            Ok(_) => object.call_method0(intern!(object.py(), "__index__"))?.repr()?,
+            Err(_) => return Ok(None),
+        }
+    } else {
+        PyFloat::new(object.py(), object.extract()?).repr()?
+    };
+    Ok(serde_json::from_str(text.to_str()?).ok().and_then(Number::from_f64))
 }

@@ -24,16 +24,11 @@ from openai_harmony import (
     StreamableParser,
     SystemContent,
     ToolDescription,
-    load_harmony_encoding,
+    WrongTypeError,
 )
 from oracle.differences import ELSEWHERE, IN_PARSING
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "compatibility.md"
-
-
-@pytest.fixture(name="encoding")
-def an_encoding() -> HarmonyEncoding:
-    return load_harmony_encoding("HarmonyGptOss")
 
 
 def names(text: str) -> set[str]:
@@ -151,3 +146,27 @@ def test_here_missing_fields() -> None:
     for kind in (KeyError, ValueError):
         with pytest.raises(kind, match="content"):
             Message.from_dict({"role": "user"})
+
+
+@pytest.mark.parametrize("wrong", [None, [], "x", 5])
+def test_here_wrong_json(wrong: Any) -> None:
+    for model in (Message, Conversation, SystemContent, DeveloperContent):
+        with pytest.raises(WrongTypeError, match="expected an object"):
+            model.from_dict(wrong)
+
+
+def test_here_allowed_names(encoding: HarmonyEncoding) -> None:
+    with pytest.raises(ValueError, match="allowed_special") as raised:
+        encoding.encode("<|end|>", allowed_special="<|end|>")  # type: ignore[arg-type]
+    assert not isinstance(raised.value, HarmonyError)
+
+
+def test_here_eager_effort() -> None:
+    with pytest.raises(ValueError, match="enormous"):
+        SystemContent.new().with_reasoning_effort("enormous")  # type: ignore[arg-type]
+
+
+def test_here_empty_dicts() -> None:
+    content = DeveloperContent.new()
+    assert content.model_dump()["response_formats"] == []
+    assert "response_formats" not in content.to_dict()

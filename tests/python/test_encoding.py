@@ -33,11 +33,6 @@ from openai_harmony import (
 )
 
 
-@pytest.fixture(scope="module")
-def encoding() -> HarmonyEncoding:
-    return load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
-
-
 class TestLoading:
     def test_by_name_and_by_member(self) -> None:
         by_name = load_harmony_encoding("HarmonyGptOss")

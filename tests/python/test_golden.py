@@ -12,12 +12,10 @@ import pytest
 from openai_harmony import (
     Conversation,
     HarmonyEncoding,
-    HarmonyEncodingName,
     HeaderStyle,
     RenderConversationConfig,
     RenderOptions,
     Role,
-    load_harmony_encoding,
 )
 
 ROOT = Path(__file__).parents[1] / "golden"
@@ -38,11 +36,6 @@ def options_of(case: Path) -> dict[str, Any]:
 def cases_that_ask(option: str) -> pytest.MarkDecorator:
     cases = [case for case in CASES if option in options_of(case)]
     return pytest.mark.parametrize("case", cases, ids=lambda case: case.name)
-
-
-@pytest.fixture(scope="module")
-def encoding() -> HarmonyEncoding:
-    return load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
 
 
 def test_there_are_cases_of_each_kind() -> None:

@@ -22,15 +22,9 @@ from openai_harmony import (
     Role,
     StreamableParser,
     StreamState,
-    load_harmony_encoding,
 )
 
 ANSWER = "<|channel|>final<|message|>Hi 🤷!<|return|>"
-
-
-@pytest.fixture(scope="module")
-def encoding() -> HarmonyEncoding:
-    return load_harmony_encoding("HarmonyGptOss")
 
 
 def ids(encoding: HarmonyEncoding, text: str) -> list[int]:

@@ -54,9 +54,11 @@ class ChannelConfig(BaseModel):
     @classmethod
     def require_channels(cls, channels: Iterable[str]) -> Self:
         """These channels, and every message must be on one."""
-        names = channels if isinstance(channels, str) else list(channels)
-        # A string is no list of channels, which validation says.
-        return cls(valid_channels=names, channel_required=True)  # type: ignore[arg-type]
+        # A string is no list of channels, and some things are none at all: validation says so.
+        given: Any = channels
+        is_list = isinstance(given, Iterable) and not isinstance(given, str)
+        names = list(given) if is_list else given
+        return cls(valid_channels=names, channel_required=True)
 
 
 class _HoldsTools(Content):
@@ -121,9 +123,10 @@ class SystemContent(_HoldsTools, protected_namespaces=()):
         self.model_identity = model_identity
         return self
 
-    def with_reasoning_effort(self, reasoning_effort: ReasoningEffort) -> Self:
-        """Sets the reasoning effort; ``ValueError`` if it is none."""
-        self.reasoning_effort = ReasoningEffort(reasoning_effort)
+    def with_reasoning_effort(self, reasoning_effort: Optional[ReasoningEffort]) -> Self:
+        """Sets the reasoning effort, or no line about it; ``ValueError`` for no effort there is."""
+        effort = reasoning_effort if reasoning_effort is None else ReasoningEffort(reasoning_effort)
+        self.reasoning_effort = effort
         return self
 
     def with_conversation_start_date(self, conversation_start_date: str) -> Self:

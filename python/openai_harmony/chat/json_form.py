@@ -8,14 +8,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Union
 
 from pydantic import ValidationError
 
-
-class MissingFieldError(ValueError, KeyError):
-    """A field that the JSON form must have is not there.
-
-    Also a ``KeyError``, which is what version 0.0.8 raised.
-    """
-
-    __str__ = Exception.__str__
+from openai_harmony.errors import MissingFieldError, WrongTypeError
 
 
 def parse_json(payload: Union[str, bytes]) -> Any:
@@ -37,14 +30,14 @@ def json_text(value: Any) -> str:
 def require_object(value: Any, what: str) -> Mapping[str, Any]:
     """The value, if it is an object in JSON's sense."""
     if not isinstance(value, Mapping):
-        raise ValueError(f"Invalid {what}: expected an object, got {_name(value)}")
+        raise WrongTypeError(f"Invalid {what}: expected an object, got {_name(value)}")
     return value
 
 
 def require_list(value: Any, what: str) -> List[Any]:
     """The value, if it is a list."""
     if not isinstance(value, (list, tuple)):
-        raise ValueError(f"Invalid {what}: expected a list, got {_name(value)}")
+        raise WrongTypeError(f"Invalid {what}: expected a list, got {_name(value)}")
     return list(value)
 
 
@@ -75,7 +68,8 @@ def error_inside(field: str, index: int) -> Iterator[None]:
             ],
         ) from None
     except ValueError as error:
-        kind = type(error) if isinstance(error, MissingFieldError) else ValueError
+        ours = isinstance(error, (MissingFieldError, WrongTypeError))
+        kind = type(error) if ours else ValueError
         raise kind(f"{error} (in {field}[{index}])") from None
 
 
