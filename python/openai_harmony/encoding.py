@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copyreg
 from enum import Enum
 from functools import cache, cached_property
-from typing import Callable, Set, Tuple, Union
+from typing import Any, Set, Tuple, Union
 
 from openai_harmony import _lowlevel
 
@@ -30,8 +31,11 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding):
         """The names of all special tokens, the reserved ones included."""
         return set(self._special_tokens())
 
-    def __reduce__(self) -> Tuple[Callable[[str], HarmonyEncoding], Tuple[str]]:
-        return load_harmony_encoding, (self.name,)
+    def __reduce__(self) -> Tuple[Any, ...]:
+        if type(self) is HarmonyEncoding:
+            return load_harmony_encoding, (self.name,)
+        # A subclass, whose constructor may take other arguments.
+        return copyreg.__newobj__, (type(self), self.name), vars(self)  # type: ignore[attr-defined]
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"

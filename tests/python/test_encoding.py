@@ -33,6 +33,16 @@ from openai_harmony import (
 )
 
 
+class Own(HarmonyEncoding):
+    """With a constructor of its own, as subclasses have."""
+
+    def __new__(cls, name: str, factor: int = 1) -> Own:
+        return super().__new__(cls, name)
+
+    def __init__(self, name: str, factor: int = 1) -> None:
+        self.factor = factor
+
+
 class TestLoading:
     def test_by_name_and_by_member(self) -> None:
         by_name = load_harmony_encoding("HarmonyGptOss")
@@ -57,6 +67,8 @@ class TestLoading:
             other = pickle.loads(pickle.dumps(encoding, protocol))
             assert type(other) is HarmonyEncoding
             assert other.name == encoding.name
+            own = pickle.loads(pickle.dumps(Own("HarmonyGptOss", 3), protocol))
+            assert (type(own), own.name, own.factor) == (Own, encoding.name, 3)
 
     def test_inner_is_itself(self, encoding: HarmonyEncoding) -> None:
         assert encoding._inner is encoding

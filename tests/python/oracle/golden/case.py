@@ -146,6 +146,17 @@ def message(role: str, content: str | list[Any], **fields: str) -> dict[str, Any
     return {"role": role, "content": content, **fields}
 
 
+def call(function: str, arguments: str) -> dict[str, Any]:
+    """A call of a function tool, its arguments as JSON."""
+    return message(
+        "assistant",
+        arguments,
+        channel="commentary",
+        recipient=f"functions.{function}",
+        content_type="<|constrain|>json",
+    )
+
+
 def system(**fields: Any) -> dict[str, Any]:
     """A system message as the guide shows it; a field of None leaves its line out."""
     content = {

@@ -6,7 +6,7 @@ from typing import Any
 
 from openai_harmony import ToolNamespaceConfig
 
-from .case import Case, completion, developer, functions, message, single, system
+from .case import Case, call, completion, developer, functions, message, single, system
 
 #: The guide's listings show each message on a line of its own; the format has no such breaks.
 BREAKS = "line breaks between messages"
@@ -88,13 +88,7 @@ WITH_TOOLS = [
 ]
 CALL = [
     message("assistant", "Need to use function get_current_weather.", channel="analysis"),
-    message(
-        "assistant",
-        '{"location":"San Francisco"}',
-        channel="commentary",
-        recipient="functions.get_current_weather",
-        content_type="<|constrain|>json",
-    ),
+    call("get_current_weather", '{"location":"San Francisco"}'),
 ]
 RESULT = message(
     "tool",
@@ -248,13 +242,7 @@ def _calls() -> list[Case]:
             [
                 message("assistant", "{long chain of thought}", channel="analysis"),
                 message("assistant", preamble, channel="commentary"),
-                message(
-                    "assistant",
-                    '{"template": "basic_html", "path": "index.html"}',
-                    channel="commentary",
-                    recipient="functions.generate_file",
-                    content_type="<|constrain|>json",
-                ),
+                call("generate_file", '{"template": "basic_html", "path": "index.html"}'),
             ],
             parse={"role": "assistant"},
             guide=listing("Preambles", "前文"),

@@ -6,7 +6,7 @@ from typing import Any
 
 from openai_harmony import ToolNamespaceConfig
 
-from .case import Case, completion, developer, functions, message, single, system
+from .case import Case, call, completion, developer, functions, message, single, system
 from .guide import (
     ANSWER,
     RECIPIENT,
@@ -44,13 +44,7 @@ WITH_TOOLS = [
 ]
 CALL = [
     message("assistant", "get_current_weather 함수를 사용해야 합니다.", channel="analysis"),
-    message(
-        "assistant",
-        '{"location":"San Francisco"}',
-        channel="commentary",
-        recipient="functions.get_current_weather",
-        content_type="<|constrain|>json",
-    ),
+    call("get_current_weather", '{"location":"San Francisco"}'),
 ]
 
 
@@ -126,13 +120,7 @@ def _conversations() -> list[Case]:
             [
                 message("assistant", "{긴 체인 오브 쏘트}", channel="analysis"),
                 message("assistant", preamble, channel="commentary"),
-                message(
-                    "assistant",
-                    '{"template": "basic_html", "path": "index.html"}',
-                    channel="commentary",
-                    recipient="functions.generate_file",
-                    content_type="<|constrain|>json",
-                ),
+                call("generate_file", '{"template": "basic_html", "path": "index.html"}'),
             ],
             parse={"role": "assistant"},
             text="<|channel|>analysis<|message|>{긴 체인 오브 쏘트}<|end|><|start|>assistant"
