@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from typing_extensions import Self
 
 from openai_harmony import (
     AnalysisPolicy,
@@ -36,7 +37,7 @@ from openai_harmony import (
 class Own(HarmonyEncoding):
     """With a constructor of its own, as subclasses have."""
 
-    def __new__(cls, name: str, factor: int = 1) -> Own:
+    def __new__(cls, name: str, factor: int = 1) -> Self:
         return super().__new__(cls, name)
 
     def __init__(self, name: str, factor: int = 1) -> None:
