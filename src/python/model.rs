@@ -3,9 +3,9 @@
 use std::ptr;
 
 use pyo3::exceptions::PyTypeError;
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PySet, PyString, PyTuple, PyType};
-use pyo3::{ffi, intern};
 
 use super::types;
 
@@ -19,6 +19,10 @@ pub(super) struct Model<const N: usize> {
     /// The names of the fields that the constructors are always given, to copy.
     first_names: Py<PySet>,
     no_arguments: Py<PyTuple>,
+    /// What sets the attributes that every pydantic model has beside its fields: the names of the
+    /// fields that were set, extra fields, private ones. Looking these up each time costs a twentieth of
+    /// a model.
+    slots: [Py<PyAny>; 3],
 }
 
 impl<const N: usize> Model<N> {
@@ -31,8 +35,15 @@ impl<const N: usize> Model<N> {
     ) -> PyResult<Self> {
         let py = module.py();
         let names = fields.map(|field| PyString::intern(py, field).unbind());
+        let class = types::class(module, class)?;
+        let slot = |name| class.bind(py).getattr(name).map(Bound::unbind);
         Ok(Self {
-            class: types::class(module, class)?,
+            slots: [
+                slot("__pydantic_fields_set__")?,
+                slot("__pydantic_extra__")?,
+                slot("__pydantic_private__")?,
+            ],
+            class,
             all_names: PySet::new(py, &names)?.unbind(),
             first_names: PySet::new(py, &names[..first])?.unbind(),
             names,
@@ -72,11 +83,11 @@ impl<const N: usize> Model<N> {
         for (name, value) in self.names.iter().zip(values) {
             set(&instance, name.bind(py), value)?;
         }
-        // The other attributes that every pydantic model has.
-        set(&instance, intern!(py, "__pydantic_fields_set__"), &copy_of(names_set)?)?;
         let none = py.None().into_bound(py);
-        set(&instance, intern!(py, "__pydantic_extra__"), &none)?;
-        set(&instance, intern!(py, "__pydantic_private__"), &none)?;
+        let [names_of_set, extra, private] = &self.slots;
+        set_slot(&instance, names_of_set.bind(py), &copy_of(names_set)?)?;
+        set_slot(&instance, extra.bind(py), &none)?;
+        set_slot(&instance, private.bind(py), &none)?;
         Ok(instance)
     }
 
@@ -106,6 +117,24 @@ fn set(
     // The call takes references of its own.
     let status =
         unsafe { ffi::PyObject_GenericSetAttr(instance.as_ptr(), name.as_ptr(), value.as_ptr()) };
+    if status == 0 { Ok(()) } else { Err(PyErr::fetch(instance.py())) }
+}
+
+/// Sets an attribute by its descriptor.
+fn set_slot(
+    instance: &Bound<'_, PyAny>,
+    slot: &Bound<'_, PyAny>,
+    value: &Bound<'_, PyAny>,
+) -> PyResult<()> {
+    // SAFETY: all three are live objects and the interpreter is attached. The function is the one that
+    // the slot's finished type has for this; it checks that the slot is one of the instance, and
+    // takes references of its own.
+    let status = unsafe {
+        let set = (*slot.get_type().as_type_ptr())
+            .tp_descr_set
+            .ok_or_else(|| PyTypeError::new_err("a model without pydantic's slots"))?;
+        set(slot.as_ptr(), instance.as_ptr(), value.as_ptr())
+    };
     if status == 0 { Ok(()) } else { Err(PyErr::fetch(instance.py())) }
 }
 

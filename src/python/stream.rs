@@ -193,7 +193,7 @@ impl PyStreamableParser {
     /// The channel of the open message.
     #[getter]
     fn current_channel<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(write::optional(slf.py(), reading(slf)?.inner.current_channel()))
+        Ok(write::channel(slf.py(), reading(slf)?.inner.current_channel()))
     }
 
     /// The recipient of the open message.

@@ -39,7 +39,7 @@ fn message<'py>(py: Python<'py>, types: &Types, message: &Message) -> PyResult<B
 }
 
 /// A channel. Those that the model knows are the same strings each time.
-fn channel<'py>(py: Python<'py>, channel: Option<&str>) -> Bound<'py, PyAny> {
+pub(super) fn channel<'py>(py: Python<'py>, channel: Option<&str>) -> Bound<'py, PyAny> {
     match channel {
         Some("analysis") => intern!(py, "analysis").clone().into_any(),
         Some("commentary") => intern!(py, "commentary").clone().into_any(),
