@@ -20,8 +20,8 @@ pub(super) struct Model<const N: usize> {
     first_names: Py<PySet>,
     no_arguments: Py<PyTuple>,
     /// What sets the attributes that every pydantic model has beside its fields: the names of the
-    /// fields that were set, extra fields, private ones. Looking these up each time costs a twentieth of
-    /// a model.
+    /// fields that were set, extra fields, private ones. Looking these up each time costs a
+    /// twentieth of a model.
     slots: [Py<PyAny>; 3],
 }
 
@@ -126,9 +126,9 @@ fn set_slot(
     slot: &Bound<'_, PyAny>,
     value: &Bound<'_, PyAny>,
 ) -> PyResult<()> {
-    // SAFETY: all three are live objects and the interpreter is attached. The function is the one that
-    // the slot's finished type has for this; it checks that the slot is one of the instance, and
-    // takes references of its own.
+    // SAFETY: all three are live objects and the interpreter is attached. The function is the one
+    // that the slot's finished type has for this; it checks that the slot is one of the instance,
+    // and takes references of its own.
     let status = unsafe {
         let set = (*slot.get_type().as_type_ptr())
             .tp_descr_set

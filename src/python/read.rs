@@ -1,7 +1,8 @@
 //! Python's models to chat structs.
 //!
 //! Any object with the models' attributes will do: models, their subclasses, and the like; so
-//! will one with a `to_json` or `to_dict` of its own, which is then what counts. What is wrong is told with its path, `messages[3].content[0].text`.
+//! will one with a `to_json` or `to_dict` of its own, which is then what counts. What is wrong is
+//! told with its path, `messages[3].content[0].text`.
 
 use std::collections::BTreeMap;
 
@@ -85,6 +86,12 @@ fn content(object: &Bound<'_, PyAny>) -> Read<Content> {
     if class.is(&types.text.class) {
         return text_content(object).map(Content::Text);
     }
+    if class.is(&types.system) {
+        return system(object).map(Content::SystemContent);
+    }
+    if class.is(&types.developer) {
+        return developer(object).map(Content::DeveloperContent);
+    }
     if let Some(told) = told_content(object, types)? {
         return content(&told);
     }
@@ -109,10 +116,7 @@ fn told<'py>(
         return Ok(None);
     }
     for (write, read) in [("to_json", "from_json"), ("to_dict", "from_dict")] {
-        if class
-            .getattr_opt(write)?
-            .is_some_and(|own| !known.getattr(write).is_ok_and(|its| own.is(&its)))
-        {
+        if has_own(&class, write, known)? {
             return known.call_method1(read, (object.call_method0(write)?,)).map(Some);
         }
     }
@@ -124,10 +128,9 @@ fn told_content<'py>(
     object: &Bound<'py, PyAny>,
     types: &Types,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let py = object.py();
-    let Some(own) = object.get_type().getattr_opt(intern!(py, "to_dict"))? else { return Ok(None) };
+    let (py, class) = (object.py(), object.get_type());
     for known in [&types.text.class, &types.system, &types.developer] {
-        if own.is(&known.getattr(py, intern!(py, "to_dict"))?) {
+        if !has_own(&class, "to_dict", known.bind(py))? {
             return Ok(None);
         }
     }
@@ -137,6 +140,12 @@ fn told_content<'py>(
     message.set_item("content", PyList::new(py, [part])?)?;
     let message = types.message.class.bind(py).call_method1("from_dict", (message,))?;
     message.getattr("content")?.get_item(0).map(Some)
+}
+
+/// Whether a class has the method, and it is not that of `known`.
+fn has_own(class: &Bound<'_, PyType>, method: &str, known: &Bound<'_, PyType>) -> PyResult<bool> {
+    let Some(own) = class.getattr_opt(method)? else { return Ok(false) };
+    Ok(!own.is(&known.getattr(method)?))
 }
 
 /// The object itself, or the model that a dict in its place describes.

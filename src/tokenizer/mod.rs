@@ -21,6 +21,7 @@
 mod border_bits;
 mod borders;
 mod decode;
+mod kept;
 mod key;
 mod lately;
 mod long;

@@ -3,7 +3,7 @@
 use super::key::Key;
 use super::neighbours::Neighbours;
 use super::words::Word;
-use super::{Rank, borders, perfect_hash, search, words};
+use super::{Rank, borders, kept, perfect_hash, search, words};
 
 /// Places for pieces that are tokens, 16 bytes each: 256 KiB. Sets of two, as below, cost more by
 /// the second look than they gain.
@@ -14,7 +14,7 @@ const MERGED: usize = 1 << 14;
 /// Most tokens that are kept for a piece.
 const TOKENS: usize = 4;
 
-/// The halves of a key and its tokens, each plus one; 0 for no token. No piece has key 0.
+/// The halves of a key and its tokens, see `kept`. No piece has key 0.
 type Merged = ([u64; 2], [Rank; TOKENS]);
 /// Two pieces that fall into the same place, the one that came last first. Text of all kinds takes
 /// a tenth less time than with twice as many single places.
@@ -114,19 +114,14 @@ impl Short {
         let Some((_, tokens)) = set.iter().find(|(found, _)| *found == halves) else {
             return false;
         };
-        out.extend(tokens.iter().take_while(|&&token| token != 0).map(|token| token - 1));
+        kept::append(tokens, out);
         true
     }
 
     fn encode_new(&mut self, key: Key, piece: &[u8], out: &mut Vec<Rank>) {
         let first = out.len();
         search::encode(piece, &mut self.neighbours, out);
-        let new = &out[first..];
-        if new.len() <= TOKENS {
-            let mut tokens = [0; TOKENS];
-            for (place, token) in tokens.iter_mut().zip(new) {
-                *place = token + 1;
-            }
+        if let Some(tokens) = kept::pack(&out[first..]) {
             let set = &mut self.merged[merged_place(key)];
             *set = [(key.halves(), tokens), set[0]];
         }

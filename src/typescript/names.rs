@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::literal::{is_identifier, is_identifier_part};
 
-/// Words that cannot name a type or a namespace. `as` and `satisfies` may by the language, but `type as`
-/// reads like a cast, and not every parser finds its way back.
+/// Words that cannot name a type or a namespace. `as` and `satisfies` may by the language, but
+/// `type as` reads like a cast, and not every parser finds its way back.
 const RESERVED: &str = "any as async await bigint boolean break case catch class const continue \
     debugger default delete do else enum export extends false finally for function if implements \
     import in instanceof interface let never new null number object package private protected \
