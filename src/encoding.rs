@@ -6,7 +6,7 @@ use std::str::FromStr;
 use crate::chat::{Message, Role};
 use crate::error::{Error, ErrorKind, Result};
 use crate::parse::{ParseOptions, STOP_TOKENS, StreamableParser};
-use crate::render::{self, RenderConversationConfig, RenderOptions, Rendered};
+use crate::render::{self, Ending, RenderConversationConfig, RenderOptions};
 use crate::tokenizer::{Tokenizer, special};
 
 /// The names of the encodings.
@@ -122,10 +122,8 @@ impl HarmonyEncoding {
         next_turn_role: Role,
         config: Option<&RenderConversationConfig>,
     ) -> Result<Vec<u32>> {
-        let mut tokens = Vec::new();
-        render::conversation(self.tokenizer(), conversation, config, &mut tokens)?;
-        render::next_turn(self.tokenizer(), next_turn_role, &mut tokens);
-        Ok(tokens)
+        let ending = Ending::NextTurn(next_turn_role);
+        render::conversation(self.tokenizer(), conversation, ending, config)
     }
 
     /// Renders a conversation to train on: if its last message is the assistant's on `final`,
@@ -139,12 +137,7 @@ impl HarmonyEncoding {
         conversation: impl IntoIterator<Item = &'a Message>,
         config: Option<&RenderConversationConfig>,
     ) -> Result<Vec<u32>> {
-        let mut tokens = Vec::new();
-        let rendered = render::conversation(self.tokenizer(), conversation, config, &mut tokens)?;
-        if let (Rendered { ends_in_final: true }, Some(last)) = (rendered, tokens.last_mut()) {
-            *last = special::RETURN;
-        }
-        Ok(tokens)
+        render::conversation(self.tokenizer(), conversation, Ending::Return, config)
     }
 
     /// Renders a conversation and nothing after it.
@@ -157,9 +150,7 @@ impl HarmonyEncoding {
         conversation: impl IntoIterator<Item = &'a Message>,
         config: Option<&RenderConversationConfig>,
     ) -> Result<Vec<u32>> {
-        let mut tokens = Vec::new();
-        render::conversation(self.tokenizer(), conversation, config, &mut tokens)?;
-        Ok(tokens)
+        render::conversation(self.tokenizer(), conversation, Ending::None, config)
     }
 
     /// Renders a single message.

@@ -21,6 +21,7 @@ mod content;
 mod conversation;
 mod message;
 mod tools;
+mod view;
 
 pub use content::{
     ChannelConfig, Content, DeveloperContent, ReasoningEffort, ResponseFormat, SystemContent,
@@ -30,3 +31,4 @@ pub use conversation::Conversation;
 pub use message::{Author, Message, Role};
 pub(crate) use tools::FUNCTIONS;
 pub use tools::{ToolDescription, ToolNamespaceConfig};
+pub(crate) use view::{AsMessage, HeaderFields, Part};

@@ -2,7 +2,7 @@
 
 use super::read::names_a_tool;
 use super::{CONSTRAIN, TO};
-use crate::chat::{Message, Role};
+use crate::chat::{HeaderFields, Role};
 use crate::error::{ErrorKind, Result};
 use crate::tokenizer::special;
 
@@ -36,27 +36,27 @@ const EVERYBODY: &str = "all";
 ///
 /// [`ErrorKind::ToolWithoutName`].
 pub(crate) fn write(
-    message: &Message,
+    header: HeaderFields<'_>,
     style: HeaderStyle,
     sink: &mut impl HeaderSink,
 ) -> Result<()> {
     sink.special(special::START);
-    write_author(message, sink)?;
-    let recipient = message.recipient.as_deref().filter(|&name| name != EVERYBODY);
+    write_author(header, sink)?;
+    let recipient = header.recipient.filter(|&name| name != EVERYBODY);
     let in_channel = style == HeaderStyle::RecipientInChannel
-        && message.author.role == Role::Assistant
-        && message.channel.is_some();
+        && header.role == Role::Assistant
+        && header.channel.is_some();
     if !in_channel {
         write_recipient(recipient, sink);
     }
-    if let Some(channel) = &message.channel {
+    if let Some(channel) = header.channel {
         sink.special(special::CHANNEL);
         sink.text(channel);
     }
     if in_channel {
         write_recipient(recipient, sink);
     }
-    if let Some(content_type) = &message.content_type {
+    if let Some(content_type) = header.content_type {
         write_content_type(content_type, sink);
     }
     sink.special(special::MESSAGE);
@@ -64,9 +64,8 @@ pub(crate) fn write(
 }
 
 /// A tool's name stands in the place of its role; any other name follows its role.
-fn write_author(message: &Message, sink: &mut impl HeaderSink) -> Result<()> {
-    let author = &message.author;
-    match (author.role, &author.name) {
+fn write_author(header: HeaderFields<'_>, sink: &mut impl HeaderSink) -> Result<()> {
+    match (header.role, header.name) {
         (Role::Tool, Some(name)) => sink.text(name),
         (Role::Tool, None) => return Err(ErrorKind::ToolWithoutName.into()),
         (role, None) => sink.text(role.as_str()),
@@ -102,17 +101,14 @@ fn write_content_type(content_type: &str, sink: &mut impl HeaderSink) {
 /// # Errors
 ///
 /// [`ErrorKind::UnsafeHeaderField`] with the field and its value.
-pub(crate) fn check(message: &Message) -> Result<()> {
-    let Message { author, recipient, channel, content_type, .. } = message;
-    let recipient = recipient.as_deref().filter(|&name| name != EVERYBODY);
-    if let Some(name) = &author.name {
+pub(crate) fn check(header: HeaderFields<'_>) -> Result<()> {
+    let HeaderFields { role, name, recipient, channel, content_type } = header;
+    let recipient = recipient.filter(|&name| name != EVERYBODY);
+    if let Some(name) = name {
         check_word("name", name)?;
     }
-    if author.role == Role::Tool {
-        check_tool_name(
-            author.name.as_deref().unwrap_or_default(),
-            recipient.or(channel.as_deref()),
-        )?;
+    if role == Role::Tool {
+        check_tool_name(name.unwrap_or_default(), recipient.or(channel))?;
     }
     if let Some(recipient) = recipient {
         check_word("recipient", recipient)?;

@@ -5,14 +5,13 @@ use pyo3::types::{PyBytes, PyList, PyString};
 
 use super::arguments::{Given, LEFT_OUT, string};
 use super::errors::raised;
+use super::held::HeldMessage;
 use super::text::utf8;
 use super::{options, read, text, tokens, write};
-use crate::chat::{Content, Message};
+use crate::chat::{AsMessage, Part};
+use crate::render::{self, Ending};
 use crate::tokenizer::Tokenizer;
-use crate::{
-    HarmonyEncoding, HarmonyEncodingName, ParseOptions, RenderConversationConfig, Result,
-    load_harmony_encoding,
-};
+use crate::{HarmonyEncoding, HarmonyEncodingName, ParseOptions, Result, load_harmony_encoding};
 
 /// Bytes of text from which on work is done without the interpreter's lock: some 5 µs of it.
 /// Giving the lock up costs a tenth of that, and more where other threads want it.
@@ -30,6 +29,22 @@ pub(super) struct PyHarmonyEncoding {
 impl PyHarmonyEncoding {
     fn tokenizer(&self) -> Tokenizer {
         self.inner.tokenizer()
+    }
+
+    /// The tokens that rendering a conversation with this ending gives.
+    fn rendered_conversation<'py>(
+        &self,
+        conversation: &Bound<'py, PyAny>,
+        ending: Ending,
+        config: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let (py, tokenizer) = (conversation.py(), self.tokenizer());
+        let messages = read::conversation(conversation).map_err(|misfit| misfit.raised(py))?;
+        let config =
+            options::config(config).map_err(|misfit| misfit.inside("config").raised(py))?;
+        rendered(py, is_much(&messages), || {
+            render::conversation(tokenizer, &messages, ending, Some(&config))
+        })
     }
 
     /// The bytes that tokens stand for.
@@ -201,37 +216,33 @@ impl PyHarmonyEncoding {
         let options = options::render_options(render_options)
             .map_err(|misfit| misfit.inside("render_options").raised(py))?;
         let much = is_much(std::slice::from_ref(&message));
-        rendered(py, much, || self.inner.render(&message, Some(&options)))
+        rendered(py, much, || {
+            let mut ids = Vec::new();
+            render::message(self.tokenizer(), &message, options, &mut ids).map(|()| ids)
+        })
     }
 
     /// Renders a conversation and nothing after it.
     #[pyo3(signature = (conversation, config = None))]
     fn render_conversation<'py>(
         &self,
-        py: Python<'py>,
         conversation: &Bound<'py, PyAny>,
         config: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let encoding = self.inner;
-        rendered_conversation(py, conversation, config, |messages, config| {
-            encoding.render_conversation(messages, Some(config))
-        })
+        self.rendered_conversation(conversation, Ending::None, config)
     }
 
     /// Renders a conversation and the beginning of the next message, which the model completes.
     #[pyo3(signature = (conversation, next_turn_role, config = None))]
     fn render_conversation_for_completion<'py>(
         &self,
-        py: Python<'py>,
         conversation: &Bound<'py, PyAny>,
         next_turn_role: &Bound<'py, PyAny>,
         config: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let role = read::role(next_turn_role).map_err(|misfit| misfit.raised(py))?;
-        let encoding = self.inner;
-        rendered_conversation(py, conversation, config, |messages, config| {
-            encoding.render_conversation_for_completion(messages, role, Some(config))
-        })
+        let role = read::role(next_turn_role);
+        let role = role.map_err(|misfit| misfit.raised(next_turn_role.py()))?;
+        self.rendered_conversation(conversation, Ending::NextTurn(role), config)
     }
 
     /// Renders a conversation to train on: if its last message is the assistant's on `final`, it
@@ -239,14 +250,10 @@ impl PyHarmonyEncoding {
     #[pyo3(signature = (conversation, config = None))]
     fn render_conversation_for_training<'py>(
         &self,
-        py: Python<'py>,
         conversation: &Bound<'py, PyAny>,
         config: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let encoding = self.inner;
-        rendered_conversation(py, conversation, config, |messages, config| {
-            encoding.render_conversation_for_training(messages, Some(config))
-        })
+        self.rendered_conversation(conversation, Ending::Return, config)
     }
 
     /// Parses a whole sequence of tokens into messages.
@@ -302,24 +309,12 @@ fn rendered(
     tokens::list(py, &ids)
 }
 
-/// The tokens that rendering a conversation, as one of the three renderers does it, gives.
-fn rendered_conversation<'py>(
-    py: Python<'py>,
-    conversation: &Bound<'py, PyAny>,
-    config: Option<&Bound<'py, PyAny>>,
-    render: impl FnOnce(&[Message], &RenderConversationConfig) -> Result<Vec<u32>> + Send,
-) -> PyResult<Bound<'py, PyList>> {
-    let messages = read::conversation(conversation).map_err(|misfit| misfit.raised(py))?;
-    let config = options::config(config).map_err(|misfit| misfit.inside("config").raised(py))?;
-    rendered(py, is_much(&messages), || render(&messages, &config))
-}
-
 /// Whether messages hold so much that they are better rendered without the lock.
-fn is_much(messages: &[Message]) -> bool {
-    let size = |content: &Content| match content {
-        Content::Text(content) => content.text.len(),
+fn is_much(messages: &[HeldMessage]) -> bool {
+    let size = |part: Part<'_>| match part {
+        Part::Text(text) => text.len(),
         // Their text is long enough for half of it, tools apart.
-        Content::SystemContent(_) | Content::DeveloperContent(_) => MUCH_TEXT / 2,
+        Part::System(_) | Part::Developer(_) => MUCH_TEXT / 2,
     };
-    messages.iter().flat_map(|message| &message.content).map(size).sum::<usize>() >= MUCH_TEXT
+    messages.iter().flat_map(HeldMessage::parts).map(size).sum::<usize>() >= MUCH_TEXT
 }

@@ -4,7 +4,7 @@
 //! puts thin faces over them. Objects cross field by field, never as JSON text:
 //!
 //! ```text
-//! in    read    pydantic models      -> chat structs       schema  dicts -> JSON values
+//! in    read    pydantic models      -> held messages      schema  dicts -> JSON values
 //!       tokens  any ints             -> token ids          text    str   -> UTF-8
 //! out   write   chat structs         -> pydantic models    events  what the parser reports
 //!       tokens  token ids            -> list of ints       errors  Error -> HarmonyError
@@ -14,11 +14,13 @@ mod arguments;
 mod encoding;
 mod errors;
 mod events;
+mod held;
 mod ints;
 mod model;
 mod options;
 mod read;
 mod schema;
+mod source;
 mod stream;
 mod text;
 mod tokens;

@@ -5,7 +5,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use super::errors::{Misfit, Read};
-use super::read::{boolean, field};
+use super::read::boolean;
+use super::source::Source;
 use super::text::utf8;
 use crate::{
     AnalysisPolicy, HeaderStyle, RenderConversationConfig, RenderOptions, ToolSchemaStyle,
@@ -13,33 +14,31 @@ use crate::{
 
 /// How to render a conversation. In Python, leaving the config out drops analysis.
 pub(super) fn config(object: Option<&Bound<'_, PyAny>>) -> Read<RenderConversationConfig> {
-    const KIND: &str = "a RenderConversationConfig";
     let Some(object) = object else {
         return Ok(RenderConversationConfig::default());
     };
-    let py = object.py();
+    let (py, source) = (object.py(), Source::any(object, "a RenderConversationConfig"));
     Ok(RenderConversationConfig {
-        auto_drop_analysis: field(object, intern!(py, "auto_drop_analysis"), KIND, boolean)?,
-        analysis: field(object, intern!(py, "analysis"), KIND, analysis_policy)?,
-        header_style: field(object, intern!(py, "header_style"), KIND, header_style)?,
-        tool_schema: field(object, intern!(py, "tool_schema"), KIND, tool_schema)?,
-        validate: field(object, intern!(py, "validate"), KIND, boolean)?,
+        auto_drop_analysis: source.field(intern!(py, "auto_drop_analysis"), boolean)?,
+        analysis: source.field(intern!(py, "analysis"), analysis_policy)?,
+        header_style: source.field(intern!(py, "header_style"), header_style)?,
+        tool_schema: source.field(intern!(py, "tool_schema"), tool_schema)?,
+        validate: source.field(intern!(py, "validate"), boolean)?,
     })
 }
 
 /// How to render a single message.
 pub(super) fn render_options(object: Option<&Bound<'_, PyAny>>) -> Read<RenderOptions> {
-    const KIND: &str = "a RenderOptions";
     let Some(object) = object else {
         return Ok(RenderOptions::default());
     };
-    let py = object.py();
+    let (py, source) = (object.py(), Source::any(object, "a RenderOptions"));
     let has_tools = intern!(py, "conversation_has_function_tools");
     Ok(RenderOptions {
-        conversation_has_function_tools: field(object, has_tools, KIND, boolean)?,
-        header_style: field(object, intern!(py, "header_style"), KIND, header_style)?,
-        tool_schema: field(object, intern!(py, "tool_schema"), KIND, tool_schema)?,
-        validate: field(object, intern!(py, "validate"), KIND, boolean)?,
+        conversation_has_function_tools: source.field(has_tools, boolean)?,
+        header_style: source.field(intern!(py, "header_style"), header_style)?,
+        tool_schema: source.field(intern!(py, "tool_schema"), tool_schema)?,
+        validate: source.field(intern!(py, "validate"), boolean)?,
     })
 }
 

@@ -1,4 +1,4 @@
-//! Python's models to chat structs.
+//! Python's models to what the renderer takes.
 //!
 //! Any object with the models' attributes will do: models, their subclasses, and the like; so
 //! will one with a `to_json` or `to_dict` of its own, which is then what counts. What is wrong is
@@ -11,53 +11,58 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyType};
 
 use super::errors::{Misfit, Read};
+use super::held::{HeldAuthor, HeldMessage, HeldPart, Text};
 use super::schema;
+use super::source::Source;
 use super::text::utf8;
 use super::types::Types;
 use crate::chat::{
-    Author, ChannelConfig, Content, DeveloperContent, Message, ReasoningEffort, ResponseFormat,
-    Role, SystemContent, TextContent, ToolDescription, ToolNamespaceConfig,
+    ChannelConfig, DeveloperContent, ReasoningEffort, ResponseFormat, Role, SystemContent,
+    ToolDescription, ToolNamespaceConfig,
 };
 
-/// Reads attributes of an object into the fields of the same names of a struct.
+/// Reads attributes of an object into the fields of the same names of a struct. The object should
+/// be of the class.
 macro_rules! fields {
-    ($object:expr, $kind:literal, $struct:ident { $($field:ident: $read:expr),* $(,)? }) => {
-        $struct { $($field: field($object, intern!($object.py(), stringify!($field)), $kind, $read)?),* }
-    };
+    ($object:expr, $class:expr, $kind:literal, $struct:ident { $($field:ident: $read:expr),* $(,)? }) => {{
+        let source = Source::new($object, $class, $kind);
+        $struct { $($field: source.field(intern!($object.py(), stringify!($field)), $read)?),* }
+    }};
 }
 
 /// The messages of a conversation.
-pub(super) fn conversation(object: &Bound<'_, PyAny>) -> Read<Vec<Message>> {
+pub(super) fn conversation(object: &Bound<'_, PyAny>) -> Read<Vec<HeldMessage>> {
     let types = Types::get(object.py())?;
     if let Some(told) = told(object, types.conversation.bind(object.py()))? {
         return conversation(&told);
     }
-    field(object, intern!(object.py(), "messages"), "a Conversation", |messages| {
-        each(messages, message)
-    })
+    let source = Source::new(object, &types.conversation, "a Conversation");
+    source.field(intern!(object.py(), "messages"), |messages| each(messages, message))
 }
 
 /// A message.
-pub(super) fn message(object: &Bound<'_, PyAny>) -> Read<Message> {
+pub(super) fn message(object: &Bound<'_, PyAny>) -> Read<HeldMessage> {
     let types = Types::get(object.py())?;
     if let Some(told) = told(object, types.message.class.bind(object.py()))? {
         return message(&told);
     }
     Ok(fields!(
         object,
+        &types.message.class,
         "a Message",
-        Message {
+        HeldMessage {
             author: author,
-            recipient: optional_string,
+            recipient: optional_text,
             content: contents,
-            channel: optional_string,
-            content_type: optional_string,
+            channel: optional_text,
+            content_type: optional_text,
         }
     ))
 }
 
-fn author(object: &Bound<'_, PyAny>) -> Read<Author> {
-    Ok(fields!(object, "an Author", Author { role: role, name: optional_string }))
+fn author(object: &Bound<'_, PyAny>) -> Read<HeldAuthor> {
+    let class = &Types::get(object.py())?.author.class;
+    Ok(fields!(object, class, "an Author", HeldAuthor { role: role, name: optional_text }))
 }
 
 /// A role: a member of `Role`, or its word.
@@ -72,37 +77,37 @@ pub(super) fn role(object: &Bound<'_, PyAny>) -> Read<Role> {
 }
 
 /// The parts of a message. A string stands for a single text, as in validation.
-fn contents(object: &Bound<'_, PyAny>) -> Read<Vec<Content>> {
+fn contents(object: &Bound<'_, PyAny>) -> Read<Vec<HeldPart>> {
     if let Ok(text) = object.cast::<PyString>() {
-        return Ok(vec![utf8(text)?.into_owned().into()]);
+        return Ok(vec![HeldPart::Text(Text::of(text)?)]);
     }
-    each(object, content)
+    each(object, part)
 }
 
-fn content(object: &Bound<'_, PyAny>) -> Read<Content> {
+fn part(object: &Bound<'_, PyAny>) -> Read<HeldPart> {
     let types = Types::get(object.py())?;
     let py = object.py();
     let class = object.get_type();
     if class.is(&types.text.class) {
-        return text_content(object).map(Content::Text);
+        return text_content(object);
     }
     if class.is(&types.system) {
-        return system(object).map(Content::SystemContent);
+        return system(object);
     }
     if class.is(&types.developer) {
-        return developer(object).map(Content::DeveloperContent);
+        return developer(object);
     }
     if let Some(told) = told_content(object, types)? {
-        return content(&told);
+        return part(&told);
     }
     // Subclasses, and objects of other classes that have the attributes of one of the three.
     if object.is_instance(types.system.bind(py))? || has(object, intern!(py, "model_identity"))? {
-        return system(object).map(Content::SystemContent);
+        return system(object);
     }
     if object.is_instance(types.developer.bind(py))? || has(object, intern!(py, "instructions"))? {
-        return developer(object).map(Content::DeveloperContent);
+        return developer(object);
     }
-    text_content(object).map(Content::Text)
+    text_content(object)
 }
 
 /// The model that an object tells itself to be, where its class has a JSON form of its own and is
@@ -149,24 +154,23 @@ fn has_own(class: &Bound<'_, PyType>, method: &str, known: &Bound<'_, PyType>) -
 }
 
 /// The object itself, or the model that a dict in its place describes.
-fn model<'py>(
-    object: &Bound<'py, PyAny>,
-    class: impl FnOnce(&Types) -> &Py<PyType>,
-) -> PyResult<Bound<'py, PyAny>> {
+fn model<'py>(object: &Bound<'py, PyAny>, class: &Py<PyType>) -> PyResult<Bound<'py, PyAny>> {
     if object.cast::<PyDict>().is_err() {
         return Ok(object.clone());
     }
-    let class = class(Types::get(object.py())?).bind(object.py());
-    class.call_method1(intern!(object.py(), "model_validate"), (object,))
+    class.bind(object.py()).call_method1(intern!(object.py(), "model_validate"), (object,))
 }
 
-fn text_content(object: &Bound<'_, PyAny>) -> Read<TextContent> {
-    Ok(fields!(object, "a Content", TextContent { text: string }))
+fn text_content(object: &Bound<'_, PyAny>) -> Read<HeldPart> {
+    let class = &Types::get(object.py())?.text.class;
+    let source = Source::new(object, class, "a Content");
+    source.field(intern!(object.py(), "text"), text).map(HeldPart::Text)
 }
 
-fn system(object: &Bound<'_, PyAny>) -> Read<SystemContent> {
-    Ok(fields!(
+fn system(object: &Bound<'_, PyAny>) -> Read<HeldPart> {
+    let content = fields!(
         object,
+        &Types::get(object.py())?.system,
         "a SystemContent",
         SystemContent {
             model_identity: optional_string,
@@ -176,19 +180,22 @@ fn system(object: &Bound<'_, PyAny>) -> Read<SystemContent> {
             knowledge_cutoff: optional_string,
             channel_config: |config| optional(config, channel_config),
         }
-    ))
+    );
+    Ok(HeldPart::System(Box::new(content)))
 }
 
-fn developer(object: &Bound<'_, PyAny>) -> Read<DeveloperContent> {
-    Ok(fields!(
+fn developer(object: &Bound<'_, PyAny>) -> Read<HeldPart> {
+    let content = fields!(
         object,
+        &Types::get(object.py())?.developer,
         "a DeveloperContent",
         DeveloperContent {
             instructions: optional_string,
             tools: |tools| optional(tools, namespaces),
             response_formats: |formats| each(formats, response_format),
         }
-    ))
+    );
+    Ok(HeldPart::Developer(Box::new(content)))
 }
 
 fn reasoning_effort(object: &Bound<'_, PyAny>) -> Read<ReasoningEffort> {
@@ -201,9 +208,11 @@ fn reasoning_effort(object: &Bound<'_, PyAny>) -> Read<ReasoningEffort> {
 }
 
 fn channel_config(object: &Bound<'_, PyAny>) -> Read<ChannelConfig> {
-    let object = &model(object, |types| &types.channel_config)?;
+    let class = &Types::get(object.py())?.channel_config;
+    let object = &model(object, class)?;
     Ok(fields!(
         object,
+        class,
         "a ChannelConfig",
         ChannelConfig {
             valid_channels: |channels| each(channels, string),
@@ -226,9 +235,11 @@ fn namespaces(object: &Bound<'_, PyAny>) -> Read<BTreeMap<String, ToolNamespaceC
 }
 
 fn namespace(object: &Bound<'_, PyAny>) -> Read<ToolNamespaceConfig> {
-    let object = &model(object, |types| &types.namespace.class)?;
+    let class = &Types::get(object.py())?.namespace.class;
+    let object = &model(object, class)?;
     Ok(fields!(
         object,
+        class,
         "a ToolNamespaceConfig",
         ToolNamespaceConfig {
             name: string,
@@ -239,9 +250,11 @@ fn namespace(object: &Bound<'_, PyAny>) -> Read<ToolNamespaceConfig> {
 }
 
 fn tool(object: &Bound<'_, PyAny>) -> Read<ToolDescription> {
-    let object = &model(object, |types| &types.tool.class)?;
+    let class = &Types::get(object.py())?.tool.class;
+    let object = &model(object, class)?;
     Ok(fields!(
         object,
+        class,
         "a ToolDescription",
         ToolDescription {
             name: string,
@@ -252,22 +265,12 @@ fn tool(object: &Bound<'_, PyAny>) -> Read<ToolDescription> {
 }
 
 fn response_format(object: &Bound<'_, PyAny>) -> Read<ResponseFormat> {
-    Ok(fields!(
-        object,
-        "a ResponseFormat",
-        ResponseFormat { name: string, description: optional_string, schema: schema::value }
-    ))
-}
-
-/// Reads one attribute of an object that should be `expected`.
-pub(super) fn field<'py, T>(
-    object: &Bound<'py, PyAny>,
-    name: &Bound<'py, PyString>,
-    expected: &str,
-    read: impl FnOnce(&Bound<'py, PyAny>) -> Read<T>,
-) -> Read<T> {
-    let value = object.getattr(name).map_err(|error| Misfit::attribute(error, object, expected))?;
-    read(&value).map_err(|misfit| misfit.inside(name))
+    let (py, source) = (object.py(), Source::any(object, "a ResponseFormat"));
+    Ok(ResponseFormat {
+        name: source.field(intern!(py, "name"), string)?,
+        description: source.field(intern!(py, "description"), optional_string)?,
+        schema: source.field(intern!(py, "schema"), schema::value)?,
+    })
 }
 
 /// Reads each item of a list, or of anything else to iterate over.
@@ -297,15 +300,23 @@ fn optional<'py, T>(
 }
 
 fn string(object: &Bound<'_, PyAny>) -> Read<String> {
+    text(object).map(Text::into_string)
+}
+
+fn text(object: &Bound<'_, PyAny>) -> Read<Text> {
     match object.cast::<PyString>() {
-        Ok(text) => Ok(utf8(text)?.into_owned()),
+        Ok(text) => Ok(Text::of(text)?),
         Err(_) => Err(Misfit::type_of(object, "a string")),
     }
 }
 
 fn optional_string(object: &Bound<'_, PyAny>) -> Read<Option<String>> {
+    Ok(optional_text(object)?.map(Text::into_string))
+}
+
+fn optional_text(object: &Bound<'_, PyAny>) -> Read<Option<Text>> {
     match object.cast::<PyString>() {
-        Ok(text) => Ok(Some(utf8(text)?.into_owned())),
+        Ok(text) => Ok(Some(Text::of(text)?)),
         Err(_) if object.is_none() => Ok(None),
         Err(_) => Err(Misfit::type_of(object, "a string or None")),
     }

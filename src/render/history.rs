@@ -1,6 +1,6 @@
 //! Which of a conversation's messages are rendered: what becomes of earlier thoughts.
 
-use crate::chat::{Message, Role};
+use crate::chat::{AsMessage, Role};
 
 /// Which thoughts of the assistant are rendered: its messages on `analysis`, which the guide
 /// wants dropped once they have led to an answer (guide, section "Handling reasoning output in
@@ -23,11 +23,11 @@ const ANALYSIS: &str = "analysis";
 const FINAL: &str = "final";
 
 /// The messages that a policy keeps, in their order.
-pub(super) fn kept<'m>(
-    messages: &[&'m Message],
+pub(super) fn kept<'m, M: AsMessage>(
+    messages: &[&'m M],
     policy: AnalysisPolicy,
-) -> impl Iterator<Item = &'m Message> {
-    let (end, is_dropped): (usize, fn(&Message) -> bool) = match policy {
+) -> impl Iterator<Item = &'m M> {
+    let (end, is_dropped): (usize, fn(&M) -> bool) = match policy {
         AnalysisPolicy::KeepAll => (0, |_| false),
         AnalysisPolicy::DropBeforeFirstFinal => (before_first_final(messages), is_analysis),
         AnalysisPolicy::DropCompletedTurns => (completed_turns(messages), is_thought),
@@ -36,35 +36,30 @@ pub(super) fn kept<'m>(
     past.iter().filter(move |message| !is_dropped(message)).chain(running).copied()
 }
 
-fn is_on(message: &Message, channel: &str) -> bool {
-    message.channel.as_deref() == Some(channel)
-}
-
 /// What 0.0.8 drops: anything on `analysis`, calls and tool results too.
-fn is_analysis(message: &Message) -> bool {
-    is_on(message, ANALYSIS)
+fn is_analysis(message: &impl AsMessage) -> bool {
+    message.is_on(ANALYSIS)
 }
 
 /// A thought: a call and a tool's result are none, on whatever channel they are.
-fn is_thought(message: &Message) -> bool {
-    message.author.role == Role::Assistant && is_analysis(message) && message.recipient.is_none()
+fn is_thought(message: &impl AsMessage) -> bool {
+    let header = message.header();
+    header.role == Role::Assistant && header.channel == Some(ANALYSIS) && header.recipient.is_none()
 }
 
 /// Where 0.0.8 stops dropping.
-fn before_first_final(messages: &[&Message]) -> usize {
-    let last_of_assistant =
-        messages.iter().rev().find(|message| message.author.role == Role::Assistant);
-    if !last_of_assistant.is_some_and(|message| is_on(message, FINAL)) {
+fn before_first_final<M: AsMessage>(messages: &[&M]) -> usize {
+    let last_of_assistant = messages.iter().rev().find(|message| message.is_from(Role::Assistant));
+    if !last_of_assistant.is_some_and(|message| message.is_on(FINAL)) {
         return 0;
     }
-    messages.iter().position(|message| is_on(message, FINAL)).unwrap_or(0)
+    messages.iter().position(|message| message.is_on(FINAL)).unwrap_or(0)
 }
 
 /// Where the last completed turn ends: at the user message that follows its final answer.
-fn completed_turns(messages: &[&Message]) -> usize {
-    let is_user = |message: &&Message| message.author.role == Role::User;
-    let is_answer =
-        |message: &&Message| message.author.role == Role::Assistant && is_on(message, FINAL);
+fn completed_turns<M: AsMessage>(messages: &[&M]) -> usize {
+    let is_user = |message: &&M| message.is_from(Role::User);
+    let is_answer = |message: &&M| message.is_from(Role::Assistant) && message.is_on(FINAL);
     let last_user = messages.iter().rposition(is_user).unwrap_or(0);
     let Some(answer) = messages[..last_user].iter().rposition(is_answer) else { return 0 };
     messages[answer..].iter().position(is_user).map_or(last_user, |user| answer + user)

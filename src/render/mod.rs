@@ -12,7 +12,7 @@ mod system;
 
 pub use history::AnalysisPolicy;
 
-use crate::chat::{Content, DeveloperContent, Message, Role};
+use crate::chat::{AsMessage, DeveloperContent, Part, Role};
 use crate::error::{ErrorKind, Result};
 use crate::header::{self, HeaderSink, HeaderStyle};
 use crate::tokenizer::{Tokenizer, special};
@@ -90,80 +90,92 @@ pub struct RenderOptions {
     pub validate: bool,
 }
 
-/// Renders the messages that the config keeps.
-pub(crate) fn conversation<'a>(
+/// What comes behind the messages of a conversation.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Ending {
+    /// Nothing.
+    None,
+    /// The beginning of the next message, which the model completes.
+    NextTurn(Role),
+    /// Nothing, but a last message of the assistant on `final` ends as the model itself ends it:
+    /// with `<|return|>`.
+    Return,
+}
+
+/// Renders the messages that the config keeps, and the ending.
+pub(crate) fn conversation<'a, M: AsMessage + 'a>(
     tokenizer: Tokenizer,
-    messages: impl IntoIterator<Item = &'a Message>,
+    messages: impl IntoIterator<Item = &'a M>,
+    ending: Ending,
     config: Option<&RenderConversationConfig>,
-    into: &mut Vec<u32>,
-) -> Result<Rendered> {
+) -> Result<Vec<u32>> {
     let config = config.unwrap_or(&RenderConversationConfig::NONE);
-    let messages: Vec<&Message> = messages.into_iter().collect();
+    let messages: Vec<&M> = messages.into_iter().collect();
     let options = RenderOptions {
-        conversation_has_function_tools: messages.iter().any(|message| has_function_tools(message)),
+        conversation_has_function_tools: messages
+            .iter()
+            .any(|message| has_function_tools(*message)),
         header_style: config.header_style,
         tool_schema: config.tool_schema,
         validate: config.validate,
     };
-    let mut sink = Sink::new(tokenizer, into);
+    let mut tokens = Vec::new();
+    let mut sink = Sink::new(tokenizer, &mut tokens);
     for kept in history::kept(&messages, config.policy()) {
         message_into(kept, options, &mut sink)?;
     }
-    let ends_in_final = messages.last().is_some_and(|message| {
-        message.author.role == Role::Assistant && message.channel.as_deref() == Some("final")
-    });
-    Ok(Rendered { ends_in_final })
-}
-
-/// What the caller of [`conversation`] must know of it.
-pub(crate) struct Rendered {
-    /// Whether the last message is the assistant's on `final`.
-    pub(crate) ends_in_final: bool,
-}
-
-/// Renders the beginning of the next message, which the model completes.
-pub(crate) fn next_turn(tokenizer: Tokenizer, role: Role, into: &mut Vec<u32>) {
-    let mut sink = Sink::new(tokenizer, into);
-    sink.special(special::START);
-    sink.text(role.as_str());
+    let ends_in_final = messages
+        .last()
+        .is_some_and(|message| message.is_from(Role::Assistant) && message.is_on("final"));
+    match (ending, ends_in_final) {
+        (Ending::NextTurn(role), _) => sink.next_turn(role),
+        (Ending::Return, true) => sink.replace_last(special::RETURN),
+        (Ending::Return, false) | (Ending::None, _) => {}
+    }
+    Ok(tokens)
 }
 
 /// Renders one message.
 pub(crate) fn message(
     tokenizer: Tokenizer,
-    message: &Message,
+    message: &impl AsMessage,
     options: RenderOptions,
     into: &mut Vec<u32>,
 ) -> Result<()> {
     message_into(message, options, &mut Sink::new(tokenizer, into))
 }
 
-fn message_into(message: &Message, options: RenderOptions, sink: &mut Sink<'_>) -> Result<()> {
+fn message_into(
+    message: &impl AsMessage,
+    options: RenderOptions,
+    sink: &mut Sink<'_>,
+) -> Result<()> {
+    let header = message.header();
     if options.validate {
-        header::check(message)?;
+        header::check(header)?;
     }
-    header::write(message, options.header_style, sink)?;
-    for content in &message.content {
-        content_into(content, message.author.role, options, sink)?;
+    header::write(header, options.header_style, sink)?;
+    for part in message.parts() {
+        part_into(part, header.role, options, sink)?;
     }
-    let is_call = message.author.role == Role::Assistant && message.recipient.is_some();
+    let is_call = header.role == Role::Assistant && header.recipient.is_some();
     sink.special(if is_call { special::CALL } else { special::END });
     Ok(())
 }
 
-fn content_into(
-    content: &Content,
+fn part_into(
+    part: Part<'_>,
     role: Role,
     options: RenderOptions,
     sink: &mut Sink<'_>,
 ) -> Result<()> {
-    match content {
-        Content::Text(content) => sink.text(&content.text),
-        Content::SystemContent(content) => {
+    match part {
+        Part::Text(text) => sink.text(text),
+        Part::System(content) => {
             expect_role("SystemContent", Role::System, role)?;
             sink.text(&system::text(content, options)?);
         }
-        Content::DeveloperContent(content) => {
+        Part::Developer(content) => {
             expect_role("DeveloperContent", Role::Developer, role)?;
             sink.text(&developer::text(content, options)?);
         }
@@ -180,9 +192,9 @@ fn expect_role(content: &'static str, allowed: Role, role: Role) -> Result<()> {
 }
 
 /// Whether some developer content of a message has function tools.
-fn has_function_tools(message: &Message) -> bool {
-    message.content.iter().any(|content| match content {
-        Content::DeveloperContent(DeveloperContent { tools: Some(tools), .. }) => {
+fn has_function_tools(message: &impl AsMessage) -> bool {
+    message.parts().any(|part| match part {
+        Part::Developer(DeveloperContent { tools: Some(tools), .. }) => {
             tools.get(crate::chat::FUNCTIONS).is_some_and(|functions| !functions.tools.is_empty())
         }
         _ => false,

@@ -1,7 +1,8 @@
 //! Where rendering writes: one growing list of tokens.
 
+use crate::chat::Role;
 use crate::header::HeaderSink;
-use crate::tokenizer::Tokenizer;
+use crate::tokenizer::{Tokenizer, special};
 
 /// The tokens written so far, and how to add to them.
 pub(super) struct Sink<'a> {
@@ -12,6 +13,19 @@ pub(super) struct Sink<'a> {
 impl<'a> Sink<'a> {
     pub(super) fn new(tokenizer: Tokenizer, tokens: &'a mut Vec<u32>) -> Self {
         Self { tokenizer, tokens }
+    }
+
+    /// The beginning of a message of this role.
+    pub(super) fn next_turn(&mut self, role: Role) {
+        self.special(special::START);
+        self.text(role.as_str());
+    }
+
+    /// Puts a special token in the place of the last token, if there is one.
+    pub(super) fn replace_last(&mut self, token: u32) {
+        if let Some(last) = self.tokens.last_mut() {
+            *last = token;
+        }
     }
 }
 

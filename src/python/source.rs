@@ -1,0 +1,61 @@
+//! The attributes of a Python object, one after the other.
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyType};
+
+use super::errors::{Misfit, Read};
+
+/// An object to read the attributes of, and what it should be.
+pub(super) struct Source<'a, 'py> {
+    object: &'a Bound<'py, PyAny>,
+    expected: &'static str,
+    is_exact: bool,
+}
+
+impl<'a, 'py> Source<'a, 'py> {
+    /// An object that should be `expected`.
+    pub(super) fn any(object: &'a Bound<'py, PyAny>, expected: &'static str) -> Self {
+        Self { object, expected, is_exact: false }
+    }
+
+    /// An object that should be `expected`, which an instance of this package's `class` is. Of
+    /// such a one, and of no subclass, attributes are read faster.
+    pub(super) fn new(
+        object: &'a Bound<'py, PyAny>,
+        class: &Py<PyType>,
+        expected: &'static str,
+    ) -> Self {
+        Self { object, expected, is_exact: object.get_type().is(class) }
+    }
+
+    /// Reads an attribute.
+    pub(super) fn field<T>(
+        &self,
+        name: &Bound<'py, PyString>,
+        read: impl FnOnce(&Bound<'py, PyAny>) -> Read<T>,
+    ) -> Read<T> {
+        let value = self
+            .attribute(name)
+            .map_err(|error| Misfit::attribute(error, self.object, self.expected))?;
+        read(&value).map_err(|misfit| misfit.inside(name))
+    }
+
+    /// An attribute. Those of this package's own models need no look for the `__getattr__` that
+    /// pydantic gives models, which is for attributes that are missing: a third of the time.
+    fn attribute(&self, name: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyAny>> {
+        if self.is_exact {
+            let py = self.object.py();
+            // SAFETY: both are live objects, `name` is a string and the interpreter is attached.
+            // The call returns a new reference, or null with an exception set.
+            let value = unsafe {
+                let value = ffi::PyObject_GenericGetAttr(self.object.as_ptr(), name.as_ptr());
+                Bound::from_owned_ptr_or_err(py, value)
+            };
+            if value.is_ok() {
+                return value;
+            }
+        }
+        self.object.getattr(name)
+    }
+}
