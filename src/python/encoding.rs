@@ -6,6 +6,7 @@ use pyo3::types::{PyBytes, PyList, PyString};
 use super::arguments::{Given, LEFT_OUT, string};
 use super::errors::raised;
 use super::held::HeldMessage;
+use super::lock::Call;
 use super::text::utf8;
 use super::{options, read, text, tokens, write};
 use crate::chat::{AsMessage, Part};
@@ -39,10 +40,11 @@ impl PyHarmonyEncoding {
         config: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let (py, tokenizer) = (conversation.py(), self.tokenizer());
+        let call = Call::begin(py);
         let messages = read::conversation(conversation).map_err(|misfit| misfit.raised(py))?;
         let config =
             options::config(config).map_err(|misfit| misfit.inside("config").raised(py))?;
-        rendered(py, is_much(&messages), || {
+        rendered(&call, is_much(&messages), || {
             render::conversation(tokenizer, &messages, ending, Some(&config))
         })
     }
@@ -133,6 +135,7 @@ impl PyHarmonyEncoding {
         allowed_special: Given<'py>,
         disallowed_special: Given<'py>,
     ) -> PyResult<Bound<'py, PyList>> {
+        let call = Call::begin(py);
         let text = string(text, "text")?;
         let allowed = allowed_special.allowed_special()?;
         let disallowed = disallowed_special.disallowed_special()?;
@@ -145,7 +148,7 @@ impl PyHarmonyEncoding {
                 &disallowed.set(&disallowed_names),
             )
         };
-        let ids = unlocked(py, text.len() >= MUCH_TEXT, encode);
+        let ids = call.unlocked(text.len() >= MUCH_TEXT, encode);
         tokens::list(py, &ids.map_err(|error| raised(py, &error))?)
     }
 
@@ -155,9 +158,10 @@ impl PyHarmonyEncoding {
         py: Python<'py>,
         text: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyList>> {
+        let call = Call::begin(py);
         let text = string(text, "text")?;
         let tokenizer = self.tokenizer();
-        let ids = unlocked(py, text.len() >= MUCH_TEXT, || tokenizer.encode_ordinary(&text));
+        let ids = call.unlocked(text.len() >= MUCH_TEXT, || tokenizer.encode_ordinary(&text));
         tokens::list(py, &ids)
     }
 
@@ -212,11 +216,12 @@ impl PyHarmonyEncoding {
         message: &Bound<'py, PyAny>,
         render_options: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
+        let call = Call::begin(py);
         let message = read::message(message).map_err(|misfit| misfit.raised(py))?;
         let options = options::render_options(render_options)
             .map_err(|misfit| misfit.inside("render_options").raised(py))?;
         let much = is_much(std::slice::from_ref(&message));
-        rendered(py, much, || {
+        rendered(&call, much, || {
             let mut ids = Vec::new();
             render::message(self.tokenizer(), &message, options, &mut ids).map(|()| ids)
         })
@@ -284,29 +289,25 @@ impl PyHarmonyEncoding {
     }
 }
 
-/// Does work without the interpreter's lock, if it is `much`.
-pub(super) fn unlocked<T: Send>(py: Python<'_>, much: bool, work: impl FnOnce() -> T + Send) -> T {
-    if much { py.detach(work) } else { work() }
-}
-
 /// Does work on the ids that a Python object holds.
 fn on_ids<T: Send>(
     tokens: &Bound<'_, PyAny>,
     work: impl FnOnce(&[u32]) -> Result<T> + Send,
 ) -> PyResult<T> {
     let py = tokens.py();
+    let call = Call::begin(py);
     let ids = tokens::read(tokens)?;
-    unlocked(py, ids.len() >= MANY_TOKENS, || work(&ids)).map_err(|error| raised(py, &error))
+    call.unlocked(ids.len() >= MANY_TOKENS, || work(&ids)).map_err(|error| raised(py, &error))
 }
 
 /// The tokens that rendering gives.
-fn rendered(
-    py: Python<'_>,
+fn rendered<'py>(
+    call: &Call<'py>,
     much: bool,
     render: impl FnOnce() -> Result<Vec<u32>> + Send,
-) -> PyResult<Bound<'_, PyList>> {
-    let ids = unlocked(py, much, render).map_err(|error| raised(py, &error))?;
-    tokens::list(py, &ids)
+) -> PyResult<Bound<'py, PyList>> {
+    let ids = call.unlocked(much, render).map_err(|error| raised(call.py(), &error))?;
+    tokens::list(call.py(), &ids)
 }
 
 /// Whether messages hold so much that they are better rendered without the lock.

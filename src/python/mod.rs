@@ -16,6 +16,7 @@ mod errors;
 mod events;
 mod held;
 mod ints;
+mod lock;
 mod model;
 mod options;
 mod read;

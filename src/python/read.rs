@@ -279,7 +279,12 @@ fn each<T>(items: &Bound<'_, PyAny>, read: impl Fn(&Bound<'_, PyAny>) -> Read<T>
         read(&item).map_err(|misfit| misfit.inside(format_args!("[{index}]")))
     };
     if let Ok(list) = items.cast::<PyList>() {
-        return list.iter().enumerate().map(read_at).collect();
+        // Made at its size, which collecting results does not do.
+        let mut all = Vec::with_capacity(list.len());
+        for entry in list.iter().enumerate() {
+            all.push(read_at(entry)?);
+        }
+        return Ok(all);
     }
     if items.cast::<PyString>().is_ok() || items.cast::<PyDict>().is_ok() {
         return Err(Misfit::type_of(items, "a list"));

@@ -6,8 +6,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
 use super::arguments::{Given, LEFT_OUT};
-use super::encoding::{MANY_TOKENS, PyHarmonyEncoding, unlocked};
+use super::encoding::{MANY_TOKENS, PyHarmonyEncoding};
 use super::errors::{Misfit, raised};
+use super::lock::Call;
 use super::types::Types;
 use super::{events, read, tokens, write};
 use crate::{
@@ -103,11 +104,12 @@ impl PyStreamableParser {
         tokens: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyList>> {
         let py = slf.py();
+        let call = Call::begin(py);
         // Before the parser is taken: a generator of tokens may look at it.
         let ids = tokens::read(tokens)?;
         let events = {
             let parser = &mut writing(slf)?.inner;
-            unlocked(py, ids.len() >= MANY_TOKENS, || parser.feed(&ids))
+            call.unlocked(ids.len() >= MANY_TOKENS, || parser.feed(&ids))
         };
         event_list(py, &events.map_err(|error| raised(py, &error))?)
     }
