@@ -42,21 +42,32 @@ fn check(tokens: &[Vec<u8>]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// `token_bytes.bin`: the bytes of all tokens by rank, special ones by their names, then
-/// `PADDING` zeros, so that decoding may copy a fixed number of bytes.
-/// `token_starts.bin`: u32 where each begins, and where the last ends.
+/// `token_slots.bin`: sixteen bytes for each token by rank, special ones by their names: up to
+/// fifteen bytes of it, zeros, and its length; or, for longer ones, u32 where it begins in
+/// `long_tokens.bin`, u32 its length, zeros, and `LONG`.
+/// `long_tokens.bin`: the bytes of the longer ones, one after the other.
 pub(crate) fn tables(tokens: &[Vec<u8>]) -> Result<Vec<Table>, Box<dyn Error>> {
-    const PADDING: usize = 16;
+    const LONG: u8 = 0xff;
     let specials =
         (special_names::FIRST..=special_names::LAST).map(|rank| special_name(rank).into());
-    let mut bytes = Vec::new();
-    let mut starts = vec![0];
+    let (mut slots, mut long) = (Vec::new(), Vec::new());
     for token in tokens.iter().cloned().chain(specials) {
-        bytes.extend(token);
-        starts.push(u32::try_from(bytes.len())?);
+        let mut slot = [0; 16];
+        if token.len() < slot.len() {
+            slot[..token.len()].copy_from_slice(&token);
+            slot[15] = u8::try_from(token.len())?;
+        } else {
+            slot[..4].copy_from_slice(&u32::try_from(long.len())?.to_le_bytes());
+            slot[4..8].copy_from_slice(&u32::try_from(token.len())?.to_le_bytes());
+            slot[15] = LONG;
+            long.extend(token);
+        }
+        slots.extend(slot);
     }
-    bytes.resize(bytes.len() + PADDING, 0);
-    Ok(vec![Table { name: "token_bytes.bin", bytes }, Table::of_u32("token_starts.bin", &starts)])
+    Ok(vec![
+        Table { name: "token_slots.bin", bytes: slots },
+        Table { name: "long_tokens.bin", bytes: long },
+    ])
 }
 
 fn special_name(rank: u32) -> String {

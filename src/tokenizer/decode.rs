@@ -1,30 +1,31 @@
 //! Token ids to bytes.
 
 use super::Rank;
-use super::vocabulary::{self, PADDING};
+use super::vocabulary;
 use crate::{Error, ErrorKind, Result};
 
 /// The bytes of the tokens, one after the other.
 pub(super) fn bytes(tokens: &[Rank]) -> Result<Vec<u8>> {
     // Room for what tokens have on average; it grows where they have more.
-    let mut out = Vec::with_capacity(tokens.len() * 5 + PADDING);
+    let mut out = Vec::with_capacity(tokens.len() * 5 + 16);
     append(tokens, &mut out)?;
     Ok(out)
 }
 
 /// Appends the bytes of the tokens.
 pub(super) fn append(tokens: &[Rank], out: &mut Vec<u8>) -> Result<()> {
-    let all = vocabulary::all_bytes();
     for (index, &token) in tokens.iter().enumerate() {
-        let (start, end) = vocabulary::span(token)
+        let slot = vocabulary::slot(token)
             .ok_or_else(|| Error::at(ErrorKind::InvalidToken { token }, index))?;
-        let after = out.len() + (end - start);
-        match all[start..].first_chunk::<PADDING>() {
+        match vocabulary::len_in(slot) {
             // A copy of a fixed size is a few instructions, whatever of it is then cut off.
-            Some(window) if end - start <= PADDING => out.extend_from_slice(window),
-            _ => out.extend_from_slice(&all[start..end]),
+            Some(len) => {
+                let after = out.len() + len;
+                out.extend_from_slice(slot);
+                out.truncate(after);
+            }
+            None => out.extend_from_slice(vocabulary::long_bytes_of(slot)),
         }
-        out.truncate(after);
     }
     Ok(())
 }

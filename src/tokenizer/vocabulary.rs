@@ -6,38 +6,54 @@ use super::Rank;
 use super::special_names;
 use super::tables::table;
 
+/// A token as build/vocabulary.rs packs it: so one cache line tells all of most tokens.
+pub(super) type Slot = [u8; 16];
+
 table!(
-    /// The bytes of all tokens, one after the other, then 16 zeros.
-    TOKEN_BYTES, 1, "token_bytes.bin"
+    /// A slot for each rank.
+    SLOTS, 16, "token_slots.bin"
 );
 table!(
-    /// u32: where the token of each rank begins in `TOKEN_BYTES`, and where the last ends.
-    TOKEN_STARTS, 4, "token_starts.bin"
+    /// The bytes of the tokens that are too long for a slot, one after the other.
+    LONG, 1, "long_tokens.bin"
 );
 
-/// Bytes that may be read behind any token.
-pub(super) const PADDING: usize = 16;
+/// Most bytes of a token that a slot holds.
+const LONGEST: usize = 15;
 
-/// Where the bytes of a token begin and end in `all_bytes`.
+/// The slot of a token; `None` for an id that does not exist.
 #[inline]
-pub(super) fn span(token: Rank) -> Option<(usize, usize)> {
-    let index = token as usize;
-    // One past the last id is the end of the table, not a token.
-    let (start, end) = (TOKEN_STARTS.get(index)?, TOKEN_STARTS.get(index + 1)?);
-    Some((u32::from_le_bytes(*start) as usize, u32::from_le_bytes(*end) as usize))
+pub(super) fn slot(token: Rank) -> Option<&'static Slot> {
+    SLOTS.get(token as usize)
 }
 
-/// The bytes of all tokens, each followed by at least `PADDING` more.
+/// The length of the token whose bytes the slot begins with; `None` if they are elsewhere.
 #[inline]
-pub(super) fn all_bytes() -> &'static [u8] {
-    TOKEN_BYTES.as_flattened()
+pub(super) fn len_in(slot: &Slot) -> Option<usize> {
+    let len = usize::from(slot[LONGEST]);
+    (len <= LONGEST).then_some(len)
+}
+
+/// The bytes of the token of a slot.
+#[inline]
+pub(super) fn bytes_of(slot: &'static Slot) -> &'static [u8] {
+    match len_in(slot) {
+        Some(len) => &slot[..len],
+        None => long_bytes_of(slot),
+    }
+}
+
+/// The bytes of a token that is too long for its slot.
+pub(super) fn long_bytes_of(slot: &Slot) -> &'static [u8] {
+    let [start, len, ..] = slot.as_chunks().0 else { return &[] };
+    let [start, len] = [start, len].map(|number| u32::from_le_bytes(*number) as usize);
+    LONG.as_flattened().get(start..start + len).unwrap_or_default()
 }
 
 /// The bytes of a token, special ones included; `None` for an id that does not exist.
 #[inline]
 pub(super) fn token_bytes(token: Rank) -> Option<&'static [u8]> {
-    let (start, end) = span(token)?;
-    all_bytes().get(start..end)
+    slot(token).map(bytes_of)
 }
 
 /// Writes the ordinary tokens as `o200k_base.tiktoken` has them: a line for each, its bytes in
