@@ -1,5 +1,7 @@
 //! `StreamableParser` for Python.
 
+use std::sync::Mutex;
+
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -10,6 +12,7 @@ use super::encoding::{MANY_TOKENS, PyHarmonyEncoding};
 use super::errors::{Misfit, raised};
 use super::lock::Call;
 use super::types::Types;
+use super::write::Strings;
 use super::{events, read, tokens, write};
 use crate::{
     Event, HarmonyEncodingName, HeaderData, ParseOptions, StateData, StreamableParser,
@@ -20,6 +23,14 @@ use crate::{
 #[pyclass(name = "StreamableParser", module = "openai_harmony._lowlevel", subclass)]
 pub(super) struct PyStreamableParser {
     inner: StreamableParser,
+    /// The strings of the messages that were asked for. Servers ask after each token.
+    strings: Mutex<Vec<Strings>>,
+}
+
+impl From<StreamableParser> for PyStreamableParser {
+    fn from(inner: StreamableParser) -> Self {
+        Self { inner, strings: Mutex::default() }
+    }
 }
 
 #[pymethods]
@@ -38,7 +49,7 @@ impl PyStreamableParser {
     ) -> PyResult<Self> {
         load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)
             .and_then(|encoding| StreamableParser::new(encoding, None))
-            .map(|inner| Self { inner })
+            .map(Self::from)
             .map_err(|error| raised(py, &error))
     }
 
@@ -58,14 +69,14 @@ impl PyStreamableParser {
         let options = ParseOptions { strict: strict.strict()? };
         let parser = StreamableParser::new_with_options(encoding.get().inner, role, options)
             .map_err(|error| raised(py, &error))?;
-        writing(slf)?.inner = parser;
+        *writing(slf)? = parser.into();
         Ok(())
     }
 
     /// Makes this parser a copy of another one.
     fn _become(slf: &Bound<'_, Self>, other: &Bound<'_, Self>) -> PyResult<()> {
         let parser = reading(other)?.inner.clone();
-        writing(slf)?.inner = parser;
+        *writing(slf)? = parser.into();
         Ok(())
     }
 
@@ -132,15 +143,24 @@ impl PyStreamableParser {
         let role = role.map(read::role).transpose().map_err(|misfit| misfit.raised(slf.py()))?;
         let mut parser = writing(slf)?;
         parser.inner.reset(role);
+        parser.strings = Mutex::default();
         Ok(parser)
     }
 
     // What the parser knows.
 
-    /// The complete messages, as new objects each time.
+    /// The complete messages, as new objects each time; they share their strings.
     #[getter]
     fn messages<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
-        write::messages(slf.py(), reading(slf)?.inner.messages())
+        let (py, parser) = (slf.py(), reading(slf)?);
+        let messages = parser.inner.messages();
+        // Another thread may be at it, or a finalizer that making objects sets off.
+        let Ok(mut strings) = parser.strings.try_lock() else {
+            return write::messages(py, messages);
+        };
+        let new = messages.iter().skip(strings.len());
+        strings.extend(new.map(|message| Strings::of(py, message)));
+        write::messages_of(py, &strings)
     }
 
     /// All tokens fed, those that raised too.

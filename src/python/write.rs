@@ -6,36 +6,82 @@ use pyo3::types::{PyDict, PyList, PyString};
 use serde_json::Value;
 
 use super::types::Types;
-use crate::chat::{Author, Content, Message, TextContent, ToolDescription, ToolNamespaceConfig};
+use crate::chat::{
+    Author, Content, Message, Role, TextContent, ToolDescription, ToolNamespaceConfig,
+};
 
 /// New objects for messages that the parser made.
 pub(super) fn messages<'py>(py: Python<'py>, messages: &[Message]) -> PyResult<Bound<'py, PyList>> {
     let types = Types::get(py)?;
-    let list = PyList::empty(py);
-    for one in messages {
-        list.append(message(py, types, one)?)?;
-    }
-    Ok(list)
+    list(py, messages.iter().map(|message| Strings::of(py, message).message(py, types)))
 }
 
-fn message<'py>(py: Python<'py>, types: &Types, message: &Message) -> PyResult<Bound<'py, PyAny>> {
-    let parts = PyList::empty(py);
-    for content in &message.content {
-        // A parser makes nothing but text.
-        if let Content::Text(TextContent { text }) = content {
-            parts.append(types.text.make(py, &[PyString::new(py, text).into_any()])?)?;
+/// New objects for messages whose strings there are already.
+pub(super) fn messages_of<'py>(
+    py: Python<'py>,
+    messages: &[Strings],
+) -> PyResult<Bound<'py, PyList>> {
+    let types = Types::get(py)?;
+    list(py, messages.iter().map(|strings| strings.message(py, types)))
+}
+
+/// What a message that the parser made is made of in Python. Strings cannot be changed, so copies
+/// of the message may share them.
+pub(super) struct Strings {
+    role: Role,
+    name: Py<PyAny>,
+    texts: Vec<Py<PyAny>>,
+    channel: Py<PyAny>,
+    recipient: Py<PyAny>,
+    content_type: Py<PyAny>,
+}
+
+impl Strings {
+    pub(super) fn of(py: Python<'_>, message: &Message) -> Self {
+        let text = |content: &Content| match content {
+            Content::Text(TextContent { text }) => {
+                Some(PyString::new(py, text).into_any().unbind())
+            }
+            // A parser makes nothing but text.
+            Content::SystemContent(_) | Content::DeveloperContent(_) => None,
+        };
+        Self {
+            role: message.author.role,
+            name: optional(py, message.author.name.as_deref()).unbind(),
+            texts: message.content.iter().filter_map(text).collect(),
+            channel: channel(py, message.channel.as_deref()).unbind(),
+            recipient: optional(py, message.recipient.as_deref()).unbind(),
+            content_type: optional(py, message.content_type.as_deref()).unbind(),
         }
     }
-    types.message.make(
-        py,
-        &[
-            author(py, &message.author)?,
-            parts.into_any(),
-            channel(py, message.channel.as_deref()),
-            optional(py, message.recipient.as_deref()),
-            optional(py, message.content_type.as_deref()),
-        ],
-    )
+
+    /// A new message.
+    fn message<'py>(&self, py: Python<'py>, types: &Types) -> PyResult<Bound<'py, PyAny>> {
+        let bound = |object: &Py<PyAny>| object.bind(py).clone();
+        let author = types.author.make(py, &[bound(types.role(self.role)), bound(&self.name)])?;
+        let parts = list(py, self.texts.iter().map(|text| types.text.make(py, &[bound(text)])))?;
+        types.message.make(
+            py,
+            &[
+                author,
+                parts.into_any(),
+                bound(&self.channel),
+                bound(&self.recipient),
+                bound(&self.content_type),
+            ],
+        )
+    }
+}
+
+fn list<'py>(
+    py: Python<'py>,
+    items: impl Iterator<Item = PyResult<Bound<'py, PyAny>>>,
+) -> PyResult<Bound<'py, PyList>> {
+    let list = PyList::empty(py);
+    for item in items {
+        list.append(item?)?;
+    }
+    Ok(list)
 }
 
 /// A channel. Those that the model knows are the same strings each time.
@@ -85,10 +131,7 @@ pub(super) fn namespace<'py>(
     py: Python<'py>,
     namespace: &ToolNamespaceConfig,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let tools = PyList::empty(py);
-    for one in &namespace.tools {
-        tools.append(tool(py, one)?)?;
-    }
+    let tools = list(py, namespace.tools.iter().map(|one| tool(py, one)))?;
     Types::get(py)?.namespace.make(
         py,
         &[
@@ -124,13 +167,7 @@ fn value<'py>(py: Python<'py>, json: &Value) -> PyResult<Bound<'py, PyAny>> {
             (_, Some(whole), _) => whole.into_pyobject(py)?.into_any(),
             (.., real) => real.into_pyobject(py)?.into_any(),
         },
-        Value::Array(items) => {
-            let list = PyList::empty(py);
-            for item in items {
-                list.append(value(py, item)?)?;
-            }
-            list.into_any()
-        }
+        Value::Array(items) => list(py, items.iter().map(|item| value(py, item)))?.into_any(),
         Value::Object(entries) => {
             let dict = PyDict::new(py);
             for (key, entry) in entries {

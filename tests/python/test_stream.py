@@ -214,6 +214,23 @@ class TestProcess:
         parser.messages.clear()
         assert parser.messages[0].channel == "final"
 
+    def test_messages_are_those_of_the_tokens_since_the_last_reset(
+        self, encoding: HarmonyEncoding
+    ) -> None:
+        def texts(parser: StreamableParser) -> list[str]:
+            return [message.content[0].text for message in parser.messages]  # type: ignore[attr-defined]
+
+        parser = StreamableParser(encoding, Role.ASSISTANT)
+        parser.feed(ids(encoding, ANSWER))
+        assert texts(parser) == ["Hi 🤷!"]
+        parser.feed(ids(encoding, "<|start|>user<|message|>Bye<|end|>"))
+        assert texts(parser) == ["Hi 🤷!", "Bye"]
+        other = copy.copy(parser)
+        other.reset(Role.USER).feed(ids(encoding, "<|message|>New<|end|>"))
+        assert (texts(other), texts(parser)) == (["New"], ["Hi 🤷!", "Bye"])
+        parser.__init__(encoding, Role.USER)  # type: ignore[misc]
+        assert texts(parser) == []
+
 
 class TestFeed:
     def test_tells_what_happened(self, encoding: HarmonyEncoding) -> None:
