@@ -1,6 +1,5 @@
 //! Arguments whose defaults are not `None`, and what they may hold.
 
-use std::borrow::Cow;
 use std::convert::Infallible;
 
 use pyo3::exceptions::PyValueError;
@@ -9,7 +8,7 @@ use pyo3::types::PyString;
 
 use super::errors::{Misfit, type_name, wrong_type};
 use super::read::boolean;
-use super::text::utf8;
+use super::text::{Chars, utf8};
 use crate::tokenizer::SpecialSet;
 
 /// What a caller gave, or [`LEFT_OUT`]. An `Option` in its place could not tell `None` from that.
@@ -37,7 +36,7 @@ impl Given<'_> {
     pub(super) fn errors(self) -> PyResult<String> {
         match &self.0 {
             None => Ok("replace".to_owned()),
-            Some(errors) => string(errors, "errors").map(Cow::into_owned),
+            Some(errors) => Ok(chars(errors, "errors")?.utf8().into_owned()),
         }
     }
 
@@ -59,10 +58,10 @@ impl Given<'_> {
     }
 }
 
-/// The text of the argument of this name.
-pub(super) fn string<'a>(object: &'a Bound<'_, PyAny>, argument: &str) -> PyResult<Cow<'a, str>> {
+/// The characters of the argument of this name.
+pub(super) fn chars<'a>(object: &'a Bound<'_, PyAny>, argument: &str) -> PyResult<Chars<'a>> {
     match object.cast::<PyString>() {
-        Ok(text) => utf8(text),
+        Ok(text) => Chars::of(text),
         Err(_) => Err(Misfit::type_of(object, "a string").inside(argument).raised(object.py())),
     }
 }

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
-use super::arguments::{Given, LEFT_OUT, string};
+use super::arguments::{Given, LEFT_OUT, chars};
 use super::errors::raised;
 use super::held::HeldMessage;
 use super::lock::Call;
@@ -136,19 +136,19 @@ impl PyHarmonyEncoding {
         disallowed_special: Given<'py>,
     ) -> PyResult<Bound<'py, PyList>> {
         let call = Call::begin(py);
-        let text = string(text, "text")?;
+        let text = chars(text, "text")?;
         let allowed = allowed_special.allowed_special()?;
         let disallowed = disallowed_special.disallowed_special()?;
         let tokenizer = self.tokenizer();
         let encode = || {
             let (allowed_names, disallowed_names) = (allowed.borrowed(), disallowed.borrowed());
             tokenizer.encode(
-                &text,
+                &text.utf8(),
                 &allowed.set(&allowed_names),
                 &disallowed.set(&disallowed_names),
             )
         };
-        let ids = call.unlocked(text.len() >= MUCH_TEXT, encode);
+        let ids = call.unlocked(text.min_len() >= MUCH_TEXT, encode);
         tokens::list(py, &ids.map_err(|error| raised(py, &error))?)
     }
 
@@ -159,9 +159,10 @@ impl PyHarmonyEncoding {
         text: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyList>> {
         let call = Call::begin(py);
-        let text = string(text, "text")?;
+        let text = chars(text, "text")?;
         let tokenizer = self.tokenizer();
-        let ids = call.unlocked(text.len() >= MUCH_TEXT, || tokenizer.encode_ordinary(&text));
+        let ids =
+            call.unlocked(text.min_len() >= MUCH_TEXT, || tokenizer.encode_ordinary(&text.utf8()));
         tokens::list(py, &ids)
     }
 

@@ -1,31 +1,12 @@
-//! Python strings to UTF-8 and back.
+//! UTF-8 to strings.
 
-use std::borrow::Cow;
 use std::ffi::CString;
 use std::mem::MaybeUninit;
 use std::slice;
 
+use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
-use pyo3::{ffi, intern};
-
-/// The text of a string. Lone surrogates, which UTF-8 cannot say, become U+FFFD; a pair of them
-/// becomes the character that it stands for.
-pub(super) fn utf8<'a>(string: &'a Bound<'_, PyString>) -> PyResult<Cow<'a, str>> {
-    if let Ok(text) = string.to_str() {
-        return Ok(Cow::Borrowed(text));
-    }
-    let utf16 = string.call_method1(
-        intern!(string.py(), "encode"),
-        (intern!(string.py(), "utf-16-le"), intern!(string.py(), "surrogatepass")),
-    )?;
-    let units = utf16.cast::<PyBytes>()?.as_bytes().chunks_exact(2);
-    let units = units.map(|unit| u16::from_le_bytes([unit[0], unit[1]]));
-    Ok(char::decode_utf16(units)
-        .map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER))
-        .collect::<String>()
-        .into())
-}
+use pyo3::types::PyString;
 
 /// What `bytes.decode("utf-8", errors)` gives, without the bytes object: for long texts, copying
 /// them into one takes as long as decoding them.
@@ -33,7 +14,7 @@ pub(super) fn utf8<'a>(string: &'a Bound<'_, PyString>) -> PyResult<Cow<'a, str>
 /// Python reads ASCII as fast as it can be copied. Of other text it does not know how wide its
 /// characters are, and starts over where a wider one comes: looking for the widest one first makes
 /// decoding Chinese a fifth faster in all, a chat with emoji nearly twice as fast.
-pub(super) fn decoded<'py>(
+pub(in crate::python) fn decoded<'py>(
     py: Python<'py>,
     bytes: &[u8],
     errors: &str,

@@ -1,0 +1,7 @@
+//! Python strings to UTF-8 and back.
+
+mod make;
+mod read;
+
+pub(super) use make::decoded;
+pub(super) use read::{Chars, utf8};

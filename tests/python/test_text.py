@@ -1,0 +1,65 @@
+"""Strings on their way in and out: every character, at every place of a block, and surrogates."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from openai_harmony import HarmonyEncoding, Message
+
+LONG = 1_000
+"""Characters from which on the package makes UTF-8 itself, by blocks of 32."""
+
+WIDE = ["\x7f", "\x80", "\xff", "\u0100", "\u07ff", "\u0800", "\uffff", "\U00010000", "\U0010ffff"]
+"""The first and the last character of each length, and of each width in which Python keeps them."""
+
+
+class TestTextIn:
+    @pytest.mark.parametrize("width", ["", "\u4e2d", "\U0001f600"])
+    def test_every_character(self, encoding: HarmonyEncoding, width: str) -> None:
+        code_points = [*range(0xD800), *range(0xE000, sys.maxunicode + 1)]
+        for start in range(0, len(code_points), 20_000):
+            text = width + "".join(map(chr, code_points[start : start + 20_000]))
+            tokens = encoding.encode(text, disallowed_special=())
+            assert encoding.decode_bytes(tokens) == text.encode()
+
+    @pytest.mark.parametrize("wide", WIDE)
+    @pytest.mark.parametrize("before", [*range(34), LONG - 1, LONG])
+    def test_any_place_of_a_block(self, encoding: HarmonyEncoding, wide: str, before: int) -> None:
+        for behind in (0, 1, 31, 32, LONG):
+            text = "a" * before + wide + "b" * behind
+            assert encoding.decode_bytes(encoding.encode(text)) == text.encode()
+
+    @pytest.mark.parametrize(
+        "padding", ["", "é" * LONG, "中" * LONG, "🤷" * LONG, "a" * (LONG + 31)]
+    )
+    @pytest.mark.parametrize(
+        ("text", "same"),
+        [
+            ("x\ud800y", "x\ufffdy"),
+            ("\ud83d\ude00 a", "\U0001f600 a"),
+            ("\ude00\ud83d", "\ufffd\ufffd"),
+            ("\ud83d\ud83d\ude00\ude00", "\ufffd\U0001f600\ufffd"),
+            ("\udcff", "\ufffd"),
+            ("the end\ud83d", "the end\ufffd"),
+        ],
+    )
+    def test_surrogates(
+        self, encoding: HarmonyEncoding, text: str, same: str, padding: str
+    ) -> None:
+        texts = padding + text, padding + same
+        assert len({tuple(encoding.encode(one)) for one in texts}) == 1
+        messages = [Message.from_role_and_content("user", one) for one in texts]
+        assert len({tuple(encoding.render(message)) for message in messages}) == 1
+
+
+class TestTextOut:
+    @pytest.mark.parametrize("wide", WIDE)
+    def test_is_as_python_makes_it(self, encoding: HarmonyEncoding, wide: str) -> None:
+        for before in (0, 1, 7, 8, 9, 100):
+            for behind in (0, 1, 7, 8, 9, 17):
+                text = "a" * before + wide + "é" + "b" * behind + wide
+                decoded = encoding.decode(encoding.encode(text))
+                assert decoded == text
+                assert sys.getsizeof(decoded) == sys.getsizeof(text.encode().decode())
