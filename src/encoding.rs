@@ -122,8 +122,7 @@ impl HarmonyEncoding {
         next_turn_role: Role,
         config: Option<&RenderConversationConfig>,
     ) -> Result<Vec<u32>> {
-        let ending = Ending::NextTurn(next_turn_role);
-        render::conversation(self.tokenizer(), conversation, ending, config)
+        self.conversation(conversation, Ending::NextTurn(next_turn_role), config)
     }
 
     /// Renders a conversation to train on: if its last message is the assistant's on `final`,
@@ -137,7 +136,7 @@ impl HarmonyEncoding {
         conversation: impl IntoIterator<Item = &'a Message>,
         config: Option<&RenderConversationConfig>,
     ) -> Result<Vec<u32>> {
-        render::conversation(self.tokenizer(), conversation, Ending::Return, config)
+        self.conversation(conversation, Ending::Return, config)
     }
 
     /// Renders a conversation and nothing after it.
@@ -150,7 +149,18 @@ impl HarmonyEncoding {
         conversation: impl IntoIterator<Item = &'a Message>,
         config: Option<&RenderConversationConfig>,
     ) -> Result<Vec<u32>> {
-        render::conversation(self.tokenizer(), conversation, Ending::None, config)
+        self.conversation(conversation, Ending::None, config)
+    }
+
+    fn conversation<'a>(
+        self,
+        conversation: impl IntoIterator<Item = &'a Message>,
+        ending: Ending,
+        config: Option<&RenderConversationConfig>,
+    ) -> Result<Vec<u32>> {
+        let mut tokens = Vec::new();
+        render::conversation(self.tokenizer(), conversation, ending, config, &mut tokens)?;
+        Ok(tokens)
     }
 
     /// Renders a single message.

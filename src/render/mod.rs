@@ -108,7 +108,8 @@ pub(crate) fn conversation<'a, M: AsMessage + 'a>(
     messages: impl IntoIterator<Item = &'a M>,
     ending: Ending,
     config: Option<&RenderConversationConfig>,
-) -> Result<Vec<u32>> {
+    into: &mut Vec<u32>,
+) -> Result<()> {
     let config = config.unwrap_or(&RenderConversationConfig::NONE);
     let messages: Vec<&M> = messages.into_iter().collect();
     let options = RenderOptions {
@@ -119,8 +120,7 @@ pub(crate) fn conversation<'a, M: AsMessage + 'a>(
         tool_schema: config.tool_schema,
         validate: config.validate,
     };
-    let mut tokens = Vec::new();
-    let mut sink = Sink::new(tokenizer, &mut tokens);
+    let mut sink = Sink::new(tokenizer, into);
     for kept in history::kept(&messages, config.policy()) {
         message_into(kept, options, &mut sink)?;
     }
@@ -132,7 +132,7 @@ pub(crate) fn conversation<'a, M: AsMessage + 'a>(
         (Ending::Return, true) => sink.replace_last(special::RETURN),
         (Ending::Return, false) | (Ending::None, _) => {}
     }
-    Ok(tokens)
+    Ok(())
 }
 
 /// Renders one message.

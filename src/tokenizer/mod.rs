@@ -92,7 +92,9 @@ impl Tokenizer {
     ///
     /// Only for text that may control the conversation: never for what users or tools wrote.
     pub fn encode_with_special_tokens(&self, text: &str) -> Vec<Rank> {
-        self.encode_allowing(text, &SpecialSet::All)
+        let mut tokens = Vec::new();
+        self.encode_allowing(text, &SpecialSet::All, &mut tokens);
+        tokens
     }
 
     /// Encodes text by tiktoken's rules: names of `allowed` special tokens stand for them, names
@@ -110,23 +112,38 @@ impl Tokenizer {
         allowed: &SpecialSet<'_>,
         disallowed: &SpecialSet<'_>,
     ) -> Result<Vec<Rank>> {
+        let mut tokens = Vec::new();
+        self.encode_into(text, allowed, disallowed, &mut tokens).map(|()| tokens)
+    }
+
+    /// Appends to `tokens` what [`encode`](Self::encode) returns.
+    ///
+    /// # Errors
+    ///
+    /// As [`encode`](Self::encode); nothing has been appended then.
+    pub fn encode_into(
+        &self,
+        text: &str,
+        allowed: &SpecialSet<'_>,
+        disallowed: &SpecialSet<'_>,
+        tokens: &mut Vec<Rank>,
+    ) -> Result<()> {
         if let Some(name) = special::find_disallowed(text, allowed, disallowed) {
             return Err(ErrorKind::DisallowedSpecial { token: name.to_owned() }.into());
         }
-        Ok(self.encode_allowing(text, allowed))
+        self.encode_allowing(text, allowed, tokens);
+        Ok(())
     }
 
     /// Each stretch between special tokens is a text of its own.
-    fn encode_allowing(self, text: &str, allowed: &SpecialSet<'_>) -> Vec<Rank> {
-        let mut tokens = Vec::new();
+    fn encode_allowing(self, text: &str, allowed: &SpecialSet<'_>, tokens: &mut Vec<Rank>) {
         let mut start = 0;
         while let Some(found) = special::find_allowed(text, start, allowed) {
-            self.encode_ordinary_into(&text[start..found.start], &mut tokens);
+            self.encode_ordinary_into(&text[start..found.start], tokens);
             tokens.push(found.token);
             start = found.end();
         }
-        self.encode_ordinary_into(&text[start..], &mut tokens);
-        tokens
+        self.encode_ordinary_into(&text[start..], tokens);
     }
 
     /// The bytes of a token, a special one's name; `None` for an id that does not exist.
