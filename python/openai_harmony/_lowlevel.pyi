@@ -16,12 +16,14 @@ __all__ = [
     "Repair",
     "StreamableParser",
     "get_tool_namespace_config",
+    "plain_message",
     "text_message",
 ]
 
 # Any iterable of ints: a list, a tuple, a range, an array, a NumPy array of integers.
 _Tokens: TypeAlias = Iterable[int]
 
+def plain_message(data: object) -> Message | None: ...
 def text_message(author: Author | Role, text: str) -> Message: ...
 def get_tool_namespace_config(name: str) -> ToolNamespaceConfig: ...
 

@@ -19,6 +19,7 @@ mod ints;
 mod lock;
 mod model;
 mod options;
+mod plain;
 mod read;
 mod schema;
 mod source;
@@ -44,6 +45,7 @@ fn _lowlevel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<events::MessageEnd>()?;
     module.add_class::<events::Repair>()?;
     module.add_function(wrap_pyfunction!(text_message, module)?)?;
+    module.add_function(wrap_pyfunction!(plain_message, module)?)?;
     module.add_function(wrap_pyfunction!(get_tool_namespace_config, module)?)
 }
 
@@ -54,6 +56,12 @@ fn text_message<'py>(
     text: &Bound<'py, PyString>,
 ) -> PyResult<Bound<'py, PyAny>> {
     write::text_message(author, text)
+}
+
+/// The message of a canonical JSON form in which all is plain, or `None` where it needs validation.
+#[pyfunction]
+fn plain_message<'py>(data: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    plain::message(data)
 }
 
 /// The namespace of a built-in tool, `browser` or `python`.

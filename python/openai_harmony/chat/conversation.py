@@ -7,6 +7,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Mapping, Union
 from pydantic import BaseModel, Field
 from typing_extensions import Self
 
+from openai_harmony import _lowlevel
 from openai_harmony.chat.json_form import (
     error_inside,
     json_text,
@@ -56,8 +57,11 @@ class Conversation(BaseModel):
         entries = require_list(require_field(fields, "messages", "conversation"), "messages")
         messages = []
         for index, entry in enumerate(entries):
-            with error_inside("messages", index):
-                messages.append(Message.from_dict(entry))
+            message = _lowlevel.plain_message(entry)
+            if message is None:
+                with error_inside("messages", index):
+                    message = Message.from_dict(entry)
+            messages.append(message)
         return cls(messages=messages)
 
     @classmethod

@@ -154,6 +154,8 @@ class Message(BaseModel):
         ``ValueError`` says what is wrong, and where: a missing field, an unknown role or kind of
         content, a wrong type.
         """
+        if cls is Message and (plain := _lowlevel.plain_message(data)) is not None:
+            return cast(Self, plain)
         fields = require_object(data, "message")
         require_field(fields, "content", "message")
         if "author" in fields:
