@@ -121,6 +121,16 @@ impl Tokenizer {
     /// # Errors
     ///
     /// As [`encode`](Self::encode); nothing has been appended then.
+    ///
+    /// ```
+    /// use openai_harmony::tokenizer::{SpecialSet, Tokenizer, special};
+    ///
+    /// let tokenizer = Tokenizer::o200k_harmony();
+    /// let mut tokens = vec![special::START];
+    /// tokenizer.encode_into("user", &SpecialSet::None, &SpecialSet::All, &mut tokens)?;
+    /// assert_eq!(tokens, [special::START, 1428]);
+    /// # Ok::<(), openai_harmony::Error>(())
+    /// ```
     pub fn encode_into(
         &self,
         text: &str,
