@@ -3,7 +3,7 @@
 //! A thread that waits for the lock sleeps, and waking it up takes about as long as rendering a
 //! conversation: two threads that render got no more done than one. Where the lock is held by
 //! another call of this package, which is soon over, a thread therefore stays awake for a moment.
-//! Two threads then get 1.3 to 1.8 times as much done as one.
+//! Rendering in two threads takes a third less time with it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
