@@ -68,7 +68,7 @@ impl PyHarmonyEncoding {
             }
         }
         // Other sequences, and errors, which name the token's place.
-        on_ids(tokens, |ids| tokenizer.decode_bytes(ids))
+        on_ids(&Call::begin(tokens.py()), tokens, |ids| tokenizer.decode_bytes(ids))
     }
 }
 
@@ -151,7 +151,7 @@ impl PyHarmonyEncoding {
                 ids,
             )
         };
-        tokens_of(&call, text.min_len() >= MUCH_TEXT, encode)
+        tokens_of(&call, text.size() >= MUCH_TEXT, encode)
     }
 
     /// Encodes text in which no special token is looked for.
@@ -163,7 +163,7 @@ impl PyHarmonyEncoding {
         let call = Call::begin(py);
         let text = chars(text, "text")?;
         let tokenizer = self.tokenizer();
-        tokens_of(&call, text.min_len() >= MUCH_TEXT, |ids| {
+        tokens_of(&call, text.size() >= MUCH_TEXT, |ids| {
             tokenizer.encode_ordinary_into(&text.utf8(), ids);
             Ok(())
         })
@@ -187,7 +187,7 @@ impl PyHarmonyEncoding {
     /// The text that tokens stand for; `HarmonyError` if their bytes are no UTF-8.
     fn decode_utf8(&self, tokens: &Bound<'_, PyAny>) -> PyResult<String> {
         let tokenizer = self.tokenizer();
-        on_ids(tokens, |ids| tokenizer.decode_utf8(ids))
+        on_ids(&Call::begin(tokens.py()), tokens, |ids| tokenizer.decode_utf8(ids))
     }
 
     /// The bytes that tokens stand for.
@@ -279,7 +279,9 @@ impl PyHarmonyEncoding {
         let py = tokens.py();
         let role = role.map(read::role).transpose().map_err(|misfit| misfit.raised(py))?;
         let options = ParseOptions { strict: strict.strict()? };
-        let messages = on_ids(tokens, |ids| {
+        // Until the messages are made.
+        let call = Call::begin(py);
+        let messages = on_ids(&call, tokens, |ids| {
             self.inner.parse_messages_from_completion_tokens_with_options(
                 ids.iter().copied(),
                 role,
@@ -292,13 +294,13 @@ impl PyHarmonyEncoding {
 
 /// Does work on the ids that a Python object holds.
 fn on_ids<T: Send>(
+    call: &Call<'_>,
     tokens: &Bound<'_, PyAny>,
     work: impl FnOnce(&[u32]) -> Result<T> + Send,
 ) -> PyResult<T> {
-    let py = tokens.py();
-    let call = Call::begin(py);
     let ids = tokens::read(tokens)?;
-    call.unlocked(ids.len() >= MANY_TOKENS, || work(&ids)).map_err(|error| raised(py, &error))
+    call.unlocked(ids.len() >= MANY_TOKENS, || work(&ids))
+        .map_err(|error| raised(call.py(), &error))
 }
 
 /// The list of the tokens that `write` appends to an empty vector.

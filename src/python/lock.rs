@@ -18,8 +18,8 @@ static HELD: AtomicBool = AtomicBool::new(false);
 /// Whether some thread stays awake for it. One is enough: it takes a processor.
 static AWAKE: AtomicBool = AtomicBool::new(false);
 
-/// How long a thread stays awake: longer than most calls need the lock. A fifth of it is too little
-/// where the machine is slow.
+/// How long a thread stays awake: longer than most calls need the lock. A fifth of it is too
+/// little where the machine is slow.
 const PATIENCE: Duration = Duration::from_millis(1);
 
 /// How often the lock must be found free: between two calls of a loop nobody holds it for us.

@@ -6,6 +6,7 @@
 //! ```text
 //! in    read    pydantic models      -> held messages      schema  dicts -> JSON values
 //!       tokens  any ints             -> token ids          text    str   -> UTF-8
+//!       plain   dicts                -> pydantic models
 //! out   write   chat structs         -> pydantic models    events  what the parser reports
 //!       tokens  token ids            -> list of ints       errors  Error -> HarmonyError
 //! ```

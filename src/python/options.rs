@@ -1,12 +1,11 @@
 //! Options of rendering, from Python's models.
 
-use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use super::errors::{Misfit, Read};
 use super::read::boolean;
-use super::source::Source;
+use super::source::{Source, fields};
 use super::text::utf8;
 use crate::{
     AnalysisPolicy, HeaderStyle, RenderConversationConfig, RenderOptions, ToolSchemaStyle,
@@ -17,14 +16,16 @@ pub(super) fn config(object: Option<&Bound<'_, PyAny>>) -> Read<RenderConversati
     let Some(object) = object else {
         return Ok(RenderConversationConfig::default());
     };
-    let (py, source) = (object.py(), Source::any(object, "a RenderConversationConfig"));
-    Ok(RenderConversationConfig {
-        auto_drop_analysis: source.field(intern!(py, "auto_drop_analysis"), boolean)?,
-        analysis: source.field(intern!(py, "analysis"), analysis_policy)?,
-        header_style: source.field(intern!(py, "header_style"), header_style)?,
-        tool_schema: source.field(intern!(py, "tool_schema"), tool_schema)?,
-        validate: source.field(intern!(py, "validate"), boolean)?,
-    })
+    Ok(fields!(
+        Source::any(object, "a RenderConversationConfig"),
+        RenderConversationConfig {
+            auto_drop_analysis: boolean,
+            analysis: analysis_policy,
+            header_style: header_style,
+            tool_schema: tool_schema,
+            validate: boolean,
+        }
+    ))
 }
 
 /// How to render a single message.
@@ -32,14 +33,15 @@ pub(super) fn render_options(object: Option<&Bound<'_, PyAny>>) -> Read<RenderOp
     let Some(object) = object else {
         return Ok(RenderOptions::default());
     };
-    let (py, source) = (object.py(), Source::any(object, "a RenderOptions"));
-    let has_tools = intern!(py, "conversation_has_function_tools");
-    Ok(RenderOptions {
-        conversation_has_function_tools: source.field(has_tools, boolean)?,
-        header_style: source.field(intern!(py, "header_style"), header_style)?,
-        tool_schema: source.field(intern!(py, "tool_schema"), tool_schema)?,
-        validate: source.field(intern!(py, "validate"), boolean)?,
-    })
+    Ok(fields!(
+        Source::any(object, "a RenderOptions"),
+        RenderOptions {
+            conversation_has_function_tools: boolean,
+            header_style: header_style,
+            tool_schema: tool_schema,
+            validate: boolean,
+        }
+    ))
 }
 
 fn analysis_policy(object: &Bound<'_, PyAny>) -> Read<Option<AnalysisPolicy>> {

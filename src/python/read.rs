@@ -13,22 +13,13 @@ use pyo3::types::{PyDict, PyList, PyString, PyType};
 use super::errors::{Misfit, Read};
 use super::held::{HeldAuthor, HeldMessage, HeldPart, Text};
 use super::schema;
-use super::source::Source;
+use super::source::{Source, fields};
 use super::text::utf8;
 use super::types::Types;
 use crate::chat::{
     ChannelConfig, DeveloperContent, ReasoningEffort, ResponseFormat, Role, SystemContent,
     ToolDescription, ToolNamespaceConfig,
 };
-
-/// Reads attributes of an object into the fields of the same names of a struct. The object should
-/// be of the class.
-macro_rules! fields {
-    ($object:expr, $class:expr, $kind:literal, $struct:ident { $($field:ident: $read:expr),* $(,)? }) => {{
-        let source = Source::new($object, $class, $kind);
-        $struct { $($field: source.field(intern!($object.py(), stringify!($field)), $read)?),* }
-    }};
-}
 
 /// The messages of a conversation.
 pub(super) fn conversation(object: &Bound<'_, PyAny>) -> Read<Vec<HeldMessage>> {
@@ -47,9 +38,7 @@ pub(super) fn message(object: &Bound<'_, PyAny>) -> Read<HeldMessage> {
         return message(&told);
     }
     Ok(fields!(
-        object,
-        &types.message.class,
-        "a Message",
+        Source::new(object, &types.message.class, "a Message"),
         HeldMessage {
             author: author,
             recipient: optional_text,
@@ -62,7 +51,10 @@ pub(super) fn message(object: &Bound<'_, PyAny>) -> Read<HeldMessage> {
 
 fn author(object: &Bound<'_, PyAny>) -> Read<HeldAuthor> {
     let class = &Types::get(object.py())?.author.class;
-    Ok(fields!(object, class, "an Author", HeldAuthor { role: role, name: optional_text }))
+    Ok(fields!(
+        Source::new(object, class, "an Author"),
+        HeldAuthor { role: role, name: optional_text }
+    ))
 }
 
 /// A role: a member of `Role`, or its word.
@@ -169,9 +161,7 @@ fn text_content(object: &Bound<'_, PyAny>) -> Read<HeldPart> {
 
 fn system(object: &Bound<'_, PyAny>) -> Read<HeldPart> {
     let content = fields!(
-        object,
-        &Types::get(object.py())?.system,
-        "a SystemContent",
+        Source::new(object, &Types::get(object.py())?.system, "a SystemContent"),
         SystemContent {
             model_identity: optional_string,
             reasoning_effort: |effort| optional(effort, reasoning_effort),
@@ -186,9 +176,7 @@ fn system(object: &Bound<'_, PyAny>) -> Read<HeldPart> {
 
 fn developer(object: &Bound<'_, PyAny>) -> Read<HeldPart> {
     let content = fields!(
-        object,
-        &Types::get(object.py())?.developer,
-        "a DeveloperContent",
+        Source::new(object, &Types::get(object.py())?.developer, "a DeveloperContent"),
         DeveloperContent {
             instructions: optional_string,
             tools: |tools| optional(tools, namespaces),
@@ -211,9 +199,7 @@ fn channel_config(object: &Bound<'_, PyAny>) -> Read<ChannelConfig> {
     let class = &Types::get(object.py())?.channel_config;
     let object = &model(object, class)?;
     Ok(fields!(
-        object,
-        class,
-        "a ChannelConfig",
+        Source::new(object, class, "a ChannelConfig"),
         ChannelConfig {
             valid_channels: |channels| each(channels, string),
             channel_required: boolean,
@@ -238,9 +224,7 @@ fn namespace(object: &Bound<'_, PyAny>) -> Read<ToolNamespaceConfig> {
     let class = &Types::get(object.py())?.namespace.class;
     let object = &model(object, class)?;
     Ok(fields!(
-        object,
-        class,
-        "a ToolNamespaceConfig",
+        Source::new(object, class, "a ToolNamespaceConfig"),
         ToolNamespaceConfig {
             name: string,
             description: optional_string,
@@ -253,9 +237,7 @@ fn tool(object: &Bound<'_, PyAny>) -> Read<ToolDescription> {
     let class = &Types::get(object.py())?.tool.class;
     let object = &model(object, class)?;
     Ok(fields!(
-        object,
-        class,
-        "a ToolDescription",
+        Source::new(object, class, "a ToolDescription"),
         ToolDescription {
             name: string,
             description: optional_string,
@@ -265,12 +247,10 @@ fn tool(object: &Bound<'_, PyAny>) -> Read<ToolDescription> {
 }
 
 fn response_format(object: &Bound<'_, PyAny>) -> Read<ResponseFormat> {
-    let (py, source) = (object.py(), Source::any(object, "a ResponseFormat"));
-    Ok(ResponseFormat {
-        name: source.field(intern!(py, "name"), string)?,
-        description: source.field(intern!(py, "description"), optional_string)?,
-        schema: source.field(intern!(py, "schema"), schema::value)?,
-    })
+    Ok(fields!(
+        Source::any(object, "a ResponseFormat"),
+        ResponseFormat { name: string, description: optional_string, schema: schema::value }
+    ))
 }
 
 /// Reads each item of a list, or of anything else to iterate over.

@@ -6,6 +6,18 @@ use pyo3::types::{PyString, PyType};
 
 use super::errors::{Misfit, Read};
 
+/// Reads attributes into the fields of the same names of a struct.
+macro_rules! fields {
+    ($source:expr, $struct:ident { $($field:ident: $read:expr),* $(,)? }) => {{
+        let source = $source;
+        $struct {
+            $($field: source.field(pyo3::intern!(source.py(), stringify!($field)), $read)?),*
+        }
+    }};
+}
+
+pub(super) use fields;
+
 /// An object to read the attributes of, and what it should be.
 pub(super) struct Source<'a, 'py> {
     object: &'a Bound<'py, PyAny>,
@@ -29,6 +41,10 @@ impl<'a, 'py> Source<'a, 'py> {
         Self { object, expected, is_exact: object.get_type().is(class) }
     }
 
+    pub(super) fn py(&self) -> Python<'py> {
+        self.object.py()
+    }
+
     /// Reads an attribute.
     pub(super) fn field<T>(
         &self,
@@ -45,12 +61,11 @@ impl<'a, 'py> Source<'a, 'py> {
     /// pydantic gives models, which is for attributes that are missing: a third of the time.
     fn attribute(&self, name: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyAny>> {
         if self.is_exact {
-            let py = self.object.py();
             // SAFETY: both are live objects, `name` is a string and the interpreter is attached.
             // The call returns a new reference, or null with an exception set.
             let value = unsafe {
                 let value = ffi::PyObject_GenericGetAttr(self.object.as_ptr(), name.as_ptr());
-                Bound::from_owned_ptr_or_err(py, value)
+                Bound::from_owned_ptr_or_err(self.py(), value)
             };
             if value.is_ok() {
                 return value;

@@ -20,7 +20,7 @@ pub enum AnalysisPolicy {
 }
 
 const ANALYSIS: &str = "analysis";
-const FINAL: &str = "final";
+pub(super) const FINAL: &str = "final";
 
 /// The messages that a policy keeps, in their order.
 pub(super) fn kept<'m, M: AsMessage>(

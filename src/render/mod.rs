@@ -126,7 +126,7 @@ pub(crate) fn conversation<'a, M: AsMessage + 'a>(
     }
     let ends_in_final = messages
         .last()
-        .is_some_and(|message| message.is_from(Role::Assistant) && message.is_on("final"));
+        .is_some_and(|message| message.is_from(Role::Assistant) && message.is_on(history::FINAL));
     match (ending, ends_in_final) {
         (Ending::NextTurn(role), _) => sink.next_turn(role),
         (Ending::Return, true) => sink.replace_last(special::RETURN),

@@ -158,7 +158,8 @@ impl Tokenizer {
 
     /// The bytes of a token, a special one's name; `None` for an id that does not exist.
     ///
-    /// A token may end or begin in the midst of a character. One read of a table, two for tokens of more than 15 bytes.
+    /// A token may end or begin in the midst of a character. One read of a table, two for tokens of
+    /// more than 15 bytes.
     #[inline]
     pub fn token_bytes(&self, token: Rank) -> Option<&'static [u8]> {
         vocabulary::token_bytes(token)

@@ -34,15 +34,6 @@ pub(super) fn len_in(slot: &Slot) -> Option<usize> {
     (len <= LONGEST).then_some(len)
 }
 
-/// The bytes of the token of a slot.
-#[inline]
-pub(super) fn bytes_of(slot: &'static Slot) -> &'static [u8] {
-    match len_in(slot) {
-        Some(len) => &slot[..len],
-        None => long_bytes_of(slot),
-    }
-}
-
 /// The bytes of a token that is too long for its slot.
 pub(super) fn long_bytes_of(slot: &Slot) -> &'static [u8] {
     let [start, len, ..] = slot.as_chunks().0 else { return &[] };
@@ -53,7 +44,11 @@ pub(super) fn long_bytes_of(slot: &Slot) -> &'static [u8] {
 /// The bytes of a token, special ones included; `None` for an id that does not exist.
 #[inline]
 pub(super) fn token_bytes(token: Rank) -> Option<&'static [u8]> {
-    slot(token).map(bytes_of)
+    let slot = slot(token)?;
+    Some(match len_in(slot) {
+        Some(len) => &slot[..len],
+        None => long_bytes_of(slot),
+    })
 }
 
 /// Writes the ordinary tokens as `o200k_base.tiktoken` has them: a line for each, its bytes in

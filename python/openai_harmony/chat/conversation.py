@@ -7,7 +7,6 @@ from typing import Any, Dict, Iterable, Iterator, List, Mapping, Union
 from pydantic import BaseModel, Field
 from typing_extensions import Self
 
-from openai_harmony import _lowlevel
 from openai_harmony.chat.json_form import (
     error_inside,
     json_text,
@@ -57,11 +56,10 @@ class Conversation(BaseModel):
         entries = require_list(require_field(fields, "messages", "conversation"), "messages")
         messages = []
         for index, entry in enumerate(entries):
-            message = _lowlevel.plain_message(entry)
-            if message is None:
-                with error_inside("messages", index):
-                    message = Message.from_dict(entry)
-            messages.append(message)
+            try:
+                messages.append(Message.from_dict(entry))
+            except ValueError as error:
+                raise error_inside(error, "messages", index) from None
         return cls(messages=messages)
 
     @classmethod

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager
-from typing import Any, Dict, Iterator, List, Mapping, Union
+from typing import Any, Dict, List, Mapping, Union
 
 from pydantic import ValidationError
 
@@ -49,13 +48,10 @@ def require_field(fields: Mapping[str, Any], name: str, what: str) -> Any:
         raise MissingFieldError(f"Invalid {what}: {name!r} is missing") from None
 
 
-@contextmanager
-def error_inside(field: str, index: int) -> Iterator[None]:
-    """Says of an error raised inside in which entry of which field it arose."""
-    try:
-        yield
-    except ValidationError as error:
-        raise ValidationError.from_exception_data(
+def error_inside(error: ValueError, field: str, index: int) -> ValueError:
+    """The same error, which says in which entry of which field it arose."""
+    if isinstance(error, ValidationError):
+        return ValidationError.from_exception_data(
             error.title,
             [
                 {
@@ -66,11 +62,10 @@ def error_inside(field: str, index: int) -> Iterator[None]:
                 }
                 for line in error.errors()
             ],
-        ) from None
-    except ValueError as error:
-        ours = isinstance(error, (MissingFieldError, WrongTypeError))
-        kind = type(error) if ours else ValueError
-        raise kind(f"{error} (in {field}[{index}])") from None
+        )
+    ours = isinstance(error, (MissingFieldError, WrongTypeError))
+    kind = type(error) if ours else ValueError
+    return kind(f"{error} (in {field}[{index}])")
 
 
 def _context(line: Mapping[str, Any]) -> Dict[str, Any]:

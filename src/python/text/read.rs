@@ -46,20 +46,19 @@ impl<'a> Chars<'a> {
             PyStringData::Ucs2(units) => Self::Two(units),
             PyStringData::Ucs4(units) => Self::Four(units),
         };
-        let is_utf8 =
-            chars.min_len() < LONG || matches!(chars, Self::One(units) if units.is_ascii());
+        let is_utf8 = string.len()? < LONG || matches!(chars, Self::One(units) if units.is_ascii());
         // Not where there are surrogates.
         let text = if is_utf8 { string.to_str().ok() } else { None };
         Ok(text.map_or(chars, Self::Utf8))
     }
 
-    /// How many bytes the text has, at the least.
-    pub(in crate::python) fn min_len(&self) -> usize {
+    /// In how many bytes Python has the text, about as many as it has in UTF-8.
+    pub(in crate::python) fn size(&self) -> usize {
         match self {
             Self::Utf8(text) => text.len(),
             Self::One(units) => units.len(),
-            Self::Two(units) => units.len(),
-            Self::Four(units) => units.len(),
+            Self::Two(units) => size_of_val(*units),
+            Self::Four(units) => size_of_val(*units),
         }
     }
 
