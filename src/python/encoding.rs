@@ -11,7 +11,6 @@ use super::held::HeldMessage;
 use super::lock::Call;
 use super::text::utf8;
 use super::{options, read, text, tokens, write};
-use crate::chat::{AsMessage, Part};
 use crate::render::{self, Ending};
 use crate::tokenizer::Tokenizer;
 use crate::{HarmonyEncoding, HarmonyEncodingName, ParseOptions, Result, load_harmony_encoding};
@@ -43,11 +42,13 @@ impl PyHarmonyEncoding {
     ) -> PyResult<Bound<'py, PyList>> {
         let (py, tokenizer) = (conversation.py(), self.tokenizer());
         let call = Call::begin(py);
-        let messages = read::conversation(conversation).map_err(|misfit| misfit.raised(py))?;
+        let mut messages = read::conversation(conversation).map_err(|misfit| misfit.raised(py))?;
         let config =
             options::config(config).map_err(|misfit| misfit.inside("config").raised(py))?;
         tokens_of(&call, is_much(&messages), |ids| {
-            render::conversation(tokenizer, &messages, ending, Some(&config), ids)
+            let rendered = render::conversation(tokenizer, &messages, ending, Some(&config), ids);
+            messages.iter_mut().for_each(HeldMessage::drop_copies);
+            rendered
         })
     }
 
@@ -331,10 +332,5 @@ fn tokens_of<'py>(
 
 /// Whether messages hold so much that they are better rendered without the lock.
 fn is_much(messages: &[HeldMessage]) -> bool {
-    let size = |part: Part<'_>| match part {
-        Part::Text(text) => text.len(),
-        // Their text is long enough for half of it, tools apart.
-        Part::System(_) | Part::Developer(_) => MUCH_TEXT / 2,
-    };
-    messages.iter().flat_map(HeldMessage::parts).map(size).sum::<usize>() >= MUCH_TEXT
+    messages.iter().map(HeldMessage::size).sum::<usize>() >= MUCH_TEXT
 }

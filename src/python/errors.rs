@@ -29,7 +29,11 @@ pub(super) fn wrong_type(py: Python<'_>, text: String) -> PyErr {
 }
 
 /// What is wrong with a Python object, and where in it.
-pub(super) struct Misfit {
+///
+/// Boxed: handing on results that have room for all of it is a tenth of reading messages.
+pub(super) struct Misfit(Box<Finding>);
+
+struct Finding {
     /// `content[0].text`; empty for the object itself.
     path: String,
     problem: Problem,
@@ -66,16 +70,16 @@ impl Misfit {
 
     /// The same, seen from the object around: `step` is `author`, or `[3]`.
     pub(super) fn inside(mut self, step: impl Display) -> Self {
-        let dot = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };
-        self.path = format!("{step}{dot}{}", self.path);
+        let dot = if self.0.path.is_empty() || self.0.path.starts_with('[') { "" } else { "." };
+        self.0.path = format!("{step}{dot}{}", self.0.path);
         self
     }
 
     /// The exception, which names the path.
     pub(super) fn raised(self, py: Python<'_>) -> PyErr {
-        let path = readable(self.path);
+        let path = readable(self.0.path);
         let at = |text| if path.is_empty() { text } else { format!("{path}: {text}") };
-        match self.problem {
+        match self.0.problem {
             Problem::Type(text) => wrong_type(py, at(text)),
             Problem::Value(text) => PyValueError::new_err(at(text)),
             Problem::Raised(error) => error,
@@ -98,7 +102,7 @@ fn readable(path: String) -> String {
 
 impl From<Problem> for Misfit {
     fn from(problem: Problem) -> Self {
-        Self { path: String::new(), problem }
+        Self(Box::new(Finding { path: String::new(), problem }))
     }
 }
 

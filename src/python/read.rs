@@ -11,10 +11,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyType};
 
 use super::errors::{Misfit, Read};
-use super::held::{HeldAuthor, HeldMessage, HeldPart, Text};
+use super::held::{HeldAuthor, HeldMessage, HeldPart, Parts};
 use super::schema;
 use super::source::{Source, fields};
-use super::text::utf8;
+use super::text::{HeldText, utf8};
 use super::types::Types;
 use crate::chat::{
     ChannelConfig, DeveloperContent, ReasoningEffort, ResponseFormat, Role, SystemContent,
@@ -69,11 +69,17 @@ pub(super) fn role(object: &Bound<'_, PyAny>) -> Read<Role> {
 }
 
 /// The parts of a message. A string stands for a single text, as in validation.
-fn contents(object: &Bound<'_, PyAny>) -> Read<Vec<HeldPart>> {
+fn contents(object: &Bound<'_, PyAny>) -> Read<Parts> {
     if let Ok(text) = object.cast::<PyString>() {
-        return Ok(vec![HeldPart::Text(Text::of(text)?)]);
+        return Ok(Parts::One(HeldPart::Text(HeldText::of(text)?)));
     }
-    each(object, part)
+    if let Ok(list) = object.cast::<PyList>()
+        && list.len() == 1
+    {
+        let only = list.get_item(0)?;
+        return part(&only).map(Parts::One).map_err(|misfit| misfit.inside("[0]"));
+    }
+    each(object, part).map(Parts::Many)
 }
 
 fn part(object: &Bound<'_, PyAny>) -> Read<HeldPart> {
@@ -285,23 +291,23 @@ fn optional<'py, T>(
 }
 
 fn string(object: &Bound<'_, PyAny>) -> Read<String> {
-    text(object).map(Text::into_string)
+    text(object).map(|text| text.as_str().to_owned())
 }
 
-fn text(object: &Bound<'_, PyAny>) -> Read<Text> {
+fn text(object: &Bound<'_, PyAny>) -> Read<HeldText> {
     match object.cast::<PyString>() {
-        Ok(text) => Ok(Text::of(text)?),
+        Ok(text) => Ok(HeldText::of(text)?),
         Err(_) => Err(Misfit::type_of(object, "a string")),
     }
 }
 
 fn optional_string(object: &Bound<'_, PyAny>) -> Read<Option<String>> {
-    Ok(optional_text(object)?.map(Text::into_string))
+    Ok(optional_text(object)?.map(|text| text.as_str().to_owned()))
 }
 
-fn optional_text(object: &Bound<'_, PyAny>) -> Read<Option<Text>> {
+fn optional_text(object: &Bound<'_, PyAny>) -> Read<Option<HeldText>> {
     match object.cast::<PyString>() {
-        Ok(text) => Ok(Some(Text::of(text)?)),
+        Ok(text) => Ok(Some(HeldText::of(text)?)),
         Err(_) if object.is_none() => Ok(None),
         Err(_) => Err(Misfit::type_of(object, "a string or None")),
     }

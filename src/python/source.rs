@@ -65,11 +65,13 @@ impl<'a, 'py> Source<'a, 'py> {
             // The call returns a new reference, or null with an exception set.
             let value = unsafe {
                 let value = ffi::PyObject_GenericGetAttr(self.object.as_ptr(), name.as_ptr());
-                Bound::from_owned_ptr_or_err(self.py(), value)
+                Bound::from_owned_ptr_or_opt(self.py(), value)
             };
-            if value.is_ok() {
-                return value;
+            if let Some(value) = value {
+                return Ok(value);
             }
+            // Asked for again below, in all the ways that there are.
+            drop(PyErr::take(self.py()));
         }
         self.object.getattr(name)
     }

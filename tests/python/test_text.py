@@ -6,7 +6,14 @@ import sys
 
 import pytest
 
-from openai_harmony import HarmonyEncoding, Message
+from openai_harmony import (
+    Author,
+    Conversation,
+    HarmonyEncoding,
+    Message,
+    Role,
+    TextContent,
+)
 
 LONG = 1_000
 """Characters from which on the package makes UTF-8 itself, by blocks of 32."""
@@ -52,6 +59,21 @@ class TestTextIn:
         assert len({tuple(encoding.encode(one)) for one in texts}) == 1
         messages = [Message.from_role_and_content("user", one) for one in texts]
         assert len({tuple(encoding.render(message)) for message in messages}) == 1
+
+    @pytest.mark.parametrize("wide", WIDE)
+    @pytest.mark.parametrize("length", [0, 1, 40, LONG])
+    def test_in_messages(self, encoding: HarmonyEncoding, wide: str, length: int) -> None:
+        text = "a" * length + wide
+        tool = Author.new(Role.TOOL, "name" + wide)
+        message = Message(author=tool, content=[TextContent(text=text)] * 2)
+        message = message.with_channel("channel" + wide).with_recipient("to" + wide)
+        # A hundred are rendered without the interpreter's lock.
+        for messages in ([message], [message] * 100):
+            tokens = encoding.render_conversation(Conversation.from_messages(messages))
+            assert encoding.decode_utf8(tokens) == len(messages) * (
+                f"<|start|>name{wide} to=to{wide}<|channel|>channel{wide}<|message|>{text}{text}"
+                "<|end|>"
+            )
 
 
 class TestTextOut:

@@ -1,7 +1,9 @@
 //! Python strings to UTF-8 and back.
 
+mod held;
 mod make;
 mod read;
 
+pub(super) use held::HeldText;
 pub(super) use make::decoded;
 pub(super) use read::{Chars, utf8};

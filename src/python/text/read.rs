@@ -14,7 +14,7 @@ use pyo3::types::string::PyStringData;
 pub(in crate::python) fn utf8<'a>(string: &'a Bound<'_, PyString>) -> PyResult<Cow<'a, str>> {
     match string.to_str() {
         Ok(text) => Ok(Cow::Borrowed(text)),
-        Err(_) => Ok(Cow::Owned(Chars::of(string)?.utf8().into_owned())),
+        Err(_) => Ok(Cow::Owned(Chars::units(string)?.utf8().into_owned())),
     }
 }
 
@@ -39,17 +39,35 @@ pub(in crate::python) enum Chars<'a> {
 
 impl<'a> Chars<'a> {
     pub(in crate::python) fn of(string: &'a Bound<'_, PyString>) -> PyResult<Self> {
+        let chars = Self::units(string)?;
+        // Not where there are surrogates.
+        if (string.len()? < LONG || chars.is_ascii())
+            && let Ok(text) = string.to_str()
+        {
+            return Ok(Self::Utf8(text));
+        }
+        Ok(chars)
+    }
+
+    /// The characters without a look for UTF-8.
+    pub(super) fn units(string: &'a Bound<'_, PyString>) -> PyResult<Self> {
         // SAFETY: strings do not change, and the data is looked at only as long as the string is
         // borrowed.
-        let chars = match unsafe { string.data() }? {
+        Ok(match unsafe { string.data() }? {
             PyStringData::Ucs1(units) => Self::One(units),
             PyStringData::Ucs2(units) => Self::Two(units),
             PyStringData::Ucs4(units) => Self::Four(units),
-        };
-        let is_utf8 = string.len()? < LONG || matches!(chars, Self::One(units) if units.is_ascii());
-        // Not where there are surrogates.
-        let text = if is_utf8 { string.to_str().ok() } else { None };
-        Ok(text.map_or(chars, Self::Utf8))
+        })
+    }
+
+    /// Whether the text is ASCII, and Python has its UTF-8 therefore.
+    pub(super) fn is_ascii(&self) -> bool {
+        match self {
+            Self::Utf8(text) => text.is_ascii(),
+            Self::One(units) => units.is_ascii(),
+            // Python has no more bytes to a character than the text needs.
+            Self::Two(_) | Self::Four(_) => false,
+        }
     }
 
     /// In how many bytes Python has the text, about as many as it has in UTF-8.
