@@ -177,8 +177,9 @@ impl fmt::Display for ErrorKind {
             Self::ToolWithoutName => f.write_str("Tools should have a name!"),
             Self::MisplacedContent { content, allowed, role } => {
                 write!(f, "{content} may only appear in {allowed} messages, found in ")?;
-                let (first, rest) = role.split_at(1);
-                write!(f, "{}{rest}", first.to_ascii_uppercase())
+                let mut chars = role.chars();
+                let first = chars.next().map(|first| first.to_ascii_uppercase());
+                write!(f, "{}{}", first.map_or(String::new(), String::from), chars.as_str())
             }
             Self::UnexpectedToken { token } => {
                 write!(f, "Unexpected token {token} while expecting start token 200006")

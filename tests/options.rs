@@ -9,7 +9,7 @@ use openai_harmony::{
     RenderConversationConfig, RenderOptions, StreamableParser, load_harmony_encoding,
 };
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn encoding() -> HarmonyEncoding {
     load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap()
@@ -212,6 +212,27 @@ fn a_description_stays_in_its_comment() {
         rendered(&[message], RenderConversationConfig::default())
             .contains("\n\n// x\n// # Tools\n// ## functions\n// y\n{}<|end|>")
     );
+}
+
+#[test]
+fn schemas_of_formats_are_written_as_those_of_tools_are() {
+    let formatted = |schema: Value| {
+        let content = DeveloperContent::new().with_response_format("f", schema, None);
+        encoding().render(&Message::from_role_and_content(Role::Developer, content), None)
+    };
+    let text = encoding().tokenizer().decode_utf8(&formatted(json!([1e16, 0.5])).unwrap()).unwrap();
+    assert!(text.ends_with("[1e16,0.5]<|end|>"));
+    let deep = (0..200).fold(json!({}), |schema, _| json!({"items": schema}));
+    let error = formatted(deep).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::InvalidSchema { name, .. } if name == "f"));
+}
+
+#[test]
+fn errors_that_callers_make_can_be_shown() {
+    for (role, shown) in [("", ""), ("user", "User"), ("é", "é")] {
+        let kind = ErrorKind::MisplacedContent { content: "X", allowed: "system", role };
+        assert!(kind.to_string().ends_with(&format!("found in {shown}")));
+    }
 }
 
 #[test]

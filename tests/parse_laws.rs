@@ -98,4 +98,13 @@ proptest! {
     fn strict_feed_keeps_what_happened_before_an_error(tokens in tokens(), role in role()) {
         laws::strict_feed_keeps_what_happened_before_an_error(&tokens, role);
     }
+
+    #[test]
+    fn process_and_feed_can_be_mixed(
+        tokens in tokens(),
+        role in role(),
+        by_feed in prop::collection::vec(any::<bool>(), 1..12),
+    ) {
+        laws::process_and_feed_can_be_mixed(&tokens, role, &by_feed);
+    }
 }

@@ -48,4 +48,6 @@ fuzz_target!(|input: &[u8]| {
     laws::deltas_of_process_are_the_content(&tokens, role, false);
     laws::strict_parsing_goes_on_after_errors(&tokens, role);
     laws::strict_feed_keeps_what_happened_before_an_error(&tokens, role);
+    let by_feed: Vec<_> = (0..8).map(|bit| setting >> bit & 1 == 1).collect();
+    laws::process_and_feed_can_be_mixed(&tokens, role, &by_feed);
 });

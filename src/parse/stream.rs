@@ -1,9 +1,8 @@
 //! The incremental parser: how tokens come in, and what it knows.
 
 use super::event::{Event, Repair};
-use super::state::Open;
 use super::state::{
-    Begin, Delta, HeaderData, HeaderState, ParseOptions, State, StateData, StreamState,
+    Begin, Delta, HeaderData, HeaderState, Open, ParseOptions, State, StateData, StreamState,
 };
 use crate::chat::{Content, Message, Role};
 use crate::error::{Error, ErrorKind, Result};
@@ -151,8 +150,8 @@ impl StreamableParser {
 
     /// Whether a header is a bare `<|start|>` and role.
     fn is_prompt_end(&self, header: &HeaderState) -> bool {
-        let name = self.tokenizer.decode_utf8(&self.tokens[header.body()..]);
-        header.begin == Begin::Start && name.is_ok_and(|word| Role::try_from(&word[..]).is_ok())
+        let name = || self.tokenizer.decode_utf8(&self.tokens[header.body()..]);
+        header.begin == Begin::Start && name().is_ok_and(|word| Role::try_from(&word[..]).is_ok())
     }
 
     /// Parses tokens and returns what happened, preceded by events that an error kept back.
@@ -203,7 +202,8 @@ impl StreamableParser {
             && let State::Content(open) = &mut self.state
         {
             open.reported = open.text.len();
-            open.uncovered = self.tokens.len();
+            // The tokens of a character that is not whole yet are still to be told of.
+            open.uncovered = open.held_from.unwrap_or(self.tokens.len());
         }
         self.recording = true;
         let result = parse(self);

@@ -6,7 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use super::errors::{Misfit, type_name, wrong_type};
+use super::errors::{Misfit, type_name, unless_raised, wrong_type};
 use super::read::boolean;
 use super::text::{Chars, utf8};
 use crate::tokenizer::SpecialSet;
@@ -93,7 +93,8 @@ impl Names {
                 Err(_) => Err(refused(&item, "one that is of type ")),
             }
         };
-        let items = names.try_iter().map_err(|_| refused(names, ""))?;
+        let items =
+            names.try_iter().map_err(|error| unless_raised(error, names, || refused(names, "")))?;
         items.map(name).collect::<PyResult<_>>().map(Self::Listed)
     }
 

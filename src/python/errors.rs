@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use pyo3::exceptions::{PyAttributeError, PyValueError};
+use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use super::types::Types;
@@ -77,7 +77,7 @@ impl Misfit {
 
     /// The exception, which names the path.
     pub(super) fn raised(self, py: Python<'_>) -> PyErr {
-        let path = readable(self.0.path);
+        let path = brief(self.0.path);
         let at = |text| if path.is_empty() { text } else { format!("{path}: {text}") };
         match self.0.problem {
             Problem::Type(text) => wrong_type(py, at(text)),
@@ -87,17 +87,28 @@ impl Misfit {
     }
 }
 
-/// A path whose middle is left out where it is so long that the reason behind it would be lost.
-fn readable(path: String) -> String {
+/// A text whose middle is left out where it is so long that what else there is to say would be
+/// lost.
+pub(super) fn brief(text: String) -> String {
     const START: usize = 70;
     const END: usize = 40;
-    let count = path.chars().count();
+    let count = text.chars().count();
     if count <= START + END + 10 {
-        return path;
+        return text;
     }
-    let start: String = path.chars().take(START).collect();
-    let end: String = path.chars().skip(count - END).collect();
+    let start: String = text.chars().take(START).collect();
+    let end: String = text.chars().skip(count - END).collect();
     format!("{start} ... {end}")
+}
+
+/// What to raise where Python refused to treat an object as something: `otherwise`, but what the
+/// object's own code raised stays what it is, `KeyboardInterrupt` above all.
+pub(super) fn unless_raised<E: From<PyErr>>(
+    error: PyErr,
+    object: &Bound<'_, PyAny>,
+    otherwise: impl FnOnce() -> E,
+) -> E {
+    if error.is_instance_of::<PyTypeError>(object.py()) { otherwise() } else { error.into() }
 }
 
 impl From<Problem> for Misfit {

@@ -10,7 +10,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyType};
 
-use super::errors::{Misfit, Read};
+use super::errors::{Misfit, Read, unless_raised};
 use super::held::{HeldAuthor, HeldMessage, HeldPart, Parts};
 use super::schema;
 use super::source::{Source, fields};
@@ -99,10 +99,14 @@ fn part(object: &Bound<'_, PyAny>) -> Read<HeldPart> {
         return part(&told);
     }
     // Subclasses, and objects of other classes that have the attributes of one of the three.
-    if object.is_instance(types.system.bind(py))? || has(object, intern!(py, "model_identity"))? {
+    if object.is_instance(types.system.bind(py))?
+        || object.hasattr(intern!(py, "model_identity"))?
+    {
         return system(object);
     }
-    if object.is_instance(types.developer.bind(py))? || has(object, intern!(py, "instructions"))? {
+    if object.is_instance(types.developer.bind(py))?
+        || object.hasattr(intern!(py, "instructions"))?
+    {
         return developer(object);
     }
     text_content(object)
@@ -275,12 +279,9 @@ fn each<T>(items: &Bound<'_, PyAny>, read: impl Fn(&Bound<'_, PyAny>) -> Read<T>
     if items.cast::<PyString>().is_ok() || items.cast::<PyDict>().is_ok() {
         return Err(Misfit::type_of(items, "a list"));
     }
-    let items = items.try_iter().map_err(|_| Misfit::type_of(items, "a list"))?;
-    items.enumerate().map(|(index, item)| read_at((index, item?))).collect()
-}
-
-fn has(object: &Bound<'_, PyAny>, name: &Bound<'_, PyString>) -> PyResult<bool> {
-    object.hasattr(name)
+    let no_list = || Misfit::type_of(items, "a list");
+    let entries = items.try_iter().map_err(|error| unless_raised(error, items, no_list))?;
+    entries.enumerate().map(|(index, item)| read_at((index, item?))).collect()
 }
 
 fn optional<'py, T>(
@@ -315,5 +316,6 @@ fn optional_text(object: &Bound<'_, PyAny>) -> Read<Option<HeldText>> {
 
 /// A boolean.
 pub(super) fn boolean(object: &Bound<'_, PyAny>) -> Read<bool> {
-    object.extract().map_err(|_| Misfit::type_of(object, "a bool"))
+    let no_bool = || Misfit::type_of(object, "a bool");
+    object.extract().map_err(|error| unless_raised(error, object, no_bool))
 }

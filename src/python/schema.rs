@@ -80,7 +80,7 @@ fn key_text(key: &Bound<'_, PyAny>) -> Read<String> {
     }
     if key.cast::<PyFloat>().is_ok() || key.cast::<PyInt>().is_ok() {
         number(key)?;
-        return Ok(key.repr()?.to_string());
+        return Ok(digits(key)?.to_string());
     }
     Err(Misfit::type_of(key, "a string as key"))
 }
@@ -103,14 +103,20 @@ fn number(object: &Bound<'_, PyAny>) -> Read<Number> {
 /// A real number as JSON text carries it to `serde_json`, which now and then takes the nearest but
 /// one. Version 0.0.8 got its schemas on this way, and a last digit is a token.
 fn real(object: &Bound<'_, PyAny>) -> PyResult<Option<Number>> {
-    let text = if object.cast::<PyInt>().is_ok() {
-        // Not that of a subclass; and no more digits than a real number can have.
-        match object.extract::<f64>() {
-            Ok(_) => object.call_method0(intern!(object.py(), "__index__"))?.repr()?,
-            Err(_) => return Ok(None),
-        }
-    } else {
-        PyFloat::new(object.py(), object.extract()?).repr()?
-    };
-    Ok(serde_json::from_str(text.to_str()?).ok().and_then(Number::from_f64))
+    // Of an int no more digits than a real number can have.
+    if object.extract::<f64>().is_err() {
+        return Ok(None);
+    }
+    Ok(serde_json::from_str(digits(object)?.to_str()?).ok().and_then(Number::from_f64))
+}
+
+/// An int or a float as Python writes it, an instance of a subclass like any other.
+fn digits<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
+    let py = object.py();
+    if object.cast::<PyInt>().is_ok() {
+        // `int`'s own, whatever the subclass makes of it.
+        let repr = py.get_type::<PyInt>().call_method1(intern!(py, "__repr__"), (object,))?;
+        return Ok(repr.cast_into()?);
+    }
+    PyFloat::new(py, object.extract()?).repr()
 }

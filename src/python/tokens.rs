@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::sync::critical_section::with_critical_section;
 use pyo3::types::{PyList, PyString, PyTuple};
 
-use super::errors::{type_name, wrong_type};
+use super::errors::{brief, type_name, unless_raised, wrong_type};
 use super::ints;
 
 /// The ids of any iterable of ints; an error names the first item that is none, and its index.
@@ -33,7 +33,7 @@ pub(super) fn read(tokens: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
     if tokens.cast::<PyString>().is_ok() {
         return Err(no_ints());
     }
-    let items = tokens.try_iter().map_err(|_| no_ints())?;
+    let items = tokens.try_iter().map_err(|error| unless_raised(error, tokens, no_ints))?;
     all(items)
 }
 
@@ -107,7 +107,9 @@ fn id_of(object: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
 }
 
 fn all<'py>(items: impl Iterator<Item = PyResult<Bound<'py, PyAny>>>) -> PyResult<Vec<u32>> {
-    let mut ids = Vec::with_capacity(items.size_hint().0);
+    /// More than that is not believed before it is there.
+    const LIKELY: usize = 1 << 16;
+    let mut ids = Vec::with_capacity(items.size_hint().0.min(LIKELY));
     for item in items {
         let item = item?;
         let id = id_of(&item)?;
@@ -118,7 +120,7 @@ fn all<'py>(items: impl Iterator<Item = PyResult<Bound<'py, PyAny>>>) -> PyResul
 
 /// What to raise for an object that is no id.
 fn not_an_id(object: &Bound<'_, PyAny>, place: &str) -> PyErr {
-    let shown = object.repr().map_or_else(|_| "?".to_owned(), |repr| repr.to_string());
+    let shown = object.repr().map_or_else(|_| "?".to_owned(), |repr| brief(repr.to_string()));
     // What Python takes for an int is one, with a value that an id cannot have.
     if object.call_method0("__index__").is_ok() {
         return out_of_range(place, &shown);

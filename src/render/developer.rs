@@ -7,7 +7,9 @@ use super::RenderOptions;
 use super::blocks::Blocks;
 use crate::chat::{DeveloperContent, ResponseFormat, ToolNamespaceConfig};
 use crate::error::{ErrorKind, Result};
-use crate::typescript::{Namespace, Tool, is_line_end, write_comment, write_tool_section};
+use crate::typescript::{
+    Namespace, Tool, check_depth, is_line_end, write_comment, write_json_as_is, write_tool_section,
+};
 
 /// The text: instructions, tools, response formats.
 pub(super) fn text(content: &DeveloperContent, options: RenderOptions) -> Result<String> {
@@ -55,7 +57,8 @@ fn write_formats(formats: &[ResponseFormat], blocks: &mut Blocks) -> Result<()> 
     for ResponseFormat { name, description, schema } in formats {
         out.extend(["\n\n## ", name, "\n\n"]);
         write_comment(out, description.as_deref().unwrap_or_default(), 0);
-        out.push_str(&schema.to_string());
+        check_depth(name, schema)?;
+        write_json_as_is(out, schema);
     }
     Ok(())
 }

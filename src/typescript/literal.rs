@@ -9,7 +9,7 @@ use serde_json::ser::{Formatter, Serializer};
 use super::comment::is_line_end;
 
 /// Writes `value` as compact JSON, its numbers as 0.0.8 writes them.
-pub(super) fn write_json_as_is(out: &mut String, value: &Value) {
+pub(crate) fn write_json_as_is(out: &mut String, value: &Value) {
     write_formatted(out, value, AsIs);
 }
 

@@ -23,6 +23,8 @@ mod schema;
 mod tests;
 
 pub(crate) use comment::{is_line_end, write_comment};
+pub(crate) use depth::check_depth;
+pub(crate) use literal::write_json_as_is;
 pub(crate) use namespace::{Namespace, Tool, write_tool_section};
 
 /// How the schemas of tools are written.

@@ -207,3 +207,30 @@ pub(crate) fn strict_feed_keeps_what_happened_before_an_error(tokens: &[u32], ro
     let ends = events.iter().filter(|event| matches!(event, Event::MessageEnd { .. }));
     assert_eq!(ends.count(), by_chunk.messages().len());
 }
+
+/// `by_feed` says of each token in turn, over and over, whether it is fed or processed.
+pub(crate) fn process_and_feed_can_be_mixed(tokens: &[u32], role: Option<Role>, by_feed: &[bool]) {
+    let (whole, _) = feed_in_chunks(tokens, role, tokens.len().max(1));
+    let mut parser = parser(role, false);
+    let mut events = Vec::new();
+    for (token, by_feed) in tokens.iter().zip(by_feed.iter().cycle()) {
+        if *by_feed {
+            events.extend(parser.feed(std::slice::from_ref(token)).unwrap());
+        } else {
+            parser.process(*token).unwrap();
+        }
+    }
+    events.extend(parser.finish().unwrap());
+    let mut next = 0;
+    for event in &events {
+        let span = event.span();
+        assert!(span.start <= span.end && span.end <= tokens.len(), "{events:?}");
+        if !matches!(event, Event::Repair(Repair { index: Some(_), .. })) {
+            // What was processed is told of by no event.
+            assert!(next <= span.start, "{events:?}");
+            next = span.end;
+        }
+    }
+    assert_eq!(parser.messages(), whole.messages);
+    assert_eq!(parser.repairs(), whole.repairs);
+}

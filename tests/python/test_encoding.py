@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import copy
 import pickle
+import sys
 from array import array
 from concurrent.futures import ThreadPoolExecutor
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -228,6 +230,7 @@ class TestTokensGiven:
             ([5, None], TypeError, r"tokens\[1\]: expected an int, got NoneType None"),
             ([5, "x"], TypeError, r"tokens\[1\]: expected an int, got str 'x'"),
             ([[5]], TypeError, r"tokens\[0\]: expected an int, got list \[5\]"),
+            (["x" * 10_000], TypeError, r"tokens\[0\]: expected an int, got str 'x{69} \.\.\. x{39}'$"),
             (np.array([1.5]), TypeError, r"tokens\[0\]: expected an int, got float64"),
             (np.array([[5]]), TypeError, r"tokens\[0\]: expected an int, got ndarray"),
             ("text", TypeError, "tokens: expected a sequence of ints, got str"),
@@ -250,11 +253,49 @@ class TestTokensGiven:
             encoding.decode(broken())
 
 
+    def test_errors_before_the_first_token_come_through(self, encoding: HarmonyEncoding) -> None:
+        class Interrupted:
+            def __iter__(self) -> Any:
+                raise KeyboardInterrupt
+
+        interrupted: Any = Interrupted()
+        with pytest.raises(KeyboardInterrupt):
+            encoding.decode(interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            encoding.encode("x", allowed_special=interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            encoding.render_conversation(Duck(messages=interrupted))  # type: ignore[arg-type]
+
+    def test_promised_lengths_are_not_believed(self, encoding: HarmonyEncoding) -> None:
+        class Promising:
+            def __init__(self, length: int) -> None:
+                self._length = length
+                self._tokens = iter([9906])
+
+            def __iter__(self) -> Self:
+                return self
+
+            def __length_hint__(self) -> int:
+                return self._length
+
+            def __next__(self) -> int:
+                return next(self._tokens)
+
+        for length in (0, 2**40, sys.maxsize):
+            assert encoding.decode(Promising(length)) == encoding.decode([9906])
+
+
 class Duck:
     """An object that has these attributes and is no model."""
 
     def __init__(self, **attributes: Any) -> None:
         self.__dict__.update(attributes)
+
+
+class Level(IntEnum):
+    """An int that shows itself otherwise."""
+
+    LOW = 1
 
 
 class TestConversationsGiven:
@@ -382,6 +423,7 @@ class TestSchemas:
             ((1, [2]), "[1,[2]]"),
             ({"b": 1, "a": 2}, '{"b":1,"a":2}'),
             ({1: 1, 1.5: 2, False: 3, None: 4}, '{"1":1,"1.5":2,"false":3,"null":4}'),
+            ({Level.LOW: Level.LOW}, '{"1":1}'),
         ],
     )
     def test_values_are_written_as_json(

@@ -55,7 +55,9 @@ fn percent_decoded(text: &str) -> Cow<'_, str> {
     let mut parts = text.split('%');
     let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
     for part in parts {
-        let code = part.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        // `from_str_radix` would take a sign too.
+        let digits = part.get(..2).filter(|digits| !digits.starts_with('+'));
+        let code = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
         let Some(code) = code else { return Cow::Borrowed(text) };
         bytes.push(code);
         bytes.extend(&part.as_bytes()[2..]);

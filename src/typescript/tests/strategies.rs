@@ -104,6 +104,7 @@ fn text_keyword() -> impl Strategy<Value = (&'static str, Value)> {
         "#/properties/a",
         "#/items",
         "#/$defs/%20",
+        "#/$defs/%+5",
         "#x",
         "https://x\n}",
         "#/nowhere\u{2028}}",
