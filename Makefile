@@ -29,10 +29,11 @@ fuzz: tools ## fuzz the parser; FUZZ_SECONDS=60 sets for how long
 	sh fuzz/run.sh $(or $(FUZZ_SECONDS),60)
 
 laws: tools ## try the laws on LAWS_CASES=20000 new random cases
-	PROPTEST_CASES=$(or $(LAWS_CASES),20000) cargo test --release --no-default-features
+	PROPTEST_CASES=$(or $(LAWS_CASES),20000) cargo test --release
 
 clean: ## remove all that these commands made
-	rm -rf $(VENV) $(ORACLE) .bench target fuzz/target .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(ORACLE) .bench target .mypy_cache .pytest_cache .ruff_cache
+	rm -rf fuzz/target fuzz/corpus fuzz/artifacts fuzz/Cargo.lock
 	rm -f python/openai_harmony/_lowlevel*.so
 
 # One line says which tool is missing and how to get it.
@@ -45,7 +46,7 @@ tools:
 # The random cases of the laws are the same in each run, so that a run says something of the change
 # it is run for; `make laws` tries others.
 test-rust: tools
-	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --no-default-features
+	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test
 
 test-python: $(VENV)/.dev $(VENV)/.built $(ORACLE)/.made
 	@OPENAI_HARMONY_ORACLE_PYTHON="$$(ls $(CURDIR)/$(ORACLE)/bin/python 2>/dev/null)" \

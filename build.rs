@@ -15,6 +15,7 @@ mod perfect_hash;
 #[path = "build/pilots.rs"]
 mod pilots;
 #[path = "src/tokenizer/special_names.rs"]
+#[expect(unreachable_pub, reason = "the crate exports the ids")]
 mod special_names;
 #[path = "build/trie.rs"]
 mod trie;

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::tokenizer::special;
+
 /// The result of everything in this crate that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -182,7 +184,8 @@ impl fmt::Display for ErrorKind {
                 write!(f, "{}{}", first.map_or(String::new(), String::from), chars.as_str())
             }
             Self::UnexpectedToken { token } => {
-                write!(f, "Unexpected token {token} while expecting start token 200006")
+                let start = special::START;
+                write!(f, "Unexpected token {token} while expecting start token {start}")
             }
             Self::UnexpectedInHeader { text } => {
                 write!(f, "unexpected tokens remaining in message header: {:?}", Some(text))

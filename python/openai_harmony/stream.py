@@ -23,8 +23,9 @@ class StreamState(Enum):
 class StreamableParser(_lowlevel.StreamableParser):
     """Reads tokens as they arrive and gives messages as they become complete.
 
-    Feed it one token at a time with ``process`` or any number with ``feed``. Every property but
-    ``messages`` and ``current_content`` costs the same however long the stream is.
+    Feed it one token at a time with ``process`` or any number with ``feed``. A property costs as
+    much as what it returns: ``messages``, ``current_content``, ``tokens``, ``repairs`` and
+    ``state_data`` grow with the stream, the others do not.
 
     >>> from openai_harmony import load_harmony_encoding
     >>> encoding = load_harmony_encoding("HarmonyGptOss")

@@ -5,15 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from base64 import b64encode
 from pathlib import Path
 from typing import Union
 
-from openai_harmony.encoding import HarmonyEncodingName, load_harmony_encoding
+from openai_harmony import _lowlevel
 
 FILE_NAME = "o200k_base.tiktoken"
-ORDINARY_TOKENS = 199_998
-"""The ids from 0 below this are ordinary tokens, which the file lists; the rest are special."""
 SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
 
 
@@ -22,11 +19,7 @@ def vocabulary_text() -> bytes:
 
     ``RuntimeError`` if that is not the text with the published checksum.
     """
-    encoding = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
-    text = b"".join(
-        b"%b %d\n" % (b64encode(encoding.decode_bytes([token])), token)
-        for token in range(ORDINARY_TOKENS)
-    )
+    text = _lowlevel.vocabulary()
     if hashlib.sha256(text).hexdigest() != SHA256:
         raise RuntimeError("the embedded vocabulary is damaged: its checksum is wrong")
     return text

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::channels::CHANNELS;
 use super::tools::{ToolDescription, ToolNamespaceConfig};
 
 /// One part of a message's content.
@@ -139,11 +140,7 @@ impl Default for SystemContent {
             tools: None,
             conversation_start_date: None,
             knowledge_cutoff: Some("2024-06".to_owned()),
-            channel_config: Some(ChannelConfig::require_channels([
-                "analysis",
-                "commentary",
-                "final",
-            ])),
+            channel_config: Some(ChannelConfig::require_channels(CHANNELS)),
         }
     }
 }

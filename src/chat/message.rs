@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use serde::de::{self, SeqAccess, Visitor, value::SeqAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::content::{Content, TextContent};
@@ -194,14 +195,28 @@ fn write_contents<S: Serializer>(contents: &[Content], serializer: S) -> Result<
 }
 
 fn read_contents<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Content>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum TextOrParts {
-        Text(String),
-        Parts(Vec<Content>),
+    deserializer.deserialize_any(ContentsVisitor)
+}
+
+/// Not an untagged enum, whose errors do not tell what is wrong.
+struct ContentsVisitor;
+
+impl<'de> Visitor<'de> for ContentsVisitor {
+    type Value = Vec<Content>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text or a list of parts")
     }
-    Ok(match TextOrParts::deserialize(deserializer)? {
-        TextOrParts::Text(text) => vec![Content::Text(TextContent { text })],
-        TextOrParts::Parts(parts) => parts,
-    })
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Vec<Content>, E> {
+        self.visit_string(text.to_owned())
+    }
+
+    fn visit_string<E: de::Error>(self, text: String) -> Result<Vec<Content>, E> {
+        Ok(vec![Content::Text(TextContent { text })])
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, parts: A) -> Result<Vec<Content>, A::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(parts))
+    }
 }

@@ -17,12 +17,14 @@
 //! );
 //! ```
 
+mod channels;
 mod content;
 mod conversation;
 mod message;
 mod tools;
 mod view;
 
+pub(crate) use channels::{ANALYSIS, CHANNELS, FINAL};
 pub use content::{
     ChannelConfig, Content, DeveloperContent, ReasoningEffort, ResponseFormat, SystemContent,
     TextContent,

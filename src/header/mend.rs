@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use super::read::{author_of, is_spaced_pair, names_a_tool, read};
 use super::words::{Kind, Word, Words};
-use super::{CHANNELS, CONSTRAIN, Header, TO};
-use crate::chat::{Author, Role};
+use super::{CONSTRAIN, Header, TO};
+use crate::chat::{Author, CHANNELS, Role};
 use crate::repair::RepairKind;
 
 /// How a header came to its end.

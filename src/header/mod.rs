@@ -25,7 +25,7 @@ pub(crate) use words::Words;
 pub use write::HeaderStyle;
 pub(crate) use write::{HeaderSink, check, write};
 
-use crate::chat::Author;
+use crate::chat::{Author, HeaderFields};
 
 /// What a header says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,8 +36,17 @@ pub(crate) struct Header {
     pub(crate) content_type: Option<String>,
 }
 
-/// The channels that the model was trained with (guide, section "Channels").
-pub(crate) const CHANNELS: [&str; 3] = ["analysis", "commentary", "final"];
+impl Header {
+    pub(crate) fn fields(&self) -> HeaderFields<'_> {
+        HeaderFields {
+            role: self.author.role,
+            name: self.author.name.as_deref(),
+            recipient: self.recipient.as_deref(),
+            channel: self.channel.as_deref(),
+            content_type: self.content_type.as_deref(),
+        }
+    }
+}
 
 /// How the marker of a constrained content type looks in a message's `content_type`.
 const CONSTRAIN: &str = "<|constrain|>";

@@ -27,8 +27,7 @@ pub(super) struct Word {
     pub(super) tokens: Range<usize>,
 }
 
-/// The words of one header. Reused from header to header, so that reading allocates nothing
-/// but the fields it returns.
+/// The words of one header. Reused from header to header, with the memory that they took.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Words {
     /// The text of the tokens without the markers.

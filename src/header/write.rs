@@ -8,6 +8,7 @@ use crate::tokenizer::special;
 
 /// Where a call's recipient stands in its header (guide, section "Receiving tool calls").
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum HeaderStyle {
     /// `<|start|>assistant to=functions.f<|channel|>commentary json<|message|>`, for every
     /// message.

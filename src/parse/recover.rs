@@ -9,8 +9,8 @@ use super::event::{Event, Repair};
 use super::grammar::is_stop;
 use super::state::{Begin, Delta, HeaderState, State};
 use super::stream::StreamableParser;
-use crate::chat::Role;
-use crate::header::{CHANNELS, Ending, Mended, TO, mend};
+use crate::chat::{CHANNELS, Role};
+use crate::header::{Ending, Mended, TO, mend};
 use crate::repair::RepairKind;
 use crate::tokenizer::special;
 

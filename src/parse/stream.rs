@@ -4,7 +4,7 @@ use super::event::{Event, Repair};
 use super::state::{
     Begin, Delta, HeaderData, HeaderState, Open, ParseOptions, State, StateData, StreamState,
 };
-use crate::chat::{Content, Message, Role};
+use crate::chat::{AsMessage, Content, HeaderFields, Message, Role};
 use crate::error::{Error, ErrorKind, Result};
 use crate::header::{self, Words};
 use crate::tokenizer::Tokenizer;
@@ -316,24 +316,33 @@ impl StreamableParser {
         self.open_message().map_or("", |open| &open.text)
     }
 
+    /// The header of the open message. Where a token both adds text to a message and completes it,
+    /// that message's, so that who passes the text on knows where it belongs.
+    fn current_header(&self) -> Option<HeaderFields<'_>> {
+        if matches!(self.delta, Delta::Complete(_)) {
+            return self.messages.last().map(AsMessage::header);
+        }
+        self.open_message().map(|open| open.header.fields())
+    }
+
     /// The role of the open message, or the role given for the next one.
     pub fn current_role(&self) -> Option<Role> {
-        self.open_message().map_or(self.given_role, |open| Some(open.header.author.role))
+        self.current_header().map_or(self.given_role, |header| Some(header.role))
     }
 
     /// The channel of the open message.
     pub fn current_channel(&self) -> Option<&str> {
-        self.open_message()?.header.channel.as_deref()
+        self.current_header()?.channel
     }
 
     /// The recipient of the open message.
     pub fn current_recipient(&self) -> Option<&str> {
-        self.open_message()?.header.recipient.as_deref()
+        self.current_header()?.recipient
     }
 
     /// The content type of the open message.
     pub fn current_content_type(&self) -> Option<&str> {
-        self.open_message()?.header.content_type.as_deref()
+        self.current_header()?.content_type
     }
 
     /// What the last token added to the content: whole characters, or nothing. All deltas of a

@@ -26,9 +26,9 @@ impl<'py> FromPyObject<'_, 'py> for Given<'py> {
 }
 
 impl Given<'_> {
-    /// Whether to parse strictly, as is done by default.
+    /// Whether to parse strictly, as is done by default and for `None`.
     pub(super) fn strict(self) -> PyResult<bool> {
-        let Some(strict) = self.0 else { return Ok(true) };
+        let Some(strict) = self.0.filter(|strict| !strict.is_none()) else { return Ok(true) };
         boolean(&strict).map_err(|misfit| misfit.inside("strict").raised(strict.py()))
     }
 

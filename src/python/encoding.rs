@@ -19,7 +19,7 @@ use crate::{HarmonyEncoding, HarmonyEncodingName, ParseOptions, Result, load_har
 /// Giving the lock up costs a tenth of that, and more where other threads want it.
 const MUCH_TEXT: usize = 2_000;
 
-/// The same in tokens to decode or to parse.
+/// The same in tokens to parse, and to decode where they are no list.
 pub(super) const MANY_TOKENS: usize = 500;
 
 /// A handle on the encoding of a name.
@@ -222,7 +222,7 @@ impl PyHarmonyEncoding {
         render_options: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let call = Call::begin(py);
-        let message = read::message(message).map_err(|misfit| misfit.raised(py))?;
+        let message = read::single_message(message).map_err(|misfit| misfit.raised(py))?;
         let options = options::render_options(render_options)
             .map_err(|misfit| misfit.inside("render_options").raised(py))?;
         let much = is_much(std::slice::from_ref(&message));
@@ -248,7 +248,8 @@ impl PyHarmonyEncoding {
         config: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let role = read::role(next_turn_role);
-        let role = role.map_err(|misfit| misfit.raised(next_turn_role.py()))?;
+        let role =
+            role.map_err(|misfit| misfit.inside("next_turn_role").raised(next_turn_role.py()))?;
         self.rendered_conversation(conversation, Ending::NextTurn(role), config)
     }
 
@@ -278,7 +279,8 @@ impl PyHarmonyEncoding {
         strict: Given<'py>,
     ) -> PyResult<Bound<'py, PyList>> {
         let py = tokens.py();
-        let role = role.map(read::role).transpose().map_err(|misfit| misfit.raised(py))?;
+        let role = role.map(read::role).transpose();
+        let role = role.map_err(|misfit| misfit.inside("role").raised(py))?;
         let options = ParseOptions { strict: strict.strict()? };
         // Until the messages are made.
         let call = Call::begin(py);

@@ -5,39 +5,52 @@
 //! another call of this package, which is soon over, a thread therefore stays awake for a moment.
 //! Rendering in two threads takes a third less time with it.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
-/// Whether some call of this package has the lock.
-static HELD: AtomicBool = AtomicBool::new(false);
+/// What calls of this package last did with the lock: one of the three below. It guards nothing,
+/// and may be wrong for a moment, which costs some thread its sleep or its patience.
+static LOCK: AtomicU8 = AtomicU8::new(BETWEEN);
 
-/// Whether some thread stays awake for it. One is enough: it takes a processor.
+/// A call has it.
+const HELD: u8 = 0;
+/// A call gave it up to work without it.
+const FREE: u8 = 1;
+/// A call returned. The interpreter has the lock and does what comes next.
+const BETWEEN: u8 = 2;
+
+/// Whether some thread stays awake for the lock. One is enough: it takes a processor. In the child
+/// of a fork it may stay set, and all threads sleep then.
 static AWAKE: AtomicBool = AtomicBool::new(false);
 
 /// How long a thread stays awake: longer than most calls need the lock. A fifth of it is too
 /// little where the machine is slow.
 const PATIENCE: Duration = Duration::from_millis(1);
 
-/// How often the lock must be found free: between two calls of a loop nobody holds it for us.
-const TIMES_FREE: u32 = 4;
+/// How often no call must be found to have the lock: between two calls of a loop none has it.
+const TIMES_BETWEEN: u32 = 4;
 
 /// A call that may give up the lock in between. It says where the lock is ours, so that others
-/// know when to wait; a wrong guess costs a thread no more than its patience.
-pub(super) struct Call<'py>(Python<'py>);
+/// know when to wait.
+pub(super) struct Call<'py> {
+    py: Python<'py>,
+    has_lock: bool,
+}
 
 impl<'py> Call<'py> {
     /// To be called first, as reading the arguments needs the lock too.
     pub(super) fn begin(py: Python<'py>) -> Self {
-        HELD.store(true, Ordering::Release);
-        Self(py)
+        let call = Self { py, has_lock: has_lock(py) };
+        call.says(HELD);
+        call
     }
 
     pub(super) fn py(&self) -> Python<'py> {
-        self.0
+        self.py
     }
 
     /// Does work without the lock, if it is `much`.
@@ -45,37 +58,47 @@ impl<'py> Call<'py> {
         if !much {
             return work();
         }
-        let has_lock = has_lock(self.0);
-        let result = self.0.detach(|| {
-            HELD.store(false, Ordering::Release);
+        if !self.has_lock {
+            return self.py.detach(work);
+        }
+        let result = self.py.detach(|| {
+            LOCK.store(FREE, Relaxed);
             let result = work();
-            if has_lock {
-                stay_awake();
-            }
+            stay_awake();
             result
         });
-        HELD.store(true, Ordering::Release);
+        self.says(HELD);
         result
+    }
+
+    fn says(&self, state: u8) {
+        if self.has_lock {
+            LOCK.store(state, Relaxed);
+        }
     }
 }
 
 impl Drop for Call<'_> {
     fn drop(&mut self) {
-        HELD.store(false, Ordering::Release);
+        self.says(BETWEEN);
     }
 }
 
 /// Returns when the lock seems free, or after a while.
 fn stay_awake() {
-    if !HELD.load(Ordering::Acquire) || AWAKE.swap(true, Ordering::Acquire) {
+    if LOCK.load(Relaxed) != HELD || AWAKE.swap(true, Relaxed) {
         return;
     }
-    let (began, mut free) = (Instant::now(), 0);
-    while free < TIMES_FREE && began.elapsed() < PATIENCE {
+    let (began, mut between) = (Instant::now(), 0);
+    while between < TIMES_BETWEEN && began.elapsed() < PATIENCE {
         thread::yield_now();
-        free = if HELD.load(Ordering::Acquire) { 0 } else { free + 1 };
+        match LOCK.load(Relaxed) {
+            FREE => break,
+            HELD => between = 0,
+            _ => between += 1,
+        }
     }
-    AWAKE.store(false, Ordering::Release);
+    AWAKE.store(false, Relaxed);
 }
 
 /// Whether the interpreter has a lock: all but the free-threaded ones.

@@ -4,11 +4,18 @@
 //! puts thin faces over them. Objects cross field by field, never as JSON text:
 //!
 //! ```text
-//! in    read    pydantic models      -> held messages      schema  dicts -> JSON values
-//!       tokens  any ints             -> token ids          text    str   -> UTF-8
-//!       plain   dicts                -> pydantic models
-//! out   write   chat structs         -> pydantic models    events  what the parser reports
-//!       tokens  token ids            -> list of ints       errors  Error -> HarmonyError
+//! classes  encoding  HarmonyEncoding      stream  StreamableParser      events  what it reports
+//! in       read      pydantic models      -> held      messages over Python's strings
+//!          source    the attributes of a model, one after the other
+//!          plain     dicts                -> pydantic models
+//!          schema    dicts                -> JSON values
+//!          options, arguments             what calls are given beside
+//! both     text      str                  <-> UTF-8
+//!          tokens    any ints -> token ids -> list of ints, which ints keeps
+//! out      write     chat structs         -> pydantic models, which model makes without validation
+//!          errors    Error                -> HarmonyError, and what is wrong with an argument
+//! beside   types     Python's classes, found once
+//!          lock      work without the interpreter's lock
 //! ```
 
 mod arguments;
@@ -32,9 +39,10 @@ mod write;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyBytes, PyString};
 
 use crate::chat::ToolNamespaceConfig;
+use crate::{HarmonyEncodingName, load_harmony_encoding};
 
 /// The compiled part of `openai_harmony`.
 #[pymodule(gil_used = false)]
@@ -47,7 +55,8 @@ fn _lowlevel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<events::Repair>()?;
     module.add_function(wrap_pyfunction!(text_message, module)?)?;
     module.add_function(wrap_pyfunction!(plain_message, module)?)?;
-    module.add_function(wrap_pyfunction!(get_tool_namespace_config, module)?)
+    module.add_function(wrap_pyfunction!(get_tool_namespace_config, module)?)?;
+    module.add_function(wrap_pyfunction!(vocabulary, module)?)
 }
 
 /// A message of one text, by an `Author` or by a member of `Role`; neither is validated.
@@ -74,4 +83,15 @@ fn get_tool_namespace_config<'py>(py: Python<'py>, name: &str) -> PyResult<Bound
         _ => return Err(PyValueError::new_err(format!("Unknown tool namespace: {name}"))),
     };
     write::namespace(py, &namespace)
+}
+
+/// The ordinary tokens as the text of `o200k_base.tiktoken`.
+#[pyfunction]
+fn vocabulary(py: Python<'_>) -> PyResult<Bound<'_, PyBytes>> {
+    let mut text = Vec::new();
+    load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)
+        .map_err(|error| errors::raised(py, &error))?
+        .tokenizer()
+        .write_vocabulary(&mut text)?;
+    Ok(PyBytes::new(py, &text))
 }

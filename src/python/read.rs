@@ -24,18 +24,25 @@ use crate::chat::{
 /// The messages of a conversation.
 pub(super) fn conversation(object: &Bound<'_, PyAny>) -> Read<Vec<HeldMessage>> {
     let types = Types::get(object.py())?;
-    if let Some(told) = told(object, types.conversation.bind(object.py()))? {
+    if let Some(told) = told(object, types.conversation.bind(object.py()), &FORMS)? {
         return conversation(&told);
     }
     let source = Source::new(object, &types.conversation, "a Conversation");
-    source.field(intern!(object.py(), "messages"), |messages| each(messages, message))
+    source.field(intern!(object.py(), "messages"), |messages| {
+        // A conversation's own form is made of what its messages' `to_dict` gives.
+        each(messages, |object| message(object, &FORMS[1..]))
+    })
 }
 
-/// A message.
-pub(super) fn message(object: &Bound<'_, PyAny>) -> Read<HeldMessage> {
+/// A message by itself.
+pub(super) fn single_message(object: &Bound<'_, PyAny>) -> Read<HeldMessage> {
+    message(object, &FORMS)
+}
+
+fn message(object: &Bound<'_, PyAny>, forms: &[Form]) -> Read<HeldMessage> {
     let types = Types::get(object.py())?;
-    if let Some(told) = told(object, types.message.class.bind(object.py()))? {
-        return message(&told);
+    if let Some(told) = told(object, types.message.class.bind(object.py()), forms)? {
+        return message(&told, forms);
     }
     Ok(fields!(
         Source::new(object, &types.message.class, "a Message"),
@@ -112,22 +119,37 @@ fn part(object: &Bound<'_, PyAny>) -> Read<HeldPart> {
     text_content(object)
 }
 
+/// A method that gives a JSON form, and the one that reads it.
+type Form = (&'static str, &'static str);
+
+/// The JSON forms, the one first that 0.0.8 asked for.
+const FORMS: [Form; 2] = [("to_json", "from_json"), ("to_dict", "from_dict")];
+
 /// The model that an object tells itself to be, where its class has a JSON form of its own and is
 /// not `known`: that form is what version 0.0.8 rendered.
 fn told<'py>(
     object: &Bound<'py, PyAny>,
     known: &Bound<'py, PyType>,
+    forms: &[Form],
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let class = object.get_type();
-    if class.is(known) {
+    // Nor does a model of another kind tell itself to be this one.
+    if class.is(known) || is_model(&class)? && !class.is_subclass(known)? {
         return Ok(None);
     }
-    for (write, read) in [("to_json", "from_json"), ("to_dict", "from_dict")] {
+    for (write, read) in forms {
         if has_own(&class, write, known)? {
             return known.call_method1(read, (object.call_method0(write)?,)).map(Some);
         }
     }
     Ok(None)
+}
+
+/// Whether a class is one of the models that are read here, or made from one.
+fn is_model(class: &Bound<'_, PyType>) -> PyResult<bool> {
+    let types = Types::get(class.py())?;
+    Ok(class.is_subclass(types.conversation.bind(class.py()))?
+        || class.is_subclass(types.message.class.bind(class.py()))?)
 }
 
 /// As `told`, for a part of a message.

@@ -65,7 +65,8 @@ impl PyStreamableParser {
             let misfit = Misfit::type_of(encoding, "a HarmonyEncoding").inside("encoding");
             return Err(misfit.raised(py));
         };
-        let role = role.map(read::role).transpose().map_err(|misfit| misfit.raised(py))?;
+        let role = role.map(read::role).transpose();
+        let role = role.map_err(|misfit| misfit.inside("role").raised(py))?;
         let options = ParseOptions { strict: strict.strict()? };
         let parser = StreamableParser::new_with_options(encoding.get().inner, role, options)
             .map_err(|error| raised(py, &error))?;
@@ -140,7 +141,8 @@ impl PyStreamableParser {
         slf: &Bound<'py, Self>,
         role: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<PyRefMut<'py, Self>> {
-        let role = role.map(read::role).transpose().map_err(|misfit| misfit.raised(slf.py()))?;
+        let role = role.map(read::role).transpose();
+        let role = role.map_err(|misfit| misfit.inside("role").raised(slf.py()))?;
         let mut parser = writing(slf)?;
         parser.inner.reset(role);
         parser.strings = Mutex::default();

@@ -130,7 +130,7 @@ fn not_an_id(object: &Bound<'_, PyAny>, place: &str) -> PyErr {
 }
 
 fn out_of_range(place: &str, value: &str) -> PyErr {
-    PyValueError::new_err(format!("{place}: {value} is no token id, which is 0 to {}", u32::MAX))
+    PyValueError::new_err(format!("{place}: {value} is no token id"))
 }
 
 /// The ids of an array of integers, `NumPy`'s or the standard library's, without making Python

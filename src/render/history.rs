@@ -1,11 +1,12 @@
 //! Which of a conversation's messages are rendered: what becomes of earlier thoughts.
 
-use crate::chat::{AsMessage, Role};
+use crate::chat::{ANALYSIS, AsMessage, FINAL, Role};
 
 /// Which thoughts of the assistant are rendered: its messages on `analysis`, which the guide
 /// wants dropped once they have led to an answer (guide, section "Handling reasoning output in
 /// subsequent sampling").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum AnalysisPolicy {
     /// All of them.
     KeepAll,
@@ -18,9 +19,6 @@ pub enum AnalysisPolicy {
     /// training example keep theirs, and so does every tool call and every tool result.
     DropCompletedTurns,
 }
-
-const ANALYSIS: &str = "analysis";
-pub(super) const FINAL: &str = "final";
 
 /// The messages that a policy keeps, in their order.
 pub(super) fn kept<'m, M: AsMessage>(

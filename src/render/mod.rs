@@ -12,7 +12,7 @@ mod system;
 
 pub use history::AnalysisPolicy;
 
-use crate::chat::{AsMessage, DeveloperContent, Part, Role};
+use crate::chat::{AsMessage, DeveloperContent, FINAL, Part, Role};
 use crate::error::{ErrorKind, Result};
 use crate::header::{self, HeaderSink, HeaderStyle};
 use crate::tokenizer::{Tokenizer, special};
@@ -126,7 +126,7 @@ pub(crate) fn conversation<'a, M: AsMessage + 'a>(
     }
     let ends_in_final = messages
         .last()
-        .is_some_and(|message| message.is_from(Role::Assistant) && message.is_on(history::FINAL));
+        .is_some_and(|message| message.is_from(Role::Assistant) && message.is_on(FINAL));
     match (ending, ends_in_final) {
         (Ending::NextTurn(role), _) => sink.next_turn(role),
         (Ending::Return, true) => sink.replace_last(special::RETURN),

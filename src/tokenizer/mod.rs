@@ -6,7 +6,7 @@
 //! what `neighbours` remembers of them; `merge` where that is hopeless). A long piece is cut first
 //! where no token reaches over (`borders`). All tables are made by
 //! build.rs from the published vocabulary and lie in the binary as they are used: there is
-//! nothing to load. The time is linear in the text, whatever is in it.
+//! nothing to load. The time is nearly linear in the text, whatever is in it.
 //!
 //! ```
 //! use openai_harmony::tokenizer::Tokenizer;

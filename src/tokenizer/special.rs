@@ -3,24 +3,9 @@
 use super::special_names::{FIRST, LAST, NAMED, RESERVED_PREFIX, SUFFIX};
 use super::{Rank, vocabulary};
 
-/// `<|startoftext|>`
-pub const STARTOFTEXT: Rank = 199_998;
-/// `<|endoftext|>`
-pub const ENDOFTEXT: Rank = 199_999;
-/// `<|return|>`: the model's answer is complete.
-pub const RETURN: Rank = 200_002;
-/// `<|constrain|>`: the content type of a tool call follows.
-pub const CONSTRAIN: Rank = 200_003;
-/// `<|channel|>`: the channel follows.
-pub const CHANNEL: Rank = 200_005;
-/// `<|start|>`: a message begins, its header follows.
-pub const START: Rank = 200_006;
-/// `<|end|>`: a message ends.
-pub const END: Rank = 200_007;
-/// `<|message|>`: the header ends, the content follows.
-pub const MESSAGE: Rank = 200_008;
-/// `<|call|>`: a message ends that calls a tool.
-pub const CALL: Rank = 200_012;
+pub use super::special_names::{
+    CALL, CHANNEL, CONSTRAIN, END, ENDOFTEXT, MESSAGE, RETURN, START, STARTOFTEXT,
+};
 
 /// What every name begins with.
 const PREFIX: &str = "<|";

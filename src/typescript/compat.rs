@@ -9,12 +9,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::literal::{write_indent, write_json_as_is};
-
-/// Spaces by which a property's type is further in than the property.
-const PROPERTY_INDENT: usize = 4;
-/// Spaces by which a variant's type is further in than the bar before it.
-const VARIANT_INDENT: usize = 3;
+use super::literal::{PROPERTY_INDENT, VARIANT_INDENT, write_indent, write_json_as_is};
 
 /// The keywords that 0.0.8 reads, found in one pass: a map keeps its order by hashing, and a
 /// look-up per keyword costs more than all the writing.

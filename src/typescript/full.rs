@@ -8,13 +8,10 @@
 use serde_json::Value;
 
 use super::comment::{write_comment, write_one_line};
-use super::literal::{write_indent, write_json, write_property_name};
+use super::literal::{
+    PROPERTY_INDENT, VARIANT_INDENT, write_indent, write_json, write_property_name,
+};
 use super::schema::{Field, Limit, Notes, Object, Schema, Shape, Tuple};
-
-/// Spaces by which a property's type is further in than the property.
-const PROPERTY_INDENT: usize = 4;
-/// Spaces by which a variant's type is further in than the bar before it.
-const VARIANT_INDENT: usize = 3;
 
 /// Writes the parameter of a function, `_: {...}`; nothing if it takes no arguments.
 pub(super) fn write_parameter(out: &mut String, schema: &Schema<'_>) {
@@ -193,15 +190,24 @@ fn block_union<'s, 'a>(schema: &'s Schema<'a>) -> Option<&'s [Schema<'a>]> {
 
 /// Whether a type cannot be written on one line.
 fn needs_lines(schema: &Schema<'_>) -> bool {
-    let speaks = |schema: &Schema<'_>| has_comments(schema) || needs_lines(schema);
     match &schema.shape {
         Shape::Named(_) | Shape::Literal(_) => false,
         Shape::Array(items) => needs_lines(items),
-        Shape::Tuple(tuple) => tuple.elements.iter().chain(tuple.rest.as_deref()).any(speaks),
+        Shape::Tuple(tuple) => is_by_line(tuple),
         Shape::Object(object) => record(object).is_none(),
-        Shape::Union(variants) => variants.iter().any(speaks),
+        Shape::Union(variants) => variants.iter().any(needs_own_line),
         Shape::Intersection(members) => members.iter().any(needs_lines),
     }
+}
+
+/// Whether a type cannot share its line with others.
+fn needs_own_line(schema: &Schema<'_>) -> bool {
+    has_comments(schema) || needs_lines(schema)
+}
+
+/// Whether each element is written on a line of its own.
+fn is_by_line(tuple: &Tuple<'_>) -> bool {
+    tuple.elements.iter().chain(tuple.rest.as_deref()).any(needs_own_line)
 }
 
 /// Writes each variant on a line of its own, and the line end behind the last.
@@ -277,9 +283,8 @@ fn write_member(out: &mut String, key: &str, schema: &Schema<'_>, indent: usize)
 }
 
 fn write_tuple(out: &mut String, tuple: &Tuple<'_>, indent: usize) {
+    let by_line = is_by_line(tuple);
     let Tuple { elements, required, rest } = tuple;
-    let speaks = |schema: &Schema<'_>| has_comments(schema) || needs_lines(schema);
-    let by_line = elements.iter().chain(rest.as_deref()).any(speaks);
     out.push_str(if by_line { "[\n" } else { "[" });
     let elements = elements.iter().enumerate().map(|(index, element)| {
         let suffix = if index < *required { "" } else { "?" };

@@ -6,7 +6,12 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::ser::{Formatter, Serializer};
 
-use super::comment::is_line_end;
+use super::comment::write_escaped;
+
+/// Spaces by which a property's type is further in than the property.
+pub(super) const PROPERTY_INDENT: usize = 4;
+/// Spaces by which a variant's type is further in than the bar before it.
+pub(super) const VARIANT_INDENT: usize = 3;
 
 /// Writes `value` as compact JSON, its numbers as 0.0.8 writes them.
 pub(crate) fn write_json_as_is(out: &mut String, value: &Value) {
@@ -76,13 +81,8 @@ impl Formatter for OneLine {
         writer: &mut W,
         fragment: &str,
     ) -> io::Result<()> {
-        let is_hidden = |char: char| is_line_end(char) || char.is_control();
-        let mut rest = fragment;
-        while let Some((at, hidden)) = rest.char_indices().find(|(_, char)| is_hidden(*char)) {
-            writer.write_all(&rest.as_bytes()[..at])?;
-            write!(writer, "\\u{:04x}", u32::from(hidden))?;
-            rest = &rest[at + hidden.len_utf8()..];
-        }
-        writer.write_all(rest.as_bytes())
+        let mut escaped = String::with_capacity(fragment.len());
+        write_escaped(&mut escaped, fragment);
+        writer.write_all(escaped.as_bytes())
     }
 }

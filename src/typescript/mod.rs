@@ -29,6 +29,7 @@ pub(crate) use namespace::{Namespace, Tool, write_tool_section};
 
 /// How the schemas of tools are written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ToolSchemaStyle {
     /// Byte for byte what `openai-harmony` 0.0.8 writes. Its oddities decide tokens: `anyOf`,
     /// `$ref` and `const` become `any`, and nothing is escaped.

@@ -144,6 +144,7 @@ pub(crate) fn lenient_parsing_loses_no_letter(tokens: &[u32], role: Option<Role>
 pub(crate) fn deltas_of_process_are_the_content(tokens: &[u32], role: Option<Role>, strict: bool) {
     let mut parser = parser(role, strict);
     let mut deltas: BTreeMap<usize, String> = BTreeMap::new();
+    let mut channels = BTreeMap::new();
     for (at, &token) in tokens.iter().enumerate() {
         let index = parser.messages().len();
         let result = parser.process(token).map(|_| ());
@@ -153,6 +154,10 @@ pub(crate) fn deltas_of_process_are_the_content(tokens: &[u32], role: Option<Rol
         }
         let delta = parser.last_content_delta().unwrap_or_default();
         deltas.entry(index).or_default().push_str(delta);
+        if !delta.is_empty() {
+            let channel = parser.current_channel().map(str::to_owned);
+            channels.insert(index, (parser.current_role(), channel));
+        }
     }
     let index = parser.messages().len();
     let ended = parser.process_eos().is_ok();
@@ -160,6 +165,9 @@ pub(crate) fn deltas_of_process_are_the_content(tokens: &[u32], role: Option<Rol
     deltas.entry(index).or_default().push_str(parser.last_content_delta().unwrap_or_default());
     for (index, message) in parser.messages().iter().enumerate() {
         assert_eq!(deltas.get(&index).map_or("", |text| text), text(message));
+        if let Some((role, channel)) = channels.get(&index) {
+            assert_eq!((role, channel), (&Some(message.author.role), &message.channel));
+        }
     }
     assert_eq!(parser.tokens(), tokens);
 }

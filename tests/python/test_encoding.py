@@ -230,7 +230,11 @@ class TestTokensGiven:
             ([5, None], TypeError, r"tokens\[1\]: expected an int, got NoneType None"),
             ([5, "x"], TypeError, r"tokens\[1\]: expected an int, got str 'x'"),
             ([[5]], TypeError, r"tokens\[0\]: expected an int, got list \[5\]"),
-            (["x" * 10_000], TypeError, r"tokens\[0\]: expected an int, got str 'x{69} \.\.\. x{39}'$"),
+            (
+                ["x" * 10_000],
+                TypeError,
+                r"tokens\[0\]: expected an int, got str 'x{69} \.\.\. x{39}'$",
+            ),
             (np.array([1.5]), TypeError, r"tokens\[0\]: expected an int, got float64"),
             (np.array([[5]]), TypeError, r"tokens\[0\]: expected an int, got ndarray"),
             ("text", TypeError, "tokens: expected a sequence of ints, got str"),
@@ -251,7 +255,6 @@ class TestTokensGiven:
 
         with pytest.raises(KeyError, match="broken"):
             encoding.decode(broken())
-
 
     def test_errors_before_the_first_token_come_through(self, encoding: HarmonyEncoding) -> None:
         class Interrupted:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from typing import Any, Dict, List, Union
 
 import pytest
 from fastapi import FastAPI
+from pydantic import TypeAdapter
+from typing_extensions import Required, TypedDict
 
 from openai_harmony import Conversation, Message
 
@@ -28,6 +31,33 @@ def test_content_is_one_of_the_three_kinds(mode: Any) -> None:
     }
     assert schema["$defs"]["TextContent"]["required"] == ["text"]
     assert "Content" not in schema["$defs"]
+
+
+@pytest.mark.parametrize("ours_first", [False, True])
+def test_messages_of_others_stay_theirs(ours_first: bool) -> None:
+    """Servers take a chat message of another library's type or one of ours, in one field."""
+
+    class Chat(TypedDict, total=False):
+        role: Required[str]
+        content: Union[str, List[Dict[str, Any]], None]
+        name: str
+        tool_calls: List[Any]
+        tool_call_id: str
+
+    either: Any = Union[Message, Chat] if ours_first else Union[Chat, Message]
+    adapter = TypeAdapter(either)
+    chats: list[dict[str, Any]] = [
+        {"role": "user", "content": "Hi"},
+        {"role": "user", "content": [{"type": "text", "text": "Hi"}], "name": "Bob"},
+        {"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]},
+        {"role": "tool", "content": "42", "tool_call_id": "1"},
+    ]
+    for chat in chats:
+        assert adapter.validate_python(chat) == chat
+        assert adapter.validate_json(json.dumps(chat)) == chat
+    message = Message.from_role_and_content("user", "Hi")
+    assert adapter.validate_python(message) is message
+    assert adapter.validate_json(message.model_dump_json()) == message
 
 
 def test_a_response_format_requires_its_schema() -> None:

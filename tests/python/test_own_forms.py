@@ -42,6 +42,11 @@ class Final(Message):
         return {**super().to_dict(), "channel": "final"}
 
 
+class Spoken(Message):
+    def to_json(self) -> str:
+        return Message.from_role_and_content(Role.USER, "spoken").to_json()
+
+
 class Window(Conversation):
     def to_dict(self) -> dict[str, Any]:
         return {"messages": [message.to_dict() for message in self.messages[-1:]]}
@@ -72,6 +77,13 @@ class TestFormsOfTheirOwn:
         message = Final.from_role_and_content(Role.ASSISTANT, "4")
         expected = Message.from_role_and_content(Role.ASSISTANT, "4").with_channel("final")
         assert encoding.render(message) == encoding.render(expected)
+
+    def test_messages_as_json(self, encoding: HarmonyEncoding) -> None:
+        """Which 0.0.8 asks for where a message is rendered by itself, and only there."""
+        message = Spoken.from_role_and_content(Role.USER, "written")
+        assert "spoken" in encoding.decode(encoding.render(message))
+        conversation = Conversation.from_messages([message])
+        assert "written" in encoding.decode(encoding.render_conversation(conversation))
 
     def test_conversations(self, encoding: HarmonyEncoding) -> None:
         texts = [Message.from_role_and_content(Role.USER, text) for text in "ab"]

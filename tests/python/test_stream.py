@@ -323,6 +323,20 @@ class TestFeed:
             parser.feed([200005, Interrupted()])  # type: ignore[list-item]
         assert parser.tokens == []
 
+    def test_a_header_is_known_as_long_as_its_text_comes(self, encoding: HarmonyEncoding) -> None:
+        parser = StreamableParser(encoding, "assistant", strict=False)
+        for token in ids(encoding, "<|channel|>final an answer<|return|>"):
+            parser.process(token)
+        assert parser.messages[0].channel == "final"
+        assert (parser.last_content_delta, parser.current_channel) == ("an answer", "final")
+        parser.process_eos()
+        assert (parser.last_content_delta, parser.current_channel) == (None, None)
+
+    def test_none_is_the_default(self, encoding: HarmonyEncoding) -> None:
+        for strict in (None, True):
+            with pytest.raises(HarmonyError):
+                StreamableParser(encoding, None, strict=strict).process(5)  # type: ignore[arg-type]
+
     def test_repairs(self, encoding: HarmonyEncoding) -> None:
         parser = StreamableParser(encoding, "assistant", strict=False)
         events = parser.feed(ids(encoding, "<|channel|>final<|message|>x<|end|>stray<|start|>user"))

@@ -118,8 +118,8 @@ class SystemContent(_HoldsTools, protected_namespaces=()):
         """The guide's identity, cutoff and channels, medium reasoning, no date."""
         return cls()
 
-    def with_model_identity(self, model_identity: str) -> Self:
-        """Replaces the identity; returns self, as all builders do."""
+    def with_model_identity(self, model_identity: Optional[str]) -> Self:
+        """Replaces the identity, or leaves it out; returns self, as all builders do."""
         self.model_identity = model_identity
         return self
 

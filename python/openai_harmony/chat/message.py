@@ -5,12 +5,18 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any, Dict, Iterable, Mapping, Optional, Union, cast
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, Field
 from typing_extensions import Self
 
 from openai_harmony import _lowlevel
 from openai_harmony.chat.content import Content, TextContent
-from openai_harmony.chat.json_form import json_text, parse_json, require_field, require_object
+from openai_harmony.chat.json_form import (
+    json_text,
+    parse_json,
+    require_field,
+    require_list,
+    require_object,
+)
 from openai_harmony.chat.parts import ContentParts
 from openai_harmony.errors import WrongTypeError
 
@@ -52,8 +58,10 @@ class Author(BaseModel):
 class Message(BaseModel):
     """One message of a conversation (guide, section "Message format").
 
-    Validation takes the author nested, as ``model_dump`` writes it, or flat, as ``to_dict`` does:
-    ``{"role": "user", "content": "Hello"}``. Content may be a plain string in either form.
+    Validation takes the author nested, as ``model_dump`` writes it, and only so: the flat form that
+    ``from_dict`` reads, ``{"role": "user", "content": "Hello"}``, is that of other libraries'
+    messages too, which stand beside this one in unions of pydantic models. Content may be a plain
+    string in either form.
     """
 
     author: Author
@@ -65,15 +73,6 @@ class Message(BaseModel):
     """To whom the message goes: the tool of a call, ``assistant`` for a tool's result."""
     content_type: Optional[str] = None
     """What the content is, ``<|constrain|>json`` for a tool call's arguments."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _nest_author(cls, data: Any) -> Any:
-        if isinstance(data, dict) and "role" in data and "author" not in data:
-            nested = {key: value for key, value in data.items() if key not in ("role", "name")}
-            nested["author"] = {"role": data["role"], "name": data.get("name")}
-            return nested
-        return data
 
     @classmethod
     def from_author_and_content(cls, author: Author, content: Union[str, Content]) -> Self:
@@ -157,7 +156,8 @@ class Message(BaseModel):
         if cls is Message and (plain := _lowlevel.plain_message(data)) is not None:
             return cast(Self, plain)
         fields = require_object(data, "message")
-        require_field(fields, "content", "message")
+        if not isinstance(require_field(fields, "content", "message"), str):
+            require_list(fields["content"], "content of a message")
         if "author" in fields:
             return cls.model_validate(fields)
         role = Role(require_field(fields, "role", "message"))

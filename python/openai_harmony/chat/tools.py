@@ -17,7 +17,7 @@ class ToolDescription(BaseModel):
     """The name within its namespace: ``get_location`` is called as ``functions.get_location``."""
     description: Optional[str] = None
     """What the tool does; becomes the comment above its type. ``None`` writes no comment."""
-    parameters: Optional[Dict[str, Any]] = None
+    parameters: Optional[Dict[Any, Any]] = None
     """JSON Schema of the arguments; ``None`` for a tool without. Its key order decides tokens."""
 
     @classmethod
@@ -25,7 +25,7 @@ class ToolDescription(BaseModel):
         cls,
         name: str,
         description: Optional[str] = None,
-        parameters: Optional[Dict[str, Any]] = None,
+        parameters: Optional[Dict[Any, Any]] = None,
     ) -> Self:
         """A tool, its fields in order.
 

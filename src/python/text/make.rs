@@ -40,48 +40,73 @@ pub(in crate::python) fn decoded<'py>(
 fn string<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyString>> {
     // Characters from U+0100 on begin with 0xc4 or more, those from U+10000 on with 0xf0.
     match text.bytes().fold(0, u8::max) {
-        ..0xc4 => string_of(py, text, '\u{ff}', |char| u32::from(char).to_le_bytes()[0]),
-        0xc4..0xf0 => string_of(py, text, '\u{ffff}', |char| {
-            let [low, high, ..] = u32::from(char).to_le_bytes();
-            u16::from_le_bytes([low, high])
-        }),
-        _ => string_of(py, text, char::MAX, u32::from),
+        ..0xc4 => string_of::<u8>(py, text),
+        0xc4..0xf0 => string_of::<u16>(py, text),
+        _ => string_of::<u32>(py, text),
     }
 }
 
-/// A Python string of text whose characters are not above `max`, each kept as a `unit`.
-fn string_of<'py, T>(
-    py: Python<'py>,
-    text: &str,
-    max: char,
-    unit: impl Fn(char) -> T,
-) -> PyResult<Bound<'py, PyString>> {
+/// What Python keeps a character in, in strings without one above `MAX`.
+trait Unit: Sized {
+    const MAX: char;
+
+    /// The unit of a character that is not above `MAX`.
+    fn of(char: char) -> Self;
+}
+
+impl Unit for u8 {
+    const MAX: char = '\u{ff}';
+
+    fn of(char: char) -> Self {
+        u32::from(char).to_le_bytes()[0]
+    }
+}
+
+impl Unit for u16 {
+    const MAX: char = '\u{ffff}';
+
+    fn of(char: char) -> Self {
+        let [low, high, ..] = u32::from(char).to_le_bytes();
+        Self::from_le_bytes([low, high])
+    }
+}
+
+impl Unit for u32 {
+    const MAX: char = char::MAX;
+
+    fn of(char: char) -> Self {
+        char.into()
+    }
+}
+
+/// A Python string of text, in units of which the widest character needs one as wide.
+fn string_of<'py, T: Unit>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyString>> {
     let count = text.chars().count();
     // SAFETY: the call returns a new string of so many characters, or null with an exception set.
-    // It keeps a character in one, two or four bytes, as few as `max` needs, which is what the
-    // units have: see `string`. Nobody else knows the string yet.
+    // Told the widest, it keeps each in a `T`, one behind the other and aligned as `T` is. Nobody
+    // else knows the string yet, and `fill` writes every place.
     unsafe {
-        let string = ffi::PyUnicode_New(count.cast_signed(), max.into());
+        let string = ffi::PyUnicode_New(count.cast_signed(), T::MAX.into());
         let string = Bound::from_owned_ptr_or_err(py, string)?;
         let units = ffi::PyUnicode_DATA(string.as_ptr()).cast::<MaybeUninit<T>>();
-        fill(slice::from_raw_parts_mut(units, count), text, unit);
+        fill(slice::from_raw_parts_mut(units, count), text);
         Ok(string.cast_into_unchecked())
     }
 }
 
 /// Writes the units of the text's characters, as many as there are places. What is ASCII goes by
 /// eight: even where other characters are in between, most of a text is.
-fn fill<T>(places: &mut [MaybeUninit<T>], text: &str, unit: impl Fn(char) -> T) {
+fn fill<T: Unit>(places: &mut [MaybeUninit<T>], text: &str) {
     let (mut at, mut chars) = (0, text.chars());
     while let Some(char) = chars.next() {
-        places[at].write(unit(char));
+        places[at].write(T::of(char));
         at += 1;
         if !char.is_ascii() {
             continue;
         }
         while let Some(block) = ascii_block(chars.as_str()) {
             for (place, &byte) in places[at..at + block.len()].iter_mut().zip(block) {
-                place.write(unit(byte.into()));
+                place.write(T::of(byte.into()));
             }
             at += block.len();
             chars = chars.as_str()[block.len()..].chars();

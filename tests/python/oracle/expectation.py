@@ -255,22 +255,28 @@ class _Walk:
 
     def _content_ends(self, token: int, unknown: bool, held: str) -> None:
         snapshot = self.feed(END if unknown else token)
-        if held:
-            self.differs("delta-behind")
-            snapshot["last_content_delta"] = held
+        self._add_held(snapshot, held)
         if unknown:
             self.differs("unknown-token-in-content")
             snapshot["error"] = _error(f"Invalid token for decoding: {token}")
         self.say(snapshot)
+
+    def _add_held(self, snapshot: Json, held: str) -> None:
+        """A last delta, and whose it is."""
+        if held:
+            self.differs("delta-behind")
+            snapshot["last_content_delta"] = held
+            for field in ("role", "channel", "recipient", "content_type"):
+                key = f"current_{field}"
+                snapshot[key] = self.expected.snapshots[-1][key]
 
     # At the end.
 
     def end(self) -> None:
         last = self.expected.snapshots[-1]
         snapshot = self.oracle.ask("end_of_stream")
-        if last["state"] == "Content" and self.held:
-            self.differs("delta-behind")
-            snapshot["last_content_delta"] = self.held
+        if last["state"] == "Content":
+            self._add_held(snapshot, self.held)
         if last["state"] == "Header" and self.begun:
             text = self.oracle.ask("decode", last["state_data"]["header_tokens"])
             if text in ROLE_WORDS:
