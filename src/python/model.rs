@@ -53,7 +53,7 @@ impl<const N: usize> Model<N> {
 
     /// An instance with these values, all fields set: what validating them would give.
     ///
-    /// A message with its author and text takes 1.2 µs, against 6 µs by their constructors.
+    /// A message with its author and text takes 1.0 µs, against 4.6 µs by their constructors.
     pub(super) fn make<'py>(
         &self,
         py: Python<'py>,

@@ -142,7 +142,9 @@ def test_defaults_are_not_shared() -> None:
 def test_reasoning_effort_is_checked_by_its_builder() -> None:
     content = SystemContent.new().with_reasoning_effort("High")  # type: ignore[arg-type]
     assert content.reasoning_effort is ReasoningEffort.HIGH
-    with pytest.raises(ValueError, match="'huge' is not a valid ReasoningEffort"):
+    with pytest.raises(
+        ValueError, match="Unknown reasoning effort: 'huge' is none of 'Low', 'Medium', 'High'"
+    ):
         content.with_reasoning_effort("huge")  # type: ignore[arg-type]
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typing_extensions import Self
 
 from openai_harmony import (
     Conversation,
@@ -116,6 +117,19 @@ def test_here_flat_or_nested() -> None:
     message = Message.from_role_and_content(Role.USER, "Hi")
     assert Message.from_dict(flat) == Message.from_dict(author_nested) == message
     assert Message.model_validate({"author": {"role": "user"}, "content": "Hi"}) == message
+
+
+def test_here_encoding_constructor(encoding: HarmonyEncoding) -> None:
+    class Named(HarmonyEncoding):
+        def __new__(cls, label: str) -> Self:
+            return super().__new__(cls, encoding._inner)
+
+        def __init__(self, label: str) -> None:
+            self.label = label
+
+    named = Named("mine")
+    assert (named.name, named.label) == ("HarmonyGptOss", "mine")
+    assert HarmonyEncoding("HarmonyGptOss").encode("x") == named.encode("x")
 
 
 def test_here_plain_roles(encoding: HarmonyEncoding) -> None:

@@ -42,6 +42,11 @@ class ReasoningEffort(str, Enum):
     MEDIUM = "Medium"
     HIGH = "High"
 
+    @classmethod
+    def _missing_(cls, value: object) -> ReasoningEffort:
+        known = ", ".join(repr(effort.value) for effort in cls)
+        raise ValueError(f"Unknown reasoning effort: {value!r} is none of {known}")
+
 
 class ChannelConfig(BaseModel):
     """The channels that the system message names."""
