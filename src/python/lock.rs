@@ -31,8 +31,10 @@ static AWAKE: AtomicBool = AtomicBool::new(false);
 /// little where the machine is slow.
 const PATIENCE: Duration = Duration::from_millis(1);
 
-/// How often no call must be found to have the lock: between two calls of a loop none has it.
-const TIMES_BETWEEN: u32 = 4;
+/// How often no call must be found to have the lock. Between two calls of a loop none has it, for
+/// the ten microseconds and more in which the interpreter frees the first one's list of tokens:
+/// who asked for the lock then would fall asleep until the second one is over.
+const TIMES_BETWEEN: u32 = 40;
 
 /// A call that may give up the lock in between. It says where the lock is ours, so that others
 /// know when to wait.
