@@ -180,8 +180,10 @@ impl fmt::Display for ErrorKind {
             Self::MisplacedContent { content, allowed, role } => {
                 write!(f, "{content} may only appear in {allowed} messages, found in ")?;
                 let mut chars = role.chars();
-                let first = chars.next().map(|first| first.to_ascii_uppercase());
-                write!(f, "{}{}", first.map_or(String::new(), String::from), chars.as_str())
+                if let Some(first) = chars.next() {
+                    write!(f, "{}", first.to_ascii_uppercase())?;
+                }
+                f.write_str(chars.as_str())
             }
             Self::UnexpectedToken { token } => {
                 let start = special::START;

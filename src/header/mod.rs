@@ -25,7 +25,7 @@ pub(crate) use words::Words;
 pub use write::HeaderStyle;
 pub(crate) use write::{HeaderSink, check, write};
 
-use crate::chat::{Author, HeaderFields};
+use crate::chat::{Author, Message};
 
 /// What a header says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,14 +37,10 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    pub(crate) fn fields(&self) -> HeaderFields<'_> {
-        HeaderFields {
-            role: self.author.role,
-            name: self.author.name.as_deref(),
-            recipient: self.recipient.as_deref(),
-            channel: self.channel.as_deref(),
-            content_type: self.content_type.as_deref(),
-        }
+    /// The message of this header, without content yet.
+    pub(crate) fn into_message(self) -> Message {
+        let Self { author, recipient, channel, content_type } = self;
+        Message { author, recipient, content: Vec::new(), channel, content_type }
     }
 }
 

@@ -88,7 +88,7 @@ impl StreamableParser {
         self.given_role = None;
         self.report_start(from..index + 1, &header);
         self.state = State::Content(Box::new(Open {
-            header,
+            message: header.into_message(),
             text: String::new(),
             decoder: Utf8Decoder::default(),
             from: index + 1,
@@ -161,8 +161,8 @@ impl StreamableParser {
         else {
             return;
         };
-        let Open { header, text, .. } = *open;
-        self.complete(header, text);
+        let Open { message, text, .. } = *open;
+        self.complete(message, text);
         self.report_end(end, stop_token);
     }
 
@@ -179,10 +179,9 @@ impl StreamableParser {
     }
 
     /// Adds a complete message.
-    pub(super) fn complete(&mut self, header: Header, text: String) {
-        let Header { author, recipient, channel, content_type } = header;
-        let content = vec![Content::Text(TextContent { text })];
-        self.messages.push(Message { author, recipient, content, channel, content_type });
+    pub(super) fn complete(&mut self, mut message: Message, text: String) {
+        message.content = vec![Content::Text(TextContent { text })];
+        self.messages.push(message);
     }
 
     /// The text of a span: special tokens by their names, U+FFFD for what has no text.

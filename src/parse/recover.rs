@@ -179,7 +179,7 @@ impl StreamableParser {
         if stop == Some(special::ENDOFTEXT) {
             self.repair(RepairKind::EndOfText, end..end + 1, Some(message));
         }
-        self.complete(mended.header, mended.content);
+        self.complete(mended.header.into_message(), mended.content);
         self.report_end(end, stop);
     }
 }

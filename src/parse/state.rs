@@ -3,8 +3,7 @@
 use serde::Serialize;
 
 use super::utf8::Utf8Decoder;
-use crate::chat::{Author, Role};
-use crate::header::Header;
+use crate::chat::{Author, Message, Role};
 
 /// How to parse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -125,7 +124,8 @@ impl HeaderState {
 /// A message under way.
 #[derive(Debug, Clone)]
 pub(super) struct Open {
-    pub(super) header: Header,
+    /// What its header says; the content is put in at its end.
+    pub(super) message: Message,
     pub(super) text: String,
     pub(super) decoder: Utf8Decoder,
     /// The content's first token.

@@ -150,8 +150,11 @@ impl StreamableParser {
 
     /// Whether a header is a bare `<|start|>` and role.
     fn is_prompt_end(&self, header: &HeaderState) -> bool {
-        let name = || self.tokenizer.decode_utf8(&self.tokens[header.body()..]);
-        header.begin == Begin::Start && name().is_ok_and(|word| Role::try_from(&word[..]).is_ok())
+        let is_role = |tokens| {
+            let word = self.tokenizer.decode_utf8(tokens);
+            word.is_ok_and(|word| Role::try_from(&word[..]).is_ok())
+        };
+        header.begin == Begin::Start && is_role(&self.tokens[header.body()..])
     }
 
     /// Parses tokens and returns what happened, preceded by events that an error kept back.
@@ -202,7 +205,7 @@ impl StreamableParser {
             && let State::Content(open) = &mut self.state
         {
             open.reported = open.text.len();
-            // The tokens of a character that is not whole yet are still to be told of.
+            // Tokens that are held back are still to be told of.
             open.uncovered = open.held_from.unwrap_or(self.tokens.len());
         }
         self.recording = true;
@@ -294,10 +297,10 @@ impl StreamableParser {
             }
             State::Content(open) => StateData::Content {
                 header: HeaderData {
-                    author: &open.header.author,
-                    recipient: open.header.recipient.as_deref(),
-                    channel: open.header.channel.as_deref(),
-                    content_type: open.header.content_type.as_deref(),
+                    author: &open.message.author,
+                    recipient: open.message.recipient.as_deref(),
+                    channel: open.message.channel.as_deref(),
+                    content_type: open.message.content_type.as_deref(),
                 },
                 content_tokens: &self.tokens[open.from..],
             },
@@ -322,7 +325,7 @@ impl StreamableParser {
         if matches!(self.delta, Delta::Complete(_)) {
             return self.messages.last().map(AsMessage::header);
         }
-        self.open_message().map(|open| open.header.fields())
+        self.open_message().map(|open| open.message.header())
     }
 
     /// The role of the open message, or the role given for the next one.

@@ -7,8 +7,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use super::errors::{Misfit, type_name, unless_raised, wrong_type};
-use super::read::boolean;
+use super::read::{self, boolean};
 use super::text::{Chars, utf8};
+use crate::chat::Role;
 use crate::tokenizer::SpecialSet;
 
 /// What a caller gave, or [`LEFT_OUT`]. An `Option` in its place could not tell `None` from that.
@@ -56,6 +57,11 @@ impl Given<'_> {
             Some(names) => Names::read(names, "disallowed_special"),
         }
     }
+}
+
+/// The role that is the argument of this name.
+pub(super) fn role(object: &Bound<'_, PyAny>, argument: &str) -> PyResult<Role> {
+    read::role(object).map_err(|misfit| misfit.inside(argument).raised(object.py()))
 }
 
 /// The characters of the argument of this name.

@@ -10,7 +10,7 @@ use super::errors::raised;
 use super::held::HeldMessage;
 use super::lock::Call;
 use super::text::utf8;
-use super::{options, read, text, tokens, write};
+use super::{arguments, options, read, text, tokens, write};
 use crate::render::{self, Ending};
 use crate::tokenizer::Tokenizer;
 use crate::{HarmonyEncoding, HarmonyEncodingName, ParseOptions, Result, load_harmony_encoding};
@@ -247,9 +247,7 @@ impl PyHarmonyEncoding {
         next_turn_role: &Bound<'py, PyAny>,
         config: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let role = read::role(next_turn_role);
-        let role =
-            role.map_err(|misfit| misfit.inside("next_turn_role").raised(next_turn_role.py()))?;
+        let role = arguments::role(next_turn_role, "next_turn_role")?;
         self.rendered_conversation(conversation, Ending::NextTurn(role), config)
     }
 
@@ -279,8 +277,7 @@ impl PyHarmonyEncoding {
         strict: Given<'py>,
     ) -> PyResult<Bound<'py, PyList>> {
         let py = tokens.py();
-        let role = role.map(read::role).transpose();
-        let role = role.map_err(|misfit| misfit.inside("role").raised(py))?;
+        let role = role.map(|role| arguments::role(role, "role")).transpose()?;
         let options = ParseOptions { strict: strict.strict()? };
         // Until the messages are made.
         let call = Call::begin(py);

@@ -13,8 +13,8 @@ const COUNT: usize = 201_089;
 /// The int of each id that has been handed out, each with a reference of its own.
 static INTS: [AtomicPtr<ffi::PyObject>; COUNT] = [const { AtomicPtr::new(ptr::null_mut()) }; COUNT];
 
-/// The int of a token id. Counting up a reference beats making an int by far: a list of the ids of 2 MB
-/// takes a third to a quarter of the time.
+/// The int of a token id. Counting up a reference beats making an int by far: a list of the ids of
+/// 2 MB takes a third to a quarter of the time.
 pub(super) fn int(py: Python<'_>, token: u32) -> Bound<'_, PyInt> {
     let Some(slot) = INTS.get(token as usize) else {
         return made(py, token);

@@ -14,7 +14,7 @@ use super::errors::{Misfit, Read, unless_raised};
 use super::held::{HeldAuthor, HeldMessage, HeldPart, Parts};
 use super::schema;
 use super::source::{Source, fields};
-use super::text::{HeldText, utf8};
+use super::text::{Chars, HeldText, utf8};
 use super::types::Types;
 use crate::chat::{
     ChannelConfig, DeveloperContent, ReasoningEffort, ResponseFormat, Role, SystemContent,
@@ -314,23 +314,34 @@ fn optional<'py, T>(
 }
 
 fn string(object: &Bound<'_, PyAny>) -> Read<String> {
-    text(object).map(|text| text.as_str().to_owned())
+    Ok(copied(python_string(object)?)?)
 }
 
 fn text(object: &Bound<'_, PyAny>) -> Read<HeldText> {
-    match object.cast::<PyString>() {
-        Ok(text) => Ok(HeldText::of(text)?),
-        Err(_) => Err(Misfit::type_of(object, "a string")),
-    }
+    Ok(HeldText::of(python_string(object)?)?)
 }
 
 fn optional_string(object: &Bound<'_, PyAny>) -> Read<Option<String>> {
-    Ok(optional_text(object)?.map(|text| text.as_str().to_owned()))
+    Ok(optional_python_string(object)?.map(copied).transpose()?)
 }
 
 fn optional_text(object: &Bound<'_, PyAny>) -> Read<Option<HeldText>> {
-    match object.cast::<PyString>() {
-        Ok(text) => Ok(Some(HeldText::of(text)?)),
+    Ok(optional_python_string(object)?.map(HeldText::of).transpose()?)
+}
+
+fn copied(string: &Bound<'_, PyString>) -> PyResult<String> {
+    Ok(Chars::of(string)?.utf8().into_owned())
+}
+
+fn python_string<'a, 'py>(object: &'a Bound<'py, PyAny>) -> Read<&'a Bound<'py, PyString>> {
+    object.cast().map_err(|_| Misfit::type_of(object, "a string"))
+}
+
+fn optional_python_string<'a, 'py>(
+    object: &'a Bound<'py, PyAny>,
+) -> Read<Option<&'a Bound<'py, PyString>>> {
+    match object.cast() {
+        Ok(string) => Ok(Some(string)),
         Err(_) if object.is_none() => Ok(None),
         Err(_) => Err(Misfit::type_of(object, "a string or None")),
     }

@@ -13,7 +13,7 @@ use super::errors::{Misfit, raised};
 use super::lock::Call;
 use super::types::Types;
 use super::write::Strings;
-use super::{events, read, tokens, write};
+use super::{arguments, events, tokens, write};
 use crate::{
     Event, HarmonyEncodingName, HeaderData, ParseOptions, StateData, StreamableParser,
     load_harmony_encoding,
@@ -65,8 +65,7 @@ impl PyStreamableParser {
             let misfit = Misfit::type_of(encoding, "a HarmonyEncoding").inside("encoding");
             return Err(misfit.raised(py));
         };
-        let role = role.map(read::role).transpose();
-        let role = role.map_err(|misfit| misfit.inside("role").raised(py))?;
+        let role = role.map(|role| arguments::role(role, "role")).transpose()?;
         let options = ParseOptions { strict: strict.strict()? };
         let parser = StreamableParser::new_with_options(encoding.get().inner, role, options)
             .map_err(|error| raised(py, &error))?;
@@ -141,8 +140,7 @@ impl PyStreamableParser {
         slf: &Bound<'py, Self>,
         role: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<PyRefMut<'py, Self>> {
-        let role = role.map(read::role).transpose();
-        let role = role.map_err(|misfit| misfit.inside("role").raised(slf.py()))?;
+        let role = role.map(|role| arguments::role(role, "role")).transpose()?;
         let mut parser = writing(slf)?;
         parser.inner.reset(role);
         parser.strings = Mutex::default();

@@ -25,15 +25,13 @@ pub(crate) fn write_comment(out: &mut String, text: &str, indent: usize) {
 
 /// Writes `text` with its control characters escaped, but for the tab, as JSON escapes them.
 pub(super) fn write_one_line(out: &mut String, text: &str) {
-    for (index, plain) in text.split('\t').enumerate() {
-        out.push_str(if index > 0 { "\t" } else { "" });
-        write_escaped(out, plain);
-    }
+    write_escaped(out, text, |char| char == '\t');
 }
 
-/// Writes `text` with all that is a control character or a line end escaped as JSON escapes it.
-pub(super) fn write_escaped(out: &mut String, text: &str) {
-    let is_hidden = |char: char| is_line_end(char) || char.is_control();
+/// Writes `text` with the control characters and line ends that are not `kept` escaped as JSON
+/// escapes them.
+pub(super) fn write_escaped(out: &mut String, text: &str, kept: impl Fn(char) -> bool) {
+    let is_hidden = |char: char| (is_line_end(char) || char.is_control()) && !kept(char);
     let mut rest = text;
     while let Some((at, hidden)) = rest.char_indices().find(|(_, char)| is_hidden(*char)) {
         out.push_str(&rest[..at]);

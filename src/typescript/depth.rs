@@ -10,7 +10,8 @@ use crate::error::{ErrorKind, Result};
 /// itself takes some: nothing that it takes is refused here.
 pub(super) const MAX_DEPTH: usize = 128;
 
-/// Refuses the `schema` of `name`, a tool or a response format, if writing it by recursion could exhaust the stack.
+/// Refuses the `schema` of `name`, a tool or a response format, if writing it by recursion could
+/// exhaust the stack.
 pub(crate) fn check_depth(name: &str, schema: &Value) -> Result<()> {
     if fits(schema, MAX_DEPTH) {
         return Ok(());

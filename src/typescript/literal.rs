@@ -82,7 +82,7 @@ impl Formatter for OneLine {
         fragment: &str,
     ) -> io::Result<()> {
         let mut escaped = String::with_capacity(fragment.len());
-        write_escaped(&mut escaped, fragment);
+        write_escaped(&mut escaped, fragment, |_| false);
         writer.write_all(escaped.as_bytes())
     }
 }

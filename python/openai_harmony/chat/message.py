@@ -156,14 +156,15 @@ class Message(BaseModel):
         if cls is Message and (plain := _lowlevel.plain_message(data)) is not None:
             return cast(Self, plain)
         fields = require_object(data, "message")
-        if not isinstance(require_field(fields, "content", "message"), str):
-            require_list(fields["content"], "content of a message")
+        content = require_field(fields, "content", "message")
+        if not isinstance(content, str):
+            content = require_list(content, "content of a message")
         if "author" in fields:
             return cls.model_validate(fields)
         role = Role(require_field(fields, "role", "message"))
         return cls(
             author=Author(role=role, name=fields.get("name")),
-            content=fields["content"],
+            content=content,
             channel=fields.get("channel"),
             recipient=fields.get("recipient"),
             content_type=fields.get("content_type"),
