@@ -18,6 +18,7 @@
 //!          lock      work without the interpreter's lock
 //! ```
 
+mod ahead;
 mod arguments;
 mod encoding;
 mod errors;
