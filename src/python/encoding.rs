@@ -8,6 +8,7 @@ use pyo3::types::{PyBytes, PyList, PyString};
 use super::arguments::{Given, LEFT_OUT, chars};
 use super::errors::raised;
 use super::held::HeldMessage;
+use super::ints::Known;
 use super::lock::Call;
 use super::text::utf8;
 use super::{arguments, options, read, text, tokens, write};
@@ -309,24 +310,40 @@ fn tokens_of<'py>(
     much: bool,
     write: impl FnOnce(&mut Vec<u32>) -> Result<()> + Send,
 ) -> PyResult<Bound<'py, PyList>> {
-    /// Most ids for which a thread keeps the room, 64 KiB.
-    const KEPT: usize = 1 << 14;
-    thread_local! {
-        /// Room for the ids of short texts: getting it anew is a tenth of encoding two words.
-        static ROOM: Cell<Vec<u32>> = const { Cell::new(Vec::new()) };
-    }
     // A thread may be past the end of its storage.
-    let mut ids = ROOM.try_with(Cell::take).unwrap_or_default();
+    let Room { mut ids, mut ints } = ROOM.try_with(Cell::take).unwrap_or_default();
     ids.clear();
-    let written = call.unlocked(much, || write(&mut ids));
+    ints.clear();
+    let written = call.unlocked(much, || {
+        write(&mut ids)?;
+        if much && ids.len() <= KEPT {
+            ints.extend(ids.iter().map(|&id| Known::of(id)));
+        }
+        Ok(())
+    });
     let list = match written {
-        Ok(()) => tokens::list(call.py(), &ids),
+        Ok(()) => tokens::list_of_known(call.py(), &ids, &ints),
         Err(error) => Err(raised(call.py(), &error)),
     };
     if ids.capacity() <= KEPT {
-        let _ = ROOM.try_with(|room| room.set(ids));
+        let _ = ROOM.try_with(|room| room.set(Room { ids, ints }));
     }
     list
+}
+
+/// Most ids for which a thread keeps the room, 192 KiB. Of more, the ints are not looked up ahead:
+/// the system would have to provide memory for it each time.
+const KEPT: usize = 1 << 14;
+
+thread_local! {
+    /// Room for the ids of short texts: getting it anew is a tenth of encoding two words.
+    static ROOM: Cell<Room> = const { Cell::new(Room { ids: Vec::new(), ints: Vec::new() }) };
+}
+
+#[derive(Default)]
+struct Room {
+    ids: Vec<u32>,
+    ints: Vec<Known>,
 }
 
 /// Whether messages hold so much that they are better rendered without the lock.

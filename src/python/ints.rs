@@ -16,23 +16,40 @@ static INTS: [AtomicPtr<ffi::PyObject>; COUNT] = [const { AtomicPtr::new(ptr::nu
 /// The int of a token id. Counting up a reference beats making an int by far: a list of the ids of
 /// 2 MB takes a third to a quarter of the time.
 pub(super) fn int(py: Python<'_>, token: u32) -> Bound<'_, PyInt> {
-    let Some(slot) = INTS.get(token as usize) else {
-        return made(py, token);
-    };
-    let known = slot.load(Ordering::Acquire);
-    if known.is_null() {
-        return first(py, token, slot);
+    Known::of(token).int(py, token)
+}
+
+/// The int of a token id, if it has been handed out before. Finding it takes no interpreter, and
+/// is half of making a list.
+pub(super) struct Known(AtomicPtr<ffi::PyObject>);
+
+impl Known {
+    pub(super) fn of(token: u32) -> Self {
+        let slot = INTS.get(token as usize);
+        let known = slot.map_or(ptr::null_mut(), |slot| slot.load(Ordering::Acquire));
+        Self(AtomicPtr::new(known))
     }
-    // SAFETY: a pointer in the table came from `first`: to an int, with a reference that is never
-    // given back.
-    unsafe { Bound::from_borrowed_ptr(py, known).cast_into_unchecked() }
+
+    /// The int itself, of the id that it was found by.
+    pub(super) fn int<'py>(&self, py: Python<'py>, token: u32) -> Bound<'py, PyInt> {
+        let known = self.0.load(Ordering::Relaxed);
+        if known.is_null() {
+            return first(py, token);
+        }
+        // SAFETY: the pointer is from the table, where `first` put it: of an int, with a reference
+        // that is never given back.
+        unsafe { Bound::from_borrowed_ptr(py, known).cast_into_unchecked() }
+    }
 }
 
 #[cold]
-fn first<'py>(py: Python<'py>, token: u32, slot: &AtomicPtr<ffi::PyObject>) -> Bound<'py, PyInt> {
+fn first(py: Python<'_>, token: u32) -> Bound<'_, PyInt> {
     let int = made(py, token);
     let pointer = int.as_ptr();
-    if slot.compare_exchange(ptr::null_mut(), pointer, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    if let Some(slot) = INTS.get(token as usize)
+        && slot
+            .compare_exchange(ptr::null_mut(), pointer, Ordering::AcqRel, Ordering::Relaxed)
+            .is_ok()
     {
         // The table's own reference.
         std::mem::forget(int.clone());

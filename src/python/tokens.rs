@@ -5,10 +5,10 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::critical_section::with_critical_section;
-use pyo3::types::{PyList, PyString, PyTuple};
+use pyo3::types::{PyInt, PyList, PyString, PyTuple};
 
 use super::errors::{brief, type_name, unless_raised, wrong_type};
-use super::ints;
+use super::ints::{self, Known};
 
 /// The ids of any iterable of ints; an error names the first item that is none, and its index.
 ///
@@ -168,18 +168,35 @@ fn is_swapped<T: Element>(buffer: &PyBuffer<T>) -> bool {
 }
 
 /// A list of ids.
-///
-/// Filled in place: texts of 2 MB are encoded 4 % faster than with `PyList::new`.
 pub(super) fn list<'py>(py: Python<'py>, tokens: &[u32]) -> PyResult<Bound<'py, PyList>> {
+    list_of(py, tokens.iter().map(|&token| ints::int(py, token)))
+}
+
+/// A list of ids of which the ints were looked up.
+pub(super) fn list_of_known<'py>(
+    py: Python<'py>,
+    tokens: &[u32],
+    known: &[Known],
+) -> PyResult<Bound<'py, PyList>> {
+    if tokens.len() != known.len() {
+        return list(py, tokens);
+    }
+    list_of(py, tokens.iter().zip(known).map(|(&token, known)| known.int(py, token)))
+}
+
+/// Filled in place: texts of 2 MB are encoded 4 % faster than with `PyList::new`.
+fn list_of<'py>(
+    py: Python<'py>,
+    ints: impl ExactSizeIterator<Item = Bound<'py, PyInt>>,
+) -> PyResult<Bound<'py, PyList>> {
+    let count = ints.len();
     // SAFETY: the interpreter is attached. The call returns a new reference, or null with an
     // exception set.
-    let list =
-        unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyList_New(tokens.len().cast_signed()))? };
-    for (index, &token) in tokens.iter().enumerate() {
-        let int = ints::int(py, token).into_ptr();
+    let list = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyList_New(count.cast_signed()))? };
+    for (index, int) in (0..count).zip(ints) {
         // SAFETY: the index is below the list's length, its place is empty and nobody else knows
         // the list yet. The reference goes to the list.
-        unsafe { ffi::PyList_SET_ITEM(list.as_ptr(), index.cast_signed(), int) };
+        unsafe { ffi::PyList_SET_ITEM(list.as_ptr(), index.cast_signed(), int.into_ptr()) };
     }
     Ok(list.cast_into()?)
 }

@@ -3,6 +3,7 @@
 use std::mem;
 use std::sync::OnceLock;
 
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyString;
@@ -30,7 +31,7 @@ pub(in crate::python) struct Other {
 impl HeldText {
     pub(in crate::python) fn of(string: &Bound<'_, PyString>) -> PyResult<Self> {
         let chars = Chars::units(string)?;
-        if chars.is_ascii() {
+        if is_ascii(string, &chars) {
             return PyBackedStr::try_from(string.clone()).map(Self::Ascii);
         }
         // SAFETY: the characters live, and stay as they are, as long as the string does, to which
@@ -55,4 +56,12 @@ impl HeldText {
             Self::Other(other) => other.chars.size(),
         }
     }
+}
+
+/// Whether a string is ASCII, without a look at the text, which may be out of cache: Python puts
+/// the text behind the shorter of two heads only if it is.
+fn is_ascii(string: &Bound<'_, PyString>, chars: &Chars<'_>) -> bool {
+    let Chars::One(units) = chars else { return false };
+    let head = units.as_ptr().addr().wrapping_sub(string.as_ptr().addr());
+    head == size_of::<ffi::PyASCIIObject>()
 }
