@@ -87,14 +87,14 @@ class Lab:
         self._processes: Dict[str, Process] = {}
 
     def measure(self, probes: Iterable[Probe], times_rounds: int = 1) -> Dict[Probe, Sample]:
-        """The samples, of the usual number of rounds or a multiple of it."""
+        """The samples, of the usual rounds and seconds or a multiple of them."""
         wanted = list(dict.fromkeys(probes))
         samples = {probe: self._open(probe) for probe in wanted}
         spent = dict.fromkeys(wanted, 0.0)
         for turn in range(self._rounds * times_rounds):
             for probe in wanted:
                 # A slow peer gets fewer rounds, never fewer than three.
-                if turn < 3 or spent[probe] < self._seconds:
+                if turn < 3 or spent[probe] < self._seconds * times_rounds:
                     started = monotonic()
                     self._round(probe, samples[probe])
                     spent[probe] += monotonic() - started
@@ -127,7 +127,7 @@ class Lab:
 
     def _round(self, probe: Probe, sample: Sample) -> None:
         if not probe.cold:
-            sample.times.append(self._process(probe.peer).ask("round", self._key(probe)))
+            sample.times += self._process(probe.peer).ask("round", self._key(probe))
             return
         process = Process(self._environments, probe.peer, self._corpora)
         first = process.ask(

@@ -92,14 +92,14 @@ class Threads:
 
     work: str
     tasks: Tuple[Tuple[str, str], ...]
-    floor: float
+    floor: Optional[float]
 
     def measure(self, lab: Lab) -> Iterator[Result]:
         for task, given in self.tasks:
             two, one = (Probe("ours", f"threads:{count}:{task}", given) for count in (2, 1))
             # By the clock on the wall, so many rounds: both cores are seldom free at once.
             samples = lab.measure([two, one], times_rounds=4)
-            label = f"{task}: {given}"
+            label = f"{task}: {given}" if given else task
             yield compare(self.work, label, "one thread", samples[two], samples[one], self.floor)
 
 

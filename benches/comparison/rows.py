@@ -139,6 +139,7 @@ THREADS: Tuple[Row, ...] = (
         ),
         1.8,
     ),
+    Threads("two threads, nothing but hashing", (("hash", ""),), None),
 )
 
 ROWS: Tuple[Row, ...] = (*LOADING, *TEXT, *CONVERSATIONS, *STREAMING, *THREADS)

@@ -8,9 +8,11 @@ which makes what a pass consumes, untimed; `run(fresh)`, the pass that is timed;
 from __future__ import annotations
 
 import gc
+import hashlib
 import sys
+from bisect import bisect_right
 from concurrent.futures import ThreadPoolExecutor
-from itertools import repeat
+from itertools import cycle, islice, repeat
 from time import perf_counter_ns
 from typing import Any, Callable, Dict, List, Optional
 
@@ -19,6 +21,9 @@ CALLS = 200
 """How often a pass makes a call that is too short to be timed alone."""
 
 CHUNK = 64
+
+
+Clock = Callable[[], int]
 
 
 class Task:
@@ -34,6 +39,14 @@ class Task:
 
     def answer(self, fresh: Any) -> Any:
         raise NotImplementedError
+
+    def round(self, passes: int, clock: Clock) -> List[float]:
+        """The times of a round of so many passes, in nanoseconds per unit."""
+        prepared = [self.fresh() for _ in range(passes)]
+        started = clock()
+        for fresh in prepared:
+            self.run(fresh)
+        return [(clock() - started) / (passes * self.units)]
 
 
 class Encode(Task):
@@ -217,41 +230,88 @@ class Load(Task):
         return self._load().name
 
 
+class Hash(Task):
+    """Work that needs neither the interpreter nor much memory: how two threads of it get on tells
+    what the machine gives."""
+
+    unit = "MB"
+
+    def __init__(self, peer: Any, given: Json) -> None:
+        self._data = bytes(1_000_000)
+
+    def run(self, fresh: Any) -> None:
+        hashlib.blake2b(self._data).digest()
+
+    def answer(self, fresh: Any) -> Any:
+        return hashlib.blake2b(self._data).hexdigest()
+
+
 class Threads(Task):
     """The same task in several threads at once; a unit is one pass of one thread.
 
-    The threads live on between rounds, as those of a server do, and rounds are long: waking up
-    the threads takes as long as some renderings.
+    A round gives the times of several windows, in all of which all threads are at work. What it
+    takes to wake up the threads is no part of it: they live on in a server. A window is short,
+    since both cores of a shared machine are seldom free for long.
     """
 
     unit = "pass"
     threaded = True
     _ROUND_NS = 50_000_000
+    _WINDOW_NS = 10_000_000
+    #: What a thread has for its passes, one after the other and then again: more than a core keeps
+    #: in its cache, and quickly made anew for each round.
+    _DISTINCT = 50
 
     def __init__(self, task: Task, count: int) -> None:
         self._task = task
         self._threads = ThreadPoolExecutor(count)
+        self._count = count
         task.run(task.fresh())
         fresh = task.fresh()
         started = perf_counter_ns()
         task.run(fresh)
-        self._passes = max(1, self._ROUND_NS // (perf_counter_ns() - started))
-        self._count = count
-        self.units = count * self._passes
+        self._passes = max(3, self._ROUND_NS // (perf_counter_ns() - started))
 
     def fresh(self) -> List[List[Any]]:
-        return [[self._task.fresh() for _ in range(self._passes)] for _ in range(self._count)]
+        distinct = min(self._passes, self._DISTINCT)
+        return [[self._task.fresh() for _ in range(distinct)] for _ in range(self._count)]
 
-    def run(self, fresh: List[List[Any]]) -> None:
-        # Waits for all.
-        list(self._threads.map(self._run_all, fresh))
+    def round(self, passes: int, clock: Clock) -> List[float]:
+        """However many `passes` are wanted, a round is long."""
+        return throughput(list(self._threads.map(self._run_all, self.fresh())), self._WINDOW_NS)
 
-    def _run_all(self, share: List[Any]) -> None:
-        for fresh in share:
+    def _run_all(self, share: List[Any]) -> List[int]:
+        """When the first pass began, and when each of them ended."""
+        moments = [perf_counter_ns()]
+        for fresh in islice(cycle(share), self._passes):
             self._task.run(fresh)
+            moments.append(perf_counter_ns())
+        return moments
 
     def answer(self, fresh: List[List[Any]]) -> Any:
         return self._task.answer(fresh[0][0])
+
+
+def throughput(threads: List[List[int]], width: int) -> List[float]:
+    """The time per pass, all threads together, in each window of so many nanoseconds; of all the
+    time in which all are at work, if that is shorter. Of each thread the moments are given at which
+    its passes end, that at which the first begins before them."""
+    started = max(moments[0] for moments in threads)
+    ended = min(moments[-1] for moments in threads)
+    width = min(width, ended - started)
+    if width <= 0:
+        raise ValueError("the threads were never at work together")
+    edges = range(started, ended + 1, width)
+    done = [sum(passes_until(moments, edge) for moments in threads) for edge in edges]
+    return [width / (after - before) for before, after in zip(done, done[1:])]
+
+
+def passes_until(moments: List[int], moment: int) -> float:
+    """How many passes were done by then, the share of the one under way included."""
+    index = bisect_right(moments, moment) - 1
+    if index == len(moments) - 1:
+        return float(index)
+    return index + (moment - moments[index]) / (moments[index + 1] - moments[index])
 
 
 def task(name: str, peer: Any, given: Json) -> Task:
@@ -268,6 +328,7 @@ def task(name: str, peer: Any, given: Json) -> Task:
         return Calls(call, lambda: sorted(call()))
     made: Optional[Callable[[Any, Json], Task]] = {
         "load": Load,
+        "hash": Hash,
         "encode": Encode,
         "decode": Decode,
         "render": Render,

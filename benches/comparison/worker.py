@@ -3,7 +3,7 @@
 python -m comparison.worker PEER CORPORA
 
 ["open", key, task, input, {…}]   makes a task; gives the digest of its answer and its units
-["round", key]                    times one round of it; gives nanoseconds per unit
+["round", key]                    times one round of it; gives nanoseconds per unit, a list
 ["first", task, input, {…}]       in a fresh process: times the first pass, digest and all
 ["memory", input]                 in a fresh process: resident bytes, before and after
 """
@@ -18,7 +18,7 @@ import resource
 import sys
 from pathlib import Path
 from time import perf_counter_ns, process_time_ns
-from typing import Any, Callable, Dict
+from typing import Any, Dict, List
 
 from . import adapters, corpora, tasks
 
@@ -29,7 +29,7 @@ ROUND_NS = 5_000_000
 WALL_CLOCK = os.environ.get("BENCH_CLOCK") == "wall"
 
 
-def clock_of(task: tasks.Task) -> Callable[[], int]:
+def clock_of(task: tasks.Task) -> tasks.Clock:
     """The processor time of the whole process, of all its threads together.
 
     On an idle machine it is the time of the clock on the wall; on a busy one it leaves out the
@@ -46,18 +46,11 @@ class Opened:
         self.digest = digest(task.answer(task.fresh()))
         tasks.settle()
         self.passes = 1
-        nanoseconds = self.round() * task.units
+        nanoseconds = self.round()[0] * task.units
         self.passes = max(1, min(10_000, round(ROUND_NS / nanoseconds)))
 
-    def round(self) -> float:
-        """Nanoseconds per unit."""
-        task = self.task
-        clock = clock_of(task)
-        prepared = [task.fresh() for _ in range(self.passes)]
-        started = clock()
-        for fresh in prepared:
-            task.run(fresh)
-        return (clock() - started) / (self.passes * task.units)
+    def round(self) -> List[float]:
+        return self.task.round(self.passes, clock_of(self.task))
 
 
 class Worker:

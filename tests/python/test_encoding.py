@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import copy
 import pickle
+import random
 import sys
 from array import array
 from concurrent.futures import ThreadPoolExecutor
 from enum import IntEnum
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 import pytest
@@ -317,6 +318,67 @@ class TestConversationsGiven:
         message = Message.from_role_and_content("assistant", "x").with_channel("final")
         expected = encoding.render_conversation(Conversation.from_messages([message]))
         assert encoding.render_conversation(duck) == expected  # type: ignore[arg-type]
+
+    def test_many_messages_however_they_are_made(self, encoding: HarmonyEncoding) -> None:
+        """Messages are looked for ahead of reading them, where interpreters keep their parts."""
+
+        def validated(text: str) -> Any:
+            return Message(author=Author(role=Role.USER), content=[TextContent(text=text)])
+
+        def shown(text: str) -> Any:
+            message = Message.from_role_and_content("user", text)
+            # An object whose attributes were asked for as a dict keeps them otherwise.
+            for model in (message, message.author, message.content[0]):
+                assert vars(model)
+            return message
+
+        def duck(text: str) -> Any:
+            return Duck(**{**vars(validated(text)), "author": Duck(role="user", name=None)})
+
+        def with_content(content: Any) -> Any:
+            message = Message.from_role_and_content("user", "")
+            message.content = content
+            return message
+
+        kinds: list[Callable[[str], Any]] = [
+            lambda text: Message.from_role_and_content("user", text),
+            lambda text: Message.from_dict({"role": "user", "content": text}),
+            lambda text: Message.from_author_and_content(Author.new(Role.USER, "ann"), text),
+            lambda text: Message.from_role_and_content("assistant", text).with_channel("é"),
+            lambda text: validated(text).model_copy(deep=True),
+            lambda text: with_content(text),
+            lambda text: with_content([]),
+            lambda text: with_content((TextContent(text=text),)),
+            lambda text: with_content([TextContent(text=text)] * 3),
+            lambda text: with_content([Duck(text=text)]),
+            lambda _: Message.from_role_and_content("system", SystemContent.new()),
+            validated,
+            shown,
+            duck,
+        ]
+        numbers = random.Random(1)
+        texts = ["", "a", "é", "好", "a longer text " * 20]
+        messages = [numbers.choice(kinds)(numbers.choice(texts)) for _ in range(1_000)]
+        keep_all = RenderConversationConfig(auto_drop_analysis=False)
+        for count in (0, 1, 31, 32, 33, 1_000):
+            conversation: Any = Duck(messages=messages[:count])
+            expected = [token for each in messages[:count] for token in encoding.render(each)]
+            assert encoding.render_conversation(conversation, keep_all) == expected
+
+    def test_messages_that_go_while_they_are_read(self, encoding: HarmonyEncoding) -> None:
+        messages: list[Any] = [Message.from_role_and_content("user", "x") for _ in range(100)]
+        expected = encoding.render(messages[0]) * 6
+
+        class Emptying(Duck):
+            @property
+            def author(self) -> Author:
+                messages.clear()
+                return Author.new(Role.USER, None)
+
+        parts = [TextContent(text="x")]
+        fields = {"channel": None, "recipient": None, "content_type": None}
+        messages[5] = Emptying(content=parts, **fields)
+        assert encoding.render_conversation(Duck(messages=messages)) == expected  # type: ignore[arg-type]
 
     def test_a_string_assigned_to_content_is_text(self, encoding: HarmonyEncoding) -> None:
         message = Message.from_role_and_content("user", "x")
