@@ -8,8 +8,8 @@
 //! Where a thing lies is read off what the interpreter keeps of an object, for the versions of
 //! which that is known. Nothing depends on what is found: it is only asked for.
 
-use std::array;
-use std::ptr;
+use std::ffi::c_ulong;
+use std::{array, ptr};
 
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -47,7 +47,7 @@ impl Layout {
             _ => return Self::Unknown,
         };
         // SAFETY: the object is live, and the layout that of its interpreter.
-        let found = unsafe { word(layout.attributes(instance.as_ptr().cast()), 0) };
+        let found = unsafe { attribute(layout.attributes(instance.as_ptr().cast()), 0) };
         if found == first.as_ptr().cast() { layout } else { Self::Unknown }
     }
 
@@ -72,18 +72,18 @@ impl Layout {
             let items = item_block(messages.as_ptr().cast());
             let rest = messages.len().saturating_sub(index);
             let messages: Places = array::from_fn(|place| {
-                if place < rest { word(items, index + place).cast() } else { ptr::null() }
+                if place < rest { items.add(index + place).read().cast() } else { ptr::null() }
             });
-            each(&messages);
+            ask_for(&messages);
             let attributes = next(&messages, |message| self.attributes(message));
             // The author and the content come first, see `Types`.
-            let authors = next(&attributes, |values| word(values, 0).cast());
-            let contents = next(&attributes, |values| word(values, 1).cast());
+            let authors = next(&attributes, |block| attribute(block, 0).cast());
+            let contents = next(&attributes, |block| attribute(block, 1).cast());
             next(&authors, |author| self.attributes(author));
             let items = next(&contents, |content| item_block(content));
-            let parts = next(&items, |items| word(items, 0).cast());
+            let parts = next(&items, |items| items.read().cast());
             let attributes = next(&parts, |part| self.attributes(part));
-            next(&attributes, |values| word(values, 0).cast());
+            next(&attributes, |block| attribute(block, 0).cast());
         }
     }
 
@@ -95,14 +95,15 @@ impl Layout {
     /// `object` is null or a live object of an interpreter with this layout.
     unsafe fn attributes(self, object: *const Word) -> *const Word {
         /// Of classes whose instances have those words before them.
-        const MANAGED_DICT: u64 = 1 << 4;
+        const MANAGED_DICT: c_ulong = 1 << 4;
         if object.is_null() {
             return ptr::null();
         }
         // SAFETY: the object is live, and so is its type. With the flag, four words before the
         // object belong to it.
         unsafe {
-            if (*ffi::Py_TYPE(object.cast_mut().cast())).tp_flags & MANAGED_DICT == 0 {
+            let class = ffi::Py_TYPE(object.cast_mut().cast());
+            if ffi::PyType_HasFeature(class, MANAGED_DICT) == 0 {
                 return ptr::null();
             }
             match self {
@@ -134,24 +135,32 @@ unsafe fn item_block(object: *const Word) -> *const Word {
     }
 }
 
-/// A word of a block; null of none.
+/// An attribute of a block, counted in the order in which the class got them; null if it is not
+/// there.
 ///
 /// # Safety
 ///
-/// `block` is null or has that word.
-unsafe fn word(block: *const Word, index: usize) -> Word {
-    // SAFETY: the caller's.
-    if block.is_null() { ptr::null() } else { unsafe { block.add(index).read() } }
+/// `block` is null or the attributes of a live object.
+unsafe fn attribute(block: *const Word, index: u8) -> Word {
+    if block.is_null() {
+        return ptr::null();
+    }
+    // SAFETY: how many attributes the object has stands two bytes before them, and there is room
+    // for as many at least.
+    unsafe {
+        let count = block.cast::<u8>().sub(2).read();
+        if index < count { block.add(index.into()).read() } else { ptr::null() }
+    }
 }
 
 /// Goes on from all places to what is behind them, and asks for that.
 fn next(places: &Places, behind: impl Fn(*const Word) -> *const Word) -> Places {
     let places = places.map(|place| if place.is_null() { place } else { behind(place) });
-    each(&places);
+    ask_for(&places);
     places
 }
 
-fn each(places: &Places) {
+fn ask_for(places: &Places) {
     places.iter().filter(|place| !place.is_null()).for_each(|place| ask(place.cast()));
 }
 

@@ -365,6 +365,14 @@ class TestConversationsGiven:
             expected = [token for each in messages[:count] for token in encoding.render(each)]
             assert encoding.render_conversation(conversation, keep_all) == expected
 
+    @pytest.mark.parametrize(
+        "make", [Duck, object, list, lambda: Message.__new__(Message), lambda: Duck(channel=None)]
+    )
+    def test_many_that_are_no_messages(self, encoding: HarmonyEncoding, make: Any) -> None:
+        conversation: Any = Duck(messages=[make() for _ in range(100)])
+        with pytest.raises(TypeError, match=r"^messages\[0\]: expected a Message, got"):
+            encoding.render_conversation(conversation)
+
     def test_messages_that_go_while_they_are_read(self, encoding: HarmonyEncoding) -> None:
         messages: list[Any] = [Message.from_role_and_content("user", "x") for _ in range(100)]
         expected = encoding.render(messages[0]) * 6
