@@ -32,8 +32,8 @@ pub(super) fn conversation(object: &Bound<'_, PyAny>) -> Read<Vec<HeldMessage>> 
         // A conversation's own form is made of what its messages' `to_dict` gives.
         let read = |object: &Bound<'_, PyAny>| message(object, &FORMS[1..]);
         let Ok(list) = messages.cast::<PyList>() else { return each(messages, read) };
-        let items = list.iter().enumerate();
-        each_of(items.inspect(|(index, _)| types.layout.ask(list, *index)), list.len(), read)
+        let items = list.iter().enumerate().inspect(|(index, _)| types.layout.ask(list, *index));
+        each_of(items.map(|(_, item)| Ok(item)), list.len(), read)
     })
 }
 
@@ -291,40 +291,27 @@ fn response_format(object: &Bound<'_, PyAny>) -> Read<ResponseFormat> {
 /// Reads each item of a list, or of anything else to iterate over.
 fn each<T>(items: &Bound<'_, PyAny>, read: impl Fn(&Bound<'_, PyAny>) -> Read<T>) -> Read<Vec<T>> {
     if let Ok(list) = items.cast::<PyList>() {
-        return each_of(list.iter().enumerate(), list.len(), read);
+        return each_of(list.iter().map(Ok), list.len(), read);
     }
     if items.cast::<PyString>().is_ok() || items.cast::<PyDict>().is_ok() {
         return Err(Misfit::type_of(items, "a list"));
     }
     let no_list = || Misfit::type_of(items, "a list");
-    let entries = items.try_iter().map_err(|error| unless_raised(error, items, no_list))?;
-    let mut all = Vec::new();
-    for (index, item) in entries.enumerate() {
-        all.push(read_at(index, &item?, &read)?);
-    }
-    Ok(all)
+    each_of(items.try_iter().map_err(|error| unless_raised(error, items, no_list))?, 0, read)
 }
 
-/// Reads items that come with their indices.
+/// Reads items, of which there are so many, or 0 where that is not known.
 fn each_of<'py, T>(
-    items: impl Iterator<Item = (usize, Bound<'py, PyAny>)>,
+    items: impl Iterator<Item = PyResult<Bound<'py, PyAny>>>,
     count: usize,
     read: impl Fn(&Bound<'py, PyAny>) -> Read<T>,
 ) -> Read<Vec<T>> {
     // Made at its size, which collecting results does not do.
     let mut all = Vec::with_capacity(count);
-    for (index, item) in items {
-        all.push(read_at(index, &item, &read)?);
+    for (index, item) in items.enumerate() {
+        all.push(read(&item?).map_err(|misfit| misfit.inside(format_args!("[{index}]")))?);
     }
     Ok(all)
-}
-
-fn read_at<'py, T>(
-    index: usize,
-    item: &Bound<'py, PyAny>,
-    read: &impl Fn(&Bound<'py, PyAny>) -> Read<T>,
-) -> Read<T> {
-    read(item).map_err(|misfit| misfit.inside(format_args!("[{index}]")))
 }
 
 fn optional<'py, T>(
