@@ -7,7 +7,7 @@
 //! classes  encoding  HarmonyEncoding      stream  StreamableParser      events  what it reports
 //! in       read      pydantic models      -> held      messages over Python's strings
 //!          source    the attributes of a model, one after the other
-//!          ahead     the memory of messages, asked for before they are read
+//!          instance  where instances keep them   ahead  their memory, asked for before it is read
 //!          plain     dicts                -> pydantic models
 //!          schema    dicts                -> JSON values
 //!          options, arguments             what calls are given beside
@@ -25,6 +25,7 @@ mod encoding;
 mod errors;
 mod events;
 mod held;
+mod instance;
 mod ints;
 mod lock;
 mod model;

@@ -7,13 +7,16 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PySet, PyString, PyTuple, PyType};
 
+use super::instance::Places;
 use super::types;
 
 /// A pydantic model class with `N` fields.
 pub(super) struct Model<const N: usize> {
     pub(super) class: Py<PyType>,
     /// The fields' names, in their order.
-    names: [Py<PyString>; N],
+    pub(super) names: [Py<PyString>; N],
+    /// How to find the fields of instances, where that is known.
+    pub(super) places: Option<Places>,
     /// The set of the names, to copy.
     all_names: Py<PySet>,
     /// The names of the fields that the constructors are always given, to copy.
@@ -37,7 +40,7 @@ impl<const N: usize> Model<N> {
         let names = fields.map(|field| PyString::intern(py, field).unbind());
         let class = types::class(module, class)?;
         let slot = |name| class.bind(py).getattr(name).map(Bound::unbind);
-        Ok(Self {
+        let mut model = Self {
             slots: [
                 slot("__pydantic_fields_set__")?,
                 slot("__pydantic_extra__")?,
@@ -47,8 +50,12 @@ impl<const N: usize> Model<N> {
             all_names: PySet::new(py, &names)?.unbind(),
             first_names: PySet::new(py, &names[..first])?.unbind(),
             names,
+            places: None,
             no_arguments: PyTuple::empty(py).unbind(),
-        })
+        };
+        let values = model.names.each_ref().map(|name| name.bind(py).clone().into_any());
+        model.places = Places::find(&model.make(py, &values)?, &model.names);
+        Ok(model)
     }
 
     /// An instance with these values, all fields set: what validating them would give.

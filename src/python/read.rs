@@ -10,6 +10,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyType};
 
+use super::ahead;
 use super::errors::{Misfit, Read, unless_raised};
 use super::held::{HeldAuthor, HeldMessage, HeldPart, Parts};
 use super::schema;
@@ -32,8 +33,13 @@ pub(super) fn conversation(object: &Bound<'_, PyAny>) -> Read<Vec<HeldMessage>> 
         // A conversation's own form is made of what its messages' `to_dict` gives.
         let read = |object: &Bound<'_, PyAny>| message(object, &FORMS[1..]);
         let Ok(list) = messages.cast::<PyList>() else { return each(messages, read) };
-        let items = list.iter().enumerate().inspect(|(index, _)| types.layout.ask(list, *index));
-        each_of(items.map(|(_, item)| Ok(item)), list.len(), read)
+        let items = list.iter().enumerate().map(|(index, item)| {
+            if let Some(places) = &types.message.places {
+                ahead::messages(places.layout, list, index);
+            }
+            Ok(item)
+        });
+        each_of(items, list.len(), read)
     })
 }
 
@@ -48,7 +54,7 @@ fn message(object: &Bound<'_, PyAny>, forms: &[Form]) -> Read<HeldMessage> {
         return message(&told, forms);
     }
     Ok(fields!(
-        Source::new(object, &types.message.class, "a Message"),
+        Source::model(object, &types.message, "a Message"),
         HeldMessage {
             author: author,
             recipient: optional_text,
@@ -60,9 +66,8 @@ fn message(object: &Bound<'_, PyAny>, forms: &[Form]) -> Read<HeldMessage> {
 }
 
 fn author(object: &Bound<'_, PyAny>) -> Read<HeldAuthor> {
-    let class = &Types::get(object.py())?.author.class;
     Ok(fields!(
-        Source::new(object, class, "an Author"),
+        Source::model(object, &Types::get(object.py())?.author, "an Author"),
         HeldAuthor { role: role, name: optional_text }
     ))
 }
@@ -189,8 +194,7 @@ fn model<'py>(object: &Bound<'py, PyAny>, class: &Py<PyType>) -> PyResult<Bound<
 }
 
 fn text_content(object: &Bound<'_, PyAny>) -> Read<HeldPart> {
-    let class = &Types::get(object.py())?.text.class;
-    let source = Source::new(object, class, "a Content");
+    let source = Source::model(object, &Types::get(object.py())?.text, "a Content");
     source.field(intern!(object.py(), "text"), text).map(HeldPart::Text)
 }
 
@@ -256,10 +260,10 @@ fn namespaces(object: &Bound<'_, PyAny>) -> Read<BTreeMap<String, ToolNamespaceC
 }
 
 fn namespace(object: &Bound<'_, PyAny>) -> Read<ToolNamespaceConfig> {
-    let class = &Types::get(object.py())?.namespace.class;
-    let object = &model(object, class)?;
+    let class = &Types::get(object.py())?.namespace;
+    let object = &model(object, &class.class)?;
     Ok(fields!(
-        Source::new(object, class, "a ToolNamespaceConfig"),
+        Source::model(object, class, "a ToolNamespaceConfig"),
         ToolNamespaceConfig {
             name: string,
             description: optional_string,
@@ -269,10 +273,10 @@ fn namespace(object: &Bound<'_, PyAny>) -> Read<ToolNamespaceConfig> {
 }
 
 fn tool(object: &Bound<'_, PyAny>) -> Read<ToolDescription> {
-    let class = &Types::get(object.py())?.tool.class;
-    let object = &model(object, class)?;
+    let class = &Types::get(object.py())?.tool;
+    let object = &model(object, &class.class)?;
     Ok(fields!(
-        Source::new(object, class, "a ToolDescription"),
+        Source::model(object, class, "a ToolDescription"),
         ToolDescription {
             name: string,
             description: optional_string,

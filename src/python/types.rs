@@ -1,12 +1,9 @@
 //! The Python classes and enumerations that this module reads and makes, found once.
 
-use std::array;
-
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyString, PyType};
+use pyo3::types::PyType;
 
-use super::ahead::Layout;
 use super::model::Model;
 use crate::StreamState;
 use crate::chat::Role;
@@ -24,7 +21,6 @@ pub(super) struct Types {
     pub(super) developer: Py<PyType>,
     pub(super) harmony_error: Py<PyType>,
     pub(super) wrong_type: Py<PyType>,
-    pub(super) layout: Layout,
     /// The members of `Role`, in the order of [`Role::ALL`].
     roles: [Py<PyAny>; Role::ALL.len()],
     expect_start: Py<PyAny>,
@@ -45,14 +41,10 @@ impl Types {
         let state = py.import("openai_harmony.stream")?.getattr("StreamState")?;
         let role = chat.getattr("Role")?;
         let role = |one: Role| role.call1((one.as_str(),)).map(Bound::unbind);
-        let text = Model::find(&chat, "TextContent", ["text"], 1)?;
-        let string = PyString::intern(py, "text").into_any();
-        let layout = Layout::find(&text.make(py, array::from_ref(&string))?, &string);
         let [user, assistant, system, developer, tool] = Role::ALL;
         Ok(Self {
             author: Model::find(&chat, "Author", ["role", "name"], 1)?,
-            layout,
-            text,
+            text: Model::find(&chat, "TextContent", ["text"], 1)?,
             message: Model::find(
                 &chat,
                 "Message",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import random
+import subprocess
 import sys
 from array import array
 from concurrent.futures import ThreadPoolExecutor
@@ -32,6 +33,7 @@ from openai_harmony import (
     TextContent,
     ToolDescription,
     ToolSchemaStyle,
+    WrongTypeError,
     load_harmony_encoding,
 )
 
@@ -318,6 +320,46 @@ class TestConversationsGiven:
         message = Message.from_role_and_content("assistant", "x").with_channel("final")
         expected = encoding.render_conversation(Conversation.from_messages([message]))
         assert encoding.render_conversation(duck) == expected  # type: ignore[arg-type]
+
+    def test_a_field_that_its_class_computes(self) -> None:
+        """Fields are read where instances have them, but not past the class.
+
+        In a process of its own: classes that were changed are read another way from then on.
+        """
+        code = """if True:
+            from openai_harmony import Message, TextContent, load_harmony_encoding
+            encoding = load_harmony_encoding("HarmonyGptOss")
+            message = Message.from_role_and_content("user", "kept")
+            kept = encoding.render(message)
+            computed = encoding.render(Message.from_role_and_content("user", "computed"))
+            assert kept != computed
+            for _ in range(2):
+                TextContent.text = property(lambda content: "computed")
+                assert encoding.render(message) == computed
+                del TextContent.text
+                assert encoding.render(message) == kept
+        """
+        subprocess.run([sys.executable, "-c", code], check=True)
+
+    def test_a_field_that_is_gone(self, encoding: HarmonyEncoding) -> None:
+        for name in ("author", "channel", "content_type"):
+            message = Message.from_role_and_content("user", "hi")
+            delattr(message, name)
+            with pytest.raises(WrongTypeError, match="expected a Message, got Message"):
+                encoding.render(message)
+            setattr(message, name, getattr(Message.from_role_and_content("user", "hi"), name))
+            assert encoding.decode(encoding.render(message)) == "<|start|>user<|message|>hi<|end|>"
+
+    def test_an_instance_that_changes_its_class(self, encoding: HarmonyEncoding) -> None:
+        class Louder(TextContent):
+            @property
+            def volume(self) -> int:
+                return 11
+
+        message = Message.from_role_and_content("user", "hi")
+        before = encoding.render(message)
+        message.content[0].__class__ = Louder
+        assert encoding.render(message) == before
 
     def test_many_messages_however_they_are_made(self, encoding: HarmonyEncoding) -> None:
         """Messages are looked for ahead of reading them, where interpreters keep their parts."""
