@@ -24,6 +24,10 @@ pub enum HeaderStyle {
 pub(crate) trait HeaderSink {
     /// One special token.
     fn special(&mut self, token: u32);
+    /// The word of a role.
+    fn role(&mut self, role: Role);
+    /// The word of a channel.
+    fn channel(&mut self, channel: &str);
     /// A piece of text, encoded on its own, as ordinary text.
     fn text(&mut self, piece: &str);
 }
@@ -52,7 +56,7 @@ pub(crate) fn write(
     }
     if let Some(channel) = header.channel {
         sink.special(special::CHANNEL);
-        sink.text(channel);
+        sink.channel(channel);
     }
     if in_channel {
         write_recipient(recipient, sink);
@@ -69,10 +73,10 @@ fn write_author(header: HeaderFields<'_>, sink: &mut impl HeaderSink) -> Result<
     match (header.role, header.name) {
         (Role::Tool, Some(name)) => sink.text(name),
         (Role::Tool, None) => return Err(ErrorKind::ToolWithoutName.into()),
-        (role, None) => sink.text(role.as_str()),
+        (role, None) => sink.role(role),
         (role, Some(name)) => {
-            sink.text(role.as_str());
-            sink.text(&format!(":{name}"));
+            sink.role(role);
+            sink.text(&[":", name].concat());
         }
     }
     Ok(())
@@ -80,7 +84,7 @@ fn write_author(header: HeaderFields<'_>, sink: &mut impl HeaderSink) -> Result<
 
 fn write_recipient(recipient: Option<&str>, sink: &mut impl HeaderSink) {
     if let Some(recipient) = recipient {
-        sink.text(&format!(" {TO}{recipient}"));
+        sink.text(&[" ", TO, recipient].concat());
     }
 }
 
@@ -88,7 +92,7 @@ fn write_recipient(recipient: Option<&str>, sink: &mut impl HeaderSink) {
 /// special token from text.
 fn write_content_type(content_type: &str, sink: &mut impl HeaderSink) {
     match content_type.strip_prefix(CONSTRAIN) {
-        None => sink.text(&format!(" {content_type}")),
+        None => sink.text(&[" ", content_type].concat()),
         Some(constrained) => {
             sink.text(" ");
             sink.special(special::CONSTRAIN);

@@ -9,6 +9,7 @@ mod developer;
 mod history;
 mod sink;
 mod system;
+mod words;
 
 pub use history::AnalysisPolicy;
 

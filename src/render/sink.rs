@@ -1,5 +1,6 @@
 //! Where rendering writes: one growing list of tokens.
 
+use super::words;
 use crate::chat::Role;
 use crate::header::HeaderSink;
 use crate::tokenizer::{Tokenizer, special};
@@ -18,7 +19,7 @@ impl<'a> Sink<'a> {
     /// The beginning of a message of this role.
     pub(super) fn next_turn(&mut self, role: Role) {
         self.special(special::START);
-        self.text(role.as_str());
+        self.role(role);
     }
 
     /// Puts a special token in the place of the last token, if there is one.
@@ -32,6 +33,17 @@ impl<'a> Sink<'a> {
 impl HeaderSink for Sink<'_> {
     fn special(&mut self, token: u32) {
         self.tokens.push(token);
+    }
+
+    fn role(&mut self, role: Role) {
+        self.tokens.extend_from_slice(words::role(role));
+    }
+
+    fn channel(&mut self, channel: &str) {
+        match words::channel(channel) {
+            Some(tokens) => self.tokens.extend_from_slice(tokens),
+            None => self.text(channel),
+        }
     }
 
     fn text(&mut self, piece: &str) {

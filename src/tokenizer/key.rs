@@ -48,11 +48,14 @@ const MASKS: [(u64, u64); Key::LONGEST + 1] = {
     masks
 };
 
-/// Sixteen bytes from `start` on, zeros behind the end of the text.
+/// Sixteen bytes from `start` on, zeros behind the end of the text, of which there are fewer left.
 #[cold]
 fn last_window(text: &[u8], start: usize) -> u128 {
-    let mut window = [0; 16];
     let rest = &text[start..];
+    if let Some(last) = text.last_chunk() {
+        return u128::from_le_bytes(*last) >> (8 * (16 - rest.len()));
+    }
+    let mut window = [0; 16];
     window[..rest.len()].copy_from_slice(rest);
     u128::from_le_bytes(window)
 }
