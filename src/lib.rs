@@ -112,6 +112,7 @@
 mod encoding;
 mod error;
 mod header;
+mod json;
 mod parse;
 #[cfg(feature = "python")]
 mod python;

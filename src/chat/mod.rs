@@ -33,4 +33,4 @@ pub use conversation::Conversation;
 pub use message::{Author, Message, Role};
 pub(crate) use tools::FUNCTIONS;
 pub use tools::{ToolDescription, ToolNamespaceConfig};
-pub(crate) use view::{AsMessage, HeaderFields, Part};
+pub(crate) use view::{AsMessage, AsTools, DeveloperFields, HeaderFields, Part, SystemFields};

@@ -3,7 +3,14 @@
 //! The renderer takes [`Message`]s and whatever else can show itself as one: the Python binding
 //! shows Python's own strings, so that no text is copied before it is encoded.
 
-use super::{Content, DeveloperContent, Message, Role, SystemContent};
+use std::collections::BTreeMap;
+
+use super::{
+    ChannelConfig, Content, DeveloperContent, FUNCTIONS, Message, ReasoningEffort, ResponseFormat,
+    Role, SystemContent, ToolDescription, ToolNamespaceConfig,
+};
+use crate::json::Json;
+use crate::typescript::{Namespace, Tool};
 
 /// A message to render.
 pub(crate) trait AsMessage {
@@ -35,11 +42,40 @@ pub(crate) struct HeaderFields<'a> {
 }
 
 /// One part of a message's content.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(crate) enum Part<'a> {
     Text(&'a str),
-    System(&'a SystemContent),
-    Developer(&'a DeveloperContent),
+    System(SystemFields<'a>),
+    Developer(DeveloperFields<'a>),
+}
+
+/// The fields of a system message, as in [`SystemContent`].
+#[derive(Clone, Copy)]
+pub(crate) struct SystemFields<'a> {
+    pub(crate) model_identity: Option<&'a str>,
+    pub(crate) reasoning_effort: Option<ReasoningEffort>,
+    pub(crate) tools: Option<&'a dyn AsTools>,
+    pub(crate) conversation_start_date: Option<&'a str>,
+    pub(crate) knowledge_cutoff: Option<&'a str>,
+    pub(crate) channel_config: Option<&'a ChannelConfig>,
+}
+
+/// The fields of a developer message, as in [`DeveloperContent`].
+#[derive(Clone, Copy)]
+pub(crate) struct DeveloperFields<'a> {
+    pub(crate) instructions: Option<&'a str>,
+    pub(crate) tools: Option<&'a dyn AsTools>,
+    pub(crate) response_formats: &'a [ResponseFormat],
+}
+
+/// Tools by namespace.
+pub(crate) trait AsTools {
+    /// The namespaces in the order of their keys, which are their names wherever builders made
+    /// them.
+    fn namespaces(&self) -> Vec<Namespace<'_>>;
+
+    /// Whether the namespace of the key `functions` has any.
+    fn has_functions(&self) -> bool;
 }
 
 impl AsMessage for Message {
@@ -56,8 +92,57 @@ impl AsMessage for Message {
     fn parts(&self) -> impl Iterator<Item = Part<'_>> {
         self.content.iter().map(|content| match content {
             Content::Text(content) => Part::Text(&content.text),
-            Content::SystemContent(content) => Part::System(content),
-            Content::DeveloperContent(content) => Part::Developer(content),
+            Content::SystemContent(content) => Part::System(content.into()),
+            Content::DeveloperContent(content) => Part::Developer(content.into()),
         })
+    }
+}
+
+impl<'a> From<&'a SystemContent> for SystemFields<'a> {
+    fn from(content: &'a SystemContent) -> Self {
+        Self {
+            model_identity: content.model_identity.as_deref(),
+            reasoning_effort: content.reasoning_effort,
+            tools: content.tools.as_ref().map(|tools| tools as &dyn AsTools),
+            conversation_start_date: content.conversation_start_date.as_deref(),
+            knowledge_cutoff: content.knowledge_cutoff.as_deref(),
+            channel_config: content.channel_config.as_ref(),
+        }
+    }
+}
+
+impl<'a> From<&'a DeveloperContent> for DeveloperFields<'a> {
+    fn from(content: &'a DeveloperContent) -> Self {
+        Self {
+            instructions: content.instructions.as_deref(),
+            tools: content.tools.as_ref().map(|tools| tools as &dyn AsTools),
+            response_formats: &content.response_formats,
+        }
+    }
+}
+
+impl AsTools for BTreeMap<String, ToolNamespaceConfig> {
+    fn namespaces(&self) -> Vec<Namespace<'_>> {
+        self.values().map(namespace).collect()
+    }
+
+    fn has_functions(&self) -> bool {
+        self.get(FUNCTIONS).is_some_and(|functions| !functions.tools.is_empty())
+    }
+}
+
+fn namespace(config: &ToolNamespaceConfig) -> Namespace<'_> {
+    Namespace {
+        name: &config.name,
+        description: config.description.as_deref(),
+        tools: config.tools.iter().map(tool).collect(),
+    }
+}
+
+fn tool(tool: &ToolDescription) -> Tool<'_> {
+    Tool {
+        name: &tool.name,
+        description: tool.description.as_deref(),
+        parameters: tool.parameters.as_ref().map(Json::Value),
     }
 }

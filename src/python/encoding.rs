@@ -43,13 +43,11 @@ impl PyHarmonyEncoding {
     ) -> PyResult<Bound<'py, PyList>> {
         let (py, tokenizer) = (conversation.py(), self.tokenizer());
         let call = Call::begin(py);
-        let mut messages = read::conversation(conversation).map_err(|misfit| misfit.raised(py))?;
+        let messages = read::conversation(conversation).map_err(|misfit| misfit.raised(py))?;
         let config =
             options::config(config).map_err(|misfit| misfit.inside("config").raised(py))?;
         tokens_of(&call, is_much(&messages), |ids| {
-            let rendered = render::conversation(tokenizer, &messages, ending, Some(&config), ids);
-            messages.iter_mut().for_each(HeldMessage::drop_copies);
-            rendered
+            render::conversation(tokenizer, &messages, ending, Some(&config), ids)
         })
     }
 

@@ -12,15 +12,16 @@ use pyo3::types::{PyDict, PyList, PyString, PyType};
 
 use super::ahead;
 use super::errors::{Misfit, Read, unless_raised};
-use super::held::{HeldAuthor, HeldMessage, HeldPart, Parts};
+use super::held::{
+    HeldAuthor, HeldDeveloper, HeldMessage, HeldNamespace, HeldPart, HeldSystem, HeldTool,
+    HeldTools, Parts,
+};
 use super::schema;
 use super::source::{Source, fields};
 use super::text::{Chars, HeldText, utf8};
 use super::types::Types;
-use crate::chat::{
-    ChannelConfig, DeveloperContent, ReasoningEffort, ResponseFormat, Role, SystemContent,
-    ToolDescription, ToolNamespaceConfig,
-};
+use crate::chat::{ChannelConfig, ReasoningEffort, ResponseFormat, Role};
+use crate::json::Tape;
 
 /// The messages of a conversation.
 pub(super) fn conversation(object: &Bound<'_, PyAny>) -> Read<Vec<HeldMessage>> {
@@ -201,12 +202,12 @@ fn text_content(object: &Bound<'_, PyAny>) -> Read<HeldPart> {
 fn system(object: &Bound<'_, PyAny>) -> Read<HeldPart> {
     let content = fields!(
         Source::new(object, &Types::get(object.py())?.system, "a SystemContent"),
-        SystemContent {
-            model_identity: optional_string,
+        HeldSystem {
+            model_identity: optional_text,
             reasoning_effort: |effort| optional(effort, reasoning_effort),
             tools: |tools| optional(tools, namespaces),
-            conversation_start_date: optional_string,
-            knowledge_cutoff: optional_string,
+            conversation_start_date: optional_text,
+            knowledge_cutoff: optional_text,
             channel_config: |config| optional(config, channel_config),
         }
     );
@@ -216,8 +217,8 @@ fn system(object: &Bound<'_, PyAny>) -> Read<HeldPart> {
 fn developer(object: &Bound<'_, PyAny>) -> Read<HeldPart> {
     let content = fields!(
         Source::new(object, &Types::get(object.py())?.developer, "a DeveloperContent"),
-        DeveloperContent {
-            instructions: optional_string,
+        HeldDeveloper {
+            instructions: optional_text,
             tools: |tools| optional(tools, namespaces),
             response_formats: |formats| each(formats, response_format),
         }
@@ -246,41 +247,43 @@ fn channel_config(object: &Bound<'_, PyAny>) -> Read<ChannelConfig> {
     ))
 }
 
-fn namespaces(object: &Bound<'_, PyAny>) -> Read<BTreeMap<String, ToolNamespaceConfig>> {
+fn namespaces(object: &Bound<'_, PyAny>) -> Read<HeldTools> {
     let Ok(dict) = object.cast::<PyDict>() else {
         return Err(Misfit::type_of(object, "a dict or None"));
     };
+    let mut schemas = Tape::default();
     let mut namespaces = BTreeMap::new();
     for (name, config) in dict {
         let key = string(&name)?;
-        let config = namespace(&config).map_err(|misfit| misfit.inside(format!("[{key:?}]")))?;
+        let config = namespace(&config, &mut schemas)
+            .map_err(|misfit| misfit.inside(format!("[{key:?}]")))?;
         namespaces.insert(key, config);
     }
-    Ok(namespaces)
+    Ok(HeldTools { namespaces, schemas })
 }
 
-fn namespace(object: &Bound<'_, PyAny>) -> Read<ToolNamespaceConfig> {
+fn namespace(object: &Bound<'_, PyAny>, schemas: &mut Tape) -> Read<HeldNamespace> {
     let class = &Types::get(object.py())?.namespace;
     let object = &model(object, &class.class)?;
     Ok(fields!(
         Source::model(object, class, "a ToolNamespaceConfig"),
-        ToolNamespaceConfig {
-            name: string,
-            description: optional_string,
-            tools: |tools| each(tools, tool),
+        HeldNamespace {
+            name: text,
+            description: optional_text,
+            tools: |tools| each(tools, |object| tool(object, schemas)),
         }
     ))
 }
 
-fn tool(object: &Bound<'_, PyAny>) -> Read<ToolDescription> {
+fn tool(object: &Bound<'_, PyAny>, schemas: &mut Tape) -> Read<HeldTool> {
     let class = &Types::get(object.py())?.tool;
     let object = &model(object, &class.class)?;
     Ok(fields!(
         Source::model(object, class, "a ToolDescription"),
-        ToolDescription {
-            name: string,
-            description: optional_string,
-            parameters: |parameters| optional(parameters, schema::value),
+        HeldTool {
+            name: text,
+            description: optional_text,
+            parameters: |object| optional(object, |schema| schema::write(schema, schemas)),
         }
     ))
 }
@@ -293,7 +296,10 @@ fn response_format(object: &Bound<'_, PyAny>) -> Read<ResponseFormat> {
 }
 
 /// Reads each item of a list, or of anything else to iterate over.
-fn each<T>(items: &Bound<'_, PyAny>, read: impl Fn(&Bound<'_, PyAny>) -> Read<T>) -> Read<Vec<T>> {
+fn each<T>(
+    items: &Bound<'_, PyAny>,
+    read: impl FnMut(&Bound<'_, PyAny>) -> Read<T>,
+) -> Read<Vec<T>> {
     if let Ok(list) = items.cast::<PyList>() {
         return each_of(list.iter().map(Ok), list.len(), read);
     }
@@ -308,7 +314,7 @@ fn each<T>(items: &Bound<'_, PyAny>, read: impl Fn(&Bound<'_, PyAny>) -> Read<T>
 fn each_of<'py, T>(
     items: impl Iterator<Item = PyResult<Bound<'py, PyAny>>>,
     count: usize,
-    read: impl Fn(&Bound<'py, PyAny>) -> Read<T>,
+    mut read: impl FnMut(&Bound<'py, PyAny>) -> Read<T>,
 ) -> Read<Vec<T>> {
     // Made at its size, which collecting results does not do.
     let mut all = Vec::with_capacity(count);

@@ -3,41 +3,48 @@
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
-use serde_json::{Map, Number, Value};
+use serde_json::{Number, Value};
 
 use super::errors::{Misfit, Read};
 use super::text::utf8;
+use crate::json::Tape;
 
 /// How deep lists and dicts may lie within each other. Version 0.0.8's JSON parser had this
 /// limit; it also ends cycles.
 const MAX_DEPTH: usize = 128;
 
-/// A JSON value: of a string, an int, a float, a bool, `None`, or lists, tuples and dicts of
-/// them. NaN, infinities, cycles and other types are refused.
-pub(super) fn value(object: &Bound<'_, PyAny>) -> Read<Value> {
-    nested(object, MAX_DEPTH)
+/// Writes a JSON value on a tape and returns its index: of a string, an int, a float, a bool,
+/// `None`, or lists, tuples and dicts of them. NaN, infinities, cycles and other types are refused.
+pub(super) fn write(object: &Bound<'_, PyAny>, tape: &mut Tape) -> Read<usize> {
+    let index = tape.end();
+    nested(object, tape, MAX_DEPTH)?;
+    Ok(index)
 }
 
-fn nested(object: &Bound<'_, PyAny>, depth: usize) -> Read<Value> {
+/// A JSON value.
+pub(super) fn value(object: &Bound<'_, PyAny>) -> Read<Value> {
+    let mut tape = Tape::default();
+    let index = write(object, &mut tape)?;
+    Ok(tape.at(index).to_value())
+}
+
+fn nested(object: &Bound<'_, PyAny>, tape: &mut Tape, depth: usize) -> Read<()> {
     if let Ok(text) = object.cast::<PyString>() {
-        return Ok(Value::String(utf8(text)?.into_owned()));
+        tape.string(&utf8(text)?);
+    } else if let Ok(dict) = object.cast::<PyDict>() {
+        entries(dict, tape, deeper(depth)?)?;
+    } else if let Ok(list) = object.cast::<PyList>() {
+        items(list.iter(), tape, deeper(depth)?)?;
+    } else if let Ok(tuple) = object.cast::<PyTuple>() {
+        items(tuple.iter(), tape, deeper(depth)?)?;
+    } else if object.is_none() {
+        tape.null();
+    } else if let Ok(flag) = object.cast::<PyBool>() {
+        tape.bool(flag.is_true());
+    } else {
+        tape.number(number(object)?);
     }
-    if let Ok(dict) = object.cast::<PyDict>() {
-        return entries(dict, deeper(depth)?).map(Value::Object);
-    }
-    if let Ok(list) = object.cast::<PyList>() {
-        return items(list.iter(), deeper(depth)?);
-    }
-    if let Ok(tuple) = object.cast::<PyTuple>() {
-        return items(tuple.iter(), deeper(depth)?);
-    }
-    if object.is_none() {
-        return Ok(Value::Null);
-    }
-    if let Ok(flag) = object.cast::<PyBool>() {
-        return Ok(Value::Bool(flag.is_true()));
-    }
-    number(object).map(Value::Number)
+    Ok(())
 }
 
 fn deeper(depth: usize) -> Read<usize> {
@@ -46,25 +53,55 @@ fn deeper(depth: usize) -> Read<usize> {
     })
 }
 
-fn items<'py>(items: impl Iterator<Item = Bound<'py, PyAny>>, depth: usize) -> Read<Value> {
-    items
-        .enumerate()
-        .map(|(index, item)| {
-            nested(&item, depth).map_err(|misfit| misfit.inside(format_args!("[{index}]")))
-        })
-        .collect::<Read<Vec<_>>>()
-        .map(Value::Array)
+fn items<'py>(
+    items: impl Iterator<Item = Bound<'py, PyAny>>,
+    tape: &mut Tape,
+    depth: usize,
+) -> Read<()> {
+    let opened = tape.open();
+    for (index, item) in items.enumerate() {
+        nested(&item, tape, depth).map_err(|misfit| misfit.inside(format_args!("[{index}]")))?;
+    }
+    tape.close_array(opened);
+    Ok(())
 }
 
-fn entries(dict: &Bound<'_, PyDict>, depth: usize) -> Read<Map<String, Value>> {
-    let mut map = Map::with_capacity(dict.len());
+fn entries(dict: &Bound<'_, PyDict>, tape: &mut Tape, depth: usize) -> Read<()> {
+    let opened = tape.open();
     for (key, entry) in dict {
-        let key = key_text(&key)?;
-        let entry =
-            nested(&entry, depth).map_err(|misfit| misfit.inside(format_args!("[{key:?}]")))?;
-        map.insert(key, entry);
+        let Some(text) = ascii(&key) else {
+            tape.undo(opened);
+            return entries_by_text(dict, tape, depth);
+        };
+        one_entry(text, &entry, tape, depth)?;
     }
-    Ok(map)
+    tape.close_object(opened);
+    Ok(())
+}
+
+fn one_entry(key: &str, value: &Bound<'_, PyAny>, tape: &mut Tape, depth: usize) -> Read<()> {
+    tape.string(key);
+    nested(value, tape, depth).map_err(|misfit| misfit.inside(format_args!("[{key:?}]")))
+}
+
+/// A key of which no other can have the text: `1` and `"1"` are two keys in Python.
+fn ascii<'a>(key: &'a Bound<'_, PyAny>) -> Option<&'a str> {
+    key.cast::<PyString>().ok()?.to_str().ok().filter(|text| text.is_ascii())
+}
+
+/// Entries of which several keys may have the same text: the last one counts, in the place of the
+/// first.
+fn entries_by_text(dict: &Bound<'_, PyDict>, tape: &mut Tape, depth: usize) -> Read<()> {
+    let by_text = PyDict::new(dict.py());
+    for (key, entry) in dict {
+        by_text.set_item(key_text(&key)?, entry)?;
+    }
+    let opened = tape.open();
+    for (key, entry) in &by_text {
+        one_entry(&key_text(&key)?, &entry, tape, depth)?;
+    }
+    tape.close_object(opened);
+    Ok(())
 }
 
 /// A key as `json.dumps` writes it: numbers, booleans and `None` by their JSON texts.

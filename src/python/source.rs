@@ -66,18 +66,18 @@ impl<'a, 'py> Source<'a, 'py> {
         name: &Bound<'py, PyString>,
         read: impl FnOnce(&Bound<'py, PyAny>) -> Read<T>,
     ) -> Read<T> {
-        let value = self
-            .attribute(name)
-            .map_err(|error| Misfit::attribute(error, self.object, self.expected))?;
+        let value = match self.in_place(name) {
+            Some(value) => value,
+            None => self
+                .attribute(name)
+                .map_err(|error| Misfit::attribute(error, self.object, self.expected))?,
+        };
         read(&value).map_err(|misfit| misfit.inside(name))
     }
 
-    /// An attribute. Those of this package's own models need no look for the `__getattr__` that
+    /// An attribute that has to be looked up. Those of this package's own models need no look for the `__getattr__` that
     /// pydantic gives models, which is for attributes that are missing: a third of the time.
     fn attribute(&self, name: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyAny>> {
-        if let Some(value) = self.in_place(name) {
-            return Ok(value);
-        }
         if self.is_exact {
             // SAFETY: both are live objects, `name` is a string and the interpreter is attached.
             // The call returns a new reference, or null with an exception set.

@@ -1,49 +1,38 @@
 //! The text of a developer message (guide, section "Developer message format"), and the
 //! section on tools that it shares with the system message.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use super::RenderOptions;
 use super::blocks::Blocks;
-use crate::chat::{DeveloperContent, ResponseFormat, ToolNamespaceConfig};
+use crate::chat::{AsTools, DeveloperFields, ResponseFormat};
 use crate::error::{ErrorKind, Result};
 use crate::typescript::{
-    Namespace, Tool, check_depth, is_line_end, write_comment, write_json_as_is, write_tool_section,
+    check_depth, is_line_end, write_comment, write_json_as_is, write_tool_section,
 };
 
 /// The text: instructions, tools, response formats.
-pub(super) fn text(content: &DeveloperContent, options: RenderOptions) -> Result<String> {
+pub(super) fn text(content: DeveloperFields<'_>, options: RenderOptions) -> Result<String> {
     let mut blocks = Blocks::default();
-    if let Some(instructions) = &content.instructions {
+    if let Some(instructions) = content.instructions {
         blocks.begin().extend(["# Instructions\n\n", instructions]);
     }
-    write_tools(content.tools.as_ref(), options, &mut blocks)?;
-    write_formats(&content.response_formats, &mut blocks)?;
+    write_tools(content.tools, options, &mut blocks)?;
+    write_formats(content.response_formats, &mut blocks)?;
     Ok(blocks.into_text())
 }
 
-/// The section `# Tools`, if there is any namespace. They stand in the order of their keys,
-/// which are their names wherever builders made them.
+/// The section `# Tools`, if there is any namespace.
 pub(super) fn write_tools(
-    tools: Option<&BTreeMap<String, ToolNamespaceConfig>>,
+    tools: Option<&dyn AsTools>,
     options: RenderOptions,
     blocks: &mut Blocks,
 ) -> Result<()> {
-    let Some(tools) = tools.filter(|tools| !tools.is_empty()) else { return Ok(()) };
-    write_tool_section(blocks.begin(), tools.values().map(namespace), options.tool_schema)
-}
-
-/// The parts of a namespace that are written.
-fn namespace(config: &ToolNamespaceConfig) -> Namespace<'_, impl Iterator<Item = Tool<'_>>> {
-    Namespace {
-        name: &config.name,
-        description: config.description.as_deref(),
-        tools: config.tools.iter().map(|tool| Tool {
-            name: &tool.name,
-            description: tool.description.as_deref(),
-            parameters: tool.parameters.as_ref(),
-        }),
+    let namespaces = tools.map(AsTools::namespaces).unwrap_or_default();
+    if namespaces.is_empty() {
+        return Ok(());
     }
+    write_tool_section(blocks.begin(), namespaces, options.tool_schema)
 }
 
 /// The section `# Response Formats` (guide, section "Structured output").

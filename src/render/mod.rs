@@ -13,7 +13,7 @@ mod words;
 
 pub use history::AnalysisPolicy;
 
-use crate::chat::{AsMessage, DeveloperContent, FINAL, Part, Role};
+use crate::chat::{AsMessage, AsTools, FINAL, Part, Role};
 use crate::error::{ErrorKind, Result};
 use crate::header::{self, HeaderSink, HeaderStyle};
 use crate::tokenizer::{Tokenizer, special};
@@ -195,9 +195,7 @@ fn expect_role(content: &'static str, allowed: Role, role: Role) -> Result<()> {
 /// Whether some developer content of a message has function tools.
 fn has_function_tools(message: &impl AsMessage) -> bool {
     message.parts().any(|part| match part {
-        Part::Developer(DeveloperContent { tools: Some(tools), .. }) => {
-            tools.get(crate::chat::FUNCTIONS).is_some_and(|functions| !functions.tools.is_empty())
-        }
+        Part::Developer(content) => content.tools.is_some_and(AsTools::has_functions),
         _ => false,
     })
 }

@@ -3,29 +3,29 @@
 use super::RenderOptions;
 use super::blocks::Blocks;
 use super::developer::write_tools;
-use crate::chat::{ChannelConfig, SystemContent};
+use crate::chat::{ChannelConfig, SystemFields};
 use crate::error::Result;
 
 /// The text: identity and dates, reasoning, tools, channels.
-pub(super) fn text(content: &SystemContent, options: RenderOptions) -> Result<String> {
+pub(super) fn text(content: SystemFields<'_>, options: RenderOptions) -> Result<String> {
     let mut blocks = Blocks::default();
     write_identity(content, &mut blocks);
     if let Some(effort) = content.reasoning_effort {
         blocks.begin().extend(["Reasoning: ", effort.as_str()]);
     }
-    write_tools(content.tools.as_ref(), options, &mut blocks)?;
-    if let Some(config) = &content.channel_config {
+    write_tools(content.tools, options, &mut blocks)?;
+    if let Some(config) = content.channel_config {
         write_channels(config, options.conversation_has_function_tools, &mut blocks);
     }
     Ok(blocks.into_text())
 }
 
 /// Identity and dates: one block of up to three lines.
-fn write_identity(content: &SystemContent, blocks: &mut Blocks) {
+fn write_identity(content: SystemFields<'_>, blocks: &mut Blocks) {
     let lines = [
-        ("", content.model_identity.as_ref()),
-        ("Knowledge cutoff: ", content.knowledge_cutoff.as_ref()),
-        ("Current date: ", content.conversation_start_date.as_ref()),
+        ("", content.model_identity),
+        ("Knowledge cutoff: ", content.knowledge_cutoff),
+        ("Current date: ", content.conversation_start_date),
     ];
     let mut lines = lines.into_iter().filter_map(|(label, value)| Some((label, value?)));
     let Some((label, value)) = lines.next() else { return };

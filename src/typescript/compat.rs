@@ -7,45 +7,43 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Map, Value};
-
 use super::literal::{PROPERTY_INDENT, VARIANT_INDENT, write_indent, write_json_as_is};
+use crate::json::{Array, Object, Taped};
 
-/// The keywords that 0.0.8 reads, found in one pass: a map keeps its order by hashing, and a
-/// look-up per keyword costs more than all the writing.
+/// The keywords that 0.0.8 reads, found in one pass: a tape has no index.
 #[derive(Default)]
 struct Keywords<'a> {
     /// Present, but perhaps no list.
     has_one_of: bool,
-    one_of: Option<&'a [Value]>,
-    type_: Option<&'a Value>,
-    properties: Option<&'a Map<String, Value>>,
-    required: Option<&'a [Value]>,
-    items: Option<&'a Value>,
-    enum_: Option<&'a [Value]>,
+    one_of: Option<Array<'a>>,
+    type_: Option<Taped<'a>>,
+    properties: Option<Object<'a>>,
+    required: Option<Array<'a>>,
+    items: Option<Taped<'a>>,
+    enum_: Option<Array<'a>>,
     nullable: bool,
     title: Option<&'a str>,
     description: Option<&'a str>,
-    examples: Option<&'a [Value]>,
-    default: Option<&'a Value>,
+    examples: Option<Array<'a>>,
+    default: Option<Taped<'a>>,
 }
 
 impl<'a> Keywords<'a> {
     /// The keywords of `schema`; none if it is no object.
-    fn of(schema: &'a Value) -> Self {
+    fn of(schema: Taped<'a>) -> Self {
         let mut keywords = Self::default();
-        for (keyword, value) in schema.as_object().into_iter().flatten() {
-            match keyword.as_str() {
-                "oneOf" => (keywords.has_one_of, keywords.one_of) = (true, list(value)),
+        for (keyword, value) in schema.as_object().into_iter().flat_map(Object::iter) {
+            match keyword {
+                "oneOf" => (keywords.has_one_of, keywords.one_of) = (true, value.as_array()),
                 "type" => keywords.type_ = Some(value),
                 "properties" => keywords.properties = value.as_object(),
-                "required" => keywords.required = list(value),
+                "required" => keywords.required = value.as_array(),
                 "items" => keywords.items = Some(value),
-                "enum" => keywords.enum_ = list(value),
+                "enum" => keywords.enum_ = value.as_array(),
                 "nullable" => keywords.nullable = value.as_bool() == Some(true),
                 "title" => keywords.title = value.as_str(),
                 "description" => keywords.description = value.as_str(),
-                "examples" => keywords.examples = list(value),
+                "examples" => keywords.examples = value.as_array(),
                 "default" => keywords.default = Some(value),
                 _ => {}
             }
@@ -54,12 +52,8 @@ impl<'a> Keywords<'a> {
     }
 }
 
-fn list(value: &Value) -> Option<&[Value]> {
-    value.as_array().map(Vec::as_slice)
-}
-
 /// Writes the type that `schema` describes, its further lines indented by `indent` spaces.
-pub(super) fn write_type(out: &mut String, schema: &Value, indent: usize) {
+pub(super) fn write_type(out: &mut String, schema: Taped<'_>, indent: usize) {
     write_type_of(out, &Keywords::of(schema), indent);
 }
 
@@ -68,10 +62,13 @@ fn write_type_of(out: &mut String, keywords: &Keywords<'_>, indent: usize) {
         write_variants(out, variants, indent, Place::Elsewhere);
         return;
     }
-    match keywords.type_ {
-        Some(Value::String(name)) => write_named_type(out, name, keywords, indent),
-        Some(Value::Array(names)) => write_type_list(out, names),
-        _ => out.push_str("any"),
+    let type_ = keywords.type_;
+    if let Some(name) = type_.and_then(Taped::as_str) {
+        write_named_type(out, name, keywords, indent);
+    } else if let Some(names) = type_.and_then(Taped::as_array) {
+        write_type_list(out, names);
+    } else {
+        out.push_str("any");
     }
 }
 
@@ -86,16 +83,16 @@ fn write_named_type(out: &mut String, name: &str, keywords: &Keywords<'_>, inden
     }
 }
 
-fn write_type_list(out: &mut String, names: &[Value]) {
-    let names = names.iter().filter_map(Value::as_str);
+fn write_type_list(out: &mut String, names: Array<'_>) {
+    let names = names.iter().filter_map(Taped::as_str);
     let names = names.map(|name| if name == "integer" { "number" } else { name });
     if !write_joined(out, names, "") {
         out.push_str("any");
     }
 }
 
-fn write_string(out: &mut String, values: &[Value]) {
-    if !write_joined(out, values.iter().filter_map(Value::as_str), "\"") {
+fn write_string(out: &mut String, values: Array<'_>) {
+    if !write_joined(out, values.iter().filter_map(Taped::as_str), "\"") {
         out.push_str("string");
     }
 }
@@ -114,7 +111,7 @@ fn write_joined<'a>(
     any
 }
 
-fn write_array(out: &mut String, items: Option<&Value>, indent: usize) {
+fn write_array(out: &mut String, items: Option<Taped<'_>>, indent: usize) {
     match items {
         Some(items) => {
             write_type(out, items, indent);
@@ -130,14 +127,14 @@ fn write_object(out: &mut String, keywords: &Keywords<'_>, indent: usize) {
     }
     out.push_str("{\n");
     let required = Required::of(keywords.required.unwrap_or_default());
-    for (name, schema) in keywords.properties.into_iter().flatten() {
+    for (name, schema) in keywords.properties.into_iter().flat_map(Object::iter) {
         write_property(out, name, schema, required.contains(name), indent);
     }
     write_indent(out, indent);
     out.push('}');
 }
 
-fn write_property(out: &mut String, name: &str, schema: &Value, required: bool, indent: usize) {
+fn write_property(out: &mut String, name: &str, schema: Taped<'_>, required: bool, indent: usize) {
     let keywords = Keywords::of(schema);
     write_property_comments(out, &keywords, indent);
     write_indent(out, indent);
@@ -171,12 +168,12 @@ fn write_property_comments(out: &mut String, keywords: &Keywords<'_>, indent: us
     }
     if let Some(examples) = keywords.examples.filter(|examples| !examples.is_empty()) {
         write_line(out, indent, &["// Examples:"]);
-        for example in examples.iter().filter_map(Value::as_str) {
+        for example in examples.iter().filter_map(Taped::as_str) {
             write_line(out, indent, &["// - \"", example, "\""]);
         }
     }
     let Some(variants) = keywords.one_of else { return };
-    let first = variants.first().and_then(|first| first.get("description")?.as_str());
+    let first = variants.iter().next().and_then(|first| Keywords::of(first).description);
     if let Some(description) = keywords.description.filter(|_| first != keywords.description) {
         write_line(out, indent, &["// ", description]);
     }
@@ -198,7 +195,7 @@ enum Place<'a> {
 }
 
 /// Writes each variant of a `oneOf` on a line of its own, with what there is to say behind it.
-fn write_variants(out: &mut String, variants: &[Value], indent: usize, place: Place<'_>) {
+fn write_variants(out: &mut String, variants: Array<'_>, indent: usize, place: Place<'_>) {
     let (said_above, enum_default) = match place {
         Place::Property(keywords) => (keywords.description, EnumDefault::Bare),
         Place::Elsewhere => (None, EnumDefault::Json),
@@ -247,10 +244,10 @@ fn write_default(out: &mut String, keywords: &Keywords<'_>, enum_default: EnumDe
     let Some(default) = keywords.default else { return };
     out.push_str("default: ");
     let has_enum = keywords.enum_.is_some_and(|values| !values.is_empty());
-    match (default, enum_default) {
-        (Value::String(text), _) if !has_enum => out.extend(["\"", text, "\""]),
-        (Value::String(text), EnumDefault::Bare) => out.push_str(text),
-        _ => write_json_as_is(out, default),
+    match (default.as_str(), enum_default) {
+        (Some(text), _) if !has_enum => out.extend(["\"", text, "\""]),
+        (Some(text), EnumDefault::Bare) => out.push_str(text),
+        _ => write_json_as_is(out, &default),
     }
 }
 
@@ -263,24 +260,24 @@ fn write_line(out: &mut String, indent: usize, parts: &[&str]) {
 /// The names of an object's required properties.
 enum Required<'a> {
     /// Few enough that looking at each is the fastest way.
-    Few(&'a [Value]),
+    Few(Array<'a>),
     Many(HashSet<&'a str>),
 }
 
 impl<'a> Required<'a> {
     const FEW: usize = 16;
 
-    fn of(names: &'a [Value]) -> Self {
-        if names.len() <= Self::FEW {
+    fn of(names: Array<'a>) -> Self {
+        if names.iter().nth(Self::FEW).is_none() {
             Self::Few(names)
         } else {
-            Self::Many(names.iter().filter_map(Value::as_str).collect())
+            Self::Many(names.iter().filter_map(Taped::as_str).collect())
         }
     }
 
     fn contains(&self, name: &str) -> bool {
         match self {
-            Self::Few(names) => names.iter().any(|required| required == name),
+            Self::Few(names) => names.iter().any(|required| required.as_str() == Some(name)),
             Self::Many(names) => names.contains(name),
         }
     }

@@ -3,7 +3,6 @@
 use std::io;
 
 use serde::Serialize;
-use serde_json::Value;
 use serde_json::ser::{Formatter, Serializer};
 
 use super::comment::write_escaped;
@@ -14,7 +13,7 @@ pub(super) const PROPERTY_INDENT: usize = 4;
 pub(super) const VARIANT_INDENT: usize = 3;
 
 /// Writes `value` as compact JSON, its numbers as 0.0.8 writes them.
-pub(crate) fn write_json_as_is(out: &mut String, value: &Value) {
+pub(crate) fn write_json_as_is(out: &mut String, value: &impl Serialize) {
     write_formatted(out, value, AsIs);
 }
 

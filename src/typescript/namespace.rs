@@ -10,15 +10,16 @@ use super::names::{identifier, identifiers};
 use super::schema::Schema;
 use super::{compat, full, read};
 use crate::error::{ErrorKind, Result};
+use crate::json::{Json, Tape};
 
 /// A namespace to be written.
-pub(crate) struct Namespace<'a, Tools> {
+pub(crate) struct Namespace<'a> {
     /// Its name, which need not be the key that it is sorted by.
     pub(crate) name: &'a str,
     /// What its tools have in common.
     pub(crate) description: Option<&'a str>,
     /// Its tools, in the order in which they are written.
-    pub(crate) tools: Tools,
+    pub(crate) tools: Vec<Tool<'a>>,
 }
 
 /// A tool to be written.
@@ -29,7 +30,7 @@ pub(crate) struct Tool<'a> {
     /// What it does; `None` and an empty text write no comment.
     pub(crate) description: Option<&'a str>,
     /// The schema of its arguments.
-    pub(crate) parameters: Option<&'a Value>,
+    pub(crate) parameters: Option<Json<'a>>,
 }
 
 /// Writes the heading `# Tools` and the namespaces, in the order given, without a final line end.
@@ -38,14 +39,11 @@ pub(crate) struct Tool<'a> {
 ///
 /// [`ErrorKind::InvalidSchema`](crate::ErrorKind::InvalidSchema) names the tool whose schema
 /// cannot be written. What has been written until then stays in `out`.
-pub(crate) fn write_tool_section<'a, Tools>(
+pub(crate) fn write_tool_section<'a>(
     out: &mut String,
-    namespaces: impl IntoIterator<Item = Namespace<'a, Tools>>,
+    namespaces: impl IntoIterator<Item = Namespace<'a>>,
     style: ToolSchemaStyle,
-) -> Result<()>
-where
-    Tools: IntoIterator<Item = Tool<'a>>,
-{
+) -> Result<()> {
     out.push_str("# Tools");
     for namespace in namespaces {
         out.push_str("\n\n");
@@ -57,23 +55,19 @@ where
     Ok(())
 }
 
-fn write_compat<'a, Tools>(out: &mut String, namespace: Namespace<'a, Tools>) -> Result<()>
-where
-    Tools: IntoIterator<Item = Tool<'a>>,
-{
+fn write_compat(out: &mut String, namespace: Namespace<'_>) -> Result<()> {
     let Namespace { name, description, tools } = namespace;
     let description = description.unwrap_or_default();
     out.extend(["## ", name, "\n"]);
-    let mut tools = tools.into_iter().peekable();
-    if tools.peek().is_none() {
+    if tools.is_empty() {
         write_prose(out, description);
         return Ok(());
     }
     out.push('\n');
     write_comment_as_is(out, description);
     out.extend(["namespace ", name, " {\n\n"]);
-    for tool in tools {
-        write_compat_tool(out, &tool)?;
+    for tool in &tools {
+        write_compat_tool(out, tool)?;
     }
     out.extend(["} // namespace ", name]);
     Ok(())
@@ -91,19 +85,23 @@ fn write_compat_tool(out: &mut String, tool: &Tool<'_>) -> Result<()> {
     write_comment_as_is(out, tool.description.unwrap_or_default());
     out.extend(["type ", tool.name, " = ("]);
     if let Some(parameters) = tool.parameters {
-        check_depth(tool.name, parameters)?;
         out.push_str("_: ");
-        compat::write_type(out, parameters, 0);
+        match parameters {
+            Json::Taped(schema) => compat::write_type(out, schema, 0),
+            Json::Value(schema) => {
+                check_depth(tool.name, schema)?;
+                let mut tape = Tape::default();
+                tape.value(schema);
+                compat::write_type(out, tape.at(0), 0);
+            }
+        }
     }
     out.push_str(") => any;\n\n");
     Ok(())
 }
 
 /// Writes a namespace that is one valid declaration with one `type` per tool, whatever the texts.
-fn write_full<'a, Tools>(out: &mut String, namespace: Namespace<'a, Tools>) -> Result<()>
-where
-    Tools: IntoIterator<Item = Tool<'a>>,
-{
+fn write_full(out: &mut String, namespace: Namespace<'_>) -> Result<()> {
     let Namespace { name, description, tools } = namespace;
     let description = description.unwrap_or_default();
     if name.is_empty() {
@@ -112,7 +110,6 @@ where
     out.push_str("## ");
     write_one_line(out, name);
     out.push('\n');
-    let tools: Vec<_> = tools.into_iter().collect();
     if tools.is_empty() {
         write_full_prose(out, description);
         return Ok(());
@@ -148,8 +145,8 @@ fn write_full_tool(out: &mut String, tool: &Tool<'_>, declared: &str) -> Result<
     if tool.name.is_empty() {
         return Err(invalid(tool.name, "a tool needs a name"));
     }
-    let schema = tool.parameters.filter(|schema| !schema.is_null());
-    let schema = schema.map(|schema| read_parameters(tool, schema)).transpose()?;
+    let parameters = tool.parameters.map(Json::to_value).filter(|schema| !schema.is_null());
+    let schema = parameters.as_deref().map(|schema| read_parameters(tool, schema)).transpose()?;
     write_comment(out, tool.description.unwrap_or_default(), 0);
     write_true_name(out, tool.name, declared);
     if let Some(schema) = &schema {
@@ -164,7 +161,7 @@ fn write_full_tool(out: &mut String, tool: &Tool<'_>, declared: &str) -> Result<
 }
 
 /// The schema of a tool's parameters, without what the tool itself says already.
-fn read_parameters<'a>(tool: &Tool<'a>, parameters: &'a Value) -> Result<Schema<'a>> {
+fn read_parameters<'a>(tool: &Tool<'_>, parameters: &'a Value) -> Result<Schema<'a>> {
     check_depth(tool.name, parameters)?;
     let mut schema = read::read(parameters).map_err(|read::TooDeep| {
         invalid(tool.name, &format!("references lead more than {MAX_DEPTH} levels deep"))

@@ -7,9 +7,11 @@ use serde_json::{Value, json};
 use super::grammar::declared_types;
 use super::{Namespace, Tool, ToolSchemaStyle, write_tool_section};
 use crate::error::{ErrorKind, Result};
+use crate::json::Json;
 
 fn section(parameters: &Value, style: ToolSchemaStyle) -> Result<String> {
-    let tools = [Tool { name: "deep", description: None, parameters: Some(parameters) }];
+    let parameters = Some(Json::Value(parameters));
+    let tools = vec![Tool { name: "deep", description: None, parameters }];
     let namespace = Namespace { name: "functions", description: None, tools };
     let mut out = String::new();
     write_tool_section(&mut out, [namespace], style).map(|()| out)

@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use super::{Namespace, Tool, ToolSchemaStyle, write_tool_section};
 use crate::error::Result;
+use crate::json::Json;
 
 /// Writes namespaces given as JSON, `[{"name", "description", "tools": [...]}]`.
 fn write_section(namespaces: &Value, style: ToolSchemaStyle) -> Result<String> {
@@ -24,17 +25,17 @@ fn write_section(namespaces: &Value, style: ToolSchemaStyle) -> Result<String> {
     Ok(out)
 }
 
-fn namespace(namespace: &Value) -> Namespace<'_, impl Iterator<Item = Tool<'_>>> {
+fn namespace(namespace: &Value) -> Namespace<'_> {
     let tools = namespace["tools"].as_array().expect("a list of tools");
     let tools = tools.iter().map(|tool| Tool {
         name: tool["name"].as_str().expect("a name"),
         description: tool["description"].as_str(),
-        parameters: tool.get("parameters"),
+        parameters: tool.get("parameters").map(Json::Value),
     });
     Namespace {
         name: namespace["name"].as_str().expect("a name"),
         description: namespace["description"].as_str(),
-        tools,
+        tools: tools.collect(),
     }
 }
 

@@ -3,13 +3,15 @@
 //! No text is copied before it is encoded. With what `source` saves, reading the models of 102
 //! messages takes less than half of what copies and plain attribute reads take.
 
-use std::collections::BTreeMap;
+mod content;
+mod tools;
+
 use std::slice;
 
+pub(super) use self::content::{HeldDeveloper, HeldSystem};
+pub(super) use self::tools::{HeldNamespace, HeldTool, HeldTools};
 use super::text::HeldText;
-use crate::chat::{
-    AsMessage, DeveloperContent, HeaderFields, Part, Role, SystemContent, ToolNamespaceConfig,
-};
+use crate::chat::{AsMessage, HeaderFields, Part, Role};
 
 /// A message, as the model of that name has it.
 ///
@@ -37,23 +39,14 @@ pub(super) enum Parts {
 /// A part of a message's content.
 pub(super) enum HeldPart {
     Text(HeldText),
-    System(Box<SystemContent>),
-    Developer(Box<DeveloperContent>),
-    /// One that was dropped already.
-    Dropped,
+    System(Box<HeldSystem>),
+    Developer(Box<HeldDeveloper>),
 }
 
 impl Parts {
     fn as_slice(&self) -> &[HeldPart] {
         match self {
             Self::One(part) => slice::from_ref(part),
-            Self::Many(parts) => parts,
-        }
-    }
-
-    fn as_mut_slice(&mut self) -> &mut [HeldPart] {
-        match self {
-            Self::One(part) => slice::from_mut(part),
             Self::Many(parts) => parts,
         }
     }
@@ -64,40 +57,16 @@ impl HeldMessage {
     pub(super) fn size(&self) -> usize {
         self.content.as_slice().iter().map(HeldPart::size).sum()
     }
-
-    /// Drops what is not Python's, for which the interpreter need not be attached.
-    pub(super) fn drop_copies(&mut self) {
-        for part in self.content.as_mut_slice() {
-            if !matches!(part, HeldPart::Text(_)) {
-                *part = HeldPart::Dropped;
-            }
-        }
-    }
 }
 
 impl HeldPart {
     fn size(&self) -> usize {
         match self {
             Self::Text(text) => text.size(),
-            Self::System(content) => SYSTEM + tools_size(content.tools.as_ref()),
-            Self::Developer(content) => {
-                content.instructions.as_ref().map_or(0, String::len)
-                    + tools_size(content.tools.as_ref())
-                    + content.response_formats.len() * SCHEMA
-            }
-            Self::Dropped => 0,
+            Self::System(content) => content.size(),
+            Self::Developer(content) => content.size(),
         }
     }
-}
-
-/// About as many bytes as the text of a system message has without tools.
-const SYSTEM: usize = 500;
-
-/// About as many as a schema has.
-const SCHEMA: usize = 500;
-
-fn tools_size(tools: Option<&BTreeMap<String, ToolNamespaceConfig>>) -> usize {
-    tools.into_iter().flat_map(BTreeMap::values).map(|each| each.tools.len() * SCHEMA).sum()
 }
 
 impl AsMessage for HeldMessage {
@@ -112,11 +81,10 @@ impl AsMessage for HeldMessage {
     }
 
     fn parts(&self) -> impl Iterator<Item = Part<'_>> {
-        self.content.as_slice().iter().filter_map(|part| match part {
-            HeldPart::Text(text) => Some(Part::Text(text.as_str())),
-            HeldPart::System(content) => Some(Part::System(content)),
-            HeldPart::Developer(content) => Some(Part::Developer(content)),
-            HeldPart::Dropped => None,
+        self.content.as_slice().iter().map(|part| match part {
+            HeldPart::Text(text) => Part::Text(text.as_str()),
+            HeldPart::System(content) => Part::System((&**content).into()),
+            HeldPart::Developer(content) => Part::Developer((&**content).into()),
         })
     }
 }

@@ -1,0 +1,67 @@
+//! What system and developer messages hold.
+
+use super::tools::HeldTools;
+use crate::chat::{
+    AsTools, ChannelConfig, DeveloperFields, ReasoningEffort, ResponseFormat, SystemFields,
+};
+use crate::python::text::HeldText;
+
+/// The content of a system message, as the model of that name has it.
+pub(in crate::python) struct HeldSystem {
+    pub(in crate::python) model_identity: Option<HeldText>,
+    pub(in crate::python) reasoning_effort: Option<ReasoningEffort>,
+    pub(in crate::python) tools: Option<HeldTools>,
+    pub(in crate::python) conversation_start_date: Option<HeldText>,
+    pub(in crate::python) knowledge_cutoff: Option<HeldText>,
+    pub(in crate::python) channel_config: Option<ChannelConfig>,
+}
+
+/// The content of a developer message, as the model of that name has it.
+pub(in crate::python) struct HeldDeveloper {
+    pub(in crate::python) instructions: Option<HeldText>,
+    pub(in crate::python) tools: Option<HeldTools>,
+    pub(in crate::python) response_formats: Vec<ResponseFormat>,
+}
+
+impl HeldSystem {
+    /// About as many bytes as the text has.
+    pub(super) fn size(&self) -> usize {
+        /// Without tools.
+        const LINES: usize = 500;
+        LINES + self.tools.as_ref().map_or(0, HeldTools::size)
+    }
+}
+
+impl HeldDeveloper {
+    /// About as many bytes as the text has.
+    pub(super) fn size(&self) -> usize {
+        /// Of a schema.
+        const SCHEMA: usize = 500;
+        self.instructions.as_ref().map_or(0, HeldText::size)
+            + self.tools.as_ref().map_or(0, HeldTools::size)
+            + self.response_formats.len() * SCHEMA
+    }
+}
+
+impl<'a> From<&'a HeldSystem> for SystemFields<'a> {
+    fn from(content: &'a HeldSystem) -> Self {
+        Self {
+            model_identity: content.model_identity.as_ref().map(HeldText::as_str),
+            reasoning_effort: content.reasoning_effort,
+            tools: content.tools.as_ref().map(|tools| tools as &dyn AsTools),
+            conversation_start_date: content.conversation_start_date.as_ref().map(HeldText::as_str),
+            knowledge_cutoff: content.knowledge_cutoff.as_ref().map(HeldText::as_str),
+            channel_config: content.channel_config.as_ref(),
+        }
+    }
+}
+
+impl<'a> From<&'a HeldDeveloper> for DeveloperFields<'a> {
+    fn from(content: &'a HeldDeveloper) -> Self {
+        Self {
+            instructions: content.instructions.as_ref().map(HeldText::as_str),
+            tools: content.tools.as_ref().map(|tools| tools as &dyn AsTools),
+            response_formats: &content.response_formats,
+        }
+    }
+}
