@@ -9,14 +9,14 @@
 //! which it is known, if a new instance is found to be so; with others all goes the usual way.
 
 use std::ffi::{c_uint, c_ulong};
-use std::ptr;
+use std::ptr::{self, NonNull};
 
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
-/// What objects and blocks consist of, as far as it matters here: addresses.
-pub(super) type Word = *const u8;
+/// Where an object or a block begins. They consist of addresses, as far as it matters here.
+pub(super) type Place = NonNull<*const u8>;
 
 /// Where instances have the block of their attributes, which are in the order in which the class
 /// got them. None has a block once its `__dict__` was asked for.
@@ -38,47 +38,48 @@ impl Layout {
         }
     }
 
-    /// The block of an object's attributes; null if it has none.
+    /// The block of an object's attributes, if it has one.
     ///
     /// # Safety
     ///
     /// `object` is a live object of an interpreter with this layout, which is attached.
-    pub(super) unsafe fn block(self, object: *const Word) -> *const Word {
+    pub(super) unsafe fn block(self, object: Place) -> Option<Place> {
         /// Of classes whose instances have those words before them.
         const MANAGED_DICT: c_ulong = 1 << 4;
         // SAFETY: the object is live, and so is its type. With the flag, four words before the
         // object belong to it.
         unsafe {
-            let class = ffi::Py_TYPE(object.cast_mut().cast());
+            let class = ffi::Py_TYPE(object.as_ptr().cast());
             if ffi::PyType_HasFeature(class, MANAGED_DICT) == 0 {
-                return ptr::null();
+                return None;
             }
-            match self {
-                Self::Block => object.sub(4).read().cast(),
+            let block = match self {
+                Self::Block => object.sub(4).read(),
                 Self::BlockOrDict => {
                     let tagged = object.sub(3).read();
                     let is_block = tagged.addr() % 2 == 1;
-                    if is_block { tagged.wrapping_add(1).cast() } else { ptr::null() }
+                    if is_block { tagged.wrapping_add(1) } else { ptr::null() }
                 }
-            }
+            };
+            Place::new(block.cast_mut().cast())
         }
     }
 }
 
-/// An attribute of a block; null if it is not there.
+/// An attribute of a block, if it is there.
 ///
 /// # Safety
 ///
-/// `block` is null or the attributes of a live object, and the interpreter is attached.
-pub(super) unsafe fn attribute(block: *const Word, index: usize) -> Word {
-    if block.is_null() {
-        return ptr::null();
-    }
+/// `block` is that of a live object, and the interpreter is attached.
+pub(super) unsafe fn attribute(block: Place, index: usize) -> Option<Place> {
     // SAFETY: how many attributes the object has stands two bytes before them, and there is room
     // for as many at least.
     unsafe {
         let count = block.cast::<u8>().sub(2).read();
-        if index < count.into() { block.add(index).read() } else { ptr::null() }
+        if index >= count.into() {
+            return None;
+        }
+        Place::new(block.add(index).read().cast_mut().cast())
     }
 }
 
@@ -95,10 +96,11 @@ impl Places {
     pub(super) fn find<T>(instance: &Bound<'_, PyAny>, values: &[Py<T>]) -> Option<Self> {
         let layout = Layout::of_version(instance.py())?;
         // SAFETY: the object is live, and the layout is that of its interpreter.
-        let block = unsafe { layout.block(instance.as_ptr().cast()) };
+        let block = unsafe { layout.block(place(instance)?)? };
         let is_there = |(index, value): (usize, &Py<T>)| {
             // SAFETY: the block is that of the object.
-            ptr::eq(unsafe { attribute(block, index) }, value.as_ptr().cast())
+            let found = unsafe { attribute(block, index) };
+            found.is_some_and(|found| ptr::eq(found.as_ptr().cast(), value.as_ptr()))
         };
         let version = version(&instance.get_type());
         // Nor does the class have an attribute that would go before one of the instance: setting
@@ -122,11 +124,15 @@ impl Places {
         // What a block has is a live object, of which this takes a reference before anybody can
         // change the block.
         unsafe {
-            let block = self.layout.block(object.as_ptr().cast());
-            let value = attribute(block, index).cast_mut().cast();
-            Bound::from_borrowed_ptr_or_opt(object.py(), value)
+            let block = self.layout.block(place(object)?)?;
+            let value = attribute(block, index)?;
+            Some(Bound::from_borrowed_ptr(object.py(), value.as_ptr().cast()))
         }
     }
+}
+
+fn place(object: &Bound<'_, PyAny>) -> Option<Place> {
+    Place::new(object.as_ptr().cast())
 }
 
 /// No version: the class was changed, and nobody looked for an attribute of it since.
