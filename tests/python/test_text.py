@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 
 import pytest
@@ -15,7 +16,7 @@ from openai_harmony import (
     TextContent,
 )
 
-LONG = 1_000
+LONG = 64
 """Characters from which on the package makes UTF-8 itself, by blocks of 32."""
 
 WIDE = ["\x7f", "\x80", "\xff", "\u0100", "\u07ff", "\u0800", "\uffff", "\U00010000", "\U0010ffff"]
@@ -36,6 +37,19 @@ class TestTextIn:
     def test_any_place_of_a_block(self, encoding: HarmonyEncoding, wide: str, before: int) -> None:
         for behind in (0, 1, 31, 32, LONG):
             text = "a" * before + wide + "b" * behind
+            assert encoding.decode_bytes(encoding.encode(text)) == text.encode()
+
+    @pytest.mark.parametrize("width", ["", "\u4e2d", "\U0001f600"])
+    def test_any_characters_together(self, encoding: HarmonyEncoding, width: str) -> None:
+        """In vectors of four characters, each of which may have any length."""
+        if not width:
+            fours = itertools.product(["a", "\x80", "\xff"], repeat=4)
+        else:
+            fours = itertools.product(["a", "é", "中", "\uffff", width], repeat=4)
+        four = ["".join(each) for each in fours]
+        # All of them side by side, and in every place of a block.
+        for shift in range(4):
+            text = "a" * LONG + "x" * shift + width + "".join(four)
             assert encoding.decode_bytes(encoding.encode(text)) == text.encode()
 
     @pytest.mark.parametrize(

@@ -3,6 +3,9 @@
 mod held;
 mod make;
 mod read;
+mod units;
+#[cfg(target_arch = "x86_64")]
+mod vectors;
 
 pub(super) use held::HeldText;
 pub(super) use make::decoded;
