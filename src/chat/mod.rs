@@ -20,9 +20,9 @@
 mod channels;
 mod content;
 mod conversation;
+mod fields;
 mod message;
 mod tools;
-mod view;
 
 pub(crate) use channels::{ANALYSIS, CHANNELS, FINAL};
 pub use content::{
@@ -30,7 +30,7 @@ pub use content::{
     TextContent,
 };
 pub use conversation::Conversation;
+pub(crate) use fields::HeaderFields;
 pub use message::{Author, Message, Role};
 pub(crate) use tools::FUNCTIONS;
 pub use tools::{ToolDescription, ToolNamespaceConfig};
-pub(crate) use view::{AsMessage, AsTools, DeveloperFields, HeaderFields, Part, SystemFields};

@@ -4,7 +4,7 @@ use super::event::{Event, Repair};
 use super::state::{
     Begin, Delta, HeaderData, HeaderState, Open, ParseOptions, State, StateData, StreamState,
 };
-use crate::chat::{AsMessage, Content, HeaderFields, Message, Role};
+use crate::chat::{Content, HeaderFields, Message, Role};
 use crate::error::{Error, ErrorKind, Result};
 use crate::header::{self, Words};
 use crate::tokenizer::Tokenizer;
@@ -323,9 +323,9 @@ impl StreamableParser {
     /// that message's, so that who passes the text on knows where it belongs.
     fn current_header(&self) -> Option<HeaderFields<'_>> {
         if matches!(self.delta, Delta::Complete(_)) {
-            return self.messages.last().map(AsMessage::header);
+            return self.messages.last().map(Message::header_fields);
         }
-        self.open_message().map(|open| open.message.header())
+        self.open_message().map(|open| open.message.header_fields())
     }
 
     /// The role of the open message, or the role given for the next one.

@@ -3,9 +3,9 @@
 
 use std::collections::HashSet;
 
-use super::RenderOptions;
 use super::blocks::Blocks;
-use crate::chat::{AsTools, DeveloperFields, ResponseFormat};
+use super::{AsTools, DeveloperFields, RenderOptions};
+use crate::chat::ResponseFormat;
 use crate::error::{ErrorKind, Result};
 use crate::typescript::{
     check_depth, is_line_end, write_comment, write_json_as_is, write_tool_section,

@@ -1,6 +1,7 @@
 //! Which of a conversation's messages are rendered: what becomes of earlier thoughts.
 
-use crate::chat::{ANALYSIS, AsMessage, FINAL, Role};
+use super::AsMessage;
+use crate::chat::{ANALYSIS, FINAL, Role};
 
 /// Which thoughts of the assistant are rendered: its messages on `analysis`, which the guide
 /// wants dropped once they have led to an answer (guide, section "Handling reasoning output in

@@ -9,11 +9,13 @@ mod developer;
 mod history;
 mod sink;
 mod system;
+mod view;
 mod words;
 
 pub use history::AnalysisPolicy;
+pub(crate) use view::{AsMessage, AsTools, DeveloperFields, Part, SystemFields};
 
-use crate::chat::{AsMessage, AsTools, FINAL, Part, Role};
+use crate::chat::{FINAL, Role};
 use crate::error::{ErrorKind, Result};
 use crate::header::{self, HeaderSink, HeaderStyle};
 use crate::tokenizer::{Tokenizer, special};

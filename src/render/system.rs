@@ -1,9 +1,9 @@
 //! The text of a system message (guide, section "System message format").
 
-use super::RenderOptions;
 use super::blocks::Blocks;
 use super::developer::write_tools;
-use crate::chat::{ChannelConfig, SystemFields};
+use super::{RenderOptions, SystemFields};
+use crate::chat::ChannelConfig;
 use crate::error::Result;
 
 /// The text: identity and dates, reasoning, tools, channels.

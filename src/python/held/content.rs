@@ -1,10 +1,9 @@
 //! What system and developer messages hold.
 
 use super::tools::HeldTools;
-use crate::chat::{
-    AsTools, ChannelConfig, DeveloperFields, ReasoningEffort, ResponseFormat, SystemFields,
-};
+use crate::chat::{ChannelConfig, ReasoningEffort, ResponseFormat};
 use crate::python::text::HeldText;
+use crate::render::{AsTools, DeveloperFields, SystemFields};
 
 /// The content of a system message, as the model of that name has it.
 pub(in crate::python) struct HeldSystem {

@@ -11,7 +11,8 @@ use std::slice;
 pub(super) use self::content::{HeldDeveloper, HeldSystem};
 pub(super) use self::tools::{HeldNamespace, HeldTool, HeldTools};
 use super::text::HeldText;
-use crate::chat::{AsMessage, HeaderFields, Part, Role};
+use crate::chat::{HeaderFields, Role};
+use crate::render::{AsMessage, Part};
 
 /// A message, as the model of that name has it.
 ///

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::chat::{AsTools, FUNCTIONS};
+use crate::chat::FUNCTIONS;
 use crate::json::{Json, Tape};
 use crate::python::text::HeldText;
+use crate::render::AsTools;
 use crate::typescript::{Namespace, Tool};
 
 /// Tools by namespace.

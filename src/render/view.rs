@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{
-    ChannelConfig, Content, DeveloperContent, FUNCTIONS, Message, ReasoningEffort, ResponseFormat,
-    Role, SystemContent, ToolDescription, ToolNamespaceConfig,
+use crate::chat::{
+    ChannelConfig, Content, DeveloperContent, FUNCTIONS, HeaderFields, Message, ReasoningEffort,
+    ResponseFormat, Role, SystemContent, ToolDescription, ToolNamespaceConfig,
 };
 use crate::json::Json;
 use crate::typescript::{Namespace, Tool};
@@ -29,16 +29,6 @@ pub(crate) trait AsMessage {
     fn is_on(&self, channel: &str) -> bool {
         self.header().channel == Some(channel)
     }
-}
-
-/// The fields of a message's header, as in [`Message`].
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct HeaderFields<'a> {
-    pub(crate) role: Role,
-    pub(crate) name: Option<&'a str>,
-    pub(crate) recipient: Option<&'a str>,
-    pub(crate) channel: Option<&'a str>,
-    pub(crate) content_type: Option<&'a str>,
 }
 
 /// One part of a message's content.
@@ -80,13 +70,7 @@ pub(crate) trait AsTools {
 
 impl AsMessage for Message {
     fn header(&self) -> HeaderFields<'_> {
-        HeaderFields {
-            role: self.author.role,
-            name: self.author.name.as_deref(),
-            recipient: self.recipient.as_deref(),
-            channel: self.channel.as_deref(),
-            content_type: self.content_type.as_deref(),
-        }
+        self.header_fields()
     }
 
     fn parts(&self) -> impl Iterator<Item = Part<'_>> {
