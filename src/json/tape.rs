@@ -100,12 +100,6 @@ impl Tape {
         }
     }
 
-    /// Forgets what was written since; only its texts stay behind.
-    #[cfg(any(test, feature = "python"))]
-    pub(crate) fn undo(&mut self, Opened(index): Opened) {
-        self.nodes.truncate(index);
-    }
-
     /// Writes a value, by recursion.
     pub(crate) fn value(&mut self, value: &Value) {
         match value {
@@ -289,19 +283,6 @@ mod tests {
             assert_eq!(place.to_value(), *value);
             assert_eq!(serde_json::to_string(&place).ok(), Some(value.to_string()));
         }
-    }
-
-    #[test]
-    fn what_was_undone_is_gone() {
-        let mut tape = Tape::default();
-        tape.value(&json!([1]));
-        let opened = tape.open();
-        tape.string("lost");
-        tape.undo(opened);
-        let index = tape.end();
-        tape.value(&json!({"kept": true}));
-        assert_eq!(tape.at(0).to_value(), json!([1]));
-        assert_eq!(tape.at(index).to_value(), json!({"kept": true}));
     }
 
     #[test]

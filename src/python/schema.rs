@@ -67,41 +67,38 @@ fn items<'py>(
 }
 
 fn entries(dict: &Bound<'_, PyDict>, tape: &mut Tape, depth: usize) -> Read<()> {
+    // All keys are looked at before any value is written: writing the values a second time because
+    // of a key would take twice as long at each level.
+    let by_text;
+    let dict = if dict.iter().all(|(key, _)| is_ascii(&key)) {
+        dict
+    } else {
+        by_text = entries_by_text(dict)?;
+        &by_text
+    };
     let opened = tape.open();
-    for (key, entry) in dict {
-        let Some(text) = ascii(&key) else {
-            tape.undo(opened);
-            return entries_by_text(dict, tape, depth);
-        };
-        one_entry(text, &entry, tape, depth)?;
+    for (key, value) in dict {
+        let key = utf8(key.cast().map_err(PyErr::from)?)?;
+        tape.string(&key);
+        nested(&value, tape, depth).map_err(|misfit| misfit.inside(format_args!("[{key:?}]")))?;
     }
     tape.close_object(opened);
     Ok(())
 }
 
-fn one_entry(key: &str, value: &Bound<'_, PyAny>, tape: &mut Tape, depth: usize) -> Read<()> {
-    tape.string(key);
-    nested(value, tape, depth).map_err(|misfit| misfit.inside(format_args!("[{key:?}]")))
+/// Whether a key is one of which no other can have the text: `1` and `"1"` are two keys in Python.
+fn is_ascii(key: &Bound<'_, PyAny>) -> bool {
+    key.cast::<PyString>().is_ok_and(|text| text.to_str().is_ok_and(str::is_ascii))
 }
 
-/// A key of which no other can have the text: `1` and `"1"` are two keys in Python.
-fn ascii<'a>(key: &'a Bound<'_, PyAny>) -> Option<&'a str> {
-    key.cast::<PyString>().ok()?.to_str().ok().filter(|text| text.is_ascii())
-}
-
-/// Entries of which several keys may have the same text: the last one counts, in the place of the
-/// first.
-fn entries_by_text(dict: &Bound<'_, PyDict>, tape: &mut Tape, depth: usize) -> Read<()> {
+/// The entries by the texts of their keys. Of several with the same text the last one counts, in
+/// the place of the first.
+fn entries_by_text<'py>(dict: &Bound<'py, PyDict>) -> Read<Bound<'py, PyDict>> {
     let by_text = PyDict::new(dict.py());
-    for (key, entry) in dict {
-        by_text.set_item(key_text(&key)?, entry)?;
+    for (key, value) in dict {
+        by_text.set_item(key_text(&key)?, value)?;
     }
-    let opened = tape.open();
-    for (key, entry) in &by_text {
-        one_entry(&key_text(&key)?, &entry, tape, depth)?;
-    }
-    tape.close_object(opened);
-    Ok(())
+    Ok(by_text)
 }
 
 /// A key as `json.dumps` writes it: numbers, booleans and `None` by their JSON texts.

@@ -539,6 +539,9 @@ class TestSchemas:
             ({"b": 1, "a": 2}, '{"b":1,"a":2}'),
             ({1: 1, 1.5: 2, False: 3, None: 4}, '{"1":1,"1.5":2,"false":3,"null":4}'),
             ({Level.LOW: Level.LOW}, '{"1":1}'),
+            ({"1": 1, "a": 2, 1: 3}, '{"1":3,"a":2}'),
+            ({"a": 1, "ü": 2, "好": 3}, '{"a":1,"ü":2,"好":3}'),
+            ({"\ud800": 1, "a": 2, chr(0xDFFF): 3}, '{"\ufffd":3,"a":2}'),
         ],
     )
     def test_values_are_written_as_json(
@@ -566,6 +569,16 @@ class TestSchemas:
             encoding.render(message)
         path = 'content[0].tools["functions"].tools[0].parameters["properties"]["x"]["enum"][1]'
         assert str(caught.value) == f"{path}: {said}"
+
+    def test_keys_behind_deep_values(self, encoding: HarmonyEncoding) -> None:
+        """A key that is not ASCII must not lead to reading the values before it a second time: at
+        this depth that would never end."""
+        value: Any = 1
+        for _ in range(100):
+            value = {"a": value, "ü": 2}
+        content = DeveloperContent.new().with_response_format("f", value)
+        text = encoding.decode(encoding.render(Message.from_role_and_content("developer", content)))
+        assert '{"a":' * 100 + "1" + ',"ü":2}' * 100 in text
 
     def test_cycles_and_depths_are_refused(self, encoding: HarmonyEncoding) -> None:
         cycle: dict[str, Any] = {}
