@@ -9,7 +9,7 @@ use super::{Rank, borders, kept, perfect_hash, search, words};
 /// the second look than they gain.
 const WORDS: usize = 1 << 14;
 /// Sets of places for other pieces, 64 bytes each: 2 MiB. With half as many 2 MB of text take 3 to 11 %
-/// more time, as merging a piece anew takes a thousand cycles; twice as many gain half of that.
+/// more time, as merging a piece anew takes a thousand cycles; twice as many gain 5 % at most.
 const MERGED: usize = 1 << 15;
 /// Most tokens that are kept for a piece.
 const TOKENS: usize = 4;

@@ -3,12 +3,11 @@
 use std::mem;
 use std::sync::OnceLock;
 
-use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyString;
 
-use super::read::Chars;
+use super::read::{Chars, is_ascii};
 
 /// The text of a string, with a reference to the string.
 ///
@@ -56,12 +55,4 @@ impl HeldText {
             Self::Other(other) => other.chars.size(),
         }
     }
-}
-
-/// Whether a string is ASCII, without a look at the text, which may be out of cache: Python puts
-/// the text behind the shorter of two heads only if it is.
-fn is_ascii(string: &Bound<'_, PyString>, chars: &Chars<'_>) -> bool {
-    let Chars::One(units) = chars else { return false };
-    let head = units.as_ptr().addr().wrapping_sub(string.as_ptr().addr());
-    head == size_of::<ffi::PyASCIIObject>()
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use pyo3::types::string::PyStringData;
@@ -42,7 +43,7 @@ impl<'a> Chars<'a> {
     pub(in crate::python) fn of(string: &'a Bound<'_, PyString>) -> PyResult<Self> {
         let chars = Self::units(string)?;
         // Not where there are surrogates.
-        if (string.len()? < LONG || chars.is_ascii())
+        if (string.len()? < LONG || is_ascii(string, &chars))
             && let Ok(text) = string.to_str()
         {
             return Ok(Self::Utf8(text));
@@ -59,16 +60,6 @@ impl<'a> Chars<'a> {
             PyStringData::Ucs2(units) => Self::Two(units),
             PyStringData::Ucs4(units) => Self::Four(units),
         })
-    }
-
-    /// Whether the text is ASCII, and Python has its UTF-8 therefore.
-    pub(super) fn is_ascii(&self) -> bool {
-        match self {
-            Self::Utf8(text) => text.is_ascii(),
-            Self::One(units) => units.is_ascii(),
-            // Python has no more bytes to a character than the text needs.
-            Self::Two(_) | Self::Four(_) => false,
-        }
     }
 
     /// In how many bytes Python has the text, about as many as it has in UTF-8.
@@ -90,4 +81,12 @@ impl<'a> Chars<'a> {
             Self::Four(units) => Cow::Owned(joined(units)),
         }
     }
+}
+
+/// Whether a string is ASCII, without a look at the text, which may be out of cache: Python puts
+/// the text behind the shorter of two heads only if it is.
+pub(super) fn is_ascii(string: &Bound<'_, PyString>, chars: &Chars<'_>) -> bool {
+    let Chars::One(units) = chars else { return false };
+    let head = units.as_ptr().addr().wrapping_sub(string.as_ptr().addr());
+    head == size_of::<ffi::PyASCIIObject>()
 }

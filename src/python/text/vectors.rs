@@ -1,4 +1,4 @@
-//! Characters to UTF-8, four at a time by vectors, which is five times as fast as one by one.
+//! Characters to UTF-8, four at a time by vectors.
 //!
 //! Text of 2 MB in Chinese, Japanese and Korean is encoded in 0.93 of the time.
 
