@@ -8,7 +8,7 @@ use crate::{Table, perfect_hash, pilots};
 const LONGEST: usize = 12;
 
 /// `word_slots.bin`: 16 bytes per slot: the token's bytes, padded with zeros to 12, then u32 with
-/// its rank and, from bit 18 on, its length; a free slot has length 0.
+/// its rank and, in the last byte, its length; a free slot has length 0.
 /// `word_pilots.bin`: u16 per bucket.
 pub(crate) fn tables(tokens: &[Vec<u8>]) -> Result<Vec<Table>, Box<dyn Error>> {
     let words: Vec<(usize, &[u8])> = tokens
@@ -24,7 +24,7 @@ pub(crate) fn tables(tokens: &[Vec<u8>]) -> Result<Vec<Table>, Box<dyn Error>> {
     for slot in &placement.slots {
         let (rank, word) = slot.map_or((0, &[][..]), |key| words[key]);
         bytes.extend(padded(word));
-        bytes.extend(u32::try_from(rank | word.len() << 18)?.to_le_bytes());
+        bytes.extend(u32::try_from(rank | word.len() << 24)?.to_le_bytes());
     }
     Ok(vec![
         Table { name: "word_slots.bin", bytes },
@@ -38,7 +38,7 @@ fn hash(word: &[u8]) -> u64 {
     low.copy_from_slice(&key[..8]);
     let mut high = [0; 8];
     high[..4].copy_from_slice(&key[8..]);
-    let high = u64::from_le_bytes(high) | (word.len() as u64) << (32 + 18);
+    let high = u64::from_le_bytes(high) | (word.len() as u64) << 56;
     perfect_hash::hash(u64::from_le_bytes(low), high)
 }
 

@@ -75,6 +75,27 @@ fn every_character_beside_punctuation_and_numbers() {
     check_every_character(|char, text| text.extend(['1', char, '2', '3', '4', char]), "a");
 }
 
+/// What ends a piece, at each place of the window in which it is looked for.
+#[test]
+fn borders_at_every_place_of_a_window() {
+    let borders = [
+        "'s", "'ll", "'ſ", "'", "B", "Bc", "!", "!c", " !", " c", "  c", "\t!", "1", "1234", "\nc",
+        "\n  c", "!\n\n  c", "!\n/c", "!\n/\n", " \n \n c", "\n  \n", "é", " é", "\u{a0}",
+        "  \u{a0}",
+    ];
+    for filler in ["a", "A", "-", " ", "\n", "7", "it's "] {
+        for (border, length) in borders.iter().flat_map(|border| (0..90).map(move |n| (border, n)))
+        {
+            let before: String = filler.chars().cycle().take(length).collect();
+            check(&format!("{before}{border}"));
+            check(&format!("{before}{border}{before}"));
+            check(&format!(
+                "x.{before}{border} and what follows, until the window is full: 1, 2, 3."
+            ));
+        }
+    }
+}
+
 /// Rows of (what it shows, text).
 const NASTY: &[(&str, &str)] = &[
     ("nothing", ""),
@@ -191,6 +212,19 @@ fn picked_char() -> impl Strategy<Value = char> {
     ]
 }
 
+/// ASCII, which is cut by windows of 64 bytes, with hardly anything else.
+fn picked_ascii() -> impl Strategy<Value = char> {
+    let ascii = |chars: &str| prop::sample::select(chars.chars().collect::<Vec<_>>());
+    prop_oneof![
+        6 => ascii("abstvmdlreABSTVMDLRE"),
+        4 => ascii("  \t\r\n\n\x0b\x0c"),
+        4 => ascii("''/.,!(<|>_\0\x1f\x7f"),
+        2 => ascii("0123456789"),
+        1 => prop::char::range('\0', '\x7f'),
+        1 => prop_oneof![9 => Just('x'), 1 => ascii("éſ中\u{a0}\u{301}½")],
+    ]
+}
+
 /// Tokens one after the other, as far as they are text together.
 fn token_text() -> impl Strategy<Value = String> {
     text_of(prop_oneof![0..2000_u32, 0..199_998_u32])
@@ -220,6 +254,11 @@ proptest! {
 
     #[test]
     fn random_characters(chars in prop::collection::vec(picked_char(), 0..60)) {
+        check(&chars.into_iter().collect::<String>());
+    }
+
+    #[test]
+    fn random_ascii(chars in prop::collection::vec(picked_ascii(), 0..300)) {
         check(&chars.into_iter().collect::<String>());
     }
 

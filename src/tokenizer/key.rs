@@ -1,38 +1,63 @@
 //! Short pieces as numbers, to look them up by.
 
+use std::num::NonZeroU64;
+
+use super::perfect_hash;
+use super::split::{LEN, Window};
 use super::tables::low_64;
 
-/// The bytes of a piece of at most fifteen, padded with zeros, and its length.
-#[derive(Clone, Copy)]
+/// The bytes of a piece of at most fifteen, padded with zeros, and its length in the last of sixteen: in
+/// two halves, so that it fits into two registers, even where there may be none.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Key {
-    /// The first eight bytes.
-    pub(super) low: u64,
-    /// The other bytes.
-    pub(super) high: u64,
-    pub(super) len: usize,
+    low: u64,
+    high: NonZeroU64,
 }
 
 impl Key {
     /// Longest piece that has a key.
-    pub(super) const LONGEST: usize = 15;
+    const LONGEST: usize = 15;
 
     /// The key of `text[start..end]`, if that is short.
     #[inline]
     pub(super) fn of(text: &[u8], start: usize, end: usize) -> Option<Self> {
         let len = end - start;
-        let (low_mask, high_mask) = *MASKS.get(len)?;
+        if len > Self::LONGEST {
+            return None;
+        }
         // The text goes on behind most pieces: read sixteen bytes, keep the piece's.
-        let window = match text.get(start..start + 16).and_then(<[u8]>::first_chunk) {
-            Some(window) => u128::from_le_bytes(*window),
-            None => last_window(text, start),
+        let bytes = match text.get(start..start + 16).and_then(<[u8]>::first_chunk) {
+            Some(bytes) => u128::from_le_bytes(*bytes),
+            None => last_bytes(text, start),
         };
-        Some(Self { low: low_64(window) & low_mask, high: low_64(window >> 64) & high_mask, len })
+        Self::of_first(bytes, len)
     }
 
-    /// Both halves, the length in the last byte.
+    /// The key of `window[start..end]`, if that is short; `start` is among the bytes that are looked
+    /// at, and there are sixteen behind it.
+    #[inline]
+    pub(super) fn in_window(window: &Window, start: usize, end: usize) -> Option<Self> {
+        // The remainder is the same, and shows that no check is needed.
+        let bytes = window[start % LEN..].first_chunk()?;
+        Self::of_first(u128::from_le_bytes(*bytes), end - start)
+    }
+
+    /// The key of the first so many bytes, if they are few and not none.
+    #[inline]
+    fn of_first(bytes: u128, len: usize) -> Option<Self> {
+        let (low, high) = *MASKS.get(len)?;
+        let high = low_64(bytes >> 64) & high | (len as u64) << 56;
+        Some(Self { low: low_64(bytes) & low, high: NonZeroU64::new(high)? })
+    }
+
     #[inline]
     pub(super) fn halves(self) -> [u64; 2] {
-        [self.low, self.high | (self.len as u64) << 56]
+        [self.low, self.high.get()]
+    }
+
+    #[inline]
+    pub(super) fn hash(self) -> u64 {
+        perfect_hash::hash(self.low, self.high.get())
     }
 }
 
@@ -50,12 +75,12 @@ const MASKS: [(u64, u64); Key::LONGEST + 1] = {
 
 /// Sixteen bytes from `start` on, zeros behind the end of the text, of which there are fewer left.
 #[cold]
-fn last_window(text: &[u8], start: usize) -> u128 {
+fn last_bytes(text: &[u8], start: usize) -> u128 {
     let rest = &text[start..];
     if let Some(last) = text.last_chunk() {
         return u128::from_le_bytes(*last) >> (8 * (16 - rest.len()));
     }
-    let mut window = [0; 16];
-    window[..rest.len()].copy_from_slice(rest);
-    u128::from_le_bytes(window)
+    let mut bytes = [0; 16];
+    bytes[..rest.len()].copy_from_slice(rest);
+    u128::from_le_bytes(bytes)
 }

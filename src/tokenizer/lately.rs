@@ -13,6 +13,7 @@ use super::Rank;
 use super::key::Key;
 use super::long::Long;
 use super::short::Short;
+use super::split::Stretch;
 
 /// What a thread remembers.
 pub(super) struct Lately {
@@ -62,20 +63,58 @@ impl Lately {
         let _ = LATELY.try_with(|lately| lately.0.set(Some(self)));
     }
 
+    /// Appends the encodings of pieces in a window of `text`, see `split::Pieces`.
+    pub(super) fn encode_stretch(
+        &mut self,
+        text: &[u8],
+        stretch: &Stretch<'_>,
+        out: &mut Vec<Rank>,
+    ) {
+        let mut ends = stretch.ends;
+        let mut start = 0;
+        while ends != 0 {
+            let end = ends.trailing_zeros() as usize;
+            let key = Key::in_window(stretch.window, start, end);
+            self.encode_keyed(key, text, stretch.start + start, stretch.start + end, out);
+            start = end;
+            ends &= ends - 1;
+        }
+    }
+
     /// Appends the encoding of the piece `text[start..end]`.
     #[inline]
     pub(super) fn encode(&mut self, text: &[u8], start: usize, end: usize, out: &mut Vec<Rank>) {
-        match self.short.word(text, start, end) {
+        self.encode_keyed(Key::of(text, start, end), text, start, end, out);
+    }
+
+    /// The same, of a piece with this key, if it has one.
+    #[inline]
+    fn encode_keyed(
+        &mut self,
+        key: Option<Key>,
+        text: &[u8],
+        start: usize,
+        end: usize,
+        out: &mut Vec<Rank>,
+    ) {
+        match key.and_then(|key| self.short.word(key)) {
             Some(token) => out.push(token),
-            None => self.encode_no_word(text, start, end, out),
+            None => self.encode_no_word(key, text, start, end, out),
         }
     }
 
     #[inline(never)]
-    fn encode_no_word(&mut self, text: &[u8], start: usize, end: usize, out: &mut Vec<Rank>) {
+    fn encode_no_word(
+        &mut self,
+        key: Option<Key>,
+        text: &[u8],
+        start: usize,
+        end: usize,
+        out: &mut Vec<Rank>,
+    ) {
         let Self { short, long } = self;
         let piece = &text[start..end];
-        match Key::of(text, start, end) {
+        match key {
             Some(key) => short.encode(key, piece, out),
             None => long.encode(piece, out, |out| short.encode_in_segments(text, start, end, out)),
         }

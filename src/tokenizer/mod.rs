@@ -79,12 +79,7 @@ impl Tokenizer {
         // English has some 4.5 bytes per token; where there are fewer the vector grows.
         tokens.reserve(text.len() / 4 + 1);
         let mut lately = Lately::take();
-        let mut start = 0;
-        while start < text.len() {
-            let end = split::piece_end(text, start);
-            lately.encode(text, start, end, tokens);
-            start = end;
-        }
+        split::cut(text, &mut Encoder { text, lately: &mut lately, tokens });
         lately.keep();
     }
 
@@ -232,5 +227,22 @@ impl Tokenizer {
     /// Those of the writer.
     pub fn write_vocabulary(&self, to: impl io::Write) -> io::Result<()> {
         vocabulary::write(to)
+    }
+}
+
+/// Appends the tokens of pieces.
+struct Encoder<'a> {
+    text: &'a [u8],
+    lately: &'a mut Lately,
+    tokens: &'a mut Vec<Rank>,
+}
+
+impl split::Pieces for Encoder<'_> {
+    fn stretch(&mut self, stretch: &split::Stretch<'_>) {
+        self.lately.encode_stretch(self.text, stretch, self.tokens);
+    }
+
+    fn piece(&mut self, start: usize, end: usize) {
+        self.lately.encode(self.text, start, end, self.tokens);
     }
 }

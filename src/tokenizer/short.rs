@@ -37,11 +37,10 @@ impl Short {
         }
     }
 
-    /// The token of the piece `text[start..end]` if it is a word in use.
+    /// The token of the piece with this key if it is a word in use.
     #[inline]
-    pub(super) fn word(&self, text: &[u8], start: usize, end: usize) -> Option<Rank> {
-        let unranked = words::unranked(Key::of(text, start, end)?)?;
-        words::rank(self.words[word_place(unranked)], unranked)
+    pub(super) fn word(&self, key: Key) -> Option<Rank> {
+        words::rank(self.words[word_place(key)], key)
     }
 
     /// Appends the encoding of a piece with a key that is no word in use: most of them are
@@ -51,12 +50,10 @@ impl Short {
         if self.encode_known(key, out) {
             return;
         }
-        if let Some(unranked) = words::unranked(key) {
-            let word = words::find(unranked);
-            if let Some(token) = words::rank(word, unranked) {
-                self.words[word_place(unranked)] = word;
-                return out.push(token);
-            }
+        let word = words::find(key);
+        if let Some(token) = words::rank(word, key) {
+            self.words[word_place(key)] = word;
+            return out.push(token);
         }
         self.encode_new(key, piece, out);
     }
@@ -91,16 +88,16 @@ impl Short {
 
     #[inline]
     fn encode_segment(&mut self, text: &[u8], start: usize, end: usize, out: &mut Vec<Rank>) {
-        match self.word(text, start, end) {
+        let key = Key::of(text, start, end);
+        match key.and_then(|key| self.word(key)) {
             Some(token) => out.push(token),
-            None => self.encode_no_word(text, start, end, out),
+            None => self.encode_no_word(key, &text[start..end], out),
         }
     }
 
     #[inline(never)]
-    fn encode_no_word(&mut self, text: &[u8], start: usize, end: usize, out: &mut Vec<Rank>) {
-        let segment = &text[start..end];
-        match Key::of(text, start, end) {
+    fn encode_no_word(&mut self, key: Option<Key>, segment: &[u8], out: &mut Vec<Rank>) {
+        match key {
             Some(key) => self.encode(key, segment, out),
             None => search::encode(segment, &mut self.neighbours, out),
         }
@@ -129,12 +126,11 @@ impl Short {
 }
 
 #[inline]
-fn word_place([low, high]: Word) -> usize {
-    perfect_hash::bucket(perfect_hash::hash(low, high), WORDS)
+fn word_place(key: Key) -> usize {
+    perfect_hash::bucket(key.hash(), WORDS)
 }
 
 #[inline]
 fn merged_place(key: Key) -> usize {
-    let [low, high] = key.halves();
-    perfect_hash::bucket(perfect_hash::hash(low, high), MERGED)
+    perfect_hash::bucket(key.hash(), MERGED)
 }
