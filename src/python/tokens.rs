@@ -1,14 +1,16 @@
 //! Token ids in and out.
 
+use std::slice;
+
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::critical_section::with_critical_section;
-use pyo3::types::{PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyList, PyString, PyTuple};
 
 use super::errors::{brief, type_name, unless_raised, wrong_type};
-use super::ints::{self, Known};
+use super::ints::{Giver, Known};
 
 /// The ids of any iterable of ints; an error names the first item that is none, and its index.
 ///
@@ -169,7 +171,8 @@ fn is_swapped<T: Element>(buffer: &PyBuffer<T>) -> bool {
 
 /// A list of ids.
 pub(super) fn list<'py>(py: Python<'py>, tokens: &[u32]) -> PyResult<Bound<'py, PyList>> {
-    list_of(py, tokens.iter().map(|&token| ints::int(py, token)))
+    let giver = Giver::new(py);
+    list_of(py, tokens.iter().map(|&token| giver.reference(token, &Known::of(token))))
 }
 
 /// A list of ids of which the ints were looked up.
@@ -181,22 +184,30 @@ pub(super) fn list_of_known<'py>(
     if tokens.len() != known.len() {
         return list(py, tokens);
     }
-    list_of(py, tokens.iter().zip(known).map(|(&token, known)| known.int(py, token)))
+    let giver = Giver::new(py);
+    list_of(py, tokens.iter().zip(known).map(|(&token, known)| giver.reference(token, known)))
 }
 
-/// Filled in place: texts of 2 MB are encoded 4 % faster than with `PyList::new`.
-fn list_of<'py>(
-    py: Python<'py>,
-    ints: impl ExactSizeIterator<Item = Bound<'py, PyInt>>,
-) -> PyResult<Bound<'py, PyList>> {
-    let count = ints.len();
+/// A list that takes these references. Filled in place: texts of 2 MB are encoded 4 % faster than
+/// with `PyList::new`.
+fn list_of(
+    py: Python<'_>,
+    references: impl ExactSizeIterator<Item = *mut ffi::PyObject>,
+) -> PyResult<Bound<'_, PyList>> {
+    let count = references.len();
     // SAFETY: the interpreter is attached. The call returns a new reference, or null with an
     // exception set.
     let list = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyList_New(count.cast_signed()))? };
-    for (index, int) in (0..count).zip(ints) {
-        // SAFETY: the index is below the list's length, its place is empty and nobody else knows
-        // the list yet. The reference goes to the list.
-        unsafe { ffi::PyList_SET_ITEM(list.as_ptr(), index.cast_signed(), int.into_ptr()) };
+    if count > 0 {
+        // SAFETY: a new list that is not empty has this many places, which are null, and nobody else
+        // knows it yet.
+        let places = unsafe {
+            let list = list.as_ptr().cast::<ffi::PyListObject>();
+            slice::from_raw_parts_mut((*list).ob_item, count)
+        };
+        for (place, reference) in places.iter_mut().zip(references) {
+            *place = reference;
+        }
     }
     Ok(list.cast_into()?)
 }

@@ -172,6 +172,17 @@ class TestText:
         assert tokens == [int(str(token)) for token in tokens]
         assert all(type(token) is int for token in tokens)
 
+    def test_ids_outlast_their_lists(self, encoding: HarmonyEncoding) -> None:
+        text = "1 of the same ids as ever, up to Łódź"
+        tokens = encoding.encode(text)
+        kept = encoding.encode(text)[:]
+        for _ in range(20_000):
+            assert encoding.encode(text) == kept
+        held = [encoding.encode(text) for _ in range(1_000)]
+        del held
+        assert tokens == kept == [int(str(token)) for token in tokens]
+        assert encoding.decode(tokens) == text
+
     def test_stop_tokens(self, encoding: HarmonyEncoding) -> None:
         assert encoding.stop_tokens() == [200002, 200007, 200012]
         assert encoding.stop_tokens_for_assistant_actions() == [200002, 200012]
