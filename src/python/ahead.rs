@@ -10,9 +10,10 @@
 
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyList, PyType};
 
 use super::instance::{Layout, Place, attribute};
+use super::types::Types;
 
 /// How many messages later a message takes its next step: with fewer, what a step asked for has
 /// not come yet, and with many more it is gone again.
@@ -20,95 +21,111 @@ const APART: usize = 2;
 
 /// Takes a step for each of some messages behind the one of this index, which is read next. The
 /// indices of a list are expected one after the other, from 0 on.
-pub(super) fn messages(layout: Layout, messages: &Bound<'_, PyList>, index: usize) {
-    let last = index + (Way::STEPS - 1) * APART;
+pub(super) fn messages(types: &Types, messages: &Bound<'_, PyList>, index: usize) {
+    let Some(places) = &types.message.places else { return };
+    let ways = Ways { layout: places.layout, types, messages };
+    let last = index + (STEPS - 1) * APART;
     // At the beginning all of them set out.
     for last in if index == 0 { 0 } else { last }..=last {
-        for step in 0..Way::STEPS {
-            if let Some(index) = last.checked_sub(step * APART)
-                && index < messages.len()
-            {
-                Way::of(layout, messages, index).take(step);
-            }
-        }
+        ways.step(last);
     }
 }
 
-/// The way from a message to its text. What is not of the expected kind ends it.
+/// Steps from a message to its text.
+const STEPS: usize = 7;
+
+/// The ways from messages to their texts. What is not of the expected kind ends a way.
 ///
-/// The message is live, as long as no Python code runs, and its interpreter has this layout. It
-/// has a lock, too: no other thread changes what is looked at.
-struct Way {
+/// The messages are live, as long as no Python code runs, and their interpreter has this layout.
+/// It has a lock, too: no other thread changes what is looked at.
+struct Ways<'a, 'py> {
     layout: Layout,
-    message: Option<Place>,
+    types: &'a Types,
+    messages: &'a Bound<'py, PyList>,
 }
 
-impl Way {
-    const STEPS: usize = 7;
+impl Ways<'_, '_> {
+    /// Asks for what the first step of the message of this index leads to, the second step of one before it, and so on.
+    #[inline]
+    fn step(&self, last: usize) {
+        let message = |step: usize| self.message(last.checked_sub(step * APART)?);
+        let fields = |step: usize| self.fields(message(step)?, &self.types.message.class);
 
-    /// Of the message of an index below the length of the list. It must be gone before any Python
-    /// code runs.
-    fn of(layout: Layout, messages: &Bound<'_, PyList>, index: usize) -> Self {
+        ask(message(0), INSTANCE);
+        ask(fields(1), FIELDS);
+        if let Some(fields) = fields(2) {
+            ask(field(fields, AUTHOR), INSTANCE);
+            for index in CONTENT..=CONTENT_TYPE {
+                ask(field(fields, index), HEAD);
+            }
+        }
+        if let Some(fields) = fields(3) {
+            ask(self.author(fields), FIELDS);
+            ask(items(fields), ITEMS);
+        }
+        if let Some(fields) = fields(4) {
+            ask(self.author(fields).and_then(|author| field(author, NAME)), HEAD);
+            ask(part(fields), INSTANCE);
+        }
+        ask(fields(5).and_then(|fields| self.part(fields)), FIELDS);
+        let part = fields(6).and_then(|fields| self.part(fields));
+        ask(part.and_then(|part| field(part, TEXT)), HEAD);
+    }
+
+    fn message(&self, index: usize) -> Option<Place> {
+        if index >= self.messages.len() {
+            return None;
+        }
         // SAFETY: the list has an item of this index.
-        let message = unsafe { ffi::PyList_GET_ITEM(messages.as_ptr(), index.cast_signed()) };
-        Self { layout, message: Place::new(message.cast()) }
+        let message = unsafe { ffi::PyList_GET_ITEM(self.messages.as_ptr(), index.cast_signed()) };
+        Place::new(message.cast())
     }
 
-    /// Asks for what a step leads to. The steps before it should have been taken a while ago.
-    fn take(&self, step: usize) {
-        match step {
-            0 => ask(self.message, INSTANCE),
-            1 => ask(self.fields(self.message), FIELDS),
-            2 => {
-                ask(self.field(self.message, AUTHOR), INSTANCE);
-                for index in CONTENT..=CONTENT_TYPE {
-                    ask(self.field(self.message, index), HEAD);
-                }
-            }
-            3 => {
-                ask(self.fields(self.author()), FIELDS);
-                ask(self.items(), ITEMS);
-            }
-            4 => {
-                ask(self.field(self.author(), NAME), HEAD);
-                ask(self.part(), INSTANCE);
-            }
-            5 => ask(self.fields(self.part()), FIELDS),
-            _ => ask(self.field(self.part(), TEXT), HEAD),
-        }
-    }
-
-    fn author(&self) -> Option<Place> {
-        self.field(self.message, AUTHOR)
-    }
-
-    /// The items of the content, if it is a list that has any.
-    fn items(&self) -> Option<Place> {
-        let content = self.field(self.message, CONTENT)?.as_ptr().cast();
-        // SAFETY: the content is live, and a list where it is taken for one.
-        unsafe {
-            if ffi::PyList_CheckExact(content) == 0 || ffi::PyList_GET_SIZE(content) == 0 {
-                return None;
-            }
-            Place::new((*content.cast::<ffi::PyListObject>()).ob_item.cast())
-        }
-    }
-
-    /// The first part of the content.
-    fn part(&self) -> Option<Place> {
-        // SAFETY: the list has an item.
-        Place::new(unsafe { self.items()?.read() }.cast_mut().cast())
-    }
-
-    fn fields(&self, object: Option<Place>) -> Option<Place> {
+    /// The fields of an object, if it is of the class.
+    fn fields(&self, object: Place, class: &Py<PyType>) -> Option<Place> {
         // SAFETY: the object is live, as the message is, and the layout that of its interpreter.
-        unsafe { self.layout.block(object?) }
+        unsafe {
+            let is_of_class = ffi::Py_TYPE(object.as_ptr().cast()).cast() == class.as_ptr();
+            if is_of_class { self.layout.block(object) } else { None }
+        }
     }
 
-    fn field(&self, object: Option<Place>, index: usize) -> Option<Place> {
-        // SAFETY: the block is that of a live object.
-        unsafe { attribute(self.fields(object)?, index) }
+    /// The fields of a message's author.
+    fn author(&self, message: Place) -> Option<Place> {
+        self.fields(field(message, AUTHOR)?, &self.types.author.class)
     }
+
+    /// The fields of the first part of a message's content.
+    fn part(&self, message: Place) -> Option<Place> {
+        self.fields(part(message)?, &self.types.text.class)
+    }
+}
+
+/// A field, by the block that the fields are in.
+#[inline]
+fn field(fields: Place, index: usize) -> Option<Place> {
+    // SAFETY: the block is that of a live object.
+    unsafe { attribute(fields, index) }
+}
+
+/// The items of a message's content, if it is a list that has any.
+#[inline]
+fn items(message: Place) -> Option<Place> {
+    let content = field(message, CONTENT)?.as_ptr().cast();
+    // SAFETY: the content is live, and a list where it is taken for one.
+    unsafe {
+        if ffi::PyList_CheckExact(content) == 0 || ffi::PyList_GET_SIZE(content) == 0 {
+            return None;
+        }
+        Place::new((*content.cast::<ffi::PyListObject>()).ob_item.cast())
+    }
+}
+
+/// The first part of a message's content.
+#[inline]
+fn part(message: Place) -> Option<Place> {
+    // SAFETY: the list has an item.
+    Place::new(unsafe { items(message)?.read() }.cast_mut().cast())
 }
 
 // The fields in the order that `Types` gives them.
@@ -129,6 +146,7 @@ const HEAD: Extent = (0, 48);
 const ITEMS: Extent = (0, 8);
 
 /// Asks for the memory around an address.
+#[inline]
 fn ask(place: Option<Place>, (before, behind): Extent) {
     #[cfg(target_arch = "x86_64")]
     if let Some(place) = place {

@@ -131,6 +131,36 @@ impl Places {
     }
 }
 
+impl Places {
+    /// The first fields of an instance of `class`, counted in their order. `None` if it is none of
+    /// them, or where they have to be looked up.
+    ///
+    /// # Safety
+    ///
+    /// As long as they are used nothing sets a field of the instance, and so no Python code runs.
+    #[inline]
+    pub(super) unsafe fn fields<'a, 'py, const N: usize>(
+        &self,
+        object: &'a Bound<'py, PyAny>,
+        class: &Bound<'py, PyType>,
+    ) -> Option<[Borrowed<'a, 'py, PyAny>; N]> {
+        if object.get_type_ptr() != class.as_type_ptr() || !self.hold(class) {
+            return None;
+        }
+        // SAFETY: the object is live, and the layout is that of its interpreter. What a block has
+        // are live objects, and by the contract it keeps them.
+        unsafe {
+            let block = self.layout.block(place(object)?)?;
+            let mut values = [Borrowed::from_ptr(object.py(), object.as_ptr()); N];
+            for (index, value) in values.iter_mut().enumerate() {
+                let place = attribute(block, index)?;
+                *value = Borrowed::from_ptr(object.py(), place.as_ptr().cast());
+            }
+            Some(values)
+        }
+    }
+}
+
 fn place(object: &Bound<'_, PyAny>) -> Option<Place> {
     Place::new(object.as_ptr().cast())
 }

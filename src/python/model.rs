@@ -58,6 +58,21 @@ impl<const N: usize> Model<N> {
         Ok(model)
     }
 
+    /// The fields of an object that is an instance of the class and of no subclass, in their order; `None` where they have to
+    /// be looked up.
+    ///
+    /// # Safety
+    ///
+    /// As [`Places::fields`].
+    #[inline]
+    pub(super) unsafe fn fields<'a, 'py>(
+        &self,
+        object: &'a Bound<'py, PyAny>,
+    ) -> Option<[Borrowed<'a, 'py, PyAny>; N]> {
+        // SAFETY: the same contract.
+        unsafe { self.places.as_ref()?.fields(object, self.class.bind(object.py())) }
+    }
+
     /// An instance with these values, all fields set: what validating them would give.
     ///
     /// A message with its author and text takes 1.0 µs, against 4.6 µs by their constructors.

@@ -20,6 +20,7 @@ use super::schema;
 use super::source::{Source, fields};
 use super::text::{Chars, HeldText, utf8};
 use super::types::Types;
+use super::usual;
 use crate::chat::{ChannelConfig, ReasoningEffort, ResponseFormat, Role};
 use crate::json::Tape;
 
@@ -34,19 +35,23 @@ pub(super) fn conversation(object: &Bound<'_, PyAny>) -> Read<Vec<HeldMessage>> 
         // A conversation's own form is made of what its messages' `to_dict` gives.
         let read = |object: &Bound<'_, PyAny>| message(object, &FORMS[1..]);
         let Ok(list) = messages.cast::<PyList>() else { return each(messages, read) };
-        let items = list.iter().enumerate().map(|(index, item)| {
-            if let Some(places) = &types.message.places {
-                ahead::messages(places.layout, list, index);
+        let mut all = Vec::with_capacity(list.len());
+        for (index, item) in list.iter().enumerate() {
+            ahead::messages(types, list, index);
+            if !usual::message_into(&item, types, &mut all) {
+                all.push(read(&item).map_err(|misfit| misfit.inside(format_args!("[{index}]")))?);
             }
-            Ok(item)
-        });
-        each_of(items, list.len(), read)
+        }
+        Ok(all)
     })
 }
 
 /// A message by itself.
 pub(super) fn single_message(object: &Bound<'_, PyAny>) -> Read<HeldMessage> {
-    message(object, &FORMS)
+    match usual::message(object, Types::get(object.py())?) {
+        Some(message) => Ok(message),
+        None => message(object, &FORMS),
+    }
 }
 
 fn message(object: &Bound<'_, PyAny>, forms: &[Form]) -> Read<HeldMessage> {
@@ -335,7 +340,7 @@ fn string(object: &Bound<'_, PyAny>) -> Read<String> {
     Ok(copied(python_string(object)?)?)
 }
 
-fn text(object: &Bound<'_, PyAny>) -> Read<HeldText> {
+pub(super) fn text(object: &Bound<'_, PyAny>) -> Read<HeldText> {
     Ok(HeldText::of(python_string(object)?)?)
 }
 
@@ -343,7 +348,7 @@ fn optional_string(object: &Bound<'_, PyAny>) -> Read<Option<String>> {
     Ok(optional_python_string(object)?.map(copied).transpose()?)
 }
 
-fn optional_text(object: &Bound<'_, PyAny>) -> Read<Option<HeldText>> {
+pub(super) fn optional_text(object: &Bound<'_, PyAny>) -> Read<Option<HeldText>> {
     Ok(optional_python_string(object)?.map(HeldText::of).transpose()?)
 }
 

@@ -4,10 +4,9 @@ use std::mem;
 use std::sync::OnceLock;
 
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyString;
 
-use super::read::{Chars, is_ascii};
+use super::read::{Chars, ascii};
 
 /// The text of a string, with a reference to the string.
 ///
@@ -15,8 +14,15 @@ use super::read::{Chars, is_ascii};
 /// interpreter's lock. Making it by Python is a tenth of rendering new conversations, with the
 /// lock held, and Python keeps it as long as the string.
 pub(in crate::python) enum HeldText {
-    Ascii(PyBackedStr),
+    Ascii(Ascii),
     Other(Box<Other>),
+}
+
+pub(in crate::python) struct Ascii {
+    /// That of `string`.
+    text: &'static str,
+    #[expect(dead_code, reason = "keeps the text")]
+    string: Py<PyString>,
 }
 
 pub(in crate::python) struct Other {
@@ -29,21 +35,20 @@ pub(in crate::python) struct Other {
 
 impl HeldText {
     pub(in crate::python) fn of(string: &Bound<'_, PyString>) -> PyResult<Self> {
-        let chars = Chars::units(string)?;
-        if is_ascii(string, &chars) {
-            return PyBackedStr::try_from(string.clone()).map(Self::Ascii);
-        }
         // SAFETY: the characters live, and stay as they are, as long as the string does, to which
-        // the same struct has a reference. It gives them to nobody.
-        let chars = unsafe { mem::transmute::<Chars<'_>, Chars<'static>>(chars) };
-        let string = string.clone().unbind();
-        Ok(Self::Other(Box::new(Other { chars, utf8: OnceLock::new(), string })))
+        // the same struct gets a reference. It gives them to nobody for longer than it lives itself.
+        let chars = unsafe { mem::transmute::<Chars<'_>, Chars<'static>>(Chars::units(string)?) };
+        let owned = string.clone().unbind();
+        Ok(match ascii(string, &chars) {
+            Some(text) => Self::Ascii(Ascii { text, string: owned }),
+            None => Self::Other(Box::new(Other { chars, utf8: OnceLock::new(), string: owned })),
+        })
     }
 
     /// The UTF-8, with surrogates as [`super::utf8`] has them.
     pub(in crate::python) fn as_str(&self) -> &str {
         match self {
-            Self::Ascii(text) => text,
+            Self::Ascii(ascii) => ascii.text,
             Self::Other(other) => other.utf8.get_or_init(|| other.chars.utf8().into_owned()),
         }
     }
@@ -51,7 +56,7 @@ impl HeldText {
     /// About as many bytes as it has in UTF-8.
     pub(in crate::python) fn size(&self) -> usize {
         match self {
-            Self::Ascii(text) => text.len(),
+            Self::Ascii(ascii) => ascii.text.len(),
             Self::Other(other) => other.chars.size(),
         }
     }

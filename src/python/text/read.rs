@@ -42,8 +42,11 @@ pub(in crate::python) enum Chars<'a> {
 impl<'a> Chars<'a> {
     pub(in crate::python) fn of(string: &'a Bound<'_, PyString>) -> PyResult<Self> {
         let chars = Self::units(string)?;
+        if let Some(text) = ascii(string, &chars) {
+            return Ok(Self::Utf8(text));
+        }
         // Not where there are surrogates.
-        if (string.len()? < LONG || is_ascii(string, &chars))
+        if string.len()? < LONG
             && let Ok(text) = string.to_str()
         {
             return Ok(Self::Utf8(text));
@@ -83,10 +86,11 @@ impl<'a> Chars<'a> {
     }
 }
 
-/// Whether a string is ASCII, without a look at the text, which may be out of cache: Python puts
-/// the text behind the shorter of two heads only if it is.
-pub(super) fn is_ascii(string: &Bound<'_, PyString>, chars: &Chars<'_>) -> bool {
-    let Chars::One(units) = chars else { return false };
+/// The text of a string that is ASCII. That is told without a look at the text, which may be out of
+/// cache: Python puts the text behind the shorter of two heads only if it is.
+pub(super) fn ascii<'a>(string: &Bound<'_, PyString>, chars: &Chars<'a>) -> Option<&'a str> {
+    let Chars::One(units) = chars else { return None };
     let head = units.as_ptr().addr().wrapping_sub(string.as_ptr().addr());
-    head == size_of::<ffi::PyASCIIObject>()
+    // SAFETY: ASCII is UTF-8.
+    (head == size_of::<ffi::PyASCIIObject>()).then(|| unsafe { str::from_utf8_unchecked(units) })
 }
