@@ -33,7 +33,8 @@ const PATIENCE: Duration = Duration::from_millis(1);
 
 /// How often no call must be found to have the lock. Between two calls of a loop none has it, for
 /// the ten microseconds and more in which the interpreter frees the first one's list of tokens:
-/// who asked for the lock then would fall asleep until the second one is over.
+/// who asked for the lock then would fall asleep until the second one is over, which costs more
+/// than a whole rendering.
 const TIMES_BETWEEN: u32 = 40;
 
 /// A call that may give up the lock in between. It says where the lock is ours, so that others
@@ -88,7 +89,7 @@ impl Drop for Call<'_> {
 
 /// Returns when the lock seems free, or after a while.
 fn stay_awake() {
-    if LOCK.load(Relaxed) != HELD || AWAKE.swap(true, Relaxed) {
+    if LOCK.load(Relaxed) == FREE || AWAKE.swap(true, Relaxed) {
         return;
     }
     let (began, mut between) = (Instant::now(), 0);
