@@ -45,7 +45,8 @@ struct Ways<'a, 'py> {
 }
 
 impl Ways<'_, '_> {
-    /// Asks for what the first step of the message of this index leads to, the second step of one before it, and so on.
+    /// Asks for what the first step of the message of this index leads to, the second step of one
+    /// before it, and so on.
     #[inline]
     fn step(&self, last: usize) {
         let message = |step: usize| self.message(last.checked_sub(step * APART)?);

@@ -11,7 +11,7 @@ use pyo3::types::PyInt;
 /// As many as there are ids.
 const COUNT: usize = 201_089;
 
-/// The int of each id that has been handed out. The table has a reference to each, and its reserve.
+/// The int of each id that has been handed out, with a reference of the table's own and its reserve.
 static INTS: [AtomicPtr<ffi::PyObject>; COUNT] = [const { AtomicPtr::new(ptr::null_mut()) }; COUNT];
 
 /// The int of a token id, if it has been handed out before. Finding it takes no interpreter.

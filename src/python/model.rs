@@ -58,8 +58,8 @@ impl<const N: usize> Model<N> {
         Ok(model)
     }
 
-    /// The fields of an object that is an instance of the class and of no subclass, in their order; `None` where they have to
-    /// be looked up.
+    /// The fields of an object that is an instance of the class and of no subclass, in their order;
+    /// `None` where they have to be looked up.
     ///
     /// # Safety
     ///

@@ -75,8 +75,9 @@ impl<'a, 'py> Source<'a, 'py> {
         read(&value).map_err(|misfit| misfit.inside(name))
     }
 
-    /// An attribute that has to be looked up. Those of this package's own models need no look for the `__getattr__` that
-    /// pydantic gives models, which is for attributes that are missing: a third of the time.
+    /// An attribute that has to be looked up. Those of this package's own models need no look for the
+    /// `__getattr__` that pydantic gives models, which is for attributes that are missing: a third of
+    /// the time.
     fn attribute(&self, name: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyAny>> {
         if self.is_exact {
             // SAFETY: both are live objects, `name` is a string and the interpreter is attached.

@@ -6,8 +6,8 @@ use super::perfect_hash;
 use super::split::{LEN, Window};
 use super::tables::low_64;
 
-/// The bytes of a piece of at most fifteen, padded with zeros, and its length in the last of sixteen: in
-/// two halves, so that it fits into two registers, even where there may be none.
+/// The bytes of a piece of at most fifteen, padded with zeros, and its length in the last of sixteen:
+/// two halves, which fit into two registers, even where there may be no key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Key {
     low: u64,

@@ -13,9 +13,8 @@
 //! | `spaces` | `\s+(?!\S)` and `\s+` |
 //!
 //! Every character is matched by some alternative, so the pieces cover the text. `window` finds the
-//! pieces of ASCII, sixty-four bytes at a time. `ascii` is the same piece by piece, for those that reach
-//! out of a window, and leaves a piece to `unicode` whenever a byte that is not ASCII could have
-//! a say in it.
+//! pieces of ASCII, sixty-four bytes at a time. `ascii` finds one piece, for those that reach out of a
+//! window, and leaves it to `unicode` whenever a byte that is not ASCII could have a say in it.
 
 mod ascii;
 mod chars;
