@@ -4,7 +4,7 @@ use std::error::Error;
 
 use crate::{Table, perfect_hash, pilots};
 
-/// Longest token in the table; `src/tokenizer/words.rs` says the same.
+/// Longest token in the table: behind it a slot has room for the rank.
 const LONGEST: usize = 12;
 
 /// `word_slots.bin`: 16 bytes per slot: the token's bytes, padded with zeros to 12, then u32 with

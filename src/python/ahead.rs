@@ -19,7 +19,24 @@ use super::types::Types;
 /// not come yet, and with many more it is gone again.
 const APART: usize = 2;
 
-/// Takes a step for each of some messages behind the one of this index, which is read next. The
+// The fields in the order that `Types` gives them.
+const AUTHOR: usize = 0;
+const CONTENT: usize = 1;
+const CONTENT_TYPE: usize = 4;
+const NAME: usize = 1;
+const TEXT: usize = 0;
+
+/// Which bytes around an address are read: so many before it, and up to so many behind it.
+type Extent = (usize, usize);
+/// Of an instance, whose words before it tell where its fields are.
+const INSTANCE: Extent = (32, 16);
+/// Of the fields of an instance, whose number stands before them.
+const FIELDS: Extent = (8, 40);
+/// Of a list or a string.
+const HEAD: Extent = (0, 48);
+const ITEMS: Extent = (0, 8);
+
+/// Takes a step for the message of this index, which is read next, and for some behind it. The
 /// indices of a list are expected one after the other, from 0 on.
 pub(super) fn messages(types: &Types, messages: &Bound<'_, PyList>, index: usize) {
     let Some(places) = &types.message.places else { return };
@@ -45,8 +62,8 @@ struct Ways<'a, 'py> {
 }
 
 impl Ways<'_, '_> {
-    /// Asks for what the first step of the message of this index leads to, the second step of one
-    /// before it, and so on.
+    /// Asks for what the first step of the message of this index leads to, the second step of the one
+    /// that is `APART` before it, and so on.
     #[inline]
     fn step(&self, last: usize) {
         let message = |step: usize| self.message(last.checked_sub(step * APART)?);
@@ -128,23 +145,6 @@ fn part(message: Place) -> Option<Place> {
     // SAFETY: the list has an item.
     Place::new(unsafe { items(message)?.read() }.cast_mut().cast())
 }
-
-// The fields in the order that `Types` gives them.
-const AUTHOR: usize = 0;
-const CONTENT: usize = 1;
-const CONTENT_TYPE: usize = 4;
-const NAME: usize = 1;
-const TEXT: usize = 0;
-
-/// Which bytes around an address are read: so many before it, and up to so many behind it.
-type Extent = (usize, usize);
-/// Of an instance, whose words before it tell where its fields are.
-const INSTANCE: Extent = (32, 16);
-/// Of the fields of an instance, whose number stands before them.
-const FIELDS: Extent = (8, 40);
-/// Of a list or a string.
-const HEAD: Extent = (0, 48);
-const ITEMS: Extent = (0, 8);
 
 /// Asks for the memory around an address.
 #[inline]

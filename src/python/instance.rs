@@ -129,11 +129,9 @@ impl Places {
             Some(Bound::from_borrowed_ptr(object.py(), value.as_ptr().cast()))
         }
     }
-}
 
-impl Places {
-    /// The first fields of an instance of `class`, counted in their order. `None` if it is none of
-    /// them, or where they have to be looked up.
+    /// The first fields of an instance of `class`, in their order, without a reference to each.
+    /// `None` if the object is none of them, or where they have to be looked up.
     ///
     /// # Safety
     ///

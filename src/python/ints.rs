@@ -14,7 +14,8 @@ const COUNT: usize = 201_089;
 /// The int of each id that has been handed out, with a reference of the table's own and its reserve.
 static INTS: [AtomicPtr<ffi::PyObject>; COUNT] = [const { AtomicPtr::new(ptr::null_mut()) }; COUNT];
 
-/// The int of a token id, if it has been handed out before. Finding it takes no interpreter.
+/// The int of a token id, if it has been handed out before. Finding it takes no interpreter, so this
+/// may be sent to another thread, which is why the pointer is an atomic one.
 pub(super) struct Known(AtomicPtr<ffi::PyObject>);
 
 impl Known {
@@ -52,6 +53,7 @@ impl<'py> Giver<'py> {
             // is attached.
             unsafe { ffi::Py_INCREF(int) };
         }
+        // Else one of those that `add_to` counted.
         int
     }
 
@@ -68,7 +70,8 @@ impl<'py> Giver<'py> {
                 )
                 .is_ok()
         {
-            // The table's own reference.
+            // The table's own reference. With a reserve the interpreter has a lock, and until that
+            // is added nobody else gets it, which giving references takes.
             std::mem::forget(int.clone());
             if let Some(reserve) = self.reserve {
                 reserve.add_to(&int);
@@ -78,7 +81,8 @@ impl<'py> Giver<'py> {
     }
 }
 
-/// How many references to an int the table takes at once, to give them away without counting each.
+/// How many references to an int the table takes at once, to give them away without counting each;
+/// since Python 3.12 so many that nobody counts them any more.
 ///
 /// So a list is made without touching the ints, which another thread may just have written to: the
 /// list of 102 messages takes 7 µs in place of 11, and in each of two threads 8 in place of 14.
@@ -90,14 +94,14 @@ impl Reserve {
     fn of_interpreter(py: Python<'_>) -> Option<Self> {
         let version = py.version_info();
         let references: i64 = match (version.major, version.minor) {
-            // Given away a thousand million times a second they last for thirty years.
+            // Given away a billion times a second they last for thirty years.
             (3, ..=11) => 1 << 60,
             // As many make an int immortal: its references are no longer counted down (PEP 683).
             (3, 12..=14) => 3 << 30,
             _ => return None,
         };
         let reserve = Self(ffi::Py_ssize_t::try_from(references).ok()?);
-        // Interpreters without a lock count otherwise, and so do some that are built for debugging.
+        // Interpreters without a lock count elsewhere, and so do some that are built for debugging.
         let int = made(py, u32::MAX);
         let counts_there = || {
             // SAFETY: the int is live, and larger than a count.
@@ -113,7 +117,7 @@ impl Reserve {
         // SAFETY: with a reserve this is where the interpreter counts, and it does so with its lock
         // held, as it is here.
         unsafe {
-            // Where there are immortal objects the small ints are.
+            // Since 3.12 small ints are immortal as they are.
             if *count < self.0 {
                 *count += self.0;
             }

@@ -1,9 +1,9 @@
 //! Working without the interpreter's lock, and getting it back.
 //!
 //! A thread that waits for the lock sleeps, and waking it up takes about as long as rendering a
-//! conversation: two threads that render got no more done than one. Where the lock is held by
-//! another call of this package, which is soon over, a thread therefore stays awake for a moment.
-//! Rendering in two threads takes a third less time with it.
+//! conversation: two threads that render got no more done than one. Where another call of this
+//! package holds the lock, or one ended meanwhile and the next one of a loop may follow, a thread
+//! therefore stays awake for a moment. Rendering in two threads takes a third less time with it.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 use std::thread;
@@ -31,7 +31,7 @@ static AWAKE: AtomicBool = AtomicBool::new(false);
 /// little where the machine is slow.
 const PATIENCE: Duration = Duration::from_millis(1);
 
-/// How often no call must be found to have the lock. Between two calls of a loop none has it, for
+/// After so many looks without any call that holds the lock a thread stops waiting, some 20 µs. Between two calls of a loop none has it, for
 /// the ten microseconds and more in which the interpreter frees the first one's list of tokens:
 /// who asked for the lock then would fall asleep until the second one is over, which costs more
 /// than a whole rendering.

@@ -6,7 +6,7 @@
 //! ```text
 //! classes  encoding  HarmonyEncoding      stream  StreamableParser      events  what it reports
 //! in       read      pydantic models      -> held      messages over Python's strings
-//!          usual     those that nearly all messages are
+//!          usual     messages with a single text, read in one go
 //!          source    the attributes of a model, one after the other
 //!          instance  where instances keep them   ahead  their memory, asked for before it is read
 //!          plain     dicts                -> pydantic models

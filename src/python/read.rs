@@ -35,14 +35,13 @@ pub(super) fn conversation(object: &Bound<'_, PyAny>) -> Read<Vec<HeldMessage>> 
         // A conversation's own form is made of what its messages' `to_dict` gives.
         let read = |object: &Bound<'_, PyAny>| message(object, &FORMS[1..]);
         let Ok(list) = messages.cast::<PyList>() else { return each(messages, read) };
-        let mut all = Vec::with_capacity(list.len());
-        for (index, item) in list.iter().enumerate() {
+        let items = list.iter().enumerate().map(|(index, item)| {
             ahead::messages(types, list, index);
-            if !usual::message_into(&item, types, &mut all) {
-                all.push(read(&item).map_err(|misfit| misfit.inside(format_args!("[{index}]")))?);
-            }
-        }
-        Ok(all)
+            Ok(item)
+        });
+        each_of(items, list.len(), |item| {
+            usual::message(item, types).map_or_else(|| read(item), Ok)
+        })
     })
 }
 

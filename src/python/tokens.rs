@@ -1,7 +1,5 @@
 //! Token ids in and out.
 
-use std::slice;
-
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::ffi;
@@ -198,16 +196,12 @@ fn list_of(
     // SAFETY: the interpreter is attached. The call returns a new reference, or null with an
     // exception set.
     let list = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyList_New(count.cast_signed()))? };
-    if count > 0 {
-        // SAFETY: a new list that is not empty has this many places, which are null, and nobody else
-        // knows it yet.
-        let places = unsafe {
-            let list = list.as_ptr().cast::<ffi::PyListObject>();
-            slice::from_raw_parts_mut((*list).ob_item, count)
-        };
-        for (place, reference) in places.iter_mut().zip(references) {
-            *place = reference;
-        }
+    // SAFETY: the list is live.
+    let items = unsafe { (*list.as_ptr().cast::<ffi::PyListObject>()).ob_item };
+    for (index, reference) in (0..count).zip(references) {
+        // SAFETY: the list has this item. It is null, which the garbage collector, the only one who
+        // knows the list yet, puts up with; and no Python code runs until all are set.
+        unsafe { items.add(index).write(reference) };
     }
     Ok(list.cast_into()?)
 }

@@ -3,12 +3,12 @@
 use std::num::NonZeroU64;
 
 use super::perfect_hash;
-use super::split::{LEN, Window};
+use super::split::{WINDOW_LEN, Window};
 use super::tables::low_64;
 
 /// The bytes of a piece of at most fifteen, padded with zeros, and its length in the last of sixteen:
 /// two halves, which fit into two registers, even where there may be no key.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub(super) struct Key {
     low: u64,
     high: NonZeroU64,
@@ -22,6 +22,7 @@ impl Key {
     #[inline]
     pub(super) fn of(text: &[u8], start: usize, end: usize) -> Option<Self> {
         let len = end - start;
+        // Long pieces need no look at the text.
         if len > Self::LONGEST {
             return None;
         }
@@ -33,16 +34,16 @@ impl Key {
         Self::of_first(bytes, len)
     }
 
-    /// The key of `window[start..end]`, if that is short; `start` is among the bytes that are looked
-    /// at, and there are sixteen behind it.
+    /// The key of `window[start..end]`, if that is short; `start` is less than `WINDOW_LEN`.
     #[inline]
     pub(super) fn in_window(window: &Window, start: usize, end: usize) -> Option<Self> {
-        // The remainder is the same, and shows that no check is needed.
-        let bytes = window[start % LEN..].first_chunk()?;
+        // The remainder changes nothing, and lets the compiler leave out a check.
+        debug_assert!(start < WINDOW_LEN, "a piece begins among the bytes that are looked at");
+        let bytes = window[start % WINDOW_LEN..].first_chunk()?;
         Self::of_first(u128::from_le_bytes(*bytes), end - start)
     }
 
-    /// The key of the first so many bytes, if they are few and not none.
+    /// The key of the first so many bytes, if there are 1 to 15 of them.
     #[inline]
     fn of_first(bytes: u128, len: usize) -> Option<Self> {
         let (low, high) = *MASKS.get(len)?;

@@ -63,7 +63,7 @@ impl Lately {
         let _ = LATELY.try_with(|lately| lately.0.set(Some(self)));
     }
 
-    /// Appends the encodings of pieces in a window of `text`, see `split::Pieces`.
+    /// Appends the encodings of pieces in a window of `text`, see `split::PieceSink`.
     pub(super) fn encode_stretch(
         &mut self,
         text: &[u8],

@@ -237,7 +237,7 @@ struct Encoder<'a> {
     tokens: &'a mut Vec<Rank>,
 }
 
-impl split::Pieces for Encoder<'_> {
+impl split::PieceSink for Encoder<'_> {
     fn stretch(&mut self, stretch: &split::Stretch<'_>) {
         self.lately.encode_stretch(self.text, stretch, self.tokens);
     }

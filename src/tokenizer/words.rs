@@ -17,14 +17,15 @@ table!(
     PILOTS, 2, "word_pilots.bin"
 );
 
-/// A slot: the halves of a token's key, with its rank where the key of so short a token has zeros.
+/// A slot: the halves of a token's key, with its rank behind the twelfth byte, where the key of so
+/// short a token has zeros.
 pub(super) type Word = [u64; 2];
 
 const RANK_SHIFT: u32 = 32;
 const RANK: u64 = 0x3_ffff << RANK_SHIFT;
 
-/// The rank of `word` if it is that of the key. No longer piece has the key of a word, as the length is
-/// part of it.
+/// The rank of `word` if it is that of the key. A longer piece is no word: the length is part of its
+/// key.
 #[inline]
 pub(super) fn rank([low, high]: Word, key: Key) -> Option<Rank> {
     let same = [low, high & !RANK] == key.halves();

@@ -172,6 +172,20 @@ class TestText:
         assert tokens == [int(str(token)) for token in tokens]
         assert all(type(token) is int for token in tokens)
 
+    def test_the_code_of_a_subclass_is_left_alone(self, encoding: HarmonyEncoding) -> None:
+        class Odd(str):
+            def __len__(self) -> int:
+                raise ZeroDivisionError
+
+            def __str__(self) -> str:
+                raise ZeroDivisionError
+
+        for text in ("plain", "Łódź", "long " * 20, "долго " * 20, "😀" * 70):
+            assert encoding.encode(Odd(text)) == encoding.encode(text)
+            odd, plain = (Message.from_role_and_content("user", one) for one in (Odd(text), text))
+            odd.content[0].text = Odd(text)  # type: ignore[union-attr]
+            assert encoding.render(odd) == encoding.render(plain)
+
     def test_ids_outlast_their_lists(self, encoding: HarmonyEncoding) -> None:
         text = "1 of the same ids as ever, up to Łódź"
         tokens = encoding.encode(text)
@@ -417,6 +431,27 @@ class TestConversationsGiven:
             conversation: Any = Duck(messages=messages[:count])
             expected = [token for each in messages[:count] for token in encoding.render(each)]
             assert encoding.render_conversation(conversation, keep_all) == expected
+
+    @pytest.mark.parametrize("name", [None, "functions.find", "söder"])
+    @pytest.mark.parametrize("recipient", [None, "assistant", "всем"])
+    @pytest.mark.parametrize("channel", [None, "final", "канал"])
+    @pytest.mark.parametrize("content_type", [None, "json", "<|constrain|>json"])
+    def test_messages_of_the_usual_kind_are_as_all_others(
+        self, encoding: HarmonyEncoding, name: Any, recipient: Any, channel: Any, content_type: Any
+    ) -> None:
+        """Models of this package with one text are read in a way of their own."""
+        fields = {"recipient": recipient, "channel": channel, "content_type": content_type}
+        for role, text in (("user", ""), ("tool", "plain"), ("assistant", "Ärger 😀")):
+            # Tools have a name.
+            author = Author(role=Role(role), name=name or ("find" if role == "tool" else None))
+            usual = Message.from_author_and_content(author, text)
+            for field, value in fields.items():
+                setattr(usual, field, value)
+            duck = Duck(role=role, name=author.name)
+            other = Duck(author=duck, content=[Duck(text=text)], **fields)
+            both: list[Any] = [Duck(messages=[usual] * 3), Duck(messages=[other] * 3)]
+            rendered = [encoding.render_conversation(one) for one in both]
+            assert rendered[0] == rendered[1] == 3 * encoding.render(usual)
 
     @pytest.mark.parametrize(
         "make", [Duck, object, list, lambda: Message.__new__(Message), lambda: Duck(channel=None)]

@@ -46,7 +46,7 @@ impl<'a> Chars<'a> {
             return Ok(Self::Utf8(text));
         }
         // Not where there are surrogates.
-        if string.len()? < LONG
+        if chars.count() < LONG
             && let Ok(text) = string.to_str()
         {
             return Ok(Self::Utf8(text));
@@ -63,6 +63,17 @@ impl<'a> Chars<'a> {
             PyStringData::Ucs2(units) => Self::Two(units),
             PyStringData::Ucs4(units) => Self::Four(units),
         })
+    }
+
+    /// How many characters there are, of UTF-8 how many bytes. A string's own `len` would run the
+    /// code of a subclass.
+    fn count(&self) -> usize {
+        match self {
+            Self::Utf8(text) => text.len(),
+            Self::One(units) => units.len(),
+            Self::Two(units) => units.len(),
+            Self::Four(units) => units.len(),
+        }
     }
 
     /// In how many bytes Python has the text, about as many as it has in UTF-8.

@@ -6,6 +6,7 @@
 //! character could have belonged to the run.
 
 use super::chars::ascii_flags;
+use super::classes::portable::{TOP, letters};
 use super::contraction;
 use super::flags::{LETTER, NEWLINE, NUMBER, SPACE};
 
@@ -70,17 +71,7 @@ fn letters_end(text: &[u8], start: usize) -> usize {
 /// its lowest byte.
 #[inline]
 fn word_stops(block: u64, small_before: u64) -> (u64, u64) {
-    const EACH: u64 = 0x0101_0101_0101_0101;
-    const TOP: u64 = 0x80 * EACH;
-    /// What tells small letters from capitals in ASCII.
-    const CASE: u64 = 0x20 * EACH;
-    let lower_case = (block | CASE) & !TOP;
-    // 0x1f lifts a to 0x80, 0x05 what is behind z; no sum of numbers below 0x80 carries over.
-    let from_a = lower_case + 0x1f * EACH;
-    let behind_z = lower_case + 0x05 * EACH;
-    let letter = from_a & !behind_z & !block & TOP;
-    // The case bit, moved to the top.
-    let small = letter & block << 2;
+    let (letter, small) = letters(block);
     let capital_behind_small = letter & !small & (small << 8 | small_before);
     (letter ^ TOP | capital_behind_small, small)
 }

@@ -24,7 +24,7 @@ mod flags;
 mod unicode;
 mod window;
 
-pub(super) use window::{LEN, Window};
+pub(super) use window::{WINDOW_LEN, Window};
 
 /// Pieces that follow each other, found all at once.
 pub(super) struct Stretch<'a> {
@@ -36,7 +36,7 @@ pub(super) struct Stretch<'a> {
 }
 
 /// Takes the pieces of a text, in their order.
-pub(super) trait Pieces {
+pub(super) trait PieceSink {
     /// Takes all pieces of a stretch.
     fn stretch(&mut self, stretch: &Stretch<'_>);
 
@@ -44,15 +44,15 @@ pub(super) trait Pieces {
     fn piece(&mut self, start: usize, end: usize);
 }
 
-/// Bytes of ASCII from which on a window is worth its while.
-const WORTH: usize = 16;
+/// Bytes of ASCII from which on a window is worth its while. With 8 French takes 1.06 of the time.
+const LEAST_ASCII: usize = 16;
 
 /// Cuts a text, which is UTF-8.
-pub(super) fn cut(text: &[u8], pieces: &mut impl Pieces) {
+pub(super) fn cut(text: &[u8], pieces: &mut impl PieceSink) {
     let mut start = 0;
     while start < text.len() {
         let rest = &text[start..];
-        let stretch_end = match rest.first_chunk::<WORTH>() {
+        let stretch_end = match rest.first_chunk::<LEAST_ASCII>() {
             Some(first) if first.is_ascii() => match rest.first_chunk() {
                 Some(window) => cut_window(start, window, pieces),
                 None => cut_window(start, &last_window(rest), pieces),
@@ -69,14 +69,15 @@ pub(super) fn cut(text: &[u8], pieces: &mut impl Pieces) {
 
 /// Where the last piece ends that is found in a window.
 #[inline]
-fn cut_window(start: usize, window: &Window, pieces: &mut impl Pieces) -> Option<usize> {
+fn cut_window(start: usize, window: &Window, pieces: &mut impl PieceSink) -> Option<usize> {
     let ends = window::starts(window);
     let last = ends.checked_ilog2()?;
     pieces.stretch(&Stretch { start, window, ends });
     Some(start + last as usize)
 }
 
-/// A window at the end of the text. What is behind that counts as not ASCII.
+/// A window at the end of the text, whose last piece `window` leaves to others: what is behind the
+/// text looks like characters other than ASCII.
 fn last_window(rest: &[u8]) -> Window {
     let mut window: Window = [0x80; _];
     window[..rest.len()].copy_from_slice(rest);
@@ -100,10 +101,10 @@ mod tests {
         pieces: Vec<&'a str>,
     }
 
-    impl Pieces for Gathered<'_> {
+    impl PieceSink for Gathered<'_> {
         fn stretch(&mut self, stretch: &Stretch<'_>) {
             let mut begun = stretch.start;
-            for end in (0..LEN).filter(|end| stretch.ends >> end & 1 == 1) {
+            for end in (0..WINDOW_LEN).filter(|end| stretch.ends >> end & 1 == 1) {
                 self.piece(begun, stretch.start + end);
                 begun = stretch.start + end;
             }

@@ -8,17 +8,17 @@ use super::classes::{self, Classes};
 use super::contraction;
 use crate::tokenizer::tables::low_64;
 
-/// The bytes that are looked at, and as many more as a piece that begins in them may be read with.
-pub(in crate::tokenizer) type Window = [u8; LEN + 16];
+/// The bytes that are looked at, and sixteen more, so that sixteen can be read from each of them on.
+pub(in crate::tokenizer) type Window = [u8; WINDOW_LEN + 16];
 
-/// The bytes that are looked at.
-pub(in crate::tokenizer) const LEN: usize = 64;
+/// How many bytes of a window are looked at.
+pub(in crate::tokenizer) const WINDOW_LEN: usize = 64;
 
 /// Where pieces begin in a window, at the beginning of which one does: a bit for each of its
-/// sixty-four bytes.
+/// sixty-four bytes. The first byte is ASCII.
 ///
-/// The first byte is left out, and so are all places that these bytes do not decide, or that
-/// characters other than ASCII might.
+/// It is left out, and so are all places that these bytes do not decide, or that characters other
+/// than ASCII might.
 #[inline]
 pub(super) fn starts(window: &Window) -> u64 {
     #[cfg(target_arch = "x86_64")]
@@ -48,7 +48,7 @@ fn behind(these: u64) -> u64 {
     these << 1
 }
 
-/// What stands behind a run of `class`, of which the first one is in `firsts`.
+/// What stands behind those runs of `class` that begin with one of `firsts`.
 fn behind_runs(firsts: u64, class: u64) -> u64 {
     // Adding to the first one carries through the run.
     class.wrapping_add(firsts) & !class
@@ -58,8 +58,8 @@ fn behind_runs(firsts: u64, class: u64) -> u64 {
 /// the word, and capitals behind small letters.
 fn words(classes: &Classes) -> u64 {
     let letter = classes.letter();
-    // White space goes to the word behind it, and so does punctuation that begins a piece: it is alone
-    // if a letter follows.
+    // What goes to the word behind it: white space, and punctuation that begins a piece. If a letter
+    // follows that, it is one character; the last one of several begins none: `!!a` is `!!` and `a`.
     let prefix = classes.indent | punctuation(classes);
     letter & !behind(letter) & !behind(prefix) | classes.capital & behind(classes.small)
 }
@@ -87,18 +87,21 @@ fn punctuation(classes: &Classes) -> u64 {
 /// its last line break; and with its last character, which goes to what follows.
 fn spaces(classes: &Classes) -> u64 {
     let space = classes.space();
-    let first = space & !behind(space) & !classes.newline_of_punctuation();
-    first | classes.first_indent() | classes.indent & !(space >> 1)
+    let first = space & !behind(space) & !classes.first_newline_of_punctuation();
+    first | classes.line_indent() | classes.indent & !(space >> 1)
 }
 
 /// The places of which the window tells whether a piece begins there.
 fn decided(classes: &Classes) -> u64 {
-    // A line break further on, and slashes that belong to punctuation before them, change more than
-    // the rules above know. Both are rare.
-    let last_line_breaks = behind_runs(classes.first_indent(), classes.indent) & classes.newline;
-    let slashes = behind_runs(classes.newline_of_punctuation(), classes.newline) & classes.slash;
-    // The first byte of a window is in none of these.
-    let end = (classes.other | last_line_breaks | slashes).trailing_zeros();
+    // A later line break takes in the white space behind an earlier one, `\n  \n`, and slashes behind
+    // the line breaks of punctuation belong to it, `!\n/`. The rules above do not know. Both are
+    // rare, and the place that may be wrong is then behind the first character of white space.
+    let last_line_breaks = behind_runs(classes.line_indent(), classes.indent) & classes.newline;
+    let slashes =
+        behind_runs(classes.first_newline_of_punctuation(), classes.newline) & classes.slash;
+    // Not the first byte: it is ASCII, and the other two have something before them.
+    debug_assert!(classes.non_ascii & 1 == 0, "a window begins with ASCII");
+    let end = (classes.non_ascii | last_line_breaks | slashes).trailing_zeros();
     let before = u64::MAX >> (64 - end);
     // Of white space that may go on behind the end only its beginning is sure.
     let solid_end = 64 - (!classes.space() & before).leading_zeros();
@@ -112,7 +115,7 @@ fn without_contractions(mut starts: u64, window: &Window, classes: &Classes) -> 
     while apostrophes != 0 {
         let at = apostrophes.trailing_zeros() as usize;
         apostrophes &= apostrophes - 1;
-        // A contraction has none of its own.
+        // A contraction has none of its own: `it's't` is `it's` and `'t`.
         if at == last_end {
             continue;
         }

@@ -20,7 +20,7 @@ pub(super) struct Classes {
     pub(super) apostrophe: u64,
     pub(super) slash: u64,
     /// What is not ASCII, and in no other class.
-    pub(super) other: u64,
+    pub(super) non_ascii: u64,
 }
 
 impl Classes {
@@ -34,16 +34,16 @@ impl Classes {
 
     /// All ASCII that is neither letter, digit nor white space, control characters too.
     pub(super) fn punctuation(&self) -> u64 {
-        !(self.letter() | self.digit | self.space() | self.other)
+        !(self.letter() | self.digit | self.space() | self.non_ascii)
     }
 
     /// Newlines right behind punctuation, which they belong to with those that follow.
-    pub(super) fn newline_of_punctuation(&self) -> u64 {
+    pub(super) fn first_newline_of_punctuation(&self) -> u64 {
         self.newline & self.punctuation() << 1
     }
 
     /// White space that begins a line.
-    pub(super) fn first_indent(&self) -> u64 {
+    pub(super) fn line_indent(&self) -> u64 {
         self.indent & self.newline << 1
     }
 }
@@ -52,13 +52,13 @@ impl Classes {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::window::{LEN, Window};
+    use super::super::window::{WINDOW_LEN, Window};
     use super::*;
 
     /// By the names that the standard library has for them.
     fn expected(window: &Window) -> Classes {
         let mask = |is: fn(u8) -> bool| {
-            (0..LEN).fold(0, |mask, at| mask | u64::from(is(window[at])) << at)
+            (0..WINDOW_LEN).fold(0, |mask, at| mask | u64::from(is(window[at])) << at)
         };
         Classes {
             capital: mask(|byte| byte.is_ascii_uppercase()),
@@ -69,7 +69,7 @@ mod tests {
             blank: mask(|byte| byte == b' '),
             apostrophe: mask(|byte| byte == b'\''),
             slash: mask(|byte| byte == b'/'),
-            other: mask(|byte| !byte.is_ascii()),
+            non_ascii: mask(|byte| !byte.is_ascii()),
         }
     }
 
@@ -87,7 +87,7 @@ mod tests {
     fn every_byte_at_every_place() {
         for byte in 0..=u8::MAX {
             check(&[byte; _]);
-            for at in 0..LEN {
+            for at in 0..WINDOW_LEN {
                 let mut window: Window = [b'a'; _];
                 window[at] = byte;
                 check(&window);

@@ -73,7 +73,7 @@ pub(in super::super) fn classes(window: &Window) -> Classes {
         blank,
         apostrophe: mask::<APOSTROPHE>(found),
         slash: mask::<SLASH>(found),
-        other: mask::<0x80>(bytes),
+        non_ascii: mask::<0x80>(bytes),
     }
 }
 
