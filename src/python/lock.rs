@@ -31,10 +31,10 @@ static AWAKE: AtomicBool = AtomicBool::new(false);
 /// little where the machine is slow.
 const PATIENCE: Duration = Duration::from_millis(1);
 
-/// After so many looks without any call that holds the lock a thread stops waiting, some 20 µs. Between two calls of a loop none has it, for
-/// the ten microseconds and more in which the interpreter frees the first one's list of tokens:
-/// who asked for the lock then would fall asleep until the second one is over, which costs more
-/// than a whole rendering.
+/// After so many looks without any call that holds the lock a thread stops waiting, some 20 µs.
+/// Between two calls of a loop none holds it, for the ten microseconds and more in which the
+/// interpreter frees the first one's list of tokens: who asked for the lock then would fall asleep
+/// until the second one is over, which costs more than a whole rendering.
 const TIMES_BETWEEN: u32 = 40;
 
 /// A call that may give up the lock in between. It says where the lock is ours, so that others

@@ -39,22 +39,20 @@ pub(super) fn conversation(object: &Bound<'_, PyAny>) -> Read<Vec<HeldMessage>> 
             ahead::messages(types, list, index);
             Ok(item)
         });
-        each_of(items, list.len(), |item| {
-            usual::message(item, types).map_or_else(|| read(item), Ok)
-        })
+        each_of(items, list.len(), read)
     })
 }
 
 /// A message by itself.
 pub(super) fn single_message(object: &Bound<'_, PyAny>) -> Read<HeldMessage> {
-    match usual::message(object, Types::get(object.py())?) {
-        Some(message) => Ok(message),
-        None => message(object, &FORMS),
-    }
+    message(object, &FORMS)
 }
 
 fn message(object: &Bound<'_, PyAny>, forms: &[Form]) -> Read<HeldMessage> {
     let types = Types::get(object.py())?;
+    if let Some(message) = usual::message(object, types) {
+        return Ok(message);
+    }
     if let Some(told) = told(object, types.message.class.bind(object.py()), forms)? {
         return message(&told, forms);
     }

@@ -45,8 +45,8 @@ impl<'a> Chars<'a> {
         if let Some(text) = ascii(string, &chars) {
             return Ok(Self::Utf8(text));
         }
-        // Not where there are surrogates.
-        if chars.count() < LONG
+        // Not where there are surrogates. A subclass may have a `__len__` of its own, which is not asked.
+        if string.code_point_len()? < LONG
             && let Ok(text) = string.to_str()
         {
             return Ok(Self::Utf8(text));
@@ -63,17 +63,6 @@ impl<'a> Chars<'a> {
             PyStringData::Ucs2(units) => Self::Two(units),
             PyStringData::Ucs4(units) => Self::Four(units),
         })
-    }
-
-    /// How many characters there are, of UTF-8 how many bytes. A string's own `len` would run the
-    /// code of a subclass.
-    fn count(&self) -> usize {
-        match self {
-            Self::Utf8(text) => text.len(),
-            Self::One(units) => units.len(),
-            Self::Two(units) => units.len(),
-            Self::Four(units) => units.len(),
-        }
     }
 
     /// In how many bytes Python has the text, about as many as it has in UTF-8.
