@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from time import monotonic
-from typing import Any, Dict, Iterable, List
+from typing import Any, Dict, Iterable, List, Tuple
 
 from .environments import Environments
 
@@ -75,7 +75,10 @@ class Process:
 
 
 class Lab:
-    """Measures probes side by side: a round of each, then the next round of each."""
+    """Measures probes side by side: a round of each, then the next round of each.
+
+    Probes that are measured again, in a later sweep through all rows, add to their samples.
+    """
 
     def __init__(
         self, environments: Environments, corpora: Path, rounds: int, seconds: float
@@ -85,16 +88,18 @@ class Lab:
         self._rounds = rounds
         self._seconds = seconds
         self._processes: Dict[str, Process] = {}
+        self._samples: Dict[Tuple[Probe, ...], Dict[Probe, Sample]] = {}
 
     def measure(self, probes: Iterable[Probe], times_rounds: int = 1) -> Dict[Probe, Sample]:
-        """The samples, of the usual rounds and seconds or a multiple of them."""
-        wanted = list(dict.fromkeys(probes))
-        samples = {probe: self._open(probe) for probe in wanted}
+        """All samples so far, with as many rounds and seconds more as are usual or a multiple."""
+        wanted = tuple(dict.fromkeys(probes))
+        opened = {probe: self._open(probe) for probe in wanted}
+        samples = self._samples.setdefault(wanted, opened)
         spent = dict.fromkeys(wanted, 0.0)
         for turn in range(self._rounds * times_rounds):
             for probe in wanted:
-                # A slow peer gets fewer rounds, never fewer than three.
-                if turn < 3 or spent[probe] < self._seconds * times_rounds:
+                # A slow peer gets fewer rounds, never none.
+                if turn < 1 or spent[probe] < self._seconds * times_rounds:
                     started = monotonic()
                     self._round(probe, samples[probe])
                     spent[probe] += monotonic() - started
