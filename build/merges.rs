@@ -50,11 +50,14 @@ pub(crate) fn tables(tokens: &[Vec<u8>]) -> Result<Vec<Table>, Box<dyn Error>> {
     ])
 }
 
-/// The bits of the borders between the halves of all merges.
+/// The bits of the borders between the halves of all merges that are looked for.
 fn border_bits(tokens: &[Vec<u8>], merges: &[Merge]) -> Vec<u8> {
     let mut bits = vec![0; border_bits::COUNT / 8];
     for merge in merges {
         let (left, right) = (&tokens[merge.left as usize], &tokens[merge.right as usize]);
+        if right[0] < border_bits::LONG_CHAR {
+            continue;
+        }
         let before = left.iter().rev().zip((0..border_bits::SIDE).rev());
         let behind = right.iter().zip(border_bits::SIDE..2 * border_bits::SIDE);
         let byte_at = |(&byte, place): (&u8, usize)| u64::from(byte) << (8 * place);

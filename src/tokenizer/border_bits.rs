@@ -4,12 +4,16 @@
 /// Bytes that are looked at before a border, and as many behind it.
 pub(crate) const SIDE: usize = 3;
 
+/// The first byte of characters of three bytes or more. Only before them borders are looked for:
+/// shorter ones are letters of alphabets, and nearly any two are neighbours in some token.
+pub(crate) const LONG_CHAR: u8 = 0xe0;
+
 /// Bits for one byte at either side, each pair its own.
-const ONE: usize = 1 << 16;
-/// Bits for two bytes at either side, hashed: one in nine is set.
-const TWO: usize = 1 << 18;
-/// Bits for three bytes at either side, hashed: one in eleven is set.
-const THREE: usize = 1 << 19;
+const ONE: usize = 1 << 13;
+/// Bits for two bytes at either side, hashed: one in 110 is set.
+const TWO: usize = 1 << 14;
+/// Bits for three bytes at either side, hashed: one in 24 is set.
+const THREE: usize = 1 << 18;
 /// Number of bits in all.
 pub(crate) const COUNT: usize = ONE + TWO + THREE;
 
@@ -25,5 +29,10 @@ pub(crate) fn of(window: u64) -> [usize; 3] {
     let hashed = |bytes: u64, count: usize| {
         (bytes.wrapping_mul(FACTOR) >> (64 - count.trailing_zeros())) as usize
     };
-    [bytes(2, 2) as usize, ONE + hashed(bytes(1, 4), TWO), ONE + TWO + hashed(bytes(0, 6), THREE)]
+    // Of the byte behind the border five bits are enough: it begins a long character.
+    [
+        (bytes(2, 2) & 0x1fff) as usize,
+        ONE + hashed(bytes(1, 4), TWO),
+        ONE + TWO + hashed(bytes(0, 6), THREE),
+    ]
 }

@@ -11,19 +11,15 @@
 //! this finds ninety. What is between them is a token most often, and found by one look. Such
 //! text takes a seventh less time with it.
 
-use super::border_bits::{self, SIDE};
+use super::border_bits::{self, LONG_CHAR, SIDE};
 use super::tables::table;
 
 table!(
-    /// Bits as `border_bits` numbers them, 104 KiB.
+    /// Bits as `border_bits` numbers them, 35 KiB.
     BITS, 1, "border_bits.bin"
 );
 
 const _: () = assert!(BITS.len() * 8 == border_bits::COUNT);
-
-/// The first byte of characters of three bytes or more. Shorter ones are letters of alphabets:
-/// nearly any two are neighbours in some token.
-const LONG_CHAR: u8 = 0xe0;
 
 /// The borders among the next characters, a bit for each byte from `start` on, and the place up to
 /// which they tell: past `start`, and at most `end`, where a piece ends.
