@@ -71,7 +71,7 @@ impl Lately {
         out: &mut Vec<Rank>,
     ) {
         let mut ends = stretch.ends;
-        let mut start = 0;
+        let mut start = stretch.begun;
         while ends != 0 {
             let end = ends.trailing_zeros() as usize;
             let key = Key::in_window(stretch.window, start, end);

@@ -1,40 +1,86 @@
 //! The classes of sixty-four bytes at once, a bit for each byte.
+//!
+//! Those of ASCII are found for all bytes at once, and so are the letters of the most usual scripts if
+//! there are many of them. Other characters are looked up one by one.
 
 pub(super) mod portable;
 #[cfg(target_arch = "x86_64")]
 pub(super) mod vectors;
 
+use super::chars::Char;
+use super::flags::{LETTER, LOWER, NUMBER, SPACE, UPPER};
+use super::window::{WINDOW_LEN, Window};
+
+/// How many characters of a window are looked up. The window ends before any more: where there are many,
+/// going from piece to piece is as fast.
+const LOOK_UPS: u32 = 6;
+
+/// A window that ends before so many bytes has got nowhere.
+const NOWHERE: u32 = 24;
+
+/// Whether there are so many of these characters that looking them up one by one takes longer than
+/// asking all bytes for all classes.
+pub(super) fn are_many(firsts: u64) -> bool {
+    without_first(firsts, 4) != 0
+}
+
+/// All bits but the first so many. Old processors have no instruction that counts bits.
+fn without_first(mut bits: u64, count: u32) -> u64 {
+    for _ in 0..count {
+        bits &= bits.wrapping_sub(1);
+    }
+    bits
+}
+
 /// Which bytes are in which class of the pattern, or are what one of its rules asks for. The lowest
-/// bit is that of the first byte.
+/// bit is that of the first byte. All bytes of a character have its class.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Classes {
+    /// `[\p{Lu}\p{Lt}]`.
     pub(super) capital: u64,
+    /// `\p{Ll}`.
     pub(super) small: u64,
+    /// `[\p{Lm}\p{Lo}\p{M}]`: letters without case, and marks.
+    pub(super) caseless: u64,
+    /// `[0-9]`.
     pub(super) digit: u64,
     /// `[\r\n]`.
     pub(super) newline: u64,
-    /// White space that is no newline.
+    /// White space of ASCII that is no newline.
     pub(super) indent: u64,
     /// The space character.
     pub(super) blank: u64,
     pub(super) apostrophe: u64,
     pub(super) slash: u64,
-    /// What is not ASCII, and in no other class.
+    /// What is not ASCII.
     pub(super) non_ascii: u64,
+    /// The bytes of characters behind the first.
+    pub(super) continuation: u64,
+    /// What the rules say nothing of: it is rare. See `add_characters`.
+    pub(super) strange: u64,
+}
+
+/// Letters other than ASCII, as far as vectors tell them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Letters {
+    pub(super) capital: u64,
+    pub(super) small: u64,
+    pub(super) caseless: u64,
 }
 
 impl Classes {
+    /// Letters, and the marks among them.
     pub(super) fn letter(&self) -> u64 {
-        self.capital | self.small
+        self.capital | self.small | self.caseless
     }
 
     pub(super) fn space(&self) -> u64 {
         self.newline | self.indent
     }
 
-    /// All ASCII that is neither letter, digit nor white space, control characters too.
+    /// All that is neither letter, number nor white space, control characters too.
     pub(super) fn punctuation(&self) -> u64 {
-        !(self.letter() | self.digit | self.space() | self.non_ascii)
+        !(self.letter() | self.digit | self.space() | self.strange)
     }
 
     /// Newlines right behind punctuation, which they belong to with those that follow.
@@ -46,13 +92,77 @@ impl Classes {
     pub(super) fn line_indent(&self) -> u64 {
         self.indent & self.newline << 1
     }
+
+    /// The first bytes of characters other than ASCII.
+    pub(super) fn firsts(&self) -> u64 {
+        self.non_ascii & !self.continuation
+    }
+
+    /// Adds the classes of characters other than ASCII: `known` letters, and what is found for the others.
+    ///
+    /// Numbers and white space among them are strange, and all characters behind the first few that
+    /// have to be looked up.
+    #[inline]
+    pub(super) fn add_characters(&mut self, window: &Window, known: &Letters) {
+        self.capital |= known.capital;
+        self.small |= known.small;
+        self.caseless |= known.caseless;
+        let unknown = self.firsts() & !self.letter();
+        let too_many = without_first(unknown, LOOK_UPS);
+        if too_many.trailing_zeros() < NOWHERE {
+            self.strange = u64::MAX;
+            return;
+        }
+        self.strange |= too_many;
+        let mut marks = 0;
+        for at in places(unknown & !too_many) {
+            let Some(char) = Char::at(window, at) else { break };
+            let bytes = ((1 << char.len) - 1) << at;
+            let if_in = |flags: u8| if char.is_all(flags) { bytes } else { 0 };
+            let (upper, lower) = (if_in(UPPER), if_in(LOWER));
+            self.capital |= upper & !lower;
+            self.small |= lower & !upper;
+            self.caseless |= upper & lower;
+            marks |= upper & lower & !if_in(LETTER);
+            self.strange |= if_in(NUMBER) | if_in(SPACE);
+        }
+        if marks != 0 {
+            self.take_marks_from_letters(marks);
+        }
+    }
+
+    /// Takes marks out of the letters that belong to the punctuation before them.
+    ///
+    /// A mark is as good as a letter but for one place: in punctuation, which takes it in. Only
+    /// punctuation of a single character is no match for it: that goes to the word which the mark
+    /// begins. So it is in `!❤️`, but `❤️` alone is a word.
+    fn take_marks_from_letters(&mut self, marks: u64) {
+        for at in places(marks & !self.continuation) {
+            let before = !self.continuation & ((1 << at) - 1);
+            let Some(last) = before.checked_ilog2() else { continue };
+            let punctuation = self.punctuation();
+            let run = punctuation & (punctuation | self.blank) << 1;
+            if run >> last & 1 == 1 {
+                let behind = (self.continuation >> at >> 1).trailing_ones();
+                self.caseless &= !(((2 << behind) - 1) << at);
+            }
+        }
+    }
+}
+
+/// The places of bits in a window.
+fn places(mut bits: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let first = (bits != 0).then(|| bits.trailing_zeros() as usize % WINDOW_LEN);
+        bits &= bits.wrapping_sub(1);
+        first
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::window::{WINDOW_LEN, Window};
     use super::*;
 
     /// By the names that the standard library has for them.
@@ -70,37 +180,81 @@ mod tests {
             apostrophe: mask(|byte| byte == b'\''),
             slash: mask(|byte| byte == b'/'),
             non_ascii: mask(|byte| !byte.is_ascii()),
+            continuation: mask(|byte| matches!(byte, 0x80..0xc0)),
+            ..Classes::default()
         }
     }
 
-    fn check(window: &Window) {
-        let expected = expected(window);
-        assert_eq!(portable::classes(window), expected, "of {window:?}");
+    /// Checks the window at the beginning of a text, with zeros behind a short one.
+    fn check(text: &str) {
+        let mut window: Window = [0; _];
+        for (place, byte) in window.iter_mut().zip(text.bytes()) {
+            *place = byte;
+        }
+        let whole = |mut classes: Classes, known: Letters| {
+            classes.add_characters(&window, &known);
+            classes
+        };
+        let expected = whole(expected(&window), Letters::default());
+        let continuation = portable::continuation(&window);
+        let by_blocks = Classes { continuation, ..portable::classes(&window) };
+        assert_eq!(whole(by_blocks, Letters::default()), expected, "of {text:?}");
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") {
             // SAFETY: the processor has AVX2.
-            assert_eq!(unsafe { vectors::classes(window) }, expected, "of {window:?}");
+            let (classes, letters) = unsafe {
+                let continuation = vectors::continuation(&window);
+                let classes = Classes { continuation, ..vectors::classes(&window) };
+                (classes, vectors::letters(&window, classes.firsts()))
+            };
+            // Fewer characters have to be looked up, so more may be told.
+            let all_told = expected.firsts().count_ones() <= LOOK_UPS;
+            let before_strange = !expected.strange & expected.strange.wrapping_sub(1);
+            let told = if all_told { u64::MAX } else { before_strange };
+            let told = |classes: &Classes| masks(classes).map(|mask| mask & told);
+            assert_eq!(told(&whole(classes, letters)), told(&expected), "of {text:?}");
+        }
+    }
+
+    fn masks(classes: &Classes) -> [u64; 12] {
+        let Classes { capital, small, caseless, digit, newline, indent, .. } = *classes;
+        let Classes { blank, apostrophe, slash, non_ascii, continuation, strange, .. } = *classes;
+        [
+            capital,
+            small,
+            caseless,
+            digit,
+            newline,
+            indent,
+            blank,
+            apostrophe,
+            slash,
+            non_ascii,
+            continuation,
+            strange,
+        ]
+    }
+
+    #[test]
+    fn every_character() {
+        for char in '\0'..=char::MAX {
+            check(&format!("{char}中{char}{char} a{char}"));
         }
     }
 
     #[test]
-    fn every_byte_at_every_place() {
-        for byte in 0..=u8::MAX {
-            check(&[byte; _]);
+    fn characters_at_every_place() {
+        for char in ('\0'..='\x7f').chain("é中がハ한。²🙂".chars()) {
             for at in 0..WINDOW_LEN {
-                let mut window: Window = [b'a'; _];
-                window[at] = byte;
-                check(&window);
+                check(&format!("{}{char}{}", "a".repeat(at), "a".repeat(WINDOW_LEN - at)));
             }
         }
     }
 
     proptest! {
         #[test]
-        fn random_bytes(window in prop::array::uniform32(any::<[u8; 3]>())) {
-            if let Some(window) = window.as_flattened().first_chunk() {
-                check(window);
-            }
+        fn random_text(text in "[a\0中がハ한。²é\u{301}🙂 ]{0,80}|\\PC{0,80}") {
+            check(&text);
         }
     }
 }

@@ -31,6 +31,16 @@ pub(in super::super) fn classes(window: &Window) -> Classes {
     all
 }
 
+/// The bytes of characters behind the first, among those that are looked at in a window.
+pub(in super::super) fn continuation(window: &Window) -> u64 {
+    let (blocks, _) = window[..WINDOW_LEN].as_chunks();
+    let bits_of = |block: &[u8; 8]| {
+        let block = u64::from_le_bytes(*block);
+        bits(block & !(block << 1))
+    };
+    blocks.iter().rev().fold(0, |all, block| all << 8 | bits_of(block))
+}
+
 /// Adds the classes of eight bytes, the first of which has this place.
 fn add(all: &mut Classes, block: u64, place: u32) {
     let low = block & !TOP;

@@ -1,10 +1,13 @@
 //! Classes by thirty-two bytes at a time, where the processor has AVX2.
 
+mod letters;
+
 use std::arch::x86_64::{
     __m256i, _mm_set_epi64x, _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_movemask_epi8,
     _mm256_set_epi64x, _mm256_set1_epi8, _mm256_shuffle_epi8, _mm256_slli_epi16, _mm256_srli_epi16,
 };
 
+pub(in super::super) use self::letters::letters;
 use super::Classes;
 use crate::tokenizer::split::window::Window;
 use crate::tokenizer::tables::low_64;
@@ -74,7 +77,17 @@ pub(in super::super) fn classes(window: &Window) -> Classes {
         apostrophe: mask::<APOSTROPHE>(found),
         slash: mask::<SLASH>(found),
         non_ascii: mask::<0x80>(bytes),
+        ..Classes::default()
     }
+}
+
+/// The bytes of characters behind the first.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(in super::super) fn continuation(window: &Window) -> u64 {
+    let (halves, _) = window.as_chunks();
+    let bytes = [loaded(&halves[0]), loaded(&halves[1])];
+    mask::<0x80>(bytes) & !mask::<0x40>(bytes)
 }
 
 #[inline]

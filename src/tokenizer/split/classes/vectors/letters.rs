@@ -1,0 +1,196 @@
+//! Letters other than those of ASCII, thirty-two bytes at a time: of Latin, Greek, Cyrillic, Hebrew and
+//! Arabic those that are used most, all of Han and Hangul, and nearly all kana.
+//!
+//! Which characters are letters is a matter of ranges: a first byte tells from which to which second
+//! byte on all are of one class.
+
+use std::arch::x86_64::{
+    __m256i, _mm256_and_si256, _mm256_andnot_si256, _mm256_cmpeq_epi8, _mm256_max_epu8,
+    _mm256_min_epu8, _mm256_or_si256, _mm256_set1_epi8, _mm256_shuffle_epi8,
+};
+
+use super::{loaded, mask, table};
+use crate::tokenizer::split::classes::{Letters, are_many};
+use crate::tokenizer::split::window::Window;
+
+/// Ranges of bytes in columns: where each one begins and where it ends.
+type Ranges = ([u8; 16], [u8; 16]);
+
+/// Makes ranges of their columns, first and last bytes; other columns have none.
+const fn ranges<const N: usize>(entries: [(usize, u8, u8); N]) -> Ranges {
+    let (mut firsts, mut lasts) = ([0; 16], [0; 16]);
+    let mut at = 0;
+    while at < N {
+        let (column, first, last) = entries[at];
+        (firsts[column], lasts[column]) = (first, last);
+        at += 1;
+    }
+    (firsts, lasts)
+}
+
+/// The first bytes of two that are looked for, no two in one column.
+const FIRST_OF_TWO: [u8; 16] =
+    [0xd0, 0xd1, 0, 0xc3, 0, 0, 0, 0xd7, 0xd8, 0xd9, 0, 0, 0, 0, 0xce, 0xcf];
+/// Their second bytes, by the lower half of the first.
+const CAPITALS: Ranges = ranges([
+    (0x0, 0x80, 0xaf), // Ѐ to Я
+    (0x3, 0x80, 0x9e), // À to Þ, but for ×
+    (0xe, 0x91, 0xa1), // Α to Ρ
+]);
+const SMALL: Ranges = ranges([
+    (0x0, 0xb0, 0xbf), // а to п
+    (0x1, 0x80, 0x9f), // р to џ
+    (0x3, 0x9f, 0xbf), // ß to ÿ, but for ÷
+    (0xe, 0xac, 0xbf), // ά to ο
+    (0xf, 0x80, 0x8e), // π to ώ
+]);
+const CASELESS_OF_TWO: Ranges = ranges([
+    (0x7, 0x90, 0xaa), // Hebrew
+    (0x8, 0xa0, 0xbf), // Arabic
+    (0x9, 0x81, 0x8a),
+]);
+/// × and ÷ are where the letters with an accent are, their second bytes apart by one bit.
+const TIMES: u8 = 0x97;
+const DIVIDED_BY: u8 = 0xb7;
+
+/// The second bytes of letters of three bytes, by the lower half of the first, whose upper half is that
+/// of 0xe0. The third byte does not matter.
+const CASELESS_OF_THREE: Ranges = ranges([
+    (0x3, 0x90, 0xbf), // Han
+    (0x4, 0xb8, 0xbf),
+    (0x5, 0x80, 0xbf),
+    (0x6, 0x80, 0xbf),
+    (0x7, 0x80, 0xbf),
+    (0x8, 0x80, 0xbf),
+    (0x9, 0x80, 0xbf),
+    (0xa, 0xb0, 0xbf), // Hangul
+    (0xb, 0x80, 0xbf),
+    (0xc, 0x80, 0xbf),
+    (0xd, 0x80, 0x9d),
+]);
+
+/// The first byte of kana, and the range of their second one.
+const KANA: u8 = 0xe3;
+const SECOND_OF_KANA: Ranges = ([0x81; 16], [0x83; 16]);
+/// By the lower half of the second byte, the third bytes of what may be no letter among kana.
+const NO_KANA: Ranges = ranges([(0x1, 0x80, 0x80), (0x2, 0x97, 0xa0), (0x3, 0xbb, 0xbb)]);
+
+/// Letters in a window, all of their bytes. `firsts` are the first bytes of all characters other than
+/// ASCII. What it does not tell may be a letter too.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(in super::super::super) fn letters(window: &Window, firsts: u64) -> Letters {
+    let [first, second] = [Halves::at(window, 0), Halves::at(window, 1)];
+    let long = mask::<0x20>([first.0, first.1]);
+    let mut letters = Letters::default();
+    if are_many(firsts & !long) {
+        letters = letters_of_two(&first, &second);
+    }
+    if are_many(firsts & long) {
+        let third = Halves::at(window, 2);
+        let low = letter_of_three(first.0, second.0, third.0);
+        let high = letter_of_three(first.1, second.1, third.1);
+        let firsts = mask::<0x80>([low, high]);
+        letters.caseless |= firsts | firsts << 1 | firsts << 2;
+    }
+    letters
+}
+
+/// The bytes of a window from some place on, in two vectors.
+struct Halves(__m256i, __m256i);
+
+impl Halves {
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn at(window: &Window, place: usize) -> Self {
+        let (halves, _) = window[place..].as_chunks();
+        Self(loaded(&halves[0]), loaded(&halves[1]))
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn letters_of_two(first: &Halves, second: &Halves) -> Letters {
+    let low = (second.0, column(first.0), begins_letter_of_two(first.0, second.0));
+    let high = (second.1, column(first.1), begins_letter_of_two(first.1, second.1));
+    Letters {
+        capital: in_ranges_of_two(CAPITALS, low, high),
+        small: in_ranges_of_two(SMALL, low, high),
+        caseless: in_ranges_of_two(CASELESS_OF_TWO, low, high),
+    }
+}
+
+/// Letters of two bytes whose second byte is in range. Of each half of a window the second bytes, the
+/// columns of the first ones, and which of these begin such a letter.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn in_ranges_of_two(
+    ranges: Ranges,
+    low: (__m256i, __m256i, __m256i),
+    high: (__m256i, __m256i, __m256i),
+) -> u64 {
+    let low = _mm256_and_si256(low.2, in_range(low.0, ranges, low.1));
+    let high = _mm256_and_si256(high.2, in_range(high.0, ranges, high.1));
+    let firsts = mask::<0x80>([low, high]);
+    firsts | firsts << 1
+}
+
+/// Which bytes begin a letter of three bytes.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn letter_of_three(first: __m256i, second: __m256i, third: __m256i) -> __m256i {
+    _mm256_or_si256(begins_han_or_hangul(first, second), begins_kana(first, second, third))
+}
+
+/// Which bytes may begin a letter of two bytes, if the second one is in range.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn begins_letter_of_two(first: __m256i, second: __m256i) -> __m256i {
+    let looked_for = _mm256_shuffle_epi8(table(FIRST_OF_TWO), column(first));
+    let times_or_divided_by = _mm256_and_si256(
+        _mm256_cmpeq_epi8(first, splat(0xc3)),
+        _mm256_cmpeq_epi8(_mm256_or_si256(second, splat(TIMES ^ DIVIDED_BY)), splat(DIVIDED_BY)),
+    );
+    _mm256_andnot_si256(times_or_divided_by, _mm256_cmpeq_epi8(first, looked_for))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn begins_han_or_hangul(first: __m256i, second: __m256i) -> __m256i {
+    let of_three = _mm256_cmpeq_epi8(_mm256_and_si256(first, splat(0xf0)), splat(0xe0));
+    _mm256_and_si256(of_three, in_range(second, CASELESS_OF_THREE, column(first)))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn begins_kana(first: __m256i, second: __m256i, third: __m256i) -> __m256i {
+    let kana = _mm256_and_si256(
+        _mm256_cmpeq_epi8(first, splat(KANA)),
+        in_range(second, SECOND_OF_KANA, column(second)),
+    );
+    _mm256_andnot_si256(in_range(third, NO_KANA, column(second)), kana)
+}
+
+/// The columns of bytes, by their lower halves.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn column(bytes: __m256i) -> __m256i {
+    _mm256_and_si256(bytes, splat(0x0f))
+}
+
+/// Which bytes are in the range of this column.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn in_range(bytes: __m256i, (firsts, lasts): Ranges, column: __m256i) -> __m256i {
+    let first = _mm256_shuffle_epi8(table(firsts), column);
+    let last = _mm256_shuffle_epi8(table(lasts), column);
+    let not_before = _mm256_cmpeq_epi8(_mm256_max_epu8(bytes, first), bytes);
+    let not_behind = _mm256_cmpeq_epi8(_mm256_min_epu8(bytes, last), bytes);
+    _mm256_and_si256(not_before, not_behind)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn splat(byte: u8) -> __m256i {
+    _mm256_set1_epi8(byte.cast_signed())
+}
