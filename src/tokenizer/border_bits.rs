@@ -25,14 +25,14 @@ pub(crate) const COUNT: usize = ONE + TWO + THREE;
 pub(crate) fn of(window: u64) -> [usize; 3] {
     // Any odd factor with bits all over: the upper bits of its product depend on all others.
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-    let bytes = |first: u32, count: u32| window >> (8 * first) & ((1 << (8 * count)) - 1);
+    // The upper bits of a product depend on no bits above them, so what is not to matter goes there.
     let hashed = |bytes: u64, count: usize| {
         (bytes.wrapping_mul(FACTOR) >> (64 - count.trailing_zeros())) as usize
     };
     // Of the byte behind the border five bits are enough: it begins a long character.
     [
-        (bytes(2, 2) & 0x1fff) as usize,
-        ONE + hashed(bytes(1, 4), TWO),
-        ONE + TWO + hashed(bytes(0, 6), THREE),
+        (window >> 16 & 0x1fff) as usize,
+        ONE + hashed(window >> 8 << 32, TWO),
+        ONE + TWO + hashed(window << 16, THREE),
     ]
 }
