@@ -29,6 +29,7 @@ mod merge;
 mod neighbours;
 mod pairs;
 mod perfect_hash;
+mod places;
 mod prefixes;
 mod search;
 mod short;

@@ -2,28 +2,26 @@
 
 use super::key::Key;
 use super::neighbours::Neighbours;
+use super::places::{Places, Unit, halves, unit};
 use super::words::Word;
 use super::{Rank, borders, kept, perfect_hash, search, words};
 
 /// Places for pieces that are tokens, 16 bytes each: 256 KiB. Sets of two, as below, cost more by
 /// the second look than they gain.
 const WORDS: usize = 1 << 14;
-/// Sets of places for other pieces, 64 bytes each: 2 MiB. With half as many 2 MB of text take 3 to 11 %
-/// more time, as merging a piece anew takes a thousand cycles; twice as many gain 5 % at most.
+/// Sets of other pieces, 64 bytes each: 2 MiB. With half as many 2 MB of text take up to 6 % more time,
+/// as merging a piece anew takes a thousand cycles; twice as many gain 2 % at most.
 const MERGED: usize = 1 << 15;
-/// Most tokens that are kept for a piece.
-const TOKENS: usize = 4;
 
-/// The halves of a key and its tokens, see `kept`. No piece has key 0.
-type Merged = ([u64; 2], [Rank; TOKENS]);
-/// Two pieces that fall into the same place, the one that came last first. Text of all kinds takes
-/// a tenth less time than with twice as many single places.
-type Set = [Merged; 2];
+/// Two pieces that fall into the same place, the one that came last first: for each the halves of its
+/// key and then its tokens, see `kept`. No piece has key 0.
+type Set = [Unit; SET_LEN];
+const SET_LEN: usize = 4;
 
 /// The pieces of at most 15 bytes that a thread remembers, and the neighbours in longer ones.
 pub(super) struct Short {
     words: Vec<Word>,
-    merged: Vec<Set>,
+    merged: Places<SET_LEN>,
     neighbours: Neighbours,
 }
 
@@ -32,7 +30,7 @@ impl Short {
     pub(super) fn new() -> Self {
         Self {
             words: vec![[0; 2]; WORDS],
-            merged: vec![[([0; 2], [0; TOKENS]); 2]; MERGED],
+            merged: Places::new(MERGED),
             neighbours: Neighbours::new(),
         }
     }
@@ -106,21 +104,31 @@ impl Short {
     /// Appends the tokens of a piece if they are remembered, and tells whether they are.
     #[inline]
     fn encode_known(&self, key: Key, out: &mut Vec<Rank>) -> bool {
-        let halves = key.halves();
-        let set = &self.merged[merged_place(key)];
-        let Some((_, tokens)) = set.iter().find(|(found, _)| *found == halves) else {
-            return false;
-        };
-        kept::append(tokens, out);
-        true
+        let place = merged_place(key);
+        let tokens = tokens_in(self.merged.get(place), key)
+            .or_else(|| tokens_in(self.merged.get(neighbour(place)), key));
+        tokens.map(|tokens| kept::append(&[*tokens], out)).is_some()
     }
 
     fn encode_new(&mut self, key: Key, piece: &[u8], out: &mut Vec<Rank>) {
         let first = out.len();
         search::encode(piece, &mut self.neighbours, out);
-        if let Some(tokens) = kept::pack(&out[first..]) {
-            let set = &mut self.merged[merged_place(key)];
-            *set = [(key.halves(), tokens), set[0]];
+        if let Some([tokens]) = kept::pack(&out[first..]) {
+            self.remember(key, tokens);
+        }
+    }
+
+    /// Remembers a piece. The older one of the two where it falls is pushed to the set beside, and throws
+    /// the older one there out: so some sets hold three or four and others fewer, and only two fifths
+    /// as many pieces have to be merged anew.
+    fn remember(&mut self, key: Key, tokens: Unit) {
+        let place = merged_place(key);
+        let set = self.merged.get_mut(place);
+        let [newer, newer_tokens, older, older_tokens] = *set;
+        *set = [unit(key.halves()), tokens, newer, newer_tokens];
+        if older != [0; 4] {
+            let [_, _, last, last_tokens] = self.merged.get_mut(neighbour(place));
+            (*last, *last_tokens) = (older, older_tokens);
         }
     }
 }
@@ -133,4 +141,46 @@ fn word_place(key: Key) -> usize {
 #[inline]
 fn merged_place(key: Key) -> usize {
     perfect_hash::bucket(key.hash(), MERGED)
+}
+
+/// The place beside, which shares a pair of cache lines.
+#[inline]
+fn neighbour(place: usize) -> usize {
+    place ^ 1
+}
+
+/// The tokens of the piece with this key, if it is in the set.
+#[inline]
+fn tokens_in(set: &Set, key: Key) -> Option<&Unit> {
+    // Which one of the two it is cannot be foreseen, so no branch depends on it.
+    let (pieces, _) = set.as_chunks();
+    let older = usize::from(halves(set[0]) != key.halves());
+    let [found, tokens] = &pieces[older];
+    (halves(*found) == key.halves()).then_some(tokens)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Key, MERGED, Neighbours, Rank, Short, search};
+
+    /// More pieces than there are places, so that some are thrown out; each three times over.
+    #[test]
+    fn a_remembered_piece_is_encoded_as_before() {
+        let mut short = Short::new();
+        let mut encode = |piece: &[u8]| -> Vec<Rank> {
+            let mut out = vec![7];
+            let key = Key::of(piece, 0, piece.len()).unwrap();
+            short.encode(key, piece, &mut out);
+            out.split_off(1)
+        };
+        let mut neighbours = Neighbours::new();
+        for number in 0..5 * MERGED / 2 {
+            let piece = format!("{:o}#", number.wrapping_mul(0x9e37_79b1) % 0x1_0000_0000);
+            let mut expected = vec![];
+            search::encode(piece.as_bytes(), &mut neighbours, &mut expected);
+            for _ in 0..3 {
+                assert_eq!(encode(piece.as_bytes()), expected, "{piece}");
+            }
+        }
+    }
 }

@@ -1,0 +1,55 @@
+//! Memory for what a thread remembers, in places that lie across as few cache lines as can be.
+
+use super::Rank;
+use super::tables::low_32;
+
+/// The least that a place consists of: four tokens, or sixteen bytes of a piece. Memory begins at a
+/// multiple of its size on most systems.
+pub(super) type Unit = [Rank; 4];
+
+/// Sixteen bytes of a piece as two halves, the lower one first.
+pub(super) type Halves = [u64; 2];
+
+#[inline]
+pub(super) fn halves([a, b, c, d]: Unit) -> Halves {
+    let both = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+    [both(a, b), both(c, d)]
+}
+
+#[inline]
+pub(super) fn unit(halves: Halves) -> Unit {
+    let [[a, b], [c, d]] = halves.map(|half| [low_32(half), low_32(half >> 32)]);
+    [a, b, c, d]
+}
+
+/// Places of so many units each.
+pub(super) struct Places<const UNITS: usize> {
+    units: Vec<Unit>,
+    /// The unit that begins a cache line.
+    first: usize,
+}
+
+impl<const UNITS: usize> Places<UNITS> {
+    /// Zeroed memory, whose pages come into being as they are used.
+    ///
+    /// Memory that is to begin at a cache line would be zeroed by writing to it, so there are some
+    /// units more than are needed, and the places begin where a line does. Text of all kinds takes a
+    /// twentieth less time than without.
+    pub(super) fn new(count: usize) -> Self {
+        const LINE: usize = 64;
+        let spare = LINE / size_of::<Unit>() - 1;
+        let units = vec![[0; 4]; count * UNITS + spare];
+        let offset = units.as_ptr().align_offset(LINE);
+        Self { units, first: if offset <= spare { offset } else { 0 } }
+    }
+
+    #[inline]
+    pub(super) fn get(&self, place: usize) -> &[Unit; UNITS] {
+        &self.units[self.first..].as_chunks().0[place]
+    }
+
+    #[inline]
+    pub(super) fn get_mut(&mut self, place: usize) -> &mut [Unit; UNITS] {
+        &mut self.units[self.first..].as_chunks_mut().0[place]
+    }
+}
