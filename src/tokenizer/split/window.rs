@@ -7,7 +7,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use super::classes::vectors;
-use super::classes::{Classes, Letters, are_many, portable};
+use super::classes::{Classes, Known, are_many, portable};
 use super::contraction;
 use crate::tokenizer::tables::low_64;
 
@@ -41,7 +41,7 @@ pub(super) fn look(window: &Window, len: usize, midst: bool) -> Seen {
         return seen_ascii(window, len, &classes);
     }
     let continuation = portable::continuation(window);
-    seen_characters(window, len, midst, Classes { continuation, ..classes }, &Letters::default())
+    seen_characters(window, len, midst, Classes { continuation, ..classes }, &Known::default())
 }
 
 /// With classes by vectors encoding 400 bytes of code or prose takes 0.6 of the time.
@@ -55,9 +55,9 @@ fn look_by_vectors(window: &Window, len: usize, midst: bool) -> Seen {
     let continuation = vectors::continuation(window);
     let classes = Classes { continuation, ..classes };
     let known = if are_many(classes.firsts()) {
-        vectors::letters(window, classes.firsts())
+        vectors::known(window, classes.firsts())
     } else {
-        Letters::default()
+        Known::default()
     };
     seen_characters(window, len, midst, classes, &known)
 }
@@ -78,7 +78,7 @@ fn seen_characters(
     len: usize,
     midst: bool,
     mut classes: Classes,
-    known: &Letters,
+    known: &Known,
 ) -> Seen {
     classes.strange = behind_text(len);
     classes.add_characters(window, known);

@@ -60,12 +60,14 @@ pub(super) struct Classes {
     pub(super) strange: u64,
 }
 
-/// Letters other than ASCII, as far as vectors tell them.
+/// Characters other than ASCII, as far as vectors tell them.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Letters {
+pub(super) struct Known {
     pub(super) capital: u64,
     pub(super) small: u64,
     pub(super) caseless: u64,
+    /// The first bytes of them.
+    pub(super) punctuation: u64,
 }
 
 impl Classes {
@@ -98,16 +100,16 @@ impl Classes {
         self.non_ascii & !self.continuation
     }
 
-    /// Adds the classes of characters other than ASCII: `known` letters, and what is found for the others.
+    /// Adds the classes of characters other than ASCII: of those `known`, and what is found for the others.
     ///
     /// Numbers and white space among them are strange, and all characters behind the first few that
     /// have to be looked up.
     #[inline]
-    pub(super) fn add_characters(&mut self, window: &Window, known: &Letters) {
+    pub(super) fn add_characters(&mut self, window: &Window, known: &Known) {
         self.capital |= known.capital;
         self.small |= known.small;
         self.caseless |= known.caseless;
-        let unknown = self.firsts() & !self.letter();
+        let unknown = self.firsts() & !(self.letter() | known.punctuation);
         let too_many = without_first(unknown, LOOK_UPS);
         if too_many.trailing_zeros() < NOWHERE {
             self.strange = u64::MAX;
@@ -191,28 +193,28 @@ mod tests {
         for (place, byte) in window.iter_mut().zip(text.bytes()) {
             *place = byte;
         }
-        let whole = |mut classes: Classes, known: Letters| {
+        let whole = |mut classes: Classes, known: Known| {
             classes.add_characters(&window, &known);
             classes
         };
-        let expected = whole(expected(&window), Letters::default());
+        let expected = whole(expected(&window), Known::default());
         let continuation = portable::continuation(&window);
         let by_blocks = Classes { continuation, ..portable::classes(&window) };
-        assert_eq!(whole(by_blocks, Letters::default()), expected, "of {text:?}");
+        assert_eq!(whole(by_blocks, Known::default()), expected, "of {text:?}");
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") {
             // SAFETY: the processor has AVX2.
-            let (classes, letters) = unsafe {
+            let (classes, known) = unsafe {
                 let continuation = vectors::continuation(&window);
                 let classes = Classes { continuation, ..vectors::classes(&window) };
-                (classes, vectors::letters(&window, classes.firsts()))
+                (classes, vectors::known(&window, classes.firsts()))
             };
             // Fewer characters have to be looked up, so more may be told.
             let all_told = expected.firsts().count_ones() <= LOOK_UPS;
             let before_strange = !expected.strange & expected.strange.wrapping_sub(1);
             let told = if all_told { u64::MAX } else { before_strange };
             let told = |classes: &Classes| masks(classes).map(|mask| mask & told);
-            assert_eq!(told(&whole(classes, letters)), told(&expected), "of {text:?}");
+            assert_eq!(told(&whole(classes, known)), told(&expected), "of {text:?}");
         }
     }
 

@@ -1,13 +1,13 @@
 //! Classes by thirty-two bytes at a time, where the processor has AVX2.
 
-mod letters;
+mod characters;
 
 use std::arch::x86_64::{
     __m256i, _mm_set_epi64x, _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_movemask_epi8,
     _mm256_set_epi64x, _mm256_set1_epi8, _mm256_shuffle_epi8, _mm256_slli_epi16, _mm256_srli_epi16,
 };
 
-pub(in super::super) use self::letters::letters;
+pub(in super::super) use self::characters::known;
 use super::Classes;
 use crate::tokenizer::split::window::Window;
 use crate::tokenizer::tables::low_64;

@@ -1,7 +1,8 @@
-//! Letters other than those of ASCII, thirty-two bytes at a time: of Latin, Greek, Cyrillic, Hebrew and
-//! Arabic those that are used most, all of Han and Hangul, and nearly all kana.
+//! Characters other than those of ASCII, thirty-two bytes at a time: of the letters of Latin, Greek,
+//! Cyrillic, Hebrew and Arabic those that are used most, all of Han and Hangul, and nearly all kana;
+//! and the punctuation that comes with the latter.
 //!
-//! Which characters are letters is a matter of ranges: a first byte tells from which to which second
+//! Which class a character has is a matter of ranges: a first byte tells from which to which second
 //! byte on all are of one class.
 
 use std::arch::x86_64::{
@@ -10,7 +11,7 @@ use std::arch::x86_64::{
 };
 
 use super::{loaded, mask, table};
-use crate::tokenizer::split::classes::{Letters, are_many};
+use crate::tokenizer::split::classes::{Known, are_many};
 use crate::tokenizer::split::window::Window;
 
 /// Ranges of bytes in columns: where each one begins and where it ends.
@@ -71,29 +72,60 @@ const CASELESS_OF_THREE: Ranges = ranges([
 
 /// The first byte of kana, and the range of their second one.
 const KANA: u8 = 0xe3;
-const SECOND_OF_KANA: Ranges = ([0x81; 16], [0x83; 16]);
+const SECOND_OF_KANA: (u8, u8) = (0x81, 0x83);
 /// By the lower half of the second byte, the third bytes of what may be no letter among kana.
 const NO_KANA: Ranges = ranges([(0x1, 0x80, 0x80), (0x2, 0x97, 0xa0), (0x3, 0xbb, 0xbb)]);
 
-/// Letters in a window, all of their bytes. `firsts` are the first bytes of all characters other than
-/// ASCII. What it does not tell may be a letter too.
+/// The first two bytes of quotation marks, dashes and dots, and the range of the third one.
+const QUOTE: [u8; 2] = [0xe2, 0x80];
+const THIRD_OF_QUOTE: (u8, u8) = (0x90, 0xa7);
+/// The first two bytes of the stops and brackets of Chinese and Japanese. By the lower half of the third
+/// byte, its range: of U+3001 to U+301F what is neither letter nor number.
+const STOP: [u8; 2] = [0xe3, 0x80];
+const THIRD_OF_STOP: Ranges = ranges([
+    (0x0, 0x90, 0x90),
+    (0x1, 0x81, 0x91),
+    (0x2, 0x82, 0x92),
+    (0x3, 0x83, 0x93),
+    (0x4, 0x84, 0x94),
+    (0x5, 0x95, 0x95),
+    (0x6, 0x96, 0x96),
+    (0x7, 0x97, 0x97),
+    (0x8, 0x88, 0x98),
+    (0x9, 0x89, 0x99),
+    (0xa, 0x8a, 0x9a),
+    (0xb, 0x8b, 0x9b),
+    (0xc, 0x8c, 0x9c),
+    (0xd, 0x8d, 0x9d),
+    (0xe, 0x8e, 0x9e),
+    (0xf, 0x8f, 0x9f),
+]);
+/// The same of the wide forms of ASCII's first signs, U+FF01 to U+FF0F.
+const WIDE: [u8; 2] = [0xef, 0xbc];
+const THIRD_OF_WIDE: (u8, u8) = (0x81, 0x8f);
+
+/// What is known of the characters in a window. `firsts` are the first bytes of all characters other than
+/// ASCII. What it does not tell may be anything.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(in super::super::super) fn letters(window: &Window, firsts: u64) -> Letters {
+pub(in super::super::super) fn known(window: &Window, firsts: u64) -> Known {
     let [first, second] = [Halves::at(window, 0), Halves::at(window, 1)];
     let long = mask::<0x20>([first.0, first.1]);
-    let mut letters = Letters::default();
+    let mut known = Known::default();
     if are_many(firsts & !long) {
-        letters = letters_of_two(&first, &second);
+        known = letters_of_two(&first, &second);
     }
     if are_many(firsts & long) {
         let third = Halves::at(window, 2);
         let low = letter_of_three(first.0, second.0, third.0);
         let high = letter_of_three(first.1, second.1, third.1);
         let firsts = mask::<0x80>([low, high]);
-        letters.caseless |= firsts | firsts << 1 | firsts << 2;
+        known.caseless |= firsts | firsts << 1 | firsts << 2;
+        let low = begins_punctuation(first.0, second.0, third.0);
+        let high = begins_punctuation(first.1, second.1, third.1);
+        known.punctuation = mask::<0x80>([low, high]);
     }
-    letters
+    known
 }
 
 /// The bytes of a window from some place on, in two vectors.
@@ -110,13 +142,14 @@ impl Halves {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn letters_of_two(first: &Halves, second: &Halves) -> Letters {
+fn letters_of_two(first: &Halves, second: &Halves) -> Known {
     let low = (second.0, column(first.0), begins_letter_of_two(first.0, second.0));
     let high = (second.1, column(first.1), begins_letter_of_two(first.1, second.1));
-    Letters {
+    Known {
         capital: in_ranges_of_two(CAPITALS, low, high),
         small: in_ranges_of_two(SMALL, low, high),
         caseless: in_ranges_of_two(CASELESS_OF_TWO, low, high),
+        punctuation: 0,
     }
 }
 
@@ -164,11 +197,29 @@ fn begins_han_or_hangul(first: __m256i, second: __m256i) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn begins_kana(first: __m256i, second: __m256i, third: __m256i) -> __m256i {
-    let kana = _mm256_and_si256(
-        _mm256_cmpeq_epi8(first, splat(KANA)),
-        in_range(second, SECOND_OF_KANA, column(second)),
-    );
+    let kana =
+        _mm256_and_si256(_mm256_cmpeq_epi8(first, splat(KANA)), between(second, SECOND_OF_KANA));
     _mm256_andnot_si256(in_range(third, NO_KANA, column(second)), kana)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn begins_punctuation(first: __m256i, second: __m256i, third: __m256i) -> __m256i {
+    let stop = in_range(third, THIRD_OF_STOP, column(third));
+    let stop = _mm256_and_si256(stop, begins_with(STOP, first, second));
+    let quote = between(third, THIRD_OF_QUOTE);
+    let quote = _mm256_and_si256(quote, begins_with(QUOTE, first, second));
+    let wide = between(third, THIRD_OF_WIDE);
+    let wide = _mm256_and_si256(wide, begins_with(WIDE, first, second));
+    _mm256_or_si256(stop, _mm256_or_si256(quote, wide))
+}
+
+/// Which bytes are the first of these two.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn begins_with([one, two]: [u8; 2], first: __m256i, second: __m256i) -> __m256i {
+    let first = _mm256_cmpeq_epi8(first, splat(one));
+    _mm256_and_si256(first, _mm256_cmpeq_epi8(second, splat(two)))
 }
 
 /// The columns of bytes, by their lower halves.
@@ -184,6 +235,20 @@ fn column(bytes: __m256i) -> __m256i {
 fn in_range(bytes: __m256i, (firsts, lasts): Ranges, column: __m256i) -> __m256i {
     let first = _mm256_shuffle_epi8(table(firsts), column);
     let last = _mm256_shuffle_epi8(table(lasts), column);
+    from_to(bytes, first, last)
+}
+
+/// Which bytes are in one and the same range.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn between(bytes: __m256i, (first, last): (u8, u8)) -> __m256i {
+    from_to(bytes, splat(first), splat(last))
+}
+
+/// Which bytes are neither before the first nor behind the last, each by itself.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn from_to(bytes: __m256i, first: __m256i, last: __m256i) -> __m256i {
     let not_before = _mm256_cmpeq_epi8(_mm256_max_epu8(bytes, first), bytes);
     let not_behind = _mm256_cmpeq_epi8(_mm256_min_epu8(bytes, last), bytes);
     _mm256_and_si256(not_before, not_behind)
