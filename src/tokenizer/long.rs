@@ -6,7 +6,7 @@
 //! then, and a twentieth more when it is new.
 
 use super::places::{Places, Unit, halves, unit};
-use super::tables::low_64;
+use super::tables::{low_32, low_64};
 use super::{Rank, kept, perfect_hash};
 
 /// Places per thread, 128 bytes each: 512 KiB. Half as many win half as much on 100 KB of text.
@@ -63,25 +63,22 @@ impl Long {
 }
 
 /// The key of a piece of 16 to `LONGEST` bytes, and its hash.
+///
+/// How long it is cannot be foreseen, so no branch depends on it.
 #[inline]
 fn key(piece: &[u8]) -> (Key, u64) {
-    let mut key = Key::default();
-    let mut hash = 0;
-    let mut places = key.iter_mut();
-    let mut add = |bytes: u128| {
+    let mut hash = 0_u64;
+    let last = piece.len().saturating_sub(size_of::<Unit>());
+    let key = std::array::from_fn(|index| {
+        let start = index * size_of::<Unit>();
+        // Behind the end of the piece are zeros; its last sixteen bytes are there to be read.
+        let at = start.min(last);
+        let bytes = piece[at..].first_chunk().map_or(0, |bytes| u128::from_le_bytes(*bytes));
+        let bytes = bytes.unbounded_shr(low_32(8 * (start - at) as u64));
         let [low, high] = [low_64(bytes), low_64(bytes >> 64)];
-        hash = perfect_hash::hash(hash ^ low, high);
-        if let Some(place) = places.next() {
-            *place = unit([low, high]);
-        }
-    };
-    let (blocks, rest) = piece.as_chunks();
-    for block in blocks {
-        add(u128::from_le_bytes(*block));
-    }
-    if let Some(last) = piece.last_chunk().filter(|_| !rest.is_empty()) {
-        add(u128::from_le_bytes(*last) >> (8 * (16 - rest.len())));
-    }
+        hash = hash.rotate_left(16) ^ perfect_hash::hash(low, high);
+        unit([low, high])
+    });
     (key, hash)
 }
 
