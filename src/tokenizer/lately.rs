@@ -57,6 +57,11 @@ impl Lately {
             .unwrap_or_else(|| Self { short: Short::new(), long: Long::new() })
     }
 
+    /// Brings what a long text will need most into the caches, see `Places::read_through`.
+    pub(super) fn read_through(&self) {
+        self.short.read_through();
+    }
+
     /// Gives back what `take` took.
     pub(super) fn keep(self) {
         // Past the end of the thread's storage nothing is kept: what is lost is only time.

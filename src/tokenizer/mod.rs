@@ -80,6 +80,9 @@ impl Tokenizer {
         // English has some 4.5 bytes per token; where there are fewer the vector grows.
         tokens.reserve(text.len() / 4 + 1);
         let mut lately = Lately::take();
+        if text.len() >= LONG {
+            lately.read_through();
+        }
         split::cut(text, &mut Encoder { text, lately: &mut lately, tokens });
         lately.keep();
     }
@@ -230,6 +233,9 @@ impl Tokenizer {
         vocabulary::write(to)
     }
 }
+
+/// Bytes from which on a text is long.
+const LONG: usize = 1 << 20;
 
 /// Appends the tokens of pieces.
 struct Encoder<'a> {
