@@ -17,7 +17,6 @@ import platform
 import re
 import sys
 from dataclasses import asdict
-from math import ceil
 from pathlib import Path
 from typing import List
 
@@ -35,12 +34,22 @@ def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer rounds, for a first look")
     parser.add_argument("--rows", default="", metavar="PATTERN", help="only rows that match")
-    parser.add_argument("--rounds", type=int, metavar="N", help="rounds of each measurement")
+    parser.add_argument(
+        "--rounds",
+        type=int,
+        metavar="N",
+        help=f"rounds of each measurement, a multiple of {SWEEPS}",
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all that was measured")
     parser.add_argument("--all", action="store_true", help="show every input, not the worst alone")
     parser.add_argument("--clock", choices=["processor", "wall"], default="processor")
     parser.add_argument("--ours", default=sys.executable, metavar="PYTHON", help=argparse.SUPPRESS)
-    return parser.parse_args()
+    chosen = parser.parse_args()
+    if not any(re.search(chosen.rows, row.work) for row in ROWS):
+        parser.error(f"no row matches {chosen.rows!r}")
+    if chosen.rounds is not None and (chosen.rounds < 1 or chosen.rounds % SWEEPS):
+        parser.error(f"--rounds: {chosen.rounds} is not a multiple of {SWEEPS}")
+    return chosen
 
 
 def measure(lab: Lab, pattern: str) -> List[Result]:
@@ -61,11 +70,11 @@ def main() -> int:
     environments = Environments(folder, chosen.ours, chosen.clock)
     environments.make()
     corpora.write(folder / "corpora")
-    rounds = ceil((chosen.rounds or (6 if chosen.quick else 27)) / SWEEPS)
+    rounds = (chosen.rounds or (6 if chosen.quick else 27)) // SWEEPS
     seconds = (0.3 if chosen.quick else 2) / SWEEPS
     lab = Lab(environments, folder / "corpora", rounds, seconds)
-    versions = lab.versions()
     try:
+        versions = lab.versions()
         results = measure(lab, chosen.rows)
     finally:
         lab.close()

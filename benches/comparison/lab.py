@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from time import monotonic
-from typing import Any, Dict, Iterable, List, Tuple
+from typing import Any, Dict, Iterable, List, Set, Tuple
 
 from .environments import Environments
 
@@ -29,7 +29,8 @@ class Sample:
     """The times of a probe, in nanoseconds per unit."""
 
     unit: str
-    digest: str
+    #: Of all answers: one, unless they differ.
+    digests: Set[str] = field(default_factory=set)
     times: List[float] = field(default_factory=list)
 
     @property
@@ -89,17 +90,20 @@ class Lab:
         self._seconds = seconds
         self._processes: Dict[str, Process] = {}
         self._samples: Dict[Tuple[Probe, ...], Dict[Probe, Sample]] = {}
+        self._memories: Dict[Tuple[str, str], List[Any]] = {}
 
-    def measure(self, probes: Iterable[Probe], times_rounds: int = 1) -> Dict[Probe, Sample]:
-        """All samples so far, with as many rounds and seconds more as are usual or a multiple."""
+    def measure(self, probes: Iterable[Probe], multiple: int = 1) -> Dict[Probe, Sample]:
+        """Times each probe for as many rounds as are usual, or a multiple, within as much time; returns all
+        its samples so far."""
         wanted = tuple(dict.fromkeys(probes))
-        opened = {probe: self._open(probe) for probe in wanted}
-        samples = self._samples.setdefault(wanted, opened)
+        samples = self._samples.setdefault(wanted, {probe: Sample(unit="") for probe in wanted})
+        for probe in wanted:
+            self._open(probe, samples[probe])
         spent = dict.fromkeys(wanted, 0.0)
-        for turn in range(self._rounds * times_rounds):
+        for turn in range(self._rounds * multiple):
             for probe in wanted:
                 # A slow peer gets fewer rounds, never none.
-                if turn < 1 or spent[probe] < self._seconds * times_rounds:
+                if turn < 1 or spent[probe] < self._seconds * multiple:
                     started = monotonic()
                     self._round(probe, samples[probe])
                     spent[probe] += monotonic() - started
@@ -108,12 +112,11 @@ class Lab:
                 self._process(probe.peer).ask("close", self._key(probe))
         return samples
 
-    def memory(self, peer: str, given: str) -> Any:
-        process = Process(self._environments, peer, self._corpora)
-        try:
-            return process.ask("memory", given)
-        finally:
-            process.close()
+    def memory(self, peer: str, given: str) -> List[Any]:
+        """What fresh processes have said of their memory so far, with one more."""
+        said = self._memories.setdefault((peer, given), [])
+        said.append(self._ask_a_fresh_one(peer, "memory", given))
+        return said
 
     def versions(self) -> Dict[str, Any]:
         return {peer: self._process(peer).hello for peer in self._environments.interpreters}
@@ -122,25 +125,31 @@ class Lab:
         for process in self._processes.values():
             process.close()
 
-    def _open(self, probe: Probe) -> Sample:
+    def _open(self, probe: Probe, sample: Sample) -> None:
         if probe.cold:
-            return Sample(unit="", digest="")
+            return
         opened = self._process(probe.peer).ask(
             "open", self._key(probe), probe.task, probe.given, dict(probe.options)
         )
-        return Sample(opened["unit"], opened["digest"])
+        sample.unit = opened["unit"]
+        sample.digests.add(opened["digest"])
 
     def _round(self, probe: Probe, sample: Sample) -> None:
         if not probe.cold:
             sample.times += self._process(probe.peer).ask("round", self._key(probe))
             return
-        process = Process(self._environments, probe.peer, self._corpora)
-        first = process.ask(
-            "first", probe.task, probe.given, {**dict(probe.options), "first": True}
-        )
-        process.close()
-        sample.unit, sample.digest = first["unit"], first["digest"]
+        options = {**dict(probe.options), "first": True}
+        first = self._ask_a_fresh_one(probe.peer, "first", probe.task, probe.given, options)
+        sample.unit = first["unit"]
+        sample.digests.add(first["digest"])
         sample.times.append(first["ns"])
+
+    def _ask_a_fresh_one(self, peer: str, *request: Any) -> Any:
+        process = Process(self._environments, peer, self._corpora)
+        try:
+            return process.ask(*request)
+        finally:
+            process.close()
 
     def _process(self, peer: str) -> Process:
         if peer not in self._processes:

@@ -25,7 +25,7 @@ pub(crate) const COUNT: usize = ONE + TWO + THREE;
 pub(crate) fn of(window: u64) -> [usize; 3] {
     // Any odd factor with bits all over: the upper bits of its product depend on all others.
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-    // The upper bits of a product depend on no bits above them, so what is not to matter goes there.
+    // Bytes that are not to matter are shifted out at the top.
     let hashed = |bytes: u64, count: usize| {
         (bytes.wrapping_mul(FACTOR) >> (64 - count.trailing_zeros())) as usize
     };

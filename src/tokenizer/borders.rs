@@ -41,7 +41,7 @@ pub(super) fn next(text: &[u8], start: usize, end: usize) -> (u64, usize) {
     (borders, to)
 }
 
-/// The borders among the first so many places.
+/// The borders among the first so many places, one at least.
 #[inline]
 fn among(around: &Around, count: usize) -> u64 {
     let mut borders = 0;
@@ -83,7 +83,7 @@ fn may_merge(around: &Around, place: usize) -> bool {
 /// piece does no harm, since no half of a merge reaches there; past those of the text are zeros.
 #[cold]
 fn at_an_end(text: &[u8], start: usize) -> Around {
-    let mut around = [0; _];
+    let mut around = [0; SIDE + PLACES + 5];
     let first = start.saturating_sub(SIDE);
     let behind = &mut around[first + SIDE - start..];
     let count = behind.len().min(text.len() - first);

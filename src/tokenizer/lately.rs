@@ -19,6 +19,8 @@ use super::split::Stretch;
 pub(super) struct Lately {
     short: Short,
     long: Long,
+    /// Whether a text was encoded with it before.
+    used: bool,
 }
 
 /// Most memories that are kept for threads to come, 24 MiB.
@@ -53,17 +55,24 @@ impl Lately {
     pub(super) fn take() -> Self {
         // The thread may be past the end of its storage.
         let own = LATELY.try_with(|lately| lately.0.take()).ok().flatten();
-        own.or_else(|| LEFT_BEHIND.try_lock().ok()?.pop())
-            .unwrap_or_else(|| Self { short: Short::new(), long: Long::new() })
+        own.or_else(|| LEFT_BEHIND.try_lock().ok()?.pop()).unwrap_or_else(|| Self {
+            short: Short::new(),
+            long: Long::new(),
+            used: false,
+        })
     }
 
-    /// Brings what a long text will need most into the caches, see `Places::read_through`.
+    /// Brings what a long text will need most into the caches, see `Places::read_through`; new memory
+    /// holds nothing.
     pub(super) fn read_through(&self) {
-        self.short.read_through();
+        if self.used {
+            self.short.read_through();
+        }
     }
 
     /// Gives back what `take` took.
-    pub(super) fn keep(self) {
+    pub(super) fn keep(mut self) {
+        self.used = true;
         // Past the end of the thread's storage nothing is kept: what is lost is only time.
         let _ = LATELY.try_with(|lately| lately.0.set(Some(self)));
     }
@@ -117,7 +126,7 @@ impl Lately {
         end: usize,
         out: &mut Vec<Rank>,
     ) {
-        let Self { short, long } = self;
+        let Self { short, long, .. } = self;
         let piece = &text[start..end];
         match key {
             Some(key) => short.encode(key, piece, out),

@@ -20,7 +20,7 @@ const KEY_LEN: usize = LONGEST / size_of::<Unit>();
 
 /// The pieces of 16 to 64 bytes that a thread remembers.
 pub(super) struct Long {
-    /// The key of a piece each, and as many units of tokens, see `kept`.
+    /// Each place: the key of a piece, then as many units for its tokens, see `kept`.
     places: Places<{ 2 * KEY_LEN }>,
     /// Per place the hash of the piece that last fell into it: most pieces never come again, and
     /// only one that does is worth its 128 bytes.
@@ -71,7 +71,8 @@ fn key(piece: &[u8]) -> (Key, u64) {
     let last = piece.len().saturating_sub(size_of::<Unit>());
     let key = std::array::from_fn(|index| {
         let start = index * size_of::<Unit>();
-        // Behind the end of the piece are zeros; its last sixteen bytes are there to be read.
+        // Where fewer than sixteen bytes are left, the last sixteen are read and shifted down, which
+        // brings in zeros.
         let at = start.min(last);
         let bytes = piece[at..].first_chunk().map_or(0, |bytes| u128::from_le_bytes(*bytes));
         let bytes = bytes.unbounded_shr(low_32(8 * (start - at) as u64));
@@ -82,7 +83,7 @@ fn key(piece: &[u8]) -> (Key, u64) {
     (key, hash)
 }
 
-/// Whether two keys are equal, told without a call: the library has one for so many bytes.
+/// Whether two keys are equal. Comparing arrays of this size would be a call of the system's library.
 fn same(one: &Key, other: &Key) -> bool {
     let differs = |(one, other): (&Unit, &Unit)| {
         let ([a, b], [c, d]) = (halves(*one), halves(*other));

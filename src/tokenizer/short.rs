@@ -13,8 +13,8 @@ const WORDS: usize = 1 << 14;
 /// as merging a piece anew takes a thousand cycles; twice as many gain 2 % at most.
 const MERGED: usize = 1 << 15;
 
-/// Two pieces that fall into the same place, the one that came last first: for each the halves of its
-/// key and then its tokens, see `kept`. No piece has key 0.
+/// Two pieces, for each its key and then its tokens, see `kept`. The first fell here last; the second is the
+/// one before it, or one that was pushed over from the set beside. No piece has key 0.
 type Set = [Unit; SET_LEN];
 const SET_LEN: usize = 4;
 

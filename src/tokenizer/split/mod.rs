@@ -35,7 +35,7 @@ pub(super) struct Stretch<'a> {
     pub(super) window: &'a Window,
     /// Where in the window the first piece begins.
     pub(super) begun: usize,
-    /// Where in the window each piece ends and the next one begins, by bits; none is not behind `begun`.
+    /// Where in the window each piece ends and the next one begins, by bits; all are behind `begun`.
     pub(super) ends: u64,
 }
 
@@ -49,8 +49,8 @@ pub(super) trait PieceSink {
 }
 
 /// Bytes of text from which on a window is worth its while.
-const LEAST: usize = 16;
-/// What a window has to get on, in bytes.
+const SHORTEST_TEXT: usize = 16;
+/// What a window has to get on, in bytes; see `classes::NOWHERE` too.
 const LEAST_GAIN: usize = 24;
 /// Bytes that are cut piece by piece where a window does not get on, at first and at most.
 const FIRST_DETOUR: usize = 64;
@@ -58,6 +58,12 @@ const LONGEST_DETOUR: usize = 512;
 
 /// Cuts a text, which is UTF-8.
 pub(super) fn cut(text: &[u8], pieces: &mut impl PieceSink) {
+    cut_by(window::look, text, pieces);
+}
+
+/// Cuts a text by what `look` sees in windows.
+#[inline]
+fn cut_by(look: impl Look, text: &[u8], pieces: &mut impl PieceSink) {
     let windows = Windows::of(text);
     let mut detour = Detour { end: 0, len: FIRST_DETOUR };
     // All before `start` is cut; what is before `at` was looked at too.
@@ -65,9 +71,9 @@ pub(super) fn cut(text: &[u8], pieces: &mut impl PieceSink) {
     while start < text.len() {
         let next = match windows.at(at) {
             Some((window, len)) if at >= detour.end => {
-                let next = cut_window(start, at, (window, len), pieces);
+                let next = cut_window(look, start, at, (window, len), pieces);
                 let gain = next.map_or(0, |(_, next_at)| next_at - at);
-                detour.decide(at, gain, len);
+                detour.note(at, gain, len);
                 next
             }
             _ => None,
@@ -80,6 +86,11 @@ pub(super) fn cut(text: &[u8], pieces: &mut impl PieceSink) {
     }
 }
 
+/// What looks at windows, see `window::look`.
+trait Look: Fn(&Window, usize, bool) -> Seen + Copy {}
+
+impl<F: Fn(&Window, usize, bool) -> Seen + Copy> Look for F {}
+
 /// A part of the text in which no windows are tried. Some scripts have little that windows decide,
 /// and then trying is in vain.
 struct Detour {
@@ -89,8 +100,8 @@ struct Detour {
 }
 
 impl Detour {
-    /// Decides whether to go on with windows, when one at `at` has led so many bytes of its `len` further.
-    fn decide(&mut self, at: usize, gain: usize, len: usize) {
+    /// Takes note that a window at `at`, with `len` bytes of text, brought the cutting `gain` bytes further.
+    fn note(&mut self, at: usize, gain: usize, len: usize) {
         if gain >= LEAST_GAIN.min(len / 2) {
             self.len = FIRST_DETOUR;
         } else {
@@ -112,7 +123,7 @@ struct Windows<'a> {
 
 impl<'a> Windows<'a> {
     fn of(text: &'a [u8]) -> Self {
-        let mut last = [0; _];
+        let mut last = [0; 2 * WHOLE_LEN];
         match text.last_chunk::<{ WHOLE_LEN }>() {
             Some(bytes) => last[..WHOLE_LEN].copy_from_slice(bytes),
             None => last[..text.len()].copy_from_slice(text),
@@ -121,14 +132,14 @@ impl<'a> Windows<'a> {
     }
 
     /// The window that begins at a place in the text, if it is worth its while, and how many of its
-    /// bytes are text.
+    /// bytes are text, of those that are looked at.
     #[inline]
     fn at(&self, at: usize) -> Option<(&Window, usize)> {
         if let Some(window) = self.text[at..].first_chunk() {
             return Some((window, WINDOW_LEN));
         }
         let len = self.text.len() - at;
-        if len < LEAST {
+        if len < SHORTEST_TEXT {
             return None;
         }
         let in_last = self.text.len().min(WHOLE_LEN) - len;
@@ -140,12 +151,13 @@ impl<'a> Windows<'a> {
 /// piece begins and from where on to look for its end. `None` if nothing is found.
 #[inline]
 fn cut_window(
+    look: impl Look,
     start: usize,
     at: usize,
     (window, len): (&Window, usize),
     pieces: &mut impl PieceSink,
 ) -> Option<(usize, usize)> {
-    let Seen { starts: mut ends, goes_on } = window::look(window, len, start < at);
+    let Seen { starts: mut ends, goes_on } = look(window, len, start < at);
     let last = ends.checked_ilog2().map(|last| last as usize);
     let mut begun = 0;
     if start < at && ends != 0 {
@@ -193,9 +205,9 @@ mod tests {
         }
     }
 
-    fn by_windows(text: &str) -> Vec<&str> {
+    fn by_windows(look: impl Look, text: &str) -> Vec<&str> {
         let mut gathered = Gathered { text, pieces: Vec::new() };
-        cut(text.as_bytes(), &mut gathered);
+        cut_by(look, text.as_bytes(), &mut gathered);
         gathered.pieces
     }
 
@@ -229,7 +241,9 @@ mod tests {
                 "[aA\u{301}。 '1\n/]{0,80}",
             ],
         ) {
-            prop_assert_eq!(by_windows(&text), one_by_one(&text));
+            let expected = one_by_one(&text);
+            prop_assert_eq!(&by_windows(window::look, &text), &expected);
+            prop_assert_eq!(&by_windows(window::look_portably, &text), &expected);
         }
     }
 }

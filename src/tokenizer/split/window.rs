@@ -9,7 +9,6 @@
 use super::classes::vectors;
 use super::classes::{Classes, Known, are_many, portable};
 use super::contraction;
-use crate::tokenizer::tables::low_64;
 
 /// The bytes that are looked at, and sixteen more, so that sixteen can be read from each of them on.
 pub(in crate::tokenizer) type Window = [u8; WINDOW_LEN + 16];
@@ -36,6 +35,11 @@ pub(super) fn look(window: &Window, len: usize, midst: bool) -> Seen {
         // SAFETY: the processor has AVX2.
         return unsafe { look_by_vectors(window, len, midst) };
     }
+    look_portably(window, len, midst)
+}
+
+/// The same on any processor.
+pub(super) fn look_portably(window: &Window, len: usize, midst: bool) -> Seen {
     let classes = portable::classes(window);
     if classes.non_ascii == 0 {
         return seen_ascii(window, len, &classes);
@@ -82,10 +86,10 @@ fn seen_characters(
 ) -> Seen {
     classes.strange = behind_text(len);
     classes.add_characters(window, known);
-    let capitals = capitals_behind_caseless(&mut classes, len, midst);
     if classes.strange & 1 != 0 {
         return Seen { starts: 0, goes_on: None };
     }
+    let capitals = capitals_behind_caseless(&mut classes, len, midst);
     let starts = starts(window, &classes) | capitals;
     let decided = decided(&classes);
     let starts = starts & decided & !1;
@@ -129,8 +133,9 @@ fn behind_runs(firsts: u64, class: u64) -> u64 {
 /// the word, and capitals behind small letters.
 fn words(classes: &Classes) -> u64 {
     let letter = classes.letter();
-    // What goes to the word behind it: white space, and punctuation that begins a piece. If a letter
-    // follows that, it is one character; the last one of several begins none: `!!a` is `!!` and `a`.
+    // What becomes the first character of the word behind it: white space but newlines, and punctuation
+    // that begins a piece. Such a one right before a letter is all there is of it: of `!!a` the second
+    // begins nothing, so `a` does.
     let behind_prefix = behind(classes.indent) | behind_chars(punctuation(classes), classes);
     letter & !behind(letter) & !behind_prefix | classes.capital & behind(classes.small)
 }
@@ -138,7 +143,7 @@ fn words(classes: &Classes) -> u64 {
 /// Capitals behind letters without case that begin a piece. Those of which that is not decided become
 /// strange.
 ///
-/// They do if a small letter came before in the word. If not, all of the word so far is capitals and
+/// Such a capital begins a piece if a small letter came before in its word. If not, all of the word so far is capitals and
 /// letters without case, in any order; it goes on if more letters follow, and else it ends behind
 /// the last letter without case.
 fn capitals_behind_caseless(classes: &mut Classes, len: usize, midst: bool) -> u64 {
@@ -222,8 +227,9 @@ fn without_contractions(mut starts: u64, window: &Window, classes: &Classes) -> 
         }
         let end = contraction::end(window, at);
         if end > at {
-            let its = u128::MAX >> (128 - (end - at)) << at;
-            starts = low_64((u128::from(starts) & !its) | 1 << end);
+            let its = ((1 << (end - at)) - 1) << at;
+            // Adding to its first byte carries to the one behind it, which may be behind the window.
+            starts = starts & !its | its.wrapping_add(1 << at);
             last_end = end;
         }
     }

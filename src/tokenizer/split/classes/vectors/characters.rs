@@ -1,5 +1,5 @@
 //! Characters other than those of ASCII, thirty-two bytes at a time: of the letters of Latin, Greek,
-//! Cyrillic, Hebrew and Arabic those that are used most, all of Han and Hangul, and nearly all kana;
+//! Cyrillic, Hebrew and Arabic those that are used most, nearly all of Han, Hangul syllables and kana;
 //! and the punctuation that comes with the latter.
 //!
 //! Which class a character has is a matter of ranges: a first byte tells from which to which second
@@ -17,7 +17,8 @@ use crate::tokenizer::split::window::Window;
 /// Ranges of bytes in columns: where each one begins and where it ends.
 type Ranges = ([u8; 16], [u8; 16]);
 
-/// Makes ranges of their columns, first and last bytes; other columns have none.
+/// Makes ranges of their columns, first and last bytes. Other columns have a zero byte alone, which is
+/// behind no byte that begins a character.
 const fn ranges<const N: usize>(entries: [(usize, u8, u8); N]) -> Ranges {
     let (mut firsts, mut lasts) = ([0; 16], [0; 16]);
     let mut at = 0;
@@ -79,44 +80,28 @@ const NO_KANA: Ranges = ranges([(0x1, 0x80, 0x80), (0x2, 0x97, 0xa0), (0x3, 0xbb
 /// The first two bytes of quotation marks, dashes and dots, and the range of the third one.
 const QUOTE: [u8; 2] = [0xe2, 0x80];
 const THIRD_OF_QUOTE: (u8, u8) = (0x90, 0xa7);
-/// The first two bytes of the stops and brackets of Chinese and Japanese. By the lower half of the third
-/// byte, its range: of U+3001 to U+301F what is neither letter nor number.
+/// The first two bytes of the stops and brackets of Chinese and Japanese, U+3001 to U+301F, the range of
+/// the third one, and what is a letter or a number there.
 const STOP: [u8; 2] = [0xe3, 0x80];
-const THIRD_OF_STOP: Ranges = ranges([
-    (0x0, 0x90, 0x90),
-    (0x1, 0x81, 0x91),
-    (0x2, 0x82, 0x92),
-    (0x3, 0x83, 0x93),
-    (0x4, 0x84, 0x94),
-    (0x5, 0x95, 0x95),
-    (0x6, 0x96, 0x96),
-    (0x7, 0x97, 0x97),
-    (0x8, 0x88, 0x98),
-    (0x9, 0x89, 0x99),
-    (0xa, 0x8a, 0x9a),
-    (0xb, 0x8b, 0x9b),
-    (0xc, 0x8c, 0x9c),
-    (0xd, 0x8d, 0x9d),
-    (0xe, 0x8e, 0x9e),
-    (0xf, 0x8f, 0x9f),
-]);
+const THIRD_OF_STOP: (u8, u8) = (0x81, 0x9f);
+const NO_STOP: (u8, u8) = (0x85, 0x87);
 /// The same of the wide forms of ASCII's first signs, U+FF01 to U+FF0F.
 const WIDE: [u8; 2] = [0xef, 0xbc];
 const THIRD_OF_WIDE: (u8, u8) = (0x81, 0x8f);
 
 /// What is known of the characters in a window. `firsts` are the first bytes of all characters other than
-/// ASCII. What it does not tell may be anything.
+/// ASCII. Whatever is not in the result may be anything.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(in super::super::super) fn known(window: &Window, firsts: u64) -> Known {
-    let [first, second] = [Halves::at(window, 0), Halves::at(window, 1)];
+    let [first, second] = [Loaded::at(window, 0), Loaded::at(window, 1)];
     let long = mask::<0x20>([first.0, first.1]);
     let mut known = Known::default();
     if are_many(firsts & !long) {
         known = letters_of_two(&first, &second);
     }
     if are_many(firsts & long) {
-        let third = Halves::at(window, 2);
+        let third = Loaded::at(window, 2);
         let low = letter_of_three(first.0, second.0, third.0);
         let high = letter_of_three(first.1, second.1, third.1);
         let firsts = mask::<0x80>([low, high]);
@@ -129,9 +114,9 @@ pub(in super::super::super) fn known(window: &Window, firsts: u64) -> Known {
 }
 
 /// The bytes of a window from some place on, in two vectors.
-struct Halves(__m256i, __m256i);
+struct Loaded(__m256i, __m256i);
 
-impl Halves {
+impl Loaded {
     #[inline]
     #[target_feature(enable = "avx2")]
     fn at(window: &Window, place: usize) -> Self {
@@ -142,7 +127,7 @@ impl Halves {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn letters_of_two(first: &Halves, second: &Halves) -> Known {
+fn letters_of_two(first: &Loaded, second: &Loaded) -> Known {
     let low = (second.0, column(first.0), begins_letter_of_two(first.0, second.0));
     let high = (second.1, column(first.1), begins_letter_of_two(first.1, second.1));
     Known {
@@ -205,7 +190,7 @@ fn begins_kana(first: __m256i, second: __m256i, third: __m256i) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn begins_punctuation(first: __m256i, second: __m256i, third: __m256i) -> __m256i {
-    let stop = in_range(third, THIRD_OF_STOP, column(third));
+    let stop = _mm256_andnot_si256(between(third, NO_STOP), between(third, THIRD_OF_STOP));
     let stop = _mm256_and_si256(stop, begins_with(STOP, first, second));
     let quote = between(third, THIRD_OF_QUOTE);
     let quote = _mm256_and_si256(quote, begins_with(QUOTE, first, second));

@@ -1,4 +1,7 @@
 //! Classes by thirty-two bytes at a time, where the processor has AVX2.
+//!
+//! The upper half of a byte tells its row of the ASCII table, the lower one its column. A class is
+//! some columns of some rows, so a byte is in it if both of its halves are.
 
 mod characters;
 
@@ -12,8 +15,7 @@ use super::Classes;
 use crate::tokenizer::split::window::Window;
 use crate::tokenizer::tables::low_64;
 
-/// The upper half of a byte tells its row of the ASCII table, the lower one its column. A class is
-/// some columns of some rows, so a byte is in it if both of its halves are.
+// The classes, as bits of their tables.
 const A_TO_O: u8 = 1 << 7;
 const P_TO_Z: u8 = 1 << 6;
 const DIGIT: u8 = 1 << 5;
