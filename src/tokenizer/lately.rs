@@ -29,14 +29,15 @@ const LEFT: usize = 8;
 /// What threads that have ended remembered. The next threads take it over: making new memories and
 /// filling them takes longer than encoding 100 KB. Nobody waits for the lock: a process forked while
 /// it was held would wait for ever.
-static LEFT_BEHIND: Mutex<Vec<Lately>> = Mutex::new(Vec::new());
+#[expect(clippy::vec_box, reason = "they are not moved when a thread takes one over")]
+static LEFT_BEHIND: Mutex<Vec<Box<Lately>>> = Mutex::new(Vec::new());
 
 thread_local! {
     static LATELY: Own = const { Own(Cell::new(None)) };
 }
 
 /// What a thread remembers while it encodes nothing.
-struct Own(Cell<Option<Lately>>);
+struct Own(Cell<Option<Box<Lately>>>);
 
 impl Drop for Own {
     fn drop(&mut self) {
@@ -52,13 +53,11 @@ impl Drop for Own {
 impl Lately {
     /// Takes what the thread remembers, to be given back by `keep`: so the thread's storage is
     /// asked for twice a text and not for each piece.
-    pub(super) fn take() -> Self {
+    pub(super) fn take() -> Box<Self> {
         // The thread may be past the end of its storage.
         let own = LATELY.try_with(|lately| lately.0.take()).ok().flatten();
-        own.or_else(|| LEFT_BEHIND.try_lock().ok()?.pop()).unwrap_or_else(|| Self {
-            short: Short::new(),
-            long: Long::new(),
-            used: false,
+        own.or_else(|| LEFT_BEHIND.try_lock().ok()?.pop()).unwrap_or_else(|| {
+            Box::new(Self { short: Short::new(), long: Long::new(), used: false })
         })
     }
 
@@ -71,7 +70,7 @@ impl Lately {
     }
 
     /// Gives back what `take` took.
-    pub(super) fn keep(mut self) {
+    pub(super) fn keep(mut self: Box<Self>) {
         self.used = true;
         // Past the end of the thread's storage nothing is kept: what is lost is only time.
         let _ = LATELY.try_with(|lately| lately.0.set(Some(self)));
