@@ -11,6 +11,7 @@
 //! this finds ninety. What is between them is a token most often, and found by one look. Such
 //! text takes three fifths of the time with it.
 
+use super::bits;
 use super::border_bits::{self, LONG_CHAR, SIDE};
 use super::tables::table;
 
@@ -24,7 +25,8 @@ const _: () = assert!(BITS.len() * 64 == border_bits::COUNT);
 /// Places that are told of at once.
 const PLACES: usize = 64;
 /// What tells of them: some bytes before the first of them, and some behind the last.
-type Around = [u8; SIDE + PLACES + 5];
+type Around = [u8; AROUND_LEN];
+const AROUND_LEN: usize = SIDE + PLACES + 5;
 
 /// The borders among the places from `start` on, a bit for each, and the place up to which they tell: past
 /// `start`, and at most `end`, where a piece ends.
@@ -44,30 +46,18 @@ pub(super) fn next(text: &[u8], start: usize, end: usize) -> (u64, usize) {
 /// The borders among the first so many places, one at least.
 #[inline]
 fn among(around: &Around, count: usize) -> u64 {
-    let mut borders = 0;
-    let mut places = long_chars(around) & (u64::MAX >> (PLACES - count));
-    while places != 0 {
-        let place = places.trailing_zeros() as usize % PLACES;
-        places &= places - 1;
-        borders |= u64::from(!may_merge(around, place)) << place;
-    }
-    borders
+    let places = long_chars(around) & (u64::MAX >> (PLACES - count));
+    let border = |place| u64::from(!may_merge(around, place)) << place;
+    bits::places(places).fold(0, |borders, place| borders | border(place))
 }
 
 /// The places where a long character begins.
 #[inline]
 fn long_chars(around: &Around) -> u64 {
-    const TOPS: u64 = 0x8080_8080_8080_8080;
-    // Moves the top bits of eight bytes together.
-    const TOGETHER: u64 = 0x0002_0408_1020_4081;
     // All from `LONG_CHAR` on have its three bits.
     const { assert!(LONG_CHAR == 0xe0) };
-    let (blocks, _) = around[SIDE..SIDE + PLACES].as_chunks();
-    blocks.iter().rev().fold(0, |places, block| {
-        let block = u64::from_le_bytes(*block);
-        let long = block & block << 1 & block << 2 & TOPS;
-        places << 8 | long.wrapping_mul(TOGETHER) >> 56
-    })
+    let places = around[SIDE..].first_chunk();
+    places.map_or(0, |places| bits::of_bytes(places, |block| block & block << 1 & block << 2))
 }
 
 /// Whether any merge looks like the border at a place.
@@ -83,7 +73,7 @@ fn may_merge(around: &Around, place: usize) -> bool {
 /// piece does no harm, since no half of a merge reaches there; past those of the text are zeros.
 #[cold]
 fn at_an_end(text: &[u8], start: usize) -> Around {
-    let mut around = [0; SIDE + PLACES + 5];
+    let mut around = [0; AROUND_LEN];
     let first = start.saturating_sub(SIDE);
     let behind = &mut around[first + SIDE - start..];
     let count = behind.len().min(text.len() - first);

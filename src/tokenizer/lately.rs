@@ -10,6 +10,7 @@ use std::cell::Cell;
 use std::sync::Mutex;
 
 use super::Rank;
+use super::bits;
 use super::key::Key;
 use super::long::Long;
 use super::short::Short;
@@ -83,14 +84,11 @@ impl Lately {
         stretch: &Stretch<'_>,
         out: &mut Vec<Rank>,
     ) {
-        let mut ends = stretch.ends;
         let mut start = stretch.begun;
-        while ends != 0 {
-            let end = ends.trailing_zeros() as usize;
+        for end in bits::places(stretch.ends) {
             let key = Key::in_window(stretch.window, start, end);
             self.encode_keyed(key, text, stretch.start + start, stretch.start + end, out);
             start = end;
-            ends &= ends - 1;
         }
     }
 

@@ -18,6 +18,7 @@
 //! # Ok::<(), openai_harmony::Error>(())
 //! ```
 
+mod bits;
 mod border_bits;
 mod borders;
 mod decode;

@@ -10,16 +10,15 @@ use super::tables::low_32;
 pub(super) type Unit = [Rank; 4];
 
 /// Sixteen bytes of a piece as two halves, the lower one first.
-pub(super) type Halves = [u64; 2];
-
 #[inline]
-pub(super) fn halves([a, b, c, d]: Unit) -> Halves {
+pub(super) fn halves([a, b, c, d]: Unit) -> [u64; 2] {
     let both = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
     [both(a, b), both(c, d)]
 }
 
+/// The unit with these halves.
 #[inline]
-pub(super) fn unit(halves: Halves) -> Unit {
+pub(super) fn unit(halves: [u64; 2]) -> Unit {
     let [[a, b], [c, d]] = halves.map(|half| [low_32(half), low_32(half >> 32)]);
     [a, b, c, d]
 }

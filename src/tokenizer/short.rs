@@ -4,7 +4,7 @@ use super::key::Key;
 use super::neighbours::Neighbours;
 use super::places::{Places, Unit, halves, unit};
 use super::words::Word;
-use super::{Rank, borders, kept, perfect_hash, search, words};
+use super::{Rank, bits, borders, kept, perfect_hash, search, words};
 
 /// Places for pieces that are tokens, 16 bytes each: 256 KiB. Sets of two, as below, cost more by
 /// the second look than they gain.
@@ -74,15 +74,13 @@ impl Short {
     ) {
         let (mut begun, mut at) = (start, start);
         while at < end {
-            let (mut borders, next) = borders::next(text, at, end);
-            while borders != 0 {
-                let border = at + borders.trailing_zeros() as usize;
+            let (borders, next) = borders::next(text, at, end);
+            for border in bits::places(borders).map(|place| at + place) {
                 // The piece's own beginning may be told as a border too.
                 if border > begun {
                     self.encode_segment(text, begun, border, out);
                     begun = border;
                 }
-                borders &= borders - 1;
             }
             at = next;
         }

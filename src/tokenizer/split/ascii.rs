@@ -6,9 +6,10 @@
 //! character could have belonged to the run.
 
 use super::chars::ascii_flags;
-use super::classes::portable::{TOP, letters};
+use super::classes::portable::letters;
 use super::contraction;
 use super::flags::{LETTER, NEWLINE, NUMBER, SPACE};
+use crate::tokenizer::bits::TOP;
 
 /// The end of the piece that begins at `start`, if only ASCII decides it.
 pub(super) fn piece_end(text: &[u8], start: usize) -> Option<usize> {

@@ -50,7 +50,7 @@ pub(super) trait PieceSink {
 
 /// Bytes of text from which on a window is worth its while.
 const SHORTEST_TEXT: usize = 16;
-/// What a window has to get on, in bytes; see `classes::NOWHERE` too.
+/// What a window has to get on, in bytes.
 const LEAST_GAIN: usize = 24;
 /// Bytes that are cut piece by piece where a window does not get on, at first and at most.
 const FIRST_DETOUR: usize = 64;

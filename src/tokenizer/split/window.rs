@@ -9,6 +9,7 @@
 use super::classes::vectors;
 use super::classes::{Classes, Known, are_many, portable};
 use super::contraction;
+use crate::tokenizer::bits;
 
 /// The bytes that are looked at, and sixteen more, so that sixteen can be read from each of them on.
 pub(in crate::tokenizer) type Window = [u8; WINDOW_LEN + 16];
@@ -143,28 +144,26 @@ fn words(classes: &Classes) -> u64 {
 /// Capitals behind letters without case that begin a piece. Those of which that is not decided become
 /// strange.
 ///
-/// Such a capital begins a piece if a small letter came before in its word. If not, all of the word so far is capitals and
-/// letters without case, in any order; it goes on if more letters follow, and else it ends behind
-/// the last letter without case.
+/// Such a capital begins a piece if a small letter came before in its word. If not, all of the word so
+/// far is capitals and letters without case, in any order; it goes on if more letters follow, and else
+/// it ends behind the last letter without case.
 fn capitals_behind_caseless(classes: &mut Classes, len: usize, midst: bool) -> u64 {
     let mut starts = 0;
-    let mut places = classes.capital & behind(classes.caseless);
-    while places != 0 {
-        let at = places.trailing_zeros();
-        places &= places - 1;
-        let bit = |at: u32| 1_u64.unbounded_shl(at);
-        let end = at + (classes.capital >> at).trailing_ones();
-        let caseless_start = at - (classes.caseless << (64 - at)).leading_ones();
-        let before = caseless_start.checked_sub(1).map_or(0, bit);
+    for at in bits::places(classes.capital & behind(classes.caseless)) {
+        let this = 1 << at;
+        // None if the capitals go on behind the window.
+        let behind_capitals = behind_runs(this, classes.capital);
+        let caseless = (classes.caseless << (64 - at)).leading_ones() as usize;
+        let before = (at - caseless).checked_sub(1).map_or(0, |before| 1 << before);
         // A contraction ends a word, and a small letter before it belongs to another one.
         let unknown = before == 0 && midst
-            || bit(end) & classes.strange & !behind_text(len) != 0
-            || end == 64
+            || behind_capitals & classes.strange & !behind_text(len) != 0
+            || behind_capitals == 0
             || classes.apostrophe != 0;
         if unknown {
-            classes.strange |= bit(at);
-        } else if before & classes.small != 0 || bit(end) & classes.letter() == 0 {
-            starts |= bit(at);
+            classes.strange |= this;
+        } else if before & classes.small != 0 || behind_capitals & classes.letter() == 0 {
+            starts |= this;
         }
     }
     starts
@@ -216,11 +215,8 @@ fn decided(classes: &Classes) -> u64 {
 
 /// Contractions belong to the word before them.
 fn without_contractions(mut starts: u64, window: &Window, classes: &Classes) -> u64 {
-    let mut apostrophes = classes.apostrophe & behind(classes.letter());
     let mut last_end = 0;
-    while apostrophes != 0 {
-        let at = apostrophes.trailing_zeros() as usize;
-        apostrophes &= apostrophes - 1;
+    for at in bits::places(classes.apostrophe & behind(classes.letter())) {
         // A contraction has none of its own: `it's't` is `it's` and `'t`.
         if at == last_end {
             continue;

@@ -8,16 +8,15 @@ pub(super) mod portable;
 #[cfg(target_arch = "x86_64")]
 pub(super) mod vectors;
 
+use super::LEAST_GAIN;
 use super::chars::Char;
 use super::flags::{LETTER, LOWER, NUMBER, SPACE, UPPER};
-use super::window::{WINDOW_LEN, Window};
+use super::window::Window;
+use crate::tokenizer::bits;
 
 /// How many characters of a window are looked up. The window ends before any more: where there are many,
 /// going from piece to piece is as fast.
 const LOOK_UPS: u32 = 6;
-
-/// A window that ends before so many bytes has got nowhere; `LEAST_GAIN` of `split` says the same.
-const NOWHERE: u32 = 24;
 
 /// Whether there are so many of these characters that looking them up one by one takes longer than
 /// asking all bytes for all classes.
@@ -113,13 +112,13 @@ impl Classes {
         self.caseless |= known.caseless;
         let unknown = self.firsts() & !(self.letter() | known.punctuation);
         let too_many = without_first(unknown, LOOK_UPS);
-        if too_many.trailing_zeros() < NOWHERE {
+        if (too_many.trailing_zeros() as usize) < LEAST_GAIN {
             self.strange = u64::MAX;
             return;
         }
         self.strange |= too_many;
         let mut marks = 0;
-        for at in places(unknown & !too_many) {
+        for at in bits::places(unknown & !too_many) {
             let Some(char) = Char::at(window, at) else { break };
             let bytes = ((1 << char.len) - 1) << at;
             let if_in = |flags: u8| if char.is_all(flags) { bytes } else { 0 };
@@ -141,7 +140,7 @@ impl Classes {
     /// punctuation of a single character is no match for it: that goes to the word which the mark
     /// begins. So it is in `!❤️`, but `❤️` alone is a word.
     fn take_marks_from_letters(&mut self, marks: u64) {
-        for at in places(marks & !self.continuation) {
+        for at in bits::places(marks & !self.continuation) {
             let before = !self.continuation & ((1 << at) - 1);
             let Some(last) = before.checked_ilog2() else { continue };
             let punctuation = self.punctuation();
@@ -154,20 +153,12 @@ impl Classes {
     }
 }
 
-/// The places of bits in a window.
-fn places(mut bits: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let first = (bits != 0).then(|| bits.trailing_zeros() as usize % WINDOW_LEN);
-        bits &= bits.wrapping_sub(1);
-        first
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::tokenizer::split::window::WINDOW_LEN;
 
     /// By the names that the standard library has for them.
     fn expected(window: &Window) -> Classes {

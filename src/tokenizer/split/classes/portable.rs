@@ -1,11 +1,10 @@
 //! Classes by eight bytes at a time, on any processor.
 
 use super::Classes;
+use crate::tokenizer::bits::{self, TOP};
 use crate::tokenizer::split::window::{WINDOW_LEN, Window};
 
 const EACH: u64 = 0x0101_0101_0101_0101;
-/// What tells of a byte whether it is in a class.
-pub(in super::super) const TOP: u64 = 0x80 * EACH;
 /// What tells small letters from capitals in ASCII.
 const CASE: u64 = 0x20 * EACH;
 
@@ -33,12 +32,8 @@ pub(in super::super) fn classes(window: &Window) -> Classes {
 
 /// The bytes of characters behind the first, among those that are looked at in a window.
 pub(in super::super) fn continuation(window: &Window) -> u64 {
-    let (blocks, _) = window[..WINDOW_LEN].as_chunks();
-    let bits_of = |block: &[u8; 8]| {
-        let block = u64::from_le_bytes(*block);
-        bits(block & !(block << 1))
-    };
-    blocks.iter().rev().fold(0, |all, block| all << 8 | bits_of(block))
+    let bytes = window.first_chunk();
+    bytes.map_or(0, |bytes| bits::of_bytes(bytes, |block| block & !(block << 1)))
 }
 
 /// Adds the classes of eight bytes, the first of which has this place.
@@ -53,7 +48,7 @@ fn add(all: &mut Classes, block: u64, place: u32) {
     let newline = one(b'\n') | one(b'\r');
     let blank = one(b' ');
 
-    let ascii = |found: u64| bits(found & !block) << place;
+    let ascii = |found: u64| bits::of_eight(found & !block) << place;
     all.capital |= ascii(letter & !small);
     all.small |= ascii(small);
     all.digit |= ascii(range(b'0', b'9'));
@@ -62,10 +57,5 @@ fn add(all: &mut Classes, block: u64, place: u32) {
     all.blank |= ascii(blank);
     all.apostrophe |= ascii(one(b'\''));
     all.slash |= ascii(one(b'/'));
-    all.non_ascii |= bits(block) << place;
-}
-
-/// The top bits of eight bytes, the first one's lowest.
-fn bits(block: u64) -> u64 {
-    ((block & TOP) >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
+    all.non_ascii |= bits::of_eight(block) << place;
 }
