@@ -18,13 +18,13 @@ import re
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import List
+from typing import List, Sequence
 
 from comparison import corpora, table
 from comparison.environments import Environments
 from comparison.lab import Lab
 from comparison.measures import Result
-from comparison.rows import ROWS
+from comparison.rows import ROWS, Row
 
 PROJECT = Path(__file__).parents[1]
 SWEEPS = 3
@@ -45,22 +45,22 @@ def options() -> argparse.Namespace:
     parser.add_argument("--clock", choices=["processor", "wall"], default="processor")
     parser.add_argument("--ours", default=sys.executable, metavar="PYTHON", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
-    if not any(re.search(chosen.rows, row.work) for row in ROWS):
-        parser.error(f"no row matches {chosen.rows!r}")
+    pattern, chosen.rows = chosen.rows, [row for row in ROWS if re.search(chosen.rows, row.work)]
+    if not chosen.rows:
+        parser.error(f"no row matches {pattern!r}")
     if chosen.rounds is not None and (chosen.rounds < 1 or chosen.rounds % SWEEPS):
         parser.error(f"--rounds: {chosen.rounds} is not a multiple of {SWEEPS}")
     return chosen
 
 
-def measure(lab: Lab, pattern: str) -> List[Result]:
+def measure(lab: Lab, rows: Sequence[Row]) -> List[Result]:
     """Goes through all rows several times: a machine that others share can be slow for longer than
     all rounds of a row take."""
     for sweep in range(1, SWEEPS + 1):
         results: List[Result] = []
-        for row in ROWS:
-            if re.search(pattern, row.work):
-                print(f"  {row.work} ({sweep} of {SWEEPS})", file=sys.stderr, flush=True)
-                results += row.measure(lab)
+        for row in rows:
+            print(f"  {row.work} ({sweep} of {SWEEPS})", file=sys.stderr, flush=True)
+            results += row.measure(lab)
     return results
 
 
