@@ -1,6 +1,6 @@
-//! What lenient parsing mends.
+//! What lenient parsing repairs.
 
-/// What lenient parsing mended; docs/parsing.md has an example of each.
+/// What lenient parsing repaired; docs/parsing.md has an example of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RepairKind {
@@ -36,8 +36,20 @@ pub enum RepairKind {
     UnknownToken,
     /// Words or markers in a header that are no field of it.
     HeaderNoise,
-    /// The end of the tokens inside a header.
+    /// A header that breaks off, by the end of the tokens or before a call has its content.
     TruncatedHeader,
+    /// A channel's name without its `<|channel|>`.
+    MissingChannel,
+    /// Text without any header: the assistant's, on `final`.
+    MissingHeader,
+    /// A word that nothing announces, read as the content type or the recipient.
+    BareWord,
+    /// A known tool where another field is due: the recipient.
+    MisplacedRecipient,
+    /// A known recipient in another spelling, or with something glued to it.
+    GluedRecipient,
+    /// The first bytes of a character whose others never came: in no content.
+    CutCharacter,
 }
 
 impl RepairKind {
@@ -61,6 +73,12 @@ impl RepairKind {
             Self::UnknownToken => "unknown_token",
             Self::HeaderNoise => "header_noise",
             Self::TruncatedHeader => "truncated_header",
+            Self::MissingChannel => "missing_channel",
+            Self::MissingHeader => "missing_header",
+            Self::BareWord => "bare_word",
+            Self::MisplacedRecipient => "misplaced_recipient",
+            Self::GluedRecipient => "glued_recipient",
+            Self::CutCharacter => "cut_character",
         }
     }
 }

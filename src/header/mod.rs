@@ -12,15 +12,17 @@
 //! is the content type.
 //!
 //! [`write`] renders a message's header, [`read`] reads it back or says what is wrong with it,
-//! and [`mend`] makes the best of headers that [`read`] refuses.
+//! and [`repair`] makes the best of a damaged one.
 
-mod mend;
 mod read;
+mod repair;
+mod tools;
 mod words;
 mod write;
 
-pub(crate) use mend::{Ending, Mended, mend};
 pub(crate) use read::read;
+pub(crate) use repair::{Ending, NameRun, Repaired, Setting, repair};
+pub(crate) use tools::Tools;
 pub(crate) use words::Words;
 pub use write::HeaderStyle;
 pub(crate) use write::{HeaderSink, check, write};

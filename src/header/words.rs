@@ -110,6 +110,20 @@ impl Words {
         String::from_utf8_lossy(self.bytes(range)).into_owned()
     }
 
+    /// Where a byte of a word's [lossy](Self::lossy) text stands in the header's text.
+    pub(super) fn offset_of(&self, word: &Word, lossy: usize) -> usize {
+        let (mut offset, mut left) = (word.text.start, lossy);
+        for chunk in self.bytes(word.text.clone()).utf8_chunks() {
+            if left <= chunk.valid().len() {
+                return offset + left;
+            }
+            offset += chunk.valid().len() + chunk.invalid().len();
+            left -= chunk.valid().len();
+            left = left.saturating_sub(char::REPLACEMENT_CHARACTER.len_utf8());
+        }
+        offset
+    }
+
     /// The length of the header's text in bytes.
     pub(super) fn len(&self) -> usize {
         self.text.len()

@@ -22,7 +22,6 @@ impl StreamableParser {
     /// Between messages.
     pub(super) fn on_start(&mut self, token: u32, index: usize) -> Result<()> {
         if token == special::START {
-            self.report_stray(index);
             self.state = State::Header(HeaderState::new(index, Begin::Start));
             return Ok(());
         }
@@ -36,6 +35,11 @@ impl StreamableParser {
     /// In a header: its tokens are gathered, and those that cannot stand in one are found.
     pub(super) fn on_header(&mut self, token: u32, index: usize) -> Result<()> {
         let State::Header(header) = &mut self.state else { return Ok(()) };
+        if header.begin == Begin::Stray {
+            let from = header.from;
+            self.on_stray(from, token, index);
+            return Ok(());
+        }
         match token {
             special::MESSAGE => return self.end_header(index),
             special::START if header.begin == Begin::Given && header.from == index => {
@@ -51,19 +55,19 @@ impl StreamableParser {
             _ => {}
         }
         if !self.strict {
-            self.mend_header(token, index);
+            self.on_lenient_header(token, index);
             return Ok(());
         }
         if self.tokenizer.is_special_token(token) {
             self.state = match token {
                 special::START => State::Header(HeaderState::new(index, Begin::Start)),
-                _ => State::Start { stray_from: None },
+                _ => State::Start,
             };
             let text = self.text_of(index..index + 1);
             return Err(Error::at(ErrorKind::UnexpectedInHeader { text }, index));
         }
         if self.tokenizer.token_bytes(token).is_none() {
-            self.state = State::Start { stray_from: None };
+            self.state = State::Start;
             return Err(Error::at(ErrorKind::InvalidToken { token }, index));
         }
         Ok(())
@@ -71,13 +75,12 @@ impl StreamableParser {
 
     /// `<|message|>`: the header is complete.
     pub(super) fn end_header(&mut self, index: usize) -> Result<()> {
-        let state = std::mem::replace(&mut self.state, State::Start { stray_from: None });
-        let State::Header(header) = state else { return Ok(()) };
-        self.words.split(self.tokenizer, &self.tokens[header.body()..index]);
+        let State::Header(header) = self.take_state() else { return Ok(()) };
         if !self.strict {
-            self.open_mended(&header, index);
+            self.open_repaired(&header, index);
             return Ok(());
         }
+        self.words.split(self.tokenizer, &self.tokens[header.body()..index]);
         let read = header::read(&self.words, self.given_role, header.names_author())
             .map_err(|error| error.at_token(index))?;
         self.open(header.from, index, read);
@@ -87,15 +90,26 @@ impl StreamableParser {
     pub(super) fn open(&mut self, from: usize, index: usize, header: Header) {
         self.given_role = None;
         self.report_start(from..index + 1, &header);
+        self.open_content(header, index + 1);
+    }
+
+    /// Begins the content of a message at this token.
+    pub(super) fn open_content(&mut self, header: Header, from: usize) {
         self.state = State::Content(Box::new(Open {
             message: header.into_message(),
             text: String::new(),
             decoder: Utf8Decoder::default(),
-            from: index + 1,
+            from,
             reported: 0,
-            uncovered: index + 1,
+            uncovered: from,
             held_from: None,
+            headerless: false,
         }));
+    }
+
+    /// The state, which `<|start|>` is due in unless another one is set.
+    pub(super) fn take_state(&mut self) -> State {
+        std::mem::replace(&mut self.state, State::Start)
     }
 
     /// In a message's content.
@@ -106,7 +120,7 @@ impl StreamableParser {
             self.close(index, Some(token));
             return Ok(());
         }
-        if !self.strict && self.mend_content(token, index) {
+        if !self.strict && self.on_lenient_content(token, index) {
             return Ok(());
         }
         if self.push_content(token) || !self.strict {
@@ -156,11 +170,7 @@ impl StreamableParser {
         }
         self.finish_character();
         self.report_content(end);
-        let State::Content(open) =
-            std::mem::replace(&mut self.state, State::Start { stray_from: None })
-        else {
-            return;
-        };
+        let State::Content(open) = self.take_state() else { return };
         let Open { message, text, .. } = *open;
         self.complete(message, text);
         self.report_end(end, stop_token);

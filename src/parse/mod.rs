@@ -13,7 +13,7 @@
 
 mod event;
 mod grammar;
-mod recover;
+mod lenient;
 mod report;
 mod state;
 mod stream;

@@ -38,6 +38,18 @@ impl StreamableParser {
         }
     }
 
+    /// The last tokens of a message that brought no text: the first bytes of a character whose
+    /// others never came.
+    pub(super) fn cover_cut_character(&mut self, end: usize) {
+        let State::Content(open) = &mut self.state else { return };
+        if self.recording && open.uncovered < end {
+            let span = open.uncovered..end;
+            open.uncovered = end;
+            let index = self.messages.len();
+            self.events.push(Event::ContentDelta { span, index, text: String::new() });
+        }
+    }
+
     pub(super) fn report_end(&mut self, end: usize, stop_token: Option<u32>) {
         if self.recording {
             self.events.push(Event::MessageEnd {

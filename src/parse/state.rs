@@ -2,13 +2,14 @@
 
 use serde::Serialize;
 
+use super::lenient::HELD_AT_MOST;
 use super::utf8::Utf8Decoder;
 use crate::chat::{Author, Message, Role};
 
 /// How to parse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ParseOptions {
-    /// Whether damage raises, the default, or is mended and reported.
+    /// Whether damage raises, the default, or is repaired and reported.
     pub strict: bool,
 }
 
@@ -68,10 +69,7 @@ pub struct HeaderData<'a> {
 /// The states of the machine.
 #[derive(Debug, Clone)]
 pub(super) enum State {
-    Start {
-        /// Where a run of tokens with no place began; only in lenient parsing.
-        stray_from: Option<usize>,
-    },
+    Start,
     Header(HeaderState),
     Content(Box<Open>),
     Finished,
@@ -85,6 +83,8 @@ pub(super) struct HeaderState {
     pub(super) begin: Begin,
     pub(super) has_channel: bool,
     pub(super) has_constrain: bool,
+    /// At how many tokens lenient parsing looks whether this still is a header.
+    pub(super) next_look: usize,
 }
 
 /// How a header began.
@@ -98,11 +98,15 @@ pub(super) enum Begin {
     Unmarked,
     /// Inside the content of another message: the assistant's; only in lenient parsing.
     InContent,
+    /// Between messages, with text that may be a header's or a whole message; only in lenient
+    /// parsing.
+    Stray,
 }
 
 impl HeaderState {
     pub(super) fn new(from: usize, begin: Begin) -> Self {
-        Self { from, begin, has_channel: false, has_constrain: false }
+        let next_look = HELD_AT_MOST + 1;
+        Self { from, begin, has_channel: false, has_constrain: false, next_look }
     }
 
     /// Whether a role in the header counts for more than a given one.
@@ -112,7 +116,8 @@ impl HeaderState {
 
     /// The role of a header that may name none.
     pub(super) fn implied_role(&self) -> Option<Role> {
-        matches!(self.begin, Begin::Unmarked | Begin::InContent).then_some(Role::Assistant)
+        matches!(self.begin, Begin::Unmarked | Begin::InContent | Begin::Stray)
+            .then_some(Role::Assistant)
     }
 
     /// Where the header's words begin.
@@ -136,6 +141,8 @@ pub(super) struct Open {
     pub(super) uncovered: usize,
     /// Where a `<|channel|>` stands that may begin the next header; only in lenient parsing.
     pub(super) held_from: Option<usize>,
+    /// Whether no `<|message|>` began the content; only in lenient parsing.
+    pub(super) headerless: bool,
 }
 
 /// What the last token added to the content: a text from a byte offset to its end.

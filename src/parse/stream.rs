@@ -6,7 +6,7 @@ use super::state::{
 };
 use crate::chat::{Content, HeaderFields, Message, Role};
 use crate::error::{Error, ErrorKind, Result};
-use crate::header::{self, Words};
+use crate::header::{self, Tools, Words};
 use crate::tokenizer::Tokenizer;
 
 /// Parses tokens to messages while they arrive.
@@ -34,6 +34,8 @@ use crate::tokenizer::Tokenizer;
 pub struct StreamableParser {
     pub(super) tokenizer: Tokenizer,
     pub(super) strict: bool,
+    /// The recipients that were offered; lenient parsing knows them in any spelling.
+    pub(super) tools: Tools,
     /// The role that the parser was made with.
     first_role: Option<Role>,
     /// The role of the next header, where the caller knows it.
@@ -76,6 +78,7 @@ impl StreamableParser {
         Ok(Self {
             tokenizer: encoding.into(),
             strict: options.strict,
+            tools: Tools::default(),
             first_role: role,
             given_role: role,
             tokens: Vec::new(),
@@ -90,10 +93,17 @@ impl StreamableParser {
         })
     }
 
+    /// The recipients that were offered.
+    #[doc(hidden)]
+    pub fn with_tools(mut self, tools: &[String]) -> Result<Self> {
+        self.tools = Tools::new(tools)?;
+        Ok(self)
+    }
+
     fn first_state(role: Option<Role>) -> State {
         match role {
             Some(_) => State::Header(HeaderState::new(0, Begin::Given)),
-            None => State::Start { stray_from: None },
+            None => State::Start,
         }
     }
 
@@ -133,12 +143,8 @@ impl StreamableParser {
         self.delta = Delta::None;
         let end = self.tokens.len();
         match &self.state {
-            State::Start { .. } => self.report_stray(end),
-            State::Finished => {}
-            State::Content(_) => {
-                self.release_held(end);
-                self.close(end, None);
-            }
+            State::Start | State::Finished => {}
+            State::Content(_) => self.end_content(end),
             State::Header(header) if self.is_prompt_end(header) => {}
             State::Header(_) if self.strict => {
                 return Err(Error::at(ErrorKind::UnexpectedEos, end));
@@ -252,7 +258,7 @@ impl StreamableParser {
         match self.state {
             State::Content(_) => self.on_content(token, index),
             State::Header(_) => self.on_header(token, index),
-            State::Start { .. } | State::Finished => self.on_start(token, index),
+            State::Start | State::Finished => self.on_start(token, index),
         }
     }
 }
@@ -274,15 +280,16 @@ impl StreamableParser {
         &self.tokens
     }
 
-    /// All that lenient parsing mended, in the order in which it was told.
+    /// All that lenient parsing repaired, in the order in which it was reported.
     pub fn repairs(&self) -> &[Repair] {
         &self.repairs
     }
 
     /// Where in the grammar the parser is.
     pub fn state(&self) -> StreamState {
-        match self.state {
-            State::Start { .. } | State::Finished => StreamState::ExpectStart,
+        match &self.state {
+            State::Start | State::Finished => StreamState::ExpectStart,
+            State::Header(header) if header.begin == Begin::Stray => StreamState::ExpectStart,
             State::Header(_) => StreamState::Header,
             State::Content(_) => StreamState::Content,
         }
@@ -291,7 +298,8 @@ impl StreamableParser {
     /// The state with its data.
     pub fn state_data(&self) -> StateData<'_> {
         match &self.state {
-            State::Start { .. } | State::Finished => StateData::ExpectStart,
+            State::Start | State::Finished => StateData::ExpectStart,
+            State::Header(header) if header.begin == Begin::Stray => StateData::ExpectStart,
             State::Header(header) => {
                 StateData::Header { header_tokens: &self.tokens[header.body()..] }
             }

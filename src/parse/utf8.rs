@@ -70,6 +70,13 @@ impl Utf8Decoder {
     }
 }
 
+impl Utf8Decoder {
+    /// Forgets a character whose end has not arrived, and says how many bytes of it had.
+    pub(super) fn drop_pending(&mut self) -> usize {
+        std::mem::take(&mut self.length)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

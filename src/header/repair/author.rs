@@ -1,0 +1,162 @@
+//! Whose message it is: the first word of a damaged header.
+
+use super::super::TO;
+use super::super::read::{author_of, names_a_tool};
+use super::super::words::Kind;
+use super::spelling::{NameRun, glued_role};
+use super::{Draft, Ending, Field};
+use crate::chat::{Author, Role};
+use crate::repair::RepairKind;
+
+impl Draft<'_> {
+    pub(super) fn read_author(&mut self) {
+        let first = self.peek_plain().map(|word| self.text(word)).unwrap_or_default();
+        match self.setting.given {
+            Some(role) if !self.setting.named => self.read_behind_given(role, &first),
+            Some(role) => self.read_implied(role, &first),
+            None => self.read_named(&first),
+        }
+    }
+
+    /// Behind a role that the caller gave; a model may say it again.
+    fn read_behind_given(&mut self, role: Role, first: &str) {
+        self.author = role.into();
+        if first == role.as_str() {
+            self.at += 1;
+        } else if let Some(run) = NameRun::read(first).filter(|run| run.role == Some(role)) {
+            self.take_run(run, role);
+        } else {
+            self.take_glued_role(first);
+        }
+    }
+
+    /// In a header that began without `<|start|>`: the assistant's if it names nobody.
+    fn read_implied(&mut self, role: Role, first: &str) {
+        self.author = role.into();
+        if self.setting.stray && !self.has_recipient_word() {
+            self.skip_stray_role(role, first);
+        } else if let Some(author) = author_of(first) {
+            self.take_author(author);
+        } else if let Some(run) = NameRun::read(first).filter(|run| run.role.is_some()) {
+            self.take_run(run, role);
+        } else if names_a_tool(first) && !first.starts_with(TO) && self.is_for_assistant() {
+            self.take_author(Author::new(Role::Tool, first));
+        } else if !self.take_glued_role(first) {
+            self.take_misplaced_recipient(first);
+        }
+    }
+
+    /// Text between messages may begin with the role that stood behind a lost `<|start|>`; a
+    /// sentence that begins with the same word is left whole.
+    fn skip_stray_role(&mut self, role: Role, first: &str) {
+        if first != role.as_str() {
+            self.take_glued_role(first);
+            return;
+        }
+        if let [word, next, ..] = self.words.list()
+            && self.words.bytes(word.text.end..next.text.start).contains(&b'\n')
+        {
+            self.at += 1;
+        }
+    }
+
+    /// Behind `<|start|>`, where a role is due.
+    fn read_named(&mut self, first: &str) {
+        if let Some(author) = author_of(first) {
+            self.take_author(author);
+        } else if let Some(run) = NameRun::read(first) {
+            self.take_run(run, Role::Assistant);
+        } else if !self.take_misplaced_recipient(first) && !self.take_glued_role(first) {
+            self.guess_author(first);
+        }
+    }
+
+    fn take_author(&mut self, author: Author) {
+        self.author = author;
+        self.at += 1;
+    }
+
+    /// Roles and channels run together. A channel in them counts if no marker names one.
+    fn take_run(&mut self, run: NameRun, role: Role) {
+        let Some(word) = self.next() else { return };
+        let tokens = word.tokens;
+        self.author = run.role.unwrap_or(role).into();
+        let has_marker = self.words.list().iter().any(|word| word.kind == Kind::Channel);
+        let Some(channel) = run.channel.filter(|_| !has_marker) else {
+            return self.report(RepairKind::UnknownRole, tokens);
+        };
+        let kind = match run.role {
+            Some(_) => RepairKind::GluedChannel,
+            None => RepairKind::MissingChannel,
+        };
+        if run.role.is_none() {
+            self.report(RepairKind::MissingRole, tokens.clone());
+        }
+        self.report(kind, tokens.clone());
+        self.channel = Some(Field { value: channel.to_owned(), tokens });
+    }
+
+    /// A known tool in the role's place is called, unless it answers the assistant.
+    fn take_misplaced_recipient(&mut self, first: &str) -> bool {
+        if self.is_for_assistant() {
+            return false;
+        }
+        let Some((name, _)) = self.setting.tools.misplaced(first) else { return false };
+        let Some(word) = self.next() else { return false };
+        self.report(RepairKind::MisplacedRecipient, word.tokens.clone());
+        self.settle_recipient(Field { value: name, tokens: word.tokens });
+        true
+    }
+
+    /// A role with text or a recipient glued to it.
+    fn take_glued_role(&mut self, first: &str) -> bool {
+        if self.setting.named && self.setting.given.is_some() && !self.ending.is_cut() {
+            return false;
+        }
+        let Some(found) = glued_role(first, self.ending) else { return false };
+        let Some(word) = self.next() else { return false };
+        self.author = found.into();
+        let length = found.as_str().len();
+        let rest = first.get(length..).unwrap_or_default();
+        if let Some(name) = rest.strip_prefix(TO) {
+            self.report(RepairKind::GluedRecipient, word.tokens.clone());
+            self.read_recipient(&word, name, length + TO.len());
+        } else if self.ending.is_cut() {
+            self.keep_rest(&word, length);
+        } else {
+            self.report(RepairKind::HeaderNoise, word.tokens);
+        }
+        true
+    }
+
+    /// A first word that is no role: a tool's name, or content.
+    fn guess_author(&mut self, first: &str) {
+        let list = self.words.list();
+        let tokens = list.first().map_or(0..0, |word| word.tokens.clone());
+        let rest = list.get(1..).unwrap_or_default();
+        let has_field = rest.iter().any(|next| next.kind == Kind::Channel)
+            || rest.iter().any(|next| self.text(next).starts_with(TO));
+        let is_tool = names_a_tool(first) || has_field;
+        let is_content = match self.ending {
+            Ending::Message => false,
+            Ending::Stop(_) => !is_tool,
+            Ending::Start | Ending::Tokens | Ending::Open => !is_tool && !rest.is_empty(),
+        };
+        if first.is_empty() || first.starts_with(TO) || is_content {
+            return self.report(RepairKind::MissingRole, tokens);
+        }
+        if self.ending == Ending::Message && !is_tool && rest.is_empty() {
+            self.report(RepairKind::UnknownRole, tokens);
+        }
+        self.take_author(Author::new(Role::Tool, first));
+    }
+
+    /// Whether the header says `to=assistant`, as a tool's result does.
+    fn is_for_assistant(&self) -> bool {
+        let assistant = Role::Assistant.as_str();
+        self.words.list().iter().any(|word| {
+            word.kind == Kind::Plain
+                && self.text(word).strip_prefix(TO).is_some_and(|name| name == assistant)
+        })
+    }
+}

@@ -1,0 +1,192 @@
+//! Words that nothing announces: a content type, a field that lost its marker, content, or noise.
+
+use std::ops::Range;
+
+use super::super::TO;
+use super::super::tools::is_tool_name;
+use super::super::words::Word;
+use super::spelling::{GluedChannel, is_content_type, value_at};
+use super::{Draft, Field, is_channel};
+use crate::chat::Role;
+use crate::repair::RepairKind;
+
+impl Draft<'_> {
+    pub(super) fn read_plain(&mut self, word: &Word) {
+        let text = self.text(word);
+        if self.in_content() {
+            self.rest.push(word.text.clone());
+        } else if let Some(name) = text.strip_prefix(TO) {
+            self.read_recipient(word, name, TO.len());
+        } else if text == "to" && self.is_before_equals() {
+            self.read_spaced_recipient(word);
+        } else if self.ending.is_cut() {
+            self.read_bare_of_cut(word, &text);
+        } else {
+            self.others.push((word.clone(), self.recipient.is_some()));
+        }
+    }
+
+    /// A token with no place in a header: an unknown id, or a marker without meaning here.
+    pub(super) fn read_noise(&mut self, word: &Word) {
+        let is_unknown = self.text(word) == "\u{FFFD}";
+        let kind = if is_unknown { RepairKind::UnknownToken } else { RepairKind::HeaderNoise };
+        let is_text = self.in_content() || (self.setting.stray && self.ending.is_cut());
+        if is_text {
+            self.rest.push(word.text.clone());
+        }
+        if is_unknown || !is_text {
+            self.report(kind, word.tokens.clone());
+        }
+    }
+
+    fn is_before_equals(&self) -> bool {
+        self.peek_plain().is_some_and(|next| self.text(next).starts_with('='))
+    }
+
+    /// `to = functions.f` or `to =functions.f`.
+    fn read_spaced_recipient(&mut self, word: &Word) {
+        let Some(equals) = self.next() else { return };
+        let tokens = word.tokens.start..equals.tokens.end;
+        let name = self.text(&equals).split_off(1);
+        if !name.is_empty() {
+            self.report(RepairKind::HeaderOrder, tokens.clone());
+        }
+        let word = Word { tokens, ..equals };
+        self.read_recipient(&word, &name, 1);
+    }
+
+    /// A bare word of a header without `<|message|>`: the first that is no field begins the
+    /// content.
+    fn read_bare_of_cut(&mut self, word: &Word, text: &str) {
+        let tokens = word.tokens.clone();
+        let has_field = self.channel.is_some() || self.recipient.is_some();
+        if !has_field && self.read_channel_without_marker(word, text) {
+            return;
+        }
+        if self.content_type.is_none()
+            && let Some(length) = self.bare_type_length(text)
+        {
+            if self.recipient.is_none() {
+                self.report(RepairKind::BareWord, tokens.clone());
+            }
+            let value = text[..length].to_owned();
+            self.settle_content_type(Field { value, tokens });
+            return self.keep_rest(word, length);
+        }
+        if self.recipient.is_none()
+            && !self.setting.stray
+            && let Some((name, length)) = self.bare_tool_of_cut(text)
+        {
+            self.report(RepairKind::BareWord, tokens.clone());
+            self.settle_recipient(Field { value: name, tokens });
+            return self.keep_rest(word, length);
+        }
+        self.rest.push(word.text.clone());
+    }
+
+    /// `analysis I must` where a header is due, `finalThe answer` anywhere.
+    fn read_channel_without_marker(&mut self, word: &Word, text: &str) -> bool {
+        let tokens = word.tokens.clone();
+        if let Some(glued) = GluedChannel::find(text, self.ending).filter(|glued| glued.from == 0) {
+            self.report(RepairKind::MissingChannel, tokens);
+            self.read_glued_channel(word, text, glued);
+            return true;
+        }
+        let is_header = !self.setting.stray || self.has_recipient_word();
+        if is_header && is_channel(text) {
+            self.report(RepairKind::MissingChannel, tokens.clone());
+            self.channel = Some(Field { value: text.to_owned(), tokens });
+            return true;
+        }
+        false
+    }
+
+    /// `json` of `json{"a":1}`, or of `json` before a value or behind the recipient.
+    fn bare_type_length(&self, text: &str) -> Option<usize> {
+        let length = value_at(text).unwrap_or(text.len());
+        let is_type = text.get(..length).is_some_and(is_content_type);
+        let is_before_value = length < text.len()
+            || self.peek_plain().is_some_and(|next| value_at(&self.text(next)) == Some(0));
+        (is_type && (is_before_value || self.recipient.is_some())).then_some(length)
+    }
+
+    /// A tool's name with a value behind it.
+    fn bare_tool_of_cut(&self, text: &str) -> Option<(String, usize)> {
+        let length = value_at(text).unwrap_or(text.len());
+        let is_before_value = length < text.len()
+            || self.peek_plain().is_some_and(|next| value_at(&self.text(next)) == Some(0));
+        let name = text.get(..length).filter(|_| is_before_value)?;
+        match self.setting.tools.misplaced(name) {
+            Some((known, end)) => Some((known, end)),
+            None => is_tool_name(name).then(|| (name.to_owned(), length)),
+        }
+    }
+
+    /// Finds the fields among the words that stand bare before a `<|message|>`; the others are
+    /// noise, one repair for each run of them.
+    pub(super) fn place_others(&mut self) {
+        let others = std::mem::take(&mut self.others);
+        let mut noise: Vec<Range<usize>> = Vec::new();
+        let last = others.len().saturating_sub(1);
+        let mut has_bare_recipient = false;
+        for (at, (word, is_behind_recipient)) in others.into_iter().enumerate() {
+            let is_placed_behind = is_behind_recipient || has_bare_recipient;
+            let had_recipient = self.recipient.is_some();
+            let is_placed = self.place(&word, is_placed_behind && at == last);
+            has_bare_recipient |= !had_recipient && self.recipient.is_some();
+            if is_placed {
+                continue;
+            }
+            match noise.last_mut() {
+                Some(run) if run.end >= word.tokens.start => run.end = word.tokens.end,
+                _ => noise.push(word.tokens),
+            }
+        }
+        self.repairs.extend(noise.into_iter().map(|run| (RepairKind::HeaderNoise, run)));
+    }
+
+    /// Makes a bare word a field. `in_place` says that it stands where the content type does.
+    fn place(&mut self, word: &Word, in_place: bool) -> bool {
+        let (text, tokens) = (self.text(word), word.tokens.clone());
+        let field = Field { value: text.clone(), tokens: tokens.clone() };
+        if in_place && self.content_type.is_none() {
+            self.content_type = Some(field);
+        } else if is_channel(&text) {
+            self.place_channel(field);
+        } else if is_content_type(&text) && self.content_type.is_none() {
+            let kind = match self.recipient {
+                Some(_) => RepairKind::HeaderOrder,
+                None => RepairKind::BareWord,
+            };
+            self.report(kind, tokens);
+            self.content_type = Some(field);
+        } else if let Some(name) = self.bare_recipient(&text) {
+            if self.recipient.is_none() {
+                self.report(RepairKind::BareWord, tokens.clone());
+            }
+            self.settle_recipient(Field { value: name, tokens });
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// A channel's name without its marker; a marker's own counts for more.
+    fn place_channel(&mut self, field: Field) {
+        if self.channel.is_some() {
+            return self.report(RepairKind::DuplicateChannel, field.tokens);
+        }
+        self.report(RepairKind::MissingChannel, field.tokens.clone());
+        self.channel = Some(field);
+    }
+
+    /// A bare word that can only be a recipient.
+    fn bare_recipient(&self, text: &str) -> Option<String> {
+        if let Some((name, _)) = self.setting.tools.misplaced(text) {
+            let is_new = self.recipient.as_ref().is_none_or(|recipient| recipient.value == name);
+            return is_new.then_some(name);
+        }
+        let is_answer = self.author.role == Role::Tool && text == Role::Assistant.as_str();
+        (self.recipient.is_none() && (is_tool_name(text) || is_answer)).then(|| text.to_owned())
+    }
+}

@@ -1,0 +1,261 @@
+//! The fields that a marker or `to=` announces.
+
+use std::ops::Range;
+
+use super::super::read::is_spaced_pair;
+use super::super::tools::Lookup;
+use super::super::words::{Kind, Word};
+use super::super::{CONSTRAIN, TO};
+use super::spelling::{GluedChannel, is_content_type, value_at};
+use super::{Draft, Ending, Field, is_channel};
+use crate::chat::Role;
+use crate::repair::RepairKind;
+
+/// Channels.
+impl Draft<'_> {
+    pub(super) fn read_channel(&mut self, word: &Word) {
+        let text = self.text(word);
+        if text.is_empty() {
+            return self.read_spaced_channel(word);
+        }
+        if let Some(name) = text.strip_prefix(TO) {
+            self.report(RepairKind::HeaderOrder, word.tokens.clone());
+            return self.read_recipient(word, name, TO.len());
+        }
+        if is_channel(&text) {
+            return self.settle_channel(Field { value: text, tokens: word.tokens.clone() });
+        }
+        if let Some(glued) = GluedChannel::find(&text, self.ending) {
+            return self.read_glued_channel(word, &text, glued);
+        }
+        if let Some((name, rest)) = self.setting.tools.misplaced(&text) {
+            return self.read_tool_in_channel(word, name, rest);
+        }
+        if self.ending.is_cut() && !self.is_followed_by_field() && !self.is_cut_off_name(&text) {
+            self.report(RepairKind::EmptyChannel, word.tokens.start..word.tokens.start + 1);
+            return self.rest.push(word.text.clone());
+        }
+        self.settle_channel(Field { value: text, tokens: word.tokens.clone() });
+    }
+
+    /// Whether a recipient or another marker stands behind the word, so that it is no text.
+    fn is_followed_by_field(&self) -> bool {
+        self.words.list().get(self.at).is_some_and(|next| match next.kind {
+            Kind::Channel | Kind::Constrain => true,
+            Kind::Plain => self.text(next).starts_with(TO),
+            Kind::Noise => false,
+        })
+    }
+
+    /// Whether the tokens end within or right behind a channel's name.
+    fn is_cut_off_name(&self, text: &str) -> bool {
+        let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+        self.ending == Ending::Tokens
+            && self.at == self.words.list().len()
+            && text.chars().all(is_part)
+    }
+
+    fn read_spaced_channel(&mut self, word: &Word) {
+        let mut tokens = word.tokens.clone();
+        let Some(next) = self.peek_plain().filter(|next| is_channel(&self.text(next))) else {
+            return self.report(RepairKind::EmptyChannel, tokens);
+        };
+        tokens.end = next.tokens.end;
+        self.at += 1;
+        self.report(RepairKind::HeaderOrder, tokens.clone());
+        self.settle_channel(Field { value: self.text(next), tokens });
+    }
+
+    /// What is glued to a channel: a recipient, a content type, or words of no field.
+    pub(super) fn read_glued_channel(&mut self, word: &Word, text: &str, glued: GluedChannel) {
+        let tokens = word.tokens.clone();
+        self.report(RepairKind::GluedChannel, tokens.clone());
+        let rest = &text[glued.to..];
+        if let Some(name) = rest.strip_prefix(TO) {
+            self.read_recipient(word, name, glued.to + TO.len());
+        } else if is_content_type(rest) && !self.ending.is_cut() {
+            self.settle_content_type(Field { value: rest.to_owned(), tokens: tokens.clone() });
+        } else {
+            self.keep_rest(word, glued.to);
+        }
+        self.settle_channel(Field { value: glued.channel.to_owned(), tokens });
+    }
+
+    /// A known tool where a channel is due is called, unless another one is.
+    fn read_tool_in_channel(&mut self, word: &Word, name: String, rest: usize) {
+        self.report(RepairKind::MisplacedRecipient, word.tokens.clone());
+        self.keep_rest(word, rest);
+        if !self.has_recipient_word() {
+            self.settle_recipient(Field { value: name, tokens: word.tokens.clone() });
+        }
+    }
+
+    /// Of several channels the last known one counts.
+    fn settle_channel(&mut self, next: Field) {
+        let loser = match self.channel.take() {
+            Some(first) if is_channel(&first.value) && !is_channel(&next.value) => {
+                self.channel = Some(first);
+                Some(next)
+            }
+            first => {
+                self.channel = Some(next);
+                first
+            }
+        };
+        if let Some(Field { tokens, .. }) = loser {
+            self.report(RepairKind::DuplicateChannel, tokens);
+        }
+    }
+}
+
+/// Recipients.
+impl Draft<'_> {
+    /// Whether some word of the header is a recipient's, behind the current one or before.
+    pub(super) fn has_recipient_word(&self) -> bool {
+        self.recipient.is_some()
+            || self
+                .words
+                .list()
+                .iter()
+                .any(|word| word.kind != Kind::Constrain && self.text(word).starts_with(TO))
+    }
+
+    /// A name behind `to=`, which begins `offset` bytes into the word.
+    pub(super) fn read_recipient(&mut self, word: &Word, name: &str, offset: usize) {
+        let mut tokens = word.tokens.clone();
+        let (mut holder, mut offset, mut name) = (word, offset, name.to_owned());
+        let mut is_out_of_order = self.content_type.is_some();
+        if name.is_empty() {
+            let Some(next) = self.peek_plain() else {
+                return self.report(RepairKind::HeaderNoise, tokens);
+            };
+            tokens.end = next.tokens.end;
+            self.at += 1;
+            is_out_of_order = true;
+            (holder, offset, name) = (next, 0, self.text(next));
+        }
+        if is_out_of_order {
+            self.report(RepairKind::HeaderOrder, tokens.clone());
+        }
+        if let Some(end) = value_at(&name).filter(|_| self.ending.is_cut()) {
+            self.keep_rest(holder, offset + end);
+            name.truncate(end);
+        }
+        if name.is_empty() {
+            return self.report(RepairKind::HeaderNoise, tokens);
+        }
+        let value = self.respell(holder, offset, &name);
+        self.settle_recipient(Field { value, tokens });
+    }
+
+    /// The known recipient that a name means, and what is glued behind it.
+    fn respell(&mut self, word: &Word, offset: usize, name: &str) -> String {
+        let tools = self.setting.tools;
+        let Lookup::Respelled { name: known, rest } = tools.look_up(name) else {
+            return name.to_owned();
+        };
+        self.report(RepairKind::GluedRecipient, word.tokens.clone());
+        let glued = &name[rest..];
+        if is_content_type(glued) {
+            let value = glued.to_owned();
+            self.settle_content_type(Field { value, tokens: word.tokens.clone() });
+        } else if !glued.is_empty() && !self.in_content() {
+            self.keep_rest(word, offset + rest);
+        }
+        known.to_owned()
+    }
+
+    /// Of several recipients the first that is not `assistant` counts.
+    pub(super) fn settle_recipient(&mut self, next: Field) {
+        let loser = match self.recipient.take() {
+            Some(first) if first.value != Role::Assistant.as_str() => {
+                self.recipient = Some(first);
+                Some(next)
+            }
+            first => {
+                self.recipient = Some(next);
+                first
+            }
+        };
+        if let Some(Field { tokens, .. }) = loser {
+            self.report(RepairKind::DuplicateRecipient, tokens);
+        }
+    }
+
+    /// The assistant writes `to=assistant` in headers that it begins twice, and means nobody.
+    pub(super) fn settle_assistant_recipient(&mut self) {
+        let assistant = Role::Assistant;
+        let is_own = |field: &&Field| field.value == assistant.as_str();
+        let Some(tokens) = self.recipient.as_ref().filter(is_own).map(|field| field.tokens.clone())
+        else {
+            return;
+        };
+        let is_doubled =
+            |(kind, _): &&mut (RepairKind, Range<usize>)| *kind == RepairKind::DuplicateChannel;
+        if self.author.role == assistant
+            && let Some((_, doubled)) = self.repairs.iter_mut().find(is_doubled)
+        {
+            *doubled = doubled.start.min(tokens.start)..doubled.end.max(tokens.end);
+            self.recipient = None;
+        }
+    }
+}
+
+/// Content types.
+impl Draft<'_> {
+    /// The type is directly behind its marker, or behind white space. Of a header that was cut
+    /// short, it ends where the content is glued to it.
+    pub(super) fn read_constrained(&mut self, word: &Word) {
+        let mut holder = word;
+        if let Some(next) = self.words.list().get(self.at)
+            && is_spaced_pair(self.words, word, next)
+            && self.type_length(next) > 0
+        {
+            holder = next;
+            self.at += 1;
+        }
+        let length = self.type_length(holder);
+        let text = self.words.lossy(word.text.start..holder.text.start + length);
+        let tokens = word.tokens.start..holder.tokens.end;
+        self.keep_rest(holder, length);
+        if !self.has_recipient_word()
+            && let Some(name) = self.tool_in_content_type(&text)
+        {
+            self.report(RepairKind::MisplacedRecipient, tokens.clone());
+            return self.settle_recipient(Field { value: name, tokens });
+        }
+        self.settle_content_type(Field { value: format!("{CONSTRAIN}{text}"), tokens });
+    }
+
+    /// A known tool where a content type is due; one in the namespace of functions also if
+    /// another content type follows.
+    fn tool_in_content_type(&self, text: &str) -> Option<String> {
+        if let Some((name, _)) = self.setting.tools.misplaced(text) {
+            return Some(name);
+        }
+        let is_doubled =
+            self.words.list()[self.at..].iter().any(|next| next.kind == Kind::Constrain);
+        let name = text.trim_end_matches(':');
+        (is_doubled && name.starts_with("functions.")).then(|| name.to_owned())
+    }
+
+    /// How many bytes of a word belong to the content type: `json` of `json{"a":1}`.
+    fn type_length(&self, word: &Word) -> usize {
+        let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_+./".contains(byte);
+        let text = self.words.bytes(word.text.clone());
+        if self.ending.is_cut() {
+            text.iter().take_while(|byte| is_part(byte)).count()
+        } else {
+            text.len()
+        }
+    }
+
+    /// Of several content types the first counts.
+    pub(super) fn settle_content_type(&mut self, next: Field) {
+        if self.content_type.is_none() {
+            self.content_type = Some(next);
+        } else {
+            self.report(RepairKind::HeaderNoise, next.tokens);
+        }
+    }
+}

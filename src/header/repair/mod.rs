@@ -1,0 +1,268 @@
+//! Reading a header that may be damaged, or that its message's end cut short.
+//!
+//! Words are taken in their order. Every field that can be told is kept, and whatever had to be
+//! guessed is reported, never dropped. A header as the renderer writes it gives no repair. The two
+//! tables of docs/parsing.md are the contract; each of their rows has its place here or in
+//! `parse/lenient`.
+
+mod author;
+mod bare;
+mod fields;
+mod spelling;
+
+use std::ops::Range;
+
+use super::Header;
+use super::tools::Tools;
+use super::words::{Kind, Word, Words};
+use crate::chat::{Author, CHANNELS, FINAL, Role};
+use crate::repair::RepairKind;
+use crate::tokenizer::special;
+
+pub(crate) use spelling::NameRun;
+use spelling::is_cut_marker;
+
+/// How a header came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// By `<|message|>`: words that are no fields are noise.
+    Message,
+    /// By a stop token: words that are no fields are the message's content.
+    Stop(u32),
+    /// By another `<|start|>`: likewise.
+    Start,
+    /// By the end of the tokens: likewise.
+    Tokens,
+    /// It goes on, and is too long for a header: likewise.
+    Open,
+}
+
+impl Ending {
+    /// Whether the header lacks its `<|message|>`.
+    pub(crate) fn is_cut(self) -> bool {
+        self != Self::Message
+    }
+}
+
+/// What is known about a header before it is read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Setting<'a> {
+    /// The author's role, where the caller or the place gives it.
+    pub(crate) given: Option<Role>,
+    /// Whether a role in the header counts for more than the given one.
+    pub(crate) named: bool,
+    /// Whether nothing but its words says that this is a header.
+    pub(crate) stray: bool,
+    /// The recipients that were offered.
+    pub(crate) tools: &'a Tools,
+}
+
+/// What could be made of a header.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Repaired {
+    pub(crate) header: Header,
+    /// What was repaired, by the header's tokens that it concerns, in their order.
+    pub(crate) repairs: Vec<(RepairKind, Range<usize>)>,
+    /// Of a header cut short, the bytes of the words that are no fields.
+    pub(crate) content: Vec<u8>,
+    /// The first token that belongs to the content, or the end of the header.
+    pub(crate) content_from: usize,
+    /// Whether anything was read beyond the author.
+    pub(crate) says_something: bool,
+    /// Whether the content has no header of its own: its channel is a guess.
+    pub(crate) headerless: bool,
+}
+
+/// Makes the best of a header.
+pub(crate) fn repair(words: &Words, setting: Setting<'_>, ending: Ending) -> Repaired {
+    let mut draft = Draft::new(words, setting, ending);
+    draft.read_author();
+    while let Some(word) = draft.next() {
+        match word.kind {
+            Kind::Channel => draft.read_channel(&word),
+            Kind::Constrain => draft.read_constrained(&word),
+            Kind::Noise => draft.read_noise(&word),
+            Kind::Plain => draft.read_plain(&word),
+        }
+    }
+    draft.finish()
+}
+
+/// A field and its tokens, which a repair reports if another takes its place.
+#[derive(Debug, Clone)]
+struct Field {
+    value: String,
+    tokens: Range<usize>,
+}
+
+/// The fields of a header as far as they have been read.
+struct Draft<'a> {
+    words: &'a Words,
+    setting: Setting<'a>,
+    ending: Ending,
+    at: usize,
+    author: Author,
+    channel: Option<Field>,
+    recipient: Option<Field>,
+    content_type: Option<Field>,
+    /// Of a header with `<|message|>`, words that are no fields, and whether the recipient stood
+    /// before them.
+    others: Vec<(Word, bool)>,
+    /// Of a header without, stretches of the text that are content; fields lie between them.
+    rest: Vec<Range<usize>>,
+    repairs: Vec<(RepairKind, Range<usize>)>,
+}
+
+impl<'a> Draft<'a> {
+    fn new(words: &'a Words, setting: Setting<'a>, ending: Ending) -> Self {
+        Self {
+            words,
+            setting,
+            ending,
+            at: 0,
+            author: Role::Assistant.into(),
+            channel: None,
+            recipient: None,
+            content_type: None,
+            others: Vec::new(),
+            rest: Vec::new(),
+            repairs: Vec::new(),
+        }
+    }
+
+    fn next(&mut self) -> Option<Word> {
+        let word = self.words.list().get(self.at)?.clone();
+        self.at += 1;
+        Some(word)
+    }
+
+    /// The next word, if it is plain.
+    fn peek_plain(&self) -> Option<&'a Word> {
+        self.words.list().get(self.at).filter(|word| word.kind == Kind::Plain)
+    }
+
+    fn text(&self, word: &Word) -> String {
+        self.words.lossy(word.text.clone())
+    }
+
+    fn report(&mut self, kind: RepairKind, tokens: Range<usize>) {
+        self.repairs.push((kind, tokens));
+    }
+
+    /// Whether the content of a header that was cut short has begun.
+    fn in_content(&self) -> bool {
+        !self.rest.is_empty()
+    }
+
+    /// Of a header cut short, what follows the first `field` bytes of a word's text is content.
+    fn keep_rest(&mut self, word: &Word, field: usize) {
+        let start = self.words.offset_of(word, field);
+        if self.ending.is_cut() && start < word.text.end {
+            self.rest.push(start..word.text.end);
+        }
+    }
+
+    fn finish(mut self) -> Repaired {
+        self.place_others();
+        self.settle_assistant_recipient();
+        self.drop_cut_marker();
+        let headerless = self.is_headerless();
+        if headerless {
+            self.take_whole_text();
+        }
+        self.choose_channel();
+        let end = self.words.token_at(self.words.len());
+        let content_from = self.rest.first().map_or(end, |first| self.words.token_at(first.start));
+        let content = self.content();
+        self.repairs.sort_by_key(|(_, tokens)| tokens.start);
+        let says_something = self.channel.is_some()
+            || self.recipient.is_some()
+            || self.content_type.is_some()
+            || !content.is_empty();
+        let Self { author, recipient, channel, content_type, repairs, .. } = self;
+        let value = |field: Option<Field>| field.map(|field| field.value);
+        let header = Header {
+            author,
+            recipient: value(recipient),
+            channel: value(channel),
+            content_type: value(content_type),
+        };
+        Repaired { header, repairs, content, content_from, says_something, headerless }
+    }
+
+    /// A marker that the end of the tokens cut off is no content.
+    fn drop_cut_marker(&mut self) {
+        if let [range] = &self.rest[..]
+            && self.ending == Ending::Tokens
+            && is_cut_marker(&self.words.lossy(range.clone()))
+        {
+            let tokens = self.words.token_at(range.start)..self.words.token_at(self.words.len());
+            self.report(RepairKind::HeaderNoise, tokens);
+            self.rest.clear();
+        }
+    }
+
+    /// Whether this is text of the assistant with no header at all.
+    fn is_headerless(&self) -> bool {
+        self.is_unplaced() && !self.has_channel_marker() && self.content_type.is_none()
+    }
+
+    /// Whether this is text of the assistant that no field says anything about.
+    fn is_unplaced(&self) -> bool {
+        self.in_content()
+            && self.author.role == Role::Assistant
+            && self.channel.is_none()
+            && self.recipient.is_none()
+    }
+
+    fn has_channel_marker(&self) -> bool {
+        self.words.list().iter().any(|word| word.kind == Kind::Channel)
+    }
+
+    /// Of text without a header all is content, the white space at its ends too.
+    fn take_whole_text(&mut self) {
+        let first = self.words.list().first().map_or(0, |word| word.text.start);
+        let is_whole = |range: &&mut Range<usize>| self.setting.stray && range.start == first;
+        if let Some(range) = self.rest.first_mut().filter(is_whole) {
+            range.start = 0;
+        }
+        if let Some(range) = self.rest.last_mut() {
+            range.end = self.words.len();
+        }
+    }
+
+    /// Text of the assistant without a header is its answer, and so is whatever `<|return|>`
+    /// ends.
+    fn choose_channel(&mut self) {
+        let is_answer = !self.has_channel_marker() || self.ending == Ending::Stop(special::RETURN);
+        if self.is_unplaced() && is_answer {
+            self.channel = Some(Field { value: FINAL.to_owned(), tokens: 0..0 });
+        }
+    }
+
+    /// The words that are no fields with the white space between them; where a field stood
+    /// between, one blank.
+    fn content(&self) -> Vec<u8> {
+        let mut content = Vec::new();
+        let mut end = None;
+        for range in &self.rest {
+            let gap = end.map_or(range.start..range.start, |end| end..range.start);
+            let gap = self.words.bytes(gap);
+            if gap.iter().all(u8::is_ascii_whitespace) {
+                content.extend_from_slice(gap);
+            } else {
+                content.push(b' ');
+            }
+            content.extend_from_slice(self.words.bytes(range.clone()));
+            end = Some(range.end);
+        }
+        if let Some(end) = end.filter(|_| self.ending == Ending::Open) {
+            content.extend_from_slice(self.words.bytes(end..self.words.len()));
+        }
+        content
+    }
+}
+
+fn is_channel(word: &str) -> bool {
+    CHANNELS.contains(&word)
+}

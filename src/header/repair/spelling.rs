@@ -1,0 +1,118 @@
+//! What a damaged word spells: names run together, a field with something glued to it.
+//!
+//! Everything here looks at one word and knows nothing of the header around it.
+
+use super::super::TO;
+use super::super::tools::CONTENT_TYPES;
+use super::Ending;
+use crate::chat::{CHANNELS, Role};
+
+/// The roles that a model writes as one word; a tool has none of its own.
+const ROLES: [Role; 4] = [Role::Assistant, Role::User, Role::System, Role::Developer];
+
+/// Roles and channels run together, in any case of letters: `assistantfinal`, `Assistant`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NameRun {
+    /// The first role in it.
+    pub(super) role: Option<Role>,
+    /// The last channel in it.
+    pub(super) channel: Option<&'static str>,
+}
+
+impl NameRun {
+    /// Reads a word that consists of nothing else.
+    pub(crate) fn read(word: &str) -> Option<Self> {
+        let lower = word.to_ascii_lowercase();
+        let mut rest = &lower[..];
+        let mut run = Self { role: None, channel: None };
+        while !rest.is_empty() {
+            rest = run.take(rest)?;
+        }
+        (!word.is_empty()).then_some(run)
+    }
+
+    fn take<'a>(&mut self, word: &'a str) -> Option<&'a str> {
+        for role in ROLES {
+            if let Some(rest) = word.strip_prefix(role.as_str()) {
+                self.role.get_or_insert(role);
+                return Some(rest);
+            }
+        }
+        for channel in CHANNELS {
+            if let Some(rest) = word.strip_prefix(channel) {
+                self.channel = Some(channel);
+                return Some(rest);
+            }
+        }
+        None
+    }
+}
+
+/// A known channel in a word that has more than it: the channel, and where it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct GluedChannel {
+    pub(super) channel: &'static str,
+    /// Bytes before the channel.
+    pub(super) from: usize,
+    /// Bytes up to its end.
+    pub(super) to: usize,
+}
+
+impl GluedChannel {
+    /// `final__X`, `commentaryjson`, `––commentary`; of a header without `<|message|>` also
+    /// `finalThe`. A channel of the model's own, `finalists`, is none of these.
+    pub(super) fn find(word: &str, ending: Ending) -> Option<Self> {
+        CHANNELS.into_iter().find_map(|channel| {
+            let at = word.find(channel)?;
+            let (before, rest) = (&word[..at], &word[at + channel.len()..]);
+            let is_glued = if at > 0 {
+                !before.contains(char::is_alphanumeric) && rest.is_empty()
+            } else {
+                is_glued_rest(rest, ending)
+            };
+            is_glued.then_some(Self { channel, from: at, to: at + channel.len() })
+        })
+    }
+}
+
+fn is_glued_rest(rest: &str, ending: Ending) -> bool {
+    let Some(first) = rest.chars().next() else { return false };
+    (!first.is_alphanumeric() && first != '-')
+        || CHANNELS.iter().any(|next| rest.starts_with(next))
+        || is_content_type(rest)
+        || rest.starts_with(TO)
+        || (ending.is_cut() && begins_text(rest))
+}
+
+/// Whether what is glued to a field begins a sentence or a value: no lower-case letter and no
+/// part of a name.
+pub(super) fn begins_text(rest: &str) -> bool {
+    rest.chars().next().is_some_and(|c| !c.is_lowercase() && !"-_.:".contains(c))
+}
+
+/// The role that a word begins with, if what follows begins a text or a recipient:
+/// `assistant{"a":1}`, `assistantThe`, `assistantto=f`.
+pub(super) fn glued_role(word: &str, ending: Ending) -> Option<Role> {
+    ROLES.into_iter().find(|role| {
+        word.strip_prefix(role.as_str()).is_some_and(|rest| {
+            let is_name = |c: char| c.is_alphanumeric() && !ending.is_cut();
+            rest.starts_with(TO) || (begins_text(rest) && !rest.starts_with(is_name))
+        })
+    })
+}
+
+/// A content type that models write without its marker.
+pub(super) fn is_content_type(word: &str) -> bool {
+    CONTENT_TYPES.iter().any(|known| word.eq_ignore_ascii_case(known))
+}
+
+/// Whether a value begins in a word, at which names and content types end.
+pub(super) fn value_at(word: &str) -> Option<usize> {
+    word.find(['{', '['])
+}
+
+/// The first bytes of a marker, which the end of the stream cut off: `<|chan`.
+pub(super) fn is_cut_marker(word: &str) -> bool {
+    const MARKERS: [&str; 4] = ["<|channel|>", "<|message|>", "<|constrain|>", "<|start|>"];
+    word.len() > 1 && MARKERS.iter().any(|marker| marker.starts_with(word))
+}

@@ -1,0 +1,142 @@
+//! The recipients that a request offered, and how damaged spellings of them are recognised.
+
+use std::collections::{HashMap, HashSet};
+
+use super::TO;
+use crate::chat::{CHANNELS, Role};
+use crate::error::{ErrorKind, Result};
+
+/// The namespace of a request's own functions (guide, section "Function calling").
+const FUNCTIONS: &str = "functions.";
+
+/// The tools that the model was trained with (guide, section "Built-in tools").
+pub(super) const BUILT_IN: [&str; 2] = ["python", "browser"];
+
+/// The content types that models write without `<|constrain|>`.
+pub(super) const CONTENT_TYPES: [&str; 3] = ["json", "code", "text"];
+
+/// Known recipients. Looking one up costs in proportion to the word, however many there are.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Tools {
+    full: HashSet<String>,
+    /// In lower case, full names and the part behind their last dot -> the full name.
+    by_spelling: HashMap<String, String>,
+}
+
+/// What a word says about the known recipients.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Lookup<'a> {
+    /// A known recipient as it is spelled, or a function within a known namespace.
+    Exact,
+    /// A known recipient in another spelling, and what is glued behind it.
+    Respelled { name: &'a str, rest: usize },
+    /// Nothing that was offered.
+    Unknown,
+}
+
+impl Tools {
+    /// Takes full names (`functions.bash`, `browser.search`, `python`), short names of functions
+    /// (`bash`), and namespaces whose functions are all known (`browser`).
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::UnsafeHeaderField`] for a name that no header can carry.
+    pub(crate) fn new<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> Result<Self> {
+        let mut tools = Self::default();
+        for name in names {
+            tools.add(name.as_ref())?;
+        }
+        Ok(tools)
+    }
+
+    fn add(&mut self, name: &str) -> Result<()> {
+        let reason = if name.is_empty() {
+            "must not be empty"
+        } else if name.starts_with(TO) {
+            "must not begin with to="
+        } else if name.contains(|c: char| c.is_whitespace() || c.is_control()) {
+            "must not contain blanks or control characters"
+        } else if name.contains("<|") {
+            "must not spell a marker"
+        } else {
+            return {
+                self.insert(name);
+                Ok(())
+            };
+        };
+        Err(ErrorKind::UnsafeHeaderField { field: "tools", value: name.to_owned(), reason }.into())
+    }
+
+    fn insert(&mut self, name: &str) {
+        let is_full = name.contains('.') || BUILT_IN.contains(&name);
+        let full = if is_full { name.to_owned() } else { [FUNCTIONS, name].concat() };
+        let short = full.rsplit('.').next().unwrap_or(&full).to_ascii_lowercase();
+        self.by_spelling.entry(full.to_ascii_lowercase()).or_insert_with(|| full.clone());
+        if !short.is_empty() {
+            self.by_spelling.entry(short).or_insert_with(|| full.clone());
+        }
+        self.full.insert(full);
+    }
+
+    /// What a recipient's word names.
+    pub(super) fn look_up(&self, word: &str) -> Lookup<'_> {
+        if self.full.is_empty() || self.full.contains(word) || self.is_within_namespace(word) {
+            return if self.full.is_empty() { Lookup::Unknown } else { Lookup::Exact };
+        }
+        if let Some(name) = self.spelled(word) {
+            return Lookup::Respelled { name, rest: word.len() };
+        }
+        let is_part = |c: char| c.is_alphanumeric() || "._-".contains(c);
+        let end = word.find(|c| !is_part(c)).unwrap_or(word.len());
+        let name = word[..end].trim_end_matches(['.', '-']);
+        if let Some(name) = self.spelled(name).filter(|_| end < word.len()) {
+            return Lookup::Respelled { name, rest: end };
+        }
+        let content_type = CONTENT_TYPES.into_iter().find(|ending| name.ends_with(ending));
+        let end = name.len() - content_type.map_or(0, str::len);
+        match self.spelled(&name[..end]).filter(|_| content_type.is_some()) {
+            Some(name) => Lookup::Respelled { name, rest: end },
+            None => Lookup::Unknown,
+        }
+    }
+
+    /// The known recipient that stands where another field is due. Words that are roles or
+    /// channels are those, whatever the tools are called.
+    pub(super) fn misplaced(&self, word: &str) -> Option<(String, usize)> {
+        let is_name = CHANNELS.contains(&word) || Role::try_from(word).is_ok();
+        match self.look_up(word) {
+            _ if is_name => None,
+            Lookup::Exact => Some((word.to_owned(), word.len())),
+            Lookup::Respelled { name, rest } => Some((name.to_owned(), rest)),
+            Lookup::Unknown => None,
+        }
+    }
+
+    /// Whether a word names a known recipient, in any spelling, or can only be one.
+    pub(crate) fn names(&self, word: &str) -> bool {
+        self.look_up(word) != Lookup::Unknown || is_tool_name(word)
+    }
+
+    fn spelled(&self, word: &str) -> Option<&str> {
+        self.by_spelling.get(&word.to_ascii_lowercase()).map(String::as_str)
+    }
+
+    /// `browser.search`, if `browser` was offered.
+    fn is_within_namespace(&self, word: &str) -> bool {
+        word.split_once('.').is_some_and(|(namespace, function)| {
+            !function.is_empty()
+                && function.chars().all(|c| c.is_alphanumeric() || "_-".contains(c))
+                && BUILT_IN.contains(&namespace)
+                && self.full.contains(namespace)
+        })
+    }
+}
+
+/// Whether a word by itself is a tool's name and no end of a sentence: a function within a
+/// namespace (`container.exec`), or a tool that the model was trained with.
+pub(super) fn is_tool_name(word: &str) -> bool {
+    let is_part = |part: &str| {
+        !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-')
+    };
+    BUILT_IN.contains(&word) || (word.contains('.') && word.split('.').all(is_part))
+}

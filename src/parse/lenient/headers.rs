@@ -1,0 +1,213 @@
+//! Headers that are damaged, broken off, or so long that they are none.
+
+use std::ops::Range;
+
+use super::super::event::Event;
+use super::super::grammar::is_stop;
+use super::super::state::{Begin, Delta, HeaderState, State};
+use super::super::stream::StreamableParser;
+use super::super::utf8::Utf8Decoder;
+use super::HELD_AT_MOST;
+use crate::header::{Ending, Repaired, Setting, repair};
+use crate::repair::RepairKind;
+use crate::tokenizer::special;
+
+impl StreamableParser {
+    pub(super) fn header_token(&mut self, token: u32, index: usize) {
+        // Lenient parsing has no errors: the result is empty.
+        let _never = self.on_header(token, index);
+    }
+
+    /// A token in a header. Those that do not end it stay in it, for its words to be told apart
+    /// at its end.
+    pub(in super::super) fn on_lenient_header(&mut self, token: u32, index: usize) {
+        if is_stop(token) || token == special::ENDOFTEXT {
+            self.cut_header(index, Some(token));
+        } else if token == special::START {
+            self.cut_header(index, None);
+            self.state = State::Header(HeaderState::new(index, Begin::Start));
+        } else {
+            self.open_long_header(index);
+        }
+    }
+
+    /// `<|message|>`: opens the message of a header that may be damaged.
+    pub(in super::super) fn open_repaired(&mut self, header: &HeaderState, index: usize) {
+        let repaired = self.read_header(header, index, Ending::Message);
+        let message = self.messages.len();
+        self.open(header.from, index, repaired.header.clone());
+        self.repair_header(header, &repaired, message);
+    }
+
+    fn read_header(&mut self, header: &HeaderState, end: usize, ending: Ending) -> Repaired {
+        self.words.split(self.tokenizer, &self.tokens[header.body()..end]);
+        let setting = Setting {
+            given: self.given_role.or(header.implied_role()),
+            named: header.names_author(),
+            stray: header.begin == Begin::Stray,
+            tools: &self.tools,
+        };
+        repair(&self.words, setting, ending)
+    }
+
+    fn repair_header(&mut self, header: &HeaderState, repaired: &Repaired, message: usize) {
+        let (from, body) = (header.from, header.body());
+        let is_unmarked = matches!(header.begin, Begin::Unmarked | Begin::Stray);
+        if is_unmarked && !repaired.headerless {
+            self.repair(RepairKind::MissingStart, from..from + 1, Some(message));
+        }
+        for (kind, tokens) in &repaired.repairs {
+            self.repair(*kind, body + tokens.start..body + tokens.end, Some(message));
+        }
+    }
+
+    /// The end of the tokens inside a header.
+    pub(in super::super) fn cut_header_at_end(&mut self, end: usize) {
+        if let State::Header(HeaderState { begin: Begin::Stray, from, .. }) = self.state {
+            self.end_stray(from, end);
+        }
+        if let State::Header(header) = self.take_state() {
+            self.cut(&header, end, Ending::Tokens);
+        }
+    }
+
+    /// A header that ends before `end` without `<|message|>`, by a stop token or by a `<|start|>`.
+    pub(super) fn cut_header(&mut self, end: usize, stop: Option<u32>) {
+        if let State::Header(header) = self.take_state() {
+            self.cut(&header, end, stop.map_or(Ending::Start, Ending::Stop));
+        }
+    }
+
+    /// What broke off is a message if it says anything beyond its author, else only a repair. So is
+    /// a call without arguments that no `<|call|>` ends: nobody means to run it.
+    fn cut(&mut self, header: &HeaderState, end: usize, ending: Ending) {
+        let repaired = self.read_header(header, end, ending);
+        let is_broken_call = repaired.header.recipient.is_some()
+            && repaired.content.is_empty()
+            && ending != Ending::Stop(special::CALL);
+        if repaired.says_something && !is_broken_call {
+            return self.complete_cut(header, repaired, end, ending);
+        }
+        let stop = match ending {
+            Ending::Stop(token) => Some(token),
+            _ => None,
+        };
+        let past = end + usize::from(stop.is_some());
+        let kind = match (ending, stop) {
+            _ if is_broken_call => RepairKind::TruncatedHeader,
+            (_, Some(special::ENDOFTEXT)) if header.from == end => RepairKind::EndOfText,
+            (_, Some(_)) if header.from == end => RepairKind::StrayStop,
+            (Ending::Start, _) => RepairKind::DuplicateStart,
+            (Ending::Tokens, _) => RepairKind::TruncatedHeader,
+            _ => RepairKind::MissingMessage,
+        };
+        if header.from < past {
+            self.repair(kind, header.from..past, None);
+        }
+    }
+
+    fn complete_cut(
+        &mut self,
+        header: &HeaderState,
+        repaired: Repaired,
+        end: usize,
+        ending: Ending,
+    ) {
+        let kind = missing_part(&repaired, ending);
+        let message = self.messages.len();
+        let from = self.report_cut(header, &repaired, kind, end);
+        let text = self.decode_cut(&repaired.content, from..end, ending);
+        if !text.is_empty() {
+            self.delta = Delta::Complete(0);
+        }
+        if self.recording && from < end {
+            let text = text.clone();
+            self.events.push(Event::ContentDelta { span: from..end, index: message, text });
+        }
+        let stop = match ending {
+            Ending::Stop(token) => Some(token),
+            _ => None,
+        };
+        if stop == Some(special::ENDOFTEXT) {
+            self.repair(RepairKind::EndOfText, end..end + 1, Some(message));
+        }
+        self.complete(repaired.header.into_message(), text);
+        self.report_end(end, stop);
+    }
+
+    /// Reports the message of a header without `<|message|>` and its repairs. Returns where its
+    /// content begins.
+    fn report_cut(
+        &mut self,
+        header: &HeaderState,
+        repaired: &Repaired,
+        kind: RepairKind,
+        end: usize,
+    ) -> usize {
+        self.given_role = None;
+        let message = self.messages.len();
+        let from = header.body() + repaired.content_from;
+        self.report_start(header.from..from, &repaired.header);
+        self.repair_header(header, repaired, message);
+        self.repair(kind, from..end, Some(message));
+        from
+    }
+
+    /// A character that the end of the tokens cut off is in no content.
+    fn decode_cut(&mut self, content: &[u8], span: Range<usize>, ending: Ending) -> String {
+        let (mut decoder, mut text) = (Utf8Decoder::default(), String::new());
+        decoder.push(content, &mut text);
+        if ending == Ending::Tokens {
+            let cut = decoder.drop_pending();
+            self.repair_cut_character(cut, span);
+        } else {
+            decoder.finish(&mut text);
+        }
+        text
+    }
+
+    /// Looks whether a header holds more text than any header does, which is then the content of
+    /// a message without `<|message|>`.
+    ///
+    /// Looks again where that text may have become long enough, at the latest when the header has
+    /// doubled, so that the cost stays in proportion to its length.
+    pub(super) fn open_long_header(&mut self, index: usize) {
+        let State::Header(header) = &mut self.state else { return };
+        let length = index + 1 - header.body();
+        if length < header.next_look {
+            return;
+        }
+        let header = header.clone();
+        let repaired = self.read_header(&header, index + 1, Ending::Open);
+        let next_look = if repaired.content.is_empty() {
+            length * 2
+        } else {
+            repaired.content_from + HELD_AT_MOST + 1
+        };
+        if length >= next_look {
+            self.open_without_message(&header, repaired, index);
+        } else if let State::Header(header) = &mut self.state {
+            header.next_look = next_look;
+        }
+    }
+
+    fn open_without_message(&mut self, header: &HeaderState, repaired: Repaired, index: usize) {
+        let kind = missing_part(&repaired, Ending::Open);
+        let from = self.report_cut(header, &repaired, kind, index + 1);
+        self.open_content(repaired.header, from);
+        if let State::Content(open) = &mut self.state {
+            open.headerless = true;
+            open.decoder.push(&repaired.content, &mut open.text);
+        }
+        self.delta = Delta::Open(0);
+    }
+}
+
+/// What a header without `<|message|>` lacks.
+fn missing_part(repaired: &Repaired, ending: Ending) -> RepairKind {
+    match ending {
+        _ if repaired.headerless => RepairKind::MissingHeader,
+        Ending::Tokens => RepairKind::TruncatedHeader,
+        _ => RepairKind::MissingMessage,
+    }
+}
