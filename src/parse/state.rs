@@ -5,19 +5,6 @@ use serde::Serialize;
 use super::utf8::Utf8Decoder;
 use crate::chat::{Author, Message, Role};
 
-/// How to parse.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct ParseOptions {
-    /// Whether damage raises, the default, or is mended and reported.
-    pub strict: bool,
-}
-
-impl Default for ParseOptions {
-    fn default() -> Self {
-        Self { strict: true }
-    }
-}
-
 /// Where in the grammar the parser is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum StreamState {
