@@ -37,8 +37,9 @@ fn weather_conversation() -> Conversation {
     let system = SystemContent::new()
         .with_reasoning_effort(ReasoningEffort::High)
         .with_conversation_start_date("2025-06-28");
-    let developer =
-        DeveloperContent::new().with_instructions("Answer in one sentence.").with_function_tools([
+    let developer = DeveloperContent::new()
+        .with_instructions("Answer in one sentence.")
+        .with_function_tools(vec![
             ToolDescription::new("get_location", "Gets the location of the user.", None),
             weather_tool(),
         ]);
@@ -123,5 +124,6 @@ fn show_event(event: &Event) {
         Event::ContentDelta { text, .. } => print!("{text}|"),
         Event::MessageEnd { stop_token, .. } => println!(" (stopped by {stop_token:?})"),
         Event::Repair(repair) => println!(" (mended: {:?})", repair.kind),
+        _ => {}
     }
 }

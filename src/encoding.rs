@@ -1,17 +1,19 @@
 //! The front door: an encoding renders and parses.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
 
 use crate::chat::{Message, Role};
 use crate::error::{Error, ErrorKind, Result};
-use crate::parse::{ParseOptions, STOP_TOKENS, StreamableParser};
-use crate::render::{self, Ending, RenderConversationConfig, RenderOptions};
-use crate::tokenizer::{Tokenizer, special};
+use crate::parse::{ParseConfig, ParseOptions, STOP_TOKENS, StreamableParser};
+use crate::render::{
+    self, AnalysisPolicy, Ending, RenderConfig, RenderConversationConfig, RenderOptions,
+};
+use crate::tokenizer::{Rank, Tokenizer, special};
 
 /// The names of the encodings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum HarmonyEncodingName {
     /// The harmony format over the vocabulary `o200k_harmony`, which the gpt-oss models speak.
     HarmonyGptOss,
@@ -19,9 +21,7 @@ pub enum HarmonyEncodingName {
 
 impl fmt::Display for HarmonyEncodingName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::HarmonyGptOss => "HarmonyGptOss",
-        })
+        f.write_str(HarmonyEncoding { name: *self }.name())
     }
 }
 
@@ -70,10 +70,32 @@ pub struct HarmonyEncoding {
     name: HarmonyEncodingName,
 }
 
+impl fmt::Display for HarmonyEncoding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Renderer({})", self.name)
+    }
+}
+
 impl HarmonyEncoding {
-    /// The encoding's name.
-    pub fn name(&self) -> HarmonyEncodingName {
-        self.name
+    /// The encoding's name: that of its [`HarmonyEncodingName`].
+    pub fn name(&self) -> &'static str {
+        match self.name {
+            HarmonyEncodingName::HarmonyGptOss => "HarmonyGptOss",
+        }
+    }
+
+    /// The name of the tokenizer's vocabulary: `o200k_harmony`.
+    pub fn tokenizer_name(&self) -> &'static str {
+        match self.name {
+            HarmonyEncodingName::HarmonyGptOss => "o200k_harmony",
+        }
+    }
+
+    /// How many tokens a message may have by 0.0.8's tables: 524,288. Nothing here depends on it.
+    pub fn max_message_tokens(&self) -> usize {
+        match self.name {
+            HarmonyEncodingName::HarmonyGptOss => 1 << 19,
+        }
     }
 
     /// The tokenizer underneath.
@@ -84,14 +106,32 @@ impl HarmonyEncoding {
     }
 
     /// The tokens at which a message ends: `<|return|>`, `<|end|>`, `<|call|>`.
-    pub fn stop_tokens(&self) -> [u32; 3] {
+    pub fn stop_token_ids(&self) -> [Rank; 3] {
         STOP_TOKENS
     }
 
     /// The tokens at which sampling stops for the caller to act: `<|return|>`, `<|call|>`
     /// (guide, section "Special Tokens").
-    pub fn stop_tokens_for_assistant_actions(&self) -> [u32; 2] {
+    pub fn stop_token_ids_for_assistant_actions(&self) -> [Rank; 2] {
         [special::RETURN, special::CALL]
+    }
+
+    /// [`Self::stop_token_ids`] in 0.0.8's type.
+    ///
+    /// # Errors
+    ///
+    /// None.
+    pub fn stop_tokens(&self) -> Result<HashSet<Rank>> {
+        Ok(self.stop_token_ids().into())
+    }
+
+    /// [`Self::stop_token_ids_for_assistant_actions`] in 0.0.8's type.
+    ///
+    /// # Errors
+    ///
+    /// None.
+    pub fn stop_tokens_for_assistant_actions(&self) -> Result<HashSet<Rank>> {
+        Ok(self.stop_token_ids_for_assistant_actions().into())
     }
 }
 
@@ -109,20 +149,63 @@ impl From<&HarmonyEncoding> for Tokenizer {
 }
 
 /// Rendering.
+///
+/// A config of `None` drops nothing, and the default one drops earlier thoughts by 0.0.8's rule.
 impl HarmonyEncoding {
-    /// Renders a conversation and the beginning of the next message, which the model completes.
+    /// Renders a conversation with any of the options, and with any ending.
+    ///
+    /// ```
+    /// use openai_harmony::chat::{Message, Role};
+    /// use openai_harmony::{Ending, HarmonyEncodingName, HeaderStyle, RenderConfig};
+    ///
+    /// let encoding = openai_harmony::load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+    /// let call = Message::from_role_and_content(Role::Assistant, "{}")
+    ///     .with_channel("commentary")
+    ///     .with_recipient("functions.f");
+    /// let config = RenderConfig::new().with_header_style(HeaderStyle::RecipientInChannel);
+    /// let tokens =
+    ///     encoding.render_conversation_with(&[call], Ending::Completion(Role::Tool), &config)?;
+    /// assert_eq!(
+    ///     encoding.tokenizer().decode_utf8(tokens)?,
+    ///     "<|start|>assistant<|channel|>commentary to=functions.f<|message|>{}<|call|><|start|>tool",
+    /// );
+    /// # Ok::<(), openai_harmony::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
     /// A tool message without a name, content in a message of the wrong role, a schema or a
     /// header field that cannot be rendered.
-    pub fn render_conversation_for_completion<'a>(
+    pub fn render_conversation_with<'a, I>(
         &self,
-        conversation: impl IntoIterator<Item = &'a Message>,
+        conversation: I,
+        ending: Ending,
+        config: &RenderConfig,
+    ) -> Result<Vec<Rank>>
+    where
+        I: IntoIterator<Item = &'a Message>,
+    {
+        let mut tokens = Vec::new();
+        render::conversation(self.tokenizer(), conversation, ending, *config, &mut tokens)?;
+        Ok(tokens)
+    }
+
+    /// Renders a conversation and the beginning of the next message, which the model completes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::render_conversation_with`].
+    pub fn render_conversation_for_completion<'a, I>(
+        &self,
+        conversation: I,
         next_turn_role: Role,
         config: Option<&RenderConversationConfig>,
-    ) -> Result<Vec<u32>> {
-        self.conversation(conversation, Ending::NextTurn(next_turn_role), config)
+    ) -> Result<Vec<Rank>>
+    where
+        I: IntoIterator<Item = &'a Message>,
+    {
+        let ending = Ending::Completion(next_turn_role);
+        self.render_conversation_with(conversation, ending, &all_options(config))
     }
 
     /// Renders a conversation to train on: if its last message is the assistant's on `final`,
@@ -130,36 +213,85 @@ impl HarmonyEncoding {
     ///
     /// # Errors
     ///
-    /// As [`Self::render_conversation_for_completion`].
-    pub fn render_conversation_for_training<'a>(
+    /// As [`Self::render_conversation_with`].
+    pub fn render_conversation_for_training<'a, I>(
         &self,
-        conversation: impl IntoIterator<Item = &'a Message>,
+        conversation: I,
         config: Option<&RenderConversationConfig>,
-    ) -> Result<Vec<u32>> {
-        self.conversation(conversation, Ending::Return, config)
+    ) -> Result<Vec<Rank>>
+    where
+        I: IntoIterator<Item = &'a Message>,
+    {
+        self.render_conversation_with(conversation, Ending::Training, &all_options(config))
     }
 
     /// Renders a conversation and nothing after it.
     ///
     /// # Errors
     ///
-    /// As [`Self::render_conversation_for_completion`].
-    pub fn render_conversation<'a>(
+    /// As [`Self::render_conversation_with`].
+    pub fn render_conversation<'a, I>(
         &self,
-        conversation: impl IntoIterator<Item = &'a Message>,
+        conversation: I,
         config: Option<&RenderConversationConfig>,
-    ) -> Result<Vec<u32>> {
-        self.conversation(conversation, Ending::None, config)
+    ) -> Result<Vec<Rank>>
+    where
+        I: IntoIterator<Item = &'a Message>,
+    {
+        self.render_conversation_with(conversation, Ending::None, &all_options(config))
     }
 
-    fn conversation<'a>(
-        self,
-        conversation: impl IntoIterator<Item = &'a Message>,
-        ending: Ending,
+    /// Appends to a collection what [`Self::render_conversation`] returns.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::render_conversation_with`]; nothing has been appended then.
+    pub fn render_conversation_into<'a, I, B>(
+        &self,
+        conversation: I,
+        into: &mut B,
         config: Option<&RenderConversationConfig>,
-    ) -> Result<Vec<u32>> {
+    ) -> Result<()>
+    where
+        I: IntoIterator<Item = &'a Message>,
+        B: Extend<Rank>,
+    {
+        into.extend(self.render_conversation(conversation, config)?);
+        Ok(())
+    }
+
+    /// Appends to a collection what [`Self::render_conversation_for_completion`] returns.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::render_conversation_with`]; nothing has been appended then.
+    pub fn render_conversation_for_completion_into<'a, I, B>(
+        &self,
+        conversation: I,
+        next_turn_role: Role,
+        into: &mut B,
+        config: Option<&RenderConversationConfig>,
+    ) -> Result<()>
+    where
+        I: IntoIterator<Item = &'a Message>,
+        B: Extend<Rank>,
+    {
+        into.extend(self.render_conversation_for_completion(
+            conversation,
+            next_turn_role,
+            config,
+        )?);
+        Ok(())
+    }
+
+    /// Renders a single message with any of the options.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::render_conversation_with`].
+    pub fn render_with(&self, message: &Message, config: &RenderConfig) -> Result<Vec<Rank>> {
         let mut tokens = Vec::new();
-        render::conversation(self.tokenizer(), conversation, ending, config, &mut tokens)?;
+        render::message(self.tokenizer(), message, *config, &mut tokens)?;
         Ok(tokens)
     }
 
@@ -167,29 +299,31 @@ impl HarmonyEncoding {
     ///
     /// # Errors
     ///
-    /// As [`Self::render_conversation_for_completion`].
-    pub fn render(&self, message: &Message, options: Option<&RenderOptions>) -> Result<Vec<u32>> {
-        let mut tokens = Vec::new();
-        self.render_into(message, &mut tokens, options)?;
-        Ok(tokens)
+    /// As [`Self::render_conversation_with`].
+    pub fn render(&self, message: &Message, options: Option<&RenderOptions>) -> Result<Vec<Rank>> {
+        self.render_with(message, &options.copied().unwrap_or_default().into())
     }
 
-    /// Renders a single message behind the tokens that are there.
+    /// Appends to a collection what [`Self::render`] returns.
     ///
     /// # Errors
     ///
-    /// As [`Self::render_conversation_for_completion`]; `into` is then as it was.
-    pub fn render_into(
+    /// As [`Self::render_conversation_with`]; nothing has been appended then.
+    pub fn render_into<B: Extend<Rank>>(
         &self,
         message: &Message,
-        into: &mut Vec<u32>,
+        into: &mut B,
         options: Option<&RenderOptions>,
     ) -> Result<()> {
-        let options = options.copied().unwrap_or_default();
-        let before = into.len();
-        render::message(self.tokenizer(), message, options, into)
-            .inspect_err(|_| into.truncate(before))
+        into.extend(self.render(message, options)?);
+        Ok(())
     }
+}
+
+/// What leaving the config out means in Rust: nothing is dropped.
+fn all_options(config: Option<&RenderConversationConfig>) -> RenderConfig {
+    config
+        .map_or(RenderConfig::new().with_analysis(AnalysisPolicy::KeepAll), |&config| config.into())
 }
 
 /// Parsing.
@@ -200,30 +334,49 @@ impl HarmonyEncoding {
     /// # Errors
     ///
     /// Where the tokens are not well-formed; [`StreamableParser`] keeps the messages before.
-    pub fn parse_messages_from_completion_tokens(
+    pub fn parse_messages_from_completion_tokens<I>(
         &self,
-        tokens: impl IntoIterator<Item = u32>,
+        tokens: I,
         role: Option<Role>,
-    ) -> Result<Vec<Message>> {
-        self.parse_messages_from_completion_tokens_with_options(
-            tokens,
-            role,
-            ParseOptions::default(),
-        )
+    ) -> Result<Vec<Message>>
+    where
+        I: IntoIterator<Item = Rank>,
+    {
+        self.parse_messages_with(tokens, role, &ParseConfig::strict())
     }
 
-    /// Parses a whole sequence of tokens.
+    /// Parses a whole sequence of tokens, strictly or leniently.
     ///
     /// # Errors
     ///
     /// Strict parsing, where the tokens are not well-formed; lenient parsing, never.
-    pub fn parse_messages_from_completion_tokens_with_options(
+    pub fn parse_messages_from_completion_tokens_with_options<I>(
         &self,
-        tokens: impl IntoIterator<Item = u32>,
+        tokens: I,
         role: Option<Role>,
         options: ParseOptions,
-    ) -> Result<Vec<Message>> {
-        let mut parser = StreamableParser::new_with_options(*self, role, options)?;
+    ) -> Result<Vec<Message>>
+    where
+        I: IntoIterator<Item = Rank>,
+    {
+        self.parse_messages_with(tokens, role, &options.into())
+    }
+
+    /// Parses a whole sequence of tokens with any of the options.
+    ///
+    /// # Errors
+    ///
+    /// Strict parsing, where the tokens are not well-formed; lenient parsing, never.
+    pub fn parse_messages_with<I>(
+        &self,
+        tokens: I,
+        role: Option<Role>,
+        config: &ParseConfig,
+    ) -> Result<Vec<Message>>
+    where
+        I: IntoIterator<Item = Rank>,
+    {
+        let mut parser = StreamableParser::with_config(*self, role, config)?;
         let tokens: Vec<u32> = tokens.into_iter().collect();
         parser.advance(&tokens)?;
         parser.process_eos()?;

@@ -28,10 +28,10 @@
 //! # Ok::<(), openai_harmony::Error>(())
 //! ```
 //!
-//! The config chooses which chains of thought are rendered ([`AnalysisPolicy`]), where a call's
-//! recipient stands ([`HeaderStyle`]), how tools are told ([`ToolSchemaStyle`]), and whether header
-//! fields are checked. A config of `None` drops no thoughts; the default one does what
-//! `openai-harmony` 0.0.8 does.
+//! A config of `None` drops no thoughts; the default one does what `openai-harmony` 0.0.8 does. A
+//! [`RenderConfig`] has all options: which chains of thought are rendered ([`AnalysisPolicy`]),
+//! where a call's recipient stands ([`HeaderStyle`]), how tools are declared ([`ToolSchemaStyle`]),
+//! and whether header fields are checked. [`HarmonyEncoding::render_conversation_with`] takes it.
 //!
 //! Text is always encoded as ordinary text: no message can end itself or begin another, whatever
 //! markers it spells.
@@ -82,17 +82,17 @@
 //! # Damaged output
 //!
 //! Strict parsing raises an [`Error`] with its kind and the token's index, keeps its messages and
-//! goes on at the next `<|start|>`. With [`ParseOptions`]` { strict: false }` nothing raises and
-//! nothing is lost; what was mended is told by [`Repair`]s:
+//! goes on at the next `<|start|>`. Lenient parsing ([`ParseConfig::lenient`], or [`ParseOptions`]`
+//! { strict: false }`) never raises and loses nothing; each [`Repair`] says what was repaired:
 //!
 //! ```
 //! # use openai_harmony::chat::Role;
 //! # use openai_harmony::{HarmonyEncodingName, load_harmony_encoding};
-//! use openai_harmony::{ParseOptions, RepairKind, StreamableParser};
+//! use openai_harmony::{ParseConfig, RepairKind, StreamableParser};
 //!
 //! # let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
-//! let options = ParseOptions { strict: false };
-//! let mut parser = StreamableParser::new_with_options(encoding, Some(Role::Assistant), options)?;
+//! let config = ParseConfig::lenient();
+//! let mut parser = StreamableParser::with_config(encoding, Some(Role::Assistant), &config)?;
 //! let sampled = encoding
 //!     .tokenizer()
 //!     .encode_with_special_tokens("<|channel|>analysis I must think<|end|>");
@@ -127,9 +127,10 @@ pub use encoding::{HarmonyEncoding, HarmonyEncodingName, load_harmony_encoding};
 pub use error::{Error, ErrorKind, Result};
 pub use header::HeaderStyle;
 pub use parse::{
-    Event, HeaderData, ParseOptions, Repair, RepairKind, StateData, StreamState, StreamableParser,
+    Event, HeaderData, ParseConfig, ParseOptions, Repair, RepairKind, StateData, StreamState,
+    StreamableParser,
 };
-pub use render::{AnalysisPolicy, RenderConversationConfig, RenderOptions};
+pub use render::{AnalysisPolicy, Ending, RenderConfig, RenderConversationConfig, RenderOptions};
 pub use typescript::ToolSchemaStyle;
 
 /// The examples of the documents, which run as doctests.

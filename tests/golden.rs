@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use openai_harmony::chat::{Conversation, Role};
 use openai_harmony::{
-    HarmonyEncoding, HarmonyEncodingName, HeaderStyle, RenderConversationConfig, RenderOptions,
-    load_harmony_encoding,
+    Ending, HarmonyEncoding, HarmonyEncodingName, HeaderStyle, RenderConfig,
+    RenderConversationConfig, RenderOptions, load_harmony_encoding,
 };
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -103,18 +103,17 @@ fn render(
     conversation: &Conversation,
     options: &Render,
 ) -> openai_harmony::Result<Vec<u32>> {
-    let config = |auto_drop_analysis: bool| RenderConversationConfig {
-        auto_drop_analysis,
-        ..Default::default()
-    };
+    let config = |auto_drop_analysis| RenderConversationConfig { auto_drop_analysis };
     match *options {
         Render::Completion { next_role, auto_drop_analysis, header_style } => {
             let header_style = match header_style {
                 Style::RecipientInRole => HeaderStyle::RecipientInRole,
                 Style::RecipientInChannel => HeaderStyle::RecipientInChannel,
             };
-            let config = RenderConversationConfig { header_style, ..config(auto_drop_analysis) };
-            encoding.render_conversation_for_completion(conversation, next_role, Some(&config))
+            let config =
+                RenderConfig::from(config(auto_drop_analysis)).with_header_style(header_style);
+            let ending = Ending::Completion(next_role);
+            encoding.render_conversation_with(conversation, ending, &config)
         }
         Render::Conversation { auto_drop_analysis } => {
             encoding.render_conversation(conversation, Some(&config(auto_drop_analysis)))
@@ -125,7 +124,7 @@ fn render(
             let [message] = conversation.messages.as_slice() else {
                 panic!("the renderer `message` takes one message")
             };
-            let options = RenderOptions { conversation_has_function_tools, ..Default::default() };
+            let options = RenderOptions { conversation_has_function_tools };
             encoding.render(message, Some(&options))
         }
     }

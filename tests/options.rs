@@ -5,8 +5,8 @@ use openai_harmony::chat::{
     Author, Conversation, DeveloperContent, Message, ReasoningEffort, Role, SystemContent,
 };
 use openai_harmony::{
-    AnalysisPolicy, ErrorKind, HarmonyEncoding, HarmonyEncodingName, HeaderStyle, ParseOptions,
-    RenderConversationConfig, RenderOptions, StreamableParser, load_harmony_encoding,
+    AnalysisPolicy, Ending, ErrorKind, HarmonyEncoding, HarmonyEncodingName, HeaderStyle,
+    ParseOptions, RenderConfig, RenderConversationConfig, StreamableParser, load_harmony_encoding,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -15,8 +15,8 @@ fn encoding() -> HarmonyEncoding {
     load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap()
 }
 
-fn rendered(messages: &[Message], config: RenderConversationConfig) -> String {
-    let tokens = encoding().render_conversation(messages, Some(&config)).unwrap();
+fn rendered(messages: &[Message], config: RenderConfig) -> String {
+    let tokens = encoding().render_conversation_with(messages, Ending::None, &config).unwrap();
     encoding().tokenizer().decode_utf8(&tokens).unwrap()
 }
 
@@ -60,9 +60,7 @@ fn dialogue() -> Vec<Message> {
 
 /// The texts of the messages that a policy keeps.
 fn kept(messages: &[Message], policy: AnalysisPolicy) -> Vec<String> {
-    let config =
-        RenderConversationConfig { analysis: Some(policy), ..RenderConversationConfig::default() };
-    rendered(messages, config)
+    rendered(messages, RenderConfig::new().with_analysis(policy))
         .split("<|message|>")
         .skip(1)
         .map(|rest| rest.split("<|").next().unwrap_or_default().to_owned())
@@ -92,13 +90,11 @@ fn the_rule_of_0_0_8_drops_what_comes_before_the_first_answer() {
         kept(completed, AnalysisPolicy::DropBeforeFirstFinal),
         ["1?", "answer 1", "2?", "think 2", "preamble 2", "answer 2", "3?"],
     );
-    let config = RenderConversationConfig::default();
-    let by_policy = RenderConversationConfig {
-        auto_drop_analysis: false,
-        analysis: Some(AnalysisPolicy::DropBeforeFirstFinal),
-        ..config
-    };
-    assert_eq!(rendered(completed, config), rendered(completed, by_policy));
+    let tokens = encoding()
+        .render_conversation(completed, Some(&RenderConversationConfig::default()))
+        .unwrap();
+    let text = encoding().tokenizer().decode_utf8(tokens).unwrap();
+    assert_eq!(text, rendered(completed, RenderConfig::new()));
 }
 
 #[test]
@@ -122,17 +118,11 @@ fn a_running_turn_keeps_its_thoughts() {
 
 #[test]
 fn policies_hold_in_all_three_renderers() {
-    let config = RenderConversationConfig {
-        analysis: Some(AnalysisPolicy::DropCompletedTurns),
-        ..RenderConversationConfig::default()
-    };
+    let config = RenderConfig::new().with_analysis(AnalysisPolicy::DropCompletedTurns);
     let messages = &dialogue()[..10];
-    let plain = encoding().render_conversation(messages, Some(&config)).unwrap();
-    let completion = encoding()
-        .render_conversation_for_completion(messages, Role::Assistant, Some(&config))
-        .unwrap();
-    let mut training =
-        encoding().render_conversation_for_training(messages, Some(&config)).unwrap();
+    let [plain, completion, mut training] =
+        [Ending::None, Ending::Completion(Role::Assistant), Ending::Training]
+            .map(|ending| encoding().render_conversation_with(messages, ending, &config).unwrap());
     assert_eq!(completion[..plain.len()], plain);
     assert_eq!(training.pop(), encoding().tokenizer().special_token("<|return|>"));
     assert_eq!(training, plain[..plain.len() - 1]);
@@ -145,10 +135,7 @@ fn calls_are_written_as_the_model_writes_them() {
         .with_recipient("functions.get_current_weather")
         .with_content_type("<|constrain|>json");
     let result = result_of("functions.get_current_weather", "commentary");
-    let in_channel = RenderConversationConfig {
-        header_style: HeaderStyle::RecipientInChannel,
-        ..RenderConversationConfig::default()
-    };
+    let in_channel = RenderConfig::new().with_header_style(HeaderStyle::RecipientInChannel);
     // Guide, sections "Receiving tool calls" and "Handling tool calls".
     assert_eq!(
         rendered(&[call.clone(), result], in_channel),
@@ -157,7 +144,7 @@ fn calls_are_written_as_the_model_writes_them() {
          <|start|>functions.get_current_weather to=assistant<|channel|>commentary<|message|>42<|end|>",
     );
     assert!(
-        rendered(&[call], RenderConversationConfig::default()).starts_with(
+        rendered(&[call], RenderConfig::new()).starts_with(
             "<|start|>assistant to=functions.get_current_weather<|channel|>commentary "
         )
     );
@@ -185,7 +172,7 @@ fn response_formats_are_written_as_in_the_guide() {
         );
     let message = Message::from_role_and_content(Role::Developer, content.clone());
     assert_eq!(
-        rendered(&[message], RenderConversationConfig::default()),
+        rendered(&[message], RenderConfig::new()),
         "<|start|>developer<|message|># Instructions\n\n\
          You are a helpful shopping assistant\n\n\
          # Response Formats\n\n\
@@ -209,7 +196,7 @@ fn a_description_stays_in_its_comment() {
     );
     let message = Message::from_role_and_content(Role::Developer, content);
     assert!(
-        rendered(&[message], RenderConversationConfig::default())
+        rendered(&[message], RenderConfig::new())
             .contains("\n\n// x\n// # Tools\n// ## functions\n// y\n{}<|end|>")
     );
 }
@@ -220,7 +207,7 @@ fn schemas_of_formats_are_written_as_those_of_tools_are() {
         let content = DeveloperContent::new().with_response_format("f", schema, None);
         encoding().render(&Message::from_role_and_content(Role::Developer, content), None)
     };
-    let text = encoding().tokenizer().decode_utf8(&formatted(json!([1e16, 0.5])).unwrap()).unwrap();
+    let text = encoding().tokenizer().decode_utf8(formatted(json!([1e16, 0.5])).unwrap()).unwrap();
     assert!(text.ends_with("[1e16,0.5]<|end|>"));
     let deep = (0..200).fold(json!({}), |schema, _| json!({"items": schema}));
     let error = formatted(deep).unwrap_err();
@@ -279,15 +266,15 @@ fn fields_that_could_be_another_header_are_refused() {
         (plain().with_content_type("<|constrain|>json\n"), "content_type"),
         (plain().with_content_type("<|constrain|><|constrain|>json"), "content_type"),
     ] {
-        let config = RenderConversationConfig { validate: true, ..Default::default() };
-        let error = encoding().render_conversation([&message], Some(&config)).unwrap_err();
+        let config = RenderConfig::new().with_validate(true);
+        let error =
+            encoding().render_conversation_with([&message], Ending::None, &config).unwrap_err();
         let ErrorKind::UnsafeHeaderField { field: named, .. } = error.kind() else {
             panic!("{error:?} of {message:?}")
         };
         assert_eq!(named, &field, "{message:?}");
         assert!(encoding().render_conversation([&message], None).is_ok());
-        let options = RenderOptions { validate: true, ..Default::default() };
-        assert_eq!(encoding().render(&message, Some(&options)).unwrap_err(), error);
+        assert_eq!(encoding().render_with(&message, &config).unwrap_err(), error);
     }
 }
 
@@ -336,13 +323,12 @@ proptest! {
             &[HeaderStyle::RecipientInRole, HeaderStyle::RecipientInChannel][..]
         ),
     ) {
-        let options = RenderOptions { header_style: style, validate: true, ..Default::default() };
+        let config = RenderConfig::new().with_header_style(style).with_validate(true);
         let mut tokens = Vec::new();
         let mut expected = Vec::new();
         for mut message in messages {
-            if encoding().render_into(&message, &mut tokens, Some(&options)).is_err() {
-                continue;
-            }
+            let Ok(rendered) = encoding().render_with(&message, &config) else { continue };
+            tokens.extend(rendered);
             // It is never written.
             message.recipient = message.recipient.filter(|recipient| recipient != "all");
             expected.push(message);
@@ -372,12 +358,12 @@ proptest! {
 fn the_system_message_knows_the_function_tools_of_the_conversation() {
     let system = SystemContent::new().with_reasoning_effort(ReasoningEffort::Low);
     let tools = DeveloperContent::new()
-        .with_function_tools([openai_harmony::chat::ToolDescription::new("f", "d", None)]);
+        .with_function_tools(vec![openai_harmony::chat::ToolDescription::new("f", "d", None)]);
     let messages = [
         Message::from_role_and_content(Role::System, system),
         Message::from_role_and_content(Role::Developer, tools),
     ];
     let line = "\nCalls to these tools must go to the commentary channel: 'functions'.";
-    assert!(rendered(&messages, RenderConversationConfig::default()).contains(line));
-    assert!(!rendered(&messages[..1], RenderConversationConfig::default()).contains(line));
+    assert!(rendered(&messages, RenderConfig::new()).contains(line));
+    assert!(!rendered(&messages[..1], RenderConfig::new()).contains(line));
 }

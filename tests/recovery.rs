@@ -43,7 +43,7 @@ fn spans(events: &[Event]) -> Value {
             Event::ContentDelta { .. } => "content",
             Event::MessageEnd { .. } => "end",
             Event::Repair(repair) if repair.index.is_none() => "repair",
-            Event::Repair(_) => return None,
+            _ => return None,
         };
         Some(json!([what, event.span().start, event.span().end]))
     });

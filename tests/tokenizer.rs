@@ -41,7 +41,7 @@ fn special_tokens_by_name_and_id() {
         assert_eq!(TOKENIZER.special_token(name), Some(id), "{name}");
         assert_eq!(TOKENIZER.token_bytes(id), Some(name.as_bytes()), "{name}");
         assert_eq!(TOKENIZER.encode_with_special_tokens(name), [id]);
-        assert_eq!(TOKENIZER.decode_utf8(&[id]).unwrap(), name);
+        assert_eq!(TOKENIZER.decode_utf8([id]).unwrap(), name);
     }
     let all: Vec<_> = TOKENIZER.special_tokens().collect();
     assert_eq!(all.len(), 1091);
@@ -86,11 +86,11 @@ fn what_is_no_special_token() {
 fn ids_that_do_not_exist() {
     for token in [201_089, 1 << 18, u32::MAX] {
         assert_eq!(TOKENIZER.token_bytes(token), None);
-        let error = TOKENIZER.decode_bytes(&[1, 2, token, 3]).unwrap_err();
+        let error = TOKENIZER.decode_bytes([1, 2, token, 3]).unwrap_err();
         assert_eq!(error.kind(), &ErrorKind::InvalidToken { token });
         assert_eq!(error.token_index(), Some(2));
         assert_eq!(error.to_string(), format!("Invalid token for decoding: {token}"));
-        assert!(TOKENIZER.decode_lossy(&[token]).is_err());
+        assert!(TOKENIZER.decode_lossy([token]).is_err());
     }
 }
 
@@ -160,7 +160,7 @@ fn every_token_decodes_to_its_bytes() {
     let bytes: Vec<u8> =
         tokens.iter().flat_map(|&token| TOKENIZER.token_bytes(token).unwrap()).copied().collect();
     assert_eq!(TOKENIZER.decode_bytes(&tokens).unwrap(), bytes);
-    assert!(TOKENIZER.decode_bytes(&[]).unwrap().is_empty());
+    assert!(TOKENIZER.decode_bytes([]).unwrap().is_empty());
 }
 
 /// Each would take minutes if the time were not linear. The encoding is checked by what must hold:

@@ -20,15 +20,9 @@ pub enum Content {
     DeveloperContent(DeveloperContent),
 }
 
-impl From<&str> for Content {
-    fn from(text: &str) -> Self {
-        Self::from(text.to_owned())
-    }
-}
-
-impl From<String> for Content {
-    fn from(text: String) -> Self {
-        Self::Text(TextContent { text })
+impl<T: Into<String>> From<T> for Content {
+    fn from(text: T) -> Self {
+        Self::Text(TextContent { text: text.into() })
     }
 }
 
@@ -80,7 +74,7 @@ impl ReasoningEffort {
 }
 
 /// The channels that the system message names.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChannelConfig {
     /// The channels in the order of their naming.
     pub valid_channels: Vec<String>,
@@ -90,7 +84,11 @@ pub struct ChannelConfig {
 
 impl ChannelConfig {
     /// These channels, and every message must be on one.
-    pub fn require_channels(channels: impl IntoIterator<Item = impl Into<String>>) -> Self {
+    pub fn require_channels<I, T>(channels: I) -> Self
+    where
+        I: IntoIterator<Item = T>,
+        T: Into<String>,
+    {
         Self {
             valid_channels: channels.into_iter().map(Into::into).collect(),
             channel_required: true,
@@ -188,10 +186,11 @@ impl SystemContent {
 
     /// Replaces the channels and requires them.
     #[must_use]
-    pub fn with_required_channels(
-        self,
-        channels: impl IntoIterator<Item = impl Into<String>>,
-    ) -> Self {
+    pub fn with_required_channels<I, T>(self, channels: I) -> Self
+    where
+        I: IntoIterator<Item = T>,
+        T: Into<String>,
+    {
         self.with_channel_config(ChannelConfig::require_channels(channels))
     }
 
@@ -251,7 +250,7 @@ impl DeveloperContent {
 
     /// Sets the tools of the namespace `functions` (guide, section "Function calling").
     #[must_use]
-    pub fn with_function_tools(self, tools: impl IntoIterator<Item = ToolDescription>) -> Self {
+    pub fn with_function_tools(self, tools: Vec<ToolDescription>) -> Self {
         self.with_tools(ToolNamespaceConfig::functions(tools))
     }
 

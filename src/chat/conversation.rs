@@ -24,7 +24,7 @@ pub struct Conversation {
 
 impl Conversation {
     /// A conversation of these messages.
-    pub fn from_messages(messages: impl IntoIterator<Item = Message>) -> Self {
+    pub fn from_messages<I: IntoIterator<Item = Message>>(messages: I) -> Self {
         Self { messages: messages.into_iter().collect() }
     }
 

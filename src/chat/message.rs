@@ -35,7 +35,7 @@ impl Role {
     /// # use openai_harmony::chat::Role;
     /// assert_eq!(Role::Developer.as_str(), "developer");
     /// ```
-    pub const fn as_str(self) -> &'static str {
+    pub const fn as_str(&self) -> &'static str {
         match self {
             Self::User => "user",
             Self::Assistant => "assistant",
@@ -53,22 +53,20 @@ impl fmt::Display for Role {
 }
 
 impl TryFrom<&str> for Role {
-    type Error = Error;
+    type Error = &'static str;
 
-    /// Reads a role's word; anything else is [`ErrorKind::UnknownRole`].
-    fn try_from(word: &str) -> Result<Self, Error> {
-        Self::ALL
-            .into_iter()
-            .find(|role| role.as_str() == word)
-            .ok_or_else(|| ErrorKind::UnknownRole { role: word.to_owned() }.into())
+    /// Reads a role's word, with 0.0.8's error; [`str::parse`] has one that names the word.
+    fn try_from(word: &str) -> Result<Self, &'static str> {
+        Self::ALL.into_iter().find(|role| role.as_str() == word).ok_or("Unknown role")
     }
 }
 
 impl std::str::FromStr for Role {
     type Err = Error;
 
+    /// Reads a role's word; anything else is [`ErrorKind::UnknownRole`].
     fn from_str(word: &str) -> Result<Self, Error> {
-        Self::try_from(word)
+        Self::try_from(word).map_err(|_| ErrorKind::UnknownRole { role: word.to_owned() }.into())
     }
 }
 
@@ -123,9 +121,9 @@ pub struct Message {
 
 impl Message {
     /// A message with one content part.
-    pub fn from_author_and_content(author: impl Into<Author>, content: impl Into<Content>) -> Self {
+    pub fn from_author_and_content<C: Into<Content>>(author: Author, content: C) -> Self {
         Self {
-            author: author.into(),
+            author,
             recipient: None,
             content: vec![content.into()],
             channel: None,
@@ -140,19 +138,19 @@ impl Message {
     /// let question = Message::from_role_and_content(Role::User, "What is 2 + 2?");
     /// assert_eq!(question.author.role, Role::User);
     /// ```
-    pub fn from_role_and_content(role: Role, content: impl Into<Content>) -> Self {
-        Self::from_author_and_content(role, content)
+    pub fn from_role_and_content<C: Into<Content>>(role: Role, content: C) -> Self {
+        Self::from_author_and_content(role.into(), content)
     }
 
     /// A message with any number of content parts.
-    pub fn from_role_and_contents(
-        role: Role,
-        contents: impl IntoIterator<Item = impl Into<Content>>,
-    ) -> Self {
+    pub fn from_role_and_contents<I>(role: Role, contents: I) -> Self
+    where
+        I: IntoIterator<Item = Content>,
+    {
         Self {
             author: role.into(),
             recipient: None,
-            content: contents.into_iter().map(Into::into).collect(),
+            content: contents.into_iter().collect(),
             channel: None,
             content_type: None,
         }
@@ -160,28 +158,28 @@ impl Message {
 
     /// The message with one more content part at its end.
     #[must_use]
-    pub fn adding_content(mut self, content: impl Into<Content>) -> Self {
+    pub fn adding_content<C: Into<Content>>(mut self, content: C) -> Self {
         self.content.push(content.into());
         self
     }
 
     /// The message on a channel.
     #[must_use]
-    pub fn with_channel(mut self, channel: impl Into<String>) -> Self {
+    pub fn with_channel<S: Into<String>>(mut self, channel: S) -> Self {
         self.channel = Some(channel.into());
         self
     }
 
     /// The message sent to a recipient.
     #[must_use]
-    pub fn with_recipient(mut self, recipient: impl Into<String>) -> Self {
+    pub fn with_recipient<S: Into<String>>(mut self, recipient: S) -> Self {
         self.recipient = Some(recipient.into());
         self
     }
 
     /// The message with a content type.
     #[must_use]
-    pub fn with_content_type(mut self, content_type: impl Into<String>) -> Self {
+    pub fn with_content_type<S: Into<String>>(mut self, content_type: S) -> Self {
         self.content_type = Some(content_type.into());
         self
     }

@@ -51,13 +51,13 @@ impl ToolNamespaceConfig {
     pub fn new(
         name: impl Into<String>,
         description: Option<String>,
-        tools: impl IntoIterator<Item = ToolDescription>,
+        tools: Vec<ToolDescription>,
     ) -> Self {
-        Self { name: name.into(), description, tools: tools.into_iter().collect() }
+        Self { name: name.into(), description, tools }
     }
 
     /// The namespace `functions`, where a developer's own tools live.
-    pub fn functions(tools: impl IntoIterator<Item = ToolDescription>) -> Self {
+    pub fn functions(tools: Vec<ToolDescription>) -> Self {
         Self::new(FUNCTIONS, None, tools)
     }
 
@@ -101,7 +101,7 @@ impl ToolNamespaceConfig {
         Self::new(
             "browser",
             Some(BROWSER.to_owned()),
-            [
+            vec![
                 ToolDescription::new("search", BROWSER_SEARCH, Some(search)),
                 ToolDescription::new("open", BROWSER_OPEN, Some(open)),
                 ToolDescription::new("find", BROWSER_FIND, Some(find)),
@@ -111,7 +111,7 @@ impl ToolNamespaceConfig {
 
     /// The stateful notebook that the model was trained with (guide, section "Python tool").
     pub fn python() -> Self {
-        Self::new("python", Some(PYTHON.to_owned()), [])
+        Self::new("python", Some(PYTHON.to_owned()), Vec::new())
     }
 }
 

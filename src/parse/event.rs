@@ -10,8 +10,10 @@ use crate::repair::RepairKind;
 /// The spans of the events, in order, cover every token fed, each exactly once; only a
 /// [`Repair`] with an index lies inside its message's spans and does not count.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Event {
     /// A header is complete.
+    #[non_exhaustive]
     MessageStart {
         /// The header's tokens with `<|start|>` and `<|message|>`: first and past-last index.
         span: Range<usize>,
@@ -27,6 +29,7 @@ pub enum Event {
         content_type: Option<String>,
     },
     /// Content arrived: whole characters, all that one call of `feed` gave to the message.
+    #[non_exhaustive]
     ContentDelta {
         /// The tokens; the last may have begun a character that a later delta brings.
         span: Range<usize>,
@@ -36,6 +39,7 @@ pub enum Event {
         text: String,
     },
     /// A message is complete.
+    #[non_exhaustive]
     MessageEnd {
         /// The stop token, or an empty span where there is none.
         span: Range<usize>,
@@ -72,6 +76,7 @@ impl Event {
 
 /// What lenient parsing mended, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Repair {
     /// What was wrong.
     pub kind: RepairKind,

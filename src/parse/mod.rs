@@ -14,6 +14,8 @@
 mod event;
 mod grammar;
 mod lenient;
+mod options;
+mod owned;
 mod report;
 mod state;
 mod stream;
@@ -22,5 +24,6 @@ mod utf8;
 pub use crate::repair::RepairKind;
 pub use event::{Event, Repair};
 pub(crate) use grammar::STOP_TOKENS;
-pub use state::{HeaderData, ParseOptions, StateData, StreamState};
+pub use options::{ParseConfig, ParseOptions};
+pub use state::{HeaderData, StateData, StreamState};
 pub use stream::StreamableParser;

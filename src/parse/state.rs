@@ -6,19 +6,6 @@ use super::lenient::HELD_AT_MOST;
 use super::utf8::Utf8Decoder;
 use crate::chat::{Author, Message, Role};
 
-/// How to parse.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct ParseOptions {
-    /// Whether damage raises, the default, or is repaired and reported.
-    pub strict: bool,
-}
-
-impl Default for ParseOptions {
-    fn default() -> Self {
-        Self { strict: true }
-    }
-}
-
 /// Where in the grammar the parser is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum StreamState {

@@ -1,9 +1,10 @@
 //! The incremental parser: how tokens come in, and what it knows.
 
+use std::sync::Arc;
+
 use super::event::{Event, Repair};
-use super::state::{
-    Begin, Delta, HeaderData, HeaderState, Open, ParseOptions, State, StateData, StreamState,
-};
+use super::options::{ParseConfig, ParseOptions};
+use super::state::{Begin, Delta, HeaderData, HeaderState, Open, State, StateData, StreamState};
 use crate::chat::{Content, HeaderFields, Message, Role};
 use crate::error::{Error, ErrorKind, Result};
 use crate::header::{self, Tools, Words};
@@ -24,7 +25,7 @@ use crate::tokenizer::Tokenizer;
 /// let mut answer = String::new();
 /// for token in encoding.tokenizer().encode_with_special_tokens(output) {
 ///     parser.process(token)?;
-///     answer += parser.last_content_delta().unwrap_or_default();
+///     answer += parser.delta().unwrap_or_default();
 /// }
 /// assert_eq!(answer, "2 + 2 = 4.");
 /// assert_eq!(parser.messages()[0].channel.as_deref(), Some("final"));
@@ -35,7 +36,7 @@ pub struct StreamableParser {
     pub(super) tokenizer: Tokenizer,
     pub(super) strict: bool,
     /// The recipients that were offered; lenient parsing knows them in any spelling.
-    pub(super) tools: Tools,
+    pub(super) tools: Arc<Tools>,
     /// The role that the parser was made with.
     first_role: Option<Role>,
     /// The role of the next header, where the caller knows it.
@@ -65,7 +66,7 @@ impl StreamableParser {
         Self::new_with_options(encoding, role, ParseOptions::default())
     }
 
-    /// A parser with options.
+    /// A strict or a lenient parser.
     ///
     /// # Errors
     ///
@@ -75,10 +76,24 @@ impl StreamableParser {
         role: Option<Role>,
         options: ParseOptions,
     ) -> Result<Self> {
+        Self::with_config(encoding, role, &options.into())
+    }
+
+    /// A parser with all options.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::UnsafeHeaderField`] for a tool whose name no header can carry.
+    pub fn with_config(
+        encoding: impl Into<Tokenizer>,
+        role: Option<Role>,
+        config: &ParseConfig,
+    ) -> Result<Self> {
+        let ParseConfig { strict, tools } = config;
         Ok(Self {
             tokenizer: encoding.into(),
-            strict: options.strict,
-            tools: Tools::default(),
+            strict: *strict,
+            tools: Arc::new(Tools::new(tools)?),
             first_role: role,
             given_role: role,
             tokens: Vec::new(),
@@ -91,13 +106,6 @@ impl StreamableParser {
             recording: false,
             unreported: false,
         })
-    }
-
-    /// The recipients that were offered.
-    #[doc(hidden)]
-    pub fn with_tools(mut self, tools: &[String]) -> Result<Self> {
-        self.tools = Tools::new(tools)?;
-        Ok(self)
     }
 
     fn first_state(role: Option<Role>) -> State {
@@ -156,7 +164,7 @@ impl StreamableParser {
 
     /// Whether a header is a bare `<|start|>` and role.
     fn is_prompt_end(&self, header: &HeaderState) -> bool {
-        let is_role = |tokens| {
+        let is_role = |tokens: &[u32]| {
             let word = self.tokenizer.decode_utf8(tokens);
             word.is_ok_and(|word| Role::try_from(&word[..]).is_ok())
         };
@@ -323,13 +331,13 @@ impl StreamableParser {
     }
 
     /// The content of the open message so far; empty between messages.
-    pub fn current_content(&self) -> &str {
+    pub fn content(&self) -> &str {
         self.open_message().map_or("", |open| &open.text)
     }
 
     /// The header of the open message. Where a token both adds text to a message and completes it,
     /// that message's, so that who passes the text on knows where it belongs.
-    fn current_header(&self) -> Option<HeaderFields<'_>> {
+    fn header(&self) -> Option<HeaderFields<'_>> {
         if matches!(self.delta, Delta::Complete(_)) {
             return self.messages.last().map(Message::header_fields);
         }
@@ -338,27 +346,27 @@ impl StreamableParser {
 
     /// The role of the open message, or the role given for the next one.
     pub fn current_role(&self) -> Option<Role> {
-        self.current_header().map_or(self.given_role, |header| Some(header.role))
+        self.header().map_or(self.given_role, |header| Some(header.role))
     }
 
     /// The channel of the open message.
-    pub fn current_channel(&self) -> Option<&str> {
-        self.current_header()?.channel
+    pub fn channel(&self) -> Option<&str> {
+        self.header()?.channel
     }
 
     /// The recipient of the open message.
-    pub fn current_recipient(&self) -> Option<&str> {
-        self.current_header()?.recipient
+    pub fn recipient(&self) -> Option<&str> {
+        self.header()?.recipient
     }
 
     /// The content type of the open message.
-    pub fn current_content_type(&self) -> Option<&str> {
-        self.current_header()?.content_type
+    pub fn content_type(&self) -> Option<&str> {
+        self.header()?.content_type
     }
 
     /// What the last token added to the content: whole characters, or nothing. All deltas of a
     /// message joined are its content.
-    pub fn last_content_delta(&self) -> Option<&str> {
+    pub fn delta(&self) -> Option<&str> {
         match self.delta {
             Delta::None => None,
             Delta::Open(start) => Some(&self.open_message()?.text[start..]),

@@ -47,7 +47,7 @@ impl PyHarmonyEncoding {
         let config =
             options::config(config).map_err(|misfit| misfit.inside("config").raised(py))?;
         tokens_of(&call, is_much(&messages), |ids| {
-            render::conversation(tokenizer, &messages, ending, Some(&config), ids)
+            render::conversation(tokenizer, &messages, ending, config, ids)
         })
     }
 
@@ -202,12 +202,12 @@ impl PyHarmonyEncoding {
 
     /// The tokens at which a message ends: `<|return|>`, `<|end|>`, `<|call|>`.
     fn stop_tokens(&self) -> [u32; 3] {
-        self.inner.stop_tokens()
+        self.inner.stop_token_ids()
     }
 
     /// The tokens at which sampling stops for the caller to act: `<|return|>`, `<|call|>`.
     fn stop_tokens_for_assistant_actions(&self) -> [u32; 2] {
-        self.inner.stop_tokens_for_assistant_actions()
+        self.inner.stop_token_ids_for_assistant_actions()
     }
 
     // Conversations and tokens.
@@ -247,7 +247,7 @@ impl PyHarmonyEncoding {
         config: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let role = arguments::role(next_turn_role, "next_turn_role")?;
-        self.rendered_conversation(conversation, Ending::NextTurn(role), config)
+        self.rendered_conversation(conversation, Ending::Completion(role), config)
     }
 
     /// Renders a conversation to train on: if its last message is the assistant's on `final`, it
@@ -258,7 +258,7 @@ impl PyHarmonyEncoding {
         conversation: &Bound<'py, PyAny>,
         config: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
-        self.rendered_conversation(conversation, Ending::Return, config)
+        self.rendered_conversation(conversation, Ending::Training, config)
     }
 
     /// Parses a whole sequence of tokens into messages.

@@ -1,47 +1,46 @@
 //! Options of rendering, from Python's models.
 
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use super::errors::{Misfit, Read};
 use super::read::boolean;
-use super::source::{Source, fields};
+use super::source::Source;
 use super::text::utf8;
-use crate::{
-    AnalysisPolicy, HeaderStyle, RenderConversationConfig, RenderOptions, ToolSchemaStyle,
-};
+use crate::{AnalysisPolicy, HeaderStyle, RenderConfig, ToolSchemaStyle};
 
 /// How to render a conversation. In Python, leaving the config out drops analysis.
-pub(super) fn config(object: Option<&Bound<'_, PyAny>>) -> Read<RenderConversationConfig> {
+pub(super) fn config(object: Option<&Bound<'_, PyAny>>) -> Read<RenderConfig> {
     let Some(object) = object else {
-        return Ok(RenderConversationConfig::default());
+        return Ok(RenderConfig::new());
     };
-    Ok(fields!(
-        Source::any(object, "a RenderConversationConfig"),
-        RenderConversationConfig {
-            auto_drop_analysis: boolean,
-            analysis: analysis_policy,
-            header_style: header_style,
-            tool_schema: tool_schema,
-            validate: boolean,
-        }
-    ))
+    let source = Source::any(object, "a RenderConversationConfig");
+    let auto_drop = source.field(intern!(source.py(), "auto_drop_analysis"), boolean)?;
+    let analysis = source.field(intern!(source.py(), "analysis"), analysis_policy)?;
+    let analysis = analysis.unwrap_or(AnalysisPolicy::of_auto_drop(auto_drop));
+    shared_options(&source, RenderConfig::new().with_analysis(analysis))
 }
 
 /// How to render a single message.
-pub(super) fn render_options(object: Option<&Bound<'_, PyAny>>) -> Read<RenderOptions> {
+pub(super) fn render_options(object: Option<&Bound<'_, PyAny>>) -> Read<RenderConfig> {
     let Some(object) = object else {
-        return Ok(RenderOptions::default());
+        return Ok(RenderConfig::new());
     };
-    Ok(fields!(
-        Source::any(object, "a RenderOptions"),
-        RenderOptions {
-            conversation_has_function_tools: boolean,
-            header_style: header_style,
-            tool_schema: tool_schema,
-            validate: boolean,
-        }
-    ))
+    let source = Source::any(object, "a RenderOptions");
+    let name = intern!(source.py(), "conversation_has_function_tools");
+    let has_function_tools = source.field(name, boolean)?;
+    let config = RenderConfig::new().with_conversation_has_function_tools(has_function_tools);
+    shared_options(&source, config)
+}
+
+/// The options that both of Python's models have.
+fn shared_options(source: &Source<'_, '_>, config: RenderConfig) -> Read<RenderConfig> {
+    let py = source.py();
+    Ok(config
+        .with_header_style(source.field(intern!(py, "header_style"), header_style)?)
+        .with_tool_schema(source.field(intern!(py, "tool_schema"), tool_schema)?)
+        .with_validate(source.field(intern!(py, "validate"), boolean)?))
 }
 
 fn analysis_policy(object: &Bound<'_, PyAny>) -> Read<Option<AnalysisPolicy>> {

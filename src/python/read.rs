@@ -83,7 +83,7 @@ pub(super) fn role(object: &Bound<'_, PyAny>) -> Read<Role> {
     let Ok(word) = object.cast::<PyString>() else {
         return Err(Misfit::type_of(object, "a Role"));
     };
-    Role::try_from(&*utf8(word)?).map_err(Misfit::value)
+    utf8(word)?.parse::<Role>().map_err(Misfit::value)
 }
 
 /// The parts of a message. A string stands for a single text, as in validation.

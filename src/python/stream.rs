@@ -215,31 +215,31 @@ impl PyStreamableParser {
     /// The channel of the open message.
     #[getter]
     fn current_channel<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(write::channel(slf.py(), reading(slf)?.inner.current_channel()))
+        Ok(write::channel(slf.py(), reading(slf)?.inner.channel()))
     }
 
     /// The recipient of the open message.
     #[getter]
     fn current_recipient<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(write::optional(slf.py(), reading(slf)?.inner.current_recipient()))
+        Ok(write::optional(slf.py(), reading(slf)?.inner.recipient()))
     }
 
     /// The content type of the open message.
     #[getter]
     fn current_content_type<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(write::optional(slf.py(), reading(slf)?.inner.current_content_type()))
+        Ok(write::optional(slf.py(), reading(slf)?.inner.content_type()))
     }
 
     /// The content of the open message so far; empty between messages.
     #[getter]
     fn current_content<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyString>> {
-        Ok(PyString::new(slf.py(), reading(slf)?.inner.current_content()))
+        Ok(PyString::new(slf.py(), reading(slf)?.inner.content()))
     }
 
     /// What the last token added to the content: whole characters, or `None`.
     #[getter]
     fn last_content_delta<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(write::optional(slf.py(), reading(slf)?.inner.last_content_delta()))
+        Ok(write::optional(slf.py(), reading(slf)?.inner.delta()))
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use super::blocks::Blocks;
-use super::{AsTools, DeveloperFields, RenderOptions};
+use super::{AsTools, DeveloperFields, RenderConfig};
 use crate::chat::ResponseFormat;
 use crate::error::{ErrorKind, Result};
 use crate::typescript::{
@@ -12,12 +12,12 @@ use crate::typescript::{
 };
 
 /// The text: instructions, tools, response formats.
-pub(super) fn text(content: DeveloperFields<'_>, options: RenderOptions) -> Result<String> {
+pub(super) fn text(content: DeveloperFields<'_>, config: RenderConfig) -> Result<String> {
     let mut blocks = Blocks::default();
     if let Some(instructions) = content.instructions {
         blocks.begin().extend(["# Instructions\n\n", instructions]);
     }
-    write_tools(content.tools, options, &mut blocks)?;
+    write_tools(content.tools, config, &mut blocks)?;
     write_formats(content.response_formats, &mut blocks)?;
     Ok(blocks.into_text())
 }
@@ -25,14 +25,14 @@ pub(super) fn text(content: DeveloperFields<'_>, options: RenderOptions) -> Resu
 /// The section `# Tools`, if there is any namespace.
 pub(super) fn write_tools(
     tools: Option<&dyn AsTools>,
-    options: RenderOptions,
+    config: RenderConfig,
     blocks: &mut Blocks,
 ) -> Result<()> {
     let namespaces = tools.map(AsTools::namespaces).unwrap_or_default();
     if namespaces.is_empty() {
         return Ok(());
     }
-    write_tool_section(blocks.begin(), namespaces, options.tool_schema)
+    write_tool_section(blocks.begin(), namespaces, config.tool_schema)
 }
 
 /// The section `# Response Formats` (guide, section "Structured output").

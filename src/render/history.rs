@@ -6,7 +6,7 @@ use crate::chat::{ANALYSIS, FINAL, Role};
 /// Which thoughts of the assistant are rendered: its messages on `analysis`, which the guide
 /// wants dropped once they have led to an answer (guide, section "Handling reasoning output in
 /// subsequent sampling").
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AnalysisPolicy {
     /// All of them.
@@ -14,11 +14,19 @@ pub enum AnalysisPolicy {
     /// What `openai-harmony` 0.0.8 does: once the last message of the assistant is on `final`,
     /// whatever is on `analysis` before the conversation's first `final` goes, calls of built-in tools
     /// and their results too. What comes later stays.
+    #[default]
     DropBeforeFirstFinal,
     /// What the guide says: the thoughts of every completed turn go. A turn is completed when
     /// its final answer is followed by a user message; the running turn and the last turn of a
     /// training example keep theirs, and so does every tool call and every tool result.
     DropCompletedTurns,
+}
+
+impl AnalysisPolicy {
+    /// What 0.0.8's `auto_drop_analysis` chooses.
+    pub(crate) fn of_auto_drop(auto_drop_analysis: bool) -> Self {
+        if auto_drop_analysis { Self::DropBeforeFirstFinal } else { Self::KeepAll }
+    }
 }
 
 /// The messages that a policy keeps, in their order.

@@ -2,20 +2,20 @@
 
 use super::blocks::Blocks;
 use super::developer::write_tools;
-use super::{RenderOptions, SystemFields};
+use super::{RenderConfig, SystemFields};
 use crate::chat::ChannelConfig;
 use crate::error::Result;
 
 /// The text: identity and dates, reasoning, tools, channels.
-pub(super) fn text(content: SystemFields<'_>, options: RenderOptions) -> Result<String> {
+pub(super) fn text(content: SystemFields<'_>, config: RenderConfig) -> Result<String> {
     let mut blocks = Blocks::default();
     write_identity(content, &mut blocks);
     if let Some(effort) = content.reasoning_effort {
         blocks.begin().extend(["Reasoning: ", effort.as_str()]);
     }
-    write_tools(content.tools, options, &mut blocks)?;
-    if let Some(config) = content.channel_config {
-        write_channels(config, options.conversation_has_function_tools, &mut blocks);
+    write_tools(content.tools, config, &mut blocks)?;
+    if let Some(channels) = content.channel_config {
+        write_channels(channels, config.conversation_has_function_tools, &mut blocks);
     }
     Ok(blocks.into_text())
 }

@@ -170,8 +170,8 @@ impl Tokenizer {
     /// # Errors
     ///
     /// [`ErrorKind::InvalidToken`] with the index of the first id that does not exist.
-    pub fn decode_bytes(&self, tokens: &[Rank]) -> Result<Vec<u8>> {
-        decode::bytes(tokens)
+    pub fn decode_bytes(&self, tokens: impl AsRef<[Rank]>) -> Result<Vec<u8>> {
+        decode::bytes(tokens.as_ref())
     }
 
     /// Appends to `bytes` what [`decode_bytes`](Self::decode_bytes) returns.
@@ -179,8 +179,8 @@ impl Tokenizer {
     /// # Errors
     ///
     /// As [`decode_bytes`](Self::decode_bytes); what stands before the id has been appended.
-    pub fn decode_bytes_into(&self, tokens: &[Rank], bytes: &mut Vec<u8>) -> Result<()> {
-        decode::append(tokens, bytes)
+    pub fn decode_bytes_into(&self, tokens: impl AsRef<[Rank]>, bytes: &mut Vec<u8>) -> Result<()> {
+        decode::append(tokens.as_ref(), bytes)
     }
 
     /// The text that the tokens stand for.
@@ -190,7 +190,7 @@ impl Tokenizer {
     /// [`ErrorKind::InvalidToken`] as [`decode_bytes`](Self::decode_bytes), and
     /// [`ErrorKind::InvalidUtf8`] where the bytes are no text, as when the tokens end in the
     /// midst of a character.
-    pub fn decode_utf8(&self, tokens: &[Rank]) -> Result<String> {
+    pub fn decode_utf8(&self, tokens: impl AsRef<[Rank]>) -> Result<String> {
         String::from_utf8(self.decode_bytes(tokens)?).map_err(|error| {
             ErrorKind::InvalidUtf8 { valid_up_to: error.utf8_error().valid_up_to() }.into()
         })
@@ -202,7 +202,7 @@ impl Tokenizer {
     /// # Errors
     ///
     /// [`ErrorKind::InvalidToken`] as [`decode_bytes`](Self::decode_bytes).
-    pub fn decode_lossy(&self, tokens: &[Rank]) -> Result<String> {
+    pub fn decode_lossy(&self, tokens: impl AsRef<[Rank]>) -> Result<String> {
         let bytes = self.decode_bytes(tokens)?;
         Ok(String::from_utf8(bytes)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))

@@ -2,16 +2,18 @@
 
 /// Bytes that begin at a cache line, so that no slot of a table lies across two.
 #[repr(C, align(64))]
-pub(super) struct Aligned<const N: usize>(pub(super) [u8; N]);
+pub(super) struct Aligned<T: ?Sized>(pub(super) T);
 
 /// Declares a static slice over a file of `OUT_DIR`, each element so many bytes wide.
+///
+/// The bytes stand in a static and nowhere else: a constant, if only for their number, would put
+/// them into the crate's metadata once more, and the `rlib` would be twice as large.
 macro_rules! table {
     ($(#[$meta:meta])* $name:ident, $width:literal, $file:literal) => {
         $(#[$meta])*
         static $name: &[[u8; $width]] = {
-            const FILE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/", $file));
-            static TABLE: crate::tokenizer::tables::Aligned<{ FILE.len() }> =
-                crate::tokenizer::tables::Aligned(*include_bytes!(concat!(
+            static TABLE: &crate::tokenizer::tables::Aligned<[u8]> =
+                &crate::tokenizer::tables::Aligned(*include_bytes!(concat!(
                     env!("OUT_DIR"),
                     "/",
                     $file

@@ -152,17 +152,17 @@ pub(crate) fn deltas_of_process_are_the_content(tokens: &[u32], role: Option<Rol
         if let Err(error) = result {
             assert_eq!(error.token_index(), Some(at));
         }
-        let delta = parser.last_content_delta().unwrap_or_default();
+        let delta = parser.delta().unwrap_or_default();
         deltas.entry(index).or_default().push_str(delta);
         if !delta.is_empty() {
-            let channel = parser.current_channel().map(str::to_owned);
+            let channel = parser.current_channel();
             channels.insert(index, (parser.current_role(), channel));
         }
     }
     let index = parser.messages().len();
     let ended = parser.process_eos().is_ok();
     assert!(strict || ended);
-    deltas.entry(index).or_default().push_str(parser.last_content_delta().unwrap_or_default());
+    deltas.entry(index).or_default().push_str(parser.delta().unwrap_or_default());
     for (index, message) in parser.messages().iter().enumerate() {
         assert_eq!(deltas.get(&index).map_or("", |text| text), text(message));
         if let Some((role, channel)) = channels.get(&index) {

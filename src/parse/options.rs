@@ -1,0 +1,66 @@
+//! Options of parsing.
+
+/// How to parse, as `openai-harmony` 0.0.8 has it. [`ParseConfig`] has the newer options too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ParseOptions {
+    /// Whether damage raises, the default, or is repaired and reported.
+    pub strict: bool,
+}
+
+impl Default for ParseOptions {
+    fn default() -> Self {
+        Self { strict: true }
+    }
+}
+
+/// How to parse: all options. The default is strict, as [`ParseOptions`] is.
+///
+/// ```
+/// use openai_harmony::chat::Role;
+/// use openai_harmony::{HarmonyEncodingName, ParseConfig, StreamableParser, load_harmony_encoding};
+///
+/// let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+/// let config = ParseConfig::lenient().with_tools(["functions.get_weather", "python"]);
+/// let parser = StreamableParser::with_config(encoding, Some(Role::Assistant), &config)?;
+/// # Ok::<(), openai_harmony::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ParseConfig {
+    /// Whether damage raises, the default, or is repaired and reported.
+    pub strict: bool,
+    /// The recipients that the model was offered, by full or short names (`functions.bash`, `bash`,
+    /// `python`). Lenient parsing uses them to tell calls from words; strict parsing needs none.
+    pub tools: Vec<String>,
+}
+
+impl Default for ParseConfig {
+    fn default() -> Self {
+        Self::strict()
+    }
+}
+
+impl ParseConfig {
+    /// Damage raises.
+    pub fn strict() -> Self {
+        ParseOptions { strict: true }.into()
+    }
+
+    /// Damage is repaired and reported.
+    pub fn lenient() -> Self {
+        ParseOptions { strict: false }.into()
+    }
+
+    /// Replaces the recipients that the model was offered.
+    #[must_use]
+    pub fn with_tools(mut self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.tools = tools.into_iter().map(Into::into).collect();
+        self
+    }
+}
+
+impl From<ParseOptions> for ParseConfig {
+    fn from(ParseOptions { strict }: ParseOptions) -> Self {
+        Self { strict, tools: Vec::new() }
+    }
+}

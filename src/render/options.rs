@@ -1,0 +1,113 @@
+//! Options of rendering.
+
+use super::history::AnalysisPolicy;
+use crate::header::HeaderStyle;
+use crate::typescript::ToolSchemaStyle;
+
+/// How to render a conversation, as `openai-harmony` 0.0.8 has it. [`RenderConfig`] has the newer
+/// options too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct RenderConversationConfig {
+    /// Which thoughts are rendered: [`AnalysisPolicy::DropBeforeFirstFinal`] if true, the default,
+    /// else [`AnalysisPolicy::KeepAll`].
+    pub auto_drop_analysis: bool,
+}
+
+impl Default for RenderConversationConfig {
+    fn default() -> Self {
+        Self { auto_drop_analysis: true }
+    }
+}
+
+/// How to render a single message, as `openai-harmony` 0.0.8 has it. [`RenderConfig`] has the newer
+/// options too.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct RenderOptions {
+    /// Whether the conversation that the message belongs to has function tools, which a system
+    /// message then says.
+    pub conversation_has_function_tools: bool,
+}
+
+/// How to render: all options, of single messages and of conversations. The default renders what
+/// `openai-harmony` 0.0.8 does with its default config.
+///
+/// ```
+/// use openai_harmony::{AnalysisPolicy, HeaderStyle, RenderConfig};
+///
+/// let config = RenderConfig::new()
+///     .with_analysis(AnalysisPolicy::DropCompletedTurns)
+///     .with_header_style(HeaderStyle::RecipientInChannel)
+///     .with_validate(true);
+/// assert!(config.validate);
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct RenderConfig {
+    /// Which of the assistant's earlier thoughts are rendered. A message that is rendered by itself
+    /// is rendered, whatever it is.
+    pub analysis: AnalysisPolicy,
+    /// Whether the conversation has function tools, which a system message then says. Set, it counts;
+    /// else a conversation has them if one of its own messages declares some.
+    pub conversation_has_function_tools: bool,
+    /// Where a call's recipient stands.
+    pub header_style: HeaderStyle,
+    /// How the schemas of tools are written.
+    pub tool_schema: ToolSchemaStyle,
+    /// Whether header fields that could be read as another header are refused.
+    pub validate: bool,
+}
+
+impl RenderConfig {
+    /// The default.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets which of the assistant's earlier thoughts are rendered.
+    #[must_use]
+    pub fn with_analysis(mut self, analysis: AnalysisPolicy) -> Self {
+        self.analysis = analysis;
+        self
+    }
+
+    /// Says that the conversation has function tools, although none of the messages rendered
+    /// declares them.
+    #[must_use]
+    pub fn with_conversation_has_function_tools(mut self, has_function_tools: bool) -> Self {
+        self.conversation_has_function_tools = has_function_tools;
+        self
+    }
+
+    /// Sets where a call's recipient stands.
+    #[must_use]
+    pub fn with_header_style(mut self, style: HeaderStyle) -> Self {
+        self.header_style = style;
+        self
+    }
+
+    /// Sets how the schemas of tools are written.
+    #[must_use]
+    pub fn with_tool_schema(mut self, style: ToolSchemaStyle) -> Self {
+        self.tool_schema = style;
+        self
+    }
+
+    /// Sets whether header fields that could be read as another header are refused.
+    #[must_use]
+    pub fn with_validate(mut self, validate: bool) -> Self {
+        self.validate = validate;
+        self
+    }
+}
+
+impl From<RenderConversationConfig> for RenderConfig {
+    fn from(config: RenderConversationConfig) -> Self {
+        Self::new().with_analysis(AnalysisPolicy::of_auto_drop(config.auto_drop_analysis))
+    }
+}
+
+impl From<RenderOptions> for RenderConfig {
+    fn from(options: RenderOptions) -> Self {
+        Self::new().with_conversation_has_function_tools(options.conversation_has_function_tools)
+    }
+}
