@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Optional, Union
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Dict,
+    Iterable,
+    List,
+    Mapping,
+    Optional,
+    Tuple,
+    Union,
+)
 
 from pydantic import BaseModel, Field, StrictBool
 from typing_extensions import Self
@@ -11,10 +22,20 @@ from typing_extensions import Self
 from openai_harmony._shadowing import field_named
 from openai_harmony.chat.json_form import require_object
 from openai_harmony.chat.tools import ToolDescription, ToolNamespaceConfig
+from openai_harmony.chat.unknown_fields import report, unknown_fields
 
 
 class Content(BaseModel):
     """One part of a message's content; the base of the three kinds of content."""
+
+    _only_in_json: ClassVar[Tuple[str, ...]] = ("type",)
+    """What the JSON form has beside the fields: the kind of content."""
+
+    if TYPE_CHECKING:
+        # So that `message.content[0].text` passes type checkers.
+        @property
+        def text(self) -> str:
+            """The text of a :class:`TextContent`; ``AttributeError`` for the other kinds."""
 
     def to_dict(self) -> Dict[str, Any]:
         """The part in canonical JSON form, its kind under ``type``."""
@@ -36,7 +57,11 @@ class TextContent(Content):
 
 
 class ReasoningEffort(str, Enum):
-    """How long the model thinks (guide, section "Reasoning")."""
+    """How long the model thinks (guide, section "Reasoning").
+
+    >>> ReasoningEffort("high")  # in any case of letters
+    <ReasoningEffort.HIGH: 'High'>
+    """
 
     LOW = "Low"
     MEDIUM = "Medium"
@@ -44,8 +69,12 @@ class ReasoningEffort(str, Enum):
 
     @classmethod
     def _missing_(cls, value: object) -> ReasoningEffort:
+        if isinstance(value, str):
+            for effort in cls:
+                if effort.value.lower() == value.lower():
+                    return effort
         known = ", ".join(repr(effort.value) for effort in cls)
-        raise ValueError(f"Unknown reasoning effort: {value!r} is none of {known}")
+        raise ValueError(f"Unknown reasoning effort: {value!r} is not one of {known}")
 
 
 class ChannelConfig(BaseModel):
@@ -59,7 +88,8 @@ class ChannelConfig(BaseModel):
     @classmethod
     def require_channels(cls, channels: Iterable[str]) -> Self:
         """These channels, and every message must be on one."""
-        # A string is no list of channels, and some things are none at all: validation says so.
+        # A string is not a list of channels, nor are things that cannot be iterated: validation
+        # names them.
         given: Any = channels
         is_list = isinstance(given, Iterable) and not isinstance(given, str)
         names = list(given) if is_list else given
@@ -91,9 +121,19 @@ class _HoldsTools(Content):
         return self.with_tools(ToolNamespaceConfig.python())
 
     @classmethod
-    def from_dict(cls, raw: Mapping[str, Any]) -> Self:
-        """Reads the canonical JSON form; absent fields get their defaults."""
-        return cls.model_validate(dict(require_object(raw, "content")))
+    def from_dict(cls, raw: Mapping[str, Any], *, strict: bool = False) -> Self:
+        """Reads the canonical JSON form; absent fields get their defaults.
+
+        ``ValueError`` names what is wrong. An unknown field is an ``UnknownFieldWarning``, or with
+        ``strict`` an ``UnknownFieldError``.
+
+        >>> SystemContent.from_dict({"reasoning_effort": "high"}).reasoning_effort
+        <ReasoningEffort.HIGH: 'High'>
+        """
+        fields = dict(require_object(raw, "content"))
+        content = cls.model_validate(fields)
+        report(unknown_fields(fields, content), "content", strict=strict)
+        return content
 
 
 def _guide_channels() -> ChannelConfig:
@@ -128,8 +168,11 @@ class SystemContent(_HoldsTools, protected_namespaces=()):
         self.model_identity = model_identity
         return self
 
-    def with_reasoning_effort(self, reasoning_effort: Optional[ReasoningEffort]) -> Self:
-        """Sets the reasoning effort, or no line about it; ``ValueError`` for no effort there is."""
+    def with_reasoning_effort(self, reasoning_effort: Union[ReasoningEffort, str, None]) -> Self:
+        """Sets the reasoning effort: a member, or its name in any case of letters, ``"high"``.
+
+        ``None`` leaves the line out. ``ValueError`` for another name.
+        """
         effort = reasoning_effort if reasoning_effort is None else ReasoningEffort(reasoning_effort)
         self.reasoning_effort = effort
         return self

@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any, Dict, Iterable, Mapping, Optional, Union, cast
+from typing import (
+    Any,
+    Dict,
+    Iterable,
+    List,
+    Mapping,
+    Optional,
+    Tuple,
+    Type,
+    TypeVar,
+    Union,
+    cast,
+)
 
 from pydantic import BaseModel, Field
 from typing_extensions import Self
@@ -18,6 +30,7 @@ from openai_harmony.chat.json_form import (
     require_object,
 )
 from openai_harmony.chat.parts import ContentParts
+from openai_harmony.chat.unknown_fields import UnknownField, report, unknown_fields
 from openai_harmony.errors import WrongTypeError
 
 
@@ -79,7 +92,8 @@ class Message(BaseModel):
         """A message with one content part; a string is text."""
         if cls is Message and type(author) is Author and type(content) is str:
             # Nothing to validate: it is five times as fast without.
-            return cast(Self, _lowlevel.text_message(author, content))
+            message: Self = _lowlevel.text_message(author, content)
+            return message
         return cls(author=author, content=[_part(content)])
 
     @classmethod
@@ -90,7 +104,8 @@ class Message(BaseModel):
         <Role.USER: 'user'>
         """
         if cls is Message and type(role) is Role and type(content) is str:
-            return cast(Self, _lowlevel.text_message(role, content))
+            message: Self = _lowlevel.text_message(role, content)
+            return message
         return cls.from_author_and_content(_nameless(role), content)
 
     @classmethod
@@ -101,6 +116,17 @@ class Message(BaseModel):
         if isinstance(contents, str):
             raise WrongTypeError("contents: expected a list of parts, got str")
         return cls(author=_nameless(role), content=[_part(content) for content in contents])
+
+    @property
+    def text(self) -> str:
+        """The texts of the content parts, joined.
+
+        System and developer content are not text and add nothing.
+
+        >>> Message.from_role_and_contents("user", ["What is ", "2 + 2?"]).text
+        'What is 2 + 2?'
+        """
+        return "".join(part.text for part in self.content if isinstance(part, TextContent))
 
     def adding_content(self, content: Union[str, Content]) -> Self:
         """Adds a content part at the end; returns self, as all builders do."""
@@ -136,7 +162,7 @@ class Message(BaseModel):
             "name": self.author.name,
             "content": [part.to_dict() for part in self.content],
         }
-        for field in ("channel", "recipient", "content_type"):
+        for field in _HEADER_FIELDS:
             value = getattr(self, field)
             if value is not None:
                 out[field] = value
@@ -147,33 +173,58 @@ class Message(BaseModel):
         return json_text(self.to_dict())
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+    def from_dict(cls, data: Mapping[str, Any], *, strict: bool = False) -> Self:
         """Reads the canonical JSON form, or what ``model_dump`` writes.
 
         ``ValueError`` says what is wrong, and where: a missing field, an unknown role or kind of
-        content, a wrong type.
+        content, a wrong type. An unknown field is an ``UnknownFieldWarning``, or with ``strict``
+        an ``UnknownFieldError``.
+
+        >>> Message.from_dict({"role": "user", "content": "Hello"}).text
+        'Hello'
         """
-        if cls is Message and (plain := _lowlevel.plain_message(data)) is not None:
-            return cast(Self, plain)
-        fields = require_object(data, "message")
-        content = require_field(fields, "content", "message")
-        if not isinstance(content, str):
-            content = require_list(content, "content of a message")
-        if "author" in fields:
-            return cls.model_validate(fields)
-        role = Role(require_field(fields, "role", "message"))
-        return cls(
-            author=Author(role=role, name=fields.get("name")),
-            content=content,
-            channel=fields.get("channel"),
-            recipient=fields.get("recipient"),
-            content_type=fields.get("content_type"),
-        )
+        if cls is Message:
+            plain: Optional[Self] = _lowlevel.plain_message(data)
+            if plain is not None:
+                return plain
+        message, unknown = read_validated(cls, data)
+        report(unknown, "message", strict=strict)
+        return message
 
     @classmethod
-    def from_json(cls, payload: Union[str, bytes]) -> Self:
-        """Reads :meth:`to_json`'s text; ``ValueError`` as :meth:`from_dict`, or for no JSON."""
-        return cls.from_dict(parse_json(payload))
+    def from_json(cls, payload: Union[str, bytes], *, strict: bool = False) -> Self:
+        """Reads :meth:`to_json`'s text; ``ValueError`` as :meth:`from_dict`, or for wrong JSON."""
+        data = parse_json(payload)
+        # A subclass's own `from_dict` may be older than `strict`.
+        return cls.from_dict(data, strict=True) if strict else cls.from_dict(data)
+
+
+_Message = TypeVar("_Message", bound=Message)
+_HEADER_FIELDS = ("channel", "recipient", "content_type")
+_FIELDS = ("role", "name", "content", *_HEADER_FIELDS)
+"""The fields of the canonical form, in which the author is flat."""
+
+
+def read_validated(
+    model: Type[_Message], data: Mapping[str, Any]
+) -> Tuple[_Message, List[UnknownField]]:
+    """A message from its JSON form by validation, and the fields of it that are unknown."""
+    fields = require_object(data, "message")
+    content = require_field(fields, "content", "message")
+    if not isinstance(content, str):
+        content = require_list(content, "content of a message")
+    if "author" in fields:
+        message = model.model_validate(fields)
+        return message, unknown_fields(fields, message)
+    role = Role(require_field(fields, "role", "message"))
+    message = model(
+        author=Author(role=role, name=fields.get("name")),
+        content=content,
+        channel=fields.get("channel"),
+        recipient=fields.get("recipient"),
+        content_type=fields.get("content_type"),
+    )
+    return message, unknown_fields({**fields, "content": content}, message, _FIELDS)
 
 
 def _nameless(role: Union[Role, str]) -> Author:
