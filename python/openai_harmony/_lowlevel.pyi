@@ -1,5 +1,5 @@
 # The compiled extension, made by src/python/. mypy's stubtest compares it with the module. Editors
-# show these docstrings; their examples run as tests, where `encoding` and all public names are known.
+# show these docstrings; their examples run as tests, which know `encoding` and all public names.
 
 from typing import Any, Collection, Iterable, Literal, final
 
