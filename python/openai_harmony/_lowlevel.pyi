@@ -99,7 +99,7 @@ class HarmonyEncoding:
             text: The text. Lone surrogates become U+FFFD.
 
         Returns:
-            Token ids, none of them of a special token.
+            Token ids, never that of a special token.
 
         Raises:
             WrongTypeError: ``text`` is not a string.
@@ -392,7 +392,7 @@ class StreamableParser:
     ) -> None: ...
     def _become(self, other: StreamableParser) -> None: ...
     def process(self, token: int) -> Self:
-        """Parses one token. Constant time, but for a header's last token.
+        """Parses one token, in constant time except for a header's last token.
 
         Args:
             token: A token id.

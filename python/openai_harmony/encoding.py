@@ -13,7 +13,7 @@ from openai_harmony.stream import Repair, StreamableParser
 
 
 class HarmonyEncodingName(str, Enum):
-    """The encodings that there are."""
+    """The names of the encodings."""
 
     HARMONY_GPT_OSS = "HarmonyGptOss"
 

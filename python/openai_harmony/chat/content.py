@@ -78,10 +78,14 @@ class ReasoningEffort(str, Enum):
 
 
 class ChannelConfig(BaseModel):
-    """The channels that the system message names."""
+    """The channels that the system message names.
+
+    >>> ChannelConfig.require_channels(["analysis", "final"]).channel_required
+    True
+    """
 
     valid_channels: List[str]
-    """The channels in the order of their naming."""
+    """The channels, in the order in which the system message names them."""
     channel_required: bool
     """Whether every message must be on one of them."""
 
@@ -106,7 +110,7 @@ class _HoldsTools(Content):
         tools: Optional[Dict[str, ToolNamespaceConfig]]
 
     def with_tools(self, ns_config: ToolNamespaceConfig) -> Self:
-        """Adds a namespace of tools, or replaces the one of its name; returns self."""
+        """Adds a namespace of tools, or replaces that of the same name; returns self."""
         if self.tools is None:
             self.tools = {}
         self.tools[ns_config.name] = ns_config
@@ -143,7 +147,11 @@ def _guide_channels() -> ChannelConfig:
 class SystemContent(_HoldsTools, protected_namespaces=()):
     """The content of a system message (guide, section "System message format").
 
-    ``None`` leaves a line out.
+    A field that is ``None`` leaves its line out.
+
+    >>> content = SystemContent.new().with_reasoning_effort("high")
+    >>> content.with_conversation_start_date("2025-06-28").reasoning_effort
+    <ReasoningEffort.HIGH: 'High'>
     """
 
     # The names that pydantic keeps for itself are not protected here: `model_identity` is the
@@ -152,7 +160,7 @@ class SystemContent(_HoldsTools, protected_namespaces=()):
     model_identity: Optional[str] = "You are ChatGPT, a large language model trained by OpenAI."
     reasoning_effort: Optional[ReasoningEffort] = ReasoningEffort.MEDIUM
     conversation_start_date: Optional[str] = None
-    """``Current date: 2025-06-28``."""
+    """The current date, as the guide writes it: ``2025-06-28``."""
     knowledge_cutoff: Optional[str] = "2024-06"
     channel_config: Optional[ChannelConfig] = Field(default_factory=_guide_channels)
     tools: Optional[Dict[str, ToolNamespaceConfig]] = None
@@ -205,7 +213,7 @@ class SystemContent(_HoldsTools, protected_namespaces=()):
 with field_named("schema"):
 
     class ResponseFormat(BaseModel):
-        """A named JSON Schema that an answer may be held to (guide, "Structured output")."""
+        """A named JSON Schema that an answer must follow (guide, section "Structured output")."""
 
         name: str
         """The format's name, unique within its message."""
@@ -217,14 +225,20 @@ with field_named("schema"):
 
 
 class DeveloperContent(_HoldsTools):
-    """The content of a developer message (guide, section "Developer message format")."""
+    """The content of a developer message (guide, section "Developer message format").
+
+    >>> tool = ToolDescription.new("get_time", "The time, now.")
+    >>> content = DeveloperContent.new().with_instructions("Be brief.").with_function_tools([tool])
+    >>> content.tools["functions"].tools[0].name
+    'get_time'
+    """
 
     instructions: Optional[str] = None
     """What is elsewhere called the system prompt."""
     tools: Optional[Dict[str, ToolNamespaceConfig]] = None
     """Tools by namespace, rendered in the order of the names."""
     response_formats: List[ResponseFormat] = Field(default_factory=list)
-    """Formats that an answer may be held to, in the order of their naming."""
+    """Formats that an answer must follow, in the order in which they are declared."""
 
     @classmethod
     def new(cls) -> Self:
@@ -237,7 +251,10 @@ class DeveloperContent(_HoldsTools):
         return self
 
     def with_function_tools(self, tools: Iterable[ToolDescription]) -> Self:
-        """Sets the tools of the namespace ``functions`` (guide, section "Function calling")."""
+        """Sets the tools of the namespace ``functions`` (guide, section "Function calling").
+
+        Returns self. The model calls them by ``functions.`` and their names.
+        """
         return self.with_tools(ToolNamespaceConfig(name="functions", tools=list(tools)))
 
     def with_response_format(
@@ -246,7 +263,7 @@ class DeveloperContent(_HoldsTools):
         schema: Union[Dict[str, Any], bool],
         description: Optional[str] = None,
     ) -> Self:
-        """Adds a response format (guide, section "Structured output")."""
+        """Adds a response format (guide, section "Structured output"); returns self."""
         added = ResponseFormat(name=name, description=description, schema=schema)
         self.response_formats.append(added)
         return self

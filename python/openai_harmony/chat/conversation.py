@@ -21,7 +21,12 @@ from openai_harmony.chat.unknown_fields import UnknownField, report, unknown_fie
 
 
 class Conversation(BaseModel):
-    """Messages in the order in which they were said."""
+    """Messages in the order in which they were said.
+
+    >>> conversation = Conversation.from_messages([Message.from_role_and_content("user", "Hi")])
+    >>> [message.text for message in conversation]
+    ['Hi']
+    """
 
     messages: List[Message] = Field(default_factory=list)
     """The messages, oldest first."""

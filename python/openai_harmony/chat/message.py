@@ -49,9 +49,9 @@ class Role(str, Enum):
 
 
 class Author(BaseModel):
-    """The role of a message and, where there is one, the author's name.
+    """The role of a message and the author's name, if it has one.
 
-    A tool's name stands in its role's place in the header, so a tool message needs one to be
+    In a header a tool's name stands instead of its role, so a tool message needs a name to be
     rendered; any other name follows its role after a colon.
     """
 
@@ -71,10 +71,14 @@ class Author(BaseModel):
 class Message(BaseModel):
     """One message of a conversation (guide, section "Message format").
 
-    Validation takes the author nested, as ``model_dump`` writes it, and only so: the flat form that
-    ``from_dict`` reads, ``{"role": "user", "content": "Hello"}``, is that of other libraries'
-    messages too, which stand beside this one in unions of pydantic models. Content may be a plain
-    string in either form.
+    :meth:`from_dict` reads the flat form, ``{"role": "user", "content": "Hello"}``. Validation by
+    pydantic takes only the nested form that ``model_dump`` writes, ``{"author": {"role": "user"},
+    "content": "Hello"}``: messages of other libraries are flat too, and stand beside this class in
+    unions of models.
+
+    >>> call = Message.from_role_and_content("assistant", '{"place": "Oslo"}')
+    >>> call.with_channel("commentary").with_recipient("functions.weather").text
+    '{"place": "Oslo"}'
     """
 
     author: Author
@@ -83,15 +87,20 @@ class Message(BaseModel):
     channel: Optional[str] = None
     """``analysis``, ``commentary`` or ``final`` (guide, section "Channels")."""
     recipient: Optional[str] = None
-    """To whom the message goes: the tool of a call, ``assistant`` for a tool's result."""
+    """Who the message goes to: the tool of a call, ``assistant`` for a tool's result."""
     content_type: Optional[str] = None
     """What the content is, ``<|constrain|>json`` for a tool call's arguments."""
 
     @classmethod
     def from_author_and_content(cls, author: Author, content: Union[str, Content]) -> Self:
-        """A message with one content part; a string is text."""
+        """A message with one content part; a string is text.
+
+        >>> bob = Author.new("user", "bob")
+        >>> Message.from_author_and_content(bob, "Hi").author.name
+        'bob'
+        """
         if cls is Message and type(author) is Author and type(content) is str:
-            # Nothing to validate: it is five times as fast without.
+            # Nothing is left to validate, and without validation it is five times as fast.
             message: Self = _lowlevel.text_message(author, content)
             return message
         return cls(author=author, content=[_part(content)])
@@ -112,7 +121,13 @@ class Message(BaseModel):
     def from_role_and_contents(
         cls, role: Union[Role, str], contents: Iterable[Union[str, Content]]
     ) -> Self:
-        """A message with any number of content parts; a string is a part, not a list of them."""
+        """A message with any number of content parts; each string is a text.
+
+        ``WrongTypeError`` if ``contents`` is itself a string.
+
+        >>> len(Message.from_role_and_contents("user", ["What is ", "2 + 2?"]).content)
+        2
+        """
         if isinstance(contents, str):
             raise WrongTypeError("contents: expected a list of parts, got str")
         return cls(author=_nameless(role), content=[_part(content) for content in contents])
@@ -134,25 +149,25 @@ class Message(BaseModel):
         return self
 
     def with_channel(self, channel: str) -> Self:
-        """Puts the message on a channel."""
+        """Puts the message on a channel, such as ``final``; returns self, as all builders do."""
         self.channel = channel
         return self
 
     def with_recipient(self, recipient: str) -> Self:
-        """Sends the message to a recipient."""
+        """Sends the message to a recipient, such as ``functions.get_weather``; returns self."""
         self.recipient = recipient
         return self
 
     def with_content_type(self, content_type: str) -> Self:
-        """Says what the content is."""
+        """Says what the content is, such as ``<|constrain|>json``; returns self."""
         self.content_type = content_type
         return self
 
     def to_dict(self) -> Dict[str, Any]:
         """The message in canonical JSON form.
 
-        Role and name stand beside the other fields, a missing name is ``None``, and the header
-        fields are left out where there are none.
+        Role and name stand beside the other fields, a missing name is ``None``, and header fields
+        that are ``None`` are left out.
 
         >>> Message.from_role_and_content("user", "Hello").to_dict()
         {'role': <Role.USER: 'user'>, 'name': None, 'content': [{'type': 'text', 'text': 'Hello'}]}
