@@ -41,39 +41,44 @@ class ToolSchemaStyle(str, Enum):
     """The whole of JSON Schema, always valid TypeScript."""
 
 
+class _MessageOptions(BaseModel, extra="forbid", validate_assignment=True):
+    """What concerns each message, alone or in a conversation, except ``validate``.
+
+    The oldest pydantic that is allowed takes an inherited field of that name for its own method.
+    """
+
+    header_style: HeaderStyle = HeaderStyle.RECIPIENT_IN_ROLE
+    """Where an assistant's header names its recipient."""
+    tool_schema: ToolSchemaStyle = ToolSchemaStyle.COMPAT
+    """How a tool's JSON Schema is written."""
+
+
 with field_named("validate"):
 
-    class _MessageOptions(BaseModel, extra="forbid", validate_assignment=True):
-        """What concerns each message, alone or in a conversation."""
+    class RenderConversationConfig(_MessageOptions):
+        """Options for rendering a conversation; a wrong name or value is an error.
 
-        header_style: HeaderStyle = HeaderStyle.RECIPIENT_IN_ROLE
-        """Where an assistant's header names its recipient."""
-        tool_schema: ToolSchemaStyle = ToolSchemaStyle.COMPAT
-        """How a tool's JSON Schema is written."""
+        >>> RenderConversationConfig(analysis="drop_completed_turns").analysis
+        <AnalysisPolicy.DROP_COMPLETED_TURNS: 'drop_completed_turns'>
+        """
+
+        auto_drop_analysis: bool = True
+        """Drop analysis by version 0.0.8's rule, unless ``analysis`` says otherwise."""
+        analysis: Optional[AnalysisPolicy] = None
+        """Which chains of thought to drop; ``None`` leaves it to ``auto_drop_analysis``."""
         validate: bool = False  # type: ignore[assignment]
         """Refuse names, recipients, channels and content types that could be read as another
         header."""
 
+    class RenderOptions(_MessageOptions):
+        """Options for rendering a single message.
 
-class RenderConversationConfig(_MessageOptions):
-    """Options for rendering a conversation; a wrong name or value is an error.
+        >>> RenderOptions(header_style="recipient_in_channel").tool_schema
+        <ToolSchemaStyle.COMPAT: 'compat'>
+        """
 
-    >>> RenderConversationConfig(analysis="drop_completed_turns").analysis
-    <AnalysisPolicy.DROP_COMPLETED_TURNS: 'drop_completed_turns'>
-    """
-
-    auto_drop_analysis: bool = True
-    """Drop analysis by version 0.0.8's rule, unless ``analysis`` says otherwise."""
-    analysis: Optional[AnalysisPolicy] = None
-    """Which chains of thought to drop; ``None`` leaves it to ``auto_drop_analysis``."""
-
-
-class RenderOptions(_MessageOptions):
-    """Options for rendering a single message.
-
-    >>> RenderOptions(header_style="recipient_in_channel").validate
-    False
-    """
-
-    conversation_has_function_tools: bool = False
-    """Whether a system message says that calls to functions go to ``commentary``."""
+        conversation_has_function_tools: bool = False
+        """Whether a system message says that calls to functions go to ``commentary``."""
+        validate: bool = False  # type: ignore[assignment]
+        """Refuse a name, recipient, channel or content type that could be read as another
+        header."""

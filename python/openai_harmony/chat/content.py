@@ -36,6 +36,7 @@ class Content(BaseModel):
         @property
         def text(self) -> str:
             """The text of a :class:`TextContent`; ``AttributeError`` for the other kinds."""
+            raise AttributeError
 
     def to_dict(self) -> Dict[str, Any]:
         """The part in canonical JSON form, its kind under ``type``."""
