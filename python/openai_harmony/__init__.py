@@ -11,7 +11,7 @@ become messages again, one token at a time while they stream:
 '<|start|>user<|message|>What is 2 + 2?<|end|><|start|>assistant'
 >>> answer = encoding.encode("<|channel|>final<|message|>4.<|return|>", allowed_special="all")
 >>> [message] = encoding.parse_messages_from_completion_tokens(answer, Role.ASSISTANT)
->>> message.channel, message.content[0].text
+>>> message.channel, message.text
 ('final', '4.')
 
 The models are in :mod:`openai_harmony.chat`, rendering and whole-sequence parsing in
@@ -20,6 +20,7 @@ work is done by a compiled Rust extension.
 """
 
 import openai_harmony._extension  # isort: skip  # noqa: F401  (says how to build, if it is not)
+from openai_harmony import _lowlevel
 from openai_harmony.chat import (
     Author,
     ChannelConfig,
@@ -40,7 +41,14 @@ from openai_harmony.encoding import (
     HarmonyEncodingName,
     load_harmony_encoding,
 )
-from openai_harmony.errors import HarmonyError, MissingFieldError, WrongTypeError
+from openai_harmony.errors import (
+    HarmonyError,
+    MissingFieldError,
+    UnknownFieldError,
+    UnknownFieldWarning,
+    WrongTypeError,
+)
+from openai_harmony.kinds import ErrorKind, RepairKind
 from openai_harmony.options import (
     AnalysisPolicy,
     HeaderStyle,
@@ -50,12 +58,16 @@ from openai_harmony.options import (
 )
 from openai_harmony.stream import (
     ContentDelta,
+    Event,
     MessageEnd,
     MessageStart,
     Repair,
     StreamableParser,
     StreamState,
 )
+
+__version__: str = _lowlevel.__version__
+"""The version of this package."""
 
 __all__ = [
     "AnalysisPolicy",
@@ -65,6 +77,8 @@ __all__ = [
     "ContentDelta",
     "Conversation",
     "DeveloperContent",
+    "ErrorKind",
+    "Event",
     "HarmonyEncoding",
     "HarmonyEncodingName",
     "HarmonyError",
@@ -77,6 +91,7 @@ __all__ = [
     "RenderConversationConfig",
     "RenderOptions",
     "Repair",
+    "RepairKind",
     "ResponseFormat",
     "Role",
     "StreamState",
@@ -86,6 +101,8 @@ __all__ = [
     "ToolDescription",
     "ToolNamespaceConfig",
     "ToolSchemaStyle",
+    "UnknownFieldError",
+    "UnknownFieldWarning",
     "WrongTypeError",
     "load_harmony_encoding",
 ]

@@ -1,10 +1,12 @@
-# The compiled extension, made by src/python/. Held against the module by mypy's stubtest.
+# The compiled extension, made by src/python/. mypy's stubtest compares it with the module. Editors
+# show these docstrings; their examples run as tests, which know `encoding` and all public names.
 
 from typing import Any, Collection, Iterable, Literal, final
 
 from typing_extensions import Self, TypeAlias, disjoint_base
 
 from openai_harmony.chat import Author, Conversation, Message, Role, ToolNamespaceConfig
+from openai_harmony.kinds import RepairKind
 from openai_harmony.options import RenderConversationConfig, RenderOptions
 from openai_harmony.stream import Event, StreamState
 
@@ -15,28 +17,50 @@ __all__ = [
     "MessageStart",
     "Repair",
     "StreamableParser",
+    "__version__",
     "get_tool_namespace_config",
     "plain_message",
     "text_message",
     "vocabulary",
 ]
 
+__version__: str
+
 # Any iterable of ints: a list, a tuple, a range, an array, a NumPy array of integers.
 _Tokens: TypeAlias = Iterable[int]
 
-def plain_message(data: object) -> Message | None: ...
-def text_message(author: Author | Role, text: str) -> Message: ...
+# Both make a `Message`. Their callers return it as `Self`, and a cast takes time for each message.
+def plain_message(data: object) -> Any: ...
+def text_message(author: Author | Role, text: str) -> Any: ...
 def get_tool_namespace_config(name: str) -> ToolNamespaceConfig: ...
 def vocabulary() -> bytes: ...
 
 class HarmonyEncoding:
+    """Renders conversations to token ids and parses token ids to messages.
+
+    Get it from ``load_harmony_encoding``. It is a handle on immutable data that the whole process
+    shares: free to make, copy and pickle, and safe to use from many threads.
+
+    Example:
+        >>> encoding = load_harmony_encoding("HarmonyGptOss")
+        >>> question = Message.from_role_and_content(Role.USER, "What is 2 + 2?")
+        >>> conversation = Conversation.from_messages([question])
+        >>> prompt = encoding.render_conversation_for_completion(conversation, Role.ASSISTANT)
+        >>> encoding.decode(prompt)
+        '<|start|>user<|message|>What is 2 + 2?<|end|><|start|>assistant'
+    """
+
     def __new__(cls, name: str | HarmonyEncoding) -> Self: ...
     def __copy__(self) -> Self: ...
     def __deepcopy__(self, memo: Any, /) -> Self: ...
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The encoding's name, ``"HarmonyGptOss"``."""
+
     @property
-    def n_vocab(self) -> int: ...
+    def n_vocab(self) -> int:
+        """The size of the vocabulary as the models' configuration states it, 201088."""
+
     def _special_tokens(self) -> list[str]: ...
     def encode(
         self,
@@ -44,70 +68,487 @@ class HarmonyEncoding:
         *,
         allowed_special: Literal["all"] | Collection[str] = (),
         disallowed_special: Literal["all"] | Collection[str] | None = "all",
-    ) -> list[int]: ...
-    def encode_ordinary(self, text: str) -> list[int]: ...
-    def decode(self, tokens: _Tokens, errors: str = "replace") -> str: ...
-    def decode_utf8(self, tokens: _Tokens) -> str: ...
-    def decode_bytes(self, tokens: _Tokens) -> bytes: ...
-    def is_special_token(self, token: int) -> bool: ...
-    def stop_tokens(self) -> list[int]: ...
-    def stop_tokens_for_assistant_actions(self) -> list[int]: ...
-    def render(
-        self, message: Message, render_options: RenderOptions | None = None
-    ) -> list[int]: ...
+    ) -> list[int]:
+        """Encodes text by tiktoken's rules for the names of special tokens.
+
+        For text from users or tools use :meth:`encode_ordinary`: ``allowed_special`` lets a text
+        write markers. Time grows nearly linearly with the text.
+
+        Args:
+            text: The text. Lone surrogates become U+FFFD.
+            allowed_special: Names that become their special token, or ``"all"``.
+            disallowed_special: Names that raise, ``"all"`` meaning all that are not allowed. Names
+                in neither are ordinary text; ``()`` and ``None`` disallow none.
+
+        Returns:
+            Token ids.
+
+        Raises:
+            HarmonyError: The text has a disallowed name; its ``kind`` is ``disallowed_special``.
+            ValueError: An argument has another type or value.
+
+        Example:
+            >>> encoding.encode("Hello<|end|>", allowed_special={"<|end|>"})
+            [13225, 200007]
+        """
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        """Encodes text as ordinary text, whatever markers it spells.
+
+        Args:
+            text: The text. Lone surrogates become U+FFFD.
+
+        Returns:
+            Token ids, never that of a special token.
+
+        Raises:
+            WrongTypeError: ``text`` is not a string.
+
+        Example:
+            >>> encoding.encode_ordinary("Hello, world")
+            [13225, 11, 2375]
+        """
+
+    def decode(self, tokens: _Tokens, errors: str = "replace") -> str:
+        """Returns the text of tokens, special tokens by their names.
+
+        Args:
+            tokens: Token ids.
+            errors: What to do with bytes that are not UTF-8, as in ``bytes.decode``. A token may
+                hold half a character; by default that becomes U+FFFD.
+
+        Returns:
+            The text.
+
+        Raises:
+            HarmonyError: An id that does not exist; ``token_index`` says where.
+            UnicodeDecodeError: With ``errors="strict"``, bytes that are not UTF-8.
+            ValueError: Something that is not a token id.
+
+        Example:
+            >>> encoding.decode([13225, 11, 2375])
+            'Hello, world'
+        """
+
+    def decode_utf8(self, tokens: _Tokens) -> str:
+        """Returns the text of tokens whose bytes are UTF-8.
+
+        Args:
+            tokens: Token ids.
+
+        Returns:
+            The text.
+
+        Raises:
+            HarmonyError: Bytes that are not UTF-8 (``invalid_utf8``), or an id that does not exist
+                (``invalid_token``).
+            ValueError: Something that is not a token id.
+
+        Example:
+            >>> encoding.decode_utf8(encoding.encode_ordinary("é"))
+            'é'
+        """
+
+    def decode_bytes(self, tokens: _Tokens) -> bytes:
+        """Returns the bytes of tokens, also those of half a character.
+
+        Args:
+            tokens: Token ids.
+
+        Returns:
+            The bytes of all tokens, joined.
+
+        Raises:
+            HarmonyError: An id that does not exist; ``token_index`` says where.
+            ValueError: Something that is not a token id.
+
+        Example:
+            >>> crab = encoding.encode_ordinary("🦀")
+            >>> b"".join(encoding.decode_bytes([token]) for token in crab).decode()
+            '🦀'
+        """
+
+    def is_special_token(self, token: int) -> bool:
+        """Returns whether a token id is that of a special token.
+
+        Args:
+            token: A token id; it need not exist.
+
+        Returns:
+            ``True`` for a special token, the reserved ones included.
+
+        Raises:
+            ValueError: Something that is not a token id.
+
+        Example:
+            >>> encoding.is_special_token(200007)
+            True
+        """
+
+    def special_token(self, name: str) -> int:
+        """Returns the id of a special token.
+
+        Args:
+            name: The name with its brackets, one of ``special_tokens_set``.
+
+        Returns:
+            The token id.
+
+        Raises:
+            ValueError: No special token has that name.
+
+        Example:
+            >>> encoding.special_token("<|call|>")
+            200012
+        """
+
+    def stop_tokens(self) -> list[int]:
+        """Returns the tokens at which a message ends: ``<|return|>``, ``<|end|>``, ``<|call|>``.
+
+        Returns:
+            Token ids, always in this order.
+
+        Example:
+            >>> encoding.stop_tokens()
+            [200002, 200007, 200012]
+        """
+
+    def stop_tokens_for_assistant_actions(self) -> list[int]:
+        """Returns the tokens at which to stop sampling: ``<|return|>``, ``<|call|>``.
+
+        Returns:
+            Token ids, always in this order.
+
+        Example:
+            >>> encoding.stop_tokens_for_assistant_actions()
+            [200002, 200012]
+        """
+
+    def render(self, message: Message, render_options: RenderOptions | None = None) -> list[int]:
+        """Renders a single message.
+
+        It cannot see the rest of the conversation: whether a system message mentions function
+        tools is said by ``RenderOptions(conversation_has_function_tools=True)``.
+
+        Args:
+            message: The message.
+            render_options: Options; ``None`` for the defaults.
+
+        Returns:
+            Token ids, from ``<|start|>`` to ``<|end|>`` or ``<|call|>``.
+
+        Raises:
+            HarmonyError: A message that cannot be rendered, such as a tool's without a name.
+            ValueError: A field of a wrong type or value; the text has its path.
+
+        Example:
+            >>> encoding.decode(encoding.render(Message.from_role_and_content("user", "Hi")))
+            '<|start|>user<|message|>Hi<|end|>'
+        """
+
     def render_conversation(
         self, conversation: Conversation, config: RenderConversationConfig | None = None
-    ) -> list[int]: ...
+    ) -> list[int]:
+        """Renders a conversation and nothing after it.
+
+        Args:
+            conversation: The conversation.
+            config: Options; ``None`` for the defaults, which drop earlier chains of thought by
+                version 0.0.8's rule.
+
+        Returns:
+            Token ids.
+
+        Raises:
+            HarmonyError: A message that cannot be rendered, such as a tool's without a name.
+            ValueError: A field of a wrong type or value; the text has its path.
+
+        Example:
+            >>> hi = Conversation.from_messages([Message.from_role_and_content("user", "Hi")])
+            >>> encoding.render_conversation(hi)
+            [200006, 1428, 200008, 12194, 200007]
+        """
+
     def render_conversation_for_completion(
         self,
         conversation: Conversation,
         next_turn_role: Role | str,
         config: RenderConversationConfig | None = None,
-    ) -> list[int]: ...
+    ) -> list[int]:
+        """Renders a prompt: a conversation and the beginning of the next message.
+
+        Sample from it until one of :meth:`stop_tokens_for_assistant_actions`, and parse what was
+        sampled with the same role.
+
+        Args:
+            conversation: The conversation.
+            next_turn_role: Who speaks next, ``Role.ASSISTANT``.
+            config: Options; ``None`` for the defaults, which drop earlier chains of thought by
+                version 0.0.8's rule.
+
+        Returns:
+            Token ids, which end with ``<|start|>`` and the role.
+
+        Raises:
+            HarmonyError: A message that cannot be rendered, such as a tool's without a name.
+            ValueError: A field of a wrong type or value; the text has its path.
+
+        Example:
+            >>> hi = Conversation.from_messages([Message.from_role_and_content("user", "Hi")])
+            >>> encoding.decode(encoding.render_conversation_for_completion(hi, Role.ASSISTANT))
+            '<|start|>user<|message|>Hi<|end|><|start|>assistant'
+        """
+
     def render_conversation_for_training(
         self, conversation: Conversation, config: RenderConversationConfig | None = None
-    ) -> list[int]: ...
+    ) -> list[int]:
+        """Renders a training example; **by default without the thought that leads to its answer**.
+
+        The default follows version 0.0.8's rule: if the last message is the assistant's on
+        ``final``, everything on ``analysis`` before the first ``final`` is dropped. To train on the
+        thought of the last turn, pass
+        ``RenderConversationConfig(analysis=AnalysisPolicy.DROP_COMPLETED_TURNS)``, which drops the
+        thoughts of earlier turns only, or ``auto_drop_analysis=False``, which drops none.
+
+        If the last message is the assistant's on ``final``, ``<|return|>`` takes the place of its
+        ``<|end|>``, as the model itself ends an answer.
+
+        Args:
+            conversation: The conversation.
+            config: Options; ``None`` for the defaults.
+
+        Returns:
+            Token ids.
+
+        Raises:
+            HarmonyError: A message that cannot be rendered, such as a tool's without a name.
+            ValueError: A field of a wrong type or value; the text has its path.
+
+        Example:
+            >>> turn = Conversation.from_messages([
+            ...     Message.from_role_and_content("assistant", "Easy.").with_channel("analysis"),
+            ...     Message.from_role_and_content("assistant", "4.").with_channel("final"),
+            ... ])
+            >>> encoding.decode(encoding.render_conversation_for_training(turn))
+            '<|start|>assistant<|channel|>final<|message|>4.<|return|>'
+            >>> config = RenderConversationConfig(analysis=AnalysisPolicy.DROP_COMPLETED_TURNS)
+            >>> "Easy." in encoding.decode(encoding.render_conversation_for_training(turn, config))
+            True
+        """
+
     def parse_messages_from_completion_tokens(
         self, tokens: _Tokens, role: Role | str | None = None, *, strict: bool = True
-    ) -> list[Message]: ...
+    ) -> list[Message]:
+        """Parses a whole sequence of tokens.
+
+        Args:
+            tokens: Token ids; the stop token at their end may be missing.
+            role: The author of the first message, if the tokens begin behind its role, as a
+                completion's do. Tokens that begin with ``<|start|>`` name their own.
+            strict: Whether to raise where the tokens are not well-formed. If not, they are read as
+                well as they can be; :meth:`parse_with_repairs` also says what was repaired.
+
+        Returns:
+            The messages, as new objects.
+
+        Raises:
+            HarmonyError: With ``strict``, tokens that are not well-formed: ``kind`` says what,
+                ``token_index`` where.
+            ValueError: A wrong argument.
+
+        Example:
+            >>> sampled = [200005, 17196, 200008, 19, 13, 200002]
+            >>> [message] = encoding.parse_messages_from_completion_tokens(sampled, "assistant")
+            >>> message.channel, message.text
+            ('final', '4.')
+        """
 
 @disjoint_base
 class StreamableParser:
+    """Reads tokens as they arrive and gives messages as they become complete.
+
+    Args:
+        encoding: The encoding.
+        role: The author of the first message, if the tokens begin behind its role, as a
+            completion's do.
+        strict: Whether to raise where the tokens are not well-formed. If not, the parser repairs
+            and reports each repair.
+
+    Raises:
+        ValueError: A wrong argument.
+
+    Example:
+        >>> parser = StreamableParser(encoding, Role.ASSISTANT)
+        >>> events = parser.feed([200005, 17196, 200008, 19, 13, 200002]) + parser.finish()
+        >>> [event.text for event in events if isinstance(event, ContentDelta)]
+        ['4.']
+        >>> parser.messages[0].channel
+        'final'
+    """
+
     def __new__(cls, *_arguments: Any, **_named: Any) -> Self: ...
     def __init__(
         self, encoding: HarmonyEncoding, role: Role | str | None = None, *, strict: bool = True
     ) -> None: ...
     def _become(self, other: StreamableParser) -> None: ...
-    def process(self, token: int) -> Self: ...
-    def process_eos(self) -> Self: ...
-    def feed(self, tokens: _Tokens) -> list[Event]: ...
-    def finish(self) -> list[Event]: ...
-    def reset(self, role: Role | str | None = None) -> Self: ...
+    def process(self, token: int) -> Self:
+        """Parses one token, in constant time except for a header's last token.
+
+        Args:
+            token: A token id.
+
+        Returns:
+            The parser.
+
+        Raises:
+            HarmonyError: The token is not allowed where it stands. The parser keeps its messages
+                and continues at the next ``<|start|>``. Never with ``strict=False``.
+            ValueError: Something that is not a token id.
+            RuntimeError: Another thread is using the parser.
+
+        Example:
+            >>> parser = StreamableParser(encoding, Role.ASSISTANT)
+            >>> for token in [200005, 17196, 200008, 19]:
+            ...     delta = parser.process(token).last_content_delta
+            >>> delta, parser.current_channel
+            ('4', 'final')
+        """
+
+    def process_eos(self) -> Self:
+        """Says that the tokens end here: an open message is complete. More may follow.
+
+        Returns:
+            The parser.
+
+        Raises:
+            HarmonyError: The tokens end inside a header (``unexpected_eos``). Never with
+                ``strict=False``.
+            RuntimeError: Another thread is using the parser.
+
+        Example:
+            >>> parser = StreamableParser(encoding, Role.ASSISTANT)
+            >>> for token in [200005, 17196, 200008, 19]:
+            ...     _ = parser.process(token)
+            >>> [message.text for message in parser.process_eos().messages]
+            ['4']
+        """
+
+    def feed(self, tokens: _Tokens) -> list[Event]:
+        """Parses any number of tokens and returns what happened.
+
+        Args:
+            tokens: Token ids.
+
+        Returns:
+            Events in the order of the tokens; their spans cover each token once.
+
+        Raises:
+            HarmonyError: A token is not allowed where it stands; ``token_index`` is its index in
+                ``parser.tokens``. The tokens after it are not consumed. The events before it are
+                returned by the next call; ``feed([])`` returns them at once. Never with
+                ``strict=False``.
+            ValueError: Something that is not a token id; then none is consumed.
+            RuntimeError: Another thread is using the parser.
+
+        Example:
+            >>> parser = StreamableParser(encoding, Role.ASSISTANT)
+            >>> [type(event).__name__ for event in parser.feed([200005, 17196, 200008, 19])]
+            ['MessageStart', 'ContentDelta']
+        """
+
+    def finish(self) -> list[Event]:
+        """Ends the stream: an open message is complete. No token can follow, except after `reset`.
+
+        Returns:
+            The events that were not returned yet.
+
+        Raises:
+            HarmonyError: The tokens end inside a header (``unexpected_eos``). Never with
+                ``strict=False``.
+            RuntimeError: Another thread is using the parser.
+
+        Example:
+            >>> parser = StreamableParser(encoding, Role.ASSISTANT)
+            >>> _ = parser.feed([200005, 17196, 200008, 19])
+            >>> parser.finish()
+            [MessageEnd(stop_token=None, span=(4, 4), index=0)]
+        """
+
+    def reset(self, role: Role | str | None = None) -> Self:
+        """Makes the parser as good as new, for the next stream. Its options stay.
+
+        Args:
+            role: The author of the first message; ``None`` for the role it was made with.
+
+        Returns:
+            The parser.
+
+        Raises:
+            ValueError: An unknown role.
+            RuntimeError: Another thread is using the parser.
+
+        Example:
+            >>> parser = StreamableParser(encoding, Role.ASSISTANT)
+            >>> _ = parser.feed([200005, 17196, 200008, 19])
+            >>> parser.reset().tokens
+            []
+        """
+
     @property
-    def messages(self) -> list[Message]: ...
+    def messages(self) -> list[Message]:
+        """The complete messages, as new objects each time. Costs as much as they hold."""
+
     @property
-    def tokens(self) -> list[int]: ...
+    def tokens(self) -> list[int]:
+        """All token ids fed, those that raised included. Costs as much as there are."""
+
     @property
-    def repairs(self) -> list[Repair]: ...
+    def repairs(self) -> list[Repair]:
+        """What lenient parsing repaired, in the order in which it was reported."""
+
     @property
-    def state(self) -> StreamState: ...
+    def state(self) -> StreamState:
+        """Where in a message the parser is. Constant time."""
+
     @property
-    def state_data(self) -> dict[str, Any]: ...
+    def state_data(self) -> dict[str, Any]:
+        """The state with the tokens and the header that belong to it, as version 0.0.8 shows it."""
+
     @property
-    def current_role(self) -> Role | None: ...
+    def current_role(self) -> Role | None:
+        """The role of the open message, or the role given for the next one."""
+
     @property
-    def current_channel(self) -> str | None: ...
+    def current_channel(self) -> str | None:
+        """The channel of the open message."""
+
     @property
-    def current_recipient(self) -> str | None: ...
+    def current_recipient(self) -> str | None:
+        """The recipient of the open message: the tool that a call goes to."""
+
     @property
-    def current_content_type(self) -> str | None: ...
+    def current_content_type(self) -> str | None:
+        """The content type of the open message, such as ``<|constrain|>json``."""
+
     @property
-    def current_content(self) -> str: ...
+    def current_content(self) -> str:
+        """The text of the open message so far, empty between messages. Costs as much as it has."""
+
     @property
-    def last_content_delta(self) -> str | None: ...
+    def last_content_delta(self) -> str | None:
+        """What the last token added to the content: whole characters, or ``None``."""
 
 @final
 class MessageStart:
+    """A header is complete.
+
+    Example:
+        >>> parser = StreamableParser(encoding, Role.ASSISTANT)
+        >>> [start] = parser.feed([200005, 17196, 200008])
+        >>> start.channel, start.span, start.index
+        ('final', (0, 3), 0)
+    """
+
     __match_args__ = ("author", "channel", "recipient", "content_type")
     def __eq__(self, other: object, /) -> bool: ...
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]: ...
@@ -121,55 +562,112 @@ class MessageStart:
         index: int,
     ) -> Self: ...
     @property
-    def author(self) -> Author: ...
+    def author(self) -> Author:
+        """Who the message comes from."""
+
     @property
-    def channel(self) -> str | None: ...
+    def channel(self) -> str | None:
+        """The channel, such as ``final``."""
+
     @property
-    def recipient(self) -> str | None: ...
+    def recipient(self) -> str | None:
+        """The recipient: the tool that a call goes to."""
+
     @property
-    def content_type(self) -> str | None: ...
+    def content_type(self) -> str | None:
+        """The content type, such as ``<|constrain|>json``."""
+
     @property
-    def span(self) -> tuple[int, int]: ...
+    def span(self) -> tuple[int, int]:
+        """The header's tokens: their first index, and the index behind the last."""
+
     @property
-    def index(self) -> int: ...
+    def index(self) -> int:
+        """The index that the message has, or will have, in ``parser.messages``."""
 
 @final
 class ContentDelta:
+    """Content arrived: whole characters, all that one call gave to the message.
+
+    Example:
+        >>> parser = StreamableParser(encoding, Role.ASSISTANT)
+        >>> [_, delta] = parser.feed([200005, 17196, 200008, 19, 13])
+        >>> delta.text, delta.span, delta.index
+        ('4.', (3, 5), 0)
+    """
+
     __match_args__ = ("text",)
     def __eq__(self, other: object, /) -> bool: ...
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]: ...
     def __new__(cls, text: str, span: tuple[int, int], index: int) -> Self: ...
     @property
-    def text(self) -> str: ...
+    def text(self) -> str:
+        """The text. All deltas of a message, joined, are its content."""
+
     @property
-    def span(self) -> tuple[int, int]: ...
+    def span(self) -> tuple[int, int]:
+        """The content's tokens: their first index, and the index behind the last."""
+
     @property
-    def index(self) -> int: ...
+    def index(self) -> int:
+        """The index that the message will have in ``parser.messages``."""
 
 @final
 class MessageEnd:
+    """A message is complete.
+
+    Example:
+        >>> parser = StreamableParser(encoding, Role.ASSISTANT)
+        >>> [_, _, end] = parser.feed([200005, 17196, 200008, 19, 13, 200002])
+        >>> end.stop_token, end.span, end.index
+        (200002, (5, 6), 0)
+    """
+
     __match_args__ = ("stop_token",)
     def __eq__(self, other: object, /) -> bool: ...
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]: ...
     def __new__(cls, stop_token: int | None, span: tuple[int, int], index: int) -> Self: ...
     @property
-    def stop_token(self) -> int | None: ...
+    def stop_token(self) -> int | None:
+        """The id of the token that ended it; ``None`` if the stream or the next message did."""
+
     @property
-    def span(self) -> tuple[int, int]: ...
+    def span(self) -> tuple[int, int]:
+        """The stop token's span; empty if there is none."""
+
     @property
-    def index(self) -> int: ...
+    def index(self) -> int:
+        """The message's index in ``parser.messages``."""
 
 @final
 class Repair:
+    """Lenient parsing repaired something.
+
+    Example:
+        >>> sampled = encoding.encode("<|channel|>final Hi<|return|>", allowed_special="all")
+        >>> messages, [repair] = encoding.parse_with_repairs(sampled, Role.ASSISTANT)
+        >>> repair.kind, repair.text, repair.span, repair.index
+        ('missing_message', ' Hi', (2, 3), 0)
+    """
+
     __match_args__ = ("kind", "text")
     def __eq__(self, other: object, /) -> bool: ...
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]: ...
-    def __new__(cls, kind: str, text: str, span: tuple[int, int], index: int | None) -> Self: ...
+    def __new__(
+        cls, kind: RepairKind, text: str, span: tuple[int, int], index: int | None
+    ) -> Self: ...
     @property
-    def kind(self) -> str: ...
+    def kind(self) -> RepairKind:
+        """What was wrong, in snake case; docs/parsing.md has an example of each kind."""
+
     @property
-    def text(self) -> str: ...
+    def text(self) -> str:
+        """The text of the span, special tokens by their names."""
+
     @property
-    def span(self) -> tuple[int, int]: ...
+    def span(self) -> tuple[int, int]:
+        """The tokens concerned: their first index, and the index behind the last."""
+
     @property
-    def index(self) -> int | None: ...
+    def index(self) -> int | None:
+        """The index of the message that the repair lies in; ``None`` outside of any."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 import copyreg
 from enum import Enum
 from functools import cache, cached_property
-from typing import Any, Set, Tuple, Union
+from typing import Any, Iterable, List, Set, Tuple, Union
 
 from openai_harmony import _lowlevel
+from openai_harmony.chat import Message, Role
+from openai_harmony.stream import Repair, StreamableParser
 
 
 class HarmonyEncodingName(str, Enum):
-    """The encodings that there are."""
+    """The names of the encodings."""
 
     HARMONY_GPT_OSS = "HarmonyGptOss"
 
@@ -30,6 +32,37 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding):
     def special_tokens_set(self) -> Set[str]:
         """The names of all special tokens, the reserved ones included."""
         return set(self._special_tokens())
+
+    def parse_with_repairs(
+        self, tokens: Iterable[int], role: Union[Role, str, None] = None
+    ) -> Tuple[List[Message], List[Repair]]:
+        """Parses a whole sequence of tokens leniently and reports what it repaired.
+
+        Args:
+            tokens: Token ids, any iterable of ints.
+            role: The author of the first message, if the tokens begin behind its role, as a
+                completion's do.
+
+        Returns:
+            The messages that ``parse_messages_from_completion_tokens`` gives with
+            ``strict=False``, and the repairs in the order in which they were found. Their spans
+            are indexes into ``tokens``. Well-formed tokens need no repairs.
+
+        Raises:
+            ValueError: For a wrong argument only: whatever the tokens are, they are parsed.
+
+        >>> encoding = load_harmony_encoding("HarmonyGptOss")
+        >>> tokens = encoding.encode("<|channel|>final Hi<|return|>", allowed_special="all")
+        >>> messages, repairs = encoding.parse_with_repairs(tokens, "assistant")
+        >>> messages[0].channel, messages[0].text
+        ('final', 'Hi')
+        >>> [(repair.kind, repair.span) for repair in repairs]
+        [('missing_message', (2, 3))]
+        """
+        parser = StreamableParser(self, role, strict=False)
+        parser.feed(tokens)
+        parser.finish()
+        return parser.messages, parser.repairs
 
     def __reduce__(self) -> Tuple[Any, ...]:
         if type(self) is HarmonyEncoding:

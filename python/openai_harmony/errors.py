@@ -1,25 +1,36 @@
-"""The errors of the package: its own, and what bad arguments and bad JSON raise."""
+"""The errors and the warning of the package."""
 
 from __future__ import annotations
 
 from typing import Optional, Tuple
 
+from openai_harmony.kinds import ErrorKind
+
 
 class HarmonyError(RuntimeError):
     """Rendering, parsing, encoding or decoding failed.
 
-    ``kind`` names what went wrong, in snake case (``unexpected_token``, ``unexpected_eos``, ...).
-    ``token_index`` is the index of the token to blame, from 0, or ``None`` where there is none.
+    >>> from openai_harmony import load_harmony_encoding
+    >>> try:
+    ...     load_harmony_encoding("HarmonyGptOss").decode([200007, 999999])
+    ... except HarmonyError as error:
+    ...     print(error.kind, error.token_index, error)
+    invalid_token 1 Invalid token for decoding: 999999
     """
 
+    kind: ErrorKind
+    """What went wrong, in snake case: ``unexpected_token``."""
+    token_index: Optional[int]
+    """The index of the token at fault, from 0; ``None`` where no token is."""
+
     def __init__(
-        self, message: str = "", kind: str = "unknown", token_index: Optional[int] = None
+        self, message: str = "", kind: ErrorKind = "unknown", token_index: Optional[int] = None
     ) -> None:
         super().__init__(message)
         self.kind = kind
         self.token_index = token_index
 
-    def __reduce__(self) -> Tuple[type, Tuple[str, str, Optional[int]]]:
+    def __reduce__(self) -> Tuple[type, Tuple[str, ErrorKind, Optional[int]]]:
         return type(self), (str(self), self.kind, self.token_index)
 
 
@@ -31,9 +42,29 @@ class WrongTypeError(TypeError, ValueError):
 
 
 class MissingFieldError(ValueError, KeyError):
-    """A field that the JSON form must have is not there.
+    """A field that the JSON form must have is missing.
 
     Also a ``KeyError``, which is what version 0.0.8 raised.
     """
 
     __str__ = Exception.__str__
+
+
+class UnknownFieldError(ValueError):
+    """JSON that was read with ``strict=True`` has unknown fields; the text has their paths.
+
+    >>> from openai_harmony import Message
+    >>> message = {"role": "assistant", "content": "4", "chanel": "final"}
+    >>> Message.from_dict(message, strict=True)
+    Traceback (most recent call last):
+    openai_harmony.errors.UnknownFieldError: chanel: unknown field (known: role, name, content, \
+channel, recipient, content_type)
+    """
+
+
+class UnknownFieldWarning(UserWarning):
+    """JSON has an unknown field, which is ignored as version 0.0.8 ignored it.
+
+    The text has the field's name and place. Each field is named once per place and call, however
+    many messages have it; Python's filters decide how often the same warning is shown.
+    """

@@ -14,12 +14,13 @@ class AnalysisPolicy(str, Enum):
     """Which chains of thought of earlier turns are rendered."""
 
     KEEP_ALL = "keep_all"
+    """All of them."""
     DROP_BEFORE_FIRST_FINAL = "drop_before_first_final"
-    """Version 0.0.8's rule: analysis before the first ``final`` goes, if the last assistant
-    message is on ``final``."""
+    """Version 0.0.8's rule: if the last assistant message is on ``final``, analysis before the
+    first ``final`` is dropped. In a single turn that is the thought of the answer itself."""
     DROP_COMPLETED_TURNS = "drop_completed_turns"
-    """Analysis goes once a user message follows its turn's final answer (guide, section
-    "Handling reasoning output in subsequent sampling")."""
+    """Analysis is dropped once a user message follows its turn's final answer (guide, section
+    "Handling reasoning output in subsequent sampling"). The last turn keeps its thoughts."""
 
 
 class HeaderStyle(str, Enum):
@@ -40,25 +41,44 @@ class ToolSchemaStyle(str, Enum):
     """The whole of JSON Schema, always valid TypeScript."""
 
 
+class _MessageOptions(BaseModel, extra="forbid", validate_assignment=True):
+    """What concerns each message, alone or in a conversation, except ``validate``.
+
+    The oldest pydantic that is allowed takes an inherited field of that name for its own method.
+    """
+
+    header_style: HeaderStyle = HeaderStyle.RECIPIENT_IN_ROLE
+    """Where an assistant's header names its recipient."""
+    tool_schema: ToolSchemaStyle = ToolSchemaStyle.COMPAT
+    """How a tool's JSON Schema is written."""
+
+
 with field_named("validate"):
 
-    class RenderConversationConfig(BaseModel, extra="forbid", validate_assignment=True):
-        """Options for rendering a conversation; a wrong one is an error, never a default."""
+    class RenderConversationConfig(_MessageOptions):
+        """Options for rendering a conversation; a wrong name or value is an error.
+
+        >>> RenderConversationConfig(analysis="drop_completed_turns").analysis
+        <AnalysisPolicy.DROP_COMPLETED_TURNS: 'drop_completed_turns'>
+        """
 
         auto_drop_analysis: bool = True
         """Drop analysis by version 0.0.8's rule, unless ``analysis`` says otherwise."""
         analysis: Optional[AnalysisPolicy] = None
-        header_style: HeaderStyle = HeaderStyle.RECIPIENT_IN_ROLE
-        tool_schema: ToolSchemaStyle = ToolSchemaStyle.COMPAT
+        """Which chains of thought to drop; ``None`` leaves it to ``auto_drop_analysis``."""
         validate: bool = False  # type: ignore[assignment]
         """Refuse names, recipients, channels and content types that could be read as another
         header."""
 
-    class RenderOptions(BaseModel, extra="forbid", validate_assignment=True):
-        """Options for rendering a single message; those of a conversation that concern one."""
+    class RenderOptions(_MessageOptions):
+        """Options for rendering a single message.
+
+        >>> RenderOptions(header_style="recipient_in_channel").tool_schema
+        <ToolSchemaStyle.COMPAT: 'compat'>
+        """
 
         conversation_has_function_tools: bool = False
         """Whether a system message says that calls to functions go to ``commentary``."""
-        header_style: HeaderStyle = HeaderStyle.RECIPIENT_IN_ROLE
-        tool_schema: ToolSchemaStyle = ToolSchemaStyle.COMPAT
         validate: bool = False  # type: ignore[assignment]
+        """Refuse a name, recipient, channel or content type that could be read as another
+        header."""

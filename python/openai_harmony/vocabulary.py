@@ -28,7 +28,8 @@ def vocabulary_text() -> bytes:
 def write_vocabulary(folder: Union[str, os.PathLike[str]]) -> Path:
     """Writes the canonical file into a folder and returns its path.
 
-    The file appears whole or not at all. ``OSError`` if the folder is none or cannot be written.
+    The file appears whole or not at all. ``OSError`` if the folder is not a directory or cannot be
+    written.
     """
     if not os.fspath(folder):
         raise FileNotFoundError("no directory is named")  # `Path` takes it for the current one.

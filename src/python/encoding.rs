@@ -2,11 +2,12 @@
 
 use std::cell::Cell;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
 use super::arguments::{Given, LEFT_OUT, chars};
-use super::errors::raised;
+use super::errors::{brief, raised};
 use super::held::HeldMessage;
 use super::ints::Known;
 use super::lock::Call;
@@ -198,6 +199,18 @@ impl PyHarmonyEncoding {
     /// Whether an id is that of a special token.
     fn is_special_token(&self, token: &Bound<'_, PyAny>) -> PyResult<bool> {
         Ok(self.tokenizer().is_special_token(tokens::read_one(token)?))
+    }
+
+    /// The id of the special token of a name; `ValueError` where no special token has that name.
+    fn special_token(&self, name: &Bound<'_, PyAny>) -> PyResult<u32> {
+        let text = chars(name, "name")?;
+        let name = text.utf8();
+        self.tokenizer().special_token(&name).ok_or_else(|| {
+            let shown = brief(format!("{name:?}"));
+            PyValueError::new_err(format!(
+                "Unknown special token: {shown}; `special_tokens_set` has their names"
+            ))
+        })
     }
 
     /// The tokens at which a message ends: `<|return|>`, `<|end|>`, `<|call|>`.

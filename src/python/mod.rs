@@ -52,6 +52,7 @@ use crate::{HarmonyEncodingName, load_harmony_encoding};
 /// The compiled part of `openai_harmony`.
 #[pymodule(gil_used = false)]
 fn _lowlevel(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<encoding::PyHarmonyEncoding>()?;
     module.add_class::<stream::PyStreamableParser>()?;
     module.add_class::<events::MessageStart>()?;
@@ -73,7 +74,8 @@ fn text_message<'py>(
     write::text_message(author, text)
 }
 
-/// The message of a canonical JSON form in which all is plain, or `None` where it needs validation.
+/// The message of a canonical JSON form in which all is plain, or `None` where it needs validation
+/// or has fields that are unknown.
 #[pyfunction]
 fn plain_message<'py>(data: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     plain::message(data)

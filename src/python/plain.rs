@@ -3,33 +3,35 @@
 
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyAnyMethods, PyDict, PyList, PyString};
+use pyo3::types::{PyDict, PyList, PyString};
 
 use super::read;
 use super::types::Types;
 
 /// The message that a dict describes, if it holds nothing but a role and strings, or parts that
-/// are text. `None` for anything else, which needs validation: wrong types, too.
+/// are text. `None` for anything else: wrong types, which need validation, and fields that a
+/// message or a part does not have, which the caller names.
 pub(super) fn message<'py>(data: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let Ok(data) = data.cast_exact::<PyDict>() else { return Ok(None) };
     let (py, types) = (data.py(), Types::get(data.py())?);
-    // The form in which models are dumped.
-    if data.contains(intern!(py, "author"))? {
-        return Ok(None);
-    }
-    let role = data.get_item(intern!(py, "role"))?.and_then(|role| read::role(&role).ok());
-    let content = data.get_item(intern!(py, "content"))?;
+    let mut fields = Fields::of(data);
+    let role = fields.get(intern!(py, "role"))?.and_then(|role| read::role(&role).ok());
+    let content = fields.get(intern!(py, "content"))?;
     let (Some(role), Some(content)) = (role, content) else { return Ok(None) };
     let role = types.role(role).bind(py).clone();
     let (Some(content), Some(name), Some(channel), Some(recipient), Some(content_type)) = (
         parts(types, &content)?,
-        optional(data, intern!(py, "name"))?,
-        optional(data, intern!(py, "channel"))?,
-        optional(data, intern!(py, "recipient"))?,
-        optional(data, intern!(py, "content_type"))?,
+        fields.optional(intern!(py, "name"))?,
+        fields.optional(intern!(py, "channel"))?,
+        fields.optional(intern!(py, "recipient"))?,
+        fields.optional(intern!(py, "content_type"))?,
     ) else {
         return Ok(None);
     };
+    // One of them may be `author`: the form in which models are dumped.
+    if fields.has_others() {
+        return Ok(None);
+    }
     let author = types.author.make(py, &[role, name])?;
     types
         .message
@@ -37,15 +39,36 @@ pub(super) fn message<'py>(data: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'p
         .map(Some)
 }
 
-/// The string or the `None` of a dict's entry, which may be missing.
-fn optional<'py>(
-    data: &Bound<'py, PyDict>,
-    key: &Bound<'py, PyString>,
-) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let Some(value) = data.get_item(key)? else {
-        return Ok(Some(data.py().None().into_bound(data.py())));
-    };
-    Ok((value.is_none() || value.is_exact_instance_of::<PyString>()).then_some(value))
+/// The entries of a dict, and how many of them were asked for: if not all, it has others.
+struct Fields<'a, 'py> {
+    data: &'a Bound<'py, PyDict>,
+    found: usize,
+}
+
+impl<'a, 'py> Fields<'a, 'py> {
+    fn of(data: &'a Bound<'py, PyDict>) -> Self {
+        Self { data, found: 0 }
+    }
+
+    /// The value of an entry, which may be missing.
+    fn get(&mut self, key: &Bound<'py, PyString>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let value = self.data.get_item(key)?;
+        self.found += usize::from(value.is_some());
+        Ok(value)
+    }
+
+    /// The string or the `None` of an entry, which may be missing; `None` in Rust for other types.
+    fn optional(&mut self, key: &Bound<'py, PyString>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(value) = self.get(key)? else {
+            return Ok(Some(self.data.py().None().into_bound(self.data.py())));
+        };
+        Ok((value.is_none() || value.is_exact_instance_of::<PyString>()).then_some(value))
+    }
+
+    /// Whether there are entries that nobody asked for.
+    fn has_others(&self) -> bool {
+        self.found != self.data.len()
+    }
 }
 
 /// The parts of a content: a string, or a list of texts.
@@ -68,11 +91,13 @@ fn parts<'py>(types: &Types, content: &Bound<'py, PyAny>) -> PyResult<Option<Bou
 fn text<'py>(part: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let Ok(part) = part.cast_exact::<PyDict>() else { return Ok(None) };
     let py = part.py();
-    if let Some(kind) = part.get_item(intern!(py, "type"))?
+    let mut fields = Fields::of(part);
+    if let Some(kind) = fields.get(intern!(py, "type"))?
         && !kind.cast_exact::<PyString>().is_ok_and(|kind| kind == "text")
     {
         return Ok(None);
     }
-    let text = part.get_item(intern!(py, "text"))?;
-    Ok(text.filter(PyAnyMethods::is_exact_instance_of::<PyString>))
+    let text = fields.get(intern!(py, "text"))?;
+    let is_text = !fields.has_others();
+    Ok(text.filter(|text| is_text && text.is_exact_instance_of::<PyString>()))
 }

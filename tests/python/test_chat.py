@@ -140,12 +140,37 @@ def test_defaults_are_not_shared() -> None:
 
 
 def test_reasoning_effort_is_checked_by_its_builder() -> None:
-    content = SystemContent.new().with_reasoning_effort("High")  # type: ignore[arg-type]
+    content = SystemContent.new().with_reasoning_effort("High")
     assert content.reasoning_effort is ReasoningEffort.HIGH
     with pytest.raises(
-        ValueError, match="Unknown reasoning effort: 'huge' is none of 'Low', 'Medium', 'High'"
+        ValueError, match="Unknown reasoning effort: 'huge' is not one of 'Low', 'Medium', 'High'"
     ):
         content.with_reasoning_effort("huge")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["high", "HIGH", "High", "hIgH"])
+def test_an_effort_is_named_in_any_case_of_letters(name: str) -> None:
+    assert ReasoningEffort(name) is ReasoningEffort.HIGH
+    content = SystemContent.new().with_reasoning_effort(name)
+    assert content.reasoning_effort is ReasoningEffort.HIGH
+    assert content == SystemContent.from_dict({"reasoning_effort": name})
+    assert content.to_dict()["reasoning_effort"] == "High"
+    for wrong in ["", "hi", " high", 3, None]:
+        with pytest.raises(ValueError, match="Unknown reasoning effort"):
+            ReasoningEffort(wrong)
+
+
+def test_the_text_of_a_message_is_that_of_its_parts() -> None:
+    assert Message.from_role_and_content("user", "Hi").text == "Hi"
+    parts = ["Hi ", SystemContent.new(), "there", TextContent(text="!"), DeveloperContent.new()]
+    assert Message.from_role_and_contents("user", parts).text == "Hi there!"
+    assert Message.from_role_and_contents("user", []).text == ""
+    assert "text" not in Message.from_role_and_content("user", "Hi").model_dump()
+
+
+def test_only_text_content_has_text() -> None:
+    assert not hasattr(SystemContent.new(), "text")
+    assert not hasattr(DeveloperContent.new(), "text")
 
 
 def test_a_tool_needs_no_description() -> None:

@@ -20,11 +20,13 @@ from openai_harmony import (
     HarmonyEncoding,
     HarmonyError,
     Message,
+    ReasoningEffort,
     RenderConversationConfig,
     Role,
     StreamableParser,
     SystemContent,
     ToolDescription,
+    UnknownFieldWarning,
     WrongTypeError,
 )
 from oracle.differences import ELSEWHERE, IN_PARSING
@@ -177,7 +179,19 @@ def test_here_allowed_names(encoding: HarmonyEncoding) -> None:
 
 def test_here_eager_effort() -> None:
     with pytest.raises(ValueError, match="enormous"):
-        SystemContent.new().with_reasoning_effort("enormous")  # type: ignore[arg-type]
+        SystemContent.new().with_reasoning_effort("enormous")
+
+
+def test_here_effort_names() -> None:
+    assert ReasoningEffort("high") is ReasoningEffort("High") is ReasoningEffort.HIGH
+
+
+def test_here_unknown_fields() -> None:
+    data = {"messages": [{"role": "user", "content": "x", "chanel": "final"}]}
+    with pytest.warns(UnknownFieldWarning, match=r"'chanel' in messages\[\*\]"):
+        Conversation.from_dict(data)
+    with pytest.raises(ValueError, match=r"messages\[0\]\.chanel: unknown field"):
+        Conversation.from_dict(data, strict=True)
 
 
 def test_here_empty_dicts() -> None:

@@ -10,14 +10,15 @@ import pytest
 
 from openai_harmony import (
     ContentDelta,
+    Event,
     Message,
     MessageEnd,
     MessageStart,
     Repair,
     StreamableParser,
+    WrongTypeError,
     load_harmony_encoding,
 )
-from openai_harmony.stream import Event
 
 CASES = [
     json.loads(line)
@@ -64,3 +65,20 @@ def test_cases(case: dict[str, Any], size: int) -> None:
     assert encoding.parse_messages_from_completion_tokens(tokens, case["role"], strict=False) == (
         parser.messages
     )
+
+    if size == 1:
+        whole = encoding.parse_with_repairs(tokens, case["role"])
+        assert whole == (parser.messages, parser.repairs)
+
+
+def test_well_formed_tokens_have_no_repairs() -> None:
+    encoding = load_harmony_encoding("HarmonyGptOss")
+    text = "<|channel|>final<|message|>Hi<|return|>"
+    messages, repairs = encoding.parse_with_repairs(
+        iter(encoding.encode(text, allowed_special="all")), "assistant"
+    )
+    assert [message.text for message in messages] == ["Hi"]
+    assert repairs == []
+    assert encoding.parse_with_repairs([]) == ([], [])
+    with pytest.raises(WrongTypeError, match="role"):
+        encoding.parse_with_repairs([], 3)  # type: ignore[arg-type]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any, Dict, Iterator, NamedTuple
 
@@ -57,6 +59,28 @@ def test_python_examples_run(document: Path) -> None:
             # The empty lines make a traceback show the document's line.
             source = "\n" * block.line + block.text
             exec(compile(source, str(document), "exec", dont_inherit=True), namespace)
+
+
+@pytest.mark.parametrize("document", with_blocks("python"), ids=named)
+def test_python_examples_pass_a_strict_type_check(document: Path, tmp_path: Path) -> None:
+    """As their reader runs it: a file of their own, against the installed package."""
+    pytest.importorskip("mypy")
+    module = tmp_path / f"{document.stem.lower()}_examples.py"
+    text = document.read_text(encoding="utf-8")
+    lines = [""] * len(text.splitlines())
+    for block in blocks(document):
+        if block.language == "python":
+            inside = block.text.splitlines()
+            lines[block.line : block.line + len(inside)] = inside
+    module.write_text("\n".join(lines), encoding="utf-8")
+    options = ["--strict", "--config-file=", f"--cache-dir={ROOT / '.mypy_cache' / 'documents'}"]
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", *options, module.name],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 FORMAT = ROOT / "docs" / "format.md"

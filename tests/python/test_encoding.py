@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import random
+import re
 import subprocess
 import sys
 from array import array
@@ -105,6 +106,24 @@ class TestText:
         assert {"<|start|>", "<|reserved_201088|>"} <= names
         assert encoding.is_special_token(200006)
         assert not encoding.is_special_token(5)
+
+    def test_special_tokens_have_ids(self, encoding: HarmonyEncoding) -> None:
+        assert encoding.special_token("<|call|>") == 200012
+        for name in encoding.special_tokens_set:
+            assert encoding.encode(name, allowed_special="all") == [encoding.special_token(name)]
+
+    @pytest.mark.parametrize("name", ["call", "<|call|>x", "", "Hello", "<|reserved_200012|>"])
+    def test_other_names_have_none(self, encoding: HarmonyEncoding, name: str) -> None:
+        with pytest.raises(ValueError, match=f'^Unknown special token: "{re.escape(name)}";'):
+            encoding.special_token(name)
+
+    def test_a_special_token_is_named_by_a_string(self, encoding: HarmonyEncoding) -> None:
+        for name in (200012, None, b"<|call|>"):
+            with pytest.raises(WrongTypeError, match="^name: expected a string"):
+                encoding.special_token(name)  # type: ignore[arg-type]
+        with pytest.raises(ValueError) as raised:
+            encoding.special_token("x" * 100_000)
+        assert len(str(raised.value)) < 300
 
     @pytest.mark.parametrize("text", [3, None, b"x", ["x"]])
     def test_what_is_no_text(self, encoding: HarmonyEncoding, text: Any) -> None:

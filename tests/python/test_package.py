@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import inspect
 import pickle
+import re
 import shutil
 import subprocess
 import sys
 import typing
 from pathlib import Path
+from typing import Any
 
 import pydantic
 import pytest
 
 import openai_harmony
-from openai_harmony import HarmonyError, Message, Role
+from openai_harmony import ErrorKind, HarmonyError, Message, RepairKind, Role
 
 # What code written for 0.0.8 imports.
 NAMES = """
@@ -77,3 +80,32 @@ def test_errors_say_kind_and_token() -> None:
     for same in (error, pickle.loads(pickle.dumps(error))):
         assert (str(same), same.kind, same.token_index) == ("text", "unexpected_token", 3)
     assert (HarmonyError("text").kind, HarmonyError("text").token_index) == ("unknown", None)
+
+
+def test_the_version_is_that_of_the_installed_package() -> None:
+    # The extension has Cargo's spelling, the metadata pip's: `0.1.0-rc.1` and `0.1.0rc1`.
+    version = openai_harmony.__version__.replace("-alpha.", "a").replace("-beta.", "b")
+    assert version.replace("-rc.", "rc") == importlib.metadata.version("openai-harmony")
+
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize(
+    ("literal", "source", "enumeration", "differs"),
+    [
+        (ErrorKind, "src/error.rs", "ErrorKind", {"unknown", "unknown_encoding"}),
+        (RepairKind, "src/repair.rs", "RepairKind", set()),
+    ],
+)
+def test_kinds_are_those_of_rust(
+    literal: Any, source: str, enumeration: str, differs: set[str]
+) -> None:
+    """But for an error that a caller makes, and for one that is a ValueError in Python."""
+    text = (ROOT / source).read_text(encoding="utf-8")
+    body = re.search(rf"pub enum {enumeration} \{{\n(.*?)\n\}}", text, re.DOTALL)
+    assert body
+    variants = re.findall(r"^    ([A-Z]\w+)", body[1], re.MULTILINE)
+    names = re.findall(r'Self::(\w+)(?: \{ \.\. \})? => "([a-z0-9_]+)"', text)
+    assert [variant for variant, _ in names] == variants
+    assert {name for _, name in names} ^ set(typing.get_args(literal)) == differs

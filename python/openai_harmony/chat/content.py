@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Optional, Union
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Dict,
+    Iterable,
+    List,
+    Mapping,
+    Optional,
+    Tuple,
+    Union,
+)
 
 from pydantic import BaseModel, Field, StrictBool
 from typing_extensions import Self
@@ -11,10 +22,21 @@ from typing_extensions import Self
 from openai_harmony._shadowing import field_named
 from openai_harmony.chat.json_form import require_object
 from openai_harmony.chat.tools import ToolDescription, ToolNamespaceConfig
+from openai_harmony.chat.unknown_fields import report, unknown_fields
 
 
 class Content(BaseModel):
     """One part of a message's content; the base of the three kinds of content."""
+
+    _only_in_json: ClassVar[Tuple[str, ...]] = ("type",)
+    """What the JSON form has beside the fields: the kind of content."""
+
+    if TYPE_CHECKING:
+        # So that `message.content[0].text` passes type checkers.
+        @property
+        def text(self) -> str:
+            """The text of a :class:`TextContent`; ``AttributeError`` for the other kinds."""
+            raise AttributeError
 
     def to_dict(self) -> Dict[str, Any]:
         """The part in canonical JSON form, its kind under ``type``."""
@@ -36,7 +58,11 @@ class TextContent(Content):
 
 
 class ReasoningEffort(str, Enum):
-    """How long the model thinks (guide, section "Reasoning")."""
+    """How long the model thinks (guide, section "Reasoning").
+
+    >>> ReasoningEffort("high")  # in any case of letters
+    <ReasoningEffort.HIGH: 'High'>
+    """
 
     LOW = "Low"
     MEDIUM = "Medium"
@@ -44,22 +70,31 @@ class ReasoningEffort(str, Enum):
 
     @classmethod
     def _missing_(cls, value: object) -> ReasoningEffort:
+        if isinstance(value, str):
+            for effort in cls:
+                if effort.value.lower() == value.lower():
+                    return effort
         known = ", ".join(repr(effort.value) for effort in cls)
-        raise ValueError(f"Unknown reasoning effort: {value!r} is none of {known}")
+        raise ValueError(f"Unknown reasoning effort: {value!r} is not one of {known}")
 
 
 class ChannelConfig(BaseModel):
-    """The channels that the system message names."""
+    """The channels that the system message names.
+
+    >>> ChannelConfig.require_channels(["analysis", "final"]).channel_required
+    True
+    """
 
     valid_channels: List[str]
-    """The channels in the order of their naming."""
+    """The channels, in the order in which the system message names them."""
     channel_required: bool
     """Whether every message must be on one of them."""
 
     @classmethod
     def require_channels(cls, channels: Iterable[str]) -> Self:
         """These channels, and every message must be on one."""
-        # A string is no list of channels, and some things are none at all: validation says so.
+        # A string is not a list of channels, nor are things that cannot be iterated: validation
+        # names them.
         given: Any = channels
         is_list = isinstance(given, Iterable) and not isinstance(given, str)
         names = list(given) if is_list else given
@@ -76,7 +111,7 @@ class _HoldsTools(Content):
         tools: Optional[Dict[str, ToolNamespaceConfig]]
 
     def with_tools(self, ns_config: ToolNamespaceConfig) -> Self:
-        """Adds a namespace of tools, or replaces the one of its name; returns self."""
+        """Adds a namespace of tools, or replaces that of the same name; returns self."""
         if self.tools is None:
             self.tools = {}
         self.tools[ns_config.name] = ns_config
@@ -91,9 +126,19 @@ class _HoldsTools(Content):
         return self.with_tools(ToolNamespaceConfig.python())
 
     @classmethod
-    def from_dict(cls, raw: Mapping[str, Any]) -> Self:
-        """Reads the canonical JSON form; absent fields get their defaults."""
-        return cls.model_validate(dict(require_object(raw, "content")))
+    def from_dict(cls, raw: Mapping[str, Any], *, strict: bool = False) -> Self:
+        """Reads the canonical JSON form; absent fields get their defaults.
+
+        ``ValueError`` names what is wrong. An unknown field is an ``UnknownFieldWarning``, or with
+        ``strict`` an ``UnknownFieldError``.
+
+        >>> SystemContent.from_dict({"reasoning_effort": "high"}).reasoning_effort
+        <ReasoningEffort.HIGH: 'High'>
+        """
+        fields = dict(require_object(raw, "content"))
+        content = cls.model_validate(fields)
+        report(unknown_fields(fields, content), "content", strict=strict)
+        return content
 
 
 def _guide_channels() -> ChannelConfig:
@@ -103,7 +148,11 @@ def _guide_channels() -> ChannelConfig:
 class SystemContent(_HoldsTools, protected_namespaces=()):
     """The content of a system message (guide, section "System message format").
 
-    ``None`` leaves a line out.
+    A field that is ``None`` leaves its line out.
+
+    >>> content = SystemContent.new().with_reasoning_effort("high")
+    >>> content.with_conversation_start_date("2025-06-28").reasoning_effort
+    <ReasoningEffort.HIGH: 'High'>
     """
 
     # The names that pydantic keeps for itself are not protected here: `model_identity` is the
@@ -112,7 +161,7 @@ class SystemContent(_HoldsTools, protected_namespaces=()):
     model_identity: Optional[str] = "You are ChatGPT, a large language model trained by OpenAI."
     reasoning_effort: Optional[ReasoningEffort] = ReasoningEffort.MEDIUM
     conversation_start_date: Optional[str] = None
-    """``Current date: 2025-06-28``."""
+    """The current date, as the guide writes it: ``2025-06-28``."""
     knowledge_cutoff: Optional[str] = "2024-06"
     channel_config: Optional[ChannelConfig] = Field(default_factory=_guide_channels)
     tools: Optional[Dict[str, ToolNamespaceConfig]] = None
@@ -128,8 +177,11 @@ class SystemContent(_HoldsTools, protected_namespaces=()):
         self.model_identity = model_identity
         return self
 
-    def with_reasoning_effort(self, reasoning_effort: Optional[ReasoningEffort]) -> Self:
-        """Sets the reasoning effort, or no line about it; ``ValueError`` for no effort there is."""
+    def with_reasoning_effort(self, reasoning_effort: Union[ReasoningEffort, str, None]) -> Self:
+        """Sets the reasoning effort: a member, or its name in any case of letters, ``"high"``.
+
+        ``None`` leaves the line out. ``ValueError`` for another name.
+        """
         effort = reasoning_effort if reasoning_effort is None else ReasoningEffort(reasoning_effort)
         self.reasoning_effort = effort
         return self
@@ -162,7 +214,7 @@ class SystemContent(_HoldsTools, protected_namespaces=()):
 with field_named("schema"):
 
     class ResponseFormat(BaseModel):
-        """A named JSON Schema that an answer may be held to (guide, "Structured output")."""
+        """A named JSON Schema that an answer must follow (guide, section "Structured output")."""
 
         name: str
         """The format's name, unique within its message."""
@@ -174,14 +226,20 @@ with field_named("schema"):
 
 
 class DeveloperContent(_HoldsTools):
-    """The content of a developer message (guide, section "Developer message format")."""
+    """The content of a developer message (guide, section "Developer message format").
+
+    >>> tool = ToolDescription.new("get_time", "The time, now.")
+    >>> content = DeveloperContent.new().with_instructions("Be brief.").with_function_tools([tool])
+    >>> content.tools["functions"].tools[0].name
+    'get_time'
+    """
 
     instructions: Optional[str] = None
     """What is elsewhere called the system prompt."""
     tools: Optional[Dict[str, ToolNamespaceConfig]] = None
     """Tools by namespace, rendered in the order of the names."""
     response_formats: List[ResponseFormat] = Field(default_factory=list)
-    """Formats that an answer may be held to, in the order of their naming."""
+    """Formats that an answer must follow, in the order in which they are declared."""
 
     @classmethod
     def new(cls) -> Self:
@@ -194,7 +252,10 @@ class DeveloperContent(_HoldsTools):
         return self
 
     def with_function_tools(self, tools: Iterable[ToolDescription]) -> Self:
-        """Sets the tools of the namespace ``functions`` (guide, section "Function calling")."""
+        """Sets the tools of the namespace ``functions`` (guide, section "Function calling").
+
+        Returns self. The model calls them by ``functions.`` and their names.
+        """
         return self.with_tools(ToolNamespaceConfig(name="functions", tools=list(tools)))
 
     def with_response_format(
@@ -203,7 +264,7 @@ class DeveloperContent(_HoldsTools):
         schema: Union[Dict[str, Any], bool],
         description: Optional[str] = None,
     ) -> Self:
-        """Adds a response format (guide, section "Structured output")."""
+        """Adds a response format (guide, section "Structured output"); returns self."""
         added = ResponseFormat(name=name, description=description, schema=schema)
         self.response_formats.append(added)
         return self

@@ -7,6 +7,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Mapping, Union
 from pydantic import BaseModel, Field
 from typing_extensions import Self
 
+from openai_harmony import _lowlevel
 from openai_harmony.chat.json_form import (
     error_inside,
     json_text,
@@ -15,11 +16,17 @@ from openai_harmony.chat.json_form import (
     require_list,
     require_object,
 )
-from openai_harmony.chat.message import Message
+from openai_harmony.chat.message import Message, read_validated
+from openai_harmony.chat.unknown_fields import UnknownField, report, unknown_fields
 
 
 class Conversation(BaseModel):
-    """Messages in the order in which they were said."""
+    """Messages in the order in which they were said.
+
+    >>> conversation = Conversation.from_messages([Message.from_role_and_content("user", "Hi")])
+    >>> [message.text for message in conversation]
+    ['Hi']
+    """
 
     messages: List[Message] = Field(default_factory=list)
     """The messages, oldest first."""
@@ -50,25 +57,48 @@ class Conversation(BaseModel):
         return json_text(self.to_dict())
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Reads the canonical JSON form; ``ValueError`` says what is wrong in which message."""
+    def from_dict(cls, data: Mapping[str, Any], *, strict: bool = False) -> Self:
+        """Reads the canonical JSON form.
+
+        ``ValueError`` says what is wrong, and in which message. An unknown field is an
+        ``UnknownFieldWarning``, or with ``strict`` an ``UnknownFieldError``.
+
+        >>> conversation = {"messages": [{"role": "user", "content": "Hi", "tool_calls": []}]}
+        >>> Conversation.from_dict(conversation, strict=True)
+        Traceback (most recent call last):
+        openai_harmony.errors.UnknownFieldError: messages[0].tool_calls: unknown field (known: \
+role, name, content, channel, recipient, content_type)
+        """
         fields = require_object(data, "conversation")
         entries = require_list(require_field(fields, "messages", "conversation"), "messages")
-        messages = []
+        messages: List[Message] = []
+        unknown: List[UnknownField] = []
         for index, entry in enumerate(entries):
+            # Most messages are plain: read by one call, they are four times as fast.
+            if (plain := _lowlevel.plain_message(entry)) is not None:
+                messages.append(plain)
+                continue
             try:
-                messages.append(Message.from_dict(entry))
+                message, unknown_there = read_validated(Message, entry)
             except ValueError as error:
                 raise error_inside(error, "messages", index) from None
-        return cls(messages=messages)
+            messages.append(message)
+            unknown.extend(field.inside(".messages", f"[{index}]") for field in unknown_there)
+        conversation = cls(messages=messages)
+        # The messages' own fields are there already.
+        unknown.extend(unknown_fields(dict.fromkeys(fields), conversation, ("messages",)))
+        report(unknown, "conversation", strict=strict)
+        return conversation
 
     @classmethod
-    def from_json(cls, payload: Union[str, bytes]) -> Self:
-        """Reads :meth:`to_json`'s text; ``ValueError`` as :meth:`from_dict`, or for no JSON.
+    def from_json(cls, payload: Union[str, bytes], *, strict: bool = False) -> Self:
+        """Reads :meth:`to_json`'s text; ``ValueError`` as :meth:`from_dict`, or for wrong JSON.
 
         >>> Conversation.from_json('{"messages": [{"role": "user", "content": "Hi"}]}') == (
         ...     Conversation.from_messages([Message.from_role_and_content("user", "Hi")])
         ... )
         True
         """
-        return cls.from_dict(parse_json(payload))
+        data = parse_json(payload)
+        # A subclass's own `from_dict` may be older than `strict`.
+        return cls.from_dict(data, strict=True) if strict else cls.from_dict(data)

@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any, Dict, Iterable, Mapping, Optional, Union, cast
+from typing import (
+    Any,
+    Dict,
+    Iterable,
+    List,
+    Mapping,
+    Optional,
+    Tuple,
+    Type,
+    TypeVar,
+    Union,
+    cast,
+)
 
 from pydantic import BaseModel, Field
 from typing_extensions import Self
@@ -18,6 +30,7 @@ from openai_harmony.chat.json_form import (
     require_object,
 )
 from openai_harmony.chat.parts import ContentParts
+from openai_harmony.chat.unknown_fields import UnknownField, report, unknown_fields
 from openai_harmony.errors import WrongTypeError
 
 
@@ -36,9 +49,9 @@ class Role(str, Enum):
 
 
 class Author(BaseModel):
-    """The role of a message and, where there is one, the author's name.
+    """The role of a message and the author's name, if it has one.
 
-    A tool's name stands in its role's place in the header, so a tool message needs one to be
+    In a header a tool's name stands instead of its role, so a tool message needs a name to be
     rendered; any other name follows its role after a colon.
     """
 
@@ -58,10 +71,14 @@ class Author(BaseModel):
 class Message(BaseModel):
     """One message of a conversation (guide, section "Message format").
 
-    Validation takes the author nested, as ``model_dump`` writes it, and only so: the flat form that
-    ``from_dict`` reads, ``{"role": "user", "content": "Hello"}``, is that of other libraries'
-    messages too, which stand beside this one in unions of pydantic models. Content may be a plain
-    string in either form.
+    :meth:`from_dict` reads the flat form, ``{"role": "user", "content": "Hello"}``. Validation by
+    pydantic takes only the nested form that ``model_dump`` writes, ``{"author": {"role": "user"},
+    "content": "Hello"}``: messages of other libraries are flat too, and stand beside this class in
+    unions of models.
+
+    >>> call = Message.from_role_and_content("assistant", '{"place": "Oslo"}')
+    >>> call.with_channel("commentary").with_recipient("functions.weather").text
+    '{"place": "Oslo"}'
     """
 
     author: Author
@@ -70,16 +87,22 @@ class Message(BaseModel):
     channel: Optional[str] = None
     """``analysis``, ``commentary`` or ``final`` (guide, section "Channels")."""
     recipient: Optional[str] = None
-    """To whom the message goes: the tool of a call, ``assistant`` for a tool's result."""
+    """Who the message goes to: the tool of a call, ``assistant`` for a tool's result."""
     content_type: Optional[str] = None
     """What the content is, ``<|constrain|>json`` for a tool call's arguments."""
 
     @classmethod
     def from_author_and_content(cls, author: Author, content: Union[str, Content]) -> Self:
-        """A message with one content part; a string is text."""
+        """A message with one content part; a string is text.
+
+        >>> bob = Author.new("user", "bob")
+        >>> Message.from_author_and_content(bob, "Hi").author.name
+        'bob'
+        """
         if cls is Message and type(author) is Author and type(content) is str:
-            # Nothing to validate: it is five times as fast without.
-            return cast(Self, _lowlevel.text_message(author, content))
+            # Nothing is left to validate, and without validation it is five times as fast.
+            message: Self = _lowlevel.text_message(author, content)
+            return message
         return cls(author=author, content=[_part(content)])
 
     @classmethod
@@ -90,17 +113,35 @@ class Message(BaseModel):
         <Role.USER: 'user'>
         """
         if cls is Message and type(role) is Role and type(content) is str:
-            return cast(Self, _lowlevel.text_message(role, content))
+            message: Self = _lowlevel.text_message(role, content)
+            return message
         return cls.from_author_and_content(_nameless(role), content)
 
     @classmethod
     def from_role_and_contents(
         cls, role: Union[Role, str], contents: Iterable[Union[str, Content]]
     ) -> Self:
-        """A message with any number of content parts; a string is a part, not a list of them."""
+        """A message with any number of content parts; each string is a text.
+
+        ``WrongTypeError`` if ``contents`` is itself a string.
+
+        >>> len(Message.from_role_and_contents("user", ["What is ", "2 + 2?"]).content)
+        2
+        """
         if isinstance(contents, str):
             raise WrongTypeError("contents: expected a list of parts, got str")
         return cls(author=_nameless(role), content=[_part(content) for content in contents])
+
+    @property
+    def text(self) -> str:
+        """The texts of the content parts, joined.
+
+        System and developer content are not text and add nothing.
+
+        >>> Message.from_role_and_contents("user", ["What is ", "2 + 2?"]).text
+        'What is 2 + 2?'
+        """
+        return "".join(part.text for part in self.content if isinstance(part, TextContent))
 
     def adding_content(self, content: Union[str, Content]) -> Self:
         """Adds a content part at the end; returns self, as all builders do."""
@@ -108,25 +149,25 @@ class Message(BaseModel):
         return self
 
     def with_channel(self, channel: str) -> Self:
-        """Puts the message on a channel."""
+        """Puts the message on a channel, such as ``final``; returns self, as all builders do."""
         self.channel = channel
         return self
 
     def with_recipient(self, recipient: str) -> Self:
-        """Sends the message to a recipient."""
+        """Sends the message to a recipient, such as ``functions.get_weather``; returns self."""
         self.recipient = recipient
         return self
 
     def with_content_type(self, content_type: str) -> Self:
-        """Says what the content is."""
+        """Says what the content is, such as ``<|constrain|>json``; returns self."""
         self.content_type = content_type
         return self
 
     def to_dict(self) -> Dict[str, Any]:
         """The message in canonical JSON form.
 
-        Role and name stand beside the other fields, a missing name is ``None``, and the header
-        fields are left out where there are none.
+        Role and name stand beside the other fields, a missing name is ``None``, and header fields
+        that are ``None`` are left out.
 
         >>> Message.from_role_and_content("user", "Hello").to_dict()
         {'role': <Role.USER: 'user'>, 'name': None, 'content': [{'type': 'text', 'text': 'Hello'}]}
@@ -136,7 +177,7 @@ class Message(BaseModel):
             "name": self.author.name,
             "content": [part.to_dict() for part in self.content],
         }
-        for field in ("channel", "recipient", "content_type"):
+        for field in _HEADER_FIELDS:
             value = getattr(self, field)
             if value is not None:
                 out[field] = value
@@ -147,33 +188,58 @@ class Message(BaseModel):
         return json_text(self.to_dict())
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+    def from_dict(cls, data: Mapping[str, Any], *, strict: bool = False) -> Self:
         """Reads the canonical JSON form, or what ``model_dump`` writes.
 
         ``ValueError`` says what is wrong, and where: a missing field, an unknown role or kind of
-        content, a wrong type.
+        content, a wrong type. An unknown field is an ``UnknownFieldWarning``, or with ``strict``
+        an ``UnknownFieldError``.
+
+        >>> Message.from_dict({"role": "user", "content": "Hello"}).text
+        'Hello'
         """
-        if cls is Message and (plain := _lowlevel.plain_message(data)) is not None:
-            return cast(Self, plain)
-        fields = require_object(data, "message")
-        content = require_field(fields, "content", "message")
-        if not isinstance(content, str):
-            content = require_list(content, "content of a message")
-        if "author" in fields:
-            return cls.model_validate(fields)
-        role = Role(require_field(fields, "role", "message"))
-        return cls(
-            author=Author(role=role, name=fields.get("name")),
-            content=content,
-            channel=fields.get("channel"),
-            recipient=fields.get("recipient"),
-            content_type=fields.get("content_type"),
-        )
+        if cls is Message:
+            plain: Optional[Self] = _lowlevel.plain_message(data)
+            if plain is not None:
+                return plain
+        message, unknown = read_validated(cls, data)
+        report(unknown, "message", strict=strict)
+        return message
 
     @classmethod
-    def from_json(cls, payload: Union[str, bytes]) -> Self:
-        """Reads :meth:`to_json`'s text; ``ValueError`` as :meth:`from_dict`, or for no JSON."""
-        return cls.from_dict(parse_json(payload))
+    def from_json(cls, payload: Union[str, bytes], *, strict: bool = False) -> Self:
+        """Reads :meth:`to_json`'s text; ``ValueError`` as :meth:`from_dict`, or for wrong JSON."""
+        data = parse_json(payload)
+        # A subclass's own `from_dict` may be older than `strict`.
+        return cls.from_dict(data, strict=True) if strict else cls.from_dict(data)
+
+
+_Message = TypeVar("_Message", bound=Message)
+_HEADER_FIELDS = ("channel", "recipient", "content_type")
+_FIELDS = ("role", "name", "content", *_HEADER_FIELDS)
+"""The fields of the canonical form, in which the author is flat."""
+
+
+def read_validated(
+    model: Type[_Message], data: Mapping[str, Any]
+) -> Tuple[_Message, List[UnknownField]]:
+    """A message from its JSON form by validation, and the fields of it that are unknown."""
+    fields = require_object(data, "message")
+    content = require_field(fields, "content", "message")
+    if not isinstance(content, str):
+        content = require_list(content, "content of a message")
+    if "author" in fields:
+        message = model.model_validate(fields)
+        return message, unknown_fields(fields, message)
+    role = Role(require_field(fields, "role", "message"))
+    message = model(
+        author=Author(role=role, name=fields.get("name")),
+        content=content,
+        channel=fields.get("channel"),
+        recipient=fields.get("recipient"),
+        content_type=fields.get("content_type"),
+    )
+    return message, unknown_fields({**fields, "content": content}, message, _FIELDS)
 
 
 def _nameless(role: Union[Role, str]) -> Author:

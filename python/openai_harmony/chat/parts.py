@@ -1,4 +1,4 @@
-"""How the parts of a message's content are told apart, in validation, dumps and JSON Schema.
+"""Content parts by their kind, in validation, dumps and JSON Schema.
 
 pydantic on its own would read and write a list of :class:`Content` as that base class has it,
 with no fields at all.
@@ -70,7 +70,7 @@ ContentPart = Annotated[Content, _ByKind]
 """A content part of any kind, as a field of a pydantic model."""
 
 ContentParts = Annotated[List[ContentPart], _OrText]
-"""A message's content: parts, or a plain string in place of a single text."""
+"""A message's content: parts, or a plain string instead of a single text."""
 
 
 def read_part(value: Any) -> Content:
@@ -95,5 +95,5 @@ def write_part(part: Content, dump: core_schema.SerializerFunctionWrapHandler) -
 
 
 def read_parts(value: Any) -> Any:
-    """A list in place of a plain string."""
+    """The parts as a list: a plain string becomes a single text."""
     return [TextContent(text=value)] if isinstance(value, str) else value

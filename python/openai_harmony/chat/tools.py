@@ -18,7 +18,8 @@ class ToolDescription(BaseModel):
     description: Optional[str] = None
     """What the tool does; becomes the comment above its type. ``None`` writes no comment."""
     parameters: Optional[Dict[Any, Any]] = None
-    """JSON Schema of the arguments; ``None`` for a tool without. Its key order decides tokens."""
+    """JSON Schema of the arguments; ``None`` for a tool without arguments. The order of its keys
+    decides tokens."""
 
     @classmethod
     def new(
@@ -35,7 +36,13 @@ class ToolDescription(BaseModel):
 
 
 class ToolNamespaceConfig(BaseModel):
-    """Tools under one name."""
+    """Tools under one name, such as ``functions``.
+
+    >>> search = ToolDescription.new("search", "Searches the archive.")
+    >>> archive = ToolNamespaceConfig(name="archive", description="Old papers.", tools=[search])
+    >>> archive.tools[0].name
+    'search'
+    """
 
     name: str
     """The namespace, ``functions`` for a developer's own tools."""

@@ -1,0 +1,179 @@
+"""Unknown fields in JSON: a misspelt ``chanel`` is reported, not lost in silence."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from functools import lru_cache
+from itertools import count
+from types import FrameType
+from typing import (
+    Any,
+    Iterable,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Set,
+    Tuple,
+)
+
+from pydantic import BaseModel
+
+from openai_harmony.errors import UnknownFieldError, UnknownFieldWarning
+
+MOST_AT_ONCE = 10
+"""How many unknown fields one call names: hostile input may have millions."""
+
+MOST_WARNINGS = 1000
+"""How many different warnings name their field: Python remembers each that it has shown, and a
+server's clients could make up new names without end."""
+
+_PLAIN = {str, bool, type(None)}
+"""Types of most fields' values, in which nothing lies."""
+
+_texts: Set[str] = set()
+"""The warnings that were given."""
+
+
+class UnknownField(NamedTuple):
+    """A field that the object around it does not have."""
+
+    path: Tuple[str, ...]
+    """The steps to that object: ``.content`` is a field, ``[0]`` an index or a key."""
+    name: object
+    """The field's name, a string unless the input was not JSON."""
+    known: Tuple[str, ...]
+    """The fields that the object may have."""
+
+    def inside(self, *steps: str) -> UnknownField:
+        """The same field, seen from an object further out."""
+        return self._replace(path=(*steps, *self.path))
+
+
+def unknown_fields(
+    given: Mapping[Any, Any], made: BaseModel, known: Optional[Tuple[str, ...]] = None
+) -> List[UnknownField]:
+    """The fields of the input for which the model made from it has no place, at any depth.
+
+    ``known`` replaces the outermost model's own field names.
+    """
+    found: List[UnknownField] = []
+    kind: Any = type(made)
+    _look_into(given, made, known or _fields_of(kind) or (), (), found)
+    return found
+
+
+def _look_into(
+    given: object,
+    made: Any,
+    known: Tuple[str, ...],
+    path: Tuple[str, ...],
+    found: List[UnknownField],
+) -> None:
+    """Appends the unknown fields of an object at a path, and of those inside it.
+
+    Whether a model is inside is seen by what was made, since other values are the caller's own: a
+    schema may have any keys.
+    """
+    if type(given) is not dict and not isinstance(given, Mapping):
+        return
+    for name in given:
+        if name not in known and name not in (made.model_extra or ()):
+            found.append(UnknownField(path, name, known))
+    for name, value in vars(made).items():
+        kind: Any = type(value)
+        if kind in _PLAIN:
+            continue
+        if (inner := _fields_of(kind)) is not None:
+            _look_into(given.get(name), value, inner, (*path, f".{name}"), found)
+        else:
+            for key, entry, model in _entries(given.get(name), value):
+                kind = type(model)
+                if (inner := _fields_of(kind)) is not None:
+                    _look_into(entry, model, inner, (*path, f".{name}", f"[{key!r}]"), found)
+
+
+def _entries(given: Any, made: Any) -> Iterable[Tuple[Any, Any, Any]]:
+    """The entries of a list or dict: index or key, what was given, what was made of it."""
+    if isinstance(made, list) and isinstance(given, (list, tuple)):
+        return zip(count(), given, made)
+    if isinstance(made, dict) and isinstance(given, Mapping):
+        return [(key, given.get(key), value) for key, value in made.items()]
+    return ()
+
+
+@lru_cache(maxsize=64)
+def _fields_of(kind: type) -> Optional[Tuple[str, ...]]:
+    """What a model reads, under its aliases too: a subclass may have some. ``None`` for others.
+
+    Cached, since pydantic takes longer to say what is a model than to make a small one.
+    """
+    if not issubclass(kind, BaseModel):
+        return None
+    fields = kind.model_fields
+    aliases = [field.alias for field in fields.values() if field.alias]
+    return (*getattr(kind, "_only_in_json", ()), *fields, *aliases)
+
+
+def report(unknown: Sequence[UnknownField], root: str, *, strict: bool) -> None:
+    """Raises ``UnknownFieldError`` if strict, else warns once per field and place.
+
+    A place is a path without its indexes, so that a long conversation does not warn of the same
+    field again and again. ``root`` is what the caller reads: ``message``.
+    """
+    if not unknown:
+        return
+    if strict:
+        raise UnknownFieldError(_error_text(unknown))
+    texts = list(dict.fromkeys(_warning_text(field, root) for field in unknown))
+    if len(texts) > MOST_AT_ONCE:
+        texts[MOST_AT_ONCE:] = [f"More unknown fields in the {root} are ignored"]
+    for text in texts:
+        warnings.warn(text, UnknownFieldWarning, stacklevel=_level_of_caller())
+
+
+def _error_text(unknown: Sequence[UnknownField]) -> str:
+    named = [
+        f"{_path(field.path, field.name)}: unknown field (known: {', '.join(field.known)})"
+        for field in unknown[:MOST_AT_ONCE]
+    ]
+    more = len(unknown) - MOST_AT_ONCE
+    return "; ".join(named) + (f"; and {more} more" if more > 0 else "")
+
+
+def _warning_text(field: UnknownField, root: str) -> str:
+    steps = "".join("[*]" if step[0] == "[" else step for step in field.path)
+    place = steps.lstrip(".") or f"the {root}"
+    known = ", ".join(field.known)
+    text = (
+        f"Unknown field {_brief(repr(field.name))} in {place} is ignored (known: {known}); "
+        f"strict=True makes it an error"
+    )
+    if text not in _texts and len(_texts) >= MOST_WARNINGS:
+        return f"Unknown fields in {place} are ignored (known: {known})"
+    _texts.add(text)
+    return text
+
+
+def _path(steps: Sequence[str], name: object) -> str:
+    last = f".{name}" if isinstance(name, str) and name.isidentifier() else f"[{name!r}]"
+    return "".join(_brief(step) for step in [*steps, last]).lstrip(".")
+
+
+def _brief(text: str) -> str:
+    return text if len(text) <= 100 else f"{text[:70]} ... {text[-20:]}"
+
+
+def _level_of_caller() -> int:
+    """The ``stacklevel`` at which :func:`report` warns of its caller outside of this package."""
+    level = 2
+    frame: Optional[FrameType] = sys._getframe(level)
+    while frame and _is_ours(frame.f_globals.get("__name__")):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+def _is_ours(module: object) -> bool:
+    return isinstance(module, str) and module.partition(".")[0] == "openai_harmony"

@@ -1,0 +1,46 @@
+"""What an error or a repair can be, by name. The Rust enumerations have the same names."""
+
+from __future__ import annotations
+
+from typing_extensions import Literal, TypeAlias
+
+ErrorKind: TypeAlias = Literal[
+    "unknown",
+    "unknown_role",
+    "tool_without_name",
+    "misplaced_content",
+    "unexpected_token",
+    "unexpected_in_header",
+    "empty_channel",
+    "missing_role",
+    "unexpected_eos",
+    "finished",
+    "invalid_token",
+    "invalid_utf8",
+    "disallowed_special",
+    "unsafe_header_field",
+    "invalid_schema",
+    "invalid_response_format",
+]
+"""What ``HarmonyError.kind`` can be. ``unknown`` is an error that a caller made without a kind."""
+
+RepairKind: TypeAlias = Literal[
+    "missing_message",
+    "glued_channel",
+    "stray_text",
+    "stray_stop",
+    "missing_start",
+    "duplicate_start",
+    "duplicate_channel",
+    "duplicate_recipient",
+    "header_order",
+    "empty_channel",
+    "missing_end",
+    "end_of_text",
+    "unknown_role",
+    "missing_role",
+    "unknown_token",
+    "header_noise",
+    "truncated_header",
+]
+"""What ``Repair.kind`` can be; docs/parsing.md has an example of each."""
