@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use crate::chat::{Message, Role};
 use crate::error::{Error, ErrorKind, Result};
-use crate::parse::{ParseConfig, ParseOptions, STOP_TOKENS, StreamableParser};
+use crate::parse::{self, ParseConfig, ParseOptions, STOP_TOKENS, StreamableParser};
 use crate::render::{
     self, AnalysisPolicy, Ending, RenderConfig, RenderConversationConfig, RenderOptions,
 };
@@ -381,5 +381,58 @@ impl HarmonyEncoding {
         parser.advance(&tokens)?;
         parser.process_eos()?;
         Ok(parser.into_messages())
+    }
+
+    /// Parses text in which the special tokens are spelled by their names, as logs and engines
+    /// that decode them show it. `role` is as for
+    /// [`Self::parse_messages_from_completion_tokens`].
+    ///
+    /// The markers that the text spells count as such: it is for the model's output, never for
+    /// text of others.
+    ///
+    /// # Errors
+    ///
+    /// Strict parsing, where the tokens are not well-formed; a tool whose name no header can carry.
+    ///
+    /// ```
+    /// # use openai_harmony::chat::Role;
+    /// # use openai_harmony::{HarmonyEncodingName, ParseConfig, load_harmony_encoding};
+    /// # let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+    /// let text = "<|channel|>final<|message|>Hello<|return|>";
+    /// let config = ParseConfig::lenient();
+    /// let messages = encoding.parse_messages_from_text(text, Some(Role::Assistant), &config)?;
+    /// assert_eq!(messages[0].channel.as_deref(), Some("final"));
+    /// # Ok::<(), openai_harmony::Error>(())
+    /// ```
+    pub fn parse_messages_from_text(
+        &self,
+        text: &str,
+        role: Option<Role>,
+        config: &ParseConfig,
+    ) -> Result<Vec<Message>> {
+        let tokens = self.tokenizer().encode_with_special_tokens(text);
+        let mut parser = StreamableParser::with_config(*self, role, config)?;
+        parser.advance(&tokens)?;
+        parser.process_eos()?;
+        Ok(parser.into_messages())
+    }
+
+    /// Guesses the messages of a text from which an engine dropped the special tokens, as vLLM and
+    /// others do by default: `analysisI must add.assistantfinal4`.
+    ///
+    /// Nothing in such a text says where a header ends, so this is a guess, for text that cannot be
+    /// had in tokens. It loses nothing: all text is in a content or in a header's field. Text
+    /// without any header is an answer on `final`.
+    ///
+    /// ```
+    /// # use openai_harmony::{HarmonyEncodingName, load_harmony_encoding};
+    /// # let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+    /// let messages = encoding.read_stripped_text("analysisI must add.assistantfinal4");
+    /// assert_eq!(messages[0].channel.as_deref(), Some("analysis"));
+    /// assert_eq!(messages[1].channel.as_deref(), Some("final"));
+    /// # Ok::<(), openai_harmony::Error>(())
+    /// ```
+    pub fn read_stripped_text(&self, text: &str) -> Vec<Message> {
+        parse::read_stripped(text)
     }
 }

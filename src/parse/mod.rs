@@ -19,6 +19,7 @@ mod owned;
 mod report;
 mod state;
 mod stream;
+mod stripped;
 mod utf8;
 
 pub use crate::repair::RepairKind;
@@ -27,3 +28,4 @@ pub(crate) use grammar::STOP_TOKENS;
 pub use options::{ParseConfig, ParseOptions};
 pub use state::{HeaderData, StateData, StreamState};
 pub use stream::StreamableParser;
+pub(crate) use stripped::read as read_stripped;
