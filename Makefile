@@ -63,6 +63,12 @@ lint: $(VENV)/.dev
 	cargo clippy --all-targets -- -D warnings
 	PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo clippy --all-targets --features python -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps
+	@if rustup toolchain list 2>/dev/null | grep -q '^1\.88'; then \
+	  RUSTFLAGS="-D warnings" cargo +1.88 check --target-dir target/oldest; \
+	else echo "not checked with Rust 1.88, the oldest supported: it is not installed"; fi
+	@if test -d "$$(rustc --print target-libdir --target wasm32-unknown-unknown)"; then \
+	  cargo clippy --target wasm32-unknown-unknown -- -D warnings; \
+	else echo "not checked for wasm32-unknown-unknown: the target is not installed"; fi
 	$(BIN)/ruff check .
 
 types: $(VENV)/.dev $(VENV)/.built
