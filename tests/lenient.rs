@@ -1,0 +1,264 @@
+//! The two tables of docs/parsing.md: each row with and without known tools, in every chunking,
+//! at the beginning and behind a thought, at the end of the stream and before another message.
+//!
+//! The expectations are written by hand, never by the parser. A row that is `known` differs where
+//! the tools [`TOOLS`] are known; any other reads the same with them.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+#[path = "lenient/rows.rs"]
+mod rows;
+
+use openai_harmony::chat::{Content, Message, Role};
+use openai_harmony::{HarmonyEncodingName, ParseConfig, StreamableParser, load_harmony_encoding};
+use rows::{BETWEEN, HEADERS, Row};
+
+/// The tools that a known row knows.
+const TOOLS: [&str; 3] = ["functions.bash", "functions.get_weather", "python"];
+
+/// Tools that no row names.
+const OTHER_TOOLS: [&str; 2] = ["functions.unrelated", "browser"];
+
+const THOUGHT: &str = "<|channel|>analysis<|message|>t<|end|>";
+const NEXT: &str = "<|start|>assistant<|channel|>final<|message|>z<|return|>";
+
+/// A message as the rows write it: `final to=f type=json: text`, by an author other than the
+/// assistant `tool:name final: text`, without any field `: text`.
+fn shown(message: &Message) -> String {
+    let mut fields = Vec::new();
+    if message.author.role != Role::Assistant {
+        let name = message.author.name.as_ref().map(|name| format!(":{name}"));
+        fields.push(format!("{}{}", message.author.role.as_str(), name.unwrap_or_default()));
+    }
+    fields.extend(message.channel.clone());
+    fields.extend(message.recipient.as_ref().map(|to| format!("to={to}")));
+    fields.extend(message.content_type.as_ref().map(|name| format!("type={name}")));
+    let [Content::Text(content)] = &message.content[..] else { panic!("a text, not {message:?}") };
+    format!("{}: {}", fields.join(" "), content.text)
+}
+
+/// What a parser made of a text: messages and the kinds of repairs.
+#[derive(Debug, Clone, PartialEq)]
+struct Outcome {
+    messages: Vec<String>,
+    kinds: Vec<&'static str>,
+}
+
+fn parse(text: &str, role: Option<Role>, tools: &[&str], chunk: usize) -> Outcome {
+    let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap();
+    let tokens = encoding.tokenizer().encode_with_special_tokens(text);
+    let config = ParseConfig::lenient().with_tools(tools.iter().copied());
+    let mut parser = StreamableParser::with_config(encoding, role, &config).unwrap();
+    for chunk in tokens.chunks(chunk) {
+        parser.feed(chunk).unwrap();
+    }
+    parser.finish().unwrap();
+    Outcome {
+        messages: parser.messages().iter().map(shown).collect(),
+        kinds: parser.repairs().iter().map(|repair| repair.kind.name()).collect(),
+    }
+}
+
+/// The outcome in every chunking, which must be one.
+fn in_any_chunks(text: &str, role: Option<Role>, tools: &[&str]) -> Outcome {
+    let whole = parse(text, role, tools, usize::MAX);
+    for chunk in 1..8 {
+        assert_eq!(parse(text, role, tools, chunk), whole, "{text} in chunks of {chunk}");
+    }
+    whole
+}
+
+struct Expected<'a> {
+    row: &'a Row,
+    tools: &'a [&'a str],
+    messages: &'a [&'a str],
+    kinds: &'a [&'a str],
+}
+
+impl Expected<'_> {
+    /// Looks at the row's text between others, the first of which may give the message `t`.
+    fn differs(&self, before: &str, after: &str, role: Option<Role>) -> Option<String> {
+        let text = [before, self.row.text, after].concat();
+        let mut messages: Vec<&str> = Vec::new();
+        messages.extend(before.contains(THOUGHT).then_some("analysis: t"));
+        messages.extend(self.messages);
+        messages.extend((!after.is_empty()).then_some("final: z"));
+        let outcome = in_any_chunks(&text, role, self.tools);
+        // Behind a message that another one breaks off stands one more repair, or another one.
+        let has_kinds = outcome.kinds == self.kinds || !after.is_empty();
+        (outcome.messages != messages || !has_kinds)
+            .then(|| format!("{text} with {:?}: {outcome:?}", self.tools))
+    }
+
+    /// In all positions of a header behind its role.
+    fn holds_behind_a_role(&self) -> Vec<String> {
+        let mut differences = Vec::new();
+        let assistant = Some(Role::Assistant);
+        let behind_thought = [THOUGHT, "<|start|>assistant"].concat();
+        for after in ["", NEXT] {
+            if !after.is_empty() && self.row.is_last {
+                continue;
+            }
+            differences.extend(self.differs("", after, assistant));
+            differences.extend(self.differs("<|start|>assistant", after, None));
+            differences.extend(self.differs(&behind_thought, after, assistant));
+        }
+        differences
+    }
+
+    /// In all positions of what stands between messages.
+    fn holds_between_messages(&self) -> Vec<String> {
+        let mut differences = Vec::new();
+        for after in ["", NEXT] {
+            if !after.is_empty() && self.row.is_last {
+                continue;
+            }
+            differences.extend(self.differs(THOUGHT, after, Some(Role::Assistant)));
+            differences.extend(self.differs(
+                &["<|start|>assistant", THOUGHT].concat(),
+                after,
+                None,
+            ));
+            differences.extend(self.differs("", after, None));
+        }
+        differences
+    }
+}
+
+fn check(rows: &[Row], look: impl Fn(&Expected<'_>) -> Vec<String>) {
+    let mut differences = Vec::new();
+    for row in rows {
+        let (messages, kinds) = (row.messages, row.kinds);
+        for tools in [&[][..], &OTHER_TOOLS] {
+            differences.extend(look(&Expected { row, tools, messages, kinds }));
+        }
+        let (messages, kinds) = row.known.unwrap_or((messages, kinds));
+        differences.extend(look(&Expected { row, tools: &TOOLS, messages, kinds }));
+        // Functions may be given by their short names.
+        let tools = ["bash", "get_weather", "python"];
+        differences.extend(look(&Expected { row, tools: &tools, messages, kinds }));
+    }
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+#[test]
+fn damaged_headers_are_read_in_any_place() {
+    check(HEADERS, |expected| expected.holds_behind_a_role());
+}
+
+#[test]
+fn damage_between_messages_is_read_in_any_place() {
+    check(BETWEEN, |expected| expected.holds_between_messages());
+}
+
+/// 215 texts as people reported or recorded them, each with the reading that somebody judged right
+/// and, where that is not obvious, why.
+#[test]
+fn real_outputs_are_read_as_a_person_would() {
+    let lines = include_str!("damaged/outputs.jsonl").lines();
+    let cases: Vec<serde_json::Value> =
+        lines.map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(cases.len(), 215);
+    for case in cases {
+        let text = case["text"].as_str().unwrap();
+        let role = (!text.starts_with("<|start|>")).then_some(Role::Assistant);
+        let outcome = in_any_chunks(text, role, &[]);
+        assert_eq!(serde_json::json!(outcome.messages), case["messages"], "{text}");
+        assert_eq!(serde_json::json!(outcome.kinds), case["kinds"], "{text}");
+    }
+}
+
+#[test]
+fn a_channel_without_its_marker_begins_a_completion() {
+    let rows = [
+        ("final<|message|>a<|return|>", "final: a"),
+        (
+            "commentary to=functions.f json<|message|>{}<|call|>",
+            "commentary to=functions.f type=json: {}",
+        ),
+        ("analysisI must refuse<|end|>", "analysis: I must refuse"),
+    ];
+    for (text, message) in rows {
+        let outcome = in_any_chunks(text, Some(Role::Assistant), &[]);
+        assert_eq!(outcome.messages, [message]);
+        assert_eq!(outcome.kinds[0], "missing_channel");
+    }
+}
+
+#[test]
+fn text_between_messages_streams_from_its_33rd_token_on() {
+    let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap();
+    let thought = encoding.tokenizer().encode_with_special_tokens(THOUGHT);
+    let text = encoding.tokenizer().encode_ordinary(&" word".repeat(100));
+    assert_eq!(text.len(), 100);
+    let config = ParseConfig::lenient();
+    for role in [Some(Role::Assistant), None] {
+        let mut parser = StreamableParser::with_config(encoding, role, &config).unwrap();
+        if role.is_some() {
+            parser.feed(&thought).unwrap();
+        }
+        let at = parser.tokens().len();
+        parser.feed(&text[..32]).unwrap();
+        assert_eq!(parser.content(), "");
+        for (fed, token) in text[32..].iter().enumerate() {
+            parser.process(*token).unwrap();
+            assert_eq!(parser.content(), " word".repeat(33 + fed), "from {at} on");
+            assert_eq!(parser.channel(), Some("final"));
+        }
+    }
+}
+
+#[test]
+fn ten_thousand_tools_are_all_known() {
+    let tools: Vec<String> = (0..10_000).map(|n| format!("functions.tool_{n}")).collect();
+    let tools: Vec<&str> = tools.iter().map(String::as_str).collect();
+    let text = "<|channel|>commentary to=tool_9999 json<|message|>{}<|call|>";
+    let outcome = parse(text, Some(Role::Assistant), &tools, 1);
+    assert_eq!(outcome.messages, ["commentary to=functions.tool_9999 type=json: {}"]);
+}
+
+#[test]
+fn tools_that_are_no_names_are_refused() {
+    let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap();
+    for name in ["", "get weather", "a\u{7}", "to=f", "x<|end|>", "a\n"] {
+        let config = ParseConfig::lenient().with_tools(["functions.f", name]);
+        let error = StreamableParser::with_config(encoding, None, &config).unwrap_err();
+        assert!(error.to_string().contains("tools"), "{name:?}: {error}");
+    }
+}
+
+#[test]
+fn a_character_that_the_stream_cuts_off_is_a_repair() {
+    let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap();
+    let tokenizer = encoding.tokenizer();
+    let text = [THOUGHT, "The capital"].concat();
+    for before in ["<|channel|>final<|message|>a", &text, "<|channel|>analysis I", "a"] {
+        let mut tokens = tokenizer.encode_with_special_tokens(before);
+        let character = tokenizer.encode_ordinary("\u{1F94E}");
+        assert!(character.len() > 1);
+        tokens.extend(&character[..1]);
+        let config = ParseConfig::lenient();
+        let role = Some(Role::Assistant);
+        let mut parser = StreamableParser::with_config(encoding, role, &config).unwrap();
+        let mut events = parser.feed(&tokens).unwrap();
+        events.extend(parser.finish().unwrap());
+        let kinds: Vec<&str> = parser.repairs().iter().map(|repair| repair.kind.name()).collect();
+        assert!(kinds.contains(&"cut_character"), "{before} {kinds:?}");
+        let shown: Vec<String> = parser.messages().iter().map(shown).collect();
+        assert!(!shown.concat().contains('\u{FFFD}'), "{before} {shown:?}");
+    }
+}
+
+#[test]
+fn a_character_that_a_stop_token_cuts_off_is_replaced() {
+    let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap();
+    let tokenizer = encoding.tokenizer();
+    let mut tokens = tokenizer.encode_with_special_tokens("<|channel|>final<|message|>a");
+    tokens.push(tokenizer.encode_ordinary("\u{1F94E}")[0]);
+    tokens.extend(tokenizer.encode_with_special_tokens("<|end|>"));
+    let config = ParseConfig::lenient();
+    let role = Some(Role::Assistant);
+    let mut parser = StreamableParser::with_config(encoding, role, &config).unwrap();
+    parser.feed(&tokens).unwrap();
+    assert_eq!(shown(&parser.messages()[0]), "final: a\u{FFFD}");
+    assert!(parser.repairs().is_empty());
+}
