@@ -337,7 +337,12 @@ class HarmonyEncoding:
         """
 
     def parse_messages_from_completion_tokens(
-        self, tokens: _Tokens, role: Role | str | None = None, *, strict: bool = True
+        self,
+        tokens: _Tokens,
+        role: Role | str | None = None,
+        *,
+        strict: bool = True,
+        tools: Iterable[str] | None = None,
     ) -> list[Message]:
         """Parses a whole sequence of tokens.
 
@@ -347,13 +352,16 @@ class HarmonyEncoding:
                 completion's do. Tokens that begin with ``<|start|>`` name their own.
             strict: Whether to raise where the tokens are not well-formed. If not, they are read as
                 well as they can be; :meth:`parse_with_repairs` also says what was repaired.
+            tools: The recipients that the model was offered, by full or short names
+                (``functions.bash``, ``bash``, ``python``). Without ``strict``, they tell calls from
+                other words.
 
         Returns:
             The messages, as new objects.
 
         Raises:
             HarmonyError: With ``strict``, tokens that are not well-formed: ``kind`` says what,
-                ``token_index`` where.
+                ``token_index`` where. Always, a tool's name that no header can carry.
             ValueError: A wrong argument.
 
         Example:
@@ -361,6 +369,64 @@ class HarmonyEncoding:
             >>> [message] = encoding.parse_messages_from_completion_tokens(sampled, "assistant")
             >>> message.channel, message.text
             ('final', '4.')
+        """
+
+    def parse_messages_from_text(
+        self,
+        text: str,
+        role: Role | str | None = None,
+        *,
+        strict: bool = False,
+        tools: Iterable[str] | None = None,
+    ) -> list[Message]:
+        """Parses text in which the special tokens are spelled by their names.
+
+        Logs show the model's output so, and engines that decode special tokens. What the text
+        spells counts as structure: never use it for text of users or tools. Parse the tokens
+        instead where they can be had.
+
+        Args:
+            text: The text, as ``decode`` writes it.
+            role: As for :meth:`parse_messages_from_completion_tokens`.
+            strict: Whether to raise where the text is not well-formed; by default it is read as
+                well as it can be.
+            tools: As for :meth:`parse_messages_from_completion_tokens`.
+
+        Returns:
+            The messages, as new objects.
+
+        Raises:
+            HarmonyError: With ``strict``, text that is not well-formed; ``token_index`` counts the
+                tokens of the text. Always, a tool's name that no header can carry.
+            ValueError: A wrong argument.
+
+        Example:
+            >>> text = "<|channel|>final<|message|>4.<|return|>"
+            >>> [message.text for message in encoding.parse_messages_from_text(text, "assistant")]
+            ['4.']
+        """
+
+    def read_stripped_text(self, text: str) -> list[Message]:
+        """Guesses the messages of a text from which an engine dropped the special tokens.
+
+        vLLM and others drop them by default. Nothing then says where a header ends, so this is a
+        guess: have the engine keep special tokens, or parse the token ids, where you can. No text
+        is lost: all of it is in a content or in a header's field. Text without any header is an
+        answer on ``final``.
+
+        Args:
+            text: The text.
+
+        Returns:
+            The messages, as new objects.
+
+        Raises:
+            WrongTypeError: ``text`` is not a string.
+
+        Example:
+            >>> messages = encoding.read_stripped_text("analysisI must add.assistantfinal4.")
+            >>> [(message.channel, message.text) for message in messages]
+            [('analysis', 'I must add.'), ('final', '4.')]
         """
 
 @disjoint_base
@@ -373,8 +439,12 @@ class StreamableParser:
             completion's do.
         strict: Whether to raise where the tokens are not well-formed. If not, the parser repairs
             and reports each repair.
+        tools: The recipients that the model was offered, by full or short names
+            (``functions.bash``, ``bash``, ``python``). Without ``strict``, they tell calls from
+            other words. The cost per token does not grow with their number.
 
     Raises:
+        HarmonyError: A tool's name that no header can carry.
         ValueError: A wrong argument.
 
     Example:
@@ -388,7 +458,12 @@ class StreamableParser:
 
     def __new__(cls, *_arguments: Any, **_named: Any) -> Self: ...
     def __init__(
-        self, encoding: HarmonyEncoding, role: Role | str | None = None, *, strict: bool = True
+        self,
+        encoding: HarmonyEncoding,
+        role: Role | str | None = None,
+        *,
+        strict: bool = True,
+        tools: Iterable[str] | None = None,
     ) -> None: ...
     def _become(self, other: StreamableParser) -> None: ...
     def process(self, token: int) -> Self:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copyreg
 from enum import Enum
 from functools import cache, cached_property
-from typing import Any, Iterable, List, Set, Tuple, Union
+from typing import Any, Iterable, List, Optional, Set, Tuple, Union
 
 from openai_harmony import _lowlevel
 from openai_harmony.chat import Message, Role
@@ -34,7 +34,11 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding):
         return set(self._special_tokens())
 
     def parse_with_repairs(
-        self, tokens: Iterable[int], role: Union[Role, str, None] = None
+        self,
+        tokens: Iterable[int],
+        role: Union[Role, str, None] = None,
+        *,
+        tools: Optional[Iterable[str]] = None,
     ) -> Tuple[List[Message], List[Repair]]:
         """Parses a whole sequence of tokens leniently and reports what it repaired.
 
@@ -42,6 +46,8 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding):
             tokens: Token ids, any iterable of ints.
             role: The author of the first message, if the tokens begin behind its role, as a
                 completion's do.
+            tools: The recipients that the model was offered, by full or short names
+                (``functions.bash``, ``bash``, ``python``): they tell calls from other words.
 
         Returns:
             The messages that ``parse_messages_from_completion_tokens`` gives with
@@ -49,7 +55,8 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding):
             are indexes into ``tokens``. Well-formed tokens need no repairs.
 
         Raises:
-            ValueError: For a wrong argument only: whatever the tokens are, they are parsed.
+            HarmonyError: A tool's name that no header can carry. Never because of the tokens.
+            ValueError: A wrong argument.
 
         >>> encoding = load_harmony_encoding("HarmonyGptOss")
         >>> tokens = encoding.encode("<|channel|>final Hi<|return|>", allowed_special="all")
@@ -59,7 +66,7 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding):
         >>> [(repair.kind, repair.span) for repair in repairs]
         [('missing_message', (2, 3))]
         """
-        parser = StreamableParser(self, role, strict=False)
+        parser = StreamableParser(self, role, strict=False, tools=tools)
         parser.feed(tokens)
         parser.finish()
         return parser.messages, parser.repairs

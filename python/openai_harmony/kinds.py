@@ -42,5 +42,11 @@ RepairKind: TypeAlias = Literal[
     "unknown_token",
     "header_noise",
     "truncated_header",
+    "missing_channel",
+    "missing_header",
+    "bare_word",
+    "misplaced_recipient",
+    "glued_recipient",
+    "cut_character",
 ]
 """What ``Repair.kind`` can be; docs/parsing.md has an example of each."""

@@ -9,6 +9,7 @@ use pyo3::types::PyString;
 use super::errors::{Misfit, type_name, unless_raised, wrong_type};
 use super::read::{self, boolean};
 use super::text::{Chars, utf8};
+use crate::ParseConfig;
 use crate::chat::Role;
 use crate::tokenizer::SpecialSet;
 
@@ -27,9 +28,9 @@ impl<'py> FromPyObject<'_, 'py> for Given<'py> {
 }
 
 impl Given<'_> {
-    /// Whether to parse strictly, as is done by default and for `None`.
-    pub(super) fn strict(self) -> PyResult<bool> {
-        let Some(strict) = self.0.filter(|strict| !strict.is_none()) else { return Ok(true) };
+    /// Whether to parse strictly; `None` is the default too.
+    fn strict(self, default: bool) -> PyResult<bool> {
+        let Some(strict) = self.0.filter(|strict| !strict.is_none()) else { return Ok(default) };
         boolean(&strict).map_err(|misfit| misfit.inside("strict").raised(strict.py()))
     }
 
@@ -57,6 +58,53 @@ impl Given<'_> {
             Some(names) => Names::read(names, "disallowed_special"),
         }
     }
+}
+
+/// How to parse: strictly by default, with the names of the tools that the model was offered.
+pub(super) fn parse_config(
+    strict: Given<'_>,
+    tools: Option<&Bound<'_, PyAny>>,
+) -> PyResult<ParseConfig> {
+    with_tools(strict.strict(true)?, tools)
+}
+
+/// The same, leniently by default.
+pub(super) fn lenient_parse_config(
+    strict: Given<'_>,
+    tools: Option<&Bound<'_, PyAny>>,
+) -> PyResult<ParseConfig> {
+    with_tools(strict.strict(false)?, tools)
+}
+
+fn with_tools(strict: bool, tools: Option<&Bound<'_, PyAny>>) -> PyResult<ParseConfig> {
+    let config = if strict { ParseConfig::strict() } else { ParseConfig::lenient() };
+    match tools {
+        Some(tools) => Ok(config.with_tools(tool_names(tools)?)),
+        None => Ok(config),
+    }
+}
+
+fn tool_names(tools: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    let refused = |object: &Bound<'_, PyAny>, place: &str| {
+        let text = format!("tools: expected names of tools, got {place}{}", type_name(object));
+        wrong_type(object.py(), text)
+    };
+    // A string would be iterated by its letters.
+    if tools.is_instance_of::<PyString>() {
+        return Err(refused(tools, ""));
+    }
+    let name = |item: PyResult<Bound<'_, PyAny>>| {
+        let item = item?;
+        match item.cast::<PyString>() {
+            Ok(name) => Ok(utf8(name)?.into_owned()),
+            Err(_) => Err(refused(&item, "one of type ")),
+        }
+    };
+    tools
+        .try_iter()
+        .map_err(|error| unless_raised(error, tools, || refused(tools, "")))?
+        .map(name)
+        .collect()
 }
 
 /// The role that is the argument of this name.

@@ -15,7 +15,7 @@ use super::text::utf8;
 use super::{arguments, options, read, text, tokens, write};
 use crate::render::{self, Ending};
 use crate::tokenizer::Tokenizer;
-use crate::{HarmonyEncoding, HarmonyEncodingName, ParseOptions, Result, load_harmony_encoding};
+use crate::{HarmonyEncoding, HarmonyEncodingName, Result, load_harmony_encoding};
 
 /// Bytes of text from which on work is done without the interpreter's lock: some 5 µs of it.
 /// Giving the lock up costs a tenth of that, and more where other threads want it.
@@ -277,29 +277,60 @@ impl PyHarmonyEncoding {
     /// Parses a whole sequence of tokens into messages.
     ///
     /// `role` is the author's role of the first message where the tokens begin behind it, as a
-    /// completion's do. `strict=False` mends what is not well-formed in place of raising.
+    /// completion's do. `strict=False` repairs what is not well-formed instead of raising, and uses
+    /// `tools`, the names of those that the model was offered, to tell calls from other words.
     #[pyo3(
-        signature = (tokens, role = None, *, strict = LEFT_OUT),
-        text_signature = "($self, tokens, role=None, *, strict=True)"
+        signature = (tokens, role = None, *, strict = LEFT_OUT, tools = None),
+        text_signature = "($self, tokens, role=None, *, strict=True, tools=None)"
     )]
     fn parse_messages_from_completion_tokens<'py>(
         &self,
         tokens: &Bound<'py, PyAny>,
         role: Option<&Bound<'py, PyAny>>,
         strict: Given<'py>,
+        tools: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let py = tokens.py();
         let role = role.map(|role| arguments::role(role, "role")).transpose()?;
-        let options = ParseOptions { strict: strict.strict()? };
+        let config = arguments::parse_config(strict, tools)?;
         // Until the messages are made.
         let call = Call::begin(py);
         let messages = on_ids(&call, tokens, |ids| {
-            self.inner.parse_messages_from_completion_tokens_with_options(
-                ids.iter().copied(),
-                role,
-                options,
-            )
+            self.inner.parse_messages_with(ids.iter().copied(), role, &config)
         })?;
+        write::messages(py, &messages)
+    }
+
+    /// Parses text in which the special tokens are spelled by their names.
+    #[pyo3(
+        signature = (text, role = None, *, strict = LEFT_OUT, tools = None),
+        text_signature = "($self, text, role=None, *, strict=False, tools=None)"
+    )]
+    fn parse_messages_from_text<'py>(
+        &self,
+        text: &Bound<'py, PyAny>,
+        role: Option<&Bound<'py, PyAny>>,
+        strict: Given<'py>,
+        tools: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let py = text.py();
+        let text = chars(text, "text")?;
+        let role = role.map(|role| arguments::role(role, "role")).transpose()?;
+        let config = arguments::lenient_parse_config(strict, tools)?;
+        let messages = Call::begin(py)
+            .unlocked(text.size() >= MUCH_TEXT, || {
+                self.inner.parse_messages_from_text(&text.utf8(), role, &config)
+            })
+            .map_err(|error| raised(py, &error))?;
+        write::messages(py, &messages)
+    }
+
+    /// Guesses the messages of a text from which an engine dropped the special tokens.
+    fn read_stripped_text<'py>(&self, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        let py = text.py();
+        let text = chars(text, "text")?;
+        let messages = Call::begin(py)
+            .unlocked(text.size() >= MUCH_TEXT, || self.inner.read_stripped_text(&text.utf8()));
         write::messages(py, &messages)
     }
 }

@@ -15,8 +15,7 @@ use super::types::Types;
 use super::write::Strings;
 use super::{arguments, events, tokens, write};
 use crate::{
-    Event, HarmonyEncodingName, HeaderData, ParseOptions, StateData, StreamableParser,
-    load_harmony_encoding,
+    Event, HarmonyEncodingName, HeaderData, StateData, StreamableParser, load_harmony_encoding,
 };
 
 /// The incremental parser.
@@ -40,7 +39,7 @@ impl PyStreamableParser {
     #[new]
     #[pyo3(
         signature = (*_arguments, **_named),
-        text_signature = "(encoding, role=None, *, strict=True)"
+        text_signature = "(encoding, role=None, *, strict=True, tools=None)"
     )]
     fn new(
         py: Python<'_>,
@@ -53,12 +52,13 @@ impl PyStreamableParser {
             .map_err(|error| raised(py, &error))
     }
 
-    #[pyo3(signature = (encoding, role = None, *, strict = LEFT_OUT))]
+    #[pyo3(signature = (encoding, role = None, *, strict = LEFT_OUT, tools = None))]
     fn __init__<'py>(
         slf: &Bound<'py, Self>,
         encoding: &Bound<'py, PyAny>,
         role: Option<&Bound<'py, PyAny>>,
         strict: Given<'py>,
+        tools: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<()> {
         let py = slf.py();
         let Ok(encoding) = encoding.cast::<PyHarmonyEncoding>() else {
@@ -66,8 +66,8 @@ impl PyStreamableParser {
             return Err(misfit.raised(py));
         };
         let role = role.map(|role| arguments::role(role, "role")).transpose()?;
-        let options = ParseOptions { strict: strict.strict()? };
-        let parser = StreamableParser::new_with_options(encoding.get().inner, role, options)
+        let config = arguments::parse_config(strict, tools)?;
+        let parser = StreamableParser::with_config(encoding.get().inner, role, &config)
             .map_err(|error| raised(py, &error))?;
         *writing(slf)? = parser.into();
         Ok(())

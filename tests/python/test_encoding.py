@@ -230,6 +230,50 @@ class Index:
         return 72
 
 
+class TestTextInsteadOfTokens:
+    def test_markers_that_are_spelled(self, encoding: HarmonyEncoding) -> None:
+        text = (
+            "<|channel|>analysis<|message|>é<|end|><|start|>assistant<|channel|>final<|message|>4"
+        )
+        tokens = encoding.encode(text, allowed_special="all")
+        for role in ("assistant", Role.ASSISTANT):
+            assert encoding.parse_messages_from_text(
+                text, role
+            ) == encoding.parse_messages_from_completion_tokens(tokens, role)
+        assert encoding.parse_messages_from_text("<|start|>user<|message|>Hi<|end|>") == [
+            Message.from_role_and_content("user", "Hi")
+        ]
+
+    def test_is_lenient_unless_told_otherwise(self, encoding: HarmonyEncoding) -> None:
+        text = "<|channel|>analysis I must refuse<|end|>"
+        for options in ({}, {"strict": False}, {"strict": None}):
+            [message] = encoding.parse_messages_from_text(text, "assistant", **options)  # type: ignore[arg-type]
+            assert (message.channel, message.text) == ("analysis", "I must refuse")
+        with pytest.raises(HarmonyError) as raised:
+            encoding.parse_messages_from_text(text + "x" * 10_000, "assistant", strict=True)
+        with pytest.raises(HarmonyError) as of_tokens:
+            encoding.parse_messages_from_completion_tokens(
+                encoding.encode(text, allowed_special="all"), "assistant"
+            )
+        assert raised.value.kind == of_tokens.value.kind
+        assert raised.value.token_index == of_tokens.value.token_index
+
+    def test_markers_that_were_dropped(self, encoding: HarmonyEncoding) -> None:
+        text = 'analysisI must add.assistantcommentary to=functions.f json{"a":1}'
+        thought, call = encoding.read_stripped_text(text)
+        assert (thought.channel, thought.text) == ("analysis", "I must add.")
+        assert (call.channel, call.recipient, call.text) == ("commentary", "functions.f", '{"a":1}')
+        assert encoding.read_stripped_text("") == []
+        [answer] = encoding.read_stripped_text("Hello\ud800 " * 1_000)
+        assert (answer.channel, answer.text) == ("final", "Hello\ufffd " * 1_000)
+
+    @pytest.mark.parametrize("text", [3, None, b"x", ["x"]])
+    def test_is_text(self, encoding: HarmonyEncoding, text: Any) -> None:
+        for read in (encoding.parse_messages_from_text, encoding.read_stripped_text):
+            with pytest.raises(WrongTypeError, match="^text: expected a string, got"):
+                read(text)
+
+
 class TestTokensGiven:
     @pytest.mark.parametrize(
         "tokens",

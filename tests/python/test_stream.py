@@ -22,6 +22,7 @@ from openai_harmony import (
     Role,
     StreamableParser,
     StreamState,
+    WrongTypeError,
 )
 
 ANSWER = "<|channel|>final<|message|>Hi 🤷!<|return|>"
@@ -60,6 +61,80 @@ class TestMaking:
     def test_inner_is_itself(self, encoding: HarmonyEncoding) -> None:
         parser = StreamableParser(encoding, "assistant")
         assert parser._inner is parser
+
+
+BARE_CALL = "<|channel|>commentary<|message|>x<|end|><|start|>bash<|channel|>commentary <|constrain|>json<|message|>{}<|call|>"
+
+
+class TestTools:
+    """Lenient parsing knows the tools that were offered; tests/recovery.rs has what it does then."""
+
+    def test_tell_calls_from_other_words(self, encoding: HarmonyEncoding) -> None:
+        tokens = encoding.encode(BARE_CALL, allowed_special="all")
+        for tools, recipient in [
+            (["functions.bash"], "functions.bash"),
+            (["bash"], "functions.bash"),
+            (None, None),
+            ([], None),
+            (iter(["python"]), None),
+        ]:
+            parser = StreamableParser(encoding, "assistant", strict=False, tools=tools)
+            parser.feed(tokens)
+            parser.finish()
+            assert parser.messages[-1].recipient == recipient, tools
+        for tools in (["functions.bash"], ("bash",), {"bash"}):
+            whole = encoding.parse_messages_from_completion_tokens(
+                tokens, "assistant", strict=False, tools=tools
+            )
+            messages, repairs = encoding.parse_with_repairs(tokens, "assistant", tools=tools)
+            assert whole == messages
+            assert whole == encoding.parse_messages_from_text(BARE_CALL, "assistant", tools=tools)
+            assert whole[-1].recipient == "functions.bash"
+            assert "misplaced_recipient" in [repair.kind for repair in repairs]
+
+    def test_do_not_matter_where_nothing_is_repaired(self, encoding: HarmonyEncoding) -> None:
+        tokens = encoding.encode(BARE_CALL, allowed_special="all")
+        for strict in (True, None):
+            assert encoding.parse_messages_from_completion_tokens(
+                tokens,
+                "assistant",
+                strict=strict,
+                tools=["bash"],  # type: ignore[arg-type]
+            ) == encoding.parse_messages_from_completion_tokens(tokens, "assistant")
+
+    @pytest.mark.parametrize(
+        ("tools", "said"),
+        [
+            ("bash", "tools: expected names of tools, got str"),
+            (3, "tools: expected names of tools, got int"),
+            (["bash", 3], "tools: expected names of tools, got one of type int"),
+            ([None], "tools: expected names of tools, got one of type NoneType"),
+        ],
+    )
+    def test_are_names(self, encoding: HarmonyEncoding, tools: Any, said: str) -> None:
+        for parse in (
+            lambda: StreamableParser(encoding, tools=tools),
+            lambda: encoding.parse_messages_from_completion_tokens([], tools=tools),
+            lambda: encoding.parse_messages_from_text("", tools=tools),
+            lambda: encoding.parse_with_repairs([], tools=tools),
+        ):
+            with pytest.raises(WrongTypeError) as raised:
+                parse()
+            assert str(raised.value) == said
+
+    @pytest.mark.parametrize("name", ["", "a b", "to=f", "<|call|>", "a\n"])
+    def test_have_names_that_a_header_can_carry(self, encoding: HarmonyEncoding, name: str) -> None:
+        with pytest.raises(HarmonyError) as raised:
+            StreamableParser(encoding, strict=False, tools=[name])
+        assert raised.value.kind == "unsafe_header_field"
+
+    def test_stay_when_the_parser_is_reset(self, encoding: HarmonyEncoding) -> None:
+        tokens = encoding.encode(BARE_CALL, allowed_special="all")
+        parser = StreamableParser(encoding, "assistant", strict=False, tools=["bash"])
+        for _ in range(2):
+            parser.feed(tokens)
+            assert parser.messages[-1].recipient == "functions.bash"
+            parser.reset()
 
 
 class Counting(StreamableParser):
