@@ -6,7 +6,7 @@ use openai_harmony::chat::{
 };
 use openai_harmony::{
     AnalysisPolicy, Ending, ErrorKind, HarmonyEncoding, HarmonyEncodingName, HeaderStyle,
-    ParseOptions, RenderConfig, RenderConversationConfig, StreamableParser, load_harmony_encoding,
+    ParseConfig, RenderConfig, RenderConversationConfig, StreamableParser, load_harmony_encoding,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -252,6 +252,8 @@ fn fields_that_could_be_another_header_are_refused() {
         (named(Role::Tool, "assistant").with_channel("final"), "name"),
         (named(Role::Tool, "user:bob").with_channel("final"), "name"),
         (named(Role::Tool, "lookup"), "name"),
+        (named(Role::Tool, "final").with_channel("commentary"), "name"),
+        (named(Role::Tool, "assistantFinal").with_channel("commentary"), "name"),
         (named(Role::Tool, "").with_channel("final"), "name"),
         (plain().with_recipient("functions.f json"), "recipient"),
         (plain().with_recipient("to=f"), "recipient"),
@@ -261,6 +263,8 @@ fn fields_that_could_be_another_header_are_refused() {
         (plain().with_channel("final to=f"), "channel"),
         (plain().with_channel("final<|message|>"), "channel"),
         (plain().with_channel(""), "channel"),
+        (plain().with_channel("final_x"), "channel"),
+        (plain().with_channel("commentaryjson"), "channel"),
         (plain().with_content_type("json"), "content_type"),
         (plain().with_recipient("f").with_content_type("json x"), "content_type"),
         (plain().with_content_type("<|constrain|>json\n"), "content_type"),
@@ -311,6 +315,36 @@ prop_compose! {
     }
 }
 
+fn check_parsed(
+    tokens: &[u32],
+    config: &ParseConfig,
+    expected: &[Message],
+) -> Result<(), TestCaseError> {
+    let mut parser = StreamableParser::with_config(encoding(), None, config).unwrap();
+    parser.feed(tokens).unwrap();
+    parser.finish().unwrap();
+    prop_assert_eq!(parser.repairs(), &[]);
+    prop_assert_eq!(parser.messages(), expected);
+    Ok(())
+}
+
+/// Whether a field that is no recipient, or a recipient in another spelling, begins like one of the
+/// tools of the law: docs/parsing.md says how these are read.
+fn is_named_as_tool(message: &Message) -> bool {
+    let begins = |text: &str| {
+        let text = text.to_lowercase();
+        ["f", "functions.f", "python", "browser", "unrelated"]
+            .iter()
+            .any(|tool| text.trim_start_matches(|c: char| !c.is_alphanumeric()).starts_with(tool))
+    };
+    let content_type =
+        message.content_type.as_deref().map(|text| text.trim_start_matches("<|constrain|>"));
+    let others = [message.author.name.as_deref(), message.channel.as_deref(), content_type];
+    let exact = ["functions.f", "python"];
+    others.into_iter().flatten().any(|text| text != "final" && begins(text))
+        || message.recipient.as_deref().is_some_and(|name| begins(name) && !exact.contains(&name))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.max(2000)))]
 
@@ -333,12 +367,19 @@ proptest! {
             message.recipient = message.recipient.filter(|recipient| recipient != "all");
             expected.push(message);
         }
-        for strict in [true, false] {
-            let mut parser = StreamableParser::new_with_options(encoding(), None, ParseOptions { strict }).unwrap();
-            parser.feed(&tokens).unwrap();
-            parser.finish().unwrap();
-            prop_assert_eq!(parser.repairs(), &[]);
-            prop_assert_eq!(parser.messages(), &expected[..]);
+        for config in [ParseConfig::strict(), ParseConfig::lenient()] {
+            check_parsed(&tokens, &config, &expected)?;
+        }
+        // Known tools change nothing, but for fields of one's own that are named as one of them.
+        expected.retain(|message| !is_named_as_tool(message));
+        let mut tokens = Vec::new();
+        let config = RenderConfig::new().with_header_style(style);
+        for message in &expected {
+            tokens.extend(encoding().render_with(message, &config).unwrap());
+        }
+        for tools in [&["functions.f", "python"][..], &["browser", "functions.unrelated"]] {
+            let tools = tools.iter().copied();
+            check_parsed(&tokens, &ParseConfig::lenient().with_tools(tools), &expected)?;
         }
     }
 

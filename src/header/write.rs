@@ -1,6 +1,7 @@
 //! Writing a header.
 
 use super::read::names_a_tool;
+use super::repair::{NameRun, begins_value, is_glued_channel};
 use super::{CONSTRAIN, TO};
 use crate::chat::{HeaderFields, Role};
 use crate::error::{ErrorKind, Result};
@@ -120,6 +121,9 @@ pub(crate) fn check(header: HeaderFields<'_>) -> Result<()> {
     }
     if let Some(channel) = channel {
         check_word("channel", channel)?;
+        if is_glued_channel(channel) {
+            return unsafe_field("channel", channel, "it reads as a channel with text glued to it");
+        }
     }
     if let Some(content_type) = content_type {
         check_content_type(content_type, recipient)?;
@@ -141,8 +145,8 @@ fn check_content_type(content_type: &str, recipient: Option<&str>) -> Result<()>
 /// A tool's name stands where a role does, so it must not be one, nor look like a named one.
 fn check_tool_name(name: &str, beyond_author: Option<&str>) -> Result<()> {
     let role = name.split(':').next().unwrap_or(name);
-    if Role::try_from(role).is_ok() {
-        return unsafe_field("name", name, "a tool's name must not read as a role");
+    if Role::try_from(role).is_ok() || NameRun::read(name).is_some() {
+        return unsafe_field("name", name, "a tool's name must not read as a role or a channel");
     }
     if beyond_author.is_none() && !names_a_tool(name) {
         return unsafe_field("name", name, "by itself it reads as an unknown role");
@@ -159,6 +163,8 @@ fn check_word(field: &'static str, word: &str) -> Result<()> {
         "must not begin with to="
     } else if word.contains("<|") || word.contains("|>") {
         "must not spell a marker"
+    } else if begins_value(word) {
+        "must not begin a JSON value"
     } else {
         return Ok(());
     };

@@ -140,7 +140,9 @@ impl Draft<'_> {
         let is_content = match self.ending {
             Ending::Message => false,
             Ending::Stop(_) => !is_tool,
-            Ending::Start | Ending::Tokens | Ending::Open => !is_tool && !rest.is_empty(),
+            Ending::Start | Ending::Tokens => !is_tool && !rest.is_empty(),
+            // The last word may be the first half of a recipient.
+            Ending::Open => !is_tool && rest.len() > 1,
         };
         if first.is_empty() || first.starts_with(TO) || is_content {
             return self.report(RepairKind::MissingRole, tokens);

@@ -6,7 +6,7 @@ use super::super::TO;
 use super::super::tools::is_tool_name;
 use super::super::words::Word;
 use super::spelling::{GluedChannel, is_content_type, value_at};
-use super::{Draft, Field, is_channel};
+use super::{Draft, Ending, Field, is_channel};
 use crate::chat::Role;
 use crate::repair::RepairKind;
 
@@ -73,6 +73,10 @@ impl Draft<'_> {
             self.settle_content_type(Field { value, tokens });
             return self.keep_rest(word, length);
         }
+        if self.may_be_type(text) {
+            let value = text.to_owned();
+            return self.settle_content_type(Field { value, tokens });
+        }
         if self.recipient.is_none()
             && !self.setting.stray
             && let Some((name, length)) = self.bare_tool_of_cut(text)
@@ -101,20 +105,33 @@ impl Draft<'_> {
         false
     }
 
+    /// Whether a long word, of a header that goes on, may still turn out to be its content type.
+    fn may_be_type(&self, text: &str) -> bool {
+        self.ending == Ending::Open
+            && self.recipient.is_some()
+            && self.content_type.is_none()
+            && self.at == self.words.list().len()
+            && value_at(text, self.ending) != Some(0)
+    }
+
     /// `json` of `json{"a":1}`, or of `json` before a value or behind the recipient.
     fn bare_type_length(&self, text: &str) -> Option<usize> {
-        let length = value_at(text).unwrap_or(text.len());
+        let length = value_at(text, self.ending).unwrap_or(text.len());
         let is_type = text.get(..length).is_some_and(is_content_type);
         let is_before_value = length < text.len()
-            || self.peek_plain().is_some_and(|next| value_at(&self.text(next)) == Some(0));
+            || self
+                .peek_plain()
+                .is_some_and(|next| value_at(&self.text(next), self.ending) == Some(0));
         (is_type && (is_before_value || self.recipient.is_some())).then_some(length)
     }
 
     /// A tool's name with a value behind it.
     fn bare_tool_of_cut(&self, text: &str) -> Option<(String, usize)> {
-        let length = value_at(text).unwrap_or(text.len());
+        let length = value_at(text, self.ending).unwrap_or(text.len());
         let is_before_value = length < text.len()
-            || self.peek_plain().is_some_and(|next| value_at(&self.text(next)) == Some(0));
+            || self
+                .peek_plain()
+                .is_some_and(|next| value_at(&self.text(next), self.ending) == Some(0));
         let name = text.get(..length).filter(|_| is_before_value)?;
         match self.setting.tools.misplaced(name) {
             Some((known, end)) => Some((known, end)),

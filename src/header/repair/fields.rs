@@ -47,12 +47,19 @@ impl Draft<'_> {
         })
     }
 
-    /// Whether the tokens end within or right behind a channel's name.
+    /// Whether a header ends, or as yet goes on, within or right behind a channel's name.
     fn is_cut_off_name(&self, text: &str) -> bool {
         let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
-        self.ending == Ending::Tokens
-            && self.at == self.words.list().len()
-            && text.chars().all(is_part)
+        let behind = self.words.list().len() - self.at;
+        match self.ending {
+            Ending::Tokens => behind == 0 && text.chars().all(is_part),
+            // A content type may stand behind it, if there is a recipient.
+            Ending::Open => {
+                behind <= usize::from(self.recipient.is_some())
+                    && value_at(text, self.ending) != Some(0)
+            }
+            _ => false,
+        }
     }
 
     fn read_spaced_channel(&mut self, word: &Word) {
@@ -137,7 +144,12 @@ impl Draft<'_> {
         if is_out_of_order {
             self.report(RepairKind::HeaderOrder, tokens.clone());
         }
-        if let Some(end) = value_at(&name).filter(|_| self.ending.is_cut()) {
+        let is_value = |end: &usize| match self.ending {
+            Ending::Message => false,
+            Ending::Open => *end > 0,
+            _ => true,
+        };
+        if let Some(end) = value_at(&name, self.ending).filter(is_value) {
             self.keep_rest(holder, offset + end);
             name.truncate(end);
         }
@@ -243,10 +255,10 @@ impl Draft<'_> {
     fn type_length(&self, word: &Word) -> usize {
         let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_+./".contains(byte);
         let text = self.words.bytes(word.text.clone());
-        if self.ending.is_cut() {
-            text.iter().take_while(|byte| is_part(byte)).count()
-        } else {
-            text.len()
+        match self.ending {
+            Ending::Message => text.len(),
+            Ending::Open => value_at(&self.text(word), self.ending).unwrap_or(text.len()),
+            _ => text.iter().take_while(|byte| is_part(byte)).count(),
         }
     }
 

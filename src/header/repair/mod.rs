@@ -19,8 +19,8 @@ use crate::chat::{Author, CHANNELS, FINAL, Role};
 use crate::repair::RepairKind;
 use crate::tokenizer::special;
 
-pub(crate) use spelling::NameRun;
 use spelling::is_cut_marker;
+pub(crate) use spelling::{NameRun, begins_value, is_glued_channel};
 
 /// How a header came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

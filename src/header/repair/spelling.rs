@@ -75,6 +75,11 @@ impl GluedChannel {
     }
 }
 
+/// Whether a channel of a complete header reads as a known one with something glued to it.
+pub(crate) fn is_glued_channel(channel: &str) -> bool {
+    !CHANNELS.contains(&channel) && GluedChannel::find(channel, Ending::Message).is_some()
+}
+
 fn is_glued_rest(rest: &str, ending: Ending) -> bool {
     let Some(first) = rest.chars().next() else { return false };
     (!first.is_alphanumeric() && first != '-')
@@ -101,14 +106,27 @@ pub(super) fn glued_role(word: &str, ending: Ending) -> Option<Role> {
     })
 }
 
+/// Whether a word holds the beginning of a JSON value, at which lenient parsing ends a name.
+pub(crate) fn begins_value(word: &str) -> bool {
+    value_at(word, Ending::Open).is_some()
+}
+
 /// A content type that models write without its marker.
 pub(super) fn is_content_type(word: &str) -> bool {
     CONTENT_TYPES.iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
-/// Whether a value begins in a word, at which names and content types end.
-pub(super) fn value_at(word: &str) -> Option<usize> {
-    word.find(['{', '['])
+/// Where a value begins in a word, at which names and content types end. In a header that goes on,
+/// only what can hardly be a part of a name is one.
+pub(super) fn value_at(word: &str, ending: Ending) -> Option<usize> {
+    if ending != Ending::Open {
+        return word.find(['{', '[']);
+    }
+    let is_value = |rest: &str| {
+        ["{\"", "[{\"", "[\""].iter().any(|value| rest.starts_with(value))
+            || ["{", "[", "[{"].contains(&rest)
+    };
+    word.char_indices().map(|(at, _)| at).find(|&at| is_value(&word[at..]))
 }
 
 /// The first bytes of a marker, which the end of the stream cut off: `<|chan`.

@@ -120,7 +120,7 @@ impl StreamableParser {
         if !text.is_empty() {
             self.delta = Delta::Complete(0);
         }
-        if self.recording && from < end {
+        if self.recording && (from < end || !text.is_empty()) {
             let text = text.clone();
             self.events.push(Event::ContentDelta { span: from..end, index: message, text });
         }
