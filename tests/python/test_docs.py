@@ -9,12 +9,19 @@ from pathlib import Path
 from typing import Any, Dict, Iterator, NamedTuple
 
 import pytest
+from pydantic import BaseModel
 
+import openai_harmony
 from openai_harmony import (
     Conversation,
+    DeveloperContent,
+    HarmonyEncoding,
     HeaderStyle,
+    Message,
     RenderConversationConfig,
     Role,
+    StreamableParser,
+    SystemContent,
     load_harmony_encoding,
 )
 
@@ -81,6 +88,29 @@ def test_python_examples_pass_a_strict_type_check(document: Path, tmp_path: Path
         text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+GUIDES = [ROOT / "docs" / "python.md", ROOT / "docs" / "parsing.md"]
+DESCRIBED = [
+    Conversation,
+    DeveloperContent,
+    HarmonyEncoding,
+    Message,
+    StreamableParser,
+    SystemContent,
+]
+
+
+def own_names(owner: type) -> set[str]:
+    """The public names of a class but for those of pydantic."""
+    return {name for name in dir(owner) if not name.startswith("_")} - set(dir(BaseModel))
+
+
+def test_the_guides_mention_all_that_is_public() -> None:
+    mentioned = set(re.findall(r"\w+", "".join(guide.read_text("utf-8") for guide in GUIDES)))
+    assert set(openai_harmony.__all__) - mentioned == set()
+    for owner in DESCRIBED:
+        assert own_names(owner) - mentioned == set(), owner.__name__
 
 
 FORMAT = ROOT / "docs" / "format.md"
