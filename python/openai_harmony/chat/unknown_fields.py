@@ -114,7 +114,8 @@ def _fields_of(kind: type) -> Optional[Tuple[str, ...]]:
         return None
     fields = kind.model_fields
     aliases = [field.alias for field in fields.values() if field.alias]
-    return (*getattr(kind, "_only_in_json", ()), *fields, *aliases)
+    only_in_json = kind._only_in_json() if hasattr(kind, "_only_in_json") else ()
+    return (*only_in_json, *fields, *aliases)
 
 
 def report(unknown: Sequence[UnknownField], root: str, *, strict: bool) -> None:
