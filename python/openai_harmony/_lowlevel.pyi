@@ -302,7 +302,7 @@ class HarmonyEncoding:
     def render_conversation_for_training(
         self, conversation: Conversation, config: RenderConversationConfig | None = None
     ) -> list[int]:
-        """Renders a training example; **by default without the thought that leads to its answer**.
+        """Renders a training example; **by default without the thought that a single turn trains**.
 
         The default follows version 0.0.8's rule: if the last message is the assistant's on
         ``final``, everything on ``analysis`` before the first ``final`` is dropped. To train on the

@@ -265,6 +265,9 @@ impl PyHarmonyEncoding {
 
     /// Renders a conversation to train on: if its last message is the assistant's on `final`, it
     /// ends with `<|return|>`, as the model itself ends it.
+    ///
+    /// By default the thought that a single turn trains is dropped, by version 0.0.8's rule;
+    /// `RenderConversationConfig(analysis=AnalysisPolicy.DROP_COMPLETED_TURNS)` keeps it.
     #[pyo3(signature = (conversation, config = None))]
     fn render_conversation_for_training<'py>(
         &self,

@@ -3,18 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    ClassVar,
-    Dict,
-    Iterable,
-    List,
-    Mapping,
-    Optional,
-    Tuple,
-    Union,
-)
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Optional, Tuple, Union
 
 from pydantic import BaseModel, Field, StrictBool
 from typing_extensions import Self
@@ -28,8 +17,13 @@ from openai_harmony.chat.unknown_fields import report, unknown_fields
 class Content(BaseModel):
     """One part of a message's content; the base of the three kinds of content."""
 
-    _only_in_json: ClassVar[Tuple[str, ...]] = ("type",)
-    """What the JSON form has beside the fields: the kind of content."""
+    @classmethod
+    def _only_in_json(cls) -> Tuple[str, ...]:
+        """What the JSON form has beside the fields: the kind of content.
+
+        A method, since old versions of pydantic take a variable for a private attribute.
+        """
+        return ("type",)
 
     if TYPE_CHECKING:
         # So that `message.content[0].text` passes type checkers.

@@ -10,6 +10,7 @@ from types import FrameType
 from typing import (
     Any,
     Iterable,
+    Iterator,
     List,
     Mapping,
     NamedTuple,
@@ -114,7 +115,8 @@ def _fields_of(kind: type) -> Optional[Tuple[str, ...]]:
         return None
     fields = kind.model_fields
     aliases = [field.alias for field in fields.values() if field.alias]
-    return (*getattr(kind, "_only_in_json", ()), *fields, *aliases)
+    only_in_json = kind._only_in_json() if hasattr(kind, "_only_in_json") else ()
+    return (*only_in_json, *fields, *aliases)
 
 
 def report(unknown: Sequence[UnknownField], root: str, *, strict: bool) -> None:
@@ -127,10 +129,7 @@ def report(unknown: Sequence[UnknownField], root: str, *, strict: bool) -> None:
         return
     if strict:
         raise UnknownFieldError(_error_text(unknown))
-    texts = list(dict.fromkeys(_warning_text(field, root) for field in unknown))
-    if len(texts) > MOST_AT_ONCE:
-        texts[MOST_AT_ONCE:] = [f"More unknown fields in the {root} are ignored"]
-    for text in texts:
+    for text in dict.fromkeys(_warning_texts(unknown, root)):
         warnings.warn(text, UnknownFieldWarning, stacklevel=_level_of_caller())
 
 
@@ -143,13 +142,25 @@ def _error_text(unknown: Sequence[UnknownField]) -> str:
     return "; ".join(named) + (f"; and {more} more" if more > 0 else "")
 
 
-def _warning_text(field: UnknownField, root: str) -> str:
-    steps = "".join("[*]" if step[0] == "[" else step for step in field.path)
-    place = steps.lstrip(".") or f"the {root}"
+def _warning_texts(unknown: Sequence[UnknownField], root: str) -> Iterator[str]:
+    seen: Set[Tuple[str, object]] = set()
+    for field in unknown:
+        steps = "".join("[*]" if step[0] == "[" else step for step in field.path)
+        place = steps.lstrip(".") or f"the {root}"
+        if (place, field.name) in seen:
+            continue
+        if len(seen) == MOST_AT_ONCE:
+            yield f"More unknown fields in the {root} are ignored"
+            return
+        seen.add((place, field.name))
+        yield _warning_text(field, place)
+
+
+def _warning_text(field: UnknownField, place: str) -> str:
     known = ", ".join(field.known)
     text = (
         f"Unknown field {_brief(repr(field.name))} in {place} is ignored (known: {known}); "
-        f"strict=True makes it an error"
+        "strict=True makes it an error"
     )
     if text not in _texts and len(_texts) >= MOST_WARNINGS:
         return f"Unknown fields in {place} are ignored (known: {known})"
