@@ -179,7 +179,7 @@ impl HarmonyEncoding {
     pub fn render_conversation_with<'a, I>(
         &self,
         conversation: I,
-        ending: Ending,
+        ending: Ending<'_>,
         config: &RenderConfig,
     ) -> Result<Vec<Rank>>
     where

@@ -125,7 +125,7 @@ pub mod tokenizer;
 
 pub use encoding::{HarmonyEncoding, HarmonyEncodingName, load_harmony_encoding};
 pub use error::{Error, ErrorKind, Result};
-pub use header::HeaderStyle;
+pub use header::{HeaderStyle, Prefill};
 pub use parse::{
     Event, HeaderData, ParseConfig, ParseOptions, Repair, RepairKind, StateData, StreamState,
     StreamableParser,

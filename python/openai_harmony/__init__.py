@@ -52,6 +52,7 @@ from openai_harmony.kinds import ErrorKind, RepairKind
 from openai_harmony.options import (
     AnalysisPolicy,
     HeaderStyle,
+    Prefill,
     RenderConversationConfig,
     RenderOptions,
     ToolSchemaStyle,
@@ -87,6 +88,7 @@ __all__ = [
     "MessageEnd",
     "MessageStart",
     "MissingFieldError",
+    "Prefill",
     "ReasoningEffort",
     "RenderConversationConfig",
     "RenderOptions",

@@ -7,7 +7,7 @@ from typing_extensions import Self, TypeAlias, disjoint_base
 
 from openai_harmony.chat import Author, Conversation, Message, Role, ToolNamespaceConfig
 from openai_harmony.kinds import RepairKind
-from openai_harmony.options import RenderConversationConfig, RenderOptions
+from openai_harmony.options import Prefill, RenderConversationConfig, RenderOptions
 from openai_harmony.stream import Event, StreamState
 
 __all__ = [
@@ -274,6 +274,8 @@ class HarmonyEncoding:
         conversation: Conversation,
         next_turn_role: Role | str,
         config: RenderConversationConfig | None = None,
+        *,
+        prefill: Prefill | None = None,
     ) -> list[int]:
         """Renders a prompt: a conversation and the beginning of the next message.
 
@@ -285,12 +287,15 @@ class HarmonyEncoding:
             next_turn_role: Who speaks next, ``Role.ASSISTANT``.
             config: Options; ``None`` for the defaults, which drop earlier chains of thought by
                 version 0.0.8's rule.
+            prefill: More of the next message, which the model continues: a channel, a tool to
+                call, the beginning of its text. Give the same to the parser.
 
         Returns:
-            Token ids, which end with ``<|start|>`` and the role.
+            Token ids, which end with ``<|start|>``, the role and the prefill.
 
         Raises:
-            HarmonyError: A message that cannot be rendered, such as a tool's without a name.
+            HarmonyError: A message that cannot be rendered, such as a tool's without a name; a
+                prefill that could be read as another header.
             ValueError: A field of a wrong type or value; the text has its path.
 
         Example:
@@ -343,6 +348,7 @@ class HarmonyEncoding:
         *,
         strict: bool = True,
         tools: Iterable[str] | None = None,
+        prefill: Prefill | None = None,
     ) -> list[Message]:
         """Parses a whole sequence of tokens.
 
@@ -355,13 +361,15 @@ class HarmonyEncoding:
             tools: The recipients that the model was offered, by full or short names
                 (``functions.bash``, ``bash``, ``python``). Without ``strict``, they tell calls from
                 other words.
+            prefill: What the prompt holds of the first message beyond its role.
 
         Returns:
             The messages, as new objects.
 
         Raises:
             HarmonyError: With ``strict``, tokens that are not well-formed: ``kind`` says what,
-                ``token_index`` where. Always, a tool's name that no header can carry.
+                ``token_index`` where. Always, a tool's name that no header can carry, a
+                prefill that could be read as another header, or one without ``role``.
             ValueError: A wrong argument.
 
         Example:
@@ -442,9 +450,12 @@ class StreamableParser:
         tools: The recipients that the model was offered, by full or short names
             (``functions.bash``, ``bash``, ``python``). Without ``strict``, they tell calls from
             other words. The cost per token does not grow with their number.
+        prefill: What the prompt holds of the first message beyond its role. The parser begins
+            inside that message; its first events report header and text, with spans of (0, 0).
 
     Raises:
-        HarmonyError: A tool's name that no header can carry.
+        HarmonyError: A tool's name that no header can carry; a prefill that could be read as
+            another header, or one without ``role``.
         ValueError: A wrong argument.
 
     Example:
@@ -464,6 +475,7 @@ class StreamableParser:
         *,
         strict: bool = True,
         tools: Iterable[str] | None = None,
+        prefill: Prefill | None = None,
     ) -> None: ...
     def _become(self, other: StreamableParser) -> None: ...
     def process(self, token: int) -> Self:

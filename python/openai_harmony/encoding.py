@@ -9,6 +9,7 @@ from typing import Any, Iterable, List, Optional, Set, Tuple, Union
 
 from openai_harmony import _lowlevel
 from openai_harmony.chat import Message, Role
+from openai_harmony.options import Prefill
 from openai_harmony.stream import Repair, StreamableParser
 
 
@@ -39,6 +40,7 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding):
         role: Union[Role, str, None] = None,
         *,
         tools: Optional[Iterable[str]] = None,
+        prefill: Optional[Prefill] = None,
     ) -> Tuple[List[Message], List[Repair]]:
         """Parses a whole sequence of tokens leniently and reports what it repaired.
 
@@ -48,6 +50,7 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding):
                 completion's do.
             tools: The recipients that the model was offered, by full or short names
                 (``functions.bash``, ``bash``, ``python``): they tell calls from other words.
+            prefill: What the prompt holds of the first message beyond its role.
 
         Returns:
             The messages that ``parse_messages_from_completion_tokens`` gives with
@@ -55,7 +58,8 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding):
             are indexes into ``tokens``. Well-formed tokens need no repairs.
 
         Raises:
-            HarmonyError: A tool's name that no header can carry. Never because of the tokens.
+            HarmonyError: A tool's name that no header can carry, or a prefill that could be read as
+                another header. Never because of the tokens.
             ValueError: A wrong argument.
 
         >>> encoding = load_harmony_encoding("HarmonyGptOss")
@@ -66,7 +70,7 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding):
         >>> [(repair.kind, repair.span) for repair in repairs]
         [('missing_message', (2, 3))]
         """
-        parser = StreamableParser(self, role, strict=False, tools=tools)
+        parser = StreamableParser(self, role, strict=False, tools=tools, prefill=prefill)
         parser.feed(tokens)
         parser.finish()
         return parser.messages, parser.repairs

@@ -1,4 +1,4 @@
-"""Options of rendering. Each default renders the tokens of openai-harmony 0.0.8."""
+"""Options of rendering and parsing. Each default is what openai-harmony 0.0.8 does."""
 
 from __future__ import annotations
 
@@ -82,3 +82,37 @@ with field_named("validate"):
         validate: bool = False  # type: ignore[assignment]
         """Refuse a name, recipient, channel or content type that could be read as another
         header."""
+
+
+class Prefill(BaseModel, extra="forbid", validate_assignment=True):
+    """How the next message begins, whoever then continues it.
+
+    Give it to ``render_conversation_for_completion`` and to the parser of what the model writes
+    behind it. With a field or a text, even an empty one, its header is complete and ends with
+    ``<|message|>``; without any, it writes nothing. Fields that could be read as another header
+    are refused by both.
+
+    >>> from openai_harmony import Conversation, Role, load_harmony_encoding
+    >>> encoding = load_harmony_encoding("HarmonyGptOss")
+    >>> call = Prefill(channel="commentary", recipient="functions.f")
+    >>> empty = Conversation.from_messages([])
+    >>> prompt = encoding.render_conversation_for_completion(empty, "assistant", prefill=call)
+    >>> encoding.decode(prompt)
+    '<|start|>assistant to=functions.f<|channel|>commentary<|message|>'
+    >>> sampled = encoding.encode("{}<|call|>", allowed_special="all")
+    >>> [message] = encoding.parse_messages_from_completion_tokens(
+    ...     sampled, Role.ASSISTANT, prefill=call
+    ... )
+    >>> message.recipient, message.text
+    ('functions.f', '{}')
+    """
+
+    channel: Optional[str] = None
+    """The message's channel."""
+    recipient: Optional[str] = None
+    """Its recipient: the tool that has to be called."""
+    content_type: Optional[str] = None
+    """Its content type, ``<|constrain|>json``."""
+    text: Optional[str] = None
+    """The beginning of its content. It is encoded by itself, so the model continues behind its
+    last token: a text that ends inside a word or with a space is one that it rarely saw."""

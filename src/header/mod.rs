@@ -14,18 +14,20 @@
 //! [`write`] renders a message's header, [`read`] reads it back or says what is wrong with it,
 //! and [`repair`] makes the best of a damaged one.
 
+mod prefill;
 mod read;
 mod repair;
 mod tools;
 mod words;
 mod write;
 
+pub use prefill::Prefill;
 pub(crate) use read::read;
 pub(crate) use repair::{Ending, NameRun, Repaired, Setting, repair};
 pub(crate) use tools::Tools;
 pub(crate) use words::Words;
 pub use write::HeaderStyle;
-pub(crate) use write::{HeaderSink, check, write};
+pub(crate) use write::{HeaderSink, check, write, write_fields};
 
 use crate::chat::{Author, Message};
 

@@ -48,7 +48,17 @@ pub(crate) fn write(
 ) -> Result<()> {
     sink.special(special::START);
     write_author(header, sink)?;
-    let recipient = header.recipient.filter(|&name| name != EVERYBODY);
+    write_fields(header, style, sink);
+    Ok(())
+}
+
+/// Writes what stands behind a header's author, to `<|message|>`.
+pub(crate) fn write_fields(
+    header: HeaderFields<'_>,
+    style: HeaderStyle,
+    sink: &mut impl HeaderSink,
+) {
+    let recipient = written_recipient(header.recipient);
     let in_channel = style == HeaderStyle::RecipientInChannel
         && header.role == Role::Assistant
         && header.channel.is_some();
@@ -66,7 +76,11 @@ pub(crate) fn write(
         write_content_type(content_type, sink);
     }
     sink.special(special::MESSAGE);
-    Ok(())
+}
+
+/// The recipient that a header names, if any.
+pub(super) fn written_recipient(recipient: Option<&str>) -> Option<&str> {
+    recipient.filter(|&name| name != EVERYBODY)
 }
 
 /// A tool's name stands in the place of its role; any other name follows its role.
@@ -109,7 +123,7 @@ fn write_content_type(content_type: &str, sink: &mut impl HeaderSink) {
 /// [`ErrorKind::UnsafeHeaderField`] with the field and its value.
 pub(crate) fn check(header: HeaderFields<'_>) -> Result<()> {
     let HeaderFields { role, name, recipient, channel, content_type } = header;
-    let recipient = recipient.filter(|&name| name != EVERYBODY);
+    let recipient = written_recipient(recipient);
     if let Some(name) = name {
         check_word("name", name)?;
     }

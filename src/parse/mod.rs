@@ -16,6 +16,7 @@ mod grammar;
 mod lenient;
 mod options;
 mod owned;
+mod prefill;
 mod report;
 mod state;
 mod stream;

@@ -1,5 +1,7 @@
 //! Options of parsing.
 
+use crate::header::Prefill;
+
 /// How to parse, as `openai-harmony` 0.0.8 has it. [`ParseConfig`] has the newer options too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ParseOptions {
@@ -32,6 +34,8 @@ pub struct ParseConfig {
     /// The recipients that the model was offered, by full or short names (`functions.bash`, `bash`,
     /// `python`). Lenient parsing uses them to tell calls from words; strict parsing needs none.
     pub tools: Vec<String>,
+    /// What the prompt holds of the first message beyond its role. The parser begins inside it.
+    pub prefill: Option<Prefill>,
 }
 
 impl Default for ParseConfig {
@@ -57,10 +61,17 @@ impl ParseConfig {
         self.tools = tools.into_iter().map(Into::into).collect();
         self
     }
+
+    /// Sets what the prompt holds of the first message beyond its role.
+    #[must_use]
+    pub fn with_prefill(mut self, prefill: Prefill) -> Self {
+        self.prefill = Some(prefill);
+        self
+    }
 }
 
 impl From<ParseOptions> for ParseConfig {
     fn from(ParseOptions { strict }: ParseOptions) -> Self {
-        Self { strict, tools: Vec::new() }
+        Self { strict, tools: Vec::new(), prefill: None }
     }
 }

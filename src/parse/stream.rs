@@ -7,7 +7,7 @@ use super::options::{ParseConfig, ParseOptions};
 use super::state::{Begin, Delta, HeaderData, HeaderState, Open, State, StateData, StreamState};
 use crate::chat::{Content, HeaderFields, Message, Role};
 use crate::error::{Error, ErrorKind, Result};
-use crate::header::{self, Tools, Words};
+use crate::header::{self, Prefill, Tools, Words};
 use crate::tokenizer::Tokenizer;
 
 /// Parses tokens to messages while they arrive.
@@ -39,6 +39,8 @@ pub struct StreamableParser {
     pub(super) tools: Arc<Tools>,
     /// The role that the parser was made with.
     first_role: Option<Role>,
+    /// What the prompt holds of the first message beyond its role.
+    pub(super) prefill: Option<Prefill>,
     /// The role of the next header, where the caller knows it.
     pub(super) given_role: Option<Role>,
     pub(super) tokens: Vec<u32>,
@@ -83,21 +85,29 @@ impl StreamableParser {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::UnsafeHeaderField`] for a tool whose name no header can carry.
+    /// [`ErrorKind::UnsafeHeaderField`] for a tool whose name no header can carry, and for a prefill
+    /// that could be read as another header. [`ErrorKind::MissingRole`] for a prefill without a
+    /// role: nothing says whose message it begins.
     pub fn with_config(
         encoding: impl Into<Tokenizer>,
         role: Option<Role>,
         config: &ParseConfig,
     ) -> Result<Self> {
-        let ParseConfig { strict, tools } = config;
-        Ok(Self {
+        let ParseConfig { strict, tools, prefill } = config;
+        let prefill = prefill.clone().filter(|prefill| !prefill.is_empty());
+        if let Some(prefill) = &prefill {
+            prefill.check()?;
+            role.ok_or(ErrorKind::MissingRole)?;
+        }
+        let mut parser = Self {
             tokenizer: encoding.into(),
             strict: *strict,
             tools: Arc::new(Tools::new(tools)?),
             first_role: role,
+            prefill,
             given_role: role,
             tokens: Vec::new(),
-            state: Self::first_state(role),
+            state: State::Start,
             words: Words::default(),
             messages: Vec::new(),
             repairs: Vec::new(),
@@ -105,27 +115,32 @@ impl StreamableParser {
             events: Vec::new(),
             recording: false,
             unreported: false,
-        })
+        };
+        parser.begin(role);
+        Ok(parser)
     }
 
-    fn first_state(role: Option<Role>) -> State {
-        match role {
+    fn begin(&mut self, role: Option<Role>) {
+        self.given_role = role;
+        self.state = match role {
             Some(_) => State::Header(HeaderState::new(0, Begin::Given)),
             None => State::Start,
+        };
+        if let Some(role) = role {
+            self.begin_prefilled(role);
         }
     }
 
     /// Makes the parser as good as new, keeping its memory: for `role`, or for the role that
-    /// it was made with.
+    /// it was made with. The options stay, and so does a prefill.
     pub fn reset(&mut self, role: Option<Role>) {
-        self.given_role = role.or(self.first_role);
-        self.state = Self::first_state(self.given_role);
         self.tokens.clear();
         self.messages.clear();
         self.repairs.clear();
         self.events.clear();
         self.delta = Delta::None;
         self.unreported = false;
+        self.begin(role.or(self.first_role));
     }
 
     /// Parses one token and returns the parser.

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use super::errors::{Misfit, type_name, unless_raised, wrong_type};
+use super::options;
 use super::read::{self, boolean};
 use super::text::{Chars, utf8};
 use crate::ParseConfig;
@@ -60,12 +61,14 @@ impl Given<'_> {
     }
 }
 
-/// How to parse: strictly by default, with the names of the tools that the model was offered.
+/// How to parse: strictly by default, with the names of the tools that the model was offered and
+/// what the prompt holds of its answer.
 pub(super) fn parse_config(
     strict: Given<'_>,
     tools: Option<&Bound<'_, PyAny>>,
+    prefill: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<ParseConfig> {
-    with_tools(strict.strict(true)?, tools)
+    Ok(with_tools(strict.strict(true)?, tools)?.with_prefill(options::prefill(prefill)?))
 }
 
 /// The same, leniently by default.

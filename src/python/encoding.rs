@@ -39,7 +39,7 @@ impl PyHarmonyEncoding {
     fn rendered_conversation<'py>(
         &self,
         conversation: &Bound<'py, PyAny>,
-        ending: Ending,
+        ending: Ending<'_>,
         config: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let (py, tokenizer) = (conversation.py(), self.tokenizer());
@@ -252,15 +252,19 @@ impl PyHarmonyEncoding {
     }
 
     /// Renders a conversation and the beginning of the next message, which the model completes.
-    #[pyo3(signature = (conversation, next_turn_role, config = None))]
+    ///
+    /// `prefill` is more of that message: the model goes on behind it.
+    #[pyo3(signature = (conversation, next_turn_role, config = None, *, prefill = None))]
     fn render_conversation_for_completion<'py>(
         &self,
         conversation: &Bound<'py, PyAny>,
         next_turn_role: &Bound<'py, PyAny>,
         config: Option<&Bound<'py, PyAny>>,
+        prefill: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let role = arguments::role(next_turn_role, "next_turn_role")?;
-        self.rendered_conversation(conversation, Ending::Completion(role), config)
+        let prefill = options::prefill(prefill)?;
+        self.rendered_conversation(conversation, Ending::Prefill(role, &prefill), config)
     }
 
     /// Renders a conversation to train on: if its last message is the assistant's on `final`, it
@@ -282,9 +286,10 @@ impl PyHarmonyEncoding {
     /// `role` is the author's role of the first message where the tokens begin behind it, as a
     /// completion's do. `strict=False` repairs what is not well-formed instead of raising, and uses
     /// `tools`, the names of those that the model was offered, to tell calls from other words.
+    /// `prefill` is what the prompt held of the first message.
     #[pyo3(
-        signature = (tokens, role = None, *, strict = LEFT_OUT, tools = None),
-        text_signature = "($self, tokens, role=None, *, strict=True, tools=None)"
+        signature = (tokens, role = None, *, strict = LEFT_OUT, tools = None, prefill = None),
+        text_signature = "($self, tokens, role=None, *, strict=True, tools=None, prefill=None)"
     )]
     fn parse_messages_from_completion_tokens<'py>(
         &self,
@@ -292,10 +297,11 @@ impl PyHarmonyEncoding {
         role: Option<&Bound<'py, PyAny>>,
         strict: Given<'py>,
         tools: Option<&Bound<'py, PyAny>>,
+        prefill: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let py = tokens.py();
         let role = role.map(|role| arguments::role(role, "role")).transpose()?;
-        let config = arguments::parse_config(strict, tools)?;
+        let config = arguments::parse_config(strict, tools, prefill)?;
         // Until the messages are made.
         let call = Call::begin(py);
         let messages = on_ids(&call, tokens, |ids| {

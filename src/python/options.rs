@@ -1,4 +1,4 @@
-//! Options of rendering, from Python's models.
+//! Options of rendering and parsing, from Python's models.
 
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -8,7 +8,7 @@ use super::errors::{Misfit, Read};
 use super::read::boolean;
 use super::source::Source;
 use super::text::utf8;
-use crate::{AnalysisPolicy, HeaderStyle, RenderConfig, ToolSchemaStyle};
+use crate::{AnalysisPolicy, HeaderStyle, Prefill, RenderConfig, ToolSchemaStyle};
 
 /// How to render a conversation. In Python, leaving the config out drops analysis.
 pub(super) fn config(object: Option<&Bound<'_, PyAny>>) -> Read<RenderConfig> {
@@ -41,6 +41,35 @@ fn shared_options(source: &Source<'_, '_>, config: RenderConfig) -> Read<RenderC
         .with_header_style(source.field(intern!(py, "header_style"), header_style)?)
         .with_tool_schema(source.field(intern!(py, "tool_schema"), tool_schema)?)
         .with_validate(source.field(intern!(py, "validate"), boolean)?))
+}
+
+/// The beginning of the next message. Leaving it out is one of nothing.
+pub(super) fn prefill(object: Option<&Bound<'_, PyAny>>) -> PyResult<Prefill> {
+    let Some(object) = object else {
+        return Ok(Prefill::new());
+    };
+    prefill_fields(object).map_err(|misfit| misfit.inside("prefill").raised(object.py()))
+}
+
+fn prefill_fields(object: &Bound<'_, PyAny>) -> Read<Prefill> {
+    let source = Source::any(object, "a Prefill");
+    let py = source.py();
+    let mut prefill = Prefill::new();
+    prefill.channel = source.field(intern!(py, "channel"), optional_string)?;
+    prefill.recipient = source.field(intern!(py, "recipient"), optional_string)?;
+    prefill.content_type = source.field(intern!(py, "content_type"), optional_string)?;
+    prefill.text = source.field(intern!(py, "text"), optional_string)?;
+    Ok(prefill)
+}
+
+fn optional_string(object: &Bound<'_, PyAny>) -> Read<Option<String>> {
+    if object.is_none() {
+        return Ok(None);
+    }
+    match object.cast::<PyString>() {
+        Ok(text) => Ok(Some(utf8(text)?.into_owned())),
+        Err(_) => Err(Misfit::type_of(object, "a string")),
+    }
 }
 
 fn analysis_policy(object: &Bound<'_, PyAny>) -> Read<Option<AnalysisPolicy>> {

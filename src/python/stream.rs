@@ -39,7 +39,7 @@ impl PyStreamableParser {
     #[new]
     #[pyo3(
         signature = (*_arguments, **_named),
-        text_signature = "(encoding, role=None, *, strict=True, tools=None)"
+        text_signature = "(encoding, role=None, *, strict=True, tools=None, prefill=None)"
     )]
     fn new(
         py: Python<'_>,
@@ -52,13 +52,14 @@ impl PyStreamableParser {
             .map_err(|error| raised(py, &error))
     }
 
-    #[pyo3(signature = (encoding, role = None, *, strict = LEFT_OUT, tools = None))]
+    #[pyo3(signature = (encoding, role = None, *, strict = LEFT_OUT, tools = None, prefill = None))]
     fn __init__<'py>(
         slf: &Bound<'py, Self>,
         encoding: &Bound<'py, PyAny>,
         role: Option<&Bound<'py, PyAny>>,
         strict: Given<'py>,
         tools: Option<&Bound<'py, PyAny>>,
+        prefill: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<()> {
         let py = slf.py();
         let Ok(encoding) = encoding.cast::<PyHarmonyEncoding>() else {
@@ -66,7 +67,7 @@ impl PyStreamableParser {
             return Err(misfit.raised(py));
         };
         let role = role.map(|role| arguments::role(role, "role")).transpose()?;
-        let config = arguments::parse_config(strict, tools)?;
+        let config = arguments::parse_config(strict, tools, prefill)?;
         let parser = StreamableParser::with_config(encoding.get().inner, role, &config)
             .map_err(|error| raised(py, &error))?;
         *writing(slf)? = parser.into();

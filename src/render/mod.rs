@@ -19,19 +19,22 @@ pub(crate) use view::{AsMessage, AsTools, DeveloperFields, Part, SystemFields};
 
 use crate::chat::{FINAL, Role};
 use crate::error::{ErrorKind, Result};
-use crate::header::{self, HeaderSink};
+use crate::header::{self, HeaderSink, Prefill};
 use crate::tokenizer::{Tokenizer, special};
 use sink::Sink;
 
 /// What comes behind the messages of a conversation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Ending {
+pub enum Ending<'a> {
     /// Nothing.
     #[default]
     None,
     /// The beginning of the next message, which the model completes.
     Completion(Role),
+    /// The same, and more of the next message, behind which the model goes on. The header is
+    /// written in the style of the others; a prefill without field or text writes nothing more.
+    Prefill(Role, &'a Prefill),
     /// Nothing, but a last message of the assistant on `final` ends as the model itself ends it:
     /// with `<|return|>`.
     Training,
@@ -41,7 +44,7 @@ pub enum Ending {
 pub(crate) fn conversation<'a, M: AsMessage + 'a>(
     tokenizer: Tokenizer,
     messages: impl IntoIterator<Item = &'a M>,
-    ending: Ending,
+    ending: Ending<'_>,
     mut config: RenderConfig,
     into: &mut Vec<u32>,
 ) -> Result<()> {
@@ -57,8 +60,25 @@ pub(crate) fn conversation<'a, M: AsMessage + 'a>(
         .is_some_and(|message| message.is_from(Role::Assistant) && message.is_on(FINAL));
     match (ending, ends_in_final) {
         (Ending::Completion(role), _) => sink.next_turn(role),
+        (Ending::Prefill(role, prefill), _) => write_prefill(role, prefill, config, &mut sink)?,
         (Ending::Training, true) => sink.replace_last(special::RETURN),
         (Ending::Training, false) | (Ending::None, _) => {}
+    }
+    Ok(())
+}
+
+/// Its fields are always checked: what is written has to be what the parser is told.
+fn write_prefill(
+    role: Role,
+    prefill: &Prefill,
+    config: RenderConfig,
+    sink: &mut Sink<'_>,
+) -> Result<()> {
+    prefill.check()?;
+    sink.next_turn(role);
+    if !prefill.is_empty() {
+        header::write_fields(prefill.fields(role), config.header_style, sink);
+        sink.text(prefill.text.as_deref().unwrap_or_default());
     }
     Ok(())
 }

@@ -1,0 +1,122 @@
+//! The beginning of a message that its author does not write: the caller does.
+
+use super::read::author_of;
+use super::write::written_recipient;
+use super::{Header, check};
+use crate::chat::{HeaderFields, Role};
+use crate::error::Result;
+
+/// How the next message begins, whoever then goes on: on a channel, as a call of a tool, or with a
+/// text.
+///
+/// It is given twice: to the renderer, which writes it behind `<|start|>` and the role
+/// ([`Ending::Prefill`](crate::Ending::Prefill)), and to the parser of what the model writes behind it
+/// ([`ParseConfig::with_prefill`](crate::ParseConfig::with_prefill)). Its header is complete: it ends
+/// with `<|message|>`. A prefill without a field or text writes nothing.
+///
+/// ```
+/// use openai_harmony::chat::{Message, Role};
+/// use openai_harmony::{
+///     Ending, HarmonyEncodingName, ParseConfig, Prefill, RenderConfig, load_harmony_encoding,
+/// };
+///
+/// let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+/// let call = Prefill::new()
+///     .with_channel("commentary")
+///     .with_recipient("functions.get_weather")
+///     .with_content_type("<|constrain|>json");
+/// let question = Message::from_role_and_content(Role::User, "Rain?");
+/// let ending = Ending::Prefill(Role::Assistant, &call);
+/// let prompt = encoding.render_conversation_with([&question], ending, &RenderConfig::new())?;
+/// assert!(encoding.tokenizer().decode_utf8(&prompt)?.ends_with(
+///     "<|start|>assistant to=functions.get_weather<|channel|>commentary \
+///      <|constrain|>json<|message|>"
+/// ));
+///
+/// let sampled = encoding.tokenizer().encode_with_special_tokens(r#"{"place":"Oslo"}<|call|>"#);
+/// let config = ParseConfig::strict().with_prefill(call);
+/// let messages = encoding.parse_messages_with(sampled, Some(Role::Assistant), &config)?;
+/// assert_eq!(messages[0].recipient.as_deref(), Some("functions.get_weather"));
+/// # Ok::<(), openai_harmony::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Prefill {
+    /// The message's channel.
+    pub channel: Option<String>,
+    /// Its recipient: the tool that has to be called.
+    pub recipient: Option<String>,
+    /// Its content type, `<|constrain|>json`.
+    pub content_type: Option<String>,
+    /// The beginning of its content. It is encoded by itself, so the model goes on behind its last
+    /// token: a text that ends inside a word or with a blank is one that the model rarely saw.
+    pub text: Option<String>,
+}
+
+impl Prefill {
+    /// A prefill of nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the channel.
+    #[must_use]
+    pub fn with_channel(mut self, channel: impl Into<String>) -> Self {
+        self.channel = Some(channel.into());
+        self
+    }
+
+    /// Sets the recipient.
+    #[must_use]
+    pub fn with_recipient(mut self, recipient: impl Into<String>) -> Self {
+        self.recipient = Some(recipient.into());
+        self
+    }
+
+    /// Sets the content type.
+    #[must_use]
+    pub fn with_content_type(mut self, content_type: impl Into<String>) -> Self {
+        self.content_type = Some(content_type.into());
+        self
+    }
+
+    /// Sets the beginning of the content.
+    #[must_use]
+    pub fn with_text(mut self, text: impl Into<String>) -> Self {
+        self.text = Some(text.into());
+        self
+    }
+
+    /// Whether it writes nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        let Self { channel, recipient, content_type, text } = self;
+        channel.is_none() && recipient.is_none() && content_type.is_none() && text.is_none()
+    }
+
+    /// Refuses fields that could be read as another header: what is rendered has to be what the
+    /// parser goes on from.
+    pub(crate) fn check(&self) -> Result<()> {
+        check(self.fields(Role::Assistant))
+    }
+
+    /// The fields as those of a message of this role.
+    pub(crate) fn fields(&self, role: Role) -> HeaderFields<'_> {
+        HeaderFields {
+            role,
+            name: None,
+            recipient: self.recipient.as_deref(),
+            channel: self.channel.as_deref(),
+            content_type: self.content_type.as_deref(),
+        }
+    }
+
+    /// What the header says when it is read.
+    pub(crate) fn header(&self, role: Role) -> Header {
+        Header {
+            author: author_of(role.as_str()).unwrap_or(role.into()),
+            recipient: written_recipient(self.recipient.as_deref()).map(str::to_owned),
+            channel: self.channel.clone(),
+            content_type: self.content_type.clone(),
+        }
+    }
+}
