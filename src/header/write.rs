@@ -4,6 +4,7 @@ use super::read::names_a_tool;
 use super::{CONSTRAIN, TO};
 use crate::chat::{HeaderFields, Role};
 use crate::error::{ErrorKind, Result};
+use crate::names;
 use crate::tokenizer::special;
 
 /// Where a call's recipient stands in its header (guide, section "Receiving tool calls").
@@ -151,23 +152,7 @@ fn check_tool_name(name: &str, beyond_author: Option<&str>) -> Result<()> {
 }
 
 fn check_word(field: &'static str, word: &str) -> Result<()> {
-    let reason = if word.is_empty() {
-        "must not be empty"
-    } else if word.chars().any(|c| c.is_whitespace() || c.is_control() || is_invisible(c)) {
-        "must not contain blanks or control characters"
-    } else if word.starts_with(TO) {
-        "must not begin with to="
-    } else if word.contains("<|") || word.contains("|>") {
-        "must not spell a marker"
-    } else {
-        return Ok(());
-    };
-    unsafe_field(field, word, reason)
-}
-
-/// Characters that a reader does not see: zero-width and bidirectional controls.
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{AD}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}')
+    names::flaw(word).map_or(Ok(()), |reason| unsafe_field(field, word, reason))
 }
 
 fn unsafe_field(field: &'static str, value: &str, reason: &'static str) -> Result<()> {

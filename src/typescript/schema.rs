@@ -3,14 +3,14 @@
 use serde_json::Value;
 
 /// A type with the comments that belong above it.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub(super) struct Schema<'a> {
     pub(super) shape: Shape<'a>,
     pub(super) notes: Notes<'a>,
 }
 
 /// What TypeScript can express.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub(super) enum Shape<'a> {
     /// A type with a name: `any`, `never`, `string`, `number`, `boolean`, `null`, `Array<any>`.
     Named(&'static str),
@@ -26,7 +26,7 @@ pub(super) enum Shape<'a> {
 }
 
 /// A list whose elements have types of their own.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub(super) struct Tuple<'a> {
     pub(super) elements: Vec<Schema<'a>>,
     /// How many of the elements must be there.
@@ -36,14 +36,14 @@ pub(super) struct Tuple<'a> {
 }
 
 /// Named fields, and a type for all other keys.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub(super) struct Object<'a> {
     pub(super) fields: Vec<Field<'a>>,
     pub(super) rest: Option<Box<Schema<'a>>>,
 }
 
 /// One property.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub(super) struct Field<'a> {
     pub(super) name: &'a str,
     pub(super) required: bool,
@@ -51,7 +51,7 @@ pub(super) struct Field<'a> {
 }
 
 /// What comments say about a type.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub(super) struct Notes<'a> {
     pub(super) title: Option<&'a str>,
     pub(super) descriptions: Vec<&'a str>,
@@ -161,6 +161,42 @@ impl Shape<'_> {
             Self::Union(variants) => variants.iter().all(|variant| variant.shape.is_plain()),
             _ => false,
         }
+    }
+}
+
+impl<'a> Shape<'a> {
+    /// Whether both are written alike. `false` may be wrong of values within values: looking into
+    /// them is not worth it.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        let mut unread = vec![(self, other)];
+        while let Some((one, other)) = unread.pop() {
+            let (mut ones, mut others) = (Vec::new(), Vec::new());
+            let is_same = match (one, other) {
+                (Self::Named(one), Self::Named(other)) => one == other,
+                (Self::Literal(one), Self::Literal(other)) => {
+                    std::ptr::eq(*one, *other)
+                        || (!one.is_array() && !one.is_object() && one == other)
+                }
+                (Self::Array(one), Self::Array(other)) => {
+                    (ones, others) = (vec![&**one], vec![&**other]);
+                    true
+                }
+                (Self::Union(one), Self::Union(other))
+                | (Self::Intersection(one), Self::Intersection(other)) => {
+                    (ones, others) = (one.iter().collect(), other.iter().collect());
+                    true
+                }
+                _ => false,
+            };
+            let are_silent =
+                |parts: &[&Schema<'a>]| parts.iter().all(|part| part.notes.are_silent());
+            if !is_same || ones.len() != others.len() || !are_silent(&ones) || !are_silent(&others)
+            {
+                return false;
+            }
+            unread.extend(ones.iter().zip(others).map(|(one, other)| (&one.shape, &other.shape)));
+        }
+        true
     }
 }
 

@@ -5,7 +5,7 @@ use std::mem::ManuallyDrop;
 use serde_json::{Value, json};
 
 use super::grammar::declared_types;
-use super::{Namespace, Tool, ToolSchemaStyle, write_tool_section};
+use super::{Budget, Namespace, Tool, ToolSchemaStyle, write_tool_section};
 use crate::error::{ErrorKind, Result};
 use crate::json::Json;
 
@@ -14,7 +14,7 @@ fn section(parameters: &Value, style: ToolSchemaStyle) -> Result<String> {
     let tools = vec![Tool { name: "deep", description: None, parameters }];
     let namespace = Namespace { name: "functions", description: None, tools };
     let mut out = String::new();
-    write_tool_section(&mut out, [namespace], style).map(|()| out)
+    write_tool_section(&mut out, [namespace], style, &mut Budget::default()).map(|()| out)
 }
 
 /// An object, made without the recursion of `json!`.
@@ -87,16 +87,16 @@ fn long_chains_of_references_are_an_error() {
 }
 
 #[test]
-fn references_that_double_are_cut_off() {
+fn references_that_double_without_end_are_an_error() {
     let doubled = |next: Value| json!({"properties": {"a": next, "b": next}});
-    let text = section(&chain(30, doubled), ToolSchemaStyle::Full).expect("a section");
-    assert!(
-        text.contains("// any: $ref \"#/$defs/d5\" would make the schema too large"),
-        "{}",
-        text.len()
-    );
-    assert!(text.len() < 5_000_000, "{} bytes", text.len());
-    assert_eq!(declared_types(&text), ["deep"]);
+    let merged = |next: Value| json!({"allOf": [next, next]});
+    for link in [doubled, merged] {
+        assert!(section(&chain(5, link), ToolSchemaStyle::Full).is_ok());
+        let error = section(&chain(30, link), ToolSchemaStyle::Full).expect_err("an error");
+        let reason = "with it, references of the rendering's tools copy more than 1048576 bytes";
+        let (name, reason) = ("deep".to_owned(), reason.to_owned());
+        assert_eq!(error.kind(), &ErrorKind::InvalidSchema { name, reason });
+    }
 }
 
 #[test]
