@@ -4,7 +4,8 @@
 
 use openai_harmony::chat::{Author, Message, Role};
 use openai_harmony::{
-    ErrorKind, HarmonyEncodingName, RenderOptions, Result, load_harmony_encoding,
+    ErrorKind, HarmonyEncodingName, HeaderStyle, ParseOptions, RenderOptions, Result,
+    StreamableParser, load_harmony_encoding,
 };
 use regex_syntax::hir::{Class, HirKind};
 
@@ -98,5 +99,61 @@ fn the_blank_has_its_place_behind_the_marker() {
         ["<|constrain|>  json", "<|constrain|>\u{a0}json", " json", "json ", "<|constrain|>json "]
     {
         assert!(render(&call().with_content_type(content_type)).is_err(), "{content_type:?}");
+    }
+}
+
+/// Whether every parser reads the header back as it was written, in every style.
+fn reads_back(message: &Message) -> bool {
+    let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).expect("the encoding");
+    [HeaderStyle::RecipientInRole, HeaderStyle::RecipientInChannel].into_iter().all(
+        |header_style| {
+            let options = RenderOptions { header_style, ..Default::default() };
+            let tokens = encoding.render(message, Some(&options)).expect("tokens");
+            [true, false].into_iter().all(|strict| {
+                let options = ParseOptions { strict };
+                let mut parser =
+                    StreamableParser::new_with_options(encoding, None, options).expect("a parser");
+                parser.feed(&tokens).is_ok()
+                    && parser.finish().is_ok()
+                    && parser.messages() == std::slice::from_ref(message)
+                    && parser.repairs().is_empty()
+            })
+        },
+    )
+}
+
+/// Of all headers of these words, those that are refused are those that would read as another.
+#[test]
+fn what_reads_back_is_not_refused() {
+    let names = [
+        None,
+        Some("bob"),
+        Some("functions.f"),
+        Some("python"),
+        Some("tool"),
+        Some("user"),
+        Some("tool:bob"),
+        Some("user:bob"),
+    ];
+    let channels = [None, Some("final"), Some("commentary")];
+    let recipients = [None, Some("functions.f"), Some("assistant"), Some("json")];
+    let content_types = [None, Some("json"), Some("<|constrain|>json"), Some("<|constrain|> json")];
+    for (role, name) in Role::ALL.into_iter().flat_map(|role| names.map(|name| (role, name))) {
+        for (channel, recipient) in channels.iter().flat_map(|c| recipients.map(|r| (*c, r))) {
+            for content_type in content_types {
+                let author = Author { role, name: name.map(str::to_owned) };
+                let message = Message {
+                    channel: channel.map(str::to_owned),
+                    recipient: recipient.map(str::to_owned),
+                    content_type: content_type.map(str::to_owned),
+                    ..Message::from_author_and_content(author, "x")
+                };
+                if role == Role::Tool && name.is_none() {
+                    continue;
+                }
+                let refused = render(&message).err().map(|error| error.to_string());
+                assert_eq!(refused.is_none(), reads_back(&message), "{refused:?} {message:?}");
+            }
+        }
     }
 }

@@ -14,6 +14,9 @@ use serde_json::{Map, Value, json};
 
 const STACK: usize = 128 * 1024;
 
+/// Makes a schema around a schema.
+type Wrap = fn(Value) -> Value;
+
 /// Whether a tool with these parameters can be rendered, tried with a small stack.
 fn is_accepted(parameters: Value) -> bool {
     let encoding: HarmonyEncoding =
@@ -44,7 +47,7 @@ fn assert_most(levels: usize, schema: impl Fn(usize) -> Value) {
 
 #[test]
 fn nesting_to_the_limit_is_rendered() {
-    let wraps: [(fn(Value) -> Value, usize); 11] = [
+    let wraps: [(Wrap, usize); 11] = [
         (|inner| json!({"items": inner}), 127),
         (|inner| json!({"additionalProperties": inner}), 127),
         (|inner| json!({"items": inner, "description": "x"}), 127),
@@ -65,7 +68,7 @@ fn nesting_to_the_limit_is_rendered() {
 /// Two such types are compared, and made one field by field.
 #[test]
 fn what_is_merged_may_be_nested_to_the_limit() {
-    let wraps: [(fn(Value) -> Value, usize); 5] = [
+    let wraps: [(Wrap, usize); 5] = [
         (|inner| json!({"const": [inner]}), 62),
         (|inner| json!({"additionalProperties": inner}), 125),
         (|inner| json!({"properties": {"a": inner}}), 62),
@@ -89,7 +92,7 @@ fn what_is_merged_may_be_nested_to_the_limit() {
 /// Each level merges what the level within it has merged.
 #[test]
 fn merging_may_be_nested_to_the_limit() {
-    let wraps: [fn(Value) -> Value; 2] = [
+    let wraps: [Wrap; 2] = [
         |inner| json!({"allOf": [inner, {"properties": {"a": {"properties": {"a": {"const": 1}}}}}]}),
         |inner| json!({"properties": {"a": {"allOf": [inner, inner]}}}),
     ];
@@ -109,7 +112,7 @@ fn chain(length: usize, link: impl Fn(Value) -> Value) -> Value {
 
 #[test]
 fn chains_of_references_are_rendered_to_the_limit() {
-    let links: [(fn(Value) -> Value, usize); 6] = [
+    let links: [(Wrap, usize); 6] = [
         (|next| next, 125),
         (|next| json!({"allOf": [next]}), 62),
         (|next| json!({"properties": {"a": next}}), 62),

@@ -114,7 +114,8 @@ pub(crate) fn check(header: HeaderFields<'_>) -> Result<()> {
         check_word("name", name)?;
     }
     if role == Role::Tool {
-        check_tool_name(name.unwrap_or_default(), recipient.or(channel))?;
+        let is_alone = recipient.or(channel).or(content_type).is_none();
+        check_tool_name(name.unwrap_or_default(), is_alone)?;
     }
     if let Some(recipient) = recipient {
         check_word("recipient", recipient)?;
@@ -139,13 +140,16 @@ fn check_content_type(content_type: &str, recipient: Option<&str>) -> Result<()>
     check_word("content_type", word)
 }
 
-/// A tool's name stands where a role does, so it must not be one, nor look like a named one.
-fn check_tool_name(name: &str, beyond_author: Option<&str>) -> Result<()> {
+/// A tool's name stands where a role does, so it must not be that of another author, with or without
+/// a name; `tool` itself is the tool of that name.
+fn check_tool_name(name: &str, is_alone: bool) -> Result<()> {
     let role = name.split(':').next().unwrap_or(name);
-    if Role::try_from(role).is_ok() {
-        return unsafe_field("name", name, "a tool's name must not read as a role");
+    match Role::try_from(role) {
+        Ok(Role::Tool) if role == name => return Ok(()),
+        Ok(Role::Tool) | Err(_) => {}
+        Ok(_) => return unsafe_field("name", name, "a tool's name must not read as a role"),
     }
-    if beyond_author.is_none() && !names_a_tool(name) {
+    if is_alone && !names_a_tool(name) {
         return unsafe_field("name", name, "by itself it reads as an unknown role");
     }
     Ok(())
