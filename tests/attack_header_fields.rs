@@ -4,14 +4,14 @@
 
 use openai_harmony::chat::{Author, Message, Role};
 use openai_harmony::{
-    ErrorKind, HarmonyEncodingName, HeaderStyle, ParseOptions, RenderOptions, Result,
+    ErrorKind, HarmonyEncodingName, HeaderStyle, ParseOptions, RenderConfig, Result,
     StreamableParser, load_harmony_encoding,
 };
 use regex_syntax::hir::{Class, HirKind};
 
 fn render(message: &Message) -> Result<Vec<u32>> {
-    let options = RenderOptions { validate: true, ..Default::default() };
-    load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?.render(message, Some(&options))
+    let config = RenderConfig::new().with_validate(true);
+    load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?.render_with(message, &config)
 }
 
 /// A call whose fields are all safe.
@@ -107,8 +107,8 @@ fn reads_back(message: &Message) -> bool {
     let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).expect("the encoding");
     [HeaderStyle::RecipientInRole, HeaderStyle::RecipientInChannel].into_iter().all(
         |header_style| {
-            let options = RenderOptions { header_style, ..Default::default() };
-            let tokens = encoding.render(message, Some(&options)).expect("tokens");
+            let config = RenderConfig::new().with_header_style(header_style);
+            let tokens = encoding.render_with(message, &config).expect("tokens");
             [true, false].into_iter().all(|strict| {
                 let options = ParseOptions { strict };
                 let mut parser =

@@ -4,7 +4,7 @@
 
 use openai_harmony::chat::{DeveloperContent, Message, Role, ToolDescription, ToolNamespaceConfig};
 use openai_harmony::{
-    ErrorKind, HarmonyEncodingName, RenderConversationConfig, Result, ToolSchemaStyle,
+    Ending, ErrorKind, HarmonyEncodingName, RenderConfig, Result, ToolSchemaStyle,
     load_harmony_encoding,
 };
 use serde_json::{Map, Value, json};
@@ -21,9 +21,9 @@ fn rendered(messages: &[Vec<ToolDescription>], style: ToolSchemaStyle) -> Result
             Message::from_role_and_content(Role::Developer, content)
         })
         .collect();
-    let config = RenderConversationConfig { tool_schema: style, ..Default::default() };
-    let tokens = encoding.render_conversation(&messages, Some(&config))?;
-    encoding.tokenizer().decode_utf8(&tokens)
+    let config = RenderConfig::new().with_tool_schema(style);
+    let tokens = encoding.render_conversation_with(&messages, Ending::None, &config)?;
+    encoding.tokenizer().decode_utf8(tokens)
 }
 
 fn full(messages: &[Vec<ToolDescription>]) -> Result<String> {
@@ -120,9 +120,8 @@ fn a_namespace_counts_too() {
         let namespace = ToolNamespaceConfig::new("big", Some("x\n".repeat(LIMIT / 2)), tools);
         let content = DeveloperContent::new().with_tools(namespace);
         let message = Message::from_role_and_content(Role::Developer, content);
-        let config =
-            RenderConversationConfig { tool_schema: ToolSchemaStyle::Full, ..Default::default() };
-        let error = encoding.render_conversation([&message], Some(&config)).expect_err("an error");
+        let config = RenderConfig::new().with_tool_schema(ToolSchemaStyle::Full);
+        let error = encoding.render_with(&message, &config).expect_err("an error");
         let is_named =
             matches!(error.kind(), ErrorKind::InvalidSchema { name, .. } if name == "big");
         assert!(is_named, "{error}");

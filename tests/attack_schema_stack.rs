@@ -8,7 +8,7 @@ use std::thread;
 
 use openai_harmony::chat::{DeveloperContent, Message, Role, ToolDescription};
 use openai_harmony::{
-    HarmonyEncoding, HarmonyEncodingName, RenderOptions, ToolSchemaStyle, load_harmony_encoding,
+    HarmonyEncoding, HarmonyEncodingName, RenderConfig, ToolSchemaStyle, load_harmony_encoding,
 };
 use serde_json::{Map, Value, json};
 
@@ -24,12 +24,12 @@ fn is_accepted(parameters: Value) -> bool {
     let tool = ToolDescription::new("f", "d", Some(parameters));
     let message = Message::from_role_and_content(
         Role::Developer,
-        DeveloperContent::new().with_function_tools([tool]),
+        DeveloperContent::new().with_function_tools(vec![tool]),
     );
-    let options = RenderOptions { tool_schema: ToolSchemaStyle::Full, ..Default::default() };
+    let config = RenderConfig::new().with_tool_schema(ToolSchemaStyle::Full);
     // The message is lent, so that it is dropped where there is stack enough for `serde_json`.
     thread::scope(|scope| {
-        let render = || encoding.render(&message, Some(&options)).is_ok();
+        let render = || encoding.render_with(&message, &config).is_ok();
         let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, render);
         thread.expect("a thread").join().expect("no panic")
     })
