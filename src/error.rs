@@ -67,7 +67,7 @@ impl std::error::Error for Error {}
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A name that no encoding has.
+    /// A name that is not the name of an encoding.
     UnknownEncoding {
         /// The name as given.
         name: String,
@@ -100,7 +100,7 @@ pub enum ErrorKind {
     },
     /// `<|channel|>` with no channel behind it.
     EmptyChannel,
-    /// A header that names no role, where none was given.
+    /// A header without a role, where the caller gave none.
     MissingRole,
     /// The end of the tokens inside a header.
     UnexpectedEos,

@@ -11,10 +11,10 @@ use super::literal::{PROPERTY_INDENT, VARIANT_INDENT, write_json_as_is};
 use super::sink::TextSink as _;
 use crate::json::{Array, Object, Taped};
 
-/// The keywords that 0.0.8 reads, found in one pass: a tape has no index.
+/// The keywords that 0.0.8 reads, found in one pass: a tape cannot be searched by key.
 #[derive(Default)]
 struct Keywords<'a> {
-    /// Present, but perhaps no list.
+    /// Whether it is there, perhaps not as a list.
     has_one_of: bool,
     one_of: Option<Array<'a>>,
     type_: Option<Taped<'a>>,
@@ -30,7 +30,7 @@ struct Keywords<'a> {
 }
 
 impl<'a> Keywords<'a> {
-    /// The keywords of `schema`; none if it is no object.
+    /// The keywords of `schema`; none if it is not an object.
     fn of(schema: Taped<'a>) -> Self {
         let mut keywords = Self::default();
         for (keyword, value) in schema.as_object().into_iter().flat_map(Object::iter) {
@@ -158,7 +158,7 @@ fn write_property(out: &mut String, name: &str, schema: Taped<'_>, required: boo
 }
 
 /// The lines above a property. With `oneOf`, the description, unless it is also the first
-/// variant's, and the default come last; with a `oneOf` that is no list, both are lost.
+/// variant's, and the default come last; with a `oneOf` that is not a list, both are lost.
 fn write_property_comments(out: &mut String, keywords: &Keywords<'_>, indent: usize) {
     if let Some(title) = keywords.title {
         write_line(out, indent, &["// ", title]);

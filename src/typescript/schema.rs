@@ -1,4 +1,4 @@
-//! A schema as TypeScript sees it: a type, and what only comments can say.
+//! A schema in TypeScript's terms: a type, and what only comments can express.
 
 use serde_json::Value;
 
@@ -25,7 +25,7 @@ pub(super) enum Shape<'a> {
     Intersection(Vec<Schema<'a>>),
 }
 
-/// A list whose elements have types of their own.
+/// A list with a type for each element.
 #[derive(Debug)]
 pub(super) struct Tuple<'a> {
     pub(super) elements: Vec<Schema<'a>>,
@@ -50,7 +50,7 @@ pub(super) struct Field<'a> {
     pub(super) schema: Schema<'a>,
 }
 
-/// What comments say about a type.
+/// What the comments of a type say.
 #[derive(Debug, Default)]
 pub(super) struct Notes<'a> {
     pub(super) title: Option<&'a str>,
@@ -80,7 +80,7 @@ impl Schema<'_> {
         Shape::Named("any").into()
     }
 
-    /// A schema that says nothing, because of `remark`.
+    /// A schema that allows anything; `remark` says why.
     pub(super) fn any_because(remark: String) -> Self {
         let mut schema = Self::any();
         schema.notes.remarks.push(remark);
@@ -103,8 +103,8 @@ impl Schema<'_> {
         }
     }
 
-    /// The union of `variants`. Unions within it that say nothing of themselves become part of
-    /// it; `never` is the union of nothing.
+    /// The union of `variants`. Unions within it that have no comments become part of
+    /// it; the union of no types is `never`.
     pub(super) fn union(variants: impl IntoIterator<Item = Self>) -> Self {
         let mut flat: Vec<Self> = Vec::new();
         for variant in variants {
@@ -124,7 +124,7 @@ impl Schema<'_> {
     }
 }
 
-/// Drops `string` from `string | null | string`, unless there is something to say about it.
+/// Drops the second `string` from `string | null | string`, unless it has comments.
 fn drop_repeated_names(variants: &mut Vec<Schema<'_>>) {
     let mut seen = Vec::new();
     variants.retain(|variant| match variant.shape {
@@ -201,8 +201,8 @@ impl<'a> Shape<'a> {
 }
 
 impl Notes<'_> {
-    /// Whether there is nothing that is worth a line. That a number is an `integer` is said only
-    /// where a line is there anyway, lest lists and unions of them be torn apart.
+    /// Whether there is nothing that is worth a line. That a number is an `integer` is written only
+    /// where there is a comment line anyway: otherwise every list of integers would need lines.
     pub(super) fn are_silent(&self) -> bool {
         self.title.is_none()
             && self.descriptions.is_empty()
@@ -212,7 +212,7 @@ impl Notes<'_> {
             && self.default.is_none()
     }
 
-    /// Takes over what `other` says: facts are added, texts only stand in where there are none.
+    /// Adds the facts of `other`, and its texts where there are none.
     pub(super) fn absorb(&mut self, mut other: Self) {
         if !self.descriptions.is_empty() {
             other.descriptions.clear();
@@ -220,7 +220,7 @@ impl Notes<'_> {
         self.add(other);
     }
 
-    /// Takes over what `other`, of the same rank, says: its descriptions follow.
+    /// Adds what `other` says, its descriptions behind those that are there.
     pub(super) fn add(&mut self, other: Self) {
         self.title = self.title.or(other.title);
         self.descriptions.extend(other.descriptions);

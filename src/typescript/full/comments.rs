@@ -1,4 +1,4 @@
-//! What is said of a type: the lines above it, and its default.
+//! The comments of a type: the lines above it, and its default.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use super::super::literal::write_json;
 use super::super::schema::{Limit, Notes, Schema, Shape};
 use super::super::sink::TextSink;
 
-/// Writes all that is to be said of `schema` above the line on which it begins, each line
+/// Writes the comments of `schema` that stand above the line on which it begins, each line
 /// indented by `indent` spaces; its default only if `with_default`.
 pub(in crate::typescript) fn write_comments(
     out: &mut impl TextSink,

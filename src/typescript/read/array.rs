@@ -7,7 +7,7 @@ use super::walk::Parts;
 
 const KEYWORDS: [&str; 2] = ["items", "prefixItems"];
 
-/// Whether a schema without `type` speaks of an array.
+/// Whether a schema without `type` describes an array.
 pub(super) fn has_keywords(map: &Map<String, Value>) -> bool {
     KEYWORDS.iter().any(|keyword| map.contains_key(*keyword))
 }
@@ -35,8 +35,8 @@ fn plain_array<'a>(items: Option<&'a Value>, parts: &mut impl Parts<'a>) -> Sche
     }
 }
 
-/// A tuple. Where nothing is said of further elements, there are none: that is what those who
-/// write tuples mean, though JSON Schema would allow anything.
+/// A tuple. Where the schema does not mention further elements, there are none: that is what people
+/// who write tuples mean, though JSON Schema would allow anything.
 fn tuple<'a>(
     map: &'a Map<String, Value>,
     prefix: &'a [Value],

@@ -5,9 +5,9 @@ use std::mem;
 
 use super::super::schema::{Field, Notes, Object, Schema, Shape};
 
-/// The type that meets a schema's `own` demand and all `others`, with everything said of them.
+/// The type that meets a schema's `own` demand and all `others`, with the notes of all.
 ///
-/// Objects become one object. A demand that only names what another tells in detail, as in
+/// Objects become one object. A demand that only names what another describes in detail, as in
 /// `{"type": "object", "$ref": ...}`, is left out.
 pub(super) fn combine<'a>(own: Option<Schema<'a>>, others: Vec<Schema<'a>>) -> Schema<'a> {
     let others_say_more = others.iter().any(|other| !other.is_any());
@@ -73,7 +73,7 @@ fn merge(mut objects: Vec<Object<'_>>, levels: usize) -> Object<'_> {
     Object { fields, rest }
 }
 
-/// A field of which several objects speak. They are combined at once, not one by one: the type
+/// A field that several objects have. Its schemas are combined at once, not one by one: the type
 /// would become as deep as there are objects.
 struct Demanded<'a> {
     name: &'a str,

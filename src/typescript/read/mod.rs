@@ -83,7 +83,7 @@ fn list<'a>(
     schemas.iter().map(|schema| parts.schema(schema, inherited)).collect()
 }
 
-/// What a schema says of its type without naming other schemas.
+/// The type that a schema has by itself, without the schemas that it combines.
 fn own_type<'a>(
     map: &'a Map<String, Value>,
     inherited: Option<&'a Value>,
@@ -151,7 +151,7 @@ fn type_named<'a>(
     Shape::Named(named).into()
 }
 
-/// One of `variants`. What is said of the only one besides `null` is said of the whole.
+/// One of `variants`. The notes of the only one other than `null` are those of the whole.
 fn one_of(mut variants: Vec<Schema<'_>>) -> Schema<'_> {
     let mut notes = Notes::default();
     let mut others = variants.iter_mut().filter(|variant| !variant.is_null());

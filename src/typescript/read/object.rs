@@ -1,4 +1,4 @@
-//! `type: object`: properties, required names, and the keys that no property names.
+//! `type: object`: properties, required names, and all other keys.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use super::walk::Parts;
 
 const KEYWORDS: [&str; 4] = ["properties", "required", "patternProperties", "additionalProperties"];
 
-/// Whether a schema without `type` speaks of an object.
+/// Whether a schema without `type` describes an object.
 pub(super) fn has_keywords(map: &Map<String, Value>) -> bool {
     KEYWORDS.iter().any(|keyword| map.contains_key(*keyword))
 }
@@ -41,7 +41,7 @@ pub(super) fn read<'a>(map: &'a Map<String, Value>, parts: &mut impl Parts<'a>) 
     schema
 }
 
-/// The type of the values whose keys are no properties, if they are spoken of.
+/// The type of the values whose keys are not among the properties, if the schema mentions them.
 fn other_keys<'a>(
     map: &'a Map<String, Value>,
     is_empty: bool,

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-/// The value in `root` that `reference` points to, or why there is none.
+/// The value in `root` that `reference` points to, or why it leads to none.
 pub(super) fn resolve<'a>(root: &'a Value, reference: &Value) -> Result<&'a Value, &'static str> {
     let Some(reference) = reference.as_str() else { return Err("is not a text") };
     let Some(fragment) = reference.strip_prefix('#') else {
@@ -21,7 +21,7 @@ pub(super) fn resolve<'a>(root: &'a Value, reference: &Value) -> Result<&'a Valu
     root.pointer(&pointer).ok_or("leads nowhere")
 }
 
-/// The text with `%20` and the like decoded; as it is if that gives no text.
+/// The text with `%20` and the like decoded; unchanged if the result is not UTF-8.
 fn percent_decoded(text: &str) -> Cow<'_, str> {
     let mut parts = text.split('%');
     let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
