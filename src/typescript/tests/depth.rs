@@ -108,3 +108,35 @@ fn wide_schemas_are_read_once() {
     let text = section(&json!({"allOf": members}), ToolSchemaStyle::Full).expect("a section");
     assert!(text.contains("& (19999)"));
 }
+
+/// Of objects that say something of one field each other's fields are merged, sixteen levels down.
+#[test]
+fn objects_are_merged_sixteen_levels_deep() {
+    let merged = |levels| {
+        let deep = |value: i32| {
+            (0..levels)
+                .fold(json!({"const": value}), |inner, _| json!({"properties": {"a": inner}}))
+        };
+        section(&json!({"allOf": [deep(1), deep(2)]}), ToolSchemaStyle::Full).expect("a section")
+    };
+    assert_eq!(merged(1).matches("a?:").count(), 1);
+    assert_eq!(merged(16).matches("a?:").count(), 16);
+    assert!(merged(16).contains("(1) & (2)"));
+    assert_eq!(merged(17).matches("a?:").count(), 18);
+    assert_eq!(declared_types(&merged(17)), ["deep"]);
+    assert_eq!(declared_types(&merged(60)), ["deep"]);
+}
+
+/// Sixteen levels of keys that no field names are merged too.
+#[test]
+fn records_are_merged_sixteen_levels_deep() {
+    let merged = |levels| {
+        let deep = |value: i32| {
+            let around = |inner: Value| json!({"additionalProperties": inner});
+            (0..levels).fold(json!({"const": value}), |inner, _| around(inner))
+        };
+        section(&json!({"allOf": [deep(1), deep(2)]}), ToolSchemaStyle::Full).expect("a section")
+    };
+    assert_eq!(merged(16).matches("Record").count(), 16);
+    assert_eq!(merged(17).matches("Record").count(), 18);
+}

@@ -2,6 +2,7 @@
 
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
+mod budget;
 mod compat;
 mod depth;
 mod full;
