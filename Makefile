@@ -2,6 +2,8 @@
 # repeats only the steps whose inputs have changed.
 
 PYTHON ?= python3
+# The other interpreters whose Python tests `make check` runs: one of each version from 3.9 up.
+PYTHONS ?= $(shell $(PYTHON) .ci/pythons.py)
 VENV := .venv
 ORACLE := .venv-oracle
 BIN := $(VENV)/bin
@@ -9,7 +11,7 @@ SOURCES := $(shell find src build.rs build Cargo.toml Cargo.lock -type f 2>/dev/
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-rust test-python check format lint types bench fuzz laws clean tools
+.PHONY: help demo test test-rust test-python test-pythons check format lint types bench fuzz laws clean tools
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
@@ -19,7 +21,7 @@ demo: $(VENV)/.built ## the main job on a real conversation: render, parse, stre
 
 test: test-rust test-python ## set up and run all tests of both languages
 
-check: format lint types test ## formatting, lints, types, stubs, then all tests
+check: format lint types test test-pythons ## formatting, lints, types, stubs, all tests, the Python tests on all PYTHONS
 
 bench: $(VENV)/.built ## compare with the published packages, side by side; count instructions
 	$(BIN)/python benches/compare.py $(BENCH_OPTIONS)
@@ -32,7 +34,7 @@ laws: tools ## try the laws on LAWS_CASES=20000 new random cases
 	PROPTEST_CASES=$(or $(LAWS_CASES),20000) cargo test --release
 
 clean: ## remove all that these commands made
-	rm -rf $(VENV) $(ORACLE) .bench target .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-* .bench target .mypy_cache .pytest_cache .ruff_cache
 	rm -rf fuzz/target fuzz/corpus fuzz/artifacts fuzz/Cargo.lock
 	rm -f python/openai_harmony/_lowlevel*.so
 
@@ -54,6 +56,14 @@ test-python: $(VENV)/.dev $(VENV)/.built $(ORACLE)/.made
 	TIKTOKEN_ENCODINGS_BASE=$(CURDIR)/$(ORACLE) \
 	$(BIN)/python -m pytest -rs
 	@$(BIN)/python -m pytest --doctest-modules python
+
+# Each has a virtual environment of its own, `.venv-3.9`; the extension modules lie side by side.
+test-pythons: tools
+	@for python in $(PYTHONS); do \
+	  version=$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])') || exit 1; \
+	  echo "The Python tests on Python $$version"; \
+	  $(MAKE) --no-print-directory PYTHON=$$python VENV=.venv-$$version test-python || exit 1; \
+	done
 
 format: $(VENV)/.dev
 	cargo fmt --check

@@ -2,15 +2,14 @@
 
 use std::fmt;
 
-use crate::tokenizer::special;
-
 /// The result of everything in this crate that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What went wrong, and at which token.
 ///
 /// The sentence is made when the error is shown; its fixed parts are those of `openai-harmony`
-/// 0.0.8, since logs are searched for them.
+/// 0.0.8, since logs are searched for them. It quotes at most 200 characters of a value; the kind has
+/// all of it.
 ///
 /// ```
 /// use openai_harmony::{ErrorKind, HarmonyEncodingName, load_harmony_encoding};
@@ -68,12 +67,12 @@ impl std::error::Error for Error {}
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A name that no encoding has.
+    /// A name that is not the name of an encoding.
     UnknownEncoding {
         /// The name as given.
         name: String,
     },
-    /// A word that is no role, where a header or a caller names one.
+    /// A word that is not a role, where a header or a caller names one.
     UnknownRole {
         /// The word.
         role: String,
@@ -101,7 +100,7 @@ pub enum ErrorKind {
     },
     /// `<|channel|>` with no channel behind it.
     EmptyChannel,
-    /// A header that names no role, where none was given.
+    /// A header without a role, where the caller gave none.
     MissingRole,
     /// The end of the tokens inside a header.
     UnexpectedEos,
@@ -131,14 +130,14 @@ pub enum ErrorKind {
         /// What is wrong with the value.
         reason: &'static str,
     },
-    /// A tool's schema that cannot be rendered.
+    /// A tool that cannot be declared, or a response format whose schema cannot be written.
     InvalidSchema {
-        /// The tool or response format whose schema it is.
+        /// The tool, namespace or response format.
         name: String,
         /// What is wrong with it.
         reason: String,
     },
-    /// Response formats that cannot be told apart or have no name.
+    /// Response formats without a name, or two of one name.
     InvalidResponseFormat {
         /// The name.
         name: String,
@@ -174,8 +173,10 @@ impl ErrorKind {
 impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::UnknownEncoding { name } => write!(f, "Invalid HarmonyEncodingName: {name}"),
-            Self::UnknownRole { role } => write!(f, "Unknown role: {role}"),
+            Self::UnknownEncoding { name } => {
+                write!(f, "Invalid HarmonyEncodingName: {}", Brief(name))
+            }
+            Self::UnknownRole { role } => write!(f, "Unknown role: {}", Brief(role)),
             Self::ToolWithoutName => f.write_str("Tools should have a name!"),
             Self::MisplacedContent { content, allowed, role } => {
                 write!(f, "{content} may only appear in {allowed} messages, found in ")?;
@@ -186,11 +187,10 @@ impl fmt::Display for ErrorKind {
                 f.write_str(chars.as_str())
             }
             Self::UnexpectedToken { token } => {
-                let start = special::START;
-                write!(f, "Unexpected token {token} while expecting start token {start}")
+                write!(f, "Unexpected token {token} while expecting start token 200006")
             }
             Self::UnexpectedInHeader { text } => {
-                write!(f, "unexpected tokens remaining in message header: {:?}", Some(text))
+                write!(f, "unexpected tokens remaining in message header: {:?}", Some(Brief(text)))
             }
             Self::EmptyChannel => {
                 f.write_str("channel marker present but no channel value found in header")
@@ -204,25 +204,54 @@ impl fmt::Display for ErrorKind {
             Self::InvalidUtf8 { valid_up_to } => {
                 write!(f, "Invalid utf-8 in the decoded tokens from byte {valid_up_to} on")
             }
-            Self::DisallowedSpecial { token } => write_disallowed(f, token),
+            Self::DisallowedSpecial { token } => write_disallowed(f, &Brief(token)),
             Self::UnsafeHeaderField { field, value, reason } => {
-                write!(f, "Unsafe {field} {value:?}: {reason}")
+                write!(f, "Unsafe {field} {:?}: {reason}", Brief(value))
             }
             Self::InvalidSchema { name, reason } => {
-                write!(f, "Invalid schema of {name:?}: {reason}")
+                write!(f, "Invalid schema of {:?}: {reason}", Brief(name))
             }
             Self::InvalidResponseFormat { name, reason } => {
-                write!(f, "Invalid response format {name:?}: {reason}")
+                write!(f, "Invalid response format {:?}: {reason}", Brief(name))
             }
         }
     }
 }
 
-fn write_disallowed(f: &mut fmt::Formatter<'_>, token: &str) -> fmt::Result {
+fn write_disallowed(f: &mut fmt::Formatter<'_>, token: &Brief<'_>) -> fmt::Result {
     write!(
         f,
         "Encountered text corresponding to disallowed special token '{token}'. Name it in \
          `allowed_special` to encode it as the special token, or leave it out of \
          `disallowed_special` (`disallowed_special=()` leaves out all) to encode it as text."
     )
+}
+
+/// A value as an error quotes it: no more than its first 200 characters, then `…`.
+struct Brief<'a>(&'a str);
+
+impl Brief<'_> {
+    /// What is quoted, and what stands behind it.
+    fn parts(&self) -> (&str, &'static str) {
+        const CHARACTERS: usize = 200;
+        match self.0.char_indices().nth(CHARACTERS) {
+            None => (self.0, ""),
+            Some((end, _)) => (&self.0[..end], "…"),
+        }
+    }
+}
+
+impl fmt::Display for Brief<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (text, behind) = self.parts();
+        f.write_str(text)?;
+        f.write_str(behind)
+    }
+}
+
+impl fmt::Debug for Brief<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (text, behind) = self.parts();
+        write!(f, "{text:?}{behind}")
+    }
 }

@@ -113,6 +113,7 @@ mod encoding;
 mod error;
 mod header;
 mod json;
+mod names;
 mod parse;
 #[cfg(feature = "python")]
 mod python;

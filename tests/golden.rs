@@ -1,10 +1,14 @@
-//! The golden cases of `tests/golden`, which `tests/python/test_golden.py` reads too.
+//! The golden cases of `tests/golden`, which `tests/python/test_golden.py` reads too: a test for each
+//! case and for each thing that is held of it, as `render::guide_01`.
 #![expect(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
 
+use libtest_mimic::{Arguments, Trial};
 use openai_harmony::chat::{Conversation, Role};
 use openai_harmony::{
     Ending, HarmonyEncoding, HarmonyEncodingName, HeaderStyle, RenderConfig,
@@ -69,33 +73,60 @@ struct Case {
     tokens: Vec<u32>,
 }
 
-#[test]
-fn every_case_holds() {
+fn main() -> ExitCode {
     let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).expect("the encoding");
-    let cases = read_cases();
-    assert!(cases.iter().filter(|case| case.options.render.is_some()).count() > 50);
-    assert!(cases.iter().filter(|case| case.options.parse.is_some()).count() > 30);
-    for case in &cases {
-        let name = case.folder.display();
-        let text = encoding.tokenizer().decode_utf8(&case.tokens).expect("tokens of the case");
-        assert_eq!(text, case.text, "{name}: tokens.json and expected.txt");
-        assert!(case.options.render.is_some() || case.options.parse.is_some(), "{name}: no test");
-        if let Some(options) = &case.options.render {
-            check_render(encoding, case, options);
-        }
-        if let Some(options) = &case.options.parse {
-            check_parse(encoding, case, options);
-        }
-    }
+    let mut tests: Vec<Trial> =
+        folders().into_iter().flat_map(|folder| tests_of(encoding, folder)).collect();
+    let count = |kind: &str| tests.iter().filter(|test| test.name().starts_with(kind)).count();
+    let (rendered, parsed) = (count("render::"), count("parse::"));
+    tests.push(Trial::test("most_cases_are_found", move || {
+        assert!(rendered > 50, "{rendered}");
+        assert!(parsed > 30, "{parsed}");
+        Ok(())
+    }));
+    libtest_mimic::run(&Arguments::from_args(), tests).exit_code()
 }
 
-fn check_render(encoding: HarmonyEncoding, case: &Case, options: &Render) {
-    let name = case.folder.display();
-    let tokens = render(encoding, &case.conversation, options)
-        .unwrap_or_else(|error| panic!("{name}: {error}"));
+/// What is held of a case: that its files agree, and what its options ask for.
+fn tests_of(encoding: HarmonyEncoding, folder: PathBuf) -> Vec<Trial> {
+    let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
+    let case = Arc::new(read_case(folder));
+    let test = |kind: &str, check: fn(HarmonyEncoding, &Case)| {
+        let case = Arc::clone(&case);
+        Trial::test(format!("{kind}::{name}"), move || {
+            check(encoding, &case);
+            Ok(())
+        })
+    };
+    let mut tests = vec![test("files", check_files)];
+    tests.extend(case.options.render.is_some().then(|| test("render", check_render)));
+    tests.extend(case.options.parse.is_some().then(|| test("parse", check_parse)));
+    tests
+}
+
+fn check_files(encoding: HarmonyEncoding, case: &Case) {
+    let text = encoding.tokenizer().decode_utf8(&case.tokens).expect("tokens of the case");
+    assert_eq!(text, case.text, "tokens.json and expected.txt");
+    assert!(case.options.render.is_some() || case.options.parse.is_some(), "nothing is tested");
+    let files: BTreeSet<String> = fs::read_dir(&case.folder)
+        .expect("the case's folder")
+        .map(|entry| entry.expect("a file").file_name().to_string_lossy().into_owned())
+        .collect();
+    let mut expected =
+        BTreeSet::from(["conversation.json", "expected.txt", "options.json", "tokens.json"]);
+    if case.options.guide.is_some() {
+        expected.insert("guide.txt");
+    }
+    assert!(files.iter().eq(expected), "{files:?}");
+}
+
+fn check_render(encoding: HarmonyEncoding, case: &Case) {
+    let options = case.options.render.as_ref().expect("a renderer");
+    let tokens =
+        render(encoding, &case.conversation, options).unwrap_or_else(|error| panic!("{error}"));
     let text = encoding.tokenizer().decode_utf8(&tokens).expect("rendered tokens are UTF-8");
-    assert_eq!(text, case.text, "{name}: the rendered text");
-    assert_eq!(tokens, case.tokens, "{name}: the rendered tokens");
+    assert_eq!(text, case.text, "the rendered text");
+    assert_eq!(tokens, case.tokens, "the rendered tokens");
 }
 
 fn render(
@@ -130,15 +161,15 @@ fn render(
     }
 }
 
-fn check_parse(encoding: HarmonyEncoding, case: &Case, options: &Parse) {
-    let name = case.folder.display();
+fn check_parse(encoding: HarmonyEncoding, case: &Case) {
+    let options = case.options.parse.as_ref().expect("a role or none");
     let messages = encoding
         .parse_messages_from_completion_tokens(case.tokens.iter().copied(), options.role)
-        .unwrap_or_else(|error| panic!("{name}: {error}"));
-    assert_eq!(messages, case.conversation.messages, "{name}: the parsed messages");
+        .unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(messages, case.conversation.messages, "the parsed messages");
 }
 
-fn read_cases() -> Vec<Case> {
+fn folders() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     let mut folders: Vec<PathBuf> = fs::read_dir(root)
         .expect("tests/golden")
@@ -146,26 +177,15 @@ fn read_cases() -> Vec<Case> {
         .filter(|path| path.is_dir() && !path.ends_with("typescript"))
         .collect();
     folders.sort();
-    folders.into_iter().map(read_case).collect()
+    folders
 }
 
 fn read_case(folder: PathBuf) -> Case {
-    let options: Options = read_json(&folder.join("options.json"));
-    let files: BTreeSet<String> = fs::read_dir(&folder)
-        .expect("the case's folder")
-        .map(|entry| entry.expect("a file").file_name().to_string_lossy().into_owned())
-        .collect();
-    let mut expected =
-        BTreeSet::from(["conversation.json", "expected.txt", "options.json", "tokens.json"]);
-    if options.guide.is_some() {
-        expected.insert("guide.txt");
-    }
-    assert!(files.iter().eq(expected), "{}: {files:?}", folder.display());
     Case {
         conversation: read_json(&folder.join("conversation.json")),
         text: read_text(&folder.join("expected.txt")),
         tokens: read_json(&folder.join("tokens.json")),
-        options,
+        options: read_json(&folder.join("options.json")),
         folder,
     }
 }

@@ -7,6 +7,12 @@ from typing import Optional, Tuple
 from openai_harmony.kinds import ErrorKind
 
 
+def quoted(value: object) -> str:
+    """A value as errors quote it: no more than the first 200 characters of its ``repr``."""
+    text = repr(value)
+    return text if len(text) <= 200 else f"{text[:200]}…"
+
+
 class HarmonyError(RuntimeError):
     """Rendering, parsing, encoding or decoding failed.
 

@@ -30,6 +30,7 @@ pub use write::HeaderStyle;
 pub(crate) use write::{HeaderSink, check, write, write_fields};
 
 use crate::chat::{Author, Message};
+pub(crate) use crate::names::TO;
 
 /// What a header says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +51,3 @@ impl Header {
 
 /// How the marker of a constrained content type looks in a message's `content_type`.
 const CONSTRAIN: &str = "<|constrain|>";
-
-/// What makes a word the recipient.
-pub(crate) const TO: &str = "to=";

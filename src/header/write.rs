@@ -5,6 +5,7 @@ use super::repair::{NameRun, begins_value, is_glued_channel};
 use super::{CONSTRAIN, TO};
 use crate::chat::{HeaderFields, Role};
 use crate::error::{ErrorKind, Result};
+use crate::names;
 use crate::tokenizer::special;
 
 /// Where a call's recipient stands in its header (guide, section "Receiving tool calls").
@@ -128,7 +129,8 @@ pub(crate) fn check(header: HeaderFields<'_>) -> Result<()> {
         check_word("name", name)?;
     }
     if role == Role::Tool {
-        check_tool_name(name.unwrap_or_default(), recipient.or(channel))?;
+        let is_alone = recipient.or(channel).or(content_type).is_none();
+        check_tool_name(name.unwrap_or_default(), is_alone)?;
     }
     if let Some(recipient) = recipient {
         check_word("recipient", recipient)?;
@@ -156,38 +158,25 @@ fn check_content_type(content_type: &str, recipient: Option<&str>) -> Result<()>
     check_word("content_type", word)
 }
 
-/// A tool's name stands where a role does, so it must not be one, nor look like a named one.
-fn check_tool_name(name: &str, beyond_author: Option<&str>) -> Result<()> {
+/// A tool's name stands where a role does, so it must not be that of another author, with or without
+/// a name; `tool` itself is the tool of that name.
+fn check_tool_name(name: &str, is_alone: bool) -> Result<()> {
     let role = name.split(':').next().unwrap_or(name);
-    if Role::try_from(role).is_ok() || NameRun::read(name).is_some() {
-        return unsafe_field("name", name, "a tool's name must not read as a role or a channel");
+    match Role::try_from(role) {
+        Ok(Role::Tool) if role == name => return Ok(()),
+        Ok(Role::Tool) | Err(_) if NameRun::read(name).is_none() => {}
+        _ => return unsafe_field("name", name, "must not read as a role or a channel"),
     }
-    if beyond_author.is_none() && !names_a_tool(name) {
+    if is_alone && !names_a_tool(name) {
         return unsafe_field("name", name, "by itself it reads as an unknown role");
     }
     Ok(())
 }
 
 fn check_word(field: &'static str, word: &str) -> Result<()> {
-    let reason = if word.is_empty() {
-        "must not be empty"
-    } else if word.chars().any(|c| c.is_whitespace() || c.is_control() || is_invisible(c)) {
-        "must not contain blanks or control characters"
-    } else if word.starts_with(TO) {
-        "must not begin with to="
-    } else if word.contains("<|") || word.contains("|>") {
-        "must not spell a marker"
-    } else if begins_value(word) {
-        "must not begin a JSON value"
-    } else {
-        return Ok(());
-    };
-    unsafe_field(field, word, reason)
-}
-
-/// Characters that a reader does not see: zero-width and bidirectional controls.
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{AD}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}')
+    let flaw =
+        names::flaw(word).or_else(|| begins_value(word).then_some("must not begin a JSON value"));
+    flaw.map_or(Ok(()), |reason| unsafe_field(field, word, reason))
 }
 
 fn unsafe_field(field: &'static str, value: &str, reason: &'static str) -> Result<()> {

@@ -1,7 +1,7 @@
-//! JSON values, however they are kept.
+//! JSON values as trees or on a tape.
 //!
 //! Users of the crate give schemas as [`Value`]s. The Python binding writes them on a [`Tape`],
-//! which is faster to make and to drop; what reads schemas takes either.
+//! which is faster to build and to drop. The code that reads schemas takes either.
 
 mod tape;
 

@@ -1,18 +1,18 @@
-//! JSON values one behind the other, in the order of their text.
+//! JSON values one after the other, in the order of their text.
 //!
-//! A tree of [`Value`]s takes a piece of memory for each text and a hash table for each object.
-//! Here all texts of many values are in one piece, and all else is in another.
+//! A tree of [`Value`]s allocates memory for each string and a hash table for each object. A tape
+//! has two allocations for any number of values: one for all strings, one for everything else.
 
 use std::iter;
 
 use serde::{Serialize, Serializer};
 use serde_json::{Number, Value};
 
-/// JSON values, each known by its place.
+/// JSON values, each found by its index.
 #[derive(Debug, Default)]
 pub(crate) struct Tape {
     nodes: Vec<Node>,
-    /// All texts and keys, one behind the other.
+    /// All strings and keys, one after the other.
     text: String,
 }
 
@@ -21,22 +21,22 @@ enum Node {
     Null,
     Bool(bool),
     Number(Number),
-    /// A text or a key, by its bytes.
+    /// A string or a key: where its bytes are in the text.
     String {
         start: usize,
         end: usize,
     },
-    /// A list, whose items follow; `end` is the index behind them.
+    /// A list, whose items follow; `end` is the index after the last.
     Array {
         end: usize,
     },
-    /// An object, whose keys follow, each with its value behind it.
+    /// An object, whose keys follow, each with its value after it.
     Object {
         end: usize,
     },
 }
 
-/// The beginning of a list or an object that is being written.
+/// A list or an object that is being written.
 pub(crate) struct Opened(usize);
 
 impl Tape {
@@ -45,7 +45,7 @@ impl Tape {
         self.nodes.len()
     }
 
-    /// About as many bytes as the values have as text.
+    /// About how many bytes the values take as JSON text.
     #[cfg(feature = "python")]
     pub(crate) fn size(&self) -> usize {
         /// Quotes, commas and the like.
@@ -84,12 +84,13 @@ impl Tape {
         opened
     }
 
-    /// Makes what was written since a list.
+    /// Ends a list: its items are what has been written since it was opened.
     pub(crate) fn close_array(&mut self, opened: Opened) {
         self.close(opened, Node::Array { end: self.end() });
     }
 
-    /// Makes what was written since an object: keys, no two the same, each with its value.
+    /// Ends an object: what has been written since it was opened is keys, no two the same, each with
+    /// its value.
     pub(crate) fn close_object(&mut self, opened: Opened) {
         self.close(opened, Node::Object { end: self.end() });
     }
@@ -134,7 +135,7 @@ pub(crate) struct Taped<'a> {
 }
 
 impl<'a> Taped<'a> {
-    /// What stands here; `null` behind the end.
+    /// The node here; `null` after the end.
     fn node(self) -> &'a Node {
         self.tape.nodes.get(self.index).unwrap_or(&Node::Null)
     }
@@ -167,7 +168,7 @@ impl<'a> Taped<'a> {
         }
     }
 
-    /// What stands within a list or an object that begins here.
+    /// What is within a list or an object that begins here.
     fn within(self, end: usize) -> Values<'a> {
         Values { next: Taped { index: self.index + 1, ..self }, end }
     }
@@ -196,7 +197,7 @@ pub(crate) struct Array<'a>(Values<'a>);
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Object<'a>(Values<'a>);
 
-/// The values from one up to an index, leaving out what is within them.
+/// The values from one up to an index, without those within them.
 #[derive(Debug, Clone, Copy)]
 struct Values<'a> {
     next: Taped<'a>,

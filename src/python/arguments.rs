@@ -6,7 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use super::errors::{Misfit, type_name, unless_raised, wrong_type};
+use super::errors::{Misfit, brief, type_name, unless_raised, wrong_type};
 use super::options;
 use super::read::{self, boolean};
 use super::text::{Chars, utf8};
@@ -140,7 +140,10 @@ impl Names {
             return match &*utf8(word)? {
                 "all" => Ok(Self::Set(SpecialSet::All)),
                 "" => Ok(Self::Set(SpecialSet::None)),
-                other => Err(PyValueError::new_err(format!("{expected} the str {other:?}"))),
+                other => Err(PyValueError::new_err(format!(
+                    "{expected} the str {:?}",
+                    brief(other.to_owned())
+                ))),
             };
         }
         let name = |item: PyResult<Bound<'_, PyAny>>| {

@@ -87,7 +87,10 @@ fn get_tool_namespace_config<'py>(py: Python<'py>, name: &str) -> PyResult<Bound
     let namespace = match name {
         "browser" => ToolNamespaceConfig::browser(),
         "python" => ToolNamespaceConfig::python(),
-        _ => return Err(PyValueError::new_err(format!("Unknown tool namespace: {name}"))),
+        _ => {
+            let shown = errors::brief(name.to_owned());
+            return Err(PyValueError::new_err(format!("Unknown tool namespace: {shown}")));
+        }
     };
     write::namespace(py, &namespace)
 }

@@ -4,7 +4,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use super::errors::{Misfit, Read};
+use super::errors::{Misfit, Read, brief};
 use super::read::boolean;
 use super::source::Source;
 use super::text::utf8;
@@ -103,9 +103,7 @@ fn one_of<T: Copy>(object: &Bound<'_, PyAny>, kind: &str, choices: &[(&str, T)])
         return Err(Misfit::type_of(object, kind));
     };
     let word = utf8(word)?;
-    choices
-        .iter()
-        .find(|(name, _)| *name == word)
-        .map(|(_, choice)| *choice)
-        .ok_or_else(|| Misfit::value(format!("expected {kind}, got {word:?}")))
+    choices.iter().find(|(name, _)| *name == word).map(|(_, choice)| *choice).ok_or_else(|| {
+        Misfit::value(format!("expected {kind}, got {:?}", brief(word.into_owned())))
+    })
 }

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyType};
 
 use super::ahead;
-use super::errors::{Misfit, Read, unless_raised};
+use super::errors::{Misfit, Read, brief, unless_raised};
 use super::held::{
     HeldAuthor, HeldDeveloper, HeldMessage, HeldNamespace, HeldPart, HeldSystem, HeldTool,
     HeldTools, Parts,
@@ -233,7 +233,10 @@ fn reasoning_effort(object: &Bound<'_, PyAny>) -> Read<ReasoningEffort> {
         "Low" => Ok(ReasoningEffort::Low),
         "Medium" => Ok(ReasoningEffort::Medium),
         "High" => Ok(ReasoningEffort::High),
-        other => Err(Misfit::value(format!("Unknown reasoning effort: {other}"))),
+        other => {
+            let shown = brief(other.to_owned());
+            Err(Misfit::value(format!("Unknown reasoning effort: {shown}")))
+        }
     }
 }
 

@@ -8,16 +8,20 @@ use super::{AsTools, DeveloperFields, RenderConfig};
 use crate::chat::ResponseFormat;
 use crate::error::{ErrorKind, Result};
 use crate::typescript::{
-    check_depth, is_line_end, write_comment, write_json_as_is, write_tool_section,
+    Budget, check_depth, is_line_end, write_comment, write_json_as_is, write_tool_section,
 };
 
 /// The text: instructions, tools, response formats.
-pub(super) fn text(content: DeveloperFields<'_>, config: RenderConfig) -> Result<String> {
+pub(super) fn text(
+    content: DeveloperFields<'_>,
+    config: RenderConfig,
+    budget: &mut Budget,
+) -> Result<String> {
     let mut blocks = Blocks::default();
     if let Some(instructions) = content.instructions {
         blocks.begin().extend(["# Instructions\n\n", instructions]);
     }
-    write_tools(content.tools, config, &mut blocks)?;
+    write_tools(content.tools, config, budget, &mut blocks)?;
     write_formats(content.response_formats, &mut blocks)?;
     Ok(blocks.into_text())
 }
@@ -26,13 +30,14 @@ pub(super) fn text(content: DeveloperFields<'_>, config: RenderConfig) -> Result
 pub(super) fn write_tools(
     tools: Option<&dyn AsTools>,
     config: RenderConfig,
+    budget: &mut Budget,
     blocks: &mut Blocks,
 ) -> Result<()> {
     let namespaces = tools.map(AsTools::namespaces).unwrap_or_default();
     if namespaces.is_empty() {
         return Ok(());
     }
-    write_tool_section(blocks.begin(), namespaces, config.tool_schema)
+    write_tool_section(blocks.begin(), namespaces, config.tool_schema, budget)
 }
 
 /// The section `# Response Formats` (guide, section "Structured output").

@@ -112,11 +112,13 @@ fn part_into(part: Part<'_>, role: Role, config: RenderConfig, sink: &mut Sink<'
         Part::Text(text) => sink.text(text),
         Part::System(content) => {
             expect_role("SystemContent", Role::System, role)?;
-            sink.text(&system::text(content, config)?);
+            let text = system::text(content, config, sink.tool_budget())?;
+            sink.text(&text);
         }
         Part::Developer(content) => {
             expect_role("DeveloperContent", Role::Developer, role)?;
-            sink.text(&developer::text(content, config)?);
+            let text = developer::text(content, config, sink.tool_budget())?;
+            sink.text(&text);
         }
     }
     Ok(())

@@ -4,16 +4,24 @@ use super::words;
 use crate::chat::Role;
 use crate::header::HeaderSink;
 use crate::tokenizer::{Tokenizer, special};
+use crate::typescript::Budget;
 
 /// The tokens written so far, and how to add to them.
 pub(super) struct Sink<'a> {
     tokenizer: Tokenizer,
     tokens: &'a mut Vec<u32>,
+    /// What is left to the text of tools, all messages together.
+    tool_budget: Budget,
 }
 
 impl<'a> Sink<'a> {
     pub(super) fn new(tokenizer: Tokenizer, tokens: &'a mut Vec<u32>) -> Self {
-        Self { tokenizer, tokens }
+        Self { tokenizer, tokens, tool_budget: Budget::default() }
+    }
+
+    /// What is left to the text of tools.
+    pub(super) fn tool_budget(&mut self) -> &mut Budget {
+        &mut self.tool_budget
     }
 
     /// The beginning of a message of this role.

@@ -5,15 +5,20 @@ use super::developer::write_tools;
 use super::{RenderConfig, SystemFields};
 use crate::chat::ChannelConfig;
 use crate::error::Result;
+use crate::typescript::Budget;
 
 /// The text: identity and dates, reasoning, tools, channels.
-pub(super) fn text(content: SystemFields<'_>, config: RenderConfig) -> Result<String> {
+pub(super) fn text(
+    content: SystemFields<'_>,
+    config: RenderConfig,
+    budget: &mut Budget,
+) -> Result<String> {
     let mut blocks = Blocks::default();
     write_identity(content, &mut blocks);
     if let Some(effort) = content.reasoning_effort {
         blocks.begin().extend(["Reasoning: ", effort.as_str()]);
     }
-    write_tools(content.tools, config, &mut blocks)?;
+    write_tools(content.tools, config, budget, &mut blocks)?;
     if let Some(channels) = content.channel_config {
         write_channels(channels, config.conversation_has_function_tools, &mut blocks);
     }

@@ -7,13 +7,14 @@
 
 use std::collections::HashSet;
 
-use super::literal::{PROPERTY_INDENT, VARIANT_INDENT, write_indent, write_json_as_is};
+use super::literal::{PROPERTY_INDENT, VARIANT_INDENT, write_json_as_is};
+use super::sink::TextSink as _;
 use crate::json::{Array, Object, Taped};
 
-/// The keywords that 0.0.8 reads, found in one pass: a tape has no index.
+/// The keywords that 0.0.8 reads, found in one pass: a tape cannot be searched by key.
 #[derive(Default)]
 struct Keywords<'a> {
-    /// Present, but perhaps no list.
+    /// Whether it is there, perhaps not as a list.
     has_one_of: bool,
     one_of: Option<Array<'a>>,
     type_: Option<Taped<'a>>,
@@ -29,7 +30,7 @@ struct Keywords<'a> {
 }
 
 impl<'a> Keywords<'a> {
-    /// The keywords of `schema`; none if it is no object.
+    /// The keywords of `schema`; none if it is not an object.
     fn of(schema: Taped<'a>) -> Self {
         let mut keywords = Self::default();
         for (keyword, value) in schema.as_object().into_iter().flat_map(Object::iter) {
@@ -130,14 +131,14 @@ fn write_object(out: &mut String, keywords: &Keywords<'_>, indent: usize) {
     for (name, schema) in keywords.properties.into_iter().flat_map(Object::iter) {
         write_property(out, name, schema, required.contains(name), indent);
     }
-    write_indent(out, indent);
+    out.push_indent(indent);
     out.push('}');
 }
 
 fn write_property(out: &mut String, name: &str, schema: Taped<'_>, required: bool, indent: usize) {
     let keywords = Keywords::of(schema);
     write_property_comments(out, &keywords, indent);
-    write_indent(out, indent);
+    out.push_indent(indent);
     out.push_str(name);
     out.push_str(if required { ":" } else { "?:" });
     if let Some(variants) = keywords.one_of {
@@ -157,7 +158,7 @@ fn write_property(out: &mut String, name: &str, schema: Taped<'_>, required: boo
 }
 
 /// The lines above a property. With `oneOf`, the description, unless it is also the first
-/// variant's, and the default come last; with a `oneOf` that is no list, both are lost.
+/// variant's, and the default come last; with a `oneOf` that is not a list, both are lost.
 fn write_property_comments(out: &mut String, keywords: &Keywords<'_>, indent: usize) {
     if let Some(title) = keywords.title {
         write_line(out, indent, &["// ", title]);
@@ -178,7 +179,7 @@ fn write_property_comments(out: &mut String, keywords: &Keywords<'_>, indent: us
         write_line(out, indent, &["// ", description]);
     }
     if keywords.default.is_some() {
-        write_indent(out, indent);
+        out.push_indent(indent);
         out.push_str("// ");
         write_default(out, keywords, EnumDefault::Bare);
         out.push('\n');
@@ -203,7 +204,7 @@ fn write_variants(out: &mut String, variants: Array<'_>, indent: usize, place: P
     for (index, variant) in variants.iter().enumerate() {
         let keywords = Keywords::of(variant);
         out.push('\n');
-        write_indent(out, indent);
+        out.push_indent(indent);
         out.push_str(" | ");
         write_nullable_type(out, &keywords, indent + VARIANT_INDENT);
         let lost = said_above.is_some() && (index == 0 || keywords.description == said_above);
@@ -252,7 +253,7 @@ fn write_default(out: &mut String, keywords: &Keywords<'_>, enum_default: EnumDe
 }
 
 fn write_line(out: &mut String, indent: usize, parts: &[&str]) {
-    write_indent(out, indent);
+    out.push_indent(indent);
     out.extend(parts.iter().copied());
     out.push('\n');
 }

@@ -6,8 +6,8 @@ use crate::error::{ErrorKind, Result};
 
 /// How many levels of lists and objects a schema may have.
 ///
-/// 0.0.8 reads its messages with `serde_json`, which stops at 128 levels of which the message
-/// itself takes some: nothing that it takes is refused here.
+/// 0.0.8 reads its messages with `serde_json`, which stops at 128 levels, and the message around
+/// a schema takes some of them: whatever 0.0.8 accepts is accepted here.
 pub(super) const MAX_DEPTH: usize = 128;
 
 /// Refuses the `schema` of `name`, a tool or a response format, if writing it by recursion could

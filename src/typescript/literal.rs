@@ -5,7 +5,8 @@ use std::io;
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 
-use super::comment::write_escaped;
+use super::escape::escaped;
+use super::sink::TextSink;
 
 /// Spaces by which a property's type is further in than the property.
 pub(super) const PROPERTY_INDENT: usize = 4;
@@ -13,18 +14,18 @@ pub(super) const PROPERTY_INDENT: usize = 4;
 pub(super) const VARIANT_INDENT: usize = 3;
 
 /// Writes `value` as compact JSON, its numbers as 0.0.8 writes them.
-pub(crate) fn write_json_as_is(out: &mut String, value: &impl Serialize) {
+pub(crate) fn write_json_as_is(out: &mut impl TextSink, value: &impl Serialize) {
     write_formatted(out, value, AsIs);
 }
 
 /// Writes `value` as compact JSON that is one line for every reader and a TypeScript literal.
-pub(super) fn write_json(out: &mut String, value: &(impl Serialize + ?Sized)) {
+pub(super) fn write_json(out: &mut impl TextSink, value: &(impl Serialize + ?Sized)) {
     write_formatted(out, value, OneLine);
 }
 
 /// Writes the name of a property: as it is if it is an identifier, else as a string. So is
 /// `abstract`, at which parsers of TypeScript expect an abstract method.
-pub(super) fn write_property_name(out: &mut String, name: &str) {
+pub(super) fn write_property_name(out: &mut impl TextSink, name: &str) {
     if is_identifier(name) && name != "abstract" {
         out.push_str(name);
     } else {
@@ -34,23 +35,16 @@ pub(super) fn write_property_name(out: &mut String, name: &str) {
 
 /// Whether `name` is an identifier of ASCII characters. Others would be identifiers too, but
 /// not to every reader of TypeScript.
-pub(super) fn is_identifier(name: &str) -> bool {
-    !name.starts_with(|first: char| first.is_ascii_digit())
-        && !name.is_empty()
-        && name.chars().all(is_identifier_part)
+fn is_identifier(name: &str) -> bool {
+    let is_part = |char: char| char.is_ascii_alphanumeric() || char == '_' || char == '$';
+    name.starts_with(|first: char| !first.is_ascii_digit()) && name.chars().all(is_part)
 }
 
-/// Whether `char` can stand within an identifier.
-pub(super) fn is_identifier_part(char: char) -> bool {
-    char.is_ascii_alphanumeric() || char == '_' || char == '$'
-}
-
-/// Writes that many spaces.
-pub(super) fn write_indent(out: &mut String, indent: usize) {
-    out.extend(std::iter::repeat_n(' ', indent));
-}
-
-fn write_formatted(out: &mut String, value: &(impl Serialize + ?Sized), formatter: impl Formatter) {
+fn write_formatted(
+    out: &mut impl TextSink,
+    value: &(impl Serialize + ?Sized),
+    formatter: impl Formatter,
+) {
     let mut bytes = Vec::new();
     // Neither a JSON value nor writing into memory can fail, and JSON of text is text.
     if value.serialize(&mut Serializer::with_formatter(&mut bytes, formatter)).is_ok() {
@@ -80,8 +74,6 @@ impl Formatter for OneLine {
         writer: &mut W,
         fragment: &str,
     ) -> io::Result<()> {
-        let mut escaped = String::with_capacity(fragment.len());
-        write_escaped(&mut escaped, fragment, |_| false);
-        writer.write_all(escaped.as_bytes())
+        writer.write_all(escaped(fragment, |_| false).as_bytes())
     }
 }

@@ -3,13 +3,13 @@
 use serde_json::Value;
 
 use super::ToolSchemaStyle;
-use super::comment::{write_comment, write_comment_as_is, write_one_line};
+use super::budget::{Budget, LIMIT};
+use super::comment::{write_comment, write_comment_as_is};
 use super::depth::{MAX_DEPTH, check_depth};
-use super::literal::write_json;
-use super::names::{identifier, identifiers};
 use super::schema::Schema;
-use super::{compat, full, read};
-use crate::error::{ErrorKind, Result};
+use super::sink::{Limited, TextSink};
+use super::{compat, full, names, read};
+use crate::error::{Error, ErrorKind, Result};
 use crate::json::{Json, Tape};
 
 /// A namespace to be written.
@@ -38,18 +38,20 @@ pub(crate) struct Tool<'a> {
 /// # Errors
 ///
 /// [`ErrorKind::InvalidSchema`](crate::ErrorKind::InvalidSchema) names the tool whose schema
-/// cannot be written. What has been written until then stays in `out`.
+/// cannot be written, whose name cannot be called, or with which `budget` is spent. What has been
+/// written until then stays in `out`.
 pub(crate) fn write_tool_section<'a>(
     out: &mut String,
     namespaces: impl IntoIterator<Item = Namespace<'a>>,
     style: ToolSchemaStyle,
+    budget: &mut Budget,
 ) -> Result<()> {
     out.push_str("# Tools");
     for namespace in namespaces {
         out.push_str("\n\n");
         match style {
             ToolSchemaStyle::Compat => write_compat(out, namespace)?,
-            ToolSchemaStyle::Full => write_full(out, namespace)?,
+            ToolSchemaStyle::Full => write_full(out, namespace, budget)?,
         }
     }
     Ok(())
@@ -100,59 +102,66 @@ fn write_compat_tool(out: &mut String, tool: &Tool<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Writes a namespace that is one valid declaration with one `type` per tool, whatever the texts.
-fn write_full(out: &mut String, namespace: Namespace<'_>) -> Result<()> {
+/// Writes a namespace that is one valid declaration with one `type` per tool, whatever the texts,
+/// but for its names: they are declared as they are called.
+fn write_full(out: &mut String, namespace: Namespace<'_>, budget: &mut Budget) -> Result<()> {
     let Namespace { name, description, tools } = namespace;
+    names::check("namespace", name)?;
+    names::check_unique(tools.iter().map(|tool| tool.name))?;
+    let mut out = Limited::new(out, &mut budget.written);
+    out.push_all(&["## ", name, "\n"]);
     let description = description.unwrap_or_default();
-    if name.is_empty() {
-        return Err(invalid(name, "a namespace needs a name"));
-    }
-    out.push_str("## ");
-    write_one_line(out, name);
-    out.push('\n');
     if tools.is_empty() {
-        write_full_prose(out, description);
-        return Ok(());
+        write_full_prose(&mut out, description);
+        return within_budget(&out, name);
     }
-    out.push('\n');
-    write_comment(out, description, 0);
-    let declared = identifier(name);
-    write_true_name(out, name, &declared);
-    out.extend(["namespace ", &declared, " {\n\n"]);
-    let names: Vec<_> = tools.iter().map(|tool| tool.name).collect();
-    let declarations = identifiers(&names)
-        .map_err(|name| invalid(name, "two tools of the namespace have this name"))?;
-    for (tool, declared) in tools.iter().zip(&declarations) {
-        write_full_tool(out, tool, declared)?;
+    out.push_str("\n");
+    write_comment(&mut out, description, 0);
+    out.push_all(&["namespace ", name, " {\n\n"]);
+    within_budget(&out, name)?;
+    for tool in &tools {
+        write_full_tool(&mut out, tool, &mut budget.copied)?;
+        within_budget(&out, tool.name)?;
     }
-    out.extend(["} // namespace ", &declared]);
+    out.push_all(&["} // namespace ", name]);
+    within_budget(&out, name)
+}
+
+/// Refuses `name`, with which more was to be written than the tools of a rendering may take.
+fn within_budget(out: &Limited<'_>, name: &str) -> Result<()> {
+    if out.is_over() {
+        let reason = "with it, the tools of the rendering take more than";
+        return Err(invalid(name, format!("{reason} {LIMIT} bytes of text")));
+    }
     Ok(())
 }
 
 /// Plain text, as the guide has it for `python`, unless it could be read as code: nothing can be
 /// declared without a brace or an equals sign, and no section begun without a `#`.
-fn write_full_prose(out: &mut String, description: &str) {
+fn write_full_prose(out: &mut Limited<'_>, description: &str) {
+    let mut text = String::new();
     if description.contains(['{', '}', '=', '#']) {
-        out.push('\n');
-        write_comment(out, description, 0);
-        out.truncate(out.trim_end_matches('\n').len());
+        text.push('\n');
+        write_comment(&mut text, description, 0);
+        text.truncate(text.trim_end_matches('\n').len());
     } else {
-        write_prose(out, description);
+        write_prose(&mut text, description);
     }
+    out.push_str(&text);
 }
 
-fn write_full_tool(out: &mut String, tool: &Tool<'_>, declared: &str) -> Result<()> {
-    if tool.name.is_empty() {
-        return Err(invalid(tool.name, "a tool needs a name"));
-    }
+fn write_full_tool(out: &mut Limited<'_>, tool: &Tool<'_>, copied: &mut usize) -> Result<()> {
+    names::check("tool", tool.name)?;
     let parameters = tool.parameters.map(Json::to_value).filter(|schema| !schema.is_null());
-    let schema = parameters.as_deref().map(|schema| read_parameters(tool, schema)).transpose()?;
+    let schema = match parameters.as_deref() {
+        Some(schema) => Some(read_parameters(tool, schema, copied)?),
+        None => None,
+    };
     write_comment(out, tool.description.unwrap_or_default(), 0);
-    write_true_name(out, tool.name, declared);
     if let Some(schema) = &schema {
         full::write_comments(out, schema, 0, true);
     }
-    out.extend(["type ", declared, " = ("]);
+    out.push_all(&["type ", tool.name, " = ("]);
     if let Some(schema) = &schema {
         full::write_parameter(out, schema);
     }
@@ -161,25 +170,28 @@ fn write_full_tool(out: &mut String, tool: &Tool<'_>, declared: &str) -> Result<
 }
 
 /// The schema of a tool's parameters, without what the tool itself says already.
-fn read_parameters<'a>(tool: &Tool<'_>, parameters: &'a Value) -> Result<Schema<'a>> {
+fn read_parameters<'a>(
+    tool: &Tool<'_>,
+    parameters: &'a Value,
+    copied: &mut usize,
+) -> Result<Schema<'a>> {
     check_depth(tool.name, parameters)?;
-    let mut schema = read::read(parameters).map_err(|read::TooDeep| {
-        invalid(tool.name, &format!("references lead more than {MAX_DEPTH} levels deep"))
+    let mut schema = read::read(parameters, copied).map_err(|refused| {
+        let reason = match refused {
+            read::Refused::TooDeep => {
+                format!("references lead more than {MAX_DEPTH} levels deep")
+            }
+            read::Refused::TooLarge => {
+                format!("with it, references of the rendering's tools copy more than {LIMIT} bytes")
+            }
+        };
+        invalid(tool.name, reason)
     })?;
     schema.notes.title = None;
     schema.notes.descriptions.retain(|text| Some(*text) != tool.description);
     Ok(schema)
 }
 
-/// Says how the tool or namespace is called, where that is no identifier.
-fn write_true_name(out: &mut String, name: &str, declared: &str) {
-    if name != declared {
-        out.push_str("// name: ");
-        write_json(out, name);
-        out.push('\n');
-    }
-}
-
-fn invalid(name: &str, reason: &str) -> crate::Error {
-    ErrorKind::InvalidSchema { name: name.to_owned(), reason: reason.to_owned() }.into()
+fn invalid(name: &str, reason: String) -> Error {
+    ErrorKind::InvalidSchema { name: name.to_owned(), reason }.into()
 }

@@ -1,16 +1,16 @@
-//! A schema as TypeScript sees it: a type, and what only comments can say.
+//! A schema in TypeScript's terms: a type, and what only comments can express.
 
 use serde_json::Value;
 
 /// A type with the comments that belong above it.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub(super) struct Schema<'a> {
     pub(super) shape: Shape<'a>,
     pub(super) notes: Notes<'a>,
 }
 
 /// What TypeScript can express.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub(super) enum Shape<'a> {
     /// A type with a name: `any`, `never`, `string`, `number`, `boolean`, `null`, `Array<any>`.
     Named(&'static str),
@@ -25,8 +25,8 @@ pub(super) enum Shape<'a> {
     Intersection(Vec<Schema<'a>>),
 }
 
-/// A list whose elements have types of their own.
-#[derive(Debug, PartialEq)]
+/// A list with a type for each element.
+#[derive(Debug)]
 pub(super) struct Tuple<'a> {
     pub(super) elements: Vec<Schema<'a>>,
     /// How many of the elements must be there.
@@ -36,22 +36,22 @@ pub(super) struct Tuple<'a> {
 }
 
 /// Named fields, and a type for all other keys.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub(super) struct Object<'a> {
     pub(super) fields: Vec<Field<'a>>,
     pub(super) rest: Option<Box<Schema<'a>>>,
 }
 
 /// One property.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub(super) struct Field<'a> {
     pub(super) name: &'a str,
     pub(super) required: bool,
     pub(super) schema: Schema<'a>,
 }
 
-/// What comments say about a type.
-#[derive(Debug, Default, PartialEq)]
+/// What the comments of a type say.
+#[derive(Debug, Default)]
 pub(super) struct Notes<'a> {
     pub(super) title: Option<&'a str>,
     pub(super) descriptions: Vec<&'a str>,
@@ -80,7 +80,7 @@ impl Schema<'_> {
         Shape::Named("any").into()
     }
 
-    /// A schema that says nothing, because of `remark`.
+    /// A schema that allows anything; `remark` says why.
     pub(super) fn any_because(remark: String) -> Self {
         let mut schema = Self::any();
         schema.notes.remarks.push(remark);
@@ -103,8 +103,8 @@ impl Schema<'_> {
         }
     }
 
-    /// The union of `variants`. Unions within it that say nothing of themselves become part of
-    /// it; `never` is the union of nothing.
+    /// The union of `variants`. Unions within it that have no comments become part of
+    /// it; the union of no types is `never`.
     pub(super) fn union(variants: impl IntoIterator<Item = Self>) -> Self {
         let mut flat: Vec<Self> = Vec::new();
         for variant in variants {
@@ -124,7 +124,7 @@ impl Schema<'_> {
     }
 }
 
-/// Drops `string` from `string | null | string`, unless there is something to say about it.
+/// Drops the second `string` from `string | null | string`, unless it has comments.
 fn drop_repeated_names(variants: &mut Vec<Schema<'_>>) {
     let mut seen = Vec::new();
     variants.retain(|variant| match variant.shape {
@@ -164,9 +164,45 @@ impl Shape<'_> {
     }
 }
 
+impl<'a> Shape<'a> {
+    /// Whether both are written alike. `false` may be wrong of values within values: looking into
+    /// them is not worth it.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        let mut unread = vec![(self, other)];
+        while let Some((one, other)) = unread.pop() {
+            let (mut ones, mut others) = (Vec::new(), Vec::new());
+            let is_same = match (one, other) {
+                (Self::Named(one), Self::Named(other)) => one == other,
+                (Self::Literal(one), Self::Literal(other)) => {
+                    std::ptr::eq(*one, *other)
+                        || (!one.is_array() && !one.is_object() && one == other)
+                }
+                (Self::Array(one), Self::Array(other)) => {
+                    (ones, others) = (vec![&**one], vec![&**other]);
+                    true
+                }
+                (Self::Union(one), Self::Union(other))
+                | (Self::Intersection(one), Self::Intersection(other)) => {
+                    (ones, others) = (one.iter().collect(), other.iter().collect());
+                    true
+                }
+                _ => false,
+            };
+            let are_silent =
+                |parts: &[&Schema<'a>]| parts.iter().all(|part| part.notes.are_silent());
+            if !is_same || ones.len() != others.len() || !are_silent(&ones) || !are_silent(&others)
+            {
+                return false;
+            }
+            unread.extend(ones.iter().zip(others).map(|(one, other)| (&one.shape, &other.shape)));
+        }
+        true
+    }
+}
+
 impl Notes<'_> {
-    /// Whether there is nothing that is worth a line. That a number is an `integer` is said only
-    /// where a line is there anyway, lest lists and unions of them be torn apart.
+    /// Whether there is nothing that is worth a line. That a number is an `integer` is written only
+    /// where there is a comment line anyway: otherwise every list of integers would need lines.
     pub(super) fn are_silent(&self) -> bool {
         self.title.is_none()
             && self.descriptions.is_empty()
@@ -176,7 +212,7 @@ impl Notes<'_> {
             && self.default.is_none()
     }
 
-    /// Takes over what `other` says: facts are added, texts only stand in where there are none.
+    /// Adds the facts of `other`, and its texts where there are none.
     pub(super) fn absorb(&mut self, mut other: Self) {
         if !self.descriptions.is_empty() {
             other.descriptions.clear();
@@ -184,7 +220,7 @@ impl Notes<'_> {
         self.add(other);
     }
 
-    /// Takes over what `other`, of the same rank, says: its descriptions follow.
+    /// Adds what `other` says, its descriptions behind those that are there.
     pub(super) fn add(&mut self, other: Self) {
         self.title = self.title.or(other.title);
         self.descriptions.extend(other.descriptions);

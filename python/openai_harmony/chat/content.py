@@ -12,6 +12,7 @@ from openai_harmony._shadowing import field_named
 from openai_harmony.chat.json_form import require_object
 from openai_harmony.chat.tools import ToolDescription, ToolNamespaceConfig
 from openai_harmony.chat.unknown_fields import report, unknown_fields
+from openai_harmony.errors import quoted
 
 
 class Content(BaseModel):
@@ -69,7 +70,7 @@ class ReasoningEffort(str, Enum):
                 if effort.value.lower() == value.lower():
                     return effort
         known = ", ".join(repr(effort.value) for effort in cls)
-        raise ValueError(f"Unknown reasoning effort: {value!r} is not one of {known}")
+        raise ValueError(f"Unknown reasoning effort: {quoted(value)} is not one of {known}")
 
 
 class ChannelConfig(BaseModel):

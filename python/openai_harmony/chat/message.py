@@ -31,7 +31,7 @@ from openai_harmony.chat.json_form import (
 )
 from openai_harmony.chat.parts import ContentParts
 from openai_harmony.chat.unknown_fields import UnknownField, report, unknown_fields
-from openai_harmony.errors import WrongTypeError
+from openai_harmony.errors import WrongTypeError, quoted
 
 
 class Role(str, Enum):
@@ -45,7 +45,7 @@ class Role(str, Enum):
 
     @classmethod
     def _missing_(cls, value: object) -> Role:
-        raise ValueError(f"Unknown role: {value!r}")
+        raise ValueError(f"Unknown role: {quoted(value)}")
 
 
 class Author(BaseModel):

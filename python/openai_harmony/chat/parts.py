@@ -13,6 +13,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticKnownError, core_schema
 
 from openai_harmony.chat.content import Content, DeveloperContent, SystemContent, TextContent
+from openai_harmony.errors import quoted
 
 KINDS: Dict[str, Type[Content]] = {
     "text": TextContent,
@@ -81,7 +82,7 @@ def read_part(value: Any) -> Content:
         raise PydanticKnownError("model_type", {"class_name": "Content"})
     kind = value.get("type", "text" if "text" in value else None)
     if not isinstance(kind, str) or kind not in KINDS:
-        raise ValueError(f"Unknown content variant: {value}")
+        raise ValueError(f"Unknown content variant: {quoted(value)}")
     return KINDS[kind].model_validate(value)
 
 

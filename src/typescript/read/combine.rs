@@ -5,27 +5,35 @@ use std::mem;
 
 use super::super::schema::{Field, Notes, Object, Schema, Shape};
 
-/// The type that meets a schema's `own` demand and all `others`, with everything said of them.
+/// The type that meets a schema's `own` demand and all `others`, with the notes of all.
 ///
-/// Objects become one object. A demand that only names what another tells in detail, as in
+/// Objects become one object. A demand that only names what another describes in detail, as in
 /// `{"type": "object", "$ref": ...}`, is left out.
 pub(super) fn combine<'a>(own: Option<Schema<'a>>, others: Vec<Schema<'a>>) -> Schema<'a> {
-    let is_told_by_others = others.iter().any(|other| !other.is_any());
-    let own = own.filter(|own| !(own.shape.is_plain() && is_told_by_others));
+    let others_say_more = others.iter().any(|other| !other.is_any());
+    let own = own.filter(|own| !(own.shape.is_plain() && others_say_more));
+    all_of(own.into_iter().chain(others), MERGED_LEVELS)
+}
+
+/// How many levels of objects within objects are merged. Deeper ones are joined by `&`, which means
+/// the same and takes no recursion.
+const MERGED_LEVELS: usize = 16;
+
+fn all_of<'a>(demands: impl IntoIterator<Item = Schema<'a>>, levels: usize) -> Schema<'a> {
     let mut notes = Notes::default();
     let mut objects = Vec::new();
     let mut shapes = Vec::new();
-    for mut demand in own.into_iter().chain(others) {
+    for mut demand in demands {
         notes.add(mem::take(&mut demand.notes));
         match demand.shape {
             Shape::Named("any") => {}
-            Shape::Object(object) => objects.push(object),
-            shape if shapes.last() == Some(&shape) => {}
+            Shape::Object(object) if levels > 0 => objects.push(object),
+            shape if shapes.last().is_some_and(|last: &Shape<'_>| last.is_same(&shape)) => {}
             shape => shapes.push(shape),
         }
     }
     if !objects.is_empty() {
-        shapes.insert(0, Shape::Object(merge(objects)));
+        shapes.insert(0, Shape::Object(merge(objects, levels - 1)));
     }
     if shapes.iter().any(|shape| !shape.is_plain()) {
         shapes.retain(|shape| !shape.is_plain());
@@ -39,11 +47,11 @@ pub(super) fn combine<'a>(own: Option<Schema<'a>>, others: Vec<Schema<'a>>) -> S
 }
 
 /// One object with the fields of all, in the order in which they first appear.
-fn merge(mut objects: Vec<Object<'_>>) -> Object<'_> {
+fn merge(mut objects: Vec<Object<'_>>, levels: usize) -> Object<'_> {
     if objects.len() > 1 {
         // `{"type": "object"}` beside an object with fields adds nothing to it.
-        let is_told = objects.iter().any(|object| !object.fields.is_empty());
-        objects.retain(|object| !(is_told && object.is_any()));
+        let has_fields = objects.iter().any(|object| !object.fields.is_empty());
+        objects.retain(|object| !(has_fields && object.is_any()));
     }
     let mut rests = Vec::new();
     let mut fields: Vec<Demanded<'_>> = Vec::new();
@@ -60,11 +68,12 @@ fn merge(mut objects: Vec<Object<'_>>) -> Object<'_> {
             }
         }
     }
-    let rest = (!rests.is_empty()).then(|| Box::new(combine_all(rests)));
-    Object { fields: fields.into_iter().map(Demanded::into_field).collect(), rest }
+    let rest = (!rests.is_empty()).then(|| Box::new(only_or_all_of(rests, levels)));
+    let fields = fields.into_iter().map(|field| field.into_field(levels)).collect();
+    Object { fields, rest }
 }
 
-/// A field of which several objects speak. They are combined at once, not one by one: the type
+/// A field that several objects have. Its schemas are combined at once, not one by one: the type
 /// would become as deep as there are objects.
 struct Demanded<'a> {
     name: &'a str,
@@ -73,12 +82,12 @@ struct Demanded<'a> {
 }
 
 impl<'a> Demanded<'a> {
-    fn into_field(self) -> Field<'a> {
+    fn into_field(self, levels: usize) -> Field<'a> {
         let Self { name, required, schemas } = self;
-        Field { name, required, schema: combine_all(schemas) }
+        Field { name, required, schema: only_or_all_of(schemas, levels) }
     }
 }
 
-fn combine_all(mut schemas: Vec<Schema<'_>>) -> Schema<'_> {
-    if schemas.len() == 1 { schemas.remove(0) } else { combine(None, schemas) }
+fn only_or_all_of(mut schemas: Vec<Schema<'_>>, levels: usize) -> Schema<'_> {
+    if schemas.len() == 1 { schemas.remove(0) } else { all_of(schemas, levels) }
 }

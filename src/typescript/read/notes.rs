@@ -44,7 +44,7 @@ pub(super) fn read_notes(map: &Map<String, Value>) -> Notes<'_> {
     notes
 }
 
-/// `true` makes the keyword alone a fact, `false` none.
+/// `true` makes the keyword alone a fact, `false` makes no fact.
 fn limit<'a>(keyword: &'a str, value: &'a Value) -> Option<Limit<'a>> {
     match value {
         Value::Bool(false) => None,

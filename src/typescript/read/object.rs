@@ -1,79 +1,70 @@
-//! `type: object`: properties, required names, and the keys that no property names.
+//! `type: object`: properties, required names, and all other keys.
 
 use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
 use super::super::schema::{Field, Object, Schema, Shape};
-use super::{Reader, Result, brief};
+use super::brief;
+use super::walk::Parts;
 
 const KEYWORDS: [&str; 4] = ["properties", "required", "patternProperties", "additionalProperties"];
 
-/// Whether a schema without `type` speaks of an object.
+/// Whether a schema without `type` describes an object.
 pub(super) fn has_keywords(map: &Map<String, Value>) -> bool {
     KEYWORDS.iter().any(|keyword| map.contains_key(*keyword))
 }
 
-impl<'a> Reader<'a> {
-    pub(super) fn object(&mut self, map: &'a Map<String, Value>) -> Result<Schema<'a>> {
-        let mut fields = Vec::new();
-        let names = map.get("required").and_then(Value::as_array);
-        let mut required: HashSet<_> =
-            names.into_iter().flatten().filter_map(Value::as_str).collect();
-        let mut remarks = Vec::new();
-        match map.get("properties") {
-            Some(Value::Object(properties)) => {
-                for (name, schema) in properties {
-                    let required = required.remove(name.as_str());
-                    fields.push(Field { name, required, schema: self.schema(schema, None)? });
-                }
+/// The type of a schema of `type: object`.
+pub(super) fn read<'a>(map: &'a Map<String, Value>, parts: &mut impl Parts<'a>) -> Schema<'a> {
+    let mut fields = Vec::new();
+    let names = map.get("required").and_then(Value::as_array);
+    let mut required: HashSet<_> = names.into_iter().flatten().filter_map(Value::as_str).collect();
+    let mut remarks = Vec::new();
+    match map.get("properties") {
+        Some(Value::Object(properties)) => {
+            for (name, schema) in properties {
+                let required = required.remove(name.as_str());
+                fields.push(Field { name, required, schema: parts.schema(schema, None) });
             }
-            Some(other) => remarks.push(format!("properties is no object: {}", brief(other))),
-            None => {}
         }
-        // What is required but described nowhere can be anything.
-        let undescribed = names.into_iter().flatten().filter_map(Value::as_str);
-        let undescribed = undescribed.filter(|name| required.remove(name));
-        fields.extend(undescribed.map(|name| Field {
-            name,
-            required: true,
-            schema: Schema::any(),
-        }));
-        let rest = self.other_keys(map, fields.is_empty())?.map(Box::new);
-        let mut schema = Schema::from(Shape::Object(Object { fields, rest }));
-        schema.notes.remarks = remarks;
-        Ok(schema)
+        Some(other) => remarks.push(format!("properties is not an object: {}", brief(other))),
+        None => {}
     }
+    // What is required but described nowhere can be anything.
+    let undescribed = names.into_iter().flatten().filter_map(Value::as_str);
+    let undescribed = undescribed.filter(|name| required.remove(name));
+    fields.extend(undescribed.map(|name| Field { name, required: true, schema: Schema::any() }));
+    let rest = other_keys(map, fields.is_empty(), parts).map(Box::new);
+    let mut schema = Schema::from(Shape::Object(Object { fields, rest }));
+    schema.notes.remarks = remarks;
+    schema
+}
 
-    /// The type of the values whose keys are no properties, if they are spoken of.
-    fn other_keys(
-        &mut self,
-        map: &'a Map<String, Value>,
-        is_empty: bool,
-    ) -> Result<Option<Schema<'a>>> {
-        let mut variants = Vec::new();
-        for (pattern, schema) in
-            map.get("patternProperties").and_then(Value::as_object).into_iter().flatten()
-        {
-            let mut schema = self.schema(schema, None)?;
-            let pattern = brief(&Value::from(pattern.as_str()));
-            schema.notes.remarks.insert(0, format!("keys match {pattern}"));
-            variants.push(schema);
-        }
-        let additional =
-            map.get("additionalProperties").or_else(|| map.get("unevaluatedProperties"));
-        match additional {
-            Some(Value::Bool(false)) => {}
-            Some(schema) => variants.push(self.schema(schema, None)?),
-            // Of `{"type": "object"}` nothing is known, while `"properties": {}` says "none".
-            None if is_empty && variants.is_empty() && !map.contains_key("properties") => {
-                variants.push(Schema::any());
-            }
-            None => {}
-        }
-        Ok(match variants.len() {
-            0 => None,
-            _ => Some(Schema::union(variants)),
-        })
+/// The type of the values whose keys are not among the properties, if the schema mentions them.
+fn other_keys<'a>(
+    map: &'a Map<String, Value>,
+    is_empty: bool,
+    parts: &mut impl Parts<'a>,
+) -> Option<Schema<'a>> {
+    let mut variants = Vec::new();
+    for (pattern, schema) in
+        map.get("patternProperties").and_then(Value::as_object).into_iter().flatten()
+    {
+        let mut schema = parts.schema(schema, None);
+        let pattern = brief(&Value::from(pattern.as_str()));
+        schema.notes.remarks.insert(0, format!("keys match {pattern}"));
+        variants.push(schema);
     }
+    let additional = map.get("additionalProperties").or_else(|| map.get("unevaluatedProperties"));
+    match additional {
+        Some(Value::Bool(false)) => {}
+        Some(schema) => variants.push(parts.schema(schema, None)),
+        // Of `{"type": "object"}` nothing is known, while `"properties": {}` says "none".
+        None if is_empty && variants.is_empty() && !map.contains_key("properties") => {
+            variants.push(Schema::any());
+        }
+        None => {}
+    }
+    (!variants.is_empty()).then(|| Schema::union(variants))
 }

@@ -1,56 +1,27 @@
 //! `$ref`: local JSON pointers, followed where they lead.
 //!
-//! The text of a tool is one declaration, so what is referred to is copied in. Three things
-//! would make that endless or useless and give `any` with the reason: a reference to what is
-//! being copied, one out of the schema, and copies of copies that grow exponentially.
+//! The text of a tool is one declaration, so what is referred to is copied in. A reference to what
+//! is being copied, which would be endless, or out of the schema gives `any` with the reason; copies
+//! of copies that grow exponentially are refused.
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::super::schema::Schema;
-use super::{Reader, Result, brief};
-
-/// How many values and bytes of text all references of a schema may copy. Whole catalogues of
-/// definitions stay far below it, and a prompt that reached it would not fit any context.
-pub(super) const BUDGET: usize = 1 << 18;
-
-impl<'a> Reader<'a> {
-    /// What `reference` leads to.
-    pub(super) fn reference(&mut self, reference: &'a Value) -> Result<Schema<'a>> {
-        let because =
-            |why| Ok(Schema::any_because(format!("any: $ref {} {why}", brief(reference))));
-        let target = match resolve(self.root, reference) {
-            Ok(target) => target,
-            Err(why) => return because(why),
-        };
-        if self.followed.iter().any(|followed| std::ptr::eq(*followed, target)) {
-            return because("is recursive");
-        }
-        if !spend(&mut self.budget, target) {
-            return because("would make the schema too large");
-        }
-        self.followed.push(target);
-        let schema = self.schema(target, None)?;
-        self.followed.pop();
-        Ok(schema)
-    }
-}
-
-/// The value in `root` that `reference` points to, or why there is none.
-fn resolve<'a>(root: &'a Value, reference: &Value) -> std::result::Result<&'a Value, &'static str> {
-    let Some(reference) = reference.as_str() else { return Err("is no text") };
+/// The value in `root` that `reference` points to, or why it leads to none.
+pub(super) fn resolve<'a>(root: &'a Value, reference: &Value) -> Result<&'a Value, &'static str> {
+    let Some(reference) = reference.as_str() else { return Err("is not a text") };
     let Some(fragment) = reference.strip_prefix('#') else {
         return Err("leads out of the schema");
     };
     let pointer = percent_decoded(fragment);
     if !pointer.is_empty() && !pointer.starts_with('/') {
-        return Err("is no JSON pointer");
+        return Err("is not a JSON pointer");
     }
     root.pointer(&pointer).ok_or("leads nowhere")
 }
 
-/// The text with `%20` and the like decoded; as it is if that gives no text.
+/// The text with `%20` and the like decoded; unchanged if the result is not UTF-8.
 fn percent_decoded(text: &str) -> Cow<'_, str> {
     let mut parts = text.split('%');
     let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
@@ -65,18 +36,21 @@ fn percent_decoded(text: &str) -> Cow<'_, str> {
     String::from_utf8(bytes).map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
-/// Takes what copying `value` costs out of the budget, or all of it if that is not enough.
-fn spend(budget: &mut usize, value: &Value) -> bool {
+/// Takes what copying `value` costs out of the budget: its texts, and for each value about what it
+/// takes as text. `false` if that is not enough.
+pub(super) fn spend(budget: &mut usize, value: &Value) -> bool {
+    /// Bytes of `{"type":"string"}` by which it is more than its texts.
+    const VALUE: usize = 8;
     let own = match value {
         Value::String(text) => text.len(),
         Value::Object(map) => map.keys().map(String::len).sum(),
         _ => 0,
     };
-    *budget = budget.saturating_sub(own + 1);
-    *budget > 0
-        && match value {
-            Value::Array(items) => items.iter().all(|item| spend(budget, item)),
-            Value::Object(map) => map.values().all(|value| spend(budget, value)),
-            _ => true,
-        }
+    let Some(left) = budget.checked_sub(own + VALUE) else { return false };
+    *budget = left;
+    match value {
+        Value::Array(items) => items.iter().all(|item| spend(budget, item)),
+        Value::Object(map) => map.values().all(|value| spend(budget, value)),
+        _ => true,
+    }
 }

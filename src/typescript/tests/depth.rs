@@ -5,7 +5,7 @@ use std::mem::ManuallyDrop;
 use serde_json::{Value, json};
 
 use super::grammar::declared_types;
-use super::{Namespace, Tool, ToolSchemaStyle, write_tool_section};
+use super::{Budget, Namespace, Tool, ToolSchemaStyle, write_tool_section};
 use crate::error::{ErrorKind, Result};
 use crate::json::Json;
 
@@ -14,7 +14,7 @@ fn section(parameters: &Value, style: ToolSchemaStyle) -> Result<String> {
     let tools = vec![Tool { name: "deep", description: None, parameters }];
     let namespace = Namespace { name: "functions", description: None, tools };
     let mut out = String::new();
-    write_tool_section(&mut out, [namespace], style).map(|()| out)
+    write_tool_section(&mut out, [namespace], style, &mut Budget::default()).map(|()| out)
 }
 
 /// An object, made without the recursion of `json!`.
@@ -87,16 +87,16 @@ fn long_chains_of_references_are_an_error() {
 }
 
 #[test]
-fn references_that_double_are_cut_off() {
+fn references_that_double_without_end_are_an_error() {
     let doubled = |next: Value| json!({"properties": {"a": next, "b": next}});
-    let text = section(&chain(30, doubled), ToolSchemaStyle::Full).expect("a section");
-    assert!(
-        text.contains("// any: $ref \"#/$defs/d5\" would make the schema too large"),
-        "{}",
-        text.len()
-    );
-    assert!(text.len() < 5_000_000, "{} bytes", text.len());
-    assert_eq!(declared_types(&text), ["deep"]);
+    let merged = |next: Value| json!({"allOf": [next, next]});
+    for link in [doubled, merged] {
+        assert!(section(&chain(5, link), ToolSchemaStyle::Full).is_ok());
+        let error = section(&chain(30, link), ToolSchemaStyle::Full).expect_err("an error");
+        let reason = "with it, references of the rendering's tools copy more than 1048576 bytes";
+        let (name, reason) = ("deep".to_owned(), reason.to_owned());
+        assert_eq!(error.kind(), &ErrorKind::InvalidSchema { name, reason });
+    }
 }
 
 #[test]
@@ -107,4 +107,36 @@ fn wide_schemas_are_read_once() {
     let members: Vec<_> = (0..20_000).map(|n| json!({"properties": {"a": {"const": n}}})).collect();
     let text = section(&json!({"allOf": members}), ToolSchemaStyle::Full).expect("a section");
     assert!(text.contains("& (19999)"));
+}
+
+/// Of objects that say something of one field each other's fields are merged, sixteen levels down.
+#[test]
+fn objects_are_merged_sixteen_levels_deep() {
+    let merged = |levels| {
+        let deep = |value: i32| {
+            (0..levels)
+                .fold(json!({"const": value}), |inner, _| json!({"properties": {"a": inner}}))
+        };
+        section(&json!({"allOf": [deep(1), deep(2)]}), ToolSchemaStyle::Full).expect("a section")
+    };
+    assert_eq!(merged(1).matches("a?:").count(), 1);
+    assert_eq!(merged(16).matches("a?:").count(), 16);
+    assert!(merged(16).contains("(1) & (2)"));
+    assert_eq!(merged(17).matches("a?:").count(), 18);
+    assert_eq!(declared_types(&merged(17)), ["deep"]);
+    assert_eq!(declared_types(&merged(60)), ["deep"]);
+}
+
+/// Sixteen levels of keys that no field names are merged too.
+#[test]
+fn records_are_merged_sixteen_levels_deep() {
+    let merged = |levels| {
+        let deep = |value: i32| {
+            let around = |inner: Value| json!({"additionalProperties": inner});
+            (0..levels).fold(json!({"const": value}), |inner, _| around(inner))
+        };
+        section(&json!({"allOf": [deep(1), deep(2)]}), ToolSchemaStyle::Full).expect("a section")
+    };
+    assert_eq!(merged(16).matches("Record").count(), 16);
+    assert_eq!(merged(17).matches("Record").count(), 18);
 }

@@ -2,10 +2,12 @@
 
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
+mod budget;
 mod compat;
 mod depth;
 mod full;
 mod grammar;
+mod names;
 mod strategies;
 
 use std::fs;
@@ -13,7 +15,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::{Namespace, Tool, ToolSchemaStyle, write_tool_section};
+use super::{Budget, Namespace, Tool, ToolSchemaStyle, write_tool_section};
 use crate::error::Result;
 use crate::json::Json;
 
@@ -21,7 +23,8 @@ use crate::json::Json;
 fn write_section(namespaces: &Value, style: ToolSchemaStyle) -> Result<String> {
     let mut out = String::new();
     let namespaces = namespaces.as_array().expect("a list of namespaces");
-    write_tool_section(&mut out, namespaces.iter().map(namespace), style)?;
+    let namespaces = namespaces.iter().map(namespace);
+    write_tool_section(&mut out, namespaces, style, &mut Budget::default())?;
     Ok(out)
 }
 

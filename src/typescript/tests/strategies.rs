@@ -167,9 +167,23 @@ fn schema_keyword(
     ]
 }
 
-/// Tools of any name and description with such schemas.
+/// Names that the format can carry and a declaration too, few of them identifiers.
+pub(super) fn name() -> impl Strategy<Value = String> {
+    let words = grammar_words();
+    prop_oneof![
+        4 => "[a-zA-Z0-9_.:/@#$%&*+?!,|~^\\\\-]{1,8}",
+        1 => select(words).prop_map(str::to_owned),
+        1 => "[\\p{L}\\p{N}\\p{M}\\p{So}\\p{Co}]{1,4}",
+    ]
+    .prop_filter("a name", |name| {
+        !["//", "/*", "|>"].iter().any(|end| name.contains(end))
+            && !name.contains(crate::names::is_invisible)
+    })
+}
+
+/// Tools of such names and any description with such schemas.
 pub(super) fn tools() -> impl Strategy<Value = Value> {
-    let tool = (text(), proptest::option::of(text()), proptest::option::of(schema()));
+    let tool = (name(), proptest::option::of(text()), proptest::option::of(schema()));
     vec(tool, 1..4).prop_map(|tools| {
         let tools = tools.into_iter().map(|(name, description, parameters)| match parameters {
             Some(parameters) => {

@@ -1,0 +1,39 @@
+//! Which names the format can carry: the words of a header, and of the calls that it announces.
+//!
+//! A header ends its words at white space and at markers, so a name with either would be read as
+//! something else than what was written; one with characters that nobody sees could pass for
+//! another name.
+
+mod invisible;
+
+use invisible::INVISIBLE;
+
+/// What makes a header's word the recipient.
+pub(crate) const TO: &str = "to=";
+
+/// Why a header cannot carry `name` as one word, or `None` if it can. Takes one pass over the name.
+pub(crate) fn flaw(name: &str) -> Option<&'static str> {
+    if name.is_empty() {
+        Some("must not be empty")
+    } else if name.contains(is_invisible) {
+        Some("must not contain blanks, control characters or other invisible characters")
+    } else if name.starts_with(TO) {
+        Some("must not begin with to=")
+    } else if name.contains("<|") || name.contains("|>") {
+        Some("must not spell a marker")
+    } else {
+        None
+    }
+}
+
+/// Whether nobody sees `char`: blanks, control and format characters, and what fonts ignore.
+pub(crate) fn is_invisible(char: char) -> bool {
+    if char.is_ascii() {
+        return !char.is_ascii_graphic();
+    }
+    let after = INVISIBLE.partition_point(|(first, _)| *first <= char);
+    after.checked_sub(1).is_some_and(|index| char <= INVISIBLE[index].1)
+}
+
+#[cfg(test)]
+mod tests;

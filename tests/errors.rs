@@ -1,0 +1,55 @@
+//! What errors say.
+
+use openai_harmony::chat::Role;
+use openai_harmony::tokenizer::Tokenizer;
+use openai_harmony::{ErrorKind, HarmonyEncodingName};
+
+/// Every kind that quotes a value that somebody else chose.
+fn kinds(value: &str) -> Vec<ErrorKind> {
+    let value = || value.to_owned();
+    vec![
+        ErrorKind::UnknownEncoding { name: value() },
+        ErrorKind::UnknownRole { role: value() },
+        ErrorKind::UnexpectedInHeader { text: value() },
+        ErrorKind::DisallowedSpecial { token: value() },
+        ErrorKind::UnsafeHeaderField { field: "channel", value: value(), reason: "r" },
+        ErrorKind::InvalidSchema { name: value(), reason: "r".to_owned() },
+        ErrorKind::InvalidResponseFormat { name: value(), reason: "r" },
+    ]
+}
+
+#[test]
+fn at_most_200_characters_of_a_value_are_quoted() {
+    for (whole, cut) in kinds(&"é".repeat(200)).iter().zip(kinds(&"é".repeat(1_000_000))) {
+        let (whole, cut) = (whole.to_string(), cut.to_string());
+        assert_eq!(whole.matches('é').count(), 200, "{whole}");
+        assert!(!whole.contains('…'), "{whole}");
+        assert_eq!(cut.replacen('…', "", 1), whole);
+        assert_ne!(cut, whole);
+    }
+}
+
+#[test]
+fn errors_name_their_kind() {
+    let mut names: Vec<_> = kinds("x").iter().map(ErrorKind::name).collect();
+    assert!(names.iter().all(|name| name.chars().all(|c| c.is_ascii_lowercase() || c == '_')));
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), kinds("x").len());
+}
+
+#[test]
+fn the_start_token_is_named_by_its_id() {
+    let start = Tokenizer::o200k_harmony().special_token("<|start|>");
+    let text = ErrorKind::UnexpectedToken { token: 5 }.to_string();
+    assert_eq!(text.rsplit(' ').next().and_then(|id| id.parse().ok()), start, "{text}");
+}
+
+#[test]
+fn names_that_are_unknown_are_quoted_briefly() {
+    let long = "x".repeat(100_000);
+    let encoding = long.parse::<HarmonyEncodingName>().err();
+    assert!(encoding.is_some_and(|error| error.to_string().len() < 300));
+    let role = Role::try_from(long.as_str()).err();
+    assert!(role.is_some_and(|error| error.to_string().len() < 300));
+}
