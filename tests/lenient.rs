@@ -88,40 +88,40 @@ impl Expected<'_> {
         (outcome.messages != messages || !has_kinds)
             .then(|| format!("{text} with {:?}: {outcome:?}", self.tools))
     }
+}
 
-    /// In all positions of a header behind its role.
-    fn holds_behind_a_role(&self) -> Vec<String> {
-        let mut differences = Vec::new();
-        let assistant = Some(Role::Assistant);
-        let behind_thought = [THOUGHT, "<|start|>assistant"].concat();
-        for after in ["", NEXT] {
-            if !after.is_empty() && self.row.is_last {
-                continue;
-            }
-            differences.extend(self.differs("", after, assistant));
-            differences.extend(self.differs("<|start|>assistant", after, None));
-            differences.extend(self.differs(&behind_thought, after, assistant));
+/// In all positions of a header behind its role.
+fn holds_behind_a_role(expected: &Expected<'_>) -> Vec<String> {
+    let mut differences = Vec::new();
+    let assistant = Some(Role::Assistant);
+    let behind_thought = [THOUGHT, "<|start|>assistant"].concat();
+    for after in ["", NEXT] {
+        if !after.is_empty() && expected.row.is_last {
+            continue;
         }
-        differences
+        differences.extend(expected.differs("", after, assistant));
+        differences.extend(expected.differs("<|start|>assistant", after, None));
+        differences.extend(expected.differs(&behind_thought, after, assistant));
     }
+    differences
+}
 
-    /// In all positions of what stands between messages.
-    fn holds_between_messages(&self) -> Vec<String> {
-        let mut differences = Vec::new();
-        for after in ["", NEXT] {
-            if !after.is_empty() && self.row.is_last {
-                continue;
-            }
-            differences.extend(self.differs(THOUGHT, after, Some(Role::Assistant)));
-            differences.extend(self.differs(
-                &["<|start|>assistant", THOUGHT].concat(),
-                after,
-                None,
-            ));
-            differences.extend(self.differs("", after, None));
+/// In all positions of what stands between messages.
+fn holds_between_messages(expected: &Expected<'_>) -> Vec<String> {
+    let mut differences = Vec::new();
+    for after in ["", NEXT] {
+        if !after.is_empty() && expected.row.is_last {
+            continue;
         }
-        differences
+        differences.extend(expected.differs(THOUGHT, after, Some(Role::Assistant)));
+        differences.extend(expected.differs(
+            &["<|start|>assistant", THOUGHT].concat(),
+            after,
+            None,
+        ));
+        differences.extend(expected.differs("", after, None));
     }
+    differences
 }
 
 fn check(rows: &[Row], look: impl Fn(&Expected<'_>) -> Vec<String>) {
@@ -142,12 +142,12 @@ fn check(rows: &[Row], look: impl Fn(&Expected<'_>) -> Vec<String>) {
 
 #[test]
 fn damaged_headers_are_read_in_any_place() {
-    check(HEADERS, |expected| expected.holds_behind_a_role());
+    check(HEADERS, holds_behind_a_role);
 }
 
 #[test]
 fn damage_between_messages_is_read_in_any_place() {
-    check(BETWEEN, |expected| expected.holds_between_messages());
+    check(BETWEEN, holds_between_messages);
 }
 
 /// 215 texts as people reported or recorded them, each with the reading that somebody judged right

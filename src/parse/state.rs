@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use super::lenient::HELD_AT_MOST;
 use super::utf8::Utf8Decoder;
 use crate::chat::{Author, Message, Role};
 
@@ -52,6 +51,10 @@ pub struct HeaderData<'a> {
     /// Its content type.
     pub content_type: Option<&'a str>,
 }
+
+/// How many tokens of text are held back that may be a header: between messages, behind a header's
+/// fields, and behind a `<|channel|>` inside content. A header is rarely longer than ten.
+pub(super) const HELD_AT_MOST: usize = 32;
 
 /// The states of the machine.
 #[derive(Debug, Clone)]

@@ -88,7 +88,7 @@ fn first_header(text: &str, next: Option<&Found>) -> Option<Found> {
         && content.trim_start_matches(' ').starts_with(|c: char| c.is_lowercase());
     let to = text.len() - content.len();
     let is_clear = next.is_none_or(|next| to <= next.from);
-    (is_clear && !is_sentence).then(|| Found { fields, from: 0, to })
+    (is_clear && !is_sentence).then_some(Found { fields, from: 0, to })
 }
 
 /// The fields at the beginning of a text, and what follows them.
@@ -169,8 +169,8 @@ mod tests {
     fn shown(message: &Message) -> String {
         let field = |field: &Option<String>| field.clone().unwrap_or_else(|| "-".to_owned());
         let text = match &message.content[..] {
-            [Content::Text(text)] => &text.text,
-            other => panic!("one text, not {other:?}"),
+            [Content::Text(text)] => text.text.clone(),
+            other => format!("not one text: {other:?}"),
         };
         let author = message.author.name.as_deref().unwrap_or(message.author.role.as_str());
         let (channel, to) = (field(&message.channel), field(&message.recipient));

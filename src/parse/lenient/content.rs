@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use super::super::state::{Begin, HeaderState, State};
+use super::super::state::{Begin, HELD_AT_MOST, HeaderState, State};
 use super::super::stream::StreamableParser;
-use super::HELD_AT_MOST;
 use crate::chat::CHANNELS;
 use crate::repair::RepairKind;
 use crate::tokenizer::special;

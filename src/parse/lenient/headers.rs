@@ -4,10 +4,9 @@ use std::ops::Range;
 
 use super::super::event::Event;
 use super::super::grammar::is_stop;
-use super::super::state::{Begin, Delta, HeaderState, State};
+use super::super::state::{Begin, Delta, HELD_AT_MOST, HeaderState, State};
 use super::super::stream::StreamableParser;
 use super::super::utf8::Utf8Decoder;
-use super::HELD_AT_MOST;
 use crate::header::{Ending, Repaired, Setting, repair};
 use crate::repair::RepairKind;
 use crate::tokenizer::special;

@@ -21,10 +21,6 @@ use crate::header::{NameRun, TO};
 use crate::repair::RepairKind;
 use crate::tokenizer::special;
 
-/// How many tokens of text are held back that may be a header: between messages, behind a header's
-/// fields, and behind a `<|channel|>` inside content. A header is rarely longer than ten.
-pub(super) const HELD_AT_MOST: usize = 32;
-
 /// Between messages.
 impl StreamableParser {
     /// A token other than `<|start|>` where one is due.
