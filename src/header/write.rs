@@ -1,6 +1,7 @@
 //! Writing a header.
 
-use super::read::names_a_tool;
+use super::parts::channel_value;
+use super::read::{is_content_type, is_run_of_names, names_a_tool};
 use super::{CONSTRAIN, TO};
 use crate::chat::{HeaderFields, Role};
 use crate::error::{ErrorKind, Result};
@@ -113,13 +114,16 @@ pub(crate) fn check(header: HeaderFields<'_>) -> Result<()> {
         check_word("name", name)?;
     }
     if role == Role::Tool {
-        check_tool_name(name.unwrap_or_default(), recipient.or(channel))?;
+        check_tool_name(name.unwrap_or_default(), recipient, channel)?;
     }
     if let Some(recipient) = recipient {
         check_word("recipient", recipient)?;
     }
     if let Some(channel) = channel {
         check_word("channel", channel)?;
+        if channel_value(channel) != channel {
+            return unsafe_field("channel", channel, "it reads as the channel before its <");
+        }
     }
     if let Some(content_type) = content_type {
         check_content_type(content_type, recipient)?;
@@ -127,10 +131,11 @@ pub(crate) fn check(header: HeaderFields<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A single word beyond the author reads as the recipient, unless its marker tells otherwise.
+/// A single word beyond the author reads as the recipient, unless its marker tells otherwise, or
+/// it is known as a content type.
 fn check_content_type(content_type: &str, recipient: Option<&str>) -> Result<()> {
     let constrained = content_type.strip_prefix(CONSTRAIN);
-    if constrained.is_none() && recipient.is_none() {
+    if constrained.is_none() && recipient.is_none() && !is_content_type(content_type) {
         return unsafe_field("content_type", content_type, "without a recipient it reads as one");
     }
     // The guide's own example has one blank behind the marker.
@@ -139,12 +144,13 @@ fn check_content_type(content_type: &str, recipient: Option<&str>) -> Result<()>
 }
 
 /// A tool's name stands where a role does, so it must not be one, nor look like a named one.
-fn check_tool_name(name: &str, beyond_author: Option<&str>) -> Result<()> {
+fn check_tool_name(name: &str, recipient: Option<&str>, channel: Option<&str>) -> Result<()> {
     let role = name.split(':').next().unwrap_or(name);
     if Role::try_from(role).is_ok() {
         return unsafe_field("name", name, "a tool's name must not read as a role");
     }
-    if beyond_author.is_none() && !names_a_tool(name) {
+    let is_alone = recipient.is_none() && (channel.is_none() || is_run_of_names(name));
+    if is_alone && !names_a_tool(name) {
         return unsafe_field("name", name, "by itself it reads as an unknown role");
     }
     Ok(())
