@@ -234,6 +234,8 @@ def mend(header: Header, given: Optional[str]) -> Optional[Mended]:
         author = [_author(header, mended)]
     if any(word.misplaced or word.cut for word in mended.words) and not header.ended_by_other:
         mended.differences.add("misplaced-marker")
+    for word, behind in zip(mended.words, mended.words[1:]):
+        word.blanks = "" if behind.misplaced else word.blanks
     fields = [word for word in mended.words if not word.misplaced]
     if author:
         _second_role(fields, author[0])
