@@ -15,31 +15,33 @@ use crate::error::{ErrorKind, Result};
 
 /// A word as 0.0.8 counts them.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct Part<'a> {
     /// [`Kind::Noise`] for one that begins with a marker that has no place, and has no value.
     pub(super) kind: Kind,
-    /// Where its value stands in the header's text, without its marker.
-    pub(super) value: Range<usize>,
+    /// Its text without its marker.
+    pub(super) value: &'a str,
     /// Which of the header's words it takes up.
     words: Range<usize>,
 }
 
-impl Part {
+impl Part<'_> {
     /// Whether nothing is glued to the value.
     pub(super) fn is_whole(&self) -> bool {
         self.words.len() == 1
     }
 
+    /// The word that it begins with.
     pub(super) fn first<'a>(&self, words: &'a Words) -> &'a Word {
         &words.list()[self.words.start]
     }
 
-    /// Whether anything is left of it at all. Without a value, it is but a marker.
+    /// Whether anything is left of it. Without a value, it is but the marker that is glued to it.
     fn is_left(&mut self) -> bool {
-        if self.kind == Kind::Plain && self.value.is_empty() && !self.is_whole() {
-            self.kind = Kind::Noise;
+        if self.kind != Kind::Plain || !self.value.is_empty() {
+            return true;
         }
-        self.kind != Kind::Plain || !self.value.is_empty()
+        self.kind = Kind::Noise;
+        !self.is_whole()
     }
 }
 
@@ -69,23 +71,23 @@ fn until_spelled(text: &str) -> usize {
 
 /// The channel, and the parts beside it.
 #[derive(Debug, Default)]
-pub(super) struct Parts {
-    pub(super) list: Vec<Part>,
+pub(super) struct Parts<'a> {
+    pub(super) list: Vec<Part<'a>>,
     /// The value that counts; empty if `<|channel|>` stands alone.
-    pub(super) channel: Option<Range<usize>>,
-    /// Which of the header's words is its first channel, and where the value of that one ends.
-    first_channel: Option<(usize, usize)>,
+    pub(super) channel: Option<&'a str>,
+    /// Which of the header's words is its first channel, and what follows the value of that one.
+    first_channel: Option<(usize, &'a str)>,
     /// Where the text ends that the next word is glued to, if it begins there.
     glue: Option<usize>,
 }
 
-impl Parts {
+impl<'a> Parts<'a> {
     /// Groups the words of a header.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::InvalidUtf8`].
-    pub(super) fn group(words: &Words, spelled: Spelled) -> Result<Self> {
+    pub(super) fn group(words: &'a Words, spelled: Spelled) -> Result<Self> {
         let mut parts = Self::default();
         for (index, word) in words.list().iter().enumerate() {
             let text = utf8(words.bytes(word.text.clone()))?;
@@ -95,19 +97,22 @@ impl Parts {
                     continue;
                 }
                 Kind::Channel => {
-                    parts.settle_channel(word, text);
+                    parts.settle_channel(text);
                     parts.misplaced(index, word);
                 }
                 Kind::Noise => parts.misplaced(index, word),
                 Kind::Plain if parts.is_glued(word) => parts.extend(index),
                 Kind::Plain if spelled == Spelled::Misplaced => {
-                    parts.until_spelled(index, word, text);
+                    let value = &text[..until_spelled(text)];
+                    if !value.is_empty() {
+                        parts.begin(Kind::Plain, value, index);
+                    }
                 }
-                Kind::Plain | Kind::Constrain => parts.begin(word.kind, word.text.clone(), index),
+                Kind::Plain | Kind::Constrain => parts.begin(word.kind, text, index),
             }
             parts.glue = Some(word.text.end);
         }
-        parts.trim(words)?;
+        parts.trim();
         Ok(parts)
     }
 
@@ -115,7 +120,7 @@ impl Parts {
         self.glue == Some(word.text.start)
     }
 
-    fn begin(&mut self, kind: Kind, value: Range<usize>, index: usize) {
+    fn begin(&mut self, kind: Kind, value: &'a str, index: usize) {
         self.list.push(Part { kind, value, words: index..index + 1 });
     }
 
@@ -126,31 +131,21 @@ impl Parts {
         }
     }
 
-    /// A word up to the marker that it spells; none if it begins with one.
-    fn until_spelled(&mut self, index: usize, word: &Word, text: &str) {
-        let length = until_spelled(text);
-        if length > 0 {
-            self.begin(Kind::Plain, word.text.start..word.text.start + length, index);
-        }
-    }
-
     /// A marker that has no place here.
     fn misplaced(&mut self, index: usize, word: &Word) {
         if self.is_glued(word) {
             self.extend(index);
         } else {
-            self.begin(Kind::Noise, word.text.start..word.text.start, index);
+            self.begin(Kind::Noise, "", index);
         }
     }
 
     /// The first channel. What stands behind its value touches the word before the marker.
-    fn take_channel(&mut self, index: usize, word: &Word, text: &str) {
+    fn take_channel(&mut self, index: usize, word: &Word, text: &'a str) {
         let value = channel_value(text);
-        let end = word.text.start + value.len();
-        self.channel = Some(word.text.start..end);
-        self.first_channel = Some((index, end));
         let behind = &text[value.len()..];
-        let rest = behind.trim_start();
+        self.channel = Some(value);
+        self.first_channel = Some((index, behind));
         if self.is_glued(word) {
             self.glue = Some(word.text.end);
             if !behind.is_empty() {
@@ -159,12 +154,12 @@ impl Parts {
             return;
         }
         self.glue = None;
-        let from = word.text.end - rest.len();
+        let rest = behind.trim_start();
         if rest.len() < behind.len() && !rest.is_empty() {
-            self.begin(Kind::Plain, from..word.text.end, index);
+            self.begin(Kind::Plain, rest, index);
         } else if text.contains('<') {
             // 0.0.8 counts it as a word, even where it belongs to the channel.
-            self.begin(Kind::Noise, from..from, index);
+            self.begin(Kind::Noise, "", index);
         } else {
             return;
         }
@@ -172,64 +167,61 @@ impl Parts {
     }
 
     /// Of several channels the last known one counts, else the first that has a value.
-    fn settle_channel(&mut self, word: &Word, text: &str) {
+    fn settle_channel(&mut self, text: &'a str) {
         let value = channel_value(text);
-        if CHANNELS.contains(&value) || self.channel.as_ref().is_some_and(Range::is_empty) {
-            self.channel = Some(word.text.start..word.text.start + value.len());
+        if CHANNELS.contains(&value) || self.channel.is_some_and(str::is_empty) {
+            self.channel = Some(value);
         }
     }
 
     /// 0.0.8 takes white space of all kinds off both ends of the header.
-    fn trim(&mut self, words: &Words) -> Result<()> {
+    fn trim(&mut self) {
         while let Some(first) = self.list.first_mut().filter(|part| part.kind == Kind::Plain) {
-            let text = utf8(words.bytes(first.value.clone()))?;
-            let blank = text.len() - text.trim_start().len();
-            first.value.start += blank;
+            first.value = first.value.trim_start();
             if first.is_left() {
                 break;
             }
             self.list.remove(0);
         }
         while let Some(last) = self.list.last_mut().filter(|part| part.kind != Kind::Noise) {
-            let text = utf8(words.bytes(last.value.clone()))?;
-            let blank = text.len() - text.trim_end().len();
-            last.value.end -= blank;
+            last.value = last.value.trim_end();
             if last.is_left() {
                 break;
             }
             self.list.pop();
         }
-        Ok(())
     }
 
     /// A part as an error shows it: all its words, with their markers.
-    pub(super) fn shown(&self, words: &Words, part: &Part) -> Result<String> {
-        let mut shown = String::new();
+    pub(super) fn shown(&self, words: &Words, part: &Part<'_>) -> String {
         if part.is_whole() && part.kind != Kind::Noise {
-            if part.kind == Kind::Constrain {
-                shown.push_str(CONSTRAIN);
-            }
-            shown.push_str(utf8(words.bytes(part.value.clone()))?);
-            return Ok(shown);
+            let marker = if part.kind == Kind::Constrain { CONSTRAIN } else { "" };
+            return [marker, part.value].concat();
         }
+        let mut shown = String::new();
         for index in part.words.clone() {
             let word = &words.list()[index];
-            let (marker, from) = match (word.kind, self.first_channel) {
-                (Kind::Channel, Some((first, end))) if first == index => ("", end),
-                (Kind::Channel, _) => (CHANNEL, word.text.start),
-                (Kind::Constrain, _) => (CONSTRAIN, word.text.start),
-                (Kind::Plain | Kind::Noise, _) => ("", word.text.start),
-            };
-            shown.push_str(marker);
-            shown.push_str(utf8(words.bytes(from..word.text.end))?);
+            match (word.kind, self.first_channel) {
+                (Kind::Channel, Some((first, behind))) if first == index => {
+                    shown.push_str(behind);
+                    continue;
+                }
+                (Kind::Channel, _) => shown.push_str(CHANNEL),
+                (Kind::Constrain, _) => shown.push_str(CONSTRAIN),
+                (Kind::Plain | Kind::Noise, _) => {}
+            }
+            shown.push_str(&words.lossy(word.text.clone()));
         }
-        Ok(shown)
+        shown
     }
 }
 
 /// The channel that the text behind `<|channel|>` begins with. It ends at white space of any
 /// kind; at `<`, where 0.0.8 ends it, only behind a known one, so that `a<b` is a name.
 pub(super) fn channel_value(text: &str) -> &str {
+    if text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'<') {
+        return text;
+    }
     let value = text.split(char::is_whitespace).next().unwrap_or_default();
     match value.split_once('<') {
         Some((known, _)) if CHANNELS.contains(&known) => known,

@@ -46,12 +46,12 @@ pub(crate) fn read(words: &Words, given: Given) -> Result<Header> {
 /// The role that a header names, which need not be complete.
 pub(crate) fn role(words: &Words) -> Option<Role> {
     let mut reader = Reader::new(words, Spelled::Misplaced).ok()?;
-    Some(reader.take_role().ok()??.role)
+    Some(reader.take_role()?.role)
 }
 
 struct Reader<'a> {
     words: &'a Words,
-    parts: Parts,
+    parts: Parts<'a>,
     spelled: Spelled,
 }
 
@@ -61,88 +61,78 @@ impl<'a> Reader<'a> {
     }
 
     fn read(&mut self, given: Given) -> Result<Header> {
-        let channel = match &self.parts.channel {
-            Some(value) if value.is_empty() => return Err(ErrorKind::EmptyChannel.into()),
-            Some(value) => Some(utf8(self.words.bytes(value.clone()))?.to_owned()),
-            None => None,
-        };
+        if self.parts.channel == Some("") {
+            return Err(ErrorKind::EmptyChannel.into());
+        }
         let author = match given {
             Given::Nothing => self.take_author()?,
-            Given::Role(role) => self.take_given(role)?,
-            Given::Waiting(role) => match self.take_role()? {
-                Some(author) => author,
-                None => self.take_given(role)?,
-            },
-            Given::Fallback(role) => self.take_author_or(role)?,
+            Given::Role(role) => self.take_given(role),
+            Given::Waiting(role) => self.take_role().unwrap_or_else(|| self.take_given(role)),
+            Given::Fallback(role) => self.take_author_or(role),
         };
-        // What begins with a marker without a place was counted to tell a tool from an unknown
-        // role; a field it is none.
-        self.parts.list.retain(|part| part.kind != Kind::Noise);
         let content_type = self.take_content_type()?;
-        let recipient = self.take_recipient()?;
+        let recipient = self.take_recipient();
         if self.parts.list.is_empty() {
+            let channel = self.parts.channel.map(str::to_owned);
             return Ok(Header { author, recipient, channel, content_type });
         }
         let left = self.parts.list.iter().map(|part| self.parts.shown(self.words, part));
-        let text = left.collect::<Result<Vec<_>>>()?.join(" ");
+        let text = left.collect::<Vec<_>>().join(" ");
         Err(ErrorKind::UnexpectedInHeader { text }.into())
     }
 
-    fn text(&self, part: &Part) -> Result<&'a str> {
-        utf8(self.words.bytes(part.value.clone()))
+    /// Where the first part is that is more than a marker without a place, if it is plain.
+    fn first_at(&self) -> Option<usize> {
+        let at = self.parts.list.iter().position(|part| part.kind != Kind::Noise)?;
+        (self.parts.list[at].kind == Kind::Plain).then_some(at)
     }
 
-    /// The text of the first part that is more than a marker without a place, if it is plain.
-    fn first(&self) -> Result<&'a str> {
-        match self.parts.list.iter().find(|part| part.kind != Kind::Noise) {
-            Some(part) if part.kind == Kind::Plain => self.text(part),
-            _ => Ok(""),
-        }
+    /// The text of that part; empty if there is none.
+    fn first(&self) -> &'a str {
+        self.first_at().map_or("", |at| self.parts.list[at].value)
     }
 
     fn drop_first(&mut self) {
-        if let Some(at) = self.parts.list.iter().position(|part| part.kind != Kind::Noise) {
+        if let Some(at) = self.first_at() {
             self.parts.list.remove(at);
         }
     }
 
     /// The author where the caller knows the role.
-    fn take_given(&mut self, role: Role) -> Result<Author> {
-        if self.first()? == role.as_str() {
+    fn take_given(&mut self, role: Role) -> Author {
+        if self.first() == role.as_str() {
             self.drop_first();
         }
-        Ok(role.into())
+        role.into()
     }
 
     /// The author, if the first word is a role.
-    fn take_role(&mut self) -> Result<Option<Author>> {
-        let author = author_of(self.first()?);
-        if author.is_some() {
-            self.drop_first();
-        }
-        Ok(author)
+    fn take_role(&mut self) -> Option<Author> {
+        let author = author_of(self.first())?;
+        self.drop_first();
+        Some(author)
     }
 
     /// The author where the header has to say it.
     fn take_author(&mut self) -> Result<Author> {
-        if let Some(author) = self.take_role()? {
+        if let Some(author) = self.take_role() {
             return Ok(author);
         }
         let Some(part) = self.parts.list.first() else {
             return Err(ErrorKind::MissingRole.into());
         };
-        let name = self.text(part)?;
-        let is_plain = part.kind == Kind::Plain;
+        let name = part.value;
+        let has_channel = self.parts.channel.is_some();
+        let is_tool = part.kind == Kind::Plain
+            && (names_a_tool(name) || has_channel && !is_run_of_names(name));
         // A word that begins with a marker counts for 0.0.8, as a spelled one does.
         let has_more = self.parts.list.len() > 1 || self.spelled == Spelled::Misplaced;
-        let has_channel = self.parts.channel.is_some();
-        let is_tool = is_plain && (names_a_tool(name) || has_channel && !is_run_of_names(name));
         if !has_more && !is_tool {
-            let role = self.parts.shown(self.words, part)?;
+            let role = self.parts.shown(self.words, part);
             return Err(ErrorKind::UnknownRole { role }.into());
         }
         self.parts.list.remove(0);
-        self.drop_second_role()?;
+        self.drop_second_role();
         // A marker is not a name. Where there is none, the word of the role takes its place, so
         // that the message can be rendered.
         let name = if name.is_empty() { Role::Tool.as_str() } else { name };
@@ -151,57 +141,59 @@ impl<'a> Reader<'a> {
 
     /// The author that the header names, else the given role; a word that names an unknown role
     /// is left out.
-    fn take_author_or(&mut self, role: Role) -> Result<Author> {
-        if self.first()?.starts_with(TO) {
-            return Ok(role.into());
+    fn take_author_or(&mut self, role: Role) -> Author {
+        if self.first().starts_with(TO) {
+            return role.into();
         }
-        if let Ok(author) = self.take_author() {
-            return Ok(author);
-        }
-        if !self.first()?.is_empty() {
+        self.take_author().unwrap_or_else(|_| {
             self.drop_first();
-        }
-        Ok(role.into())
+            role.into()
+        })
     }
 
     /// 0.0.8 takes the bare role behind a tool's name for a second mention of it.
-    fn drop_second_role(&mut self) -> Result<()> {
-        let is_whole = self.parts.list.first().is_some_and(Part::is_whole);
-        if is_whole && self.first()? == Role::Tool.as_str() {
+    fn drop_second_role(&mut self) {
+        let is_role = |part: &Part<'_>| {
+            part.kind == Kind::Plain && part.is_whole() && part.value == Role::Tool.as_str()
+        };
+        if self.parts.list.first().is_some_and(is_role) {
             self.parts.list.remove(0);
         }
-        Ok(())
     }
 
     /// The content type is the last word: behind `<|constrain|>`, or of more than one, or a
     /// word that is one by itself.
+    ///
+    /// To tell whether it is the only one, what begins with a marker without a place counts as a
+    /// word, as it does for 0.0.8. It is no field, and goes.
     fn take_content_type(&mut self) -> Result<Option<String>> {
-        if let [.., marker, word] = &self.parts.list[..]
-            && is_spaced_pair(self.words, marker.first(self.words), word.first(self.words))
-        {
-            let text = utf8(self.words.bytes(marker.value.start..word.value.end))?;
-            self.parts.list.truncate(self.parts.list.len() - 2);
-            return Ok(Some(format!("{CONSTRAIN}{text}")));
+        let list = &mut self.parts.list;
+        let at = list.iter().rposition(|part| part.kind != Kind::Noise).unwrap_or_default();
+        list.retain(|part| part.kind != Kind::Noise);
+        let Some(last) = list.last() else { return Ok(None) };
+        if let [.., marker, word] = &list[..] {
+            let (before, behind) = (marker.first(self.words), word.first(self.words));
+            if is_spaced_pair(self.words, before, behind) {
+                let end = behind.text.start + word.value.len();
+                let text = utf8(self.words.bytes(before.text.start..end))?;
+                list.truncate(list.len() - 2);
+                return Ok(Some([CONSTRAIN, text].concat()));
+            }
         }
-        let Some(last) = self.parts.list.last() else { return Ok(None) };
-        let text = self.text(last)?;
         let content_type = match last.kind {
-            Kind::Constrain => format!("{CONSTRAIN}{text}"),
-            _ if text.starts_with(TO) => return Ok(None),
-            _ if self.parts.list.len() > 1 || is_content_type(text) => text.to_owned(),
+            Kind::Constrain => [CONSTRAIN, last.value].concat(),
+            _ if last.value.starts_with(TO) => return Ok(None),
+            _ if at > 0 || is_content_type(last.value) => last.value.to_owned(),
             _ => return Ok(None),
         };
-        self.parts.list.pop();
+        list.pop();
         Ok(Some(content_type))
     }
 
     /// The last word that the content type leaves. A second `<|constrain|>` is none.
-    fn take_recipient(&mut self) -> Result<Option<String>> {
-        let Some(last) = self.parts.list.pop() else { return Ok(None) };
-        if last.kind == Kind::Constrain {
-            return Ok(None);
-        }
-        Ok(Some(recipient_of(self.text(&last)?).to_owned()))
+    fn take_recipient(&mut self) -> Option<String> {
+        let last = self.parts.list.pop()?;
+        (last.kind != Kind::Constrain).then(|| recipient_of(last.value).to_owned())
     }
 }
 

@@ -61,6 +61,7 @@ def test_law(oracle: Oracle, ours: Session) -> None:
         raised += bool(actual)
         # What 0.0.8 is fed to compare with: the stream, or what begins inside a header.
         begin, role = 0, stream.role
+        whole = oracle.ask("loop", "skipping", stream.tokens, role, True)["errors"]
         while True:
             wanted = oracle.ask("loop", "skipping", stream.tokens[begin:], role, True)["errors"]
             if role_waits(Stream([], role), wanted, actual):
@@ -69,7 +70,8 @@ def test_law(oracle: Oracle, ours: Session) -> None:
             here = actual if end is None else actual[: actual.index(end)]
             for at in here:
                 message = last_start(stream.tokens, at)
-                assert any(message <= begin + other <= at for other in wanted), (
+                others = [*whole, *(begin + other for other in wanted)]
+                assert any(message <= other <= at for other in others), (
                     f"{seed}: {stream} at {at}, 0.0.8 behind token {begin} at {wanted}"
                 )
             if end is None:
@@ -98,7 +100,15 @@ def test_loops(name: str, oracle: Oracle, ours: Session) -> None:
         wanted = oracle.ask("loop", name, stream.tokens, stream.role, True)
         texts += len(wanted["chunks"])
         told = f"{seed}: {stream}\n{oracle.ask('decode', stream.tokens)!r}\n{wanted}\n{actual}"
-        if not role_waits(stream, wanted["errors"], actual["errors"]):
+        # Where 0.0.8 could not read a header, it resumes at a <|start|> that is content here; and
+        # the role that it was given waits, see `role_waits`.
+        reads_on = bool(wanted["errors"]) and actual["errors"][:1] != wanted["errors"][:1]
+        if reads_on and stream.role is None:
+            everything = "".join(text for _, _, text in actual["chunks"])
+            assert all(unbroken(text) in unbroken(everything) for _, _, text in wanted["chunks"]), (
+                told
+            )
+        elif not reads_on:
             assert_no_less(wanted["chunks"], actual["chunks"], told)
         assert_no_earlier(wanted["errors"], actual["errors"], told)
         if wanted["raw"] is not None and actual["raw"] is None:
@@ -123,7 +133,9 @@ def assert_no_less(wanted: list[Json], actual: list[Json], told: str) -> None:
     """All texts of 0.0.8 are there in their order, with their channels and recipients."""
     rest = iter(actual)
     for channel, recipient, text in wanted:
-        found = next((other for other in rest if whole(other[2]).startswith(whole(text))), None)
+        found = next(
+            (other for other in rest if unbroken(other[2]).startswith(unbroken(text))), None
+        )
         assert found is not None, f"{text!r} is lost\n{told}"
         if text:
             assert found[0] == channel or found[0] in CHANNELS or "<" in found[0], told
@@ -131,7 +143,7 @@ def assert_no_less(wanted: list[Json], actual: list[Json], told: str) -> None:
         assert name in NO_RECIPIENTS or (found[1] or "").partition("<")[0] == name, told
 
 
-def whole(text: str) -> str:
+def unbroken(text: str) -> str:
     """A text without what stands for broken characters.
 
     0.0.8 has no delta for the last of them, nor for what follows it at the end of a message.

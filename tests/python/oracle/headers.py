@@ -241,8 +241,9 @@ def mend(header: Header, given: Optional[str]) -> Optional[Mended]:
         _second_role(fields, author[0])
     elif given is not None and fields and fields[0].spelled() == given:
         author = [fields.pop(0)]
+    is_behind = len(fields) == 1 and _is_behind_misplaced(fields[0], mended.words)
     _join_last(fields, mended)
-    _fields(fields, mended)
+    _fields(fields, mended, is_behind)
     is_named_tool = bool(author) and author[0].text not in ROLE_WORDS
     if is_named_tool and not fields and not author[0].text.startswith("to="):
         mended.differences.add("tool-without-recipient")
@@ -308,14 +309,28 @@ def _join_last(fields: list[Word], mended: Mended) -> None:
         fields[-2:] = [Word(word.text, True)]
 
 
-def _fields(fields: list[Word], mended: Mended) -> None:
-    """Content types that 0.0.8 takes for recipients."""
+def _is_behind_misplaced(field: Word, words: list[Word]) -> bool:
+    """Whether a word that begins with a marker without a place stands before a field."""
+    place = next((place for place, word in enumerate(words) if word is field), 0)
+    return any(word.misplaced for word in words[:place])
+
+
+def _fields(fields: list[Word], mended: Mended, is_behind: bool) -> None:
+    """Content types that 0.0.8 takes for recipients.
+
+    A single word behind one that is no field is the content type for both.
+    """
     if not fields:
         return
     last = fields[-1]
-    if len(fields) == 1 and (last.constrained or last.text in CONTENT_TYPES):
-        difference = "constrain-without-recipient" if last.constrained else "content-type-alone"
-        mended.differences.add(difference)
+    is_alone = len(fields) == 1 and not last.text.startswith("to=")
+    if len(fields) == 1 and last.constrained:
+        mended.differences.add("constrain-without-recipient")
+    elif is_alone and not is_behind and last.text in CONTENT_TYPES:
+        mended.differences.add("content-type-alone")
+    if len(fields) == 1 and (
+        last.constrained or (is_alone and (is_behind or last.text in CONTENT_TYPES))
+    ):
         mended.put_back["recipient"] = None
         fields.insert(0, Word("to=" + FILLER))
     elif len(fields) == 2 and fields[0].constrained and not last.text.startswith("to="):
