@@ -8,12 +8,13 @@
 //!
 //! A word ends at ASCII white space or at a marker. Markers are token ids: a marker spelled in
 //! ordinary tokens is text like any other. `to=` makes a word the recipient wherever it stands;
-//! without it, a single word beyond the author is the recipient, and of more than one the last
-//! is the content type.
+//! without it, a single word beyond the author is the recipient, unless it is `json`, `code` or
+//! `text`, and of more than one the last is the content type.
 //!
 //! [`write`] renders a message's header, [`read`] reads it back or says what is wrong with it,
 //! and [`repair`] makes the best of a damaged one.
 
+mod parts;
 mod prefill;
 mod read;
 mod repair;
@@ -22,7 +23,7 @@ mod words;
 mod write;
 
 pub use prefill::Prefill;
-pub(crate) use read::read;
+pub(crate) use read::{Given, read, role};
 pub(crate) use repair::{Ending, NameRun, Repaired, Setting, repair};
 pub(crate) use tools::Tools;
 pub(crate) use words::Words;

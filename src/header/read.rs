@@ -1,132 +1,202 @@
 //! Reading a header, strictly.
+//!
+//! Whatever 0.0.8 reads is read. Where it makes a marker a part of a field, the field ends before
+//! the marker.
 
+use super::parts::{Part, Parts, Spelled, spells_marker, utf8};
+use super::tools::CONTENT_TYPES;
 use super::words::{Kind, Word, Words};
 use super::{CONSTRAIN, Header, TO};
-use crate::chat::{Author, Role};
+use crate::chat::{Author, CHANNELS, Role};
 use crate::error::{ErrorKind, Result};
 
-/// Reads a header's words. `given` is the author's role where the caller knows it; `named` says
-/// that the header began with `<|start|>`, so that a role in it counts for more than the given.
+/// Where the role comes from that a header need not name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Given {
+    /// The header names its author.
+    Nothing,
+    /// The caller knows the role of what follows; a word of the header may say it again.
+    Role(Role),
+    /// The caller knew the role of an earlier header that could not be read. It goes for this
+    /// one, unless that names an author.
+    Waiting(Role),
+    /// The caller knows the role of a header that begins with `<|start|>` all the same: it names
+    /// its author. If it names none that is known, the caller is right.
+    Fallback(Role),
+}
+
+/// Reads a header's words.
 ///
 /// # Errors
 ///
 /// [`ErrorKind::EmptyChannel`], [`ErrorKind::MissingRole`], [`ErrorKind::UnknownRole`],
 /// [`ErrorKind::UnexpectedInHeader`] and [`ErrorKind::InvalidUtf8`].
-pub(crate) fn read(words: &Words, given: Option<Role>, named: bool) -> Result<Header> {
-    for word in words.list() {
-        text(words, word)?;
+pub(crate) fn read(words: &Words, given: Given) -> Result<Header> {
+    let read = Reader::new(words, Spelled::Text)?.read(given);
+    if read.is_ok() || !spells_marker(words) {
+        return read;
     }
-    let mut rest: Vec<&Word> = words.list().iter().collect();
-    let channel = take_channel(words, &mut rest)?;
-    let author = take_author(words, &mut rest, given, named, channel.is_some())?;
-    let (recipient, content_type) = take_fields(words, &mut rest)?;
-    if rest.is_empty() {
-        return Ok(Header { author, recipient, channel, content_type });
-    }
-    let left: Vec<String> = rest.iter().map(|word| shown(words, word)).collect::<Result<_>>()?;
-    Err(ErrorKind::UnexpectedInHeader { text: left.join(" ") }.into())
+    // What is spelled says nothing, but must not be in the way where 0.0.8 took it for a marker.
+    Reader::new(words, Spelled::Misplaced)?.read(given).or(read)
 }
 
-/// The words of a header's markers stand in no order, so the channel is taken out first.
-fn take_channel(words: &Words, rest: &mut Vec<&Word>) -> Result<Option<String>> {
-    let Some(at) = rest.iter().position(|word| word.kind == Kind::Channel) else {
-        return Ok(None);
-    };
-    let word = rest.remove(at);
-    if word.text.is_empty() {
-        return Err(ErrorKind::EmptyChannel.into());
-    }
-    Ok(Some(text(words, word)?.to_owned()))
+/// The role that a header names, which need not be complete.
+pub(crate) fn role(words: &Words) -> Option<Role> {
+    let mut reader = Reader::new(words, Spelled::Misplaced).ok()?;
+    Some(reader.take_role()?.role)
 }
 
-/// The author: the first word if it is one, else the given role.
-fn take_author(
-    words: &Words,
-    rest: &mut Vec<&Word>,
-    given: Option<Role>,
-    named: bool,
-    has_channel: bool,
-) -> Result<Author> {
-    let first = match rest.first() {
-        Some(word) if word.kind == Kind::Plain => text(words, word)?,
-        _ => "",
-    };
-    let written = author_of(first);
-    if let Some(role) = given {
-        return Ok(match written {
-            Some(author) if named => {
-                rest.remove(0);
-                author
-            }
-            _ => {
-                if first == role.as_str() {
-                    rest.remove(0);
-                }
-                role.into()
-            }
-        });
+struct Reader<'a> {
+    words: &'a Words,
+    parts: Parts<'a>,
+    spelled: Spelled,
+}
+
+impl<'a> Reader<'a> {
+    fn new(words: &'a Words, spelled: Spelled) -> Result<Self> {
+        Ok(Self { words, parts: Parts::group(words, spelled)?, spelled })
     }
-    let author = match written {
-        Some(author) => author,
-        None if rest.is_empty() => return Err(ErrorKind::MissingRole.into()),
-        None if !first.is_empty() && (rest.len() > 1 || has_channel || names_a_tool(first)) => {
-            // 0.0.8 takes the bare role behind a tool's name for a second mention of it.
-            let is_bare_role = |next: &&Word| {
-                next.kind == Kind::Plain && words.bytes(next.text.clone()) == b"tool"
-            };
-            if rest.get(1).is_some_and(is_bare_role) {
-                rest.remove(1);
-            }
-            Author::new(Role::Tool, first)
+
+    fn read(&mut self, given: Given) -> Result<Header> {
+        if self.parts.channel == Some("") {
+            return Err(ErrorKind::EmptyChannel.into());
         }
-        None => return Err(ErrorKind::UnknownRole { role: shown(words, rest[0])? }.into()),
-    };
-    rest.remove(0);
-    Ok(author)
-}
-
-/// The recipient and the content type, from the last words backwards. What has no place stays.
-fn take_fields(words: &Words, rest: &mut Vec<&Word>) -> Result<(Option<String>, Option<String>)> {
-    let mut content_type = take_constrained(words, rest)?;
-    let Some(&last) = rest.last() else {
-        return Ok((None, content_type));
-    };
-    if last.kind != Kind::Plain {
-        return Ok((None, content_type));
-    }
-    let word = text(words, last)?;
-    if content_type.is_none() && rest.len() > 1 && !word.starts_with(TO) {
-        content_type = Some(word.to_owned());
-        rest.pop();
-    }
-    let recipient = match rest.last() {
-        Some(word) if word.kind == Kind::Plain => Some(recipient_of(text(words, word)?).to_owned()),
-        _ => None,
-    };
-    if recipient.is_some() {
-        rest.pop();
-    }
-    Ok((recipient, content_type))
-}
-
-/// A content type behind `<|constrain|>`, where it ends the header. White space between the
-/// marker and its word belongs to it, so that the guide's `<|constrain|> json` reads back as
-/// it was written.
-fn take_constrained(words: &Words, rest: &mut Vec<&Word>) -> Result<Option<String>> {
-    let (marker, end) = match rest[..] {
-        [.., marker] if marker.kind == Kind::Constrain => (marker, marker.text.end),
-        [.., marker, word] if is_spaced_pair(words, marker, word) => {
-            rest.pop();
-            (marker, word.text.end)
+        let author = match given {
+            Given::Nothing => self.take_author()?,
+            Given::Role(role) => self.take_given(role),
+            Given::Waiting(role) => self.take_role().unwrap_or_else(|| self.take_given(role)),
+            Given::Fallback(role) => self.take_author_or(role),
+        };
+        let content_type = self.take_content_type()?;
+        let recipient = self.take_recipient();
+        if self.parts.list.is_empty() {
+            let channel = self.parts.channel.map(str::to_owned);
+            return Ok(Header { author, recipient, channel, content_type });
         }
-        _ => return Ok(None),
-    };
-    rest.pop();
-    let value = utf8(words.bytes(marker.text.start..end))?;
-    Ok(Some(format!("{CONSTRAIN}{value}")))
+        let left = self.parts.list.iter().map(|part| self.parts.shown(self.words, part));
+        let text = left.collect::<Vec<_>>().join(" ");
+        Err(ErrorKind::UnexpectedInHeader { text }.into())
+    }
+
+    /// Where the first part is that is more than a marker without a place, if it is plain.
+    fn first_at(&self) -> Option<usize> {
+        let at = self.parts.list.iter().position(|part| part.kind != Kind::Noise)?;
+        (self.parts.list[at].kind == Kind::Plain).then_some(at)
+    }
+
+    /// The text of that part; empty if there is none.
+    fn first(&self) -> &'a str {
+        self.first_at().map_or("", |at| self.parts.list[at].value)
+    }
+
+    fn drop_first(&mut self) {
+        if let Some(at) = self.first_at() {
+            self.parts.list.remove(at);
+        }
+    }
+
+    /// The author where the caller knows the role.
+    fn take_given(&mut self, role: Role) -> Author {
+        if self.first() == role.as_str() {
+            self.drop_first();
+        }
+        role.into()
+    }
+
+    /// The author, if the first word is a role.
+    fn take_role(&mut self) -> Option<Author> {
+        let author = author_of(self.first())?;
+        self.drop_first();
+        Some(author)
+    }
+
+    /// The author where the header has to say it.
+    fn take_author(&mut self) -> Result<Author> {
+        if let Some(author) = self.take_role() {
+            return Ok(author);
+        }
+        let Some(part) = self.parts.list.first() else {
+            return Err(ErrorKind::MissingRole.into());
+        };
+        let name = part.value;
+        let has_channel = self.parts.channel.is_some();
+        let is_tool = part.kind == Kind::Plain
+            && (names_a_tool(name) || has_channel && !is_run_of_names(name));
+        // A word that begins with a marker counts for 0.0.8, as a spelled one does.
+        let has_more = self.parts.list.len() > 1 || self.spelled == Spelled::Misplaced;
+        if !has_more && !is_tool {
+            let role = self.parts.shown(self.words, part);
+            return Err(ErrorKind::UnknownRole { role }.into());
+        }
+        self.parts.list.remove(0);
+        self.drop_second_role();
+        // A marker is not a name. Where there is none, the word of the role takes its place, so
+        // that the message can be rendered.
+        let name = if name.is_empty() { Role::Tool.as_str() } else { name };
+        Ok(Author::new(Role::Tool, name))
+    }
+
+    /// The author that the header names, else the given role; a word that names an unknown role
+    /// is left out.
+    fn take_author_or(&mut self, role: Role) -> Author {
+        if self.first().starts_with(TO) {
+            return role.into();
+        }
+        self.take_author().unwrap_or_else(|_| {
+            self.drop_first();
+            role.into()
+        })
+    }
+
+    /// 0.0.8 takes the bare role behind a tool's name for a second mention of it.
+    fn drop_second_role(&mut self) {
+        let is_role = |part: &Part<'_>| {
+            part.kind == Kind::Plain && part.is_whole() && part.value == Role::Tool.as_str()
+        };
+        if self.parts.list.first().is_some_and(is_role) {
+            self.parts.list.remove(0);
+        }
+    }
+
+    /// The content type is the last word: behind `<|constrain|>`, or of more than one, or a
+    /// word that is one by itself.
+    ///
+    /// To tell whether it is the only one, what begins with a marker without a place counts as a
+    /// word, as it does for 0.0.8. It is no field, and goes.
+    fn take_content_type(&mut self) -> Result<Option<String>> {
+        let list = &mut self.parts.list;
+        let at = list.iter().rposition(|part| part.kind != Kind::Noise).unwrap_or_default();
+        list.retain(|part| part.kind != Kind::Noise);
+        let Some(last) = list.last() else { return Ok(None) };
+        if let [.., marker, word] = &list[..] {
+            let (before, behind) = (marker.first(self.words), word.first(self.words));
+            if is_spaced_pair(self.words, before, behind) {
+                let end = behind.text.start + word.value.len();
+                let text = utf8(self.words.bytes(before.text.start..end))?;
+                list.truncate(list.len() - 2);
+                return Ok(Some([CONSTRAIN, text].concat()));
+            }
+        }
+        let content_type = match last.kind {
+            Kind::Constrain => [CONSTRAIN, last.value].concat(),
+            _ if last.value.starts_with(TO) => return Ok(None),
+            _ if at > 0 || is_content_type(last.value) => last.value.to_owned(),
+            _ => return Ok(None),
+        };
+        list.pop();
+        Ok(Some(content_type))
+    }
+
+    /// The last word that the content type leaves. A second `<|constrain|>` is none.
+    fn take_recipient(&mut self) -> Option<String> {
+        let last = self.parts.list.pop()?;
+        (last.kind != Kind::Constrain).then(|| recipient_of(last.value).to_owned())
+    }
 }
 
-/// Whether two words are a bare `<|constrain|>` and, behind white space, its word.
+/// Whether two words are a bare `<|constrain|>` and, behind white space, its word. The white space
+/// belongs to the content type, so that the guide's `<|constrain|> json` reads back as it was
+/// written.
 pub(super) fn is_spaced_pair(words: &Words, marker: &Word, word: &Word) -> bool {
     marker.kind == Kind::Constrain
         && marker.text.is_empty()
@@ -156,25 +226,29 @@ pub(super) fn names_a_tool(word: &str) -> bool {
     word.contains('.') || word == "python" || word == "browser" || word.starts_with(TO)
 }
 
+/// Whether a word is nothing but roles and channels, in any case of letters: `final`,
+/// `assistantassistant`, `Assistant`. Models write these where a role is due, and no tool is
+/// called so.
+pub(super) fn is_run_of_names(word: &str) -> bool {
+    let names = || Role::ALL.iter().map(Role::as_str).chain(CHANNELS);
+    let behind = |rest: &[u8], name: &str| {
+        let (start, rest) = rest.split_at_checked(name.len())?;
+        start.eq_ignore_ascii_case(name.as_bytes()).then_some(rest.len())
+    };
+    let mut rest = word.as_bytes();
+    // No name begins with another, so the one that fits is the one.
+    while let Some(left) = names().find_map(|name| behind(rest, name)) {
+        rest = &rest[rest.len() - left..];
+    }
+    rest.is_empty()
+}
+
+/// Whether a word is a content type even where it stands alone. Any other is a recipient there.
+fn is_content_type(word: &str) -> bool {
+    CONTENT_TYPES.contains(&word)
+}
+
 /// The recipient that a word names, with or without `to=`.
 pub(super) fn recipient_of(word: &str) -> &str {
     word.strip_prefix(TO).unwrap_or(word)
-}
-
-fn text<'a>(words: &'a Words, word: &Word) -> Result<&'a str> {
-    utf8(words.bytes(word.text.clone()))
-}
-
-/// A word as an error shows it, with its marker.
-fn shown(words: &Words, word: &Word) -> Result<String> {
-    let text = text(words, word)?;
-    Ok(match word.kind {
-        Kind::Constrain => format!("{CONSTRAIN}{text}"),
-        _ => text.to_owned(),
-    })
-}
-
-fn utf8(bytes: &[u8]) -> Result<&str> {
-    std::str::from_utf8(bytes)
-        .map_err(|error| ErrorKind::InvalidUtf8 { valid_up_to: error.valid_up_to() }.into())
 }

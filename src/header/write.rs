@@ -1,7 +1,8 @@
 //! Writing a header.
 
-use super::read::names_a_tool;
-use super::repair::{NameRun, begins_value, is_glued_channel};
+use super::parts::channel_value;
+use super::read::{is_run_of_names, names_a_tool};
+use super::repair::{begins_value, is_glued_channel};
 use super::{CONSTRAIN, TO};
 use crate::chat::{HeaderFields, Role};
 use crate::error::{ErrorKind, Result};
@@ -137,7 +138,7 @@ pub(crate) fn check(header: HeaderFields<'_>) -> Result<()> {
     }
     if let Some(channel) = channel {
         check_word("channel", channel)?;
-        if is_glued_channel(channel) {
+        if channel_value(channel) != channel || is_glued_channel(channel) {
             return unsafe_field("channel", channel, "it reads as a channel with text glued to it");
         }
     }
@@ -147,7 +148,8 @@ pub(crate) fn check(header: HeaderFields<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A single word beyond the author reads as the recipient, unless its marker tells otherwise.
+/// A single word beyond the author reads as the recipient, or as a guess, unless its marker tells
+/// otherwise.
 fn check_content_type(content_type: &str, recipient: Option<&str>) -> Result<()> {
     let constrained = content_type.strip_prefix(CONSTRAIN);
     if constrained.is_none() && recipient.is_none() {
@@ -164,7 +166,7 @@ fn check_tool_name(name: &str, is_alone: bool) -> Result<()> {
     let role = name.split(':').next().unwrap_or(name);
     match Role::try_from(role) {
         Ok(Role::Tool) if role == name => return Ok(()),
-        Ok(Role::Tool) | Err(_) if NameRun::read(name).is_none() => {}
+        Ok(Role::Tool) | Err(_) if !is_run_of_names(name) => {}
         _ => return unsafe_field("name", name, "must not read as a role or a channel"),
     }
     if is_alone && !names_a_tool(name) {

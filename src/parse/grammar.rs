@@ -7,7 +7,7 @@ use super::stream::StreamableParser;
 use super::utf8::Utf8Decoder;
 use crate::chat::{Content, Message, TextContent};
 use crate::error::{Error, ErrorKind, Result};
-use crate::header::{self, Header};
+use crate::header::{self, Given, Header};
 use crate::tokenizer::special;
 
 /// The tokens at which a message ends.
@@ -32,7 +32,12 @@ impl StreamableParser {
         Ok(())
     }
 
-    /// In a header: its tokens are gathered, and those that cannot stand in one are found.
+    /// In a header: its tokens are gathered until `<|message|>`.
+    ///
+    /// A stop token raises nothing here, nor does any other marker out of its place: 0.0.8 raised
+    /// no sooner than at `<|message|>`, and those who skip errors tell from the one at the end of
+    /// the tokens that the message was never read. A `<|start|>` does, since 0.0.8 lost the next
+    /// message to it, and an id that does not exist.
     pub(super) fn on_header(&mut self, token: u32, index: usize) -> Result<()> {
         let State::Header(header) = &mut self.state else { return Ok(()) };
         if header.begin == Begin::Stray {
@@ -41,36 +46,44 @@ impl StreamableParser {
             return Ok(());
         }
         match token {
-            special::MESSAGE => return self.end_header(index),
+            special::MESSAGE => self.end_header(index),
             special::START if header.begin == Begin::Given && header.from == index => {
                 // A whole message although its role was given: the header names its own.
-                self.given_role = None;
                 header.begin = Begin::Start;
-                return Ok(());
+                if !self.strict {
+                    self.given_role = None;
+                }
+                Ok(())
             }
-            special::CHANNEL if !std::mem::replace(&mut header.has_channel, true) => return Ok(()),
-            special::CONSTRAIN if !std::mem::replace(&mut header.has_constrain, true) => {
-                return Ok(());
+            special::CHANNEL | special::CONSTRAIN => Ok(()),
+            _ if !self.strict => {
+                self.on_lenient_header(token, index);
+                Ok(())
             }
-            _ => {}
+            special::START => self.start_over(index),
+            _ if self.tokenizer.token_bytes(token).is_none() => {
+                header.unknown.get_or_insert(index);
+                Err(Error::at(ErrorKind::InvalidToken { token }, index))
+            }
+            _ => Ok(()),
         }
-        if !self.strict {
-            self.on_lenient_header(token, index);
+    }
+
+    /// `<|start|>` inside a header, which is given up. If the next one names no author, it is the
+    /// same one's: 0.0.8 read both as one header.
+    fn start_over(&mut self, index: usize) -> Result<()> {
+        let next = State::Header(HeaderState::new(index, Begin::StartOver));
+        let State::Header(header) = std::mem::replace(&mut self.state, next) else { return Ok(()) };
+        self.words.split(self.tokenizer, &self.tokens[header.body()..index]);
+        if let State::Header(next) = &mut self.state {
+            next.broken_off = header::role(&self.words).or(header.broken_off);
+        }
+        if header.unknown.is_some() {
+            // Its error was raised.
             return Ok(());
         }
-        if self.tokenizer.is_special_token(token) {
-            self.state = match token {
-                special::START => State::Header(HeaderState::new(index, Begin::Start)),
-                _ => State::Start,
-            };
-            let text = self.text_of(index..index + 1);
-            return Err(Error::at(ErrorKind::UnexpectedInHeader { text }, index));
-        }
-        if self.tokenizer.token_bytes(token).is_none() {
-            self.state = State::Start;
-            return Err(Error::at(ErrorKind::InvalidToken { token }, index));
-        }
-        Ok(())
+        let text = self.text_of(index..index + 1);
+        Err(Error::at(ErrorKind::UnexpectedInHeader { text }, index))
     }
 
     /// `<|message|>`: the header is complete.
@@ -80,11 +93,26 @@ impl StreamableParser {
             self.open_repaired(&header, index);
             return Ok(());
         }
+        if let Some(unknown) = header.unknown {
+            let token = self.tokens[unknown];
+            return Err(Error::at(ErrorKind::InvalidToken { token }, index));
+        }
         self.words.split(self.tokenizer, &self.tokens[header.body()..index]);
-        let read = header::read(&self.words, self.given_role, header.names_author())
+        let read = header::read(&self.words, self.given(&header))
             .map_err(|error| error.at_token(index))?;
         self.open(header.from, index, read);
         Ok(())
+    }
+
+    /// What is known of the author of a header.
+    fn given(&self, header: &HeaderState) -> Given {
+        match (self.given_role, header.begin) {
+            (None, _) => header.broken_off.map_or(Given::Nothing, Given::Fallback),
+            (Some(role), Begin::Given) => Given::Role(role),
+            // The given role is that of the first tokens.
+            (Some(role), _) if header.from == 0 => Given::Fallback(role),
+            (Some(role), _) => Given::Waiting(role),
+        }
     }
 
     pub(super) fn open(&mut self, from: usize, index: usize, header: Header) {

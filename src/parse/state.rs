@@ -71,10 +71,13 @@ pub(super) struct HeaderState {
     /// Its first token: `<|start|>` if it began with one.
     pub(super) from: usize,
     pub(super) begin: Begin,
-    pub(super) has_channel: bool,
-    pub(super) has_constrain: bool,
     /// At how many tokens lenient parsing looks whether this still is a header.
     pub(super) next_look: usize,
+    /// The index of the first id that does not exist: the header cannot be read. Only in strict
+    /// parsing.
+    pub(super) unknown: Option<usize>,
+    /// The role of the header that this one broke off. Only in strict parsing.
+    pub(super) broken_off: Option<Role>,
 }
 
 /// How a header began.
@@ -84,6 +87,8 @@ pub(super) enum Begin {
     Given,
     /// With `<|start|>`.
     Start,
+    /// With `<|start|>` inside another header, which was given up; only in strict parsing.
+    StartOver,
     /// Between messages without `<|start|>`: the assistant's; only in lenient parsing.
     Unmarked,
     /// Inside the content of another message: the assistant's; only in lenient parsing.
@@ -96,7 +101,7 @@ pub(super) enum Begin {
 impl HeaderState {
     pub(super) fn new(from: usize, begin: Begin) -> Self {
         let next_look = HELD_AT_MOST + 1;
-        Self { from, begin, has_channel: false, has_constrain: false, next_look }
+        Self { from, begin, next_look, unknown: None, broken_off: None }
     }
 
     /// Whether a role in the header counts for more than a given one.
@@ -112,7 +117,7 @@ impl HeaderState {
 
     /// Where the header's words begin.
     pub(super) fn body(&self) -> usize {
-        self.from + usize::from(self.begin == Begin::Start)
+        self.from + usize::from(matches!(self.begin, Begin::Start | Begin::StartOver))
     }
 }
 

@@ -7,7 +7,7 @@ use super::options::{ParseConfig, ParseOptions};
 use super::state::{Begin, Delta, HeaderData, HeaderState, Open, State, StateData, StreamState};
 use crate::chat::{Content, HeaderFields, Message, Role};
 use crate::error::{Error, ErrorKind, Result};
-use crate::header::{self, Prefill, Tools, Words};
+use crate::header::{self, Given, Prefill, Tools, Words};
 use crate::tokenizer::Tokenizer;
 
 /// Parses tokens to messages while they arrive.
@@ -247,7 +247,7 @@ impl StreamableParser {
     /// A prompt's last header begins a message that the prompt does not hold.
     fn report_prompt_end(&mut self, header: &HeaderState) {
         self.words.split(self.tokenizer, &self.tokens[header.body()..]);
-        if let Ok(read) = header::read(&self.words, None, true) {
+        if let Ok(read) = header::read(&self.words, Given::Nothing) {
             self.report_start(header.from..self.tokens.len(), &read);
         }
     }

@@ -19,20 +19,35 @@ UNKNOWN = 300_000
 
 #: Difference, the role given, and the stream: text whose markers are tokens, and token ids.
 STREAMS: list[tuple[str, Optional[str], list[Part]]] = [
-    ("marker-in-header", "assistant", ["<|channel|>final<|end|>"]),
-    ("marker-in-header", "assistant", ["<|channel|>final<|start|>assistant<|message|>hi<|end|>"]),
-    ("marker-in-header", "assistant", [" to=f<|channel|>commentary<|channel|>final<|message|>x"]),
-    ("marker-in-header", None, ["<|start|>assistant<|endoftext|><|message|>x<|end|>"]),
+    ("start-in-header", None, ["<|start|>user to=f<|start|>assistant<|message|>hi<|end|>"]),
+    ("start-in-header", None, ["<|start|>user<|start|><|channel|>final<|message|>hi<|end|>"]),
+    ("misplaced-marker", "assistant", ["<|channel|>final<|end|><|message|>x<|end|>"]),
+    ("misplaced-marker", "assistant", [" to=f<|return|>x<|channel|>final json<|message|>x<|end|>"]),
+    ("misplaced-marker", None, ["<|start|>assistant<|endoftext|><|message|>x<|end|>"]),
+    ("misplaced-marker", None, ["<|start|><|end|> to=f<|message|>x<|end|>"]),
     ("unknown-token-in-header", "assistant", ["<|channel|>final", UNKNOWN, "<|message|>x<|end|>"]),
+    (
+        "unknown-token-in-header",
+        None,
+        ["<|start|>user", UNKNOWN, "<|start|>user<|message|>x<|end|>"],
+    ),
     ("unknown-token-in-content", "assistant", ["<|message|>a", UNKNOWN, "b<|end|>"]),
     ("start-with-given-role", "assistant", ["<|start|>user<|message|>hi<|end|>"]),
+    ("start-with-given-role", "assistant", ["<|start|>\n<|channel|>final<|message|>hi<|end|>"]),
+    ("start-with-given-role", "assistant", ["<|start|>final<|channel|>final<|message|>hi<|end|>"]),
     ("start-names-role", "assistant", ["a b c<|message|>x<|start|>user<|message|>hi<|end|>"]),
     ("trailing-start", None, ["<|start|>user<|message|>hi<|end|><|start|>assistant"]),
     ("undecodable-header", "assistant", ["<|channel|>final", BROKEN, "<|message|>x<|end|>"]),
     ("channel-value", "assistant", ["<|channel|>a<b<|message|>x<|end|>"]),
-    ("channel-value", "assistant", ["<|channel|>final\u00a0a<|message|>x<|end|>"]),
-    ("outer-white-space", None, ["<|start|>user\u00a0<|message|>x<|end|>"]),
+    ("channel-value", "assistant", ["<|channel|>final<b<|message|>x<|end|>"]),
+    ("channel-value", "assistant", [" to=f<|channel|>final\u00a0a<|message|>x<|end|>"]),
     ("constrain-as-role", None, ["<|start|><|constrain|>json a<|message|>x<|end|>"]),
+    ("constrain-as-recipient", "assistant", ["<|channel|>final <|constrain|>json a<|message|>{}"]),
+    (
+        "constrain-as-recipient",
+        "assistant",
+        ["<|constrain|> <|channel|>final json<|message|>{}"],
+    ),
     (
         "constrain-with-space",
         "assistant",
@@ -43,8 +58,8 @@ STREAMS: list[tuple[str, Optional[str], list[Part]]] = [
         "assistant",
         ["<|channel|>final <|constrain|>json<|message|>{}"],
     ),
-    ("constrain-before-word", "assistant", ["<|channel|>final <|constrain|>json a<|message|>{}"]),
-    ("constrain-before-word", "assistant", ["<|constrain|> <|channel|>final json<|message|>{}"]),
+    ("content-type-alone", "assistant", ["<|channel|>final json<|message|>{}<|end|>"]),
+    ("content-type-alone", None, ["<|start|>assistant code<|message|>{}<|end|>"]),
     ("named-author", None, ["<|start|>user:bob<|message|>hi<|end|>"]),
     ("tool-without-recipient", None, ["<|start|>f<|channel|>commentary<|message|>1<|end|>"]),
     ("tool-without-recipient", None, ["<|start|>functions.f<|message|>1<|end|>"]),
@@ -53,6 +68,28 @@ STREAMS: list[tuple[str, Optional[str], list[Part]]] = [
     ("delta-behind", "assistant", ["<|message|>x", BROKEN, "<|end|>"]),
     ("content-tokens-as-fed", "assistant", ["<|message|><|channel|><|end|>"]),
 ]
+
+
+#: Two differences at once: what follows the first channel was a part of a word.
+DOUBLED: list[tuple[str, list[Part]]] = [
+    ("final", ["<|channel|>commentary<|channel|>final<|message|>x<|end|>"]),
+    ("commentary", ["<|channel|>commentary<|channel|>foo<|message|>x<|end|>"]),
+    ("foo", ["<|channel|>foo<|channel|>bar<|message|>x<|end|>"]),
+    ("final", ["<|channel|><|channel|>final<|message|>x<|end|>"]),
+    ("commentary", [" to=f<|channel|>commentary<|channel|>commentary json<|message|>x<|end|>"]),
+]
+
+
+@pytest.mark.parametrize(("channel", "parts"), DOUBLED)
+def test_doubled_channel(channel: str, parts: list[Part], oracle: Oracle, ours: Session) -> None:
+    tokens = to_tokens(parts, lambda text: oracle.ask("encode", text, "all", []))
+    stream = Stream(tokens, "assistant")
+    expected = expect(oracle, stream)
+    assert "doubled-channel" in expected.differences
+    actual = watched(ours, stream)
+    assert actual == (expected.snapshots, expected.messages)
+    assert actual[1][0]["channel"] == channel
+    assert actual != watched(oracle, stream)
 
 
 @pytest.mark.parametrize(("difference", "role", "parts"), STREAMS)
@@ -81,7 +118,8 @@ def test_marker_spelled_in_header(oracle: Oracle, ours: Session) -> None:
 
 
 def test_each_is_shown_and_documented() -> None:
-    shown = {difference for difference, _, _ in STREAMS} | {"marker-spelled-in-header"}
+    shown = {difference for difference, _, _ in STREAMS}
+    shown |= {"marker-spelled-in-header", "doubled-channel"}
     assert shown == set(IN_PARSING)
     tests = {name[len("test_elsewhere_") :] for name in globals() if "elsewhere" in name}
     assert tests == {name.replace("-", "_") for name in ELSEWHERE}

@@ -12,13 +12,21 @@ from __future__ import annotations
 
 #: Every difference in strict parsing: what this project does, and what 0.0.8 did instead.
 IN_PARSING = {
-    "marker-in-header": (
-        "A stop token, a start token, a special token without meaning, a second channel or "
-        "constrain marker is refused in a header at once.",
-        "It became part of a word.",
+    "start-in-header": (
+        "<|start|> inside a header raises and begins a new one.",
+        "It became part of a word, and the next message's header too.",
+    ),
+    "misplaced-marker": (
+        "A word ends before a marker that has no place in it: a stop token, a second <|channel|>, a "
+        "special token without meaning.",
+        "The marker, and what followed it, was a part of the word.",
+    ),
+    "doubled-channel": (
+        "Of several channels the last known one counts.",
+        "The first did, and the others were parts of words.",
     ),
     "unknown-token-in-header": (
-        "An id that does not exist is named at once.",
+        "An id that does not exist is named at once, and again at <|message|>.",
         "At <|message|>: could not decode header.",
     ),
     "undecodable-header": (
@@ -46,24 +54,25 @@ IN_PARSING = {
         "It was found in the decoded header.",
     ),
     "channel-value": (
-        "A channel ends at ASCII white space or at a marker.",
-        "It was also cut at any `<` and at other white space, the rest glued to other words.",
-    ),
-    "outer-white-space": (
-        "Words end at ASCII white space only.",
-        "Other white space, too, was taken off both ends of a header.",
+        "A channel ends at white space or a marker; before a `<` only if a known one stands there. "
+        "What follows is no part of the word before it.",
+        "It was cut at any `<`, and the rest glued to the word before it.",
     ),
     "constrain-as-role": (
-        "`<|constrain|>json` is never a role.",
-        "It was a tool of that name when a word followed.",
+        "`<|constrain|>json` in an author's place is a tool named `json`.",
+        "The tool's name had the marker.",
     ),
-    "constrain-before-word": (
-        "`<|constrain|>json` is never a recipient.",
-        "It was one when a word followed.",
+    "constrain-as-recipient": (
+        "`<|constrain|>json` before the content type is no recipient.",
+        "It was one.",
     ),
     "constrain-without-recipient": (
         "`<|constrain|>json` is the content type without a recipient, too.",
         "It was the recipient then.",
+    ),
+    "content-type-alone": (
+        "`json`, `code` or `text` alone is the content type.",
+        "It was the recipient.",
     ),
     "constrain-with-space": (
         "`<|constrain|> json` is one content type.",
@@ -74,7 +83,8 @@ IN_PARSING = {
         "An unknown role.",
     ),
     "tool-without-recipient": (
-        "A name is a tool's if it has a dot, is python or browser, or a channel follows.",
+        "A name is a tool's if it has a dot, is python or browser, or the header has a channel and "
+        "the name is no role, channel or run of these.",
         "Without a recipient it was an unknown role.",
     ),
     "delta-behind": (
@@ -133,10 +143,17 @@ ELSEWHERE = {
 #: Of these errors the beginning stays, and what it quotes.
 DISALLOWED = "Encountered text corresponding to disallowed special token '"
 UNDECODABLE = "Invalid utf-8"
+#: Ends what is known of an error's text.
+ELLIPSIS = "…"
 
 
-def fixed_part(error: str) -> str:
-    """The part of an error's text that stays the same ("error-wording")."""
+def fixed_part(error: str, wanted: str = "") -> str:
+    """The part of an error's text that stays the same ("error-wording").
+
+    Where the wanted text ends with an ellipsis, nothing is known of what follows it.
+    """
+    if wanted.endswith(ELLIPSIS) and error.startswith(wanted[:-1]):
+        return wanted
     if DISALLOWED in error:
         return DISALLOWED + error.partition(DISALLOWED)[2].partition("'")[0]
     return UNDECODABLE if UNDECODABLE in error else error

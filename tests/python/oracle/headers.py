@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass, field, replace
 from typing import Any, Optional
 
-from .streams import CHANNEL, CONSTRAIN, ROLE_WORDS
+from .differences import ELLIPSIS
+from .streams import CHANNEL, CONSTRAIN, OTHER_SPECIALS, ROLE_WORDS, STOPS
 
 ASCII_BLANKS = " \t\n\r\x0c"
 OTHER_BLANKS = (
@@ -13,12 +15,22 @@ OTHER_BLANKS = (
     "\u2028\u2029\u202f\u205f\u3000"
 )
 
-#: What `read` is given in the place of a marker, for ordinary text.
-TEXT = -1
+#: Stand for markers where a header's text is searched: <|channel|>, <|constrain|>, any other,
+#: and the place from which the first channel was taken. No text has these code points.
+CHANNEL_SIGN, CONSTRAIN_SIGN, OTHER_SIGN, GAP = "\ufdd0", "\ufdd1", "\ufdd2", "\ufdd3"
+SIGNS = CHANNEL_SIGN + CONSTRAIN_SIGN + OTHER_SIGN
+SIGN_OF = {
+    **dict.fromkeys([*STOPS, *OTHER_SPECIALS], OTHER_SIGN),
+    CHANNEL: CHANNEL_SIGN,
+    CONSTRAIN: CONSTRAIN_SIGN,
+}
 #: Letters that 0.0.8 reads like any other, in place of those that it stumbles over.
-STAND_INS = {letter: chr(0x2460 + number) for number, letter in enumerate("<" + OTHER_BLANKS)}
+STAND_INS = {"<": chr(0x2460)}
 #: A word that turns a reading of 0.0.8's into the one that is meant; never seen in the end.
 FILLER = "filler"
+#: Words that are content types where they stand alone.
+CONTENT_TYPES = ["json", "code", "text"]
+CHANNELS = ["analysis", "commentary", "final"]
 
 
 @dataclass
@@ -29,6 +41,10 @@ class Word:
     constrained: bool = False
     #: White space between the marker and its word.
     blanks: str = ""
+    #: Whether it begins with a marker that has no place there: no field.
+    misplaced: bool = False
+    #: Whether a marker that has no place there, and what follows it, was cut off.
+    cut: bool = False
 
     def spelled(self) -> str:
         return ("<|constrain|>" if self.constrained else "") + self.blanks + self.text
@@ -40,6 +56,14 @@ class Header:
 
     words: list[Word] = field(default_factory=list)
     channel: Optional[str] = None
+    #: How many channel markers it has.
+    channels: int = 0
+    #: Whether 0.0.8 ends its channel at white space that is not ASCII, or at a `<`.
+    ended_by_other: bool = False
+    #: Whether markers that its words spelled were cut off.
+    spelled: bool = False
+    #: The difference that took its author's word away.
+    without_author: Optional[str] = None
 
 
 @dataclass
@@ -58,13 +82,8 @@ class Mended:
         return None if published is None else _own_letters(published)
 
     def error(self, text: str) -> str:
-        """An error of 0.0.8's with the header's own letters, escaped where it quotes."""
-        if not text.startswith("unexpected tokens"):
-            return _own_letters(text)
-        for letter, stand_in in STAND_INS.items():
-            escaped = letter if letter == "<" else f"\\u{{{ord(letter):x}}}"
-            text = text.replace(stand_in, escaped)
-        return text
+        """An error of 0.0.8's up to what it quotes of the header, which is not the stand-in's."""
+        return text.partition(": ")[0] + ELLIPSIS
 
 
 def _own_letters(text: str) -> str:
@@ -76,71 +95,126 @@ def _own_letters(text: str) -> str:
 # Reading.
 
 
-def read(pieces: list[tuple[int, str]]) -> Header:
-    """Reads a header from its markers and the ordinary text between them, as (token, text)."""
-    header = Header()
-    marker = 0
-    for token, text in pieces:
-        if token in (CHANNEL, CONSTRAIN):
-            _close(marker, "", header)
-            marker = token
-        else:
-            _close(marker, text, header)
-            marker = 0
-    _close(marker, "", header)
-    _part_unless_last(header.words)
+def read(text: str) -> Header:
+    """Reads a header from its text, in which signs stand for markers."""
+    header = Header(channels=text.count(CHANNEL_SIGN))
+    values = [_channel_value(part) for part in text.split(CHANNEL_SIGN)[1:]]
+    known = [value for value in values if value in CHANNELS]
+    if values:
+        header.channel = (known[-1:] or [value for value in values if value] or [""])[0]
+        text = _without_first_channel(text, values[0], header)
+    text = text.replace(CONSTRAIN_SIGN, " " + CONSTRAIN_SIGN)
+    text = text.strip(ASCII_BLANKS + OTHER_BLANKS + GAP)
+    for word, behind in re.findall(f"([^{ASCII_BLANKS}]+)([{ASCII_BLANKS}]*)", text):
+        if word != GAP:
+            header.words.append(_word(word, behind))
+        elif header.words:
+            header.words[-1].blanks = ""
+    if header.words:
+        _trim(header.words[0], header.words[0].text.lstrip(OTHER_BLANKS))
+        _trim(header.words[-1], header.words[-1].text.rstrip(OTHER_BLANKS))
     return header
 
 
-def _close(marker: int, text: str, header: Header) -> None:
-    """Reads a marker's word and the ordinary words behind it."""
-    if marker == 0:
-        header.words += _words(text)
-        return
-    end = next((place for place, letter in enumerate(text) if letter in ASCII_BLANKS), len(text))
-    if marker == CHANNEL:
-        header.channel = text[:end]
-        header.words += _words(text[end:])
-        return
-    words = _words(text[end:])
-    if end == 0 and words:
-        blanks = text[: len(text) - len(text.lstrip(ASCII_BLANKS))]
-        header.words.append(Word(words.pop(0).text, True, blanks))
+def _trim(word: Word, text: str) -> None:
+    """A word at an end of the header loses white space there, before what was cut off too."""
+    if not word.constrained and text == "":
+        word.misplaced = True
+    if not word.constrained or word.text.startswith(text):
+        word.text = text
+
+
+def _channel_value(text: str) -> str:
+    value = re.split(f"[{ASCII_BLANKS}{OTHER_BLANKS}{SIGNS}]", text, maxsplit=1)[0]
+    known = value.partition("<")[0]
+    return known if known in CHANNELS else value
+
+
+def _without_first_channel(text: str, value: str, header: Header) -> str:
+    """Takes the first channel out. What follows it touches what stands before it, as in 0.0.8."""
+    before, _, behind = text.partition(CHANNEL_SIGN)
+    rest = behind[len(value) :]
+    header.ended_by_other = (rest != "" and rest[0] in OTHER_BLANKS + "<") or "<" in value
+    is_glued = before != "" and before[-1] not in ASCII_BLANKS
+    word = re.split(f"[{ASCII_BLANKS}{SIGNS}]", rest, maxsplit=1)[0]
+    if is_glued and word:
+        rest = OTHER_SIGN + rest
+    elif word.strip(OTHER_BLANKS) and word[0] in OTHER_BLANKS:
+        rest = rest.lstrip(OTHER_BLANKS)
+    elif "<" in value + word:
+        rest = OTHER_SIGN + rest
     else:
-        header.words.append(Word(text[:end], True))
-    header.words += words
+        rest = rest[len(word) :]
+    return before + GAP + rest
 
 
-def _words(text: str) -> list[Word]:
-    for blank in ASCII_BLANKS:
-        text = text.replace(blank, " ")
-    return [Word(word) for word in text.split(" ") if word]
-
-
-def _part_unless_last(words: list[Word]) -> None:
-    """White space behind <|constrain|> joins only the last word, and no recipient, to it."""
-    for place, word in enumerate(words):
-        if word.blanks and (place + 1 < len(words) or word.text.startswith("to=")):
-            words[place : place + 1] = [Word("", True), Word(word.text)]
+def _word(text: str, behind: str) -> Word:
+    constrained = text.startswith(CONSTRAIN_SIGN)
+    value = text[1:] if constrained else text
+    is_bare = constrained and value == ""
+    value = value.lstrip(GAP) if not constrained else value
+    kept = re.split(f"[{SIGNS}]", value, maxsplit=1)[0]
+    blanks = behind if is_bare else ""
+    cut = len(kept) < len(value)
+    kept = kept.replace(GAP, "")
+    return Word(kept, constrained, blanks, misplaced=not constrained and kept == "", cut=cut)
 
 
 # Mending.
 
 
-def names_other_author(header: Header, given: str) -> bool:
-    """Whether the first word is an author that differs from the given role.
-
-    The word `tool` is a tool of that name; a role that was given has no name.
-    """
-    return _names_author(header) and (header.words[0].text != given or given == "tool")
+def spells_marker(text: str) -> bool:
+    """Whether ordinary text spells a marker that 0.0.8 searches for."""
+    return "<|channel|>" in text or "<|constrain|>" in text
 
 
-def _names_author(header: Header) -> bool:
-    """Whether the first word is a role, or a role and a name; a named tool has no such word."""
-    if not header.words or header.words[0].constrained:
+def without_spelled(text: str) -> str:
+    """The text with words cut at the marker that they spell."""
+    word = f"(^|[{ASCII_BLANKS}])([^{ASCII_BLANKS}{SIGNS}]*)"
+    cut = re.compile(r"<\|(channel|constrain)\|>.*", re.DOTALL)
+    return re.sub(word, lambda found: found[1] + cut.sub("", found[2]), text)
+
+
+def names_role(header: Header) -> bool:
+    """Whether the header says a role, or a role and a name; a named tool has no such word."""
+    first = next((word for word in header.words if not word.misplaced), None)
+    if first is None or first.constrained:
         return False
-    role, colon, _ = header.words[0].text.partition(":")
+    role, colon, _ = first.text.partition(":")
     return role in ROLE_WORDS and not (colon and role == "tool")
+
+
+def names_tool(header: Header) -> bool:
+    """Whether the first word, which is no role, is taken for a tool's name."""
+    if len(header.words) != 1 or header.spelled:
+        return len(header.words) > 0 and (len(header.words) > 1 or header.spelled)
+    first = header.words[0]
+    if first.constrained or first.misplaced:
+        return False
+    stands_alone = "." in first.text or first.text in ("python", "browser")
+    is_name = header.channel is not None and not _is_run_of_names(first.text)
+    return stands_alone or is_name or first.text.startswith("to=")
+
+
+def _is_run_of_names(text: str) -> bool:
+    return (
+        re.fullmatch("|".join([*ROLE_WORDS, *CHANNELS]).join(["(", ")+"]), text, re.I) is not None
+    )
+
+
+def begins_with_recipient(header: Header) -> bool:
+    """Whether the first word that is more than a marker has `to=`."""
+    first = next((word for word in header.words if not word.misplaced), None)
+    return first is not None and not first.constrained and first.text.startswith("to=")
+
+
+def without_author(header: Header, difference: str) -> Header:
+    """The header without the word that names an unknown role, for which the difference is why."""
+    first = next((word for word in header.words if not word.misplaced), None)
+    if first is None or first.constrained:
+        return header
+    words = [word for word in header.words if word is not first]
+    return replace(header, words=words, without_author=difference)
 
 
 def mend(header: Header, given: Optional[str]) -> Optional[Mended]:
@@ -150,13 +224,40 @@ def mend(header: Header, given: Optional[str]) -> Optional[Mended]:
     """
     if header.channel == "":
         return None  # An error for both, whatever the words.
-    mended = Mended(set(), list(header.words))
+    mended = Mended(set(), [replace(word) for word in header.words])
+    author = []
     if given is None and header.words:
-        _author(header, mended)
-    _constrained_words(mended, given)
-    _outer_blanks(mended)
+        if not names_role(header) and not names_tool(header):
+            if header.channels < 2:
+                return None  # An unknown role for both.
+            return Mended({"doubled-channel"}, [Word(FILLER)])
+        author = [_author(header, mended)]
+    if any(word.misplaced or word.cut for word in mended.words) and not header.ended_by_other:
+        mended.differences.add("misplaced-marker")
+    for word, behind in zip(mended.words, mended.words[1:]):
+        word.blanks = "" if behind.misplaced else word.blanks
+    fields = [word for word in mended.words if not word.misplaced]
+    if author:
+        _second_role(fields, author[0])
+    elif given is not None and fields and fields[0].spelled() == given:
+        author = [fields.pop(0)]
+    is_behind = len(fields) == 1 and _is_behind_misplaced(fields[0], mended.words)
+    _join_last(fields, mended)
+    _fields(fields, mended, is_behind)
+    is_named_tool = bool(author) and author[0].text not in ROLE_WORDS
+    if is_named_tool and not fields and not author[0].text.startswith("to="):
+        mended.differences.add("tool-without-recipient")
+        fields.append(Word("to=" + FILLER))
+        mended.put_back["recipient"] = None
+    mended.words = author + fields
     _spelled_markers(mended)
-    return mended if mended.differences or _stand_in(header.channel) != header.channel else None
+    if header.without_author is not None:
+        mended.differences.add(header.without_author)
+    if header.channels > 1:
+        mended.differences.add("doubled-channel")
+    if header.ended_by_other:
+        mended.differences.add("channel-value")
+    return mended if mended.differences else None
 
 
 def stand_in_text(header: Header, mended: Mended) -> str:
@@ -165,85 +266,85 @@ def stand_in_text(header: Header, mended: Mended) -> str:
         ("<|constrain|>" if word.constrained else "") + word.text for word in mended.words
     )
     channel = _stand_in(header.channel)
-    if channel != header.channel:
-        mended.differences.add("channel-value")
     return text if channel is None else f"{text}<|channel|>{channel}"
 
 
-def _author(header: Header, mended: Mended) -> None:
-    first = header.words[0]
-    if first.constrained:
-        if len(header.words) > 1 or first.blanks:
-            mended.differences.add("constrain-as-role")
-            mended.words = [Word("" if first.blanks else first.text, True)]
-        return
+def _author(header: Header, mended: Mended) -> Word:
+    """Takes the author's word out, and gives the one that 0.0.8 is to read."""
+    if not names_role(header):
+        first = mended.words.pop(0)
+        if not first.constrained and not first.cut and not first.misplaced:
+            return first
+        mended.differences.add("constrain-as-role" if first.constrained else "misplaced-marker")
+        mended.put_back["name"] = first.text or "tool"
+        return Word(FILLER)
+    place = next(place for place, word in enumerate(mended.words) if not word.misplaced)
+    first = mended.words.pop(place)
     role, colon, name = first.text.partition(":")
-    if colon and _names_author(header):
+    if first.cut:
+        mended.differences.add("misplaced-marker")
+    if colon:
         mended.differences.add("named-author")
-        mended.words[0] = Word(role)
         mended.put_back["name"] = name
-    elif first.text not in ROLE_WORDS and len(header.words) == 1:
-        stands_alone = "." in first.text or first.text in ("python", "browser")
-        if (stands_alone or header.channel is not None) and not first.text.startswith("to="):
-            mended.differences.add("tool-without-recipient")
-            mended.words.append(Word("to=" + FILLER))
-            mended.put_back["recipient"] = None
+    return Word(role)
 
 
-def _constrained_words(mended: Mended, given: Optional[str]) -> None:
-    """Content types that 0.0.8 takes apart, or takes for recipients."""
-    words = mended.words
-    rest = _behind_role(words, given)
-    if not rest:
+def _second_role(fields: list[Word], author: Word) -> None:
+    """0.0.8 leaves out the word of the role behind a tool's name; not one that was cut."""
+    if author.text not in ROLE_WORDS and fields and fields[0].spelled() == "tool":
+        if fields[0].cut:
+            fields[0] = Word("to=tool")
+        else:
+            fields.pop(0)
+
+
+def _join_last(fields: list[Word], mended: Mended) -> None:
+    """White space behind <|constrain|> joins only the last word, and no recipient, to it."""
+    if len(fields) < 2:
         return
-    if rest[-1].constrained:
-        if rest[-1].blanks:
-            mended.differences.add("constrain-with-space")
-            mended.put_back["content_type"] = rest[-1].spelled()
-            words[-1] = Word(rest[-1].text, True)
-        if len(rest) == 1:
-            mended.differences.add("constrain-without-recipient")
-            mended.put_back["recipient"] = None
-            words.insert(len(words) - 1, Word("to=" + FILLER))
-    elif len(rest) > 1 and rest[-2].constrained and not rest[-1].text.startswith("to="):
-        mended.differences.add("constrain-before-word")
-        words.append(Word(FILLER))
+    marker, word = fields[-2:]
+    if marker.blanks and not word.constrained and not word.text.startswith("to="):
+        mended.differences.add("constrain-with-space")
+        mended.put_back["content_type"] = marker.spelled() + word.text
+        fields[-2:] = [Word(word.text, True)]
 
 
-def _behind_role(words: list[Word], given: Optional[str]) -> list[Word]:
-    """The words that are neither the role nor, for 0.0.8, the role said twice."""
-    role, rest = given, words
-    if role is None:
-        if not words or words[0].constrained:
-            return []
-        role = words[0].text if words[0].text in ROLE_WORDS else "tool"
-        rest = words if role == words[0].text else words[1:]
-    twice = bool(rest) and not rest[0].constrained and rest[0].text == role
-    return rest[1:] if twice else rest
+def _is_behind_misplaced(field: Word, words: list[Word]) -> bool:
+    """Whether a word that begins with a marker without a place stands before a field."""
+    place = next((place for place, word in enumerate(words) if word is field), 0)
+    return any(word.misplaced for word in words[:place])
 
 
-def _outer_blanks(mended: Mended) -> None:
-    """Other white space than ASCII's at either end of the words."""
-    for place in {0, len(mended.words) - 1} if mended.words else ():
-        word = mended.words[place]
-        text = word.text
-        if place == 0 and not word.constrained:
-            kept = text.lstrip(OTHER_BLANKS)
-            text = (_stand_in(text[: len(text) - len(kept)]) or "") + kept
-        if place == len(mended.words) - 1:
-            kept = text.rstrip(OTHER_BLANKS)
-            text = kept + (_stand_in(text[len(kept) :]) or "")
-        if text != word.text:
-            mended.differences.add("outer-white-space")
-            mended.words[place] = Word(text, word.constrained)
+def _fields(fields: list[Word], mended: Mended, is_behind: bool) -> None:
+    """Content types that 0.0.8 takes for recipients.
+
+    A single word behind one that is no field is the content type for both.
+    """
+    if not fields:
+        return
+    last = fields[-1]
+    is_alone = len(fields) == 1 and not last.text.startswith("to=")
+    if len(fields) == 1 and last.constrained:
+        mended.differences.add("constrain-without-recipient")
+    elif is_alone and not is_behind and last.text in CONTENT_TYPES:
+        mended.differences.add("content-type-alone")
+    if len(fields) == 1 and (
+        last.constrained or (is_alone and (is_behind or last.text in CONTENT_TYPES))
+    ):
+        mended.put_back["recipient"] = None
+        fields.insert(0, Word("to=" + FILLER))
+    elif len(fields) == 2 and fields[0].constrained and not last.text.startswith("to="):
+        mended.differences.add("constrain-as-recipient")
+        mended.put_back["recipient"] = None
+        fields[0] = Word("to=" + FILLER)
 
 
 def _spelled_markers(mended: Mended) -> None:
     for place, word in enumerate(mended.words):
-        if "<|channel|>" in word.text or "<|constrain|>" in word.text:
+        if spells_marker(word.text):
             mended.differences.add("marker-spelled-in-header")
-            mended.words[place] = Word(word.text.replace("<", STAND_INS["<"]), word.constrained)
+            mended.words[place] = replace(word, text=word.text.replace("<", STAND_INS["<"]))
 
 
 def _stand_in(text: Optional[str]) -> Optional[str]:
-    return None if text is None else "".join(STAND_INS.get(letter, letter) for letter in text)
+    return None if text is None else text.replace("<", STAND_INS["<"])

@@ -21,6 +21,8 @@ from openai_harmony import (
     load_harmony_encoding,
 )
 
+from . import loops
+
 Json = Any
 #: The families of errors that callers tell apart; anything else goes by its own name.
 FAMILIES = (RuntimeError, ValueError, TypeError, OverflowError, KeyError, AttributeError)
@@ -139,6 +141,10 @@ class Session:
             tokens, role_of(role), strict=strict
         )
         return [message.to_dict() for message in messages]
+
+    def loop(self, name: str, tokens: list[int], role: Optional[str], strict: bool) -> Json:
+        """The outcome of one of `loops`."""
+        return loops.LOOPS[name](self.encoding, tokens, role_of(role), strict)
 
     def start_parser(self, role: Optional[str], strict: bool) -> Json:
         """A new parser takes the place of the one before; gives its first snapshot."""

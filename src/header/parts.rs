@@ -1,0 +1,235 @@
+//! A header's words, grouped as 0.0.8 groups them.
+//!
+//! 0.0.8 searches a header's decoded text: it takes out the first `<|channel|>` with its value,
+//! puts a space before each `<|constrain|>`, and splits the rest at white space. To it, any other
+//! marker is letters of the word that it touches. Strict parsing may refuse only what 0.0.8
+//! refused, so it has to count words as 0.0.8 counts them. A part is such a word; its value is
+//! what stands before the first marker that has no place in it.
+
+use std::ops::Range;
+
+use super::CONSTRAIN;
+use super::words::{Kind, Word, Words};
+use crate::chat::CHANNELS;
+use crate::error::{ErrorKind, Result};
+
+/// A word as 0.0.8 counts them.
+#[derive(Debug)]
+pub(super) struct Part<'a> {
+    /// [`Kind::Noise`] for one that begins with a marker that has no place, and has no value.
+    pub(super) kind: Kind,
+    /// Its text without its marker.
+    pub(super) value: &'a str,
+    /// Which of the header's words it takes up.
+    words: Range<usize>,
+}
+
+impl Part<'_> {
+    /// Whether nothing is glued to the value.
+    pub(super) fn is_whole(&self) -> bool {
+        self.words.len() == 1
+    }
+
+    /// The word that it begins with.
+    pub(super) fn first<'a>(&self, words: &'a Words) -> &'a Word {
+        &words.list()[self.words.start]
+    }
+
+    /// Whether anything is left of it. Without a value, it is but the marker that is glued to it.
+    fn is_left(&mut self) -> bool {
+        if self.kind != Kind::Plain || !self.value.is_empty() {
+            return true;
+        }
+        self.kind = Kind::Noise;
+        !self.is_whole()
+    }
+}
+
+/// What a marker is that ordinary tokens spell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Spelled {
+    /// Text like any other.
+    Text,
+    /// A marker that has no place where it stands.
+    Misplaced,
+}
+
+/// The markers that 0.0.8 searches a header's text for.
+const SEARCHED: [&str; 2] = [CHANNEL, CONSTRAIN];
+const CHANNEL: &str = "<|channel|>";
+
+/// Whether ordinary tokens of a header spell a marker that 0.0.8 searches for.
+pub(super) fn spells_marker(words: &Words) -> bool {
+    let plain = words.list().iter().filter(|word| word.kind == Kind::Plain);
+    plain.map(|word| words.lossy(word.text.clone())).any(|text| until_spelled(&text) < text.len())
+}
+
+/// Where the first spelled marker begins, or the text ends.
+fn until_spelled(text: &str) -> usize {
+    SEARCHED.iter().filter_map(|marker| text.find(marker)).min().unwrap_or(text.len())
+}
+
+/// The channel, and the parts beside it.
+#[derive(Debug, Default)]
+pub(super) struct Parts<'a> {
+    pub(super) list: Vec<Part<'a>>,
+    /// The value that counts; empty if `<|channel|>` stands alone.
+    pub(super) channel: Option<&'a str>,
+    /// Which of the header's words is its first channel, and what follows the value of that one.
+    first_channel: Option<(usize, &'a str)>,
+    /// Where the text ends that the next word is glued to, if it begins there.
+    glue: Option<usize>,
+}
+
+impl<'a> Parts<'a> {
+    /// Groups the words of a header.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::InvalidUtf8`].
+    pub(super) fn group(words: &'a Words, spelled: Spelled) -> Result<Self> {
+        let mut parts = Self::default();
+        for (index, word) in words.list().iter().enumerate() {
+            let text = utf8(words.bytes(word.text.clone()))?;
+            match word.kind {
+                Kind::Channel if parts.first_channel.is_none() => {
+                    parts.take_channel(index, word, text);
+                    continue;
+                }
+                Kind::Channel => {
+                    parts.settle_channel(text);
+                    parts.misplaced(index, word);
+                }
+                Kind::Noise => parts.misplaced(index, word),
+                Kind::Plain if parts.is_glued(word) => parts.extend(index),
+                Kind::Plain if spelled == Spelled::Misplaced => {
+                    let value = &text[..until_spelled(text)];
+                    if !value.is_empty() {
+                        parts.begin(Kind::Plain, value, index);
+                    }
+                }
+                Kind::Plain | Kind::Constrain => parts.begin(word.kind, text, index),
+            }
+            parts.glue = Some(word.text.end);
+        }
+        parts.trim();
+        Ok(parts)
+    }
+
+    fn is_glued(&self, word: &Word) -> bool {
+        self.glue == Some(word.text.start)
+    }
+
+    fn begin(&mut self, kind: Kind, value: &'a str, index: usize) {
+        self.list.push(Part { kind, value, words: index..index + 1 });
+    }
+
+    /// Adds a word to the part that it is glued to, which it leaves as it is.
+    fn extend(&mut self, index: usize) {
+        if let Some(part) = self.list.last_mut() {
+            part.words.end = index + 1;
+        }
+    }
+
+    /// A marker that has no place here.
+    fn misplaced(&mut self, index: usize, word: &Word) {
+        if self.is_glued(word) {
+            self.extend(index);
+        } else {
+            self.begin(Kind::Noise, "", index);
+        }
+    }
+
+    /// The first channel. What stands behind its value touches the word before the marker.
+    fn take_channel(&mut self, index: usize, word: &Word, text: &'a str) {
+        let value = channel_value(text);
+        let behind = &text[value.len()..];
+        self.channel = Some(value);
+        self.first_channel = Some((index, behind));
+        if self.is_glued(word) {
+            self.glue = Some(word.text.end);
+            if !behind.is_empty() {
+                self.extend(index);
+            }
+            return;
+        }
+        self.glue = None;
+        let rest = behind.trim_start();
+        if rest.len() < behind.len() && !rest.is_empty() {
+            self.begin(Kind::Plain, rest, index);
+        } else if text.contains('<') {
+            // 0.0.8 counts it as a word, even where it belongs to the channel.
+            self.begin(Kind::Noise, "", index);
+        } else {
+            return;
+        }
+        self.glue = Some(word.text.end);
+    }
+
+    /// Of several channels the last known one counts, else the first that has a value.
+    fn settle_channel(&mut self, text: &'a str) {
+        let value = channel_value(text);
+        if CHANNELS.contains(&value) || self.channel.is_some_and(str::is_empty) {
+            self.channel = Some(value);
+        }
+    }
+
+    /// 0.0.8 takes white space of all kinds off both ends of the header.
+    fn trim(&mut self) {
+        while let Some(first) = self.list.first_mut().filter(|part| part.kind == Kind::Plain) {
+            first.value = first.value.trim_start();
+            if first.is_left() {
+                break;
+            }
+            self.list.remove(0);
+        }
+        while let Some(last) = self.list.last_mut().filter(|part| part.kind != Kind::Noise) {
+            last.value = last.value.trim_end();
+            if last.is_left() {
+                break;
+            }
+            self.list.pop();
+        }
+    }
+
+    /// A part as an error shows it: all its words, with their markers.
+    pub(super) fn shown(&self, words: &Words, part: &Part<'_>) -> String {
+        if part.is_whole() && part.kind != Kind::Noise {
+            let marker = if part.kind == Kind::Constrain { CONSTRAIN } else { "" };
+            return [marker, part.value].concat();
+        }
+        let mut shown = String::new();
+        for index in part.words.clone() {
+            let word = &words.list()[index];
+            match (word.kind, self.first_channel) {
+                (Kind::Channel, Some((first, behind))) if first == index => {
+                    shown.push_str(behind);
+                    continue;
+                }
+                (Kind::Channel, _) => shown.push_str(CHANNEL),
+                (Kind::Constrain, _) => shown.push_str(CONSTRAIN),
+                (Kind::Plain | Kind::Noise, _) => {}
+            }
+            shown.push_str(&words.lossy(word.text.clone()));
+        }
+        shown
+    }
+}
+
+/// The channel that the text behind `<|channel|>` begins with. It ends at white space of any
+/// kind; at `<`, where 0.0.8 ends it, only behind a known one, so that `a<b` is a name.
+pub(super) fn channel_value(text: &str) -> &str {
+    if text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'<') {
+        return text;
+    }
+    let value = text.split(char::is_whitespace).next().unwrap_or_default();
+    match value.split_once('<') {
+        Some((known, _)) if CHANNELS.contains(&known) => known,
+        _ => value,
+    }
+}
+
+pub(super) fn utf8(bytes: &[u8]) -> Result<&str> {
+    std::str::from_utf8(bytes)
+        .map_err(|error| ErrorKind::InvalidUtf8 { valid_up_to: error.valid_up_to() }.into())
+}
