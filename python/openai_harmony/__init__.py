@@ -19,7 +19,7 @@ The models are in :mod:`openai_harmony.chat`, rendering and whole-sequence parsi
 work is done by a compiled Rust extension.
 """
 
-import openai_harmony._extension  # isort: skip  # noqa: F401  (says how to build, if it is not)
+import openai_harmony._extension  # isort: skip  (says how to build, if it is not)
 from openai_harmony import _lowlevel
 from openai_harmony.chat import (
     Author,
@@ -66,6 +66,8 @@ from openai_harmony.stream import (
     StreamableParser,
     StreamState,
 )
+
+import openai_harmony._classes  # isort: skip  # noqa: F401  (hands them to the extension)
 
 __version__: str = _lowlevel.__version__
 """The version of this package."""

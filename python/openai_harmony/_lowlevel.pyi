@@ -1,6 +1,7 @@
 # The compiled extension, made by src/python/. mypy's stubtest compares it with the module. Editors
 # show these docstrings; their examples run as tests, which know `encoding` and all public names.
 
+from types import ModuleType
 from typing import Any, Collection, Iterable, Literal, final
 
 from typing_extensions import Self, TypeAlias, disjoint_base
@@ -21,6 +22,7 @@ __all__ = [
     "get_tool_namespace_config",
     "plain_message",
     "text_message",
+    "use_classes",
     "vocabulary",
 ]
 
@@ -28,6 +30,8 @@ __version__: str
 
 # Any iterable of ints: a list, a tuple, a range, an array, a NumPy array of integers.
 _Tokens: TypeAlias = Iterable[int]
+
+def use_classes(chat: ModuleType, errors: ModuleType, stream_state: type[StreamState]) -> None: ...
 
 # Both make a `Message`. Their callers return it as `Self`, and a cast takes time for each message.
 def plain_message(data: object) -> Any: ...

@@ -6,21 +6,22 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use super::errors::{Misfit, brief, type_name, unless_raised, wrong_type};
+use super::errors::{InvalidArgument, brief, type_name, unless_raised, wrong_type};
 use super::options;
-use super::read::{self, boolean};
-use super::text::{Chars, utf8};
+use super::read;
+use super::read::values::boolean;
+use super::text::utf8;
 use crate::ParseConfig;
 use crate::chat::Role;
 use crate::tokenizer::SpecialSet;
 
 /// What a caller gave, or [`LEFT_OUT`]. An `Option` in its place could not tell `None` from that.
-pub(super) struct Given<'py>(Option<Bound<'py, PyAny>>);
+pub(super) struct Argument<'py>(Option<Bound<'py, PyAny>>);
 
 /// An argument that the caller left out.
-pub(super) const LEFT_OUT: Given<'static> = Given(None);
+pub(super) const LEFT_OUT: Argument<'static> = Argument(None);
 
-impl<'py> FromPyObject<'_, 'py> for Given<'py> {
+impl<'py> FromPyObject<'_, 'py> for Argument<'py> {
     type Error = Infallible;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> Result<Self, Infallible> {
@@ -28,18 +29,18 @@ impl<'py> FromPyObject<'_, 'py> for Given<'py> {
     }
 }
 
-impl Given<'_> {
+impl Argument<'_> {
     /// Whether to parse strictly; `None` is the default too.
     fn strict(self, default: bool) -> PyResult<bool> {
         let Some(strict) = self.0.filter(|strict| !strict.is_none()) else { return Ok(default) };
-        boolean(&strict).map_err(|misfit| misfit.inside("strict").raised(strict.py()))
+        boolean(&strict).map_err(|invalid| invalid.inside("strict").raised(strict.py()))
     }
 
     /// What becomes of bytes that are no UTF-8; by default they are replaced.
     pub(super) fn errors(self) -> PyResult<String> {
         match &self.0 {
             None => Ok("replace".to_owned()),
-            Some(errors) => Ok(chars(errors, "errors")?.utf8().into_owned()),
+            Some(errors) => Ok(utf8(string(errors, "errors")?)?.into_owned()),
         }
     }
 
@@ -51,7 +52,7 @@ impl Given<'_> {
         }
     }
 
-    /// The special tokens that are refused; by default all. What is false in Python is none.
+    /// The special tokens that are refused; by default all. What is false in Python refuses none.
     pub(super) fn disallowed_special(self) -> PyResult<Names> {
         match &self.0 {
             None => Ok(Names::Set(SpecialSet::All)),
@@ -64,7 +65,7 @@ impl Given<'_> {
 /// How to parse: strictly by default, with the names of the tools that the model was offered and
 /// what the prompt holds of its answer.
 pub(super) fn parse_config(
-    strict: Given<'_>,
+    strict: Argument<'_>,
     tools: Option<&Bound<'_, PyAny>>,
     prefill: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<ParseConfig> {
@@ -73,7 +74,7 @@ pub(super) fn parse_config(
 
 /// The same, leniently by default.
 pub(super) fn lenient_parse_config(
-    strict: Given<'_>,
+    strict: Argument<'_>,
     tools: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<ParseConfig> {
     with_tools(strict.strict(false)?, tools)
@@ -112,14 +113,19 @@ fn tool_names(tools: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
 
 /// The role that is the argument of this name.
 pub(super) fn role(object: &Bound<'_, PyAny>, argument: &str) -> PyResult<Role> {
-    read::role(object).map_err(|misfit| misfit.inside(argument).raised(object.py()))
+    read::role(object).map_err(|invalid| invalid.inside(argument).raised(object.py()))
 }
 
-/// The characters of the argument of this name.
-pub(super) fn chars<'a>(object: &'a Bound<'_, PyAny>, argument: &str) -> PyResult<Chars<'a>> {
+/// The string that is the argument of this name.
+pub(super) fn string<'a, 'py>(
+    object: &'a Bound<'py, PyAny>,
+    argument: &str,
+) -> PyResult<&'a Bound<'py, PyString>> {
     match object.cast::<PyString>() {
-        Ok(text) => Chars::of(text),
-        Err(_) => Err(Misfit::type_of(object, "a string").inside(argument).raised(object.py())),
+        Ok(string) => Ok(string),
+        Err(_) => {
+            Err(InvalidArgument::type_of(object, "a string").inside(argument).raised(object.py()))
+        }
     }
 }
 

@@ -6,19 +6,18 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
-use super::arguments::{Given, LEFT_OUT, chars};
+use super::arguments::{Argument, LEFT_OUT};
+use super::borrowed::BorrowedMessage;
 use super::errors::{brief, raised};
-use super::held::HeldMessage;
-use super::ints::Known;
-use super::lock::Call;
-use super::text::utf8;
-use super::{arguments, options, read, text, tokens, write};
+use super::gil::released_if;
+use super::text::{decoded, utf8};
+use super::{arguments, long_text, options, read, tokens, write};
 use crate::render::{self, Ending};
-use crate::tokenizer::Tokenizer;
+use crate::tokenizer::{SpecialSet, Tokenizer};
 use crate::{HarmonyEncoding, HarmonyEncodingName, Result, load_harmony_encoding};
 
-/// Bytes of text from which on work is done without the interpreter's lock: some 5 µs of it.
-/// Giving the lock up costs a tenth of that, and more where other threads want it.
+/// Bytes of text from which on work is done with the GIL released: some 5 µs of it. Releasing the GIL
+/// costs a tenth of that, and more where other threads want it.
 const MUCH_TEXT: usize = 2_000;
 
 /// The same in tokens to parse, and to decode where they are no list.
@@ -43,11 +42,10 @@ impl PyHarmonyEncoding {
         config: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let (py, tokenizer) = (conversation.py(), self.tokenizer());
-        let call = Call::begin(py);
-        let messages = read::conversation(conversation).map_err(|misfit| misfit.raised(py))?;
+        let messages = read::conversation(conversation).map_err(|invalid| invalid.raised(py))?;
         let config =
-            options::config(config).map_err(|misfit| misfit.inside("config").raised(py))?;
-        tokens_of(&call, is_much(&messages), |ids| {
+            options::config(config).map_err(|invalid| invalid.inside("config").raised(py))?;
+        tokens_of(py, is_much(&messages), |ids| {
             render::conversation(tokenizer, &messages, ending, config, ids)
         })
     }
@@ -69,7 +67,7 @@ impl PyHarmonyEncoding {
             }
         }
         // Other sequences, and errors, which name the token's place.
-        on_ids(&Call::begin(tokens.py()), tokens, |ids| tokenizer.decode_bytes(ids))
+        on_ids(tokens, |ids| tokenizer.decode_bytes(ids))
     }
 }
 
@@ -127,45 +125,37 @@ impl PyHarmonyEncoding {
     /// The names of special tokens are refused (`HarmonyError`), unless `allowed_special` holds
     /// them: then they stand for the tokens. "all" allows all. Names that `disallowed_special`
     /// leaves out are ordinary text; `()` and `None` leave out all. Lone surrogates become U+FFFD.
+    ///
+    /// Texts of millions of characters are encoded in parts, and signal handlers run between them.
     #[pyo3(
         signature = (text, *, allowed_special = LEFT_OUT, disallowed_special = LEFT_OUT),
         text_signature = "($self, text, *, allowed_special=(), disallowed_special='all')"
     )]
     fn encode<'py>(
         &self,
-        py: Python<'py>,
         text: &Bound<'py, PyAny>,
-        allowed_special: Given<'py>,
-        disallowed_special: Given<'py>,
+        allowed_special: Argument<'py>,
+        disallowed_special: Argument<'py>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let call = Call::begin(py);
-        let text = chars(text, "text")?;
+        let text = arguments::string(text, "text")?;
         let allowed = allowed_special.allowed_special()?;
         let disallowed = disallowed_special.disallowed_special()?;
         let tokenizer = self.tokenizer();
-        let encode = |ids: &mut Vec<u32>| {
-            let (allowed_names, disallowed_names) = (allowed.borrowed(), disallowed.borrowed());
-            tokenizer.encode_into(
-                &text.utf8(),
-                &allowed.set(&allowed_names),
-                &disallowed.set(&disallowed_names),
-                ids,
-            )
-        };
-        tokens_of(&call, text.size() >= MUCH_TEXT, encode)
+        let (allowed_names, disallowed_names) = (allowed.borrowed(), disallowed.borrowed());
+        let (allowed, disallowed) =
+            (allowed.set(&allowed_names), disallowed.set(&disallowed_names));
+        // Listed names may be any strings, in more than one part.
+        let has_parts = !matches!(disallowed, SpecialSet::Names(_));
+        encoded(text, has_parts, |text, ids| {
+            tokenizer.encode_into(text, &allowed, &disallowed, ids)
+        })
     }
 
     /// Encodes text in which no special token is looked for.
-    fn encode_ordinary<'py>(
-        &self,
-        py: Python<'py>,
-        text: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyList>> {
-        let call = Call::begin(py);
-        let text = chars(text, "text")?;
+    fn encode_ordinary<'py>(&self, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         let tokenizer = self.tokenizer();
-        tokens_of(&call, text.size() >= MUCH_TEXT, |ids| {
-            tokenizer.encode_ordinary_into(&text.utf8(), ids);
+        encoded(arguments::string(text, "text")?, true, |text, ids| {
+            tokenizer.encode_ordinary_into(text, ids);
             Ok(())
         })
     }
@@ -179,16 +169,16 @@ impl PyHarmonyEncoding {
     fn decode<'py>(
         &self,
         tokens: &Bound<'py, PyAny>,
-        errors: Given<'py>,
+        errors: Argument<'py>,
     ) -> PyResult<Bound<'py, PyString>> {
         let errors = errors.errors()?;
-        text::decoded(tokens.py(), &self.bytes_of(tokens)?, &errors)
+        decoded(tokens.py(), &self.bytes_of(tokens)?, &errors)
     }
 
     /// The text that tokens stand for; `HarmonyError` if their bytes are no UTF-8.
     fn decode_utf8(&self, tokens: &Bound<'_, PyAny>) -> PyResult<String> {
         let tokenizer = self.tokenizer();
-        on_ids(&Call::begin(tokens.py()), tokens, |ids| tokenizer.decode_utf8(ids))
+        on_ids(tokens, |ids| tokenizer.decode_utf8(ids))
     }
 
     /// The bytes that tokens stand for.
@@ -203,8 +193,7 @@ impl PyHarmonyEncoding {
 
     /// The id of the special token of a name; `ValueError` where no special token has that name.
     fn special_token(&self, name: &Bound<'_, PyAny>) -> PyResult<u32> {
-        let text = chars(name, "name")?;
-        let name = text.utf8();
+        let name = utf8(arguments::string(name, "name")?)?;
         self.tokenizer().special_token(&name).ok_or_else(|| {
             let shown = brief(format!("{name:?}"));
             PyValueError::new_err(format!(
@@ -233,12 +222,11 @@ impl PyHarmonyEncoding {
         message: &Bound<'py, PyAny>,
         render_options: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let call = Call::begin(py);
-        let message = read::single_message(message).map_err(|misfit| misfit.raised(py))?;
+        let message = read::single_message(message).map_err(|invalid| invalid.raised(py))?;
         let options = options::render_options(render_options)
-            .map_err(|misfit| misfit.inside("render_options").raised(py))?;
+            .map_err(|invalid| invalid.inside("render_options").raised(py))?;
         let much = is_much(std::slice::from_ref(&message));
-        tokens_of(&call, much, |ids| render::message(self.tokenizer(), &message, options, ids))
+        tokens_of(py, much, |ids| render::message(self.tokenizer(), &message, options, ids))
     }
 
     /// Renders a conversation and nothing after it.
@@ -295,16 +283,14 @@ impl PyHarmonyEncoding {
         &self,
         tokens: &Bound<'py, PyAny>,
         role: Option<&Bound<'py, PyAny>>,
-        strict: Given<'py>,
+        strict: Argument<'py>,
         tools: Option<&Bound<'py, PyAny>>,
         prefill: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let py = tokens.py();
         let role = role.map(|role| arguments::role(role, "role")).transpose()?;
         let config = arguments::parse_config(strict, tools, prefill)?;
-        // Until the messages are made.
-        let call = Call::begin(py);
-        let messages = on_ids(&call, tokens, |ids| {
+        let messages = on_ids(tokens, |ids| {
             self.inner.parse_messages_with(ids.iter().copied(), role, &config)
         })?;
         write::messages(py, &messages)
@@ -319,85 +305,82 @@ impl PyHarmonyEncoding {
         &self,
         text: &Bound<'py, PyAny>,
         role: Option<&Bound<'py, PyAny>>,
-        strict: Given<'py>,
+        strict: Argument<'py>,
         tools: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let py = text.py();
-        let text = chars(text, "text")?;
+        let text = utf8(arguments::string(text, "text")?)?;
         let role = role.map(|role| arguments::role(role, "role")).transpose()?;
         let config = arguments::lenient_parse_config(strict, tools)?;
-        let messages = Call::begin(py)
-            .unlocked(text.size() >= MUCH_TEXT, || {
-                self.inner.parse_messages_from_text(&text.utf8(), role, &config)
-            })
-            .map_err(|error| raised(py, &error))?;
+        let messages = released_if(py, text.len() >= MUCH_TEXT, || {
+            self.inner.parse_messages_from_text(&text, role, &config)
+        })
+        .map_err(|error| raised(py, &error))?;
         write::messages(py, &messages)
     }
 
     /// Guesses the messages of a text from which an engine dropped the special tokens.
     fn read_stripped_text<'py>(&self, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         let py = text.py();
-        let text = chars(text, "text")?;
-        let messages = Call::begin(py)
-            .unlocked(text.size() >= MUCH_TEXT, || self.inner.read_stripped_text(&text.utf8()));
+        let text = utf8(arguments::string(text, "text")?)?;
+        let much = text.len() >= MUCH_TEXT;
+        let messages = released_if(py, much, || self.inner.read_stripped_text(&text));
         write::messages(py, &messages)
     }
 }
 
 /// Does work on the ids that a Python object holds.
 fn on_ids<T: Send>(
-    call: &Call<'_>,
     tokens: &Bound<'_, PyAny>,
     work: impl FnOnce(&[u32]) -> Result<T> + Send,
 ) -> PyResult<T> {
     let ids = tokens::read(tokens)?;
-    call.unlocked(ids.len() >= MANY_TOKENS, || work(&ids))
-        .map_err(|error| raised(call.py(), &error))
+    released_if(tokens.py(), ids.len() >= MANY_TOKENS, || work(&ids))
+        .map_err(|error| raised(tokens.py(), &error))
+}
+
+/// The tokens of a string, by an `encode` that appends those of a text. `has_parts` says whether those of
+/// its parts are those of the whole.
+fn encoded<'py>(
+    string: &Bound<'py, PyString>,
+    has_parts: bool,
+    encode: impl Fn(&str, &mut Vec<u32>) -> Result<()> + Sync,
+) -> PyResult<Bound<'py, PyList>> {
+    if has_parts && long_text::is_long(string)? {
+        return long_text::encode(string, encode);
+    }
+    let text = utf8(string)?;
+    tokens_of(string.py(), text.len() >= MUCH_TEXT, |ids| encode(&text, ids))
 }
 
 /// The list of the tokens that `write` appends to an empty vector.
-fn tokens_of<'py>(
-    call: &Call<'py>,
+fn tokens_of(
+    py: Python<'_>,
     much: bool,
     write: impl FnOnce(&mut Vec<u32>) -> Result<()> + Send,
-) -> PyResult<Bound<'py, PyList>> {
-    // A thread may be past the end of its storage.
-    let Room { mut ids, mut ints } = ROOM.try_with(Cell::take).unwrap_or_default();
+) -> PyResult<Bound<'_, PyList>> {
+    // Default where a thread is past the end of its storage.
+    let mut ids = IDS.try_with(Cell::take).unwrap_or_default();
     ids.clear();
-    ints.clear();
-    let written = call.unlocked(much, || {
-        write(&mut ids)?;
-        if much && ids.len() <= KEPT {
-            ints.extend(ids.iter().map(|&id| Known::of(id)));
-        }
-        Ok(())
-    });
-    let list = match written {
-        Ok(()) => tokens::list_of_known(call.py(), &ids, &ints),
-        Err(error) => Err(raised(call.py(), &error)),
+    let list = match released_if(py, much, || write(&mut ids)) {
+        Ok(()) => tokens::list(py, &ids),
+        Err(error) => Err(raised(py, &error)),
     };
     if ids.capacity() <= KEPT {
-        let _ = ROOM.try_with(|room| room.set(Room { ids, ints }));
+        let _ = IDS.try_with(|kept| kept.set(ids));
     }
     list
 }
 
-/// Most ids for which a thread keeps the room, 192 KiB. Of more, the ints are not looked up ahead:
-/// the system would have to provide memory for it each time.
+/// Most ids for which a thread keeps its vector, 64 KiB.
 const KEPT: usize = 1 << 14;
 
 thread_local! {
-    /// Room for the ids of short texts: getting it anew is a tenth of encoding two words.
-    static ROOM: Cell<Room> = const { Cell::new(Room { ids: Vec::new(), ints: Vec::new() }) };
+    /// The vector for the ids of short texts. A new one each time is a tenth of encoding two words.
+    static IDS: Cell<Vec<u32>> = const { Cell::new(Vec::new()) };
 }
 
-#[derive(Default)]
-struct Room {
-    ids: Vec<u32>,
-    ints: Vec<Known>,
-}
-
-/// Whether messages hold so much that they are better rendered without the lock.
-fn is_much(messages: &[HeldMessage]) -> bool {
-    messages.iter().map(HeldMessage::size).sum::<usize>() >= MUCH_TEXT
+/// Whether messages hold so much that they are better rendered with the GIL released.
+fn is_much(messages: &[BorrowedMessage]) -> bool {
+    messages.iter().map(BorrowedMessage::size).sum::<usize>() >= MUCH_TEXT
 }

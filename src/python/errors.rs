@@ -31,7 +31,7 @@ pub(super) fn wrong_type(py: Python<'_>, text: String) -> PyErr {
 /// What is wrong with a Python object, and where in it.
 ///
 /// Boxed: handing on results that have room for all of it is a tenth of reading messages.
-pub(super) struct Misfit(Box<Finding>);
+pub(super) struct InvalidArgument(Box<Finding>);
 
 struct Finding {
     /// `content[0].text`; empty for the object itself.
@@ -46,9 +46,9 @@ enum Problem {
 }
 
 /// What reading a Python object gives.
-pub(super) type Read<T> = Result<T, Misfit>;
+pub(super) type Read<T> = Result<T, InvalidArgument>;
 
-impl Misfit {
+impl InvalidArgument {
     /// An object of another type than expected.
     pub(super) fn type_of(object: &Bound<'_, PyAny>, expected: &str) -> Self {
         Problem::Type(format!("expected {expected}, got {}", type_name(object))).into()
@@ -111,13 +111,13 @@ pub(super) fn unless_raised<E: From<PyErr>>(
     if error.is_instance_of::<PyTypeError>(object.py()) { otherwise() } else { error.into() }
 }
 
-impl From<Problem> for Misfit {
+impl From<Problem> for InvalidArgument {
     fn from(problem: Problem) -> Self {
         Self(Box::new(Finding { path: String::new(), problem }))
     }
 }
 
-impl From<PyErr> for Misfit {
+impl From<PyErr> for InvalidArgument {
     fn from(error: PyErr) -> Self {
         Problem::Raised(error).into()
     }

@@ -1,25 +1,33 @@
 //! What the parser reports, as Python objects.
+//!
+//! An event holds Rust values and no Python objects, which its attributes are made from when they are
+//! asked for: so events cannot be nested within each other, or be part of a cycle.
 
 use std::ops::Range;
 
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyTuple};
+use pyo3::types::PyTuple;
 
-use super::write;
+use super::{read, write};
 use crate::Event;
+use crate::chat::Author;
+
+/// First and past-last index of tokens into those fed.
+type Span = (usize, usize);
 
 /// Defines the class of an event: immutable, compared by value, shown and pickled by its fields,
 /// the first of which a `case` pattern names by position.
 macro_rules! event {
     (
         $(#[$doc:meta])*
-        $name:ident($($matched:ident),*) { $($(#[$field_doc:meta])* $field:ident,)* }
+        $name:ident($($matched:ident),*) { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* }
     ) => {
         $(#[$doc])*
         #[pyclass(frozen, module = "openai_harmony")]
+        #[derive(PartialEq)]
         pub(super) struct $name {
-            $($(#[$field_doc])* #[pyo3(get)] $field: Py<PyAny>,)*
+            $($(#[$field_doc])* #[pyo3(get)] $field: $type,)*
         }
 
         #[pymethods]
@@ -30,34 +38,31 @@ macro_rules! event {
             }
 
             #[new]
-            fn new($($field: Py<PyAny>),*) -> Self {
+            fn new($($field: $type),*) -> Self {
                 Self { $($field),* }
             }
 
             fn __eq__<'py>(&self, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
                 let py = other.py();
                 match other.cast_exact::<Self>() {
-                    Ok(other) => {
-                        let equal = self.fields(py)?.eq(other.get().fields(py)?)?;
-                        equal.into_bound_py_any(py)
-                    }
+                    Ok(other) => (self == other.get()).into_bound_py_any(py),
                     Err(_) => Ok(py.NotImplemented().into_bound(py)),
                 }
             }
 
             fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-                let fields = [$(format!("{}={}", stringify!($field), self.$field.bind(py).repr()?)),*];
+                let fields = [$(format!(
+                    "{}={}",
+                    stringify!($field),
+                    (&self.$field).into_bound_py_any(py)?.repr()?,
+                )),*];
                 Ok(format!("{}({})", stringify!($name), fields.join(", ")))
             }
 
             fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
-                (slf.get_type(), slf.get().fields(slf.py())?).into_pyobject(slf.py())
-            }
-        }
-
-        impl $name {
-            fn fields<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-                PyTuple::new(py, [$(self.$field.bind(py)),*])
+                let (py, event) = (slf.py(), slf.get());
+                let fields = PyTuple::new(py, [$((&event.$field).into_bound_py_any(py)?),*])?;
+                (slf.get_type(), fields).into_pyobject(py)
             }
         }
     };
@@ -68,17 +73,17 @@ event! {
     /// A header is complete.
     MessageStart(author, channel, recipient, content_type) {
         /// Whose message it is.
-        author,
+        author: EventAuthor,
         /// Its channel.
-        channel,
+        channel: Option<String>,
         /// Its recipient.
-        recipient,
+        recipient: Option<String>,
         /// Its content type.
-        content_type,
+        content_type: Option<String>,
         /// The header's tokens: first and past-last index into those fed.
-        span,
+        span: Span,
         /// The index that the message has, or will have, among the parser's messages.
-        index,
+        index: usize,
     }
 }
 
@@ -86,11 +91,11 @@ event! {
     /// Content arrived: whole characters, all that one call gave to the message.
     ContentDelta(text) {
         /// The text; all deltas of a message joined are its content.
-        text,
+        text: String,
         /// The tokens: first and past-last index into those fed.
-        span,
+        span: Span,
         /// The message's index.
-        index,
+        index: usize,
     }
 }
 
@@ -98,69 +103,75 @@ event! {
     /// A message is complete.
     MessageEnd(stop_token) {
         /// The token that ended it; `None` where the stream or another message did.
-        stop_token,
+        stop_token: Option<u32>,
         /// The stop token's span, or an empty one.
-        span,
+        span: Span,
         /// The message's index.
-        index,
+        index: usize,
     }
 }
 
 event! {
-    /// Lenient parsing mended something.
+    /// Lenient parsing repaired something.
     Repair(kind, text) {
         /// What was wrong, in snake case: `missing_message`.
-        kind,
+        kind: String,
         /// The text of the span.
-        text,
+        text: String,
         /// The tokens concerned: first and past-last index into those fed.
-        span,
+        span: Span,
         /// The index of the message that it lies in, or `None`.
-        index,
+        index: Option<usize>,
+    }
+}
+
+/// An author, which Python code gets and gives as the model `Author`.
+#[derive(PartialEq)]
+struct EventAuthor(Author);
+
+impl<'py> IntoPyObject<'py> for &EventAuthor {
+    type Target = PyAny;
+    type Output = Bound<'py, PyAny>;
+    type Error = PyErr;
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        write::author(py, &self.0)
+    }
+}
+
+impl<'py> FromPyObject<'_, 'py> for EventAuthor {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let author = read::single_author(&object);
+        author.map(Self).map_err(|invalid| invalid.inside("author").raised(object.py()))
     }
 }
 
 /// An event as its Python object.
-pub(super) fn to_python<'py>(py: Python<'py>, event: &Event) -> PyResult<Bound<'py, PyAny>> {
+pub(super) fn to_python(py: Python<'_>, event: Event) -> PyResult<Bound<'_, PyAny>> {
     match event {
         Event::MessageStart { span, index, author, channel, recipient, content_type } => {
-            MessageStart {
-                author: write::author(py, author)?.unbind(),
-                channel: write::optional(py, channel.as_deref()).unbind(),
-                recipient: write::optional(py, recipient.as_deref()).unbind(),
-                content_type: write::optional(py, content_type.as_deref()).unbind(),
-                span: pair(py, span)?,
-                index: index.into_py_any(py)?,
-            }
-            .into_bound_py_any(py)
+            let (author, span) = (EventAuthor(author), pair(&span));
+            MessageStart { author, channel, recipient, content_type, span, index }
+                .into_bound_py_any(py)
         }
-        Event::ContentDelta { span, index, text } => ContentDelta {
-            text: text.into_py_any(py)?,
-            span: pair(py, span)?,
-            index: index.into_py_any(py)?,
+        Event::ContentDelta { span, index, text } => {
+            ContentDelta { text, span: pair(&span), index }.into_bound_py_any(py)
         }
-        .into_bound_py_any(py),
-        Event::MessageEnd { span, index, stop_token } => MessageEnd {
-            stop_token: stop_token.into_py_any(py)?,
-            span: pair(py, span)?,
-            index: index.into_py_any(py)?,
+        Event::MessageEnd { span, index, stop_token } => {
+            MessageEnd { stop_token, span: pair(&span), index }.into_bound_py_any(py)
         }
-        .into_bound_py_any(py),
         Event::Repair(repair) => self::repair(py, repair),
     }
 }
 
 /// A repair as its Python object.
-pub(super) fn repair<'py>(py: Python<'py>, repair: &crate::Repair) -> PyResult<Bound<'py, PyAny>> {
-    Repair {
-        kind: PyString::intern(py, repair.kind.name()).into_any().unbind(),
-        text: repair.text.as_str().into_py_any(py)?,
-        span: pair(py, &repair.span)?,
-        index: repair.index.into_py_any(py)?,
-    }
-    .into_bound_py_any(py)
+pub(super) fn repair(py: Python<'_>, repair: crate::Repair) -> PyResult<Bound<'_, PyAny>> {
+    let crate::Repair { kind, text, span, index, .. } = repair;
+    Repair { kind: kind.name().to_owned(), text, span: pair(&span), index }.into_bound_py_any(py)
 }
 
-fn pair(py: Python<'_>, span: &Range<usize>) -> PyResult<Py<PyAny>> {
-    (span.start, span.end).into_py_any(py)
+fn pair(span: &Range<usize>) -> Span {
+    (span.start, span.end)
 }

@@ -4,42 +4,38 @@
 //! puts thin faces over them. Objects cross field by field, never as JSON text:
 //!
 //! ```text
-//! classes  encoding  HarmonyEncoding      stream  StreamableParser      events  what it reports
-//! in       read      pydantic models      -> held      messages over Python's strings
-//!          usual     messages with a single text, read in one go
-//!          source    the attributes of a model, one after the other
-//!          instance  where instances keep them   ahead  their memory, asked for before it is read
-//!          plain     dicts                -> pydantic models
-//!          schema    dicts                -> JSON values
-//!          options, arguments             what calls are given beside
-//! both     text      str                  <-> UTF-8
-//!          tokens    any ints -> token ids -> list of ints, which ints keeps
-//! out      write     chat structs         -> pydantic models, which model makes without validation
-//!          errors    Error                -> HarmonyError, and what is wrong with an argument
-//! beside   types     Python's classes, found once
-//!          lock      work without the interpreter's lock
+//! classes  encoding    HarmonyEncoding      stream  StreamableParser      events  what it reports
+//! in       read        pydantic models -> borrowed  messages whose strings stay Python's
+//!          attributes  the attributes of an object
+//!          dict_form   dicts           -> pydantic models
+//!          schema      dicts           -> JSON values
+//!          arguments, options          what calls are given besides
+//! both     text        str                 <-> UTF-8
+//!          tokens      any ints -> token ids -> list of ints, cached by ints
+//! out      write       chat structs    -> pydantic models, which model makes without validation
+//!          errors      Error           -> HarmonyError; InvalidArgument, with its path
+//! beside   types       Python's classes, which the package hands over
+//!          gil         work with the GIL released
 //! ```
 
-mod ahead;
 mod arguments;
+mod attributes;
+mod borrowed;
+mod dict_form;
 mod encoding;
 mod errors;
 mod events;
-mod held;
-mod instance;
+mod gil;
 mod ints;
-mod lock;
+mod long_text;
 mod model;
 mod options;
-mod plain;
 mod read;
 mod schema;
-mod source;
 mod stream;
 mod text;
 mod tokens;
 mod types;
-mod usual;
 mod write;
 
 use pyo3::exceptions::PyValueError;
@@ -59,10 +55,22 @@ fn _lowlevel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<events::ContentDelta>()?;
     module.add_class::<events::MessageEnd>()?;
     module.add_class::<events::Repair>()?;
+    module.add_function(wrap_pyfunction!(use_classes, module)?)?;
     module.add_function(wrap_pyfunction!(text_message, module)?)?;
     module.add_function(wrap_pyfunction!(plain_message, module)?)?;
     module.add_function(wrap_pyfunction!(get_tool_namespace_config, module)?)?;
     module.add_function(wrap_pyfunction!(vocabulary, module)?)
+}
+
+/// Takes over what this module reads and makes: the models of `openai_harmony.chat`, the exceptions of
+/// `openai_harmony.errors`, and `StreamState`.
+#[pyfunction]
+fn use_classes(
+    chat: &Bound<'_, PyModule>,
+    errors: &Bound<'_, PyModule>,
+    stream_state: &Bound<'_, PyAny>,
+) -> PyResult<()> {
+    types::Types::set(chat, errors, stream_state)
 }
 
 /// A message of one text, by an `Author` or by a member of `Role`; neither is validated.
@@ -78,7 +86,7 @@ fn text_message<'py>(
 /// or has fields that are unknown.
 #[pyfunction]
 fn plain_message<'py>(data: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
-    plain::message(data)
+    dict_form::message(data)
 }
 
 /// The namespace of a built-in tool, `browser` or `python`.

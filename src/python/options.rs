@@ -4,9 +4,9 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use super::errors::{Misfit, Read, brief};
-use super::read::boolean;
-use super::source::Source;
+use super::attributes::Attributes;
+use super::errors::{InvalidArgument, Read, brief};
+use super::read::values::{boolean, optional_string};
 use super::text::utf8;
 use crate::{AnalysisPolicy, HeaderStyle, Prefill, RenderConfig, ToolSchemaStyle};
 
@@ -15,11 +15,11 @@ pub(super) fn config(object: Option<&Bound<'_, PyAny>>) -> Read<RenderConfig> {
     let Some(object) = object else {
         return Ok(RenderConfig::new());
     };
-    let source = Source::any(object, "a RenderConversationConfig");
-    let auto_drop = source.field(intern!(source.py(), "auto_drop_analysis"), boolean)?;
-    let analysis = source.field(intern!(source.py(), "analysis"), analysis_policy)?;
+    let attributes = Attributes::any(object, "a RenderConversationConfig");
+    let auto_drop = attributes.field(intern!(attributes.py(), "auto_drop_analysis"), boolean)?;
+    let analysis = attributes.field(intern!(attributes.py(), "analysis"), analysis_policy)?;
     let analysis = analysis.unwrap_or(AnalysisPolicy::of_auto_drop(auto_drop));
-    shared_options(&source, RenderConfig::new().with_analysis(analysis))
+    shared_options(&attributes, RenderConfig::new().with_analysis(analysis))
 }
 
 /// How to render a single message.
@@ -27,20 +27,20 @@ pub(super) fn render_options(object: Option<&Bound<'_, PyAny>>) -> Read<RenderCo
     let Some(object) = object else {
         return Ok(RenderConfig::new());
     };
-    let source = Source::any(object, "a RenderOptions");
-    let name = intern!(source.py(), "conversation_has_function_tools");
-    let has_function_tools = source.field(name, boolean)?;
+    let attributes = Attributes::any(object, "a RenderOptions");
+    let name = intern!(attributes.py(), "conversation_has_function_tools");
+    let has_function_tools = attributes.field(name, boolean)?;
     let config = RenderConfig::new().with_conversation_has_function_tools(has_function_tools);
-    shared_options(&source, config)
+    shared_options(&attributes, config)
 }
 
 /// The options that both of Python's models have.
-fn shared_options(source: &Source<'_, '_>, config: RenderConfig) -> Read<RenderConfig> {
-    let py = source.py();
+fn shared_options(attributes: &Attributes<'_, '_>, config: RenderConfig) -> Read<RenderConfig> {
+    let py = attributes.py();
     Ok(config
-        .with_header_style(source.field(intern!(py, "header_style"), header_style)?)
-        .with_tool_schema(source.field(intern!(py, "tool_schema"), tool_schema)?)
-        .with_validate(source.field(intern!(py, "validate"), boolean)?))
+        .with_header_style(attributes.field(intern!(py, "header_style"), header_style)?)
+        .with_tool_schema(attributes.field(intern!(py, "tool_schema"), tool_schema)?)
+        .with_validate(attributes.field(intern!(py, "validate"), boolean)?))
 }
 
 /// The beginning of the next message. Leaving it out is one of nothing.
@@ -48,28 +48,18 @@ pub(super) fn prefill(object: Option<&Bound<'_, PyAny>>) -> PyResult<Prefill> {
     let Some(object) = object else {
         return Ok(Prefill::new());
     };
-    prefill_fields(object).map_err(|misfit| misfit.inside("prefill").raised(object.py()))
+    prefill_fields(object).map_err(|invalid| invalid.inside("prefill").raised(object.py()))
 }
 
 fn prefill_fields(object: &Bound<'_, PyAny>) -> Read<Prefill> {
-    let source = Source::any(object, "a Prefill");
-    let py = source.py();
+    let attributes = Attributes::any(object, "a Prefill");
+    let py = attributes.py();
     let mut prefill = Prefill::new();
-    prefill.channel = source.field(intern!(py, "channel"), optional_string)?;
-    prefill.recipient = source.field(intern!(py, "recipient"), optional_string)?;
-    prefill.content_type = source.field(intern!(py, "content_type"), optional_string)?;
-    prefill.text = source.field(intern!(py, "text"), optional_string)?;
+    prefill.channel = attributes.field(intern!(py, "channel"), optional_string)?;
+    prefill.recipient = attributes.field(intern!(py, "recipient"), optional_string)?;
+    prefill.content_type = attributes.field(intern!(py, "content_type"), optional_string)?;
+    prefill.text = attributes.field(intern!(py, "text"), optional_string)?;
     Ok(prefill)
-}
-
-fn optional_string(object: &Bound<'_, PyAny>) -> Read<Option<String>> {
-    if object.is_none() {
-        return Ok(None);
-    }
-    match object.cast::<PyString>() {
-        Ok(text) => Ok(Some(utf8(text)?.into_owned())),
-        Err(_) => Err(Misfit::type_of(object, "a string")),
-    }
 }
 
 fn analysis_policy(object: &Bound<'_, PyAny>) -> Read<Option<AnalysisPolicy>> {
@@ -100,10 +90,10 @@ fn tool_schema(object: &Bound<'_, PyAny>) -> Read<ToolSchemaStyle> {
 /// The choice of this word, which is the value of a Python enumeration's member.
 fn one_of<T: Copy>(object: &Bound<'_, PyAny>, kind: &str, choices: &[(&str, T)]) -> Read<T> {
     let Ok(word) = object.cast::<PyString>() else {
-        return Err(Misfit::type_of(object, kind));
+        return Err(InvalidArgument::type_of(object, kind));
     };
     let word = utf8(word)?;
     choices.iter().find(|(name, _)| *name == word).map(|(_, choice)| *choice).ok_or_else(|| {
-        Misfit::value(format!("expected {kind}, got {:?}", brief(word.into_owned())))
+        InvalidArgument::value(format!("expected {kind}, got {:?}", brief(word.into_owned())))
     })
 }

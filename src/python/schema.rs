@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use serde_json::{Number, Value};
 
-use super::errors::{Misfit, Read};
+use super::errors::{InvalidArgument, Read};
 use super::text::utf8;
 use crate::json::Tape;
 
@@ -49,7 +49,7 @@ fn nested(object: &Bound<'_, PyAny>, tape: &mut Tape, depth: usize) -> Read<()> 
 
 fn deeper(depth: usize) -> Read<usize> {
     depth.checked_sub(1).ok_or_else(|| {
-        Misfit::value(format!("nested deeper than {MAX_DEPTH} levels, or within itself"))
+        InvalidArgument::value(format!("nested deeper than {MAX_DEPTH} levels, or within itself"))
     })
 }
 
@@ -60,7 +60,7 @@ fn items<'py>(
 ) -> Read<()> {
     let opened = tape.open();
     for (index, item) in items.enumerate() {
-        nested(&item, tape, depth).map_err(|misfit| misfit.inside(format_args!("[{index}]")))?;
+        nested(&item, tape, depth).map_err(|invalid| invalid.inside(format_args!("[{index}]")))?;
     }
     tape.close_array(opened);
     Ok(())
@@ -69,18 +69,18 @@ fn items<'py>(
 fn entries(dict: &Bound<'_, PyDict>, tape: &mut Tape, depth: usize) -> Read<()> {
     // All keys are looked at before any value is written: writing the values a second time because
     // of a key would take twice as long at each level.
-    let by_text;
-    let dict = if dict.iter().all(|(key, _)| is_ascii(&key)) {
-        dict
-    } else {
-        by_text = entries_by_text(dict)?;
-        &by_text
-    };
+    //
+    // Of a copy: other threads may change the dict, and so may Python code that runs when objects are
+    // freed.
+    let mut dict = dict.copy()?;
+    if !dict.iter().all(|(key, _)| is_ascii(&key)) {
+        dict = entries_by_text(&dict)?;
+    }
     let opened = tape.open();
     for (key, value) in dict {
         let key = utf8(key.cast().map_err(PyErr::from)?)?;
         tape.string(&key);
-        nested(&value, tape, depth).map_err(|misfit| misfit.inside(format_args!("[{key:?}]")))?;
+        nested(&value, tape, depth).map_err(|invalid| invalid.inside(format_args!("[{key:?}]")))?;
     }
     tape.close_object(opened);
     Ok(())
@@ -116,7 +116,7 @@ fn key_text(key: &Bound<'_, PyAny>) -> Read<String> {
         number(key)?;
         return Ok(digits(key)?.to_string());
     }
-    Err(Misfit::type_of(key, "a string as key"))
+    Err(InvalidArgument::type_of(key, "a string as key"))
 }
 
 fn number(object: &Bound<'_, PyAny>) -> Read<Number> {
@@ -128,10 +128,10 @@ fn number(object: &Bound<'_, PyAny>) -> Read<Number> {
             return Ok(whole.into());
         }
     } else if object.cast::<PyFloat>().is_err() {
-        return Err(Misfit::type_of(object, "a JSON value"));
+        return Err(InvalidArgument::type_of(object, "a JSON value"));
     }
     // An int beyond 64 bits is a real number to JSON parsers.
-    real(object)?.ok_or_else(|| Misfit::value("a number that JSON cannot hold"))
+    real(object)?.ok_or_else(|| InvalidArgument::value("a number that JSON cannot hold"))
 }
 
 /// A real number as JSON text carries it to `serde_json`, which now and then takes the nearest but

@@ -7,10 +7,10 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
-use super::arguments::{Given, LEFT_OUT};
+use super::arguments::{Argument, LEFT_OUT};
 use super::encoding::{MANY_TOKENS, PyHarmonyEncoding};
-use super::errors::{Misfit, raised};
-use super::lock::Call;
+use super::errors::{InvalidArgument, raised};
+use super::gil::released_if;
 use super::types::Types;
 use super::write::Strings;
 use super::{arguments, events, tokens, write};
@@ -57,14 +57,15 @@ impl PyStreamableParser {
         slf: &Bound<'py, Self>,
         encoding: &Bound<'py, PyAny>,
         role: Option<&Bound<'py, PyAny>>,
-        strict: Given<'py>,
+        strict: Argument<'py>,
         tools: Option<&Bound<'py, PyAny>>,
         prefill: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<()> {
         let py = slf.py();
         let Ok(encoding) = encoding.cast::<PyHarmonyEncoding>() else {
-            let misfit = Misfit::type_of(encoding, "a HarmonyEncoding").inside("encoding");
-            return Err(misfit.raised(py));
+            let invalid =
+                InvalidArgument::type_of(encoding, "a HarmonyEncoding").inside("encoding");
+            return Err(invalid.raised(py));
         };
         let role = role.map(|role| arguments::role(role, "role")).transpose()?;
         let config = arguments::parse_config(strict, tools, prefill)?;
@@ -116,14 +117,13 @@ impl PyStreamableParser {
         tokens: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyList>> {
         let py = slf.py();
-        let call = Call::begin(py);
         // Before the parser is taken: a generator of tokens may look at it.
         let ids = tokens::read(tokens)?;
         let events = {
             let parser = &mut writing(slf)?.inner;
-            call.unlocked(ids.len() >= MANY_TOKENS, || parser.feed(&ids))
+            released_if(py, ids.len() >= MANY_TOKENS, || parser.feed(&ids))
         };
-        event_list(py, &events.map_err(|error| raised(py, &error))?)
+        event_list(py, events.map_err(|error| raised(py, &error))?)
     }
 
     /// Ends the stream and returns what is left to tell, as a list of events. No token can
@@ -131,7 +131,7 @@ impl PyStreamableParser {
     fn finish<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
         let py = slf.py();
         let events = writing(slf)?.inner.finish();
-        event_list(py, &events.map_err(|error| raised(py, &error))?)
+        event_list(py, events.map_err(|error| raised(py, &error))?)
     }
 
     /// Makes the parser as good as new, for a role or for the one that it was made with. Returns
@@ -170,12 +170,12 @@ impl PyStreamableParser {
         tokens::list(slf.py(), reading(slf)?.inner.tokens())
     }
 
-    /// What lenient parsing mended, in the order in which it was told.
+    /// What lenient parsing repaired, in the order in which it was reported.
     #[getter]
     fn repairs<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(slf.py());
         for repair in reading(slf)?.inner.repairs() {
-            list.append(events::repair(slf.py(), repair)?)?;
+            list.append(events::repair(slf.py(), repair.clone())?)?;
         }
         Ok(list)
     }
@@ -258,12 +258,12 @@ fn writing<'py>(
     parser.try_borrow_mut().map_err(|_| in_use())
 }
 
-/// A parser serves one call at a time: another thread's `feed` runs without the lock.
+/// A parser serves one call at a time: another thread's `feed` runs with the GIL released.
 fn in_use() -> PyErr {
     PyRuntimeError::new_err("the parser is in use by another call")
 }
 
-fn event_list<'py>(py: Python<'py>, events: &[Event]) -> PyResult<Bound<'py, PyList>> {
+fn event_list(py: Python<'_>, events: Vec<Event>) -> PyResult<Bound<'_, PyList>> {
     let list = PyList::empty(py);
     for event in events {
         list.append(events::to_python(py, event)?)?;

@@ -1,10 +1,11 @@
-//! The Python classes and enumerations that this module reads and makes, found once.
+//! The Python classes and enumerations that this module reads and makes, as the package hands them over.
 
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
-use super::model::Model;
+use super::model::{Model, class};
 use crate::StreamState;
 use crate::chat::Role;
 
@@ -28,42 +29,54 @@ pub(super) struct Types {
     content: Py<PyAny>,
 }
 
+static TYPES: PyOnceLock<Types> = PyOnceLock::new();
+
 impl Types {
-    /// The one instance. Looked up at the first use: Python's modules import this one.
+    /// Those that the package handed over.
     pub(super) fn get(py: Python<'_>) -> PyResult<&Self> {
-        static TYPES: PyOnceLock<Types> = PyOnceLock::new();
-        TYPES.get_or_try_init(py, || Self::find(py))
+        TYPES.get(py).ok_or_else(|| PyRuntimeError::new_err("openai_harmony is not imported"))
     }
 
-    fn find(py: Python<'_>) -> PyResult<Self> {
-        let chat = py.import("openai_harmony.chat")?;
-        let errors = py.import("openai_harmony.errors")?;
-        let state = py.import("openai_harmony.stream")?.getattr("StreamState")?;
+    /// Takes the package's classes over. Of a package that is imported anew, the first ones stay.
+    pub(super) fn set(
+        chat: &Bound<'_, PyModule>,
+        errors: &Bound<'_, PyModule>,
+        state: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let py = chat.py();
+        TYPES.get_or_try_init(py, || Self::find(chat, errors, state)).map(|_| ())
+    }
+
+    fn find(
+        chat: &Bound<'_, PyModule>,
+        errors: &Bound<'_, PyModule>,
+        state: &Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
         let role = chat.getattr("Role")?;
         let role = |one: Role| role.call1((one.as_str(),)).map(Bound::unbind);
         let [user, assistant, system, developer, tool] = Role::ALL;
         Ok(Self {
-            author: Model::find(&chat, "Author", ["role", "name"], 1)?,
-            text: Model::find(&chat, "TextContent", ["text"], 1)?,
+            author: Model::find(chat, "Author", ["role", "name"], 1)?,
+            text: Model::find(chat, "TextContent", ["text"], 1)?,
             message: Model::find(
-                &chat,
+                chat,
                 "Message",
                 ["author", "content", "channel", "recipient", "content_type"],
                 2,
             )?,
-            tool: Model::find(&chat, "ToolDescription", ["name", "description", "parameters"], 3)?,
+            tool: Model::find(chat, "ToolDescription", ["name", "description", "parameters"], 3)?,
             namespace: Model::find(
-                &chat,
+                chat,
                 "ToolNamespaceConfig",
                 ["name", "description", "tools"],
                 3,
             )?,
-            conversation: class(&chat, "Conversation")?,
-            channel_config: class(&chat, "ChannelConfig")?,
-            system: class(&chat, "SystemContent")?,
-            developer: class(&chat, "DeveloperContent")?,
-            harmony_error: class(&errors, "HarmonyError")?,
-            wrong_type: class(&errors, "WrongTypeError")?,
+            conversation: class(chat, "Conversation")?,
+            channel_config: class(chat, "ChannelConfig")?,
+            system: class(chat, "SystemContent")?,
+            developer: class(chat, "DeveloperContent")?,
+            harmony_error: class(errors, "HarmonyError")?,
+            wrong_type: class(errors, "WrongTypeError")?,
             roles: [role(user)?, role(assistant)?, role(system)?, role(developer)?, role(tool)?],
             expect_start: state.getattr("EXPECT_START")?.unbind(),
             header: state.getattr("HEADER")?.unbind(),
@@ -91,9 +104,4 @@ impl Types {
             StreamState::Content => &self.content,
         }
     }
-}
-
-/// A class of a module.
-pub(super) fn class(module: &Bound<'_, PyModule>, name: &str) -> PyResult<Py<PyType>> {
-    Ok(module.getattr(name)?.cast_into::<PyType>()?.unbind())
 }

@@ -21,6 +21,9 @@
 mod bits;
 mod border_bits;
 mod borders;
+// For the extension, which looks for signals between the parts of a long text.
+#[cfg(any(feature = "python", test))]
+mod chunk;
 mod decode;
 mod kept;
 mod key;
@@ -43,6 +46,8 @@ mod words;
 
 use std::io;
 
+#[cfg(feature = "python")]
+pub(crate) use chunk::chunk_end;
 pub use special::SpecialSet;
 
 use self::lately::Lately;

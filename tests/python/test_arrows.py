@@ -113,9 +113,6 @@ def read_crate() -> Crate:
 
 
 STILL_THERE = {
-    frozenset({"python/read", "python/usual"}),
-    frozenset({"python/model", "python/types"}),
-    frozenset({"python/text/units", "python/text/vectors"}),
     frozenset({"tokenizer/split/classes", "tokenizer/split/window"}),
     frozenset({"parse/grammar", "parse/lenient", "parse/state", "parse/stream"}),
 }

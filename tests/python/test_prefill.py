@@ -145,7 +145,7 @@ def test_it_needs_a_role(encoding: HarmonyEncoding) -> None:
 def test_wrong_arguments_name_their_place(encoding: HarmonyEncoding) -> None:
     with pytest.raises(TypeError, match="^prefill: expected a Prefill, got str$"):
         StreamableParser(encoding, Role.ASSISTANT, prefill="final")  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="^prefill.text: expected a string, got int$"):
+    with pytest.raises(TypeError, match="^prefill.text: expected a string or None, got int$"):
         prompt(encoding, Prefill.model_construct(text=3))
     with pytest.raises(ValueError, match="chanel"):
         Prefill(chanel="final")  # type: ignore[call-arg]

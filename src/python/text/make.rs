@@ -6,10 +6,9 @@ use std::slice;
 
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyBytes, PyString};
 
-/// What `bytes.decode("utf-8", errors)` gives, without the bytes object: for long texts, copying
-/// them into one takes as long as decoding them.
+/// What `bytes.decode("utf-8", errors)` gives.
 ///
 /// Python reads ASCII as fast as it can be copied. Of other text it does not know how wide its
 /// characters are, and starts over where a wider one comes: looking for the widest one first makes
@@ -19,20 +18,14 @@ pub(in crate::python) fn decoded<'py>(
     bytes: &[u8],
     errors: &str,
 ) -> PyResult<Bound<'py, PyString>> {
-    let errors = CString::new(errors)?;
-    if !bytes.is_ascii()
-        && let Ok(text) = simdutf8::basic::from_utf8(bytes)
-    {
-        return string(py, text);
-    }
-    // SAFETY: the pointers are to as many bytes as are said and to a string that ends with a zero,
-    // and the interpreter is attached. The call returns a new reference to a string, or null with
-    // an exception set.
-    unsafe {
-        let start = bytes.as_ptr().cast();
-        // No slice is longer than `isize::MAX`.
-        let text = ffi::PyUnicode_DecodeUTF8(start, bytes.len().cast_signed(), errors.as_ptr());
-        Ok(Bound::from_owned_ptr_or_err(py, text)?.cast_into_unchecked())
+    match simdutf8::basic::from_utf8(bytes) {
+        Ok(text) if text.is_ascii() => Ok(PyString::new(py, text)),
+        Ok(text) => string(py, text),
+        Err(_) => PyString::from_encoded_object(
+            &PyBytes::new(py, bytes),
+            Some(c"utf-8"),
+            Some(&CString::new(errors)?),
+        ),
     }
 }
 
@@ -83,7 +76,7 @@ impl Unit for u32 {
 fn string_of<'py, T: Unit>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyString>> {
     let count = text.chars().count();
     // SAFETY: the call returns a new string of so many characters, or null with an exception set.
-    // Told the widest, it keeps each in a `T`, one behind the other and aligned as `T` is. Nobody
+    // Given the widest, it keeps each in a `T`, one after the other and aligned as `T` is. Nobody
     // else knows the string yet, and `fill` writes every place.
     unsafe {
         let string = ffi::PyUnicode_New(count.cast_signed(), T::MAX.into());

@@ -1,5 +1,5 @@
-//! Messages from their canonical JSON form, where all in it is plain: what validating it would
-//! give, in a quarter of the time.
+//! Messages from the dict form, canonical JSON, where it holds nothing but strings: what validating it
+//! would give, in a quarter of the time.
 
 use pyo3::intern;
 use pyo3::prelude::*;

@@ -4,59 +4,59 @@ use std::collections::BTreeMap;
 
 use crate::chat::FUNCTIONS;
 use crate::json::{Json, Tape};
-use crate::python::text::HeldText;
+use crate::python::text::BorrowedText;
 use crate::render::AsTools;
 use crate::typescript::{Namespace, Tool};
 
 /// Tools by namespace.
 ///
 /// Seven messages with four tools are rendered in 0.7 of the time that a tree of JSON values for
-/// each tool takes; half of the reading, which needs the interpreter's lock, is gone.
-pub(in crate::python) struct HeldTools {
-    pub(in crate::python) namespaces: BTreeMap<String, HeldNamespace>,
+/// each tool takes.
+pub(in crate::python) struct BorrowedTools {
+    pub(in crate::python) namespaces: BTreeMap<String, BorrowedNamespace>,
     /// The schemas of all tools.
     pub(in crate::python) schemas: Tape,
 }
 
 /// A namespace, as the model `ToolNamespaceConfig` has it.
-pub(in crate::python) struct HeldNamespace {
-    pub(in crate::python) name: HeldText,
-    pub(in crate::python) description: Option<HeldText>,
-    pub(in crate::python) tools: Vec<HeldTool>,
+pub(in crate::python) struct BorrowedNamespace {
+    pub(in crate::python) name: BorrowedText,
+    pub(in crate::python) description: Option<BorrowedText>,
+    pub(in crate::python) tools: Vec<BorrowedTool>,
 }
 
 /// A tool, as the model `ToolDescription` has it.
-pub(in crate::python) struct HeldTool {
-    pub(in crate::python) name: HeldText,
-    pub(in crate::python) description: Option<HeldText>,
+pub(in crate::python) struct BorrowedTool {
+    pub(in crate::python) name: BorrowedText,
+    pub(in crate::python) description: Option<BorrowedText>,
     /// The index of its schema.
     pub(in crate::python) parameters: Option<usize>,
 }
 
-impl HeldTools {
+impl BorrowedTools {
     /// About as many bytes as the text has.
     pub(super) fn size(&self) -> usize {
         self.schemas.size()
     }
 
-    fn namespace<'a>(&'a self, namespace: &'a HeldNamespace) -> Namespace<'a> {
+    fn namespace<'a>(&'a self, namespace: &'a BorrowedNamespace) -> Namespace<'a> {
         Namespace {
             name: namespace.name.as_str(),
-            description: namespace.description.as_ref().map(HeldText::as_str),
+            description: namespace.description.as_ref().map(BorrowedText::as_str),
             tools: namespace.tools.iter().map(|tool| self.tool(tool)).collect(),
         }
     }
 
-    fn tool<'a>(&'a self, tool: &'a HeldTool) -> Tool<'a> {
+    fn tool<'a>(&'a self, tool: &'a BorrowedTool) -> Tool<'a> {
         Tool {
             name: tool.name.as_str(),
-            description: tool.description.as_ref().map(HeldText::as_str),
+            description: tool.description.as_ref().map(BorrowedText::as_str),
             parameters: tool.parameters.map(|index| Json::Taped(self.schemas.at(index))),
         }
     }
 }
 
-impl AsTools for HeldTools {
+impl AsTools for BorrowedTools {
     fn namespaces(&self) -> Vec<Namespace<'_>> {
         self.namespaces.values().map(|namespace| self.namespace(namespace)).collect()
     }

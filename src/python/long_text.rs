@@ -1,0 +1,81 @@
+//! Encoding long texts in parts, so that a signal such as Ctrl-C does not wait for the end.
+
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PySlice, PyString};
+
+use super::errors::raised;
+use super::text::utf8;
+use super::tokens;
+use crate::Result;
+use crate::tokenizer::chunk_end;
+
+/// Characters of a text from which on it is encoded in parts.
+const LONG: usize = 1 << 22;
+
+/// Characters of a part, some 5 ms of work.
+const PART: usize = 1 << 20;
+
+/// Whether a string is so long that it should be encoded in parts.
+pub(super) fn is_long(string: &Bound<'_, PyString>) -> PyResult<bool> {
+    // A subclass may have a `__len__` of its own, which is not asked.
+    Ok(string.code_point_len()? >= LONG)
+}
+
+/// The tokens of a string, by an `encode` that gives a text's tokens. Parts end where `chunk_end` says;
+/// where there is no such place, as within a word of any length, they grow.
+///
+/// What a signal handler raises is passed on.
+pub(super) fn encode<'py>(
+    string: &Bound<'py, PyString>,
+    encode: impl Fn(&str, &mut Vec<u32>) -> Result<()> + Sync,
+) -> PyResult<Bound<'py, PyList>> {
+    let (py, len) = (string.py(), string.code_point_len()?);
+    let list = PyList::empty(py);
+    // What of the parts so far has no tokens yet.
+    let mut text = String::new();
+    let mut start = 0;
+    while start < len {
+        let searched = text.len();
+        start = append_part(string, start, len, &mut text)?;
+        let end = if start == len { Some(text.len()) } else { chunk_end(&text, searched) };
+        if let Some(end) = end {
+            let mut ids = Vec::new();
+            py.detach(|| encode(&text[..end], &mut ids)).map_err(|error| raised(py, &error))?;
+            list.set_slice(list.len(), list.len(), tokens::list(py, &ids)?.as_any())?;
+            text.drain(..end);
+        }
+        py.check_signals()?;
+    }
+    Ok(list)
+}
+
+/// Appends the part of a string that begins at `start`, and returns where it ends.
+fn append_part(
+    string: &Bound<'_, PyString>,
+    start: usize,
+    len: usize,
+    text: &mut String,
+) -> PyResult<usize> {
+    let end = len.min(start + PART);
+    let part = slice(string, start, end)?;
+    if end < len && part.to_str().is_err() {
+        // Surrogates, of which two can make a character, the second one in the next part.
+        text.push_str(&utf8(&slice(string, start, len)?)?);
+        return Ok(len);
+    }
+    text.push_str(&utf8(&part)?);
+    Ok(end)
+}
+
+/// Some characters of a string, by `str`'s own method.
+fn slice<'py>(
+    string: &Bound<'py, PyString>,
+    start: usize,
+    end: usize,
+) -> PyResult<Bound<'py, PyString>> {
+    let py = string.py();
+    let get_item = py.get_type::<PyString>().getattr(intern!(py, "__getitem__"))?;
+    let slice = PySlice::new(py, start.cast_signed(), end.cast_signed(), 1);
+    Ok(get_item.call1((string, slice))?.cast_into()?)
+}

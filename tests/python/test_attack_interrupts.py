@@ -1,0 +1,153 @@
+"""What signal handlers and objects' own code raise arrives, and does not wait for long."""
+
+from __future__ import annotations
+
+import itertools
+import signal
+import sys
+import threading
+from types import FrameType
+from typing import Any, Iterator, List, Optional
+
+import pytest
+
+from openai_harmony import HarmonyEncoding, HarmonyError, StreamableParser
+
+LONG = 1 << 22
+"""Characters from which on a text is encoded in parts, of a quarter each."""
+
+
+class TestBuffers:
+    @pytest.mark.skipif(
+        sys.version_info < (3, 12), reason="PEP 688, `__buffer__`, is of Python 3.12"
+    )
+    @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError, SystemExit, ValueError])
+    def test_what_its_code_raises_is_passed_on(
+        self, encoding: HarmonyEncoding, error: type[BaseException]
+    ) -> None:
+        class Tokens:
+            def __buffer__(self, flags: int) -> memoryview:
+                raise error("mine")
+
+            def __iter__(self) -> Iterator[int]:
+                return iter([200006])
+
+        tokens: Any = Tokens()
+        for read in (encoding.decode, StreamableParser(encoding, "user").feed):
+            with pytest.raises(error, match="mine"):
+                read(tokens)
+
+    @pytest.mark.skipif(
+        sys.version_info < (3, 12), reason="PEP 688, `__buffer__`, is of Python 3.12"
+    )
+    @pytest.mark.parametrize("error", [BufferError, TypeError])
+    def test_without_a_buffer_it_is_iterated(
+        self, encoding: HarmonyEncoding, error: type[BaseException]
+    ) -> None:
+        class Tokens:
+            def __buffer__(self, flags: int) -> memoryview:
+                raise error("no such buffer")
+
+            def __iter__(self) -> Iterator[int]:
+                return iter([13225])
+
+        tokens: Any = Tokens()
+        assert encoding.decode(tokens) == "Hello"
+
+    def test_what_an_iterator_raises_is_passed_on(self, encoding: HarmonyEncoding) -> None:
+        def tokens() -> Iterator[int]:
+            yield 13225
+            raise KeyboardInterrupt("mine")
+
+        with pytest.raises(KeyboardInterrupt, match="mine"):
+            encoding.decode(tokens())
+
+
+@pytest.fixture
+def alarms() -> Iterator[List[int]]:
+    """Has a signal handled all the time, if it is possible; lists how often it was."""
+    if not hasattr(signal, "setitimer"):
+        pytest.skip("a system without interval timers")
+    if threading.current_thread() is not threading.main_thread():
+        pytest.skip("signals are handled by the main thread")
+    calls: List[int] = []
+
+    def handle(number: int, frame: Optional[FrameType]) -> None:
+        calls.append(number)
+
+    before = signal.signal(signal.SIGALRM, handle)
+    signal.setitimer(signal.ITIMER_REAL, 1e-4, 1e-4)
+    try:
+        yield calls
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+class TestLongTexts:
+    @pytest.mark.parametrize(
+        "line", ["Some words of a line\n", "一二三四，五六七八九十。", "a1b2c3"]
+    )
+    def test_signals_are_handled_between_parts(
+        self, encoding: HarmonyEncoding, alarms: List[int], line: str
+    ) -> None:
+        text = line * (2 * LONG // len(line) + 1)
+        for encode in (encoding.encode, encoding.encode_ordinary):
+            before = len(alarms)
+            tokens = encode(text)
+            # As a whole it would be one call before the next line of Python code.
+            assert len(alarms) - before > 4
+            assert len(tokens) > LONG // 4
+
+    def test_what_a_handler_raises_is_passed_on(self, encoding: HarmonyEncoding) -> None:
+        def interrupt(number: int, frame: Optional[FrameType]) -> None:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            raise KeyboardInterrupt("mine")
+
+        text = "Some words of a line\n" * (2 * LONG // 20)
+        before = signal.signal(signal.SIGALRM, interrupt)
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 1e-3)
+            with pytest.raises(KeyboardInterrupt, match="mine"):
+                encoding.encode(text)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "The line's words, 12345 of them; and  more.\r\n",
+            "é中🤷 \n",
+            "中文，中文。\n",
+            "x!\n\n  y",
+            # All of it is one text, since one name may follow the other.
+            "word<|end|>word",
+        ],
+    )
+    def test_tokens_are_those_of_the_lines(self, encoding: HarmonyEncoding, line: str) -> None:
+        # From a letter to what no letter follows.
+        block = f"Begin {line * 1000} end\n"
+        tokens = encoding.encode(block, allowed_special="all")
+        count = 2 * LONG // len(block) + 1
+        long = encoding.encode(block * count, allowed_special="all")
+        assert long == list(itertools.chain.from_iterable([tokens] * count))
+
+    def test_without_a_place_to_divide_it(self, encoding: HarmonyEncoding) -> None:
+        text = "a" * (LONG + 1)
+        assert encoding.decode_bytes(encoding.encode(text)) == text.encode()
+
+    def test_surrogates_on_both_sides_of_an_end(self, encoding: HarmonyEncoding) -> None:
+        part = LONG // 4
+        text = "a " * (part // 2 - 1) + " \ud83d\ude00" + "b " * LONG
+        assert text[part - 1 : part + 1] == "\ud83d\ude00"
+        same = text.replace("\ud83d\ude00", "\U0001f600")
+        assert encoding.encode(text) == encoding.encode(same)
+
+    def test_special_tokens_are_found(self, encoding: HarmonyEncoding) -> None:
+        text = "word " * LONG + "<|start|>"
+        with pytest.raises(HarmonyError, match="disallowed special token '<|start|>'"):
+            encoding.encode(text)
+        with pytest.raises(HarmonyError, match="disallowed special token 'd w'"):
+            encoding.encode(text, disallowed_special=["d w"])
+        assert encoding.encode(text, allowed_special="all")[-1] == 200006
