@@ -48,7 +48,7 @@ pub enum Event {
         /// The token that ended the message; `None` where the stream or another message did.
         stop_token: Option<u32>,
     },
-    /// Lenient parsing mended something.
+    /// Lenient parsing repaired something.
     Repair(Repair),
 }
 
@@ -74,7 +74,7 @@ impl Event {
     }
 }
 
-/// What lenient parsing mended, and where.
+/// What lenient parsing repaired, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Repair {

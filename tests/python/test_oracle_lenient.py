@@ -26,6 +26,10 @@ def test_first_message_without_marker(oracle: Oracle, ours: Session) -> None:
         role = random.choice(["assistant", "assistant", "tool"])
         expected = oracle.ask("parse", tokens, role, False)
         assert isinstance(expected, list), f"{seed}: {text!r}"
+        first = expected[0]
+        if first["role"] == "assistant" and "channel" not in first:
+            # The difference `lenient-channel` of docs/compatibility.md.
+            first["channel"] = "final"
         assert ours.ask("parse", tokens, role, False) == expected, f"{seed}: {text!r}"
 
 
