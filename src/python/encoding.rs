@@ -48,7 +48,7 @@ impl PyHarmonyEncoding {
         let config =
             options::config(config).map_err(|misfit| misfit.inside("config").raised(py))?;
         tokens_of(&call, is_much(&messages), |ids| {
-            render::conversation(tokenizer, &messages, ending, config, ids)
+            render::conversation(tokenizer, &messages, ending, config, ids, &mut ())
         })
     }
 
