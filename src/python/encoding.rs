@@ -14,6 +14,7 @@ use super::lock::Call;
 use super::text::utf8;
 use super::{arguments, options, read, text, tokens, write};
 use crate::render::{self, Ending};
+use crate::span::MessageSpan;
 use crate::tokenizer::Tokenizer;
 use crate::{HarmonyEncoding, HarmonyEncodingName, Result, load_harmony_encoding};
 
@@ -281,6 +282,38 @@ impl PyHarmonyEncoding {
         self.rendered_conversation(conversation, Ending::Training, config)
     }
 
+    /// The tokens of a conversation as native uint32, and the spans of its messages.
+    fn _render_with_spans<'py>(
+        &self,
+        conversation: &Bound<'py, PyAny>,
+        config: Option<&Bound<'py, PyAny>>,
+        ending: &str,
+        role: &Bound<'py, PyAny>,
+        prefill: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyBytes>, Vec<Span>)> {
+        let py = conversation.py();
+        let role = arguments::role(role, "role")?;
+        let prefill = options::prefill(prefill)?;
+        let ending = match ending {
+            "none" => Ending::None,
+            "training" => Ending::Training,
+            _ => Ending::Prefill(role, &prefill),
+        };
+        let call = Call::begin(py);
+        let messages = read::conversation(conversation).map_err(|misfit| misfit.raised(py))?;
+        let config =
+            options::config(config).map_err(|misfit| misfit.inside("config").raised(py))?;
+        let (mut ids, mut spans) = (Vec::new(), Vec::new());
+        call.unlocked(is_much(&messages), || {
+            let tokenizer = self.tokenizer();
+            render::conversation(tokenizer, &messages, ending, config, &mut ids, &mut spans)
+        })
+        .map_err(|error| raised(py, &error))?;
+        let bytes: Vec<u8> = ids.into_iter().flat_map(u32::to_ne_bytes).collect();
+        let spans = spans.iter().map(fields_of).collect();
+        Ok((PyBytes::new(py, &bytes), spans))
+    }
+
     /// Parses a whole sequence of tokens into messages.
     ///
     /// `role` is the author's role of the first message where the tokens begin behind it, as a
@@ -342,6 +375,13 @@ impl PyHarmonyEncoding {
             .unlocked(text.size() >= MUCH_TEXT, || self.inner.read_stripped_text(&text.utf8()));
         write::messages(py, &messages)
     }
+}
+
+/// The fields of a Python `MessageSpan`.
+type Span = (Option<usize>, usize, usize, usize, usize);
+
+fn fields_of(span: &MessageSpan) -> Span {
+    (span.message, span.start, span.content, span.stop, span.end)
 }
 
 /// Does work on the ids that a Python object holds.
