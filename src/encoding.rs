@@ -8,7 +8,7 @@ use crate::chat::{Message, Role};
 use crate::error::{Error, ErrorKind, Result};
 use crate::parse::{self, ParseConfig, ParseOptions, STOP_TOKENS, StreamableParser};
 use crate::render::{
-    self, AnalysisPolicy, Ending, RenderConfig, RenderConversationConfig, RenderOptions,
+    self, AnalysisPolicy, Ending, RenderConfig, RenderConversationConfig, RenderOptions, Rendered,
 };
 use crate::tokenizer::{Rank, Tokenizer, special};
 
@@ -186,8 +186,54 @@ impl HarmonyEncoding {
         I: IntoIterator<Item = &'a Message>,
     {
         let mut tokens = Vec::new();
-        render::conversation(self.tokenizer(), conversation, ending, *config, &mut tokens)?;
+        render::conversation(
+            self.tokenizer(),
+            conversation,
+            ending,
+            *config,
+            &mut tokens,
+            &mut (),
+        )?;
         Ok(tokens)
+    }
+
+    /// Renders a conversation, and says where each message stands among the tokens.
+    ///
+    /// ```
+    /// use openai_harmony::chat::{Message, Role};
+    /// use openai_harmony::{Ending, HarmonyEncodingName, RenderConfig};
+    ///
+    /// let encoding = openai_harmony::load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+    /// let messages = [
+    ///     Message::from_role_and_content(Role::Assistant, "Easy.").with_channel("analysis"),
+    ///     Message::from_role_and_content(Role::Assistant, "Four.").with_channel("final"),
+    /// ];
+    /// // By default the thought before the answer is dropped.
+    /// let config = RenderConfig::new();
+    /// let rendered = encoding.render_with_spans(&messages, Ending::Training, &config)?;
+    /// let [answer] = rendered.spans[..] else { panic!("one message") };
+    /// assert_eq!(answer.message, Some(1));
+    /// let content = &rendered.tokens[answer.content_tokens()];
+    /// assert_eq!(encoding.tokenizer().decode_utf8(content)?, "Four.");
+    /// # Ok::<(), openai_harmony::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::render_conversation_with`].
+    pub fn render_with_spans<'a, I>(
+        &self,
+        conversation: I,
+        ending: Ending<'_>,
+        config: &RenderConfig,
+    ) -> Result<Rendered>
+    where
+        I: IntoIterator<Item = &'a Message>,
+    {
+        let mut rendered = Rendered::default();
+        let Rendered { tokens, spans } = &mut rendered;
+        render::conversation(self.tokenizer(), conversation, ending, *config, tokens, spans)?;
+        Ok(rendered)
     }
 
     /// Renders a conversation and the beginning of the next message, which the model completes.

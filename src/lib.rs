@@ -119,6 +119,7 @@ mod parse;
 mod python;
 mod render;
 mod repair;
+mod span;
 mod typescript;
 
 pub mod chat;
@@ -131,7 +132,10 @@ pub use parse::{
     Event, HeaderData, ParseConfig, ParseOptions, Repair, RepairKind, StateData, StreamState,
     StreamableParser,
 };
-pub use render::{AnalysisPolicy, Ending, RenderConfig, RenderConversationConfig, RenderOptions};
+pub use render::{
+    AnalysisPolicy, Ending, RenderConfig, RenderConversationConfig, RenderOptions, Rendered,
+};
+pub use span::MessageSpan;
 pub use typescript::ToolSchemaStyle;
 
 /// The examples of the documents, which run as doctests.

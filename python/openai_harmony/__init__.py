@@ -57,6 +57,7 @@ from openai_harmony.options import (
     RenderOptions,
     ToolSchemaStyle,
 )
+from openai_harmony.rendered import MessageSpan, Rendered
 from openai_harmony.stream import (
     ContentDelta,
     Event,
@@ -88,12 +89,14 @@ __all__ = [
     "HeaderStyle",
     "Message",
     "MessageEnd",
+    "MessageSpan",
     "MessageStart",
     "MissingFieldError",
     "Prefill",
     "ReasoningEffort",
     "RenderConversationConfig",
     "RenderOptions",
+    "Rendered",
     "Repair",
     "RepairKind",
     "ResponseFormat",

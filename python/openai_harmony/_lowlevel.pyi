@@ -345,6 +345,14 @@ class HarmonyEncoding:
             True
         """
 
+    def _render_with_spans(
+        self,
+        conversation: Conversation,
+        config: RenderConversationConfig | None,
+        ending: str,
+        role: Role | str,
+        prefill: Prefill | None,
+    ) -> tuple[bytes, list[tuple[int | None, int, int, int, int]]]: ...
     def parse_messages_from_completion_tokens(
         self,
         tokens: _Tokens,

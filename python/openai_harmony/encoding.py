@@ -7,9 +7,12 @@ from enum import Enum
 from functools import cache, cached_property
 from typing import Any, Iterable, List, Optional, Set, Tuple, Union
 
+from typing_extensions import Literal
+
 from openai_harmony import _lowlevel
-from openai_harmony.chat import Message, Role
-from openai_harmony.options import Prefill
+from openai_harmony.chat import Conversation, Message, Role
+from openai_harmony.options import Prefill, RenderConversationConfig
+from openai_harmony.rendered import MessageSpan, Rendered
 from openai_harmony.stream import Repair, StreamableParser
 
 
@@ -33,6 +36,57 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding):
     def special_tokens_set(self) -> Set[str]:
         """The names of all special tokens, the reserved ones included."""
         return set(self._special_tokens())
+
+    def render_with_spans(
+        self,
+        conversation: Conversation,
+        config: Optional[RenderConversationConfig] = None,
+        *,
+        ending: Literal["completion", "training", "none"] = "completion",
+        role: Union[Role, str, None] = None,
+        prefill: Optional[Prefill] = None,
+    ) -> Rendered:
+        """Renders a conversation and says where each message stands among the tokens.
+
+        Args:
+            conversation: The conversation.
+            config: Options; ``None`` for the defaults, as in the other renderers.
+            ending: Which renderer's tokens: ``"completion"`` a prompt, ``"training"`` a training
+                example, ``"none"`` the conversation and nothing more.
+            role: Who speaks next in a prompt; the assistant by default.
+            prefill: More of the next message in a prompt.
+
+        Returns:
+            The tokens as an array of uint32, with a ``MessageSpan`` for each message that was
+            rendered.
+
+        Raises:
+            HarmonyError: A message that cannot be rendered; a prefill that could be read as another
+                header.
+            ValueError: A wrong argument; ``role`` or ``prefill`` where nothing comes next.
+
+        >>> from openai_harmony import Conversation, Message
+        >>> encoding = load_harmony_encoding("HarmonyGptOss")
+        >>> answer = Message.from_role_and_content("assistant", "4.").with_channel("final")
+        >>> answered = Conversation.from_messages([answer])
+        >>> rendered = encoding.render_with_spans(answered, ending="training")
+        >>> [span] = rendered.spans
+        >>> encoding.decode(rendered[span.start : span.content])
+        '<|start|>assistant<|channel|>final<|message|>'
+        >>> encoding.decode(rendered[span.content : span.stop])
+        '4.'
+        >>> encoding.decode(rendered[span.stop : span.end])
+        '<|return|>'
+        """
+        if ending not in ("completion", "training", "none"):
+            raise ValueError(f'ending: expected "completion", "training" or "none", got {ending!r}')
+        if ending != "completion" and not (role is None and prefill is None):
+            name = "role" if prefill is None else "prefill"
+            raise ValueError(f'{name}: with ending="{ending}" no message comes next')
+        tokens, spans = self._render_with_spans(
+            conversation, config, ending, Role.ASSISTANT if role is None else role, prefill
+        )
+        return Rendered(tokens, map(MessageSpan._make, spans))
 
     def parse_with_repairs(
         self,

@@ -13,6 +13,7 @@ use super::gil::released_if;
 use super::text::{decoded, utf8};
 use super::{arguments, long_text, options, read, tokens, write};
 use crate::render::{self, Ending};
+use crate::span::MessageSpan;
 use crate::tokenizer::{SpecialSet, Tokenizer};
 use crate::{HarmonyEncoding, HarmonyEncodingName, Result, load_harmony_encoding};
 
@@ -46,7 +47,7 @@ impl PyHarmonyEncoding {
         let config =
             options::config(config).map_err(|invalid| invalid.inside("config").raised(py))?;
         tokens_of(py, is_much(&messages), |ids| {
-            render::conversation(tokenizer, &messages, ending, config, ids)
+            render::conversation(tokenizer, &messages, ending, config, ids, &mut ())
         })
     }
 
@@ -269,6 +270,37 @@ impl PyHarmonyEncoding {
         self.rendered_conversation(conversation, Ending::Training, config)
     }
 
+    /// The tokens of a conversation as native uint32, and the spans of its messages.
+    fn _render_with_spans<'py>(
+        &self,
+        conversation: &Bound<'py, PyAny>,
+        config: Option<&Bound<'py, PyAny>>,
+        ending: &str,
+        role: &Bound<'py, PyAny>,
+        prefill: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyBytes>, Vec<Span>)> {
+        let py = conversation.py();
+        let role = arguments::role(role, "role")?;
+        let prefill = options::prefill(prefill)?;
+        let ending = match ending {
+            "none" => Ending::None,
+            "training" => Ending::Training,
+            _ => Ending::Prefill(role, &prefill),
+        };
+        let messages = read::conversation(conversation).map_err(|invalid| invalid.raised(py))?;
+        let config =
+            options::config(config).map_err(|invalid| invalid.inside("config").raised(py))?;
+        let (mut ids, mut spans) = (Vec::new(), Vec::new());
+        released_if(py, is_much(&messages), || {
+            let tokenizer = self.tokenizer();
+            render::conversation(tokenizer, &messages, ending, config, &mut ids, &mut spans)
+        })
+        .map_err(|error| raised(py, &error))?;
+        let bytes: Vec<u8> = ids.into_iter().flat_map(u32::to_ne_bytes).collect();
+        let spans = spans.iter().map(fields_of).collect();
+        Ok((PyBytes::new(py, &bytes), spans))
+    }
+
     /// Parses a whole sequence of tokens into messages.
     ///
     /// `role` is the author's role of the first message where the tokens begin behind it, as a
@@ -327,6 +359,13 @@ impl PyHarmonyEncoding {
         let messages = released_if(py, much, || self.inner.read_stripped_text(&text));
         write::messages(py, &messages)
     }
+}
+
+/// The fields of a Python `MessageSpan`.
+type Span = (Option<usize>, usize, usize, usize, usize);
+
+fn fields_of(span: &MessageSpan) -> Span {
+    (span.message, span.start, span.content, span.stop, span.end)
 }
 
 /// Does work on the ids that a Python object holds.

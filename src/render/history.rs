@@ -29,18 +29,18 @@ impl AnalysisPolicy {
     }
 }
 
-/// The messages that a policy keeps, in their order.
+/// The messages that a policy keeps, in their order, with their indices.
 pub(super) fn kept<'m, M: AsMessage>(
     messages: &[&'m M],
     policy: AnalysisPolicy,
-) -> impl Iterator<Item = &'m M> {
+) -> impl Iterator<Item = (usize, &'m M)> {
     let (end, is_dropped): (usize, fn(&M) -> bool) = match policy {
         AnalysisPolicy::KeepAll => (0, |_| false),
         AnalysisPolicy::DropBeforeFirstFinal => (before_first_final(messages), is_analysis),
         AnalysisPolicy::DropCompletedTurns => (completed_turns(messages), is_thought),
     };
-    let (past, running) = messages.split_at(end);
-    past.iter().filter(move |message| !is_dropped(message)).chain(running).copied()
+    let is_kept = move |&(index, message): &(usize, &'m M)| index >= end || !is_dropped(message);
+    messages.iter().copied().enumerate().filter(is_kept)
 }
 
 /// What 0.0.8 drops: anything on `analysis`, calls and tool results too.

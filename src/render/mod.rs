@@ -9,18 +9,21 @@ mod developer;
 mod history;
 mod options;
 mod sink;
+mod spans;
 mod system;
 mod view;
 mod words;
 
 pub use history::AnalysisPolicy;
 pub use options::{RenderConfig, RenderConversationConfig, RenderOptions};
+pub(crate) use spans::SpanSink;
 pub(crate) use view::{AsMessage, AsTools, DeveloperFields, Part, SystemFields};
 
 use crate::chat::{FINAL, Role};
 use crate::error::{ErrorKind, Result};
 use crate::header::{self, HeaderSink, Prefill};
-use crate::tokenizer::{Tokenizer, special};
+use crate::span::MessageSpan;
+use crate::tokenizer::{Rank, Tokenizer, special};
 use sink::Sink;
 
 /// What comes behind the messages of a conversation.
@@ -40,47 +43,79 @@ pub enum Ending<'a> {
     Training,
 }
 
-/// Renders the messages that the config keeps, and the ending.
+/// Tokens, and where each message stands among them.
+///
+/// `tokens` is what the other renderers return; a message that was dropped has no span.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Rendered {
+    /// The tokens.
+    pub tokens: Vec<Rank>,
+    /// One span for each message that was rendered, in their order, and one for what an
+    /// [`Ending`] begins.
+    pub spans: Vec<MessageSpan>,
+}
+
+/// Where a message was written: the indices of its first token, of its content's, of its stop
+/// token, and of what follows it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Written {
+    start: usize,
+    content: usize,
+    stop: usize,
+    end: usize,
+}
+
+/// Renders the messages that the config keeps, and the ending. `spans` learns where they are.
 pub(crate) fn conversation<'a, M: AsMessage + 'a>(
     tokenizer: Tokenizer,
     messages: impl IntoIterator<Item = &'a M>,
     ending: Ending<'_>,
     mut config: RenderConfig,
     into: &mut Vec<u32>,
+    spans: &mut impl SpanSink,
 ) -> Result<()> {
     let messages: Vec<&M> = messages.into_iter().collect();
     config.conversation_has_function_tools |=
         messages.iter().any(|message| has_function_tools(*message));
     let mut sink = Sink::new(tokenizer, into);
-    for kept in history::kept(&messages, config.analysis) {
-        message_into(kept, config, &mut sink)?;
+    for (index, kept) in history::kept(&messages, config.analysis) {
+        let written = message_into(kept, config, &mut sink)?;
+        spans.push(Some(index), written);
     }
     let ends_in_final = messages
         .last()
         .is_some_and(|message| message.is_from(Role::Assistant) && message.is_on(FINAL));
     match (ending, ends_in_final) {
-        (Ending::Completion(role), _) => sink.next_turn(role),
-        (Ending::Prefill(role, prefill), _) => write_prefill(role, prefill, config, &mut sink)?,
+        (Ending::Completion(role), _) => {
+            spans.push(None, write_beginning(role, &Prefill::new(), config, &mut sink));
+        }
+        (Ending::Prefill(role, prefill), _) => {
+            // Always: what is written has to be what the parser is told.
+            prefill.check()?;
+            spans.push(None, write_beginning(role, prefill, config, &mut sink));
+        }
         (Ending::Training, true) => sink.replace_last(special::RETURN),
         (Ending::Training, false) | (Ending::None, _) => {}
     }
     Ok(())
 }
 
-/// Its fields are always checked: what is written has to be what the parser is told.
-fn write_prefill(
+/// The beginning of the next message.
+fn write_beginning(
     role: Role,
     prefill: &Prefill,
     config: RenderConfig,
     sink: &mut Sink<'_>,
-) -> Result<()> {
-    prefill.check()?;
+) -> Written {
+    let start = sink.len();
     sink.next_turn(role);
     if !prefill.is_empty() {
         header::write_fields(prefill.fields(role), config.header_style, sink);
-        sink.text(prefill.text.as_deref().unwrap_or_default());
     }
-    Ok(())
+    let content = sink.len();
+    sink.text(prefill.text.as_deref().unwrap_or_default());
+    Written { start, content, stop: sink.len(), end: sink.len() }
 }
 
 /// Renders one message.
@@ -90,21 +125,28 @@ pub(crate) fn message(
     config: RenderConfig,
     into: &mut Vec<u32>,
 ) -> Result<()> {
-    message_into(message, config, &mut Sink::new(tokenizer, into))
+    message_into(message, config, &mut Sink::new(tokenizer, into)).map(drop)
 }
 
-fn message_into(message: &impl AsMessage, config: RenderConfig, sink: &mut Sink<'_>) -> Result<()> {
+fn message_into(
+    message: &impl AsMessage,
+    config: RenderConfig,
+    sink: &mut Sink<'_>,
+) -> Result<Written> {
+    let start = sink.len();
     let header = message.header();
     if config.validate {
         header::check(header)?;
     }
     header::write(header, config.header_style, sink)?;
+    let content = sink.len();
     for part in message.parts() {
         part_into(part, header.role, config, sink)?;
     }
     let is_call = header.role == Role::Assistant && header.recipient.is_some();
+    let stop = sink.len();
     sink.special(if is_call { special::CALL } else { special::END });
-    Ok(())
+    Ok(Written { start, content, stop, end: sink.len() })
 }
 
 fn part_into(part: Part<'_>, role: Role, config: RenderConfig, sink: &mut Sink<'_>) -> Result<()> {

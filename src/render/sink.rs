@@ -24,6 +24,11 @@ impl<'a> Sink<'a> {
         &mut self.tool_budget
     }
 
+    /// How many tokens there are.
+    pub(super) fn len(&self) -> usize {
+        self.tokens.len()
+    }
+
     /// The beginning of a message of this role.
     pub(super) fn next_turn(&mut self, role: Role) {
         self.special(special::START);

@@ -1,0 +1,117 @@
+"""What rendering gives beyond tokens: where each message stands among them."""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING, Any, Iterable, List, NamedTuple, Optional, Tuple, Union
+
+from typing_extensions import Self, TypeAlias
+
+from openai_harmony.stream import ContentDelta, Event, MessageEnd, MessageStart
+
+
+class MessageSpan(NamedTuple):
+    """Where a message stands among tokens, as indexes of tokens.
+
+    Its header is ``start:content``, its content ``content:stop``, its stop token ``stop:end``.
+    """
+
+    message: Optional[int]
+    """Its index: in the conversation that was rendered, whatever was dropped before it, or among
+    the messages that were parsed. ``None`` for one that only begins: at the end of a prompt or of a
+    stream."""
+    start: int
+    """The first token of the header."""
+    content: int
+    """The first token of the content, behind ``<|message|>``."""
+    stop: int
+    """The stop token, or the end if there is none."""
+    end: int
+    """Behind the last token."""
+
+    @classmethod
+    def from_events(cls, events: Iterable[Event]) -> List[MessageSpan]:
+        """The spans of the messages that a stream's events report.
+
+        Args:
+            events: All events of the stream, from its first ``feed`` to ``finish``.
+
+        Returns:
+            The spans that rendering gave for the same tokens, except that messages are counted as
+            they are parsed.
+
+        >>> from openai_harmony import StreamableParser, load_harmony_encoding
+        >>> encoding = load_harmony_encoding("HarmonyGptOss")
+        >>> parser = StreamableParser(encoding, "assistant")
+        >>> sampled = encoding.encode("<|message|>Yes.<|return|>", allowed_special="all")
+        >>> MessageSpan.from_events(parser.feed(sampled) + parser.finish())
+        [MessageSpan(message=0, start=0, content=1, stop=3, end=4)]
+        """
+        spans: List[MessageSpan] = []
+        for event in events:
+            first, end = event.span
+            if isinstance(event, MessageStart):
+                spans.append(cls(None, first, end, end, end))
+            elif isinstance(event, ContentDelta):
+                spans[-1] = spans[-1]._replace(stop=end, end=end)
+            elif isinstance(event, MessageEnd):
+                spans[-1] = spans[-1]._replace(message=event.index, stop=first, end=end)
+        return spans
+
+
+# `array` takes a subscript when the program runs only from Python 3.12 on.
+if TYPE_CHECKING:
+    _IntArray: TypeAlias = array[int]
+else:
+    _IntArray = array
+
+
+class Rendered(_IntArray):
+    """The tokens of a rendering, an array of uint32, with the spans of its messages.
+
+    NumPy takes it without a copy, as whatever reads the buffer protocol does.
+
+    >>> from openai_harmony import Conversation, Message, load_harmony_encoding
+    >>> encoding = load_harmony_encoding("HarmonyGptOss")
+    >>> hi = Conversation.from_messages([Message.from_role_and_content("user", "Hi")])
+    >>> rendered = encoding.render_with_spans(hi)
+    >>> rendered.tokens
+    [200006, 1428, 200008, 12194, 200007, 200006, 173781]
+    >>> rendered.spans[0]
+    MessageSpan(message=0, start=0, content=3, stop=4, end=5)
+    """
+
+    spans: List[MessageSpan]
+    """One span for each message that was rendered, in their order, and one for the message that
+    the end of a prompt begins. Together they cover every token once."""
+
+    def __new__(
+        cls,
+        tokens: Union[bytes, Iterable[int]] = b"",
+        spans: Iterable[MessageSpan] = (),
+    ) -> Self:
+        """From token ids, or their bytes as native uint32, and their spans."""
+        # Typeshed says that it is an `array`; it is one of `cls`.
+        made: Self = super().__new__(cls, "I", tokens)  # type: ignore[assignment]
+        made.spans = list(spans)
+        return made
+
+    @property
+    def tokens(self) -> List[int]:
+        """The token ids as a new list."""
+        return self.tolist()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(<{len(self)} tokens>, spans={self.spans!r})"
+
+    def __reduce_ex__(self, protocol: Any) -> Tuple[Any, ...]:
+        return type(self), (self.tobytes(), self.spans)
+
+    def __copy__(self) -> Self:
+        return type(self)(self.tobytes(), self.spans)
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self.__copy__()
+
+
+__all__ = ["MessageSpan", "Rendered"]

@@ -1,0 +1,41 @@
+//! Where the parts of each message stand among the tokens.
+
+use std::ops::Range;
+
+/// Where a message stands among tokens, as indices of tokens: its header is `start..content`, its
+/// content `content..stop`, and its stop token `stop..end`.
+///
+/// The spans of a rendering, in their order, cover every token once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct MessageSpan {
+    /// The message's index: in the conversation that was rendered, whatever was dropped before it,
+    /// or among those that were parsed. `None` for one that only begins: at the end of a prompt or
+    /// of a stream.
+    pub message: Option<usize>,
+    /// The first token of the header.
+    pub start: usize,
+    /// The first token of the content, behind `<|message|>`.
+    pub content: usize,
+    /// The stop token, or the end if there is none.
+    pub stop: usize,
+    /// Behind the last token.
+    pub end: usize,
+}
+
+impl MessageSpan {
+    /// The tokens of the header, with `<|start|>` and `<|message|>`.
+    pub fn header_tokens(&self) -> Range<usize> {
+        self.start..self.content
+    }
+
+    /// The tokens of the content.
+    pub fn content_tokens(&self) -> Range<usize> {
+        self.content..self.stop
+    }
+
+    /// The stop token; empty if there is none.
+    pub fn stop_token(&self) -> Range<usize> {
+        self.stop..self.end
+    }
+}
