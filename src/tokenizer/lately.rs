@@ -20,8 +20,6 @@ use super::split::Stretch;
 pub(super) struct Lately {
     short: Short,
     long: Long,
-    /// Whether a text was encoded with it before.
-    used: bool,
 }
 
 /// Most memories that are kept for threads to come, 24 MiB.
@@ -57,22 +55,12 @@ impl Lately {
     pub(super) fn take() -> Box<Self> {
         // The thread may be past the end of its storage.
         let own = LATELY.try_with(|lately| lately.0.take()).ok().flatten();
-        own.or_else(|| LEFT_BEHIND.try_lock().ok()?.pop()).unwrap_or_else(|| {
-            Box::new(Self { short: Short::new(), long: Long::new(), used: false })
-        })
-    }
-
-    /// Brings what a long text will need most into the caches, see `Places::read_through`; new memory
-    /// holds nothing.
-    pub(super) fn read_through(&self) {
-        if self.used {
-            self.short.read_through();
-        }
+        own.or_else(|| LEFT_BEHIND.try_lock().ok()?.pop())
+            .unwrap_or_else(|| Box::new(Self { short: Short::new(), long: Long::new() }))
     }
 
     /// Gives back what `take` took.
-    pub(super) fn keep(mut self: Box<Self>) {
-        self.used = true;
+    pub(super) fn keep(self: Box<Self>) {
         // Past the end of the thread's storage nothing is kept: what is lost is only time.
         let _ = LATELY.try_with(|lately| lately.0.set(Some(self)));
     }
@@ -123,7 +111,7 @@ impl Lately {
         end: usize,
         out: &mut Vec<Rank>,
     ) {
-        let Self { short, long, .. } = self;
+        let Self { short, long } = self;
         let piece = &text[start..end];
         match key {
             Some(key) => short.encode(key, piece, out),

@@ -41,7 +41,9 @@ mod tables;
 mod vocabulary;
 mod words;
 
+use std::convert::Infallible;
 use std::io;
+use std::ops::ControlFlow;
 
 pub use special::SpecialSet;
 
@@ -77,15 +79,31 @@ impl Tokenizer {
 
     /// Appends to `tokens` what [`encode_ordinary`](Self::encode_ordinary) returns.
     pub fn encode_ordinary_into(&self, text: &str, tokens: &mut Vec<Rank>) {
+        let _ = Self::encode_segments(text, tokens, never);
+    }
+
+    /// Appends to `tokens` what [`encode_ordinary`](Self::encode_ordinary) returns, and calls `between` after
+    /// each segment of the text: a megabyte, up to the next end of a piece. If that breaks, the tokens
+    /// of the segments so far have been appended.
+    fn encode_segments<B>(
+        text: &str,
+        tokens: &mut Vec<Rank>,
+        mut between: impl FnMut() -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
         let text = text.as_bytes();
         // English has some 4.5 bytes per token; where there are fewer the vector grows.
         tokens.reserve(text.len() / 4 + 1);
-        let mut lately = Lately::take();
-        if text.len() >= LONG {
-            lately.read_through();
+        let mut start = 0;
+        while start < text.len() {
+            let mut lately = Lately::take();
+            let mut encoder = Encoder { text, lately: &mut lately, tokens };
+            start = split::cut(text, start, start.saturating_add(SEGMENT), &mut encoder);
+            lately.keep();
+            if start < text.len() {
+                between()?;
+            }
         }
-        split::cut(text, &mut Encoder { text, lately: &mut lately, tokens });
-        lately.keep();
+        ControlFlow::Continue(())
     }
 
     /// Encodes text in which the name of every special token stands for that token.
@@ -93,7 +111,7 @@ impl Tokenizer {
     /// Only for text that may control the conversation: never for what users or tools wrote.
     pub fn encode_with_special_tokens(&self, text: &str) -> Vec<Rank> {
         let mut tokens = Vec::new();
-        self.encode_allowing(text, &SpecialSet::All, &mut tokens);
+        let _ = Self::encode_allowing(text, &SpecialSet::All, &mut tokens, never);
         tokens
     }
 
@@ -138,22 +156,66 @@ impl Tokenizer {
         disallowed: &SpecialSet<'_>,
         tokens: &mut Vec<Rank>,
     ) -> Result<()> {
+        self.encode_interruptible(text, allowed, disallowed, tokens, never).map(|_| ())
+    }
+
+    /// Appends to `tokens` what [`encode`](Self::encode) returns, and calls `between` after each
+    /// segment of one to two megabytes, some milliseconds of work: so a caller can stop a long encoding.
+    ///
+    /// What `between` breaks with is returned; `tokens` then ends in a beginning of the result. One
+    /// piece of text (a word, a run of punctuation) is encoded in one go, however long it is.
+    ///
+    /// # Errors
+    ///
+    /// As [`encode_into`](Self::encode_into).
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    ///
+    /// use openai_harmony::tokenizer::{SpecialSet, Tokenizer};
+    ///
+    /// let tokenizer = Tokenizer::o200k_harmony();
+    /// let text = "So many words. ".repeat(1_000_000);
+    /// let mut tokens = vec![];
+    /// let stop = || ControlFlow::Break("stopped");
+    /// let ended =
+    ///     tokenizer.encode_interruptible(&text, &SpecialSet::None, &SpecialSet::All, &mut tokens, stop)?;
+    /// assert_eq!(ended, ControlFlow::Break("stopped"));
+    /// assert!(tokens.len() < 1_000_000);
+    /// # Ok::<(), openai_harmony::Error>(())
+    /// ```
+    pub fn encode_interruptible<B>(
+        &self,
+        text: &str,
+        allowed: &SpecialSet<'_>,
+        disallowed: &SpecialSet<'_>,
+        tokens: &mut Vec<Rank>,
+        between: impl FnMut() -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>> {
         if let Some(name) = special::find_disallowed(text, allowed, disallowed) {
             return Err(ErrorKind::DisallowedSpecial { token: name.to_owned() }.into());
         }
-        self.encode_allowing(text, allowed, tokens);
-        Ok(())
+        Ok(Self::encode_allowing(text, allowed, tokens, between))
     }
 
-    /// Each stretch between special tokens is a text of its own.
-    fn encode_allowing(self, text: &str, allowed: &SpecialSet<'_>, tokens: &mut Vec<Rank>) {
-        let mut start = 0;
+    /// Each run of text between special tokens is a text of its own.
+    fn encode_allowing<B>(
+        text: &str,
+        allowed: &SpecialSet<'_>,
+        tokens: &mut Vec<Rank>,
+        mut between: impl FnMut() -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        let (mut start, mut last_call) = (0, 0);
         while let Some(found) = special::find_allowed(text, start, allowed) {
-            self.encode_ordinary_into(&text[start..found.start], tokens);
+            Self::encode_segments(&text[start..found.start], tokens, &mut between)?;
             tokens.push(found.token);
             start = found.end();
+            if start - last_call >= SEGMENT {
+                last_call = start;
+                between()?;
+            }
         }
-        self.encode_ordinary_into(&text[start..], tokens);
+        Self::encode_segments(&text[start..], tokens, between)
     }
 
     /// The bytes of a token, a special one's name; `None` for an id that does not exist.
@@ -235,8 +297,13 @@ impl Tokenizer {
     }
 }
 
-/// Bytes from which on a text is long.
-const LONG: usize = 1 << 20;
+/// Bytes of a segment: some milliseconds of work.
+const SEGMENT: usize = 1 << 20;
+
+/// Does not interrupt.
+fn never() -> ControlFlow<Infallible> {
+    ControlFlow::Continue(())
+}
 
 /// Appends the tokens of pieces.
 struct Encoder<'a> {
@@ -252,5 +319,42 @@ impl split::PieceSink for Encoder<'_> {
 
     fn piece(&mut self, start: usize, end: usize) {
         self.lately.encode(self.text, start, end, self.tokens);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use super::{SEGMENT, SpecialSet, Tokenizer};
+
+    const TOKENIZER: Tokenizer = Tokenizer::o200k_harmony();
+
+    /// Encodes until the n-th call in between: the tokens, and how many calls there were.
+    fn encode_until_call(text: &str, last_call: usize) -> (Vec<u32>, usize) {
+        let (mut tokens, mut calls) = (vec![], 0);
+        let between = || {
+            calls += 1;
+            if calls == last_call { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let (all, none) = (&SpecialSet::All, &SpecialSet::None);
+        let result = TOKENIZER.encode_interruptible(text, all, none, &mut tokens, between);
+        assert_eq!(result.map(|flow| flow.is_break()), Ok(calls == last_call));
+        (tokens, calls)
+    }
+
+    #[test]
+    fn a_long_text_can_be_interrupted_once_per_segment() {
+        for unit in ["Some words, 123\n", "a<|end|>", "\u{4e2d}\u{6587}\n"] {
+            let units = 4 * SEGMENT / unit.len();
+            let text = unit.repeat(units);
+            let (tokens, calls) = encode_until_call(&text, usize::MAX);
+            assert!((2..=4).contains(&calls), "{unit}: {calls}");
+            let expected = TOKENIZER.encode_with_special_tokens(unit).repeat(units);
+            assert!(tokens == expected, "{unit}");
+            let (part, _) = encode_until_call(&text, 2);
+            let share = part.len() * 100 / tokens.len();
+            assert!(tokens.starts_with(&part) && (40..100).contains(&share), "{unit}: {share} %");
+        }
     }
 }

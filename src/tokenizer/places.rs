@@ -1,7 +1,5 @@
 //! Memory for what a thread remembers, in places that lie across as few cache lines as can be.
 
-use std::hint::black_box;
-
 use super::Rank;
 use super::tables::low_32;
 
@@ -44,16 +42,6 @@ impl<const UNITS: usize> Places<UNITS> {
         let units = vec![[0; 4]; count * UNITS + spare];
         let offset = units.as_ptr().align_offset(2 * LINE);
         Self { units, first: if offset <= spare { offset } else { 0 } }
-    }
-
-    /// Reads something of each cache line, one after the other, which is soon done: the processor is ahead.
-    ///
-    /// What lay unused while something else ran would else be fetched line by line as it comes up,
-    /// each time with a wait. Text of 2 MB takes 0.84 to 0.95 of the time with this if something else ran
-    /// before, and 0.96 to 0.99 if nothing did. 256 KB would take 0.75 or 1.1, so only long texts do this.
-    pub(super) fn read_through(&self) {
-        let lines = self.units.iter().step_by(LINE / size_of::<Unit>());
-        black_box(lines.fold(0, |all, unit| all ^ unit[0]));
     }
 
     #[inline]

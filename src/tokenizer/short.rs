@@ -35,11 +35,6 @@ impl Short {
         }
     }
 
-    /// Brings the pieces that are no tokens into the caches, see `Places::read_through`.
-    pub(super) fn read_through(&self) {
-        self.merged.read_through();
-    }
-
     /// The token of the piece with this key if it is a word in use.
     #[inline]
     pub(super) fn word(&self, key: Key) -> Option<Rank> {

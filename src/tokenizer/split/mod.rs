@@ -56,19 +56,27 @@ const LEAST_GAIN: usize = 24;
 const FIRST_DETOUR: usize = 64;
 const LONGEST_DETOUR: usize = 512;
 
-/// Cuts a text, which is UTF-8.
-pub(super) fn cut(text: &[u8], pieces: &mut impl PieceSink) {
-    cut_by(window::look, text, pieces);
+/// Cuts a text, which is UTF-8, from `start`, where a piece begins, to the first end of a piece at or
+/// behind `limit`, or the end of the text; returns where it stopped.
+pub(super) fn cut(text: &[u8], start: usize, limit: usize, pieces: &mut impl PieceSink) -> usize {
+    cut_by(window::look, text, start, limit, pieces)
 }
 
 /// Cuts a text by what `look` sees in windows.
 #[inline]
-fn cut_by(look: impl Look, text: &[u8], pieces: &mut impl PieceSink) {
+fn cut_by(
+    look: impl Look,
+    text: &[u8],
+    start: usize,
+    limit: usize,
+    pieces: &mut impl PieceSink,
+) -> usize {
     let windows = Windows::of(text);
     let mut detour = Detour { end: 0, len: FIRST_DETOUR };
     // All before `start` is cut; what is before `at` was looked at too.
-    let (mut start, mut at) = (0, 0);
-    while start < text.len() {
+    let (mut start, mut at) = (start, start);
+    let limit = limit.min(text.len());
+    while start < limit {
         let next = match windows.at(at) {
             Some((window, len)) if at >= detour.end => {
                 let next = cut_window(look, start, at, (window, len), pieces);
@@ -84,6 +92,7 @@ fn cut_by(look: impl Look, text: &[u8], pieces: &mut impl PieceSink) {
             (end, end)
         });
     }
+    start
 }
 
 /// What looks at windows, see `window::look`.
@@ -207,7 +216,7 @@ mod tests {
 
     fn by_windows(look: impl Look, text: &str) -> Vec<&str> {
         let mut gathered = Gathered { text, pieces: Vec::new() };
-        cut_by(look, text.as_bytes(), &mut gathered);
+        cut_by(look, text.as_bytes(), 0, text.len(), &mut gathered);
         gathered.pieces
     }
 
