@@ -141,4 +141,6 @@ mod documents {
     mod readme {}
     #[doc = include_str!("../docs/rust.md")]
     mod rust {}
+    #[doc = include_str!("../docs/tokenizer.md")]
+    mod tokenizer {}
 }

@@ -22,6 +22,7 @@
 
 mod ahead;
 mod arguments;
+mod cache;
 mod encoding;
 mod errors;
 mod events;
@@ -62,6 +63,8 @@ fn _lowlevel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(text_message, module)?)?;
     module.add_function(wrap_pyfunction!(plain_message, module)?)?;
     module.add_function(wrap_pyfunction!(get_tool_namespace_config, module)?)?;
+    module.add_function(wrap_pyfunction!(cache::cache_usage, module)?)?;
+    module.add_function(wrap_pyfunction!(cache::clear_cache, module)?)?;
     module.add_function(wrap_pyfunction!(vocabulary, module)?)
 }
 

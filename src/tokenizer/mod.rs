@@ -19,39 +19,27 @@
 //! ```
 
 mod bits;
-mod border_bits;
-mod borders;
+mod bpe;
+pub mod cache;
 mod decode;
-mod kept;
-mod key;
-mod lately;
-mod long;
-mod merge;
-mod neighbours;
-mod pairs;
-mod perfect_hash;
-mod places;
-mod prefixes;
-mod search;
-mod short;
+mod hash;
 pub mod special;
 mod special_names;
 mod split;
 mod tables;
 mod vocabulary;
-mod words;
 
 use std::convert::Infallible;
 use std::io;
 use std::ops::ControlFlow;
 
 pub use special::SpecialSet;
+pub use vocabulary::TokenId;
 
-use self::lately::Lately;
 use crate::{ErrorKind, Result};
 
-/// A token's id.
-pub type Rank = u32;
+/// The name that `openai-harmony` 0.0.8 has for [`TokenId`].
+pub type Rank = TokenId;
 
 /// The tokenizer of the harmony models: a handle on static tables, free to copy and to share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,14 +59,14 @@ impl Tokenizer {
     }
 
     /// Encodes text in which no special token is looked for. Linear in the text.
-    pub fn encode_ordinary(&self, text: &str) -> Vec<Rank> {
+    pub fn encode_ordinary(&self, text: &str) -> Vec<TokenId> {
         let mut tokens = Vec::new();
         self.encode_ordinary_into(text, &mut tokens);
         tokens
     }
 
     /// Appends to `tokens` what [`encode_ordinary`](Self::encode_ordinary) returns.
-    pub fn encode_ordinary_into(&self, text: &str, tokens: &mut Vec<Rank>) {
+    pub fn encode_ordinary_into(&self, text: &str, tokens: &mut Vec<TokenId>) {
         let _ = Self::encode_segments(text, tokens, never);
     }
 
@@ -87,7 +75,7 @@ impl Tokenizer {
     /// of the segments so far have been appended.
     fn encode_segments<B>(
         text: &str,
-        tokens: &mut Vec<Rank>,
+        tokens: &mut Vec<TokenId>,
         mut between: impl FnMut() -> ControlFlow<B>,
     ) -> ControlFlow<B> {
         let text = text.as_bytes();
@@ -95,10 +83,10 @@ impl Tokenizer {
         tokens.reserve(text.len() / 4 + 1);
         let mut start = 0;
         while start < text.len() {
-            let mut lately = Lately::take();
-            let mut encoder = Encoder { text, lately: &mut lately, tokens };
-            start = split::cut(text, start, start.saturating_add(SEGMENT), &mut encoder);
-            lately.keep();
+            let limit = start.saturating_add(SEGMENT);
+            start = cache::with(|cache| {
+                split::cut(text, start, limit, |start, end| cache.encode(text, start, end, tokens))
+            });
             if start < text.len() {
                 between()?;
             }
@@ -109,7 +97,7 @@ impl Tokenizer {
     /// Encodes text in which the name of every special token stands for that token.
     ///
     /// Only for text that may control the conversation: never for what users or tools wrote.
-    pub fn encode_with_special_tokens(&self, text: &str) -> Vec<Rank> {
+    pub fn encode_with_special_tokens(&self, text: &str) -> Vec<TokenId> {
         let mut tokens = Vec::new();
         let _ = Self::encode_allowing(text, &SpecialSet::All, &mut tokens, never);
         tokens
@@ -129,7 +117,7 @@ impl Tokenizer {
         text: &str,
         allowed: &SpecialSet<'_>,
         disallowed: &SpecialSet<'_>,
-    ) -> Result<Vec<Rank>> {
+    ) -> Result<Vec<TokenId>> {
         let mut tokens = Vec::new();
         self.encode_into(text, allowed, disallowed, &mut tokens).map(|()| tokens)
     }
@@ -154,7 +142,7 @@ impl Tokenizer {
         text: &str,
         allowed: &SpecialSet<'_>,
         disallowed: &SpecialSet<'_>,
-        tokens: &mut Vec<Rank>,
+        tokens: &mut Vec<TokenId>,
     ) -> Result<()> {
         self.encode_interruptible(text, allowed, disallowed, tokens, never).map(|_| ())
     }
@@ -189,7 +177,7 @@ impl Tokenizer {
         text: &str,
         allowed: &SpecialSet<'_>,
         disallowed: &SpecialSet<'_>,
-        tokens: &mut Vec<Rank>,
+        tokens: &mut Vec<TokenId>,
         between: impl FnMut() -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>> {
         if let Some(name) = special::find_disallowed(text, allowed, disallowed) {
@@ -202,7 +190,7 @@ impl Tokenizer {
     fn encode_allowing<B>(
         text: &str,
         allowed: &SpecialSet<'_>,
-        tokens: &mut Vec<Rank>,
+        tokens: &mut Vec<TokenId>,
         mut between: impl FnMut() -> ControlFlow<B>,
     ) -> ControlFlow<B> {
         let (mut start, mut last_call) = (0, 0);
@@ -223,7 +211,7 @@ impl Tokenizer {
     /// A token may end or begin in the midst of a character. One read of a table, two for tokens of
     /// more than 15 bytes.
     #[inline]
-    pub fn token_bytes(&self, token: Rank) -> Option<&'static [u8]> {
+    pub fn token_bytes(&self, token: TokenId) -> Option<&'static [u8]> {
         vocabulary::token_bytes(token)
     }
 
@@ -232,7 +220,7 @@ impl Tokenizer {
     /// # Errors
     ///
     /// [`ErrorKind::InvalidToken`] with the index of the first id that does not exist.
-    pub fn decode_bytes(&self, tokens: impl AsRef<[Rank]>) -> Result<Vec<u8>> {
+    pub fn decode_bytes(&self, tokens: impl AsRef<[TokenId]>) -> Result<Vec<u8>> {
         decode::bytes(tokens.as_ref())
     }
 
@@ -241,7 +229,11 @@ impl Tokenizer {
     /// # Errors
     ///
     /// As [`decode_bytes`](Self::decode_bytes); what stands before the id has been appended.
-    pub fn decode_bytes_into(&self, tokens: impl AsRef<[Rank]>, bytes: &mut Vec<u8>) -> Result<()> {
+    pub fn decode_bytes_into(
+        &self,
+        tokens: impl AsRef<[TokenId]>,
+        bytes: &mut Vec<u8>,
+    ) -> Result<()> {
         decode::append(tokens.as_ref(), bytes)
     }
 
@@ -252,7 +244,7 @@ impl Tokenizer {
     /// [`ErrorKind::InvalidToken`] as [`decode_bytes`](Self::decode_bytes), and
     /// [`ErrorKind::InvalidUtf8`] where the bytes are no text, as when the tokens end in the
     /// midst of a character.
-    pub fn decode_utf8(&self, tokens: impl AsRef<[Rank]>) -> Result<String> {
+    pub fn decode_utf8(&self, tokens: impl AsRef<[TokenId]>) -> Result<String> {
         String::from_utf8(self.decode_bytes(tokens)?).map_err(|error| {
             ErrorKind::InvalidUtf8 { valid_up_to: error.utf8_error().valid_up_to() }.into()
         })
@@ -264,7 +256,7 @@ impl Tokenizer {
     /// # Errors
     ///
     /// [`ErrorKind::InvalidToken`] as [`decode_bytes`](Self::decode_bytes).
-    pub fn decode_lossy(&self, tokens: impl AsRef<[Rank]>) -> Result<String> {
+    pub fn decode_lossy(&self, tokens: impl AsRef<[TokenId]>) -> Result<String> {
         let bytes = self.decode_bytes(tokens)?;
         Ok(String::from_utf8(bytes)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
@@ -272,17 +264,17 @@ impl Tokenizer {
 
     /// Whether the id is that of a special token.
     #[inline]
-    pub fn is_special_token(&self, token: Rank) -> bool {
+    pub fn is_special_token(&self, token: TokenId) -> bool {
         special::is_special(token)
     }
 
     /// All 1,091 special tokens, names and ids, by id.
-    pub fn special_tokens(&self) -> impl Iterator<Item = (&'static str, Rank)> {
+    pub fn special_tokens(&self) -> impl Iterator<Item = (&'static str, TokenId)> {
         special::all()
     }
 
     /// The special token of that name, such as `<|start|>`.
-    pub fn special_token(&self, name: &str) -> Option<Rank> {
+    pub fn special_token(&self, name: &str) -> Option<TokenId> {
         special::by_name(name)
     }
 
@@ -303,23 +295,6 @@ const SEGMENT: usize = 1 << 20;
 /// Does not interrupt.
 fn never() -> ControlFlow<Infallible> {
     ControlFlow::Continue(())
-}
-
-/// Appends the tokens of pieces.
-struct Encoder<'a> {
-    text: &'a [u8],
-    lately: &'a mut Lately,
-    tokens: &'a mut Vec<Rank>,
-}
-
-impl split::PieceSink for Encoder<'_> {
-    fn stretch(&mut self, stretch: &split::Stretch<'_>) {
-        self.lately.encode_stretch(self.text, stretch, self.tokens);
-    }
-
-    fn piece(&mut self, start: usize, end: usize) {
-        self.lately.encode(self.text, start, end, self.tokens);
-    }
 }
 
 #[cfg(test)]
