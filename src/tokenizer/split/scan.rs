@@ -3,9 +3,9 @@
 //! Each rule of the pattern says whether a piece starts at a byte by the classes of the bytes around it. With a bit
 //! for each byte that is a few operations for all of them, and hardly a branch.
 
-#[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
-use super::classes::avx2;
 use super::classes::{Classes, Recognised, portable};
+#[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
+use super::classes::{avx2, avx2_characters};
 use super::contraction;
 use super::window::Window;
 use crate::tokenizer::bits;
@@ -41,7 +41,7 @@ fn piece_starts_by_avx2(window: &Window, len: usize) -> u64 {
         return starts_in_ascii(window, len, &classes);
     }
     let classes = Classes { continuation: avx2::continuation(window), ..classes };
-    let recognised = avx2::recognised(window, classes.first_bytes());
+    let recognised = avx2_characters::recognised(window, classes.first_bytes());
     starts_in_unicode(window, len, classes, &recognised)
 }
 

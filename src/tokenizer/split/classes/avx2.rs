@@ -9,7 +9,6 @@ use std::arch::x86_64::{
 };
 
 use super::Classes;
-pub(in super::super) use super::avx2_characters::recognised;
 use crate::tokenizer::split::window::Window;
 use crate::tokenizer::tables::low_64;
 

@@ -7,7 +7,7 @@
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx2;
 #[cfg(target_arch = "x86_64")]
-mod avx2_characters;
+pub(super) mod avx2_characters;
 pub(super) mod portable;
 
 use super::chars::Char;
@@ -201,7 +201,7 @@ mod tests {
             let (classes, recognised) = unsafe {
                 let continuation = avx2::continuation(&window);
                 let classes = Classes { continuation, ..avx2::classes(&window) };
-                (classes, avx2::recognised(&window, classes.first_bytes()))
+                (classes, avx2_characters::recognised(&window, classes.first_bytes()))
             };
             // Fewer characters have to be looked up, so more may be told.
             let all_told = expected.first_bytes().count_ones() <= LOOK_UPS;
