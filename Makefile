@@ -49,6 +49,7 @@ tools:
 # it is run for; `make laws` tries others.
 test-rust: tools
 	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test
+	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --features portable --test tokenizer_equivalence
 
 test-python: $(VENV)/.dev $(VENV)/.built $(ORACLE)/.made
 	@OPENAI_HARMONY_ORACLE_PYTHON="$$(ls $(CURDIR)/$(ORACLE)/bin/python 2>/dev/null)" \

@@ -1,19 +1,22 @@
 //! Writes the tables of the tokenizer to `OUT_DIR`, from the vocabulary that the tiktoken-rs crate
 //! ships and from the Unicode tables of regex-syntax, which are those of tiktoken-rs's own
-//! pattern. The modules of `src/tokenizer` use the tables in place and say how they read them.
+//! pattern. Each file in `build/` bears the name of the file in `src/tokenizer` that reads its tables in
+//! place, and says how they are laid out.
 
-#[path = "src/tokenizer/border_bits.rs"]
-mod border_bits;
-#[path = "build/char_flags.rs"]
-mod char_flags;
+#[path = "build/boundaries.rs"]
+mod boundaries;
+#[path = "src/tokenizer/bpe/boundary_bits.rs"]
+mod boundary_bits;
+#[path = "build/chars.rs"]
+mod chars;
 #[path = "src/tokenizer/split/flags.rs"]
 mod flags;
-#[path = "build/merges.rs"]
-mod merges;
-#[path = "src/tokenizer/perfect_hash.rs"]
+#[path = "src/tokenizer/hash.rs"]
+mod hash;
+#[path = "build/pairs.rs"]
+mod pairs;
+#[path = "build/perfect_hash.rs"]
 mod perfect_hash;
-#[path = "build/pilots.rs"]
-mod pilots;
 #[path = "src/tokenizer/special_names.rs"]
 #[expect(unreachable_pub, reason = "the crate exports the ids")]
 mod special_names;
@@ -21,27 +24,26 @@ mod special_names;
 mod trie;
 #[path = "build/vocabulary.rs"]
 mod vocabulary;
-#[path = "build/words.rs"]
-mod words;
 
 use std::error::Error;
 use std::path::PathBuf;
 use std::{env, fs};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let shared = ["border_bits.rs", "split/flags.rs", "perfect_hash.rs", "special_names.rs"];
+    let shared = ["bpe/boundary_bits.rs", "split/flags.rs", "hash.rs", "special_names.rs"];
     let shared = shared.map(|file| format!("src/tokenizer/{file}"));
     for input in ["build.rs", "build"].into_iter().chain(shared.iter().map(String::as_str)) {
         println!("cargo::rerun-if-changed={input}");
     }
     let folder = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);
     let tokens = vocabulary::load()?;
+    let merges = pairs::merges(&tokens)?;
     let tables = [
         vocabulary::tables(&tokens)?,
-        words::tables(&tokens)?,
         trie::tables(&tokens),
-        merges::tables(&tokens)?,
-        char_flags::tables()?,
+        pairs::tables(&merges, tokens.len())?,
+        vec![boundaries::table(&merges, &tokens)],
+        chars::tables()?,
     ];
     for Table { name, bytes } in tables.into_iter().flatten() {
         fs::write(folder.join(name), bytes)?;

@@ -1,26 +1,25 @@
-//! The table of `src/tokenizer/prefixes.rs`: the ordinary tokens as a trie over their bytes.
+//! The table of `src/tokenizer/bpe/trie.rs`: the ordinary tokens as a trie over their bytes.
 
 use std::collections::VecDeque;
 
 use crate::Table;
 
-/// Rank of a node that ends no token; `src/tokenizer/prefixes.rs` says the same.
-const NO_RANK: u64 = (1 << 18) - 1;
+/// The id in a node where no token ends; `src/tokenizer/bpe/trie.rs` says the same.
+const NO_TOKEN: u64 = (1 << 18) - 1;
 /// Bit of a node below which there is only one token.
 const LEAF: u64 = 1 << 27;
 /// No node: its first nine bits are no byte.
 const HOLE: u64 = 1 << 8;
 
-/// A token and its rank.
-type Ranked<'t> = (&'t [u8], u64);
+/// A token and its id.
+type Numbered<'t> = (&'t [u8], u64);
 
-/// `trie_nodes.bin`: u64 per node: bits 0 to 8 the byte that leads to it, 9 to 26 the rank of the
-/// token that ends there, bit 27 whether it is a leaf, 32 to 63 its base. The child of a node for a
-/// byte is at its base XOR the byte, if the node there has that byte. A leaf has the rank of the
-/// only token below it, and in place of a base how many bytes of that token are left (bits 32 to
-/// 39) and the first three of them. The nodes of the first bytes are at 0 to 255.
+/// `trie_nodes.bin`: u64 per node: bits 0 to 8 the byte that leads to it, 9 to 26 the token
+/// that ends there, bit 27 whether it is a leaf, 32 to 63 its base. The child of a node for a byte is at
+/// its base XOR the byte, if the node there has that byte. A leaf has the only token below it, and in
+/// place of a base how many bytes of that token are left (bits 32 to 39) and the first three of them. The nodes of the first bytes are at 0 to 255.
 pub(crate) fn tables(tokens: &[Vec<u8>]) -> Vec<Table> {
-    let mut sorted: Vec<Ranked> = tokens.iter().map(Vec::as_slice).zip(0..).collect();
+    let mut sorted: Vec<Numbered> = tokens.iter().map(Vec::as_slice).zip(0..).collect();
     sorted.sort_unstable();
 
     let mut nodes = Nodes::default();
@@ -31,16 +30,16 @@ pub(crate) fn tables(tokens: &[Vec<u8>]) -> Vec<Table> {
         queue.push_back((nodes.put(byte as usize, byte), 1, below));
     }
     while let Some((index, depth, below)) = queue.pop_front() {
-        let (first, rank) = below[0];
+        let (first, token) = below[0];
         let ends_here = first.len() == depth;
         if below.len() == 1 {
-            nodes.finish(index, rank, LEAF | left(&first[depth..]) << 32);
+            nodes.finish(index, token, LEAF | left(&first[depth..]) << 32);
             continue;
         }
         let children = children(&below[usize::from(ends_here)..], depth);
         let bytes: Vec<u8> = children.iter().map(|(byte, _)| *byte).collect();
         let base = nodes.find_base(&bytes);
-        nodes.finish(index, if ends_here { rank } else { NO_RANK }, (base as u64) << 32);
+        nodes.finish(index, if ends_here { token } else { NO_TOKEN }, (base as u64) << 32);
         for (byte, below) in children {
             queue.push_back((nodes.put(base ^ byte as usize, byte), depth + 1, below));
         }
@@ -55,7 +54,7 @@ fn left(bytes: &[u8]) -> u64 {
 }
 
 /// Groups tokens that agree up to `depth` by the byte there.
-fn children<'a, 't>(tokens: &'a [Ranked<'t>], depth: usize) -> Vec<(u8, &'a [Ranked<'t>])> {
+fn children<'a, 't>(tokens: &'a [Numbered<'t>], depth: usize) -> Vec<(u8, &'a [Numbered<'t>])> {
     tokens
         .chunk_by(|(a, _), (b, _)| a[depth] == b[depth])
         .map(|group| (group[0].0[depth], group))
@@ -86,9 +85,9 @@ impl Nodes {
         index
     }
 
-    fn finish(&mut self, index: usize, rank: u64, rest: u64) {
+    fn finish(&mut self, index: usize, token: u64, rest: u64) {
         if let Some(node) = &mut self.places[index] {
-            *node |= rank << 9 | rest;
+            *node |= token << 9 | rest;
         }
     }
 

@@ -145,4 +145,6 @@ mod documents {
     mod readme {}
     #[doc = include_str!("../docs/rust.md")]
     mod rust {}
+    #[doc = include_str!("../docs/tokenizer.md")]
+    mod tokenizer {}
 }

@@ -21,6 +21,7 @@
 mod arguments;
 mod attributes;
 mod borrowed;
+mod cache;
 mod dict_form;
 mod encoding;
 mod errors;
@@ -59,6 +60,8 @@ fn _lowlevel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(text_message, module)?)?;
     module.add_function(wrap_pyfunction!(plain_message, module)?)?;
     module.add_function(wrap_pyfunction!(get_tool_namespace_config, module)?)?;
+    module.add_function(wrap_pyfunction!(cache::cache_usage, module)?)?;
+    module.add_function(wrap_pyfunction!(cache::clear_cache, module)?)?;
     module.add_function(wrap_pyfunction!(vocabulary, module)?)
 }
 

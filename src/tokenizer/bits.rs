@@ -1,11 +1,11 @@
-//! Places as the bits of a number, that of the first place lowest.
+//! Sets of bytes as the bits of a number, that of the first byte lowest.
 
 /// The top bit of each of eight bytes: what marks a byte among them.
 pub(super) const TOP: u64 = 0x8080_8080_8080_8080;
 
-/// The places whose bits are set, in their order.
+/// The indices of the bits that are set, in their order.
 #[inline]
-pub(super) fn places(mut bits: u64) -> impl Iterator<Item = usize> {
+pub(super) fn set_bits(mut bits: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         // The remainder changes nothing, and lets the compiler leave out checks.
         let first = (bits != 0).then(|| bits.trailing_zeros() as usize % 64);

@@ -1,11 +1,10 @@
 //! Token ids to bytes.
 
-use super::Rank;
-use super::vocabulary;
+use super::vocabulary::{self, TokenId};
 use crate::{Error, ErrorKind, Result};
 
 /// The bytes of the tokens, one after the other.
-pub(super) fn bytes(tokens: &[Rank]) -> Result<Vec<u8>> {
+pub(super) fn bytes(tokens: &[TokenId]) -> Result<Vec<u8>> {
     // Room for what tokens have on average; it grows where they have more.
     let mut out = Vec::with_capacity(tokens.len() * 5 + 16);
     append(tokens, &mut out)?;
@@ -13,7 +12,7 @@ pub(super) fn bytes(tokens: &[Rank]) -> Result<Vec<u8>> {
 }
 
 /// Appends the bytes of the tokens.
-pub(super) fn append(tokens: &[Rank], out: &mut Vec<u8>) -> Result<()> {
+pub(super) fn append(tokens: &[TokenId], out: &mut Vec<u8>) -> Result<()> {
     for (index, &token) in tokens.iter().enumerate() {
         let slot = vocabulary::slot(token)
             .ok_or_else(|| Error::at(ErrorKind::InvalidToken { token }, index))?;

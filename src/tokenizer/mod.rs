@@ -19,42 +19,32 @@
 //! ```
 
 mod bits;
-mod border_bits;
-mod borders;
+mod bpe;
+pub mod cache;
 // For the extension, which looks for signals between the parts of a long text.
 #[cfg(any(feature = "python", test))]
 mod chunk;
 mod decode;
-mod kept;
-mod key;
-mod lately;
-mod long;
-mod merge;
-mod neighbours;
-mod pairs;
-mod perfect_hash;
-mod places;
-mod prefixes;
-mod search;
-mod short;
+mod hash;
 pub mod special;
 mod special_names;
 mod split;
 mod tables;
 mod vocabulary;
-mod words;
 
+use std::convert::Infallible;
 use std::io;
+use std::ops::ControlFlow;
 
 #[cfg(feature = "python")]
 pub(crate) use chunk::chunk_end;
 pub use special::SpecialSet;
+pub use vocabulary::TokenId;
 
-use self::lately::Lately;
 use crate::{ErrorKind, Result};
 
-/// A token's id.
-pub type Rank = u32;
+/// The name that `openai-harmony` 0.0.8 has for [`TokenId`].
+pub type Rank = TokenId;
 
 /// The tokenizer of the harmony models: a handle on static tables, free to copy and to share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,31 +64,47 @@ impl Tokenizer {
     }
 
     /// Encodes text in which no special token is looked for. Linear in the text.
-    pub fn encode_ordinary(&self, text: &str) -> Vec<Rank> {
+    pub fn encode_ordinary(&self, text: &str) -> Vec<TokenId> {
         let mut tokens = Vec::new();
         self.encode_ordinary_into(text, &mut tokens);
         tokens
     }
 
     /// Appends to `tokens` what [`encode_ordinary`](Self::encode_ordinary) returns.
-    pub fn encode_ordinary_into(&self, text: &str, tokens: &mut Vec<Rank>) {
+    pub fn encode_ordinary_into(&self, text: &str, tokens: &mut Vec<TokenId>) {
+        let _ = Self::encode_segments(text, tokens, never);
+    }
+
+    /// Appends to `tokens` what [`encode_ordinary`](Self::encode_ordinary) returns, and calls `between` after
+    /// each segment of the text: a megabyte, up to the next end of a piece. If that breaks, the tokens
+    /// of the segments so far have been appended.
+    fn encode_segments<B>(
+        text: &str,
+        tokens: &mut Vec<TokenId>,
+        mut between: impl FnMut() -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
         let text = text.as_bytes();
         // English has some 4.5 bytes per token; where there are fewer the vector grows.
         tokens.reserve(text.len() / 4 + 1);
-        let mut lately = Lately::take();
-        if text.len() >= LONG {
-            lately.read_through();
+        let mut start = 0;
+        while start < text.len() {
+            let limit = start.saturating_add(SEGMENT);
+            start = cache::with(|cache| {
+                split::cut(text, start, limit, |start, end| cache.encode(text, start, end, tokens))
+            });
+            if start < text.len() {
+                between()?;
+            }
         }
-        split::cut(text, &mut Encoder { text, lately: &mut lately, tokens });
-        lately.keep();
+        ControlFlow::Continue(())
     }
 
     /// Encodes text in which the name of every special token stands for that token.
     ///
     /// Only for text that may control the conversation: never for what users or tools wrote.
-    pub fn encode_with_special_tokens(&self, text: &str) -> Vec<Rank> {
+    pub fn encode_with_special_tokens(&self, text: &str) -> Vec<TokenId> {
         let mut tokens = Vec::new();
-        self.encode_allowing(text, &SpecialSet::All, &mut tokens);
+        let _ = Self::encode_allowing(text, &SpecialSet::All, &mut tokens, never);
         tokens
     }
 
@@ -116,7 +122,7 @@ impl Tokenizer {
         text: &str,
         allowed: &SpecialSet<'_>,
         disallowed: &SpecialSet<'_>,
-    ) -> Result<Vec<Rank>> {
+    ) -> Result<Vec<TokenId>> {
         let mut tokens = Vec::new();
         self.encode_into(text, allowed, disallowed, &mut tokens).map(|()| tokens)
     }
@@ -141,24 +147,68 @@ impl Tokenizer {
         text: &str,
         allowed: &SpecialSet<'_>,
         disallowed: &SpecialSet<'_>,
-        tokens: &mut Vec<Rank>,
+        tokens: &mut Vec<TokenId>,
     ) -> Result<()> {
+        self.encode_interruptible(text, allowed, disallowed, tokens, never).map(|_| ())
+    }
+
+    /// Appends to `tokens` what [`encode`](Self::encode) returns, and calls `between` after each
+    /// segment of one to two megabytes, some milliseconds of work: so a caller can stop a long encoding.
+    ///
+    /// What `between` breaks with is returned; `tokens` then ends in a beginning of the result. One
+    /// piece of text (a word, a run of punctuation) is encoded in one go, however long it is.
+    ///
+    /// # Errors
+    ///
+    /// As [`encode_into`](Self::encode_into).
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    ///
+    /// use openai_harmony::tokenizer::{SpecialSet, Tokenizer};
+    ///
+    /// let tokenizer = Tokenizer::o200k_harmony();
+    /// let text = "So many words. ".repeat(1_000_000);
+    /// let mut tokens = vec![];
+    /// let stop = || ControlFlow::Break("stopped");
+    /// let ended =
+    ///     tokenizer.encode_interruptible(&text, &SpecialSet::None, &SpecialSet::All, &mut tokens, stop)?;
+    /// assert_eq!(ended, ControlFlow::Break("stopped"));
+    /// assert!(tokens.len() < 1_000_000);
+    /// # Ok::<(), openai_harmony::Error>(())
+    /// ```
+    pub fn encode_interruptible<B>(
+        &self,
+        text: &str,
+        allowed: &SpecialSet<'_>,
+        disallowed: &SpecialSet<'_>,
+        tokens: &mut Vec<TokenId>,
+        between: impl FnMut() -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>> {
         if let Some(name) = special::find_disallowed(text, allowed, disallowed) {
             return Err(ErrorKind::DisallowedSpecial { token: name.to_owned() }.into());
         }
-        self.encode_allowing(text, allowed, tokens);
-        Ok(())
+        Ok(Self::encode_allowing(text, allowed, tokens, between))
     }
 
-    /// Each stretch between special tokens is a text of its own.
-    fn encode_allowing(self, text: &str, allowed: &SpecialSet<'_>, tokens: &mut Vec<Rank>) {
-        let mut start = 0;
+    /// Each run of text between special tokens is a text of its own.
+    fn encode_allowing<B>(
+        text: &str,
+        allowed: &SpecialSet<'_>,
+        tokens: &mut Vec<TokenId>,
+        mut between: impl FnMut() -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        let (mut start, mut last_call) = (0, 0);
         while let Some(found) = special::find_allowed(text, start, allowed) {
-            self.encode_ordinary_into(&text[start..found.start], tokens);
+            Self::encode_segments(&text[start..found.start], tokens, &mut between)?;
             tokens.push(found.token);
             start = found.end();
+            if start - last_call >= SEGMENT {
+                last_call = start;
+                between()?;
+            }
         }
-        self.encode_ordinary_into(&text[start..], tokens);
+        Self::encode_segments(&text[start..], tokens, between)
     }
 
     /// The bytes of a token, a special one's name; `None` for an id that does not exist.
@@ -166,7 +216,7 @@ impl Tokenizer {
     /// A token may end or begin in the midst of a character. One read of a table, two for tokens of
     /// more than 15 bytes.
     #[inline]
-    pub fn token_bytes(&self, token: Rank) -> Option<&'static [u8]> {
+    pub fn token_bytes(&self, token: TokenId) -> Option<&'static [u8]> {
         vocabulary::token_bytes(token)
     }
 
@@ -175,7 +225,7 @@ impl Tokenizer {
     /// # Errors
     ///
     /// [`ErrorKind::InvalidToken`] with the index of the first id that does not exist.
-    pub fn decode_bytes(&self, tokens: impl AsRef<[Rank]>) -> Result<Vec<u8>> {
+    pub fn decode_bytes(&self, tokens: impl AsRef<[TokenId]>) -> Result<Vec<u8>> {
         decode::bytes(tokens.as_ref())
     }
 
@@ -184,7 +234,11 @@ impl Tokenizer {
     /// # Errors
     ///
     /// As [`decode_bytes`](Self::decode_bytes); what stands before the id has been appended.
-    pub fn decode_bytes_into(&self, tokens: impl AsRef<[Rank]>, bytes: &mut Vec<u8>) -> Result<()> {
+    pub fn decode_bytes_into(
+        &self,
+        tokens: impl AsRef<[TokenId]>,
+        bytes: &mut Vec<u8>,
+    ) -> Result<()> {
         decode::append(tokens.as_ref(), bytes)
     }
 
@@ -195,7 +249,7 @@ impl Tokenizer {
     /// [`ErrorKind::InvalidToken`] as [`decode_bytes`](Self::decode_bytes), and
     /// [`ErrorKind::InvalidUtf8`] where the bytes are no text, as when the tokens end in the
     /// midst of a character.
-    pub fn decode_utf8(&self, tokens: impl AsRef<[Rank]>) -> Result<String> {
+    pub fn decode_utf8(&self, tokens: impl AsRef<[TokenId]>) -> Result<String> {
         String::from_utf8(self.decode_bytes(tokens)?).map_err(|error| {
             ErrorKind::InvalidUtf8 { valid_up_to: error.utf8_error().valid_up_to() }.into()
         })
@@ -207,7 +261,7 @@ impl Tokenizer {
     /// # Errors
     ///
     /// [`ErrorKind::InvalidToken`] as [`decode_bytes`](Self::decode_bytes).
-    pub fn decode_lossy(&self, tokens: impl AsRef<[Rank]>) -> Result<String> {
+    pub fn decode_lossy(&self, tokens: impl AsRef<[TokenId]>) -> Result<String> {
         let bytes = self.decode_bytes(tokens)?;
         Ok(String::from_utf8(bytes)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
@@ -215,17 +269,17 @@ impl Tokenizer {
 
     /// Whether the id is that of a special token.
     #[inline]
-    pub fn is_special_token(&self, token: Rank) -> bool {
+    pub fn is_special_token(&self, token: TokenId) -> bool {
         special::is_special(token)
     }
 
     /// All 1,091 special tokens, names and ids, by id.
-    pub fn special_tokens(&self) -> impl Iterator<Item = (&'static str, Rank)> {
+    pub fn special_tokens(&self) -> impl Iterator<Item = (&'static str, TokenId)> {
         special::all()
     }
 
     /// The special token of that name, such as `<|start|>`.
-    pub fn special_token(&self, name: &str) -> Option<Rank> {
+    pub fn special_token(&self, name: &str) -> Option<TokenId> {
         special::by_name(name)
     }
 
@@ -240,22 +294,47 @@ impl Tokenizer {
     }
 }
 
-/// Bytes from which on a text is long.
-const LONG: usize = 1 << 20;
+/// Bytes of a segment: some milliseconds of work.
+const SEGMENT: usize = 1 << 20;
 
-/// Appends the tokens of pieces.
-struct Encoder<'a> {
-    text: &'a [u8],
-    lately: &'a mut Lately,
-    tokens: &'a mut Vec<Rank>,
+/// Does not interrupt.
+fn never() -> ControlFlow<Infallible> {
+    ControlFlow::Continue(())
 }
 
-impl split::PieceSink for Encoder<'_> {
-    fn stretch(&mut self, stretch: &split::Stretch<'_>) {
-        self.lately.encode_stretch(self.text, stretch, self.tokens);
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use super::{SEGMENT, SpecialSet, Tokenizer};
+
+    const TOKENIZER: Tokenizer = Tokenizer::o200k_harmony();
+
+    /// Encodes until the n-th call in between: the tokens, and how many calls there were.
+    fn encode_until_call(text: &str, last_call: usize) -> (Vec<u32>, usize) {
+        let (mut tokens, mut calls) = (vec![], 0);
+        let between = || {
+            calls += 1;
+            if calls == last_call { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let (all, none) = (&SpecialSet::All, &SpecialSet::None);
+        let result = TOKENIZER.encode_interruptible(text, all, none, &mut tokens, between);
+        assert_eq!(result.map(|flow| flow.is_break()), Ok(calls == last_call));
+        (tokens, calls)
     }
 
-    fn piece(&mut self, start: usize, end: usize) {
-        self.lately.encode(self.text, start, end, self.tokens);
+    #[test]
+    fn a_long_text_can_be_interrupted_once_per_segment() {
+        for unit in ["Some words, 123\n", "a<|end|>", "\u{4e2d}\u{6587}\n"] {
+            let units = 4 * SEGMENT / unit.len();
+            let text = unit.repeat(units);
+            let (tokens, calls) = encode_until_call(&text, usize::MAX);
+            assert!((2..=4).contains(&calls), "{unit}: {calls}");
+            let expected = TOKENIZER.encode_with_special_tokens(unit).repeat(units);
+            assert!(tokens == expected, "{unit}");
+            let (part, _) = encode_until_call(&text, 2);
+            let share = part.len() * 100 / tokens.len();
+            assert!(tokens.starts_with(&part) && (40..100).contains(&share), "{unit}: {share} %");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Special tokens: their ids, their names, and finding the names in text.
 
 use super::special_names::{FIRST, LAST, NAMED, RESERVED_PREFIX, SUFFIX};
-use super::{Rank, vocabulary};
+use super::vocabulary::{self, TokenId};
 
 pub use super::special_names::{
     CALL, CHANNEL, CONSTRAIN, END, ENDOFTEXT, MESSAGE, RETURN, START, STARTOFTEXT,
@@ -43,12 +43,12 @@ impl SpecialSet<'_> {
 
 /// Whether the id is that of a special token.
 #[inline]
-pub(super) fn is_special(token: Rank) -> bool {
+pub(super) fn is_special(token: TokenId) -> bool {
     (FIRST..=LAST).contains(&token)
 }
 
 /// All special tokens by id.
-pub(super) fn all() -> impl Iterator<Item = (&'static str, Rank)> {
+pub(super) fn all() -> impl Iterator<Item = (&'static str, TokenId)> {
     (FIRST..=LAST).filter_map(|token| {
         let name = std::str::from_utf8(vocabulary::token_bytes(token)?).ok()?;
         Some((name, token))
@@ -56,7 +56,7 @@ pub(super) fn all() -> impl Iterator<Item = (&'static str, Rank)> {
 }
 
 /// The special token of that name.
-pub(super) fn by_name(name: &str) -> Option<Rank> {
+pub(super) fn by_name(name: &str) -> Option<TokenId> {
     if let Some((_, token)) = NAMED.iter().find(|(named, _)| *named == name) {
         return Some(*token);
     }
@@ -69,7 +69,7 @@ pub(super) fn by_name(name: &str) -> Option<Rank> {
 /// A special token's name in a text.
 pub(super) struct Found<'t> {
     pub(super) name: &'t str,
-    pub(super) token: Rank,
+    pub(super) token: TokenId,
     /// Where it begins in the text, in bytes.
     pub(super) start: usize,
 }
@@ -96,7 +96,7 @@ pub(super) fn find(text: &str, from: usize) -> Option<Found<'_>> {
 }
 
 /// The name that the text begins with.
-fn at_start(text: &str) -> Option<(&str, Rank)> {
+fn at_start(text: &str) -> Option<(&str, TokenId)> {
     // No name is longer than this one, and none contains the suffix but at its end.
     const LONGEST: usize = "<|reserved_200000|>".len();
     let inner = text.strip_prefix(PREFIX)?;

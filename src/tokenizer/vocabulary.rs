@@ -2,15 +2,18 @@
 
 use std::io;
 
-use super::Rank;
 use super::special_names;
 use super::tables::table;
+
+/// A token's id, 0 to 201088. Those below 199998 are ordinary tokens, in the order in which training merged
+/// them; the others are special.
+pub type TokenId = u32;
 
 /// A token as build/vocabulary.rs packs it: so one cache line tells all of most tokens.
 pub(super) type Slot = [u8; 16];
 
 table!(
-    /// A slot for each rank.
+    /// A slot for each token.
     SLOTS, 16, "token_slots.bin"
 );
 table!(
@@ -23,7 +26,7 @@ const LONGEST: usize = 15;
 
 /// The slot of a token; `None` for an id that does not exist.
 #[inline]
-pub(super) fn slot(token: Rank) -> Option<&'static Slot> {
+pub(super) fn slot(token: TokenId) -> Option<&'static Slot> {
     SLOTS.get(token as usize)
 }
 
@@ -43,7 +46,7 @@ pub(super) fn long_bytes_of(slot: &Slot) -> &'static [u8] {
 
 /// The bytes of a token, special ones included; `None` for an id that does not exist.
 #[inline]
-pub(super) fn token_bytes(token: Rank) -> Option<&'static [u8]> {
+pub(super) fn token_bytes(token: TokenId) -> Option<&'static [u8]> {
     let slot = slot(token)?;
     Some(match len_in(slot) {
         Some(len) => &slot[..len],
@@ -52,11 +55,11 @@ pub(super) fn token_bytes(token: Rank) -> Option<&'static [u8]> {
 }
 
 /// Writes the ordinary tokens as `o200k_base.tiktoken` has them: a line for each, its bytes in
-/// base64, a space and its rank.
+/// base64, a space and its id.
 pub(super) fn write(mut to: impl io::Write) -> io::Result<()> {
-    for rank in 0..special_names::FIRST {
-        let bytes = token_bytes(rank).unwrap_or_default();
-        writeln!(to, "{} {rank}", base64(bytes))?;
+    for token in 0..special_names::FIRST {
+        let bytes = token_bytes(token).unwrap_or_default();
+        writeln!(to, "{} {token}", base64(bytes))?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use crate::tokenizer::tables::table;
 
-/// Code points per block; `build/char_flags.rs` says the same.
+/// Code points per block; `build/chars.rs` says the same.
 const BLOCK: usize = 128;
 
 table!(

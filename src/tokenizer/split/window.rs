@@ -1,233 +1,49 @@
-//! The pieces in sixty-four bytes, found all at once.
-//!
-//! Each rule of the pattern says whether a piece begins at a byte by the classes of the bytes around
-//! it. With a bit for each byte that is a few operations for all of them, and hardly a branch. Code,
-//! French and Russian are encoded in half the time that going from piece to piece takes, prose and
-//! Chinese in two thirds.
+//! Sixty-four bytes of a text at a time.
 
-#[cfg(target_arch = "x86_64")]
-use super::classes::vectors;
-use super::classes::{Classes, Known, are_many, portable};
-use super::contraction;
-use crate::tokenizer::bits;
+/// The bytes that are scanned, and sixteen more, so that sixteen can be read from each of them on.
+pub(super) type Window = [u8; WINDOW_LEN + 16];
 
-/// The bytes that are looked at, and sixteen more, so that sixteen can be read from each of them on.
-pub(in crate::tokenizer) type Window = [u8; WINDOW_LEN + 16];
+/// How many bytes of a window are scanned.
+pub(super) const WINDOW_LEN: usize = 64;
 
-/// How many bytes of a window are looked at.
-pub(in crate::tokenizer) const WINDOW_LEN: usize = 64;
+/// Bytes by which a scan has to get on to be worth its while.
+pub(super) const LEAST_GAIN: usize = 24;
 
-/// What a window tells of a text.
-pub(super) struct Seen {
-    /// Where pieces begin, a bit for each of the sixty-four bytes. The first byte is left out, and so
-    /// are all places that these bytes do not decide.
-    pub(super) starts: u64,
-    /// Where the last character of the window begins, if it is a letter without case in the midst of a
-    /// word. A window that begins there tells where that word ends.
-    pub(super) goes_on: Option<usize>,
+/// Bytes of text from which on a window is worth its while.
+const SHORTEST_TEXT: usize = 16;
+
+/// Bytes of a window, those included that are only read.
+const WHOLE_LEN: usize = size_of::<Window>();
+
+/// The windows of a text.
+pub(super) struct Windows<'a> {
+    text: &'a [u8],
+    /// The last bytes of the text, as many as a window has or all, and zeros behind them.
+    last: [u8; 2 * WHOLE_LEN],
 }
 
-/// Looks at a window, of which so many bytes are text. It begins with a piece, or with a letter without
-/// case in the `midst` of one.
-#[inline]
-pub(super) fn look(window: &Window, len: usize, midst: bool) -> Seen {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2.
-        return unsafe { look_by_vectors(window, len, midst) };
-    }
-    look_portably(window, len, midst)
-}
-
-/// The same on any processor.
-pub(super) fn look_portably(window: &Window, len: usize, midst: bool) -> Seen {
-    let classes = portable::classes(window);
-    if classes.non_ascii == 0 {
-        return seen_ascii(window, len, &classes);
-    }
-    let continuation = portable::continuation(window);
-    seen_characters(window, len, midst, Classes { continuation, ..classes }, &Known::default())
-}
-
-/// With classes by vectors encoding 400 bytes of code or prose takes 0.6 of the time.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn look_by_vectors(window: &Window, len: usize, midst: bool) -> Seen {
-    let classes = vectors::classes(window);
-    if classes.non_ascii == 0 {
-        return seen_ascii(window, len, &classes);
-    }
-    let continuation = vectors::continuation(window);
-    let classes = Classes { continuation, ..classes };
-    let known = if are_many(classes.firsts()) {
-        vectors::known(window, classes.firsts())
-    } else {
-        Known::default()
-    };
-    seen_characters(window, len, midst, classes, &known)
-}
-
-/// What is seen where all is ASCII.
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "else it stays outside of the function with vectors")]
-fn seen_ascii(window: &Window, len: usize, classes: &Classes) -> Seen {
-    // The compiler leaves out what is done for other characters, a tenth of all.
-    let classes = Classes { caseless: 0, continuation: 0, strange: behind_text(len), ..*classes };
-    Seen { starts: starts(window, &classes) & decided(&classes) & !1, goes_on: None }
-}
-
-/// What is seen where there are other characters too.
-#[inline(never)]
-fn seen_characters(
-    window: &Window,
-    len: usize,
-    midst: bool,
-    mut classes: Classes,
-    known: &Known,
-) -> Seen {
-    classes.strange = behind_text(len);
-    classes.add_characters(window, known);
-    if classes.strange & 1 != 0 {
-        return Seen { starts: 0, goes_on: None };
-    }
-    let capitals = capitals_behind_caseless(&mut classes, len, midst);
-    let starts = starts(window, &classes) | capitals;
-    let decided = decided(&classes);
-    let starts = starts & decided & !1;
-    // The text does not begin in the midst of a character, so the last one begins somewhere.
-    let last = (!classes.continuation).checked_ilog2().map(|last| last as usize);
-    let in_word = classes.caseless & decided & !starts;
-    Seen { starts, goes_on: last.filter(|last| in_word >> last & 1 == 1) }
-}
-
-fn behind_text(len: usize) -> u64 {
-    u64::MAX.unbounded_shl(u32::try_from(len).unwrap_or(u32::MAX))
-}
-
-/// Where pieces begin by the rules, the first byte and what is not decided included.
-#[inline(always)]
-#[expect(clippy::inline_always, reason = "else it stays outside of the function with vectors")]
-fn starts(window: &Window, classes: &Classes) -> u64 {
-    let starts = words(classes) | numbers(classes) | punctuation(classes) | spaces(classes);
-    without_contractions(starts, window, classes)
-}
-
-/// What stands right behind one of these.
-fn behind(these: u64) -> u64 {
-    these << 1
-}
-
-/// What stands right behind the characters that begin here.
-fn behind_chars(firsts: u64, classes: &Classes) -> u64 {
-    let seconds = behind(firsts);
-    seconds & !classes.continuation
-        | behind_runs(seconds & classes.continuation, classes.continuation)
-}
-
-/// What stands behind those runs of `class` that begin with one of `firsts`.
-fn behind_runs(firsts: u64, class: u64) -> u64 {
-    // Adding to the first one carries through the run.
-    class.wrapping_add(firsts) & !class
-}
-
-/// Letters that begin a piece: the first one of a word, unless the character before it belongs to
-/// the word, and capitals behind small letters.
-fn words(classes: &Classes) -> u64 {
-    let letter = classes.letter();
-    // What becomes the first character of the word behind it: white space but newlines, and punctuation
-    // that begins a piece. Such a one right before a letter is all there is of it: of `!!a` the second
-    // begins nothing, so `a` does.
-    let behind_prefix = behind(classes.indent) | behind_chars(punctuation(classes), classes);
-    letter & !behind(letter) & !behind_prefix | classes.capital & behind(classes.small)
-}
-
-/// Capitals behind letters without case that begin a piece. Those of which that is not decided become
-/// strange.
-///
-/// Such a capital begins a piece if a small letter came before in its word. If not, all of the word so
-/// far is capitals and letters without case, in any order; it goes on if more letters follow, and else
-/// it ends behind the last letter without case.
-fn capitals_behind_caseless(classes: &mut Classes, len: usize, midst: bool) -> u64 {
-    let mut starts = 0;
-    for at in bits::places(classes.capital & behind(classes.caseless)) {
-        let this = 1 << at;
-        // None if the capitals go on behind the window.
-        let behind_capitals = behind_runs(this, classes.capital);
-        let caseless = (classes.caseless << (64 - at)).leading_ones() as usize;
-        let before = (at - caseless).checked_sub(1).map_or(0, |before| 1 << before);
-        // A contraction ends a word, and a small letter before it belongs to another one.
-        let unknown = before == 0 && midst
-            || behind_capitals & classes.strange & !behind_text(len) != 0
-            || behind_capitals == 0
-            || classes.apostrophe != 0;
-        if unknown {
-            classes.strange |= this;
-        } else if before & classes.small != 0 || behind_capitals & classes.letter() == 0 {
-            starts |= this;
+impl<'a> Windows<'a> {
+    pub(super) fn of(text: &'a [u8]) -> Self {
+        let mut last = [0; 2 * WHOLE_LEN];
+        match text.last_chunk::<{ WHOLE_LEN }>() {
+            Some(bytes) => last[..WHOLE_LEN].copy_from_slice(bytes),
+            None => last[..text.len()].copy_from_slice(text),
         }
+        Self { text, last }
     }
-    starts
-}
 
-/// Every third digit.
-fn numbers(classes: &Classes) -> u64 {
-    let digit = classes.digit;
-    let mut starts = digit & !behind(digit);
-    let behind_three = digit & digit << 1 & digit << 2 & digit << 3;
-    let mut next = starts << 3 & behind_three;
-    while next != 0 {
-        starts |= next;
-        next = next << 3 & behind_three;
-    }
-    starts
-}
-
-/// Punctuation begins a piece, unless a space does so before it.
-fn punctuation(classes: &Classes) -> u64 {
-    let punctuation = classes.punctuation();
-    punctuation & !behind(punctuation | classes.blank)
-}
-
-/// White space begins a piece where it begins, unless that is a line break behind punctuation; behind
-/// its last line break; and with its last character, which goes to what follows.
-fn spaces(classes: &Classes) -> u64 {
-    let space = classes.space();
-    let first = space & !behind(space) & !classes.first_newline_of_punctuation();
-    first | classes.line_indent() | classes.indent & !(space >> 1)
-}
-
-/// The places of which the window tells whether a piece begins there.
-fn decided(classes: &Classes) -> u64 {
-    // A later line break takes in the white space behind an earlier one, `\n  \n`, and slashes behind
-    // the line breaks of punctuation belong to it, `!\n/`. The rules above do not know. Both are
-    // rare, and the place that may be wrong is then behind the first character of white space.
-    let last_line_breaks = behind_runs(classes.line_indent(), classes.indent) & classes.newline;
-    let slashes =
-        behind_runs(classes.first_newline_of_punctuation(), classes.newline) & classes.slash;
-    // Not the first byte: the last two have something before them.
-    debug_assert!(classes.strange & 1 == 0, "a window begins with what the rules know");
-    let end = (classes.strange | last_line_breaks | slashes).trailing_zeros();
-    let before = u64::MAX >> (64 - end);
-    // Of white space that may go on behind the end only its beginning is sure.
-    let solid_end = 64 - (!classes.space() & before).leading_zeros();
-    if solid_end == end { before } else { u64::MAX >> (63 - solid_end) }
-}
-
-/// Contractions belong to the word before them.
-fn without_contractions(mut starts: u64, window: &Window, classes: &Classes) -> u64 {
-    let mut last_end = 0;
-    for at in bits::places(classes.apostrophe & behind(classes.letter())) {
-        // A contraction has none of its own: `it's't` is `it's` and `'t`.
-        if at == last_end {
-            continue;
+    /// The window that begins at an offset, if it is worth its while, and how many of the bytes to be
+    /// scanned are text.
+    #[inline]
+    pub(super) fn at(&self, at: usize) -> Option<(&Window, usize)> {
+        if let Some(window) = self.text[at..].first_chunk() {
+            return Some((window, WINDOW_LEN));
         }
-        let end = contraction::end(window, at);
-        if end > at {
-            let its = ((1 << (end - at)) - 1) << at;
-            // Adding to its first byte carries to the one behind it, which may be behind the window.
-            starts = starts & !its | its.wrapping_add(1 << at);
-            last_end = end;
+        let len = self.text.len() - at;
+        if len < SHORTEST_TEXT {
+            return None;
         }
+        let in_last = self.text.len().min(WHOLE_LEN) - len;
+        Some((self.last[in_last..].first_chunk()?, len.min(WINDOW_LEN)))
     }
-    starts
 }

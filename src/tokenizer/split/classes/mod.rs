@@ -4,14 +4,15 @@
 //! the most usual scripts and the punctuation of Chinese and Japanese. Other characters are looked up
 //! one by one.
 
-pub(super) mod portable;
 #[cfg(target_arch = "x86_64")]
-pub(super) mod vectors;
+pub(super) mod avx2;
+#[cfg(target_arch = "x86_64")]
+pub(super) mod avx2_characters;
+pub(super) mod portable;
 
-use super::LEAST_GAIN;
 use super::chars::Char;
 use super::flags::{LETTER, LOWER, NUMBER, SPACE, UPPER};
-use super::window::Window;
+use super::window::{LEAST_GAIN, Window};
 use crate::tokenizer::bits;
 
 /// How many characters of a window are looked up. The window ends before any more: where there are many,
@@ -58,12 +59,12 @@ pub(super) struct Classes {
     pub(super) continuation: u64,
     /// Where the rules stop: numbers and white space other than ASCII, characters that were not looked up,
     /// what is behind the text. Not all bytes of a character, but the first at least.
-    pub(super) strange: u64,
+    pub(super) undecided: u64,
 }
 
 /// Characters other than ASCII, as far as vectors tell them.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Known {
+pub(super) struct Recognised {
     pub(super) capital: u64,
     pub(super) small: u64,
     pub(super) caseless: u64,
@@ -83,7 +84,7 @@ impl Classes {
 
     /// All that is neither letter, number nor white space, control characters too.
     pub(super) fn punctuation(&self) -> u64 {
-        !(self.letter() | self.digit | self.space() | self.strange)
+        !(self.letter() | self.digit | self.space() | self.undecided)
     }
 
     /// Newlines right behind punctuation, which they belong to with those that follow.
@@ -97,28 +98,28 @@ impl Classes {
     }
 
     /// The first bytes of characters other than ASCII.
-    pub(super) fn firsts(&self) -> u64 {
+    pub(super) fn first_bytes(&self) -> u64 {
         self.non_ascii & !self.continuation
     }
 
     /// Adds the classes of characters other than ASCII: of those `known`, and what is found for the others.
     ///
-    /// Numbers and white space among them are strange, and all characters behind the first few that
+    /// Numbers and white space among them are undecided, and all characters behind the first few that
     /// have to be looked up.
     #[inline]
-    pub(super) fn add_characters(&mut self, window: &Window, known: &Known) {
-        self.capital |= known.capital;
-        self.small |= known.small;
-        self.caseless |= known.caseless;
-        let unknown = self.firsts() & !(self.letter() | known.punctuation);
+    pub(super) fn add_characters(&mut self, window: &Window, recognised: &Recognised) {
+        self.capital |= recognised.capital;
+        self.small |= recognised.small;
+        self.caseless |= recognised.caseless;
+        let unknown = self.first_bytes() & !(self.letter() | recognised.punctuation);
         let too_many = without_first(unknown, LOOK_UPS);
         if (too_many.trailing_zeros() as usize) < LEAST_GAIN {
-            self.strange = u64::MAX;
+            self.undecided = u64::MAX;
             return;
         }
-        self.strange |= too_many;
+        self.undecided |= too_many;
         let mut marks = 0;
-        for at in bits::places(unknown & !too_many) {
+        for at in bits::set_bits(unknown & !too_many) {
             let Some(char) = Char::at(window, at) else { break };
             let bytes = ((1 << char.len) - 1) << at;
             let if_in = |flags: u8| if char.is_all(flags) { bytes } else { 0 };
@@ -127,7 +128,7 @@ impl Classes {
             self.small |= lower & !upper;
             self.caseless |= upper & lower;
             marks |= upper & lower & !if_in(LETTER);
-            self.strange |= if_in(NUMBER) | if_in(SPACE);
+            self.undecided |= if_in(NUMBER) | if_in(SPACE);
         }
         if marks != 0 {
             self.take_marks_from_letters(marks);
@@ -140,7 +141,7 @@ impl Classes {
     /// punctuation of a single character is no match for it: that goes to the word which the mark
     /// begins. So it is in `!❤️`, but `❤️` alone is a word.
     fn take_marks_from_letters(&mut self, marks: u64) {
-        for at in bits::places(marks & !self.continuation) {
+        for at in bits::set_bits(marks & !self.continuation) {
             let before = !self.continuation & ((1 << at) - 1);
             let Some(last) = before.checked_ilog2() else { continue };
             let punctuation = self.punctuation();
@@ -186,34 +187,34 @@ mod tests {
         for (place, byte) in window.iter_mut().zip(text.bytes()) {
             *place = byte;
         }
-        let whole = |mut classes: Classes, known: Known| {
-            classes.add_characters(&window, &known);
+        let whole = |mut classes: Classes, recognised: Recognised| {
+            classes.add_characters(&window, &recognised);
             classes
         };
-        let expected = whole(expected(&window), Known::default());
+        let expected = whole(expected(&window), Recognised::default());
         let continuation = portable::continuation(&window);
         let by_blocks = Classes { continuation, ..portable::classes(&window) };
-        assert_eq!(whole(by_blocks, Known::default()), expected, "of {text:?}");
+        assert_eq!(whole(by_blocks, Recognised::default()), expected, "of {text:?}");
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") {
             // SAFETY: the processor has AVX2.
-            let (classes, known) = unsafe {
-                let continuation = vectors::continuation(&window);
-                let classes = Classes { continuation, ..vectors::classes(&window) };
-                (classes, vectors::known(&window, classes.firsts()))
+            let (classes, recognised) = unsafe {
+                let continuation = avx2::continuation(&window);
+                let classes = Classes { continuation, ..avx2::classes(&window) };
+                (classes, avx2_characters::recognised(&window, classes.first_bytes()))
             };
             // Fewer characters have to be looked up, so more may be told.
-            let all_told = expected.firsts().count_ones() <= LOOK_UPS;
-            let before_strange = !expected.strange & expected.strange.wrapping_sub(1);
-            let told = if all_told { u64::MAX } else { before_strange };
+            let all_told = expected.first_bytes().count_ones() <= LOOK_UPS;
+            let before_undecided = !expected.undecided & expected.undecided.wrapping_sub(1);
+            let told = if all_told { u64::MAX } else { before_undecided };
             let told = |classes: &Classes| masks(classes).map(|mask| mask & told);
-            assert_eq!(told(&whole(classes, known)), told(&expected), "of {text:?}");
+            assert_eq!(told(&whole(classes, recognised)), told(&expected), "of {text:?}");
         }
     }
 
     fn masks(classes: &Classes) -> [u64; 12] {
         let Classes { capital, small, caseless, digit, newline, indent, .. } = *classes;
-        let Classes { blank, apostrophe, slash, non_ascii, continuation, strange, .. } = *classes;
+        let Classes { blank, apostrophe, slash, non_ascii, continuation, undecided, .. } = *classes;
         [
             capital,
             small,
@@ -226,7 +227,7 @@ mod tests {
             slash,
             non_ascii,
             continuation,
-            strange,
+            undecided,
         ]
     }
 

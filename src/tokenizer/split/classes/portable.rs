@@ -10,7 +10,7 @@ const CASE: u64 = 0x20 * EACH;
 
 /// Of eight bytes, those that are letters of ASCII, and of these the small ones, by their top bits.
 #[inline]
-pub(in super::super) fn letters(block: u64) -> (u64, u64) {
+fn letters(block: u64) -> (u64, u64) {
     let lower_case = (block | CASE) & !TOP;
     // 0x1f lifts a to 0x80, 0x05 what is behind z; no sum of numbers below 0x80 carries over.
     let from_a = lower_case + 0x1f * EACH;

@@ -1,14 +1,14 @@
-//! Perfect hashing: every key of a table known in advance has a slot of its own, found without
-//! probing. Shared with build.rs, which finds the pilots (`build/pilots.rs`).
+//! Hashing, and perfect hashing. Shared with build.rs, so it depends on nothing.
 //!
+//! In a perfect hash table every key, known in advance, has a slot of its own, found without probing.
 //! A key's hash names a bucket of a few keys. The bucket's pilot is a number chosen so that all its
 //! keys fall into slots that no other key has. A key that is not in the table falls into some
-//! slot too: the slot's content must tell.
+//! slot too: the slot's content must tell. build/hash.rs finds the pilots.
 
-/// Mixes two numbers into a hash whose upper and lower half are both good.
+/// The hash of two numbers; its upper and its lower half are both good.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "the two halves are folded")]
-pub(crate) fn hash(a: u64, b: u64) -> u64 {
+pub(crate) fn mix(a: u64, b: u64) -> u64 {
     // Digits of pi: any odd-looking constants keep zeros from annihilating the product.
     const A: u64 = 0x243f_6a88_85a3_08d3;
     const B: u64 = 0x1319_8a2e_0370_7344;

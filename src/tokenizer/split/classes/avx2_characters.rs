@@ -10,8 +10,8 @@ use std::arch::x86_64::{
     _mm256_min_epu8, _mm256_or_si256, _mm256_set1_epi8, _mm256_shuffle_epi8,
 };
 
-use super::{loaded, mask, table};
-use crate::tokenizer::split::classes::{Known, are_many};
+use super::avx2::{loaded, mask, table};
+use super::{Recognised, are_many};
 use crate::tokenizer::split::window::Window;
 
 /// Ranges of bytes in columns: where each one begins and where it ends.
@@ -89,28 +89,28 @@ const NO_STOP: (u8, u8) = (0x85, 0x87);
 const WIDE: [u8; 2] = [0xef, 0xbc];
 const THIRD_OF_WIDE: (u8, u8) = (0x81, 0x8f);
 
-/// What is known of the characters in a window. `firsts` are the first bytes of all characters other than
+/// What is recognised of the characters in a window. `firsts` are the first bytes of all characters other than
 /// ASCII. Whatever is not in the result may be anything.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(in super::super::super) fn known(window: &Window, firsts: u64) -> Known {
+pub(in super::super) fn recognised(window: &Window, firsts: u64) -> Recognised {
     let [first, second] = [Loaded::at(window, 0), Loaded::at(window, 1)];
     let long = mask::<0x20>([first.0, first.1]);
-    let mut known = Known::default();
+    let mut recognised = Recognised::default();
     if are_many(firsts & !long) {
-        known = letters_of_two(&first, &second);
+        recognised = letters_of_two(&first, &second);
     }
     if are_many(firsts & long) {
         let third = Loaded::at(window, 2);
         let low = letter_of_three(first.0, second.0, third.0);
         let high = letter_of_three(first.1, second.1, third.1);
         let firsts = mask::<0x80>([low, high]);
-        known.caseless |= firsts | firsts << 1 | firsts << 2;
+        recognised.caseless |= firsts | firsts << 1 | firsts << 2;
         let low = begins_punctuation(first.0, second.0, third.0);
         let high = begins_punctuation(first.1, second.1, third.1);
-        known.punctuation = mask::<0x80>([low, high]);
+        recognised.punctuation = mask::<0x80>([low, high]);
     }
-    known
+    recognised
 }
 
 /// The bytes of a window from some place on, in two vectors.
@@ -127,10 +127,10 @@ impl Loaded {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn letters_of_two(first: &Loaded, second: &Loaded) -> Known {
+fn letters_of_two(first: &Loaded, second: &Loaded) -> Recognised {
     let low = (second.0, column(first.0), begins_letter_of_two(first.0, second.0));
     let high = (second.1, column(first.1), begins_letter_of_two(first.1, second.1));
-    Known {
+    Recognised {
         capital: in_ranges_of_two(CAPITALS, low, high),
         small: in_ranges_of_two(SMALL, low, high),
         caseless: in_ranges_of_two(CASELESS_OF_TWO, low, high),

@@ -3,14 +3,11 @@
 //! The upper half of a byte tells its row of the ASCII table, the lower one its column. A class is
 //! some columns of some rows, so a byte is in it if both of its halves are.
 
-mod characters;
-
 use std::arch::x86_64::{
     __m256i, _mm_set_epi64x, _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_movemask_epi8,
     _mm256_set_epi64x, _mm256_set1_epi8, _mm256_shuffle_epi8, _mm256_slli_epi16, _mm256_srli_epi16,
 };
 
-pub(in super::super) use self::characters::known;
 use super::Classes;
 use crate::tokenizer::split::window::Window;
 use crate::tokenizer::tables::low_64;
@@ -94,7 +91,7 @@ pub(in super::super) fn continuation(window: &Window) -> u64 {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn loaded(bytes: &[u8; 32]) -> __m256i {
+pub(super) fn loaded(bytes: &[u8; 32]) -> __m256i {
     let (words, _) = bytes.as_chunks();
     let word = |index: usize| i64::from_le_bytes(words[index]);
     _mm256_set_epi64x(word(3), word(2), word(1), word(0))
@@ -112,7 +109,7 @@ fn looked_up(bytes: __m256i) -> __m256i {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn table(entries: [u8; 16]) -> __m256i {
+pub(super) fn table(entries: [u8; 16]) -> __m256i {
     let entries = u128::from_le_bytes(entries);
     let (high, low) = (low_64(entries >> 64), low_64(entries));
     _mm256_broadcastsi128_si256(_mm_set_epi64x(high.cast_signed(), low.cast_signed()))
@@ -121,7 +118,7 @@ fn table(entries: [u8; 16]) -> __m256i {
 /// Which bytes have a bit.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn mask<const BIT: u8>(halves: [__m256i; 2]) -> u64 {
+pub(super) fn mask<const BIT: u8>(halves: [__m256i; 2]) -> u64 {
     let [low, high] = halves.map(|half| {
         let moved = match BIT {
             0x80 => half,

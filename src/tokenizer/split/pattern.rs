@@ -9,39 +9,12 @@ use super::flags::{LETTER, LOWER, NEWLINE, NUMBER, SPACE, UPPER};
 
 /// The end of the piece that begins at `start`, where there is a character.
 pub(super) fn piece_end(text: &[u8], start: usize) -> usize {
-    if let Some(end) = plain_word_end(text, start) {
-        return end;
-    }
     let Some(first) = Char::at(text, start) else { return start };
     word(text, start, first)
         .or_else(|| number(text, start))
         .or_else(|| punctuation(text, start))
         .or_else(|| lines(text, start))
         .unwrap_or_else(|| spaces(text, start))
-}
-
-/// The end of the piece that begins at `start`, if it is of the commonest kind: at most one
-/// character that is no letter, then letters without case or marks, then none of these.
-///
-/// Then both alternatives for words take the whole run, and each character is looked at once: an
-/// eighth of the time that cutting Chinese, Japanese and Korean takes.
-fn plain_word_end(text: &[u8], start: usize) -> Option<usize> {
-    let first = Char::at(text, start)?;
-    let first_letter = if first.is(LETTER) {
-        start
-    } else if first.is(NUMBER | NEWLINE | LOWER) {
-        return None;
-    } else {
-        start + first.len
-    };
-    let mut end = first_letter;
-    while let Some(char) = Char::at(text, end).filter(|char| char.is(UPPER | LOWER)) {
-        if !char.is_all(UPPER | LOWER) {
-            return None;
-        }
-        end += char.len;
-    }
-    (end > first_letter).then(|| contraction::end(text, end))
 }
 
 /// Both alternatives for words: an optional character that is neither letter, number nor line

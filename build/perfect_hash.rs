@@ -1,8 +1,8 @@
-//! The search for a perfect hash's pilots; `src/tokenizer/perfect_hash.rs` says what they are.
+//! The pilots of a perfect hash table; `src/tokenizer/hash.rs` says what they are.
 
 use std::cmp::Reverse;
 
-use crate::perfect_hash;
+use crate::hash;
 
 /// Keys per pilot: more make the pilots' table smaller and the search longer.
 const KEYS_PER_BUCKET: usize = 5;
@@ -21,7 +21,7 @@ pub(crate) fn place(hashes: &[u64]) -> Result<Placement, String> {
     let mut slots = vec![None; hashes.len() * 100 / FILL];
     let mut buckets = vec![Vec::new(); pilots.len()];
     for (key, &hash) in hashes.iter().enumerate() {
-        buckets[perfect_hash::bucket(hash, pilots.len())].push(key);
+        buckets[hash::bucket(hash, pilots.len())].push(key);
     }
     // The fullest first, while there is room.
     let mut order: Vec<usize> = (0..buckets.len()).collect();
@@ -33,7 +33,7 @@ pub(crate) fn place(hashes: &[u64]) -> Result<Placement, String> {
             .ok_or("no pilot fits a bucket: change the constants of the hash")?;
         pilots[bucket] = pilot;
         for &key in keys {
-            let slot = perfect_hash::slot(hashes[key], pilot, slots.len());
+            let slot = hash::slot(hashes[key], pilot, slots.len());
             slots[slot] = Some(key);
         }
     }
@@ -44,7 +44,7 @@ pub(crate) fn place(hashes: &[u64]) -> Result<Placement, String> {
 fn fits(hashes: impl Iterator<Item = u64>, pilot: u16, slots: &[Option<usize>]) -> bool {
     let mut taken: Vec<usize> = Vec::new();
     for hash in hashes {
-        let slot = perfect_hash::slot(hash, pilot, slots.len());
+        let slot = hash::slot(hash, pilot, slots.len());
         if slots[slot].is_some() || taken.contains(&slot) {
             return false;
         }

@@ -1,0 +1,43 @@
+"""The memory of the tokenizer's caches.
+
+Encoding caches pieces of text with their tokens: up to 3.3 MiB per encoding that runs at a time, and
+208 MiB in all. See docs/tokenizer.md.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from openai_harmony._lowlevel import cache_usage, clear_cache
+
+__all__ = ["Usage", "clear", "usage"]
+
+
+class Usage(NamedTuple):
+    """How much memory the caches have."""
+
+    #: How many caches there are: as many as encodings ran at once since the last `clear`; 64 at most.
+    caches: int
+    #: Their memory in bytes once they are full. A cache that is not full yet takes less of the system.
+    bytes: int
+
+
+def usage() -> Usage:
+    """How much memory the tokenizer's caches have, of all threads together.
+
+    >>> usage().bytes <= 64 * 3_500_000
+    True
+    """
+    return Usage(*cache_usage())
+
+
+def clear() -> None:
+    """Gives the memory of the caches back, but for those that another thread is encoding with.
+
+    Later encodings make new ones and take longer until these have filled; results do not change.
+
+    >>> clear()
+    >>> usage().caches
+    0
+    """
+    clear_cache()

@@ -1,0 +1,122 @@
+//! Who uses which cache, and how much memory all of them have.
+//!
+//! The pool has room for 64 caches, made when they are first needed. An encoding locks one while it runs, the one that
+//! its thread had the last time if that is free. So there are as many caches as encodings ever ran at once, and
+//! not one per thread; a thread that ends leaves a filled one to others. Nobody waits for a lock: after a fork one may stay
+//! locked for ever. Where all are taken, an encoding makes itself a small cache for as long as it runs.
+
+use std::cell::Cell;
+use std::sync::{Mutex, TryLockError};
+
+use super::{Cache, SLOTS, Slots};
+
+/// Bytes of one cache once it is full: 3.3 MiB.
+pub const BYTES_PER_CACHE: usize =
+    SLOTS.tokens * 16 + SLOTS.short * 32 + SLOTS.long * 130 + SLOTS.pairs * 8;
+/// Bytes of all caches at the most, once they are full: 208 MiB.
+pub const MAX_BYTES: usize = CACHES * BYTES_PER_CACHE;
+
+/// Most caches.
+const CACHES: usize = 64;
+/// A cache for one encoding more than that: 52 KiB.
+const SMALL: Slots = Slots {
+    tokens: SLOTS.tokens / 64,
+    short: SLOTS.short / 64,
+    long: SLOTS.long / 64,
+    pairs: SLOTS.pairs / 64,
+};
+
+/// A place in the pool. Locks of different places are on different cache lines of the processor.
+#[repr(align(64))]
+struct Place(Mutex<Option<Cache>>);
+
+static POOL: [Place; CACHES] = [const { Place(Mutex::new(None)) }; CACHES];
+
+thread_local! {
+    /// The place that this thread had the last time.
+    static LAST: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Runs an encoding with a cache of its own.
+pub(in crate::tokenizer) fn with<R>(encode: impl FnOnce(&mut Cache) -> R) -> R {
+    let last = LAST.get();
+    for index in (last..CACHES).chain(0..last) {
+        if let Ok(mut cache) = POOL[index].0.try_lock() {
+            LAST.set(index);
+            return encode(cache.get_or_insert_with(|| Cache::new(SLOTS)));
+        }
+    }
+    encode(&mut Cache::new(SMALL))
+}
+
+/// How much memory the caches have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Usage {
+    /// How many caches there are: as many as encodings ran at once since the last [`clear`].
+    pub caches: usize,
+    /// Their memory in bytes once they are full; at most [`MAX_BYTES`].
+    pub bytes: usize,
+}
+
+/// How much memory the tokenizer's caches have, of all threads together.
+///
+/// ```
+/// use openai_harmony::tokenizer::{Tokenizer, cache};
+///
+/// Tokenizer::o200k_harmony().encode_ordinary("some words");
+/// assert!(cache::usage().caches >= 1);
+/// assert!(cache::usage().bytes <= cache::MAX_BYTES);
+/// ```
+pub fn usage() -> Usage {
+    let exists = |place: &&Place| match place.0.try_lock() {
+        Ok(cache) => cache.is_some(),
+        // In use, so it exists.
+        Err(TryLockError::WouldBlock) => true,
+        Err(TryLockError::Poisoned(_)) => false,
+    };
+    let caches = POOL.iter().filter(exists).count();
+    Usage { caches, bytes: caches * BYTES_PER_CACHE }
+}
+
+/// Gives the memory of the caches back, but for those that an encoding in another thread is using.
+///
+/// Later encodings make new ones, and take longer until these have filled. Their results do not
+/// change.
+///
+/// ```
+/// use openai_harmony::tokenizer::cache;
+///
+/// cache::clear();
+/// ```
+pub fn clear() {
+    for place in &POOL {
+        if let Ok(mut cache) = place.0.try_lock() {
+            *cache = None;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Encodings within encodings, each with a cache of its own.
+    fn nest(depth: usize) -> Vec<u32> {
+        with(|cache| {
+            let mut out = vec![];
+            cache.encode(b"encodings", 0, 9, &mut out);
+            if depth > 0 {
+                assert_eq!(nest(depth - 1), out);
+            } else {
+                assert_eq!(usage(), Usage { caches: CACHES, bytes: MAX_BYTES });
+            }
+            out
+        })
+    }
+
+    #[test]
+    fn encodings_that_find_no_cache_give_the_same() {
+        assert!(!nest(CACHES + 3).is_empty());
+    }
+}
