@@ -122,6 +122,7 @@ mod repair;
 mod typescript;
 
 pub mod chat;
+pub mod interop;
 pub mod tokenizer;
 
 pub use encoding::{HarmonyEncoding, HarmonyEncodingName, load_harmony_encoding};

@@ -1,0 +1,4 @@
+//! The dialect of Anthropic Messages.
+
+mod read;
+mod write;

@@ -1,0 +1,4 @@
+//! The dialect of chat completions.
+
+mod read;
+mod write;

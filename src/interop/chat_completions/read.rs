@@ -1,0 +1,1 @@
+//! A request's body -> a turn.

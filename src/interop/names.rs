@@ -1,0 +1,216 @@
+//! The names of tools in the API and in harmony, both ways.
+//!
+//! Harmony calls a tool by a recipient, one word in a message's header: `functions.get_weather`.
+//! Most names can stand there as they are. Those that cannot (blanks, control characters, marker
+//! text), and those that would read as something else (a role, a channel, a built-in tool), get
+//! a spelling that no other tool of the turn has.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::chat::{CHANNELS, FUNCTIONS, Role};
+
+/// What a tool is in the API.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ToolKind {
+    /// Arguments are a JSON object.
+    Function,
+    /// Responses' and chat's `custom`: the input is free text, which the model writes as
+    /// `{"input": "..."}`.
+    Custom,
+    /// One that the model was trained with, `browser.search` or `python`: declared in the system
+    /// message, and called under this very recipient.
+    Builtin,
+}
+
+/// A tool's name in the API and in harmony.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Tool {
+    /// The name in the API, `get weather`.
+    pub name: String,
+    /// Responses: the namespace that the tool is a member of.
+    pub namespace: Option<String>,
+    /// The recipient of its calls in harmony, `functions.get_weather`.
+    pub recipient: String,
+    /// What it is in the API.
+    pub kind: ToolKind,
+    /// Whether the model is told of it. Tools that only calls of the past name are not, nor is any
+    /// tool when `tool_choice` is `none`.
+    pub declared: bool,
+    /// Whether the body declares it as something that the client runs, so that a call of it belongs
+    /// into the answer. A built-in tool that this server runs does not.
+    pub client_runs: bool,
+}
+
+/// The tools of a turn: those that the body declares, and those that its past calls name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ToolNames {
+    tools: Vec<Tool>,
+    by_recipient: HashMap<String, usize>,
+    /// By namespace and name as the API has them.
+    by_name: HashMap<(Option<String>, String), usize>,
+}
+
+impl ToolNames {
+    /// All of them, the declared ones first.
+    pub fn iter(&self) -> std::slice::Iter<'_, Tool> {
+        self.tools.iter()
+    }
+
+    /// Whether the model is told of any tool.
+    pub fn any_declared(&self) -> bool {
+        self.tools.iter().any(|tool| tool.declared)
+    }
+
+    /// The recipients of the declared tools: what the parser is given as known tools.
+    pub fn recipients(&self) -> impl Iterator<Item = &str> {
+        self.tools.iter().filter(|tool| tool.declared).map(|tool| tool.recipient.as_str())
+    }
+
+    /// The tool that a recipient means, by its spelling in harmony or in the API, with and without
+    /// `functions.`. `python` and `functions.python` are two tools.
+    pub fn by_recipient(&self, recipient: &str) -> Option<&Tool> {
+        if let Some(&index) = self.by_recipient.get(recipient) {
+            return self.tools.get(index);
+        }
+        let name = match function_name(recipient) {
+            Some(name) => name,
+            None if is_builtin(recipient) => return None,
+            None => recipient,
+        };
+        self.by_name(None, name).filter(|tool| tool.kind != ToolKind::Builtin)
+    }
+
+    /// The tool of a name in the API. The spelling in harmony is accepted, too.
+    pub fn by_name(&self, namespace: Option<&str>, name: &str) -> Option<&Tool> {
+        let key = (namespace.map(str::to_owned), name.to_owned());
+        let index = self.by_name.get(&key).or_else(|| {
+            let joined = joined(namespace, name);
+            self.by_recipient.get(&[FUNCTIONS, ".", &joined].concat())
+        })?;
+        self.tools.get(*index)
+    }
+}
+
+impl<'a> IntoIterator for &'a ToolNames {
+    type Item = &'a Tool;
+    type IntoIter = std::slice::Iter<'a, Tool>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+/// A tool before it has a recipient.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Unnamed {
+    pub(super) name: String,
+    pub(super) namespace: Option<String>,
+    pub(super) kind: ToolKind,
+    pub(super) declared: bool,
+    pub(super) client_runs: bool,
+}
+
+/// Gives each tool a recipient: first to those whose names harmony carries, so that nobody takes
+/// theirs, then to the others in their order. Of two tools of one name the first counts.
+pub(super) fn assign(tools: Vec<Unnamed>) -> ToolNames {
+    let mut names = ToolNames::default();
+    let mut taken = HashSet::with_capacity(tools.len());
+    for tool in &tools {
+        if let Some(recipient) = own_recipient(tool) {
+            taken.insert(recipient);
+        }
+    }
+    let mut counts = HashMap::new();
+    for tool in tools {
+        let key = (tool.namespace.clone(), tool.name.clone());
+        if names.by_name.contains_key(&key) {
+            continue;
+        }
+        let recipient = own_recipient(&tool).filter(|own| !names.by_recipient.contains_key(own));
+        let recipient = recipient.unwrap_or_else(|| free(&tool, &mut taken, &mut counts));
+        let Unnamed { name, namespace, kind, declared, client_runs } = tool;
+        let index = names.tools.len();
+        names.by_name.insert(key, index);
+        names.by_recipient.insert(recipient.clone(), index);
+        names.tools.push(Tool { name, namespace, recipient, kind, declared, client_runs });
+    }
+    names
+}
+
+/// The recipient of a tool whose name harmony carries as it is.
+fn own_recipient(tool: &Unnamed) -> Option<String> {
+    let name = joined(tool.namespace.as_deref(), &tool.name);
+    match tool.kind {
+        ToolKind::Builtin => Some(name),
+        _ if is_carried(&name) => Some([FUNCTIONS, ".", &name].concat()),
+        _ => None,
+    }
+}
+
+/// A recipient that nobody has: the name with `_` for each character that cannot stand, and a number
+/// if need be.
+fn free(
+    tool: &Unnamed,
+    taken: &mut HashSet<String>,
+    counts: &mut HashMap<String, usize>,
+) -> String {
+    let name = joined(tool.namespace.as_deref(), &tool.name);
+    let wanted = [FUNCTIONS, ".", &spelled(&name)].concat();
+    let mut recipient = wanted.clone();
+    let count = counts.entry(wanted.clone()).or_insert(1);
+    while !taken.insert(recipient.clone()) {
+        *count += 1;
+        recipient = format!("{wanted}_{count}");
+    }
+    recipient
+}
+
+fn joined(namespace: Option<&str>, name: &str) -> String {
+    match namespace {
+        Some(namespace) => [namespace, ".", name].concat(),
+        None => name.to_owned(),
+    }
+}
+
+/// The name behind `functions.`.
+fn function_name(recipient: &str) -> Option<&str> {
+    recipient.strip_prefix(FUNCTIONS)?.strip_prefix('.')
+}
+
+/// Whether a name can stand behind `functions.` as it is.
+fn is_carried(name: &str) -> bool {
+    !name.is_empty() && !is_word_of_the_format(name) && name.chars().all(can_stand)
+}
+
+/// The name in characters that can stand, and never a word of the format.
+fn spelled(name: &str) -> String {
+    if is_builtin(name) && name.contains('.') {
+        return name.replace('.', "_");
+    }
+    if name.is_empty() || is_word_of_the_format(name) {
+        return [name, "_tool"].concat();
+    }
+    name.chars().map(|c| if can_stand(c) { c } else { '_' }).collect()
+}
+
+/// What ends a word of a header, is not seen, or begins what lenient parsing takes for something
+/// else: markers, and content without its marker.
+fn can_stand(c: char) -> bool {
+    let is_invisible = matches!(c, '\u{AD}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}');
+    !(c.is_whitespace()
+        || c.is_control()
+        || is_invisible
+        || matches!(c, '<' | '>' | '|' | '{' | '['))
+}
+
+fn is_word_of_the_format(name: &str) -> bool {
+    let roles = Role::ALL.map(Role::as_str);
+    roles.iter().chain(&CHANNELS).any(|word| word.eq_ignore_ascii_case(name)) || is_builtin(name)
+}
+
+/// The recipients of the tools that the model was trained with, and their namespace.
+pub(super) fn is_builtin(name: &str) -> bool {
+    matches!(name, "python" | "browser" | "browser.search" | "browser.open" | "browser.find")
+}

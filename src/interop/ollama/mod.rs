@@ -1,0 +1,4 @@
+//! The dialect of Ollama's `/api/chat`.
+
+mod read;
+mod write;

@@ -1,0 +1,4 @@
+//! The dialect of Responses.
+
+mod read;
+mod write;
