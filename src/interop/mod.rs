@@ -11,12 +11,21 @@
 //! * [`ToolNames`]: the names of tools in the API and in harmony, both ways.
 //!
 //! Inside, `field` walks JSON and knows the path of each value, `past` puts what was said into
-//! harmony's order (each result behind its call), `build` makes the turn.
+//! harmony's order (each result behind its call, which `pairs` finds), `tools` and `choice` read
+//! tools, `content` and `settings` what else dialects share, and `request` makes the turn.
 
 mod carried;
+mod choice;
+mod content;
 mod dialect;
+mod field;
 mod names;
 mod options;
+mod pairs;
+mod past;
+mod request;
+mod settings;
+mod tools;
 mod turn;
 
 pub mod anthropic;

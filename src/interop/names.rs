@@ -7,6 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::pairs::ToolId;
 use crate::chat::{CHANNELS, FUNCTIONS, Role};
 
 /// What a tool is in the API.
@@ -35,11 +36,12 @@ pub struct Tool {
     pub recipient: String,
     /// What it is in the API.
     pub kind: ToolKind,
-    /// Whether the model is told of it. Tools that only calls of the past name are not, nor is any
-    /// tool when `tool_choice` is `none`.
+    /// Whether the body declares it. Tools that only calls of the past name are not.
+    pub offered: bool,
+    /// Whether the prompt declares it: no tool is declared when `tool_choice` is `none`.
     pub declared: bool,
-    /// Whether the body declares it as something that the client runs, so that a call of it belongs
-    /// into the answer. A built-in tool that this server runs does not.
+    /// Whether the client runs it, so that a call of it belongs into the answer. A built-in tool that
+    /// this server runs is the server's business.
     pub client_runs: bool,
 }
 
@@ -49,7 +51,7 @@ pub struct ToolNames {
     tools: Vec<Tool>,
     by_recipient: HashMap<String, usize>,
     /// By namespace and name as the API has them.
-    by_name: HashMap<(Option<String>, String), usize>,
+    by_name: HashMap<ToolId, usize>,
 }
 
 impl ToolNames {
@@ -84,8 +86,8 @@ impl ToolNames {
 
     /// The tool of a name in the API. The spelling in harmony is accepted, too.
     pub fn by_name(&self, namespace: Option<&str>, name: &str) -> Option<&Tool> {
-        let key = (namespace.map(str::to_owned), name.to_owned());
-        let index = self.by_name.get(&key).or_else(|| {
+        let id = ToolId { namespace: namespace.map(str::to_owned), name: name.to_owned() };
+        let index = self.by_name.get(&id).or_else(|| {
             let joined = joined(namespace, name);
             self.by_recipient.get(&[FUNCTIONS, ".", &joined].concat())
         })?;
@@ -105,43 +107,73 @@ impl<'a> IntoIterator for &'a ToolNames {
 /// A tool before it has a recipient.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unnamed {
-    pub(super) name: String,
-    pub(super) namespace: Option<String>,
+    pub(super) id: ToolId,
     pub(super) kind: ToolKind,
     pub(super) declared: bool,
     pub(super) client_runs: bool,
 }
 
 /// Gives each tool a recipient: first to those whose names harmony carries, so that nobody takes
-/// theirs, then to the others in their order. Of two tools of one name the first counts.
-pub(super) fn assign(tools: Vec<Unnamed>) -> ToolNames {
-    let mut names = ToolNames::default();
-    let mut taken = HashSet::with_capacity(tools.len());
-    for tool in &tools {
-        if let Some(recipient) = own_recipient(tool) {
-            taken.insert(recipient);
-        }
+/// theirs, then to the others in their order. Of two tools of one name the first counts. `called`
+/// are those that past calls name; one that is none of the offered, but is spelled like one of them
+/// in harmony, is that one.
+pub(super) fn assign(
+    offered: impl Iterator<Item = Unnamed>,
+    called: impl Iterator<Item = Unnamed>,
+) -> ToolNames {
+    let offered: Vec<_> = offered.collect();
+    let mut assigning = Assigning::default();
+    assigning.reserve(&offered);
+    for tool in offered {
+        assigning.add(tool, true);
     }
-    let mut counts = HashMap::new();
-    for tool in tools {
-        let key = (tool.namespace.clone(), tool.name.clone());
-        if names.by_name.contains_key(&key) {
-            continue;
-        }
-        let recipient = own_recipient(&tool).filter(|own| !names.by_recipient.contains_key(own));
-        let recipient = recipient.unwrap_or_else(|| free(&tool, &mut taken, &mut counts));
-        let Unnamed { name, namespace, kind, declared, client_runs } = tool;
-        let index = names.tools.len();
-        names.by_name.insert(key, index);
-        names.by_recipient.insert(recipient.clone(), index);
-        names.tools.push(Tool { name, namespace, recipient, kind, declared, client_runs });
+    let names = &assigning.names;
+    let is_new =
+        |tool: &Unnamed| names.by_name(tool.id.namespace.as_deref(), &tool.id.name).is_none();
+    let called: Vec<_> = called.filter(is_new).collect();
+    assigning.reserve(&called);
+    for tool in called {
+        assigning.add(tool, false);
     }
-    names
+    assigning.names
+}
+
+#[derive(Debug, Default)]
+struct Assigning {
+    names: ToolNames,
+    taken: HashSet<String>,
+    /// The last number tried for a spelling, so that many like names take no quadratic time.
+    counts: HashMap<String, usize>,
+}
+
+impl Assigning {
+    /// Keeps the recipients of names that harmony carries for their tools.
+    fn reserve(&mut self, tools: &[Unnamed]) {
+        self.taken.extend(tools.iter().filter_map(own_recipient));
+    }
+
+    fn add(&mut self, tool: Unnamed, offered: bool) {
+        let Self { names, taken, counts } = self;
+        // A built-in tool that this server runs is none of the API's names.
+        let in_api = tool.kind != ToolKind::Builtin || tool.client_runs;
+        if in_api && names.by_name.contains_key(&tool.id) {
+            return;
+        }
+        let own = own_recipient(&tool).filter(|own| !names.by_recipient.contains_key(own));
+        let recipient = own.unwrap_or_else(|| free(&tool.id, taken, counts));
+        let Unnamed { id, kind, declared, client_runs } = tool;
+        names.by_recipient.insert(recipient.clone(), names.tools.len());
+        if in_api {
+            names.by_name.insert(id.clone(), names.tools.len());
+        }
+        let ToolId { namespace, name } = id;
+        names.tools.push(Tool { name, namespace, recipient, kind, offered, declared, client_runs });
+    }
 }
 
 /// The recipient of a tool whose name harmony carries as it is.
 fn own_recipient(tool: &Unnamed) -> Option<String> {
-    let name = joined(tool.namespace.as_deref(), &tool.name);
+    let name = joined(tool.id.namespace.as_deref(), &tool.id.name);
     match tool.kind {
         ToolKind::Builtin => Some(name),
         _ if is_carried(&name) => Some([FUNCTIONS, ".", &name].concat()),
@@ -151,11 +183,7 @@ fn own_recipient(tool: &Unnamed) -> Option<String> {
 
 /// A recipient that nobody has: the name with `_` for each character that cannot stand, and a number
 /// if need be.
-fn free(
-    tool: &Unnamed,
-    taken: &mut HashSet<String>,
-    counts: &mut HashMap<String, usize>,
-) -> String {
+fn free(tool: &ToolId, taken: &mut HashSet<String>, counts: &mut HashMap<String, usize>) -> String {
     let name = joined(tool.namespace.as_deref(), &tool.name);
     let wanted = [FUNCTIONS, ".", &spelled(&name)].concat();
     let mut recipient = wanted.clone();
@@ -175,7 +203,7 @@ fn joined(namespace: Option<&str>, name: &str) -> String {
 }
 
 /// The name behind `functions.`.
-fn function_name(recipient: &str) -> Option<&str> {
+pub(super) fn function_name(recipient: &str) -> Option<&str> {
     recipient.strip_prefix(FUNCTIONS)?.strip_prefix('.')
 }
 

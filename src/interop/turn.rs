@@ -3,8 +3,12 @@
 use serde_json::{Map, Value};
 
 use super::{Dialect, ToolNames};
-use crate::chat::{Conversation, ResponseFormat};
-use crate::{AnalysisPolicy, HeaderStyle, RenderConversationConfig, ToolSchemaStyle};
+use crate::chat::{Conversation, Message, ResponseFormat, Role};
+use crate::error::Result;
+use crate::{
+    AnalysisPolicy, HarmonyEncoding, HeaderStyle, RenderConversationConfig, RenderOptions,
+    ToolSchemaStyle,
+};
 
 /// What a request means in harmony.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,6 +57,33 @@ impl Turn {
             ..RenderConversationConfig::default()
         }
     }
+
+    /// The tokens to sample from: the conversation and the beginning of the assistant's message.
+    ///
+    /// # Errors
+    ///
+    /// A schema that cannot be rendered. What else can be wrong with a request, reading it has
+    /// found.
+    pub fn prompt(&self, encoding: &HarmonyEncoding) -> Result<Vec<u32>> {
+        let config = Some(&self.config);
+        let Some(prefill) = &self.prefill else {
+            return encoding.render_conversation_for_completion(
+                &self.conversation,
+                Role::Assistant,
+                config,
+            );
+        };
+        let mut tokens = encoding.render_conversation(&self.conversation, config)?;
+        let options = RenderOptions {
+            header_style: self.config.header_style,
+            validate: self.config.validate,
+            ..RenderOptions::default()
+        };
+        encoding.render_into(&prefill.message(), &mut tokens, Some(&options))?;
+        // A message that is not over has no stop token yet.
+        tokens.pop();
+        Ok(tokens)
+    }
 }
 
 /// The beginning of a message that the model continues: an open header, or an open content.
@@ -66,6 +97,18 @@ pub struct Prefill {
     pub content_type: Option<String>,
     /// The beginning of the content. `None`: the header up to `<|message|>`.
     pub text: Option<String>,
+}
+
+impl Prefill {
+    /// The message as far as it goes.
+    fn message(&self) -> Message {
+        let text = self.text.clone().unwrap_or_default();
+        let mut message = Message::from_role_and_content(Role::Assistant, text);
+        message.channel.clone_from(&self.channel);
+        message.recipient.clone_from(&self.recipient);
+        message.content_type.clone_from(&self.content_type);
+        message
+    }
 }
 
 /// Which tools may or must be called. Tools are named by their recipients in harmony.
