@@ -27,11 +27,16 @@ impl Carrying {
     }
 
     /// The text that stands for something else: `[image omitted]`.
-    pub(super) fn placeholder(self, part: &Object<'_, '_>, what: &str) -> Result<String> {
+    pub(super) fn omitted(self, field: &Field<'_, '_>, what: &str) -> Result<String> {
         match self.unsupported {
             Unsupported::Placeholder => Ok(format!("[{what} omitted]")),
-            Unsupported::Error => Err(payload(part).unsupported(what)),
+            Unsupported::Error => Err(field.unsupported(what)),
         }
+    }
+
+    /// The same for a part.
+    pub(super) fn placeholder(self, part: &Object<'_, '_>, what: &str) -> Result<String> {
+        self.omitted(&payload(part), what)
     }
 }
 

@@ -118,7 +118,15 @@ impl<'v, 'p> Field<'v, 'p> {
     pub(super) fn items<'s>(
         &'s self,
     ) -> Result<impl Iterator<Item = Field<'v, 's>> + use<'v, 's, 'p>> {
-        let list = self.value.as_array().ok_or_else(|| self.expected("a list"))?;
+        self.items_or("a list")
+    }
+
+    /// The items of a list, where something else than a list could stand, too.
+    pub(super) fn items_or<'s>(
+        &'s self,
+        expected: &str,
+    ) -> Result<impl Iterator<Item = Field<'v, 's>> + use<'v, 's, 'p>> {
+        let list = self.value.as_array().ok_or_else(|| self.expected(expected))?;
         let place = &self.place;
         let field = move |(index, value)| Field { value, place: Place::Item(place, index) };
         Ok(list.iter().enumerate().map(field))

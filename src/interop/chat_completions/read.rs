@@ -263,7 +263,7 @@ impl Messages {
             }
         }
         if let Some(call) = &function_call {
-            read_function(&call.object()?, None, request)?;
+            read_function(&call.object()?, call, None, request)?;
         }
         Ok(())
     }
@@ -325,19 +325,20 @@ fn read_call(call: &Field<'_, '_>, request: &mut Request) -> Result<()> {
         return Ok(());
     }
     match call.get("function") {
-        Some(function) => read_function(&function.object()?, id, request),
-        None if call.get("name").is_some() => read_function(&call, id, request),
+        Some(function) => read_function(&function.object()?, &call.field(), id, request),
+        None if call.get("name").is_some() => read_function(&call, &call.field(), id, request),
         None => call.required("function").map(|_| ()),
     }
 }
 
 fn read_function(
     function: &Object<'_, '_>,
+    call: &Field<'_, '_>,
     id: Option<String>,
     request: &mut Request,
 ) -> Result<()> {
     request.past.call(NewCall {
-        path: function.field().path(),
+        path: call.path(),
         id,
         tool: ToolId::new(function.required("name")?.text()?),
         kind: ToolKind::Function,

@@ -1,4 +1,6 @@
-//! The dialect of Ollama's `/api/chat`.
+//! The dialect of Ollama, `/api/chat`.
 
 mod read;
 mod write;
+
+pub use read::read;
