@@ -14,6 +14,7 @@
 //! harmony's order (each result behind its call, which `pairs` finds), `tools` and `choice` read
 //! tools, `content` and `settings` what else dialects share, and `request` makes the turn.
 
+mod body;
 mod carried;
 mod choice;
 mod content;
@@ -34,6 +35,7 @@ pub mod ollama;
 pub mod responses;
 
 pub(crate) use carried::{carried_thought, carry_thought};
+pub use body::parse_body;
 pub use dialect::Dialect;
 pub use names::{Tool, ToolKind, ToolNames};
 pub use options::{BuiltinTool, Date, NamedToolChoice, ReadOptions, Resolve, Unsupported};

@@ -252,7 +252,7 @@ fn write_grammar(format: &Object<'_, '_>, description: &mut String) -> Result<()
     let definition = grammar.required("definition")?.text()?;
     let syntax = grammar.text("syntax")?.unwrap_or("lark");
     if !description.is_empty() {
-        description.push_str("\n\n");
+        description.push('\n');
     }
     description.extend(["The input follows this grammar (", syntax, "):\n", definition]);
     Ok(())
