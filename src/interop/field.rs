@@ -39,8 +39,16 @@ pub(super) struct Field<'v, 'p> {
 
 impl<'v, 'p> Field<'v, 'p> {
     /// A value that an option gives under this name; the body has the empty name.
-    pub(super) fn root(name: &'p str, value: &'v Value) -> Self {
-        Self { value, place: Place::Root(name) }
+    ///
+    /// # Errors
+    ///
+    /// Nested more deeply than JSON text can be: what clones and writes values does so by recursion.
+    pub(super) fn root(name: &'p str, value: &'v Value) -> Result<Self> {
+        let root = Self { value, place: Place::Root(name) };
+        if is_nested_in(value, MAX_DEPTH) {
+            return Ok(root);
+        }
+        Err(root.invalid(format!("nested more than {MAX_DEPTH} levels deep")))
     }
 
     pub(super) fn value(&self) -> &'v Value {
@@ -195,6 +203,19 @@ impl<'v, 'p> Object<'v, 'p> {
             .iter()
             .filter(|(key, value)| !value.is_null() && !known.contains(&key.as_str()));
         others.map(move |(key, value)| Field { value, place: Place::Member(place, key) })
+    }
+}
+
+/// The limit of `parse_body`, too.
+const MAX_DEPTH: usize = 127;
+
+/// Whether lists and objects lie within each other at most so deep.
+fn is_nested_in(value: &Value, depth: usize) -> bool {
+    let deeper = |value| depth > 0 && is_nested_in(value, depth - 1);
+    match value {
+        Value::Array(items) => depth > 0 && items.iter().all(deeper),
+        Value::Object(members) => depth > 0 && members.values().all(deeper),
+        _ => true,
     }
 }
 

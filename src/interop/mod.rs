@@ -34,8 +34,8 @@ pub mod chat_completions;
 pub mod ollama;
 pub mod responses;
 
-pub(crate) use carried::{carried_thought, carry_thought};
 pub use body::parse_body;
+pub(crate) use carried::{carried_thought, carry_thought};
 pub use dialect::Dialect;
 pub use names::{Tool, ToolKind, ToolNames};
 pub use options::{BuiltinTool, Date, NamedToolChoice, ReadOptions, Resolve, Unsupported};

@@ -130,11 +130,6 @@ impl Declared {
         self.tools.is_empty() && self.served.is_empty() && self.of_client.is_empty()
     }
 
-    /// Whether this server runs a tool for this body.
-    pub(super) fn serves(&self, tool: BuiltinTool) -> bool {
-        self.served.contains(&tool)
-    }
-
     /// Gives all tools their names: those declared, then those that past calls name.
     pub(super) fn names<'a>(
         &self,

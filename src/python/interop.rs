@@ -88,8 +88,7 @@ fn read_options(given: Option<&Bound<'_, PyDict>>, failed: &Failed) -> PyResult<
             "config" if value.is_none() => {}
             "config" => {
                 let config = options::config(Some(&value));
-                options.config =
-                    Some(config.map_err(|misfit| misfit.inside("config").raised(py))?);
+                options.config = Some(config.map_err(|misfit| misfit.inside("config").raised(py))?);
             }
             "history" => options.history = read_list(&value, "history")?,
             "resolve" if value.is_none() => {}

@@ -12,18 +12,21 @@ fn read(messages: Value) -> openai_harmony::interop::Turn {
 fn system_texts_are_instructions() {
     let plain = turn(ANTHROPIC, json!({"system": "Be brief.", "messages": []}));
     assert_eq!(said(&plain), "<|start|>developer<|message|># Instructions\n\nBe brief.<|end|>");
-    let blocks = turn(ANTHROPIC, json!({
-        "system": [
-            {"type": "text", "text": "x-anthropic-billing-header: cc_version=1; cch=2"},
-            {"type": "text", "text": "One.", "cache_control": {"type": "ephemeral"}},
-            {"type": "text", "text": "Two."},
-        ],
-        "messages": [
-            {"role": "system", "content": "Three."},
-            {"role": "user", "content": "A"},
-            {"role": "system", "content": [{"type": "text", "text": "Four."}]},
-        ],
-    }));
+    let blocks = turn(
+        ANTHROPIC,
+        json!({
+            "system": [
+                {"type": "text", "text": "x-anthropic-billing-header: cc_version=1; cch=2"},
+                {"type": "text", "text": "One.", "cache_control": {"type": "ephemeral"}},
+                {"type": "text", "text": "Two."},
+            ],
+            "messages": [
+                {"role": "system", "content": "Three."},
+                {"role": "user", "content": "A"},
+                {"role": "system", "content": [{"type": "text", "text": "Four."}]},
+            ],
+        }),
+    );
     assert_eq!(
         said(&blocks),
         "<|start|>developer<|message|># Instructions\n\nOne.\n\nTwo.\n\nThree.<|end|>\
@@ -38,11 +41,13 @@ fn system_texts_are_instructions() {
 
 #[test]
 fn a_system_message_is_cleared_at_the_next_user_message() {
-    let messages = |last: &str| json!([
-        {"role": "user", "content": "A"},
-        {"role": "system", "clear_at": "next_user_message", "content": "Now."},
-        {"role": last, "content": "B"},
-    ]);
+    let messages = |last: &str| {
+        json!([
+            {"role": "user", "content": "A"},
+            {"role": "system", "clear_at": "next_user_message", "content": "Now."},
+            {"role": last, "content": "B"},
+        ])
+    };
     assert!(!said(&read(messages("user"))).contains("Now."));
     assert!(said(&read(messages("assistant"))).contains("Now."));
 }
@@ -104,15 +109,14 @@ fn results_say_that_they_are_errors() {
         let text = said(&turn);
         text.rsplit_once("<|message|>").unwrap().1.trim_end_matches("<|end|>").to_owned()
     };
-    let block = |content: Value, is_error: bool| {
-        json!({"type": "tool_result", "tool_use_id": "a", "content": content, "is_error": is_error})
-    };
+    let block = |content: Value, is_error: bool| json!({"type": "tool_result", "tool_use_id": "a", "content": content, "is_error": is_error});
     assert_eq!(result(block(json!("no file"), true)), "Error: no file");
     assert_eq!(result(block(json!("error: no file"), true)), "error: no file");
     assert_eq!(result(block(json!(null), true)), "Error");
     assert_eq!(result(block(json!("fine"), false)), "fine");
     assert_eq!(result(json!({"type": "tool_result", "tool_use_id": "a"})), "");
-    let image = json!([{"type": "text", "text": "x"}, {"type": "image", "source": {"type": "base64"}}]);
+    let image =
+        json!([{"type": "text", "text": "x"}, {"type": "image", "source": {"type": "base64"}}]);
     assert_eq!(result(block(image, false)), "x\n\n[image omitted]");
     assert_eq!(result(block(json!([{"type": "tool_reference", "tool_name": "g"}]), false)), "g");
 }
@@ -171,7 +175,10 @@ fn effort_counts_before_the_budget() {
         (json!({"thinking": {"type": "enabled", "budget_tokens": 2048}}), "medium"),
         (json!({"thinking": {"type": "enabled", "budget_tokens": 16383}}), "medium"),
         (json!({"thinking": {"type": "enabled", "budget_tokens": 16384}}), "high"),
-        (json!({"thinking": {"type": "enabled", "budget_tokens": 1024}, "output_config": {"effort": "max"}}), "high"),
+        (
+            json!({"thinking": {"type": "enabled", "budget_tokens": 1024}, "output_config": {"effort": "max"}}),
+            "high",
+        ),
     ];
     for (mut body, effort) in cases {
         body["messages"] = json!([]);
@@ -214,13 +221,19 @@ fn formats_are_read_from_both_fields() {
 
 #[test]
 fn sampling_and_what_is_left() {
-    let turn = turn(ANTHROPIC, json!({
-        "model": "m", "max_tokens": 9, "temperature": 0.5, "top_p": 0.9, "top_k": 40,
-        "stop_sequences": ["a", "b"], "stream": true, "metadata": {"user_id": "u"},
-        "service_tier": "auto", "cache_control": {"type": "ephemeral"}, "messages": [],
-    }));
+    let turn = turn(
+        ANTHROPIC,
+        json!({
+            "model": "m", "max_tokens": 9, "temperature": 0.5, "top_p": 0.9, "top_k": 40,
+            "stop_sequences": ["a", "b"], "stream": true, "metadata": {"user_id": "u"},
+            "service_tier": "auto", "cache_control": {"type": "ephemeral"}, "messages": [],
+        }),
+    );
     assert_eq!(turn.sampling.max_tokens, Some(9));
-    assert_eq!((turn.sampling.temperature, turn.sampling.top_p, turn.sampling.top_k), (0.5, 0.9, 40));
+    assert_eq!(
+        (turn.sampling.temperature, turn.sampling.top_p, turn.sampling.top_k),
+        (0.5, 0.9, 40)
+    );
     assert_eq!(turn.stop_strings, ["a", "b"]);
     assert!(turn.answer.stream);
     assert_eq!(unused(&turn), ["metadata", "service_tier"]);

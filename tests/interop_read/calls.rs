@@ -41,17 +41,36 @@ fn calls(calls: &[Value]) -> Value {
 #[test]
 fn results_stand_behind_their_calls() {
     let cases = [
-        (vec![calls(&[call("a", "f", 1), call("b", "g", 2)]), result("b", 2), result("a", 1)], "c1 r1 c2 r2"),
-        (vec![calls(&[call("a", "f", 1), call("b", "g", 2)]), result("a", 1), result("b", 2)], "c1 r1 c2 r2"),
-        // One id for all calls, in one message and in several.
-        (vec![calls(&[call("a", "f", 1), call("a", "f", 2)]), result("a", 1), result("a", 2)], "c1 r1 c2 r2"),
         (
-            vec![calls(&[call("a", "f", 1)]), result("a", 1), calls(&[call("a", "f", 2)]), result("a", 2)],
+            vec![calls(&[call("a", "f", 1), call("b", "g", 2)]), result("b", 2), result("a", 1)],
+            "c1 r1 c2 r2",
+        ),
+        (
+            vec![calls(&[call("a", "f", 1), call("b", "g", 2)]), result("a", 1), result("b", 2)],
+            "c1 r1 c2 r2",
+        ),
+        // One id for all calls, in one message and in several.
+        (
+            vec![calls(&[call("a", "f", 1), call("a", "f", 2)]), result("a", 1), result("a", 2)],
+            "c1 r1 c2 r2",
+        ),
+        (
+            vec![
+                calls(&[call("a", "f", 1)]),
+                result("a", 1),
+                calls(&[call("a", "f", 2)]),
+                result("a", 2),
+            ],
             "c1 r1 c2 r2",
         ),
         // The nearest call of an id counts, not the first.
         (
-            vec![calls(&[call("a", "f", 1)]), calls(&[call("a", "f", 2)]), result("a", 2), result("a", 1)],
+            vec![
+                calls(&[call("a", "f", 1)]),
+                calls(&[call("a", "f", 2)]),
+                result("a", 2),
+                result("a", 1),
+            ],
             "c1 r1 c2 r2",
         ),
     ];
@@ -62,12 +81,9 @@ fn results_stand_behind_their_calls() {
 
 #[test]
 fn without_ids_the_name_counts_then_the_order() {
-    let call = |name: &str, number: u32| {
-        json!({"function": {"name": name, "arguments": {"n": number}}})
-    };
-    let named = |name: &str, number: u32| {
-        json!({"role": "tool", "tool_name": name, "content": number.to_string()})
-    };
+    let call =
+        |name: &str, number: u32| json!({"function": {"name": name, "arguments": {"n": number}}});
+    let named = |name: &str, number: u32| json!({"role": "tool", "tool_name": name, "content": number.to_string()});
     let plain = |number: u32| json!({"role": "tool", "content": number.to_string()});
     let cases = [
         (vec![calls(&[call("f", 1), call("g", 2)]), named("g", 2), named("f", 1)], "c1 r1 c2 r2"),
@@ -98,13 +114,19 @@ fn a_result_without_a_call_is_an_error() {
         let text = error(CHAT, chat(&messages)).to_string();
         assert!(text.contains(&format!("{path}: answers no call")), "{text}");
     }
-    let text = error(RESPONSES, json!({"input": [
-        {"type": "function_call_output", "call_id": "a", "output": "x"},
-    ]}));
+    let text = error(
+        RESPONSES,
+        json!({"input": [
+            {"type": "function_call_output", "call_id": "a", "output": "x"},
+        ]}),
+    );
     assert!(text.to_string().contains("input[0]: answers no call"), "{text}");
-    let text = error(ANTHROPIC, json!({"messages": [{"role": "user", "content": [
-        {"type": "text", "text": "A"}, {"type": "tool_result", "tool_use_id": "a"},
-    ]}]}));
+    let text = error(
+        ANTHROPIC,
+        json!({"messages": [{"role": "user", "content": [
+            {"type": "text", "text": "A"}, {"type": "tool_result", "tool_use_id": "a"},
+        ]}]}),
+    );
     assert!(text.to_string().contains("messages[0].content[1]: answers no call"), "{text}");
     let text = error(OLLAMA, chat(&[json!({"role": "tool", "tool_name": "f", "content": "x"})]));
     assert!(text.to_string().contains("messages[1]: answers no call"), "{text}");
@@ -117,9 +139,11 @@ fn a_call_without_a_result_is_the_last_thing_said() {
     let half = turn(CHAT, chat(&[calls(&[call("a", "f", 1), call("b", "f", 2)]), result("a", 1)]));
     assert_eq!(order(&said(&half)), "c1 r1 c2");
     let user = json!({"role": "user", "content": "B"});
-    let elsewhere = error(CHAT, chat(&[calls(&[call("a", "f", 1), call("b", "f", 2)]), result("a", 1), user]));
+    let elsewhere =
+        error(CHAT, chat(&[calls(&[call("a", "f", 1), call("b", "f", 2)]), result("a", 1), user]));
     assert!(elsewhere.to_string().contains("messages[1].tool_calls[1]: this call has no result"));
-    let before = error(CHAT, chat(&[calls(&[call("a", "f", 1), call("b", "f", 2)]), result("b", 2)]));
+    let before =
+        error(CHAT, chat(&[calls(&[call("a", "f", 1), call("b", "f", 2)]), result("b", 2)]));
     assert!(before.to_string().contains("messages[1].tool_calls[0]: this call has no result"));
 }
 
@@ -133,7 +157,10 @@ fn arguments_are_passed_on() {
     let odd = "{\"a\" :\t1, no json \\u00e9";
     assert_eq!(arguments(json!(odd)), odd);
     assert_eq!(arguments(json!("")), "");
-    assert_eq!(arguments(json!({"b": [1, 2.5], "a": {"é": null}})), r#"{"b":[1,2.5],"a":{"é":null}}"#);
+    assert_eq!(
+        arguments(json!({"b": [1, 2.5], "a": {"é": null}})),
+        r#"{"b":[1,2.5],"a":{"é":null}}"#
+    );
     assert_eq!(arguments(json!(null)), "{}");
 }
 

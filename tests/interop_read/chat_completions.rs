@@ -83,9 +83,11 @@ fn thoughts_count_once_however_many_fields_have_them() {
     for case in cases {
         assert_eq!(thoughts(case.clone()), format!("{one}{answer}"), "{case}");
     }
-    let two = thoughts(json!({"role": "assistant", "content": "B", "reasoning": "T", "thinking": "U"}));
+    let two =
+        thoughts(json!({"role": "assistant", "content": "B", "reasoning": "T", "thinking": "U"}));
     assert_eq!(two, format!("{one}{}{answer}", one.replace('T', "U")));
-    let empty = thoughts(json!({"role": "assistant", "content": "", "reasoning": "", "tool_calls": []}));
+    let empty =
+        thoughts(json!({"role": "assistant", "content": "", "reasoning": "", "tool_calls": []}));
     assert_eq!(empty, "");
 }
 
@@ -150,15 +152,18 @@ fn refusals_are_text() {
 
 #[test]
 fn the_old_functions_are_read() {
-    let turn = turn(CHAT, json!({
-        "functions": [{"name": "look", "description": "Looks.", "parameters": {"type": "object", "properties": {}}}],
-        "function_call": {"name": "look"},
-        "messages": [
-            {"role": "user", "content": "A"},
-            {"role": "assistant", "content": null, "function_call": {"name": "look", "arguments": ""}},
-            {"role": "function", "name": "look", "content": "B"},
-        ],
-    }));
+    let turn = turn(
+        CHAT,
+        json!({
+            "functions": [{"name": "look", "description": "Looks.", "parameters": {"type": "object", "properties": {}}}],
+            "function_call": {"name": "look"},
+            "messages": [
+                {"role": "user", "content": "A"},
+                {"role": "assistant", "content": null, "function_call": {"name": "look", "arguments": ""}},
+                {"role": "function", "name": "look", "content": "B"},
+            ],
+        }),
+    );
     assert!(turn.answer.function_call);
     assert_eq!(turn.tool_choice, ToolChoice::Named { recipient: "functions.look".to_owned() });
     let text = said(&turn);
@@ -175,8 +180,16 @@ fn the_old_functions_are_read() {
 #[test]
 fn effort_is_one_of_three() {
     let cases = [
-        ("none", "low"), ("minimal", "low"), ("low", "low"), ("medium", "medium"), ("high", "high"),
-        ("xhigh", "high"), ("max", "high"), ("ultra", "high"), ("HIGH", "high"), ("weird", "medium"),
+        ("none", "low"),
+        ("minimal", "low"),
+        ("low", "low"),
+        ("medium", "medium"),
+        ("high", "high"),
+        ("xhigh", "high"),
+        ("max", "high"),
+        ("ultra", "high"),
+        ("HIGH", "high"),
+        ("weird", "medium"),
     ];
     for (given, read) in cases {
         for body in [
@@ -218,12 +231,15 @@ fn sampling_is_the_bodys_or_the_recommended() {
     let plain = turn(CHAT, json!({"messages": []})).sampling;
     assert_eq!((plain.temperature, plain.top_p, plain.top_k, plain.min_p), (1.0, 1.0, 0, 0.0));
     assert_eq!((plain.max_tokens, plain.n, plain.seed), (None, 1, None));
-    let own = turn(CHAT, json!({
-        "messages": [], "temperature": 0, "top_p": 0.5, "top_k": -1, "min_p": 0.1, "n": 2,
-        "max_tokens": 5, "max_completion_tokens": 7.0, "seed": -3, "presence_penalty": 0.25,
-        "frequency_penalty": -1, "repetition_penalty": 1.1, "logit_bias": {"5": -100},
-        "stop": ["a", ""],
-    }));
+    let own = turn(
+        CHAT,
+        json!({
+            "messages": [], "temperature": 0, "top_p": 0.5, "top_k": -1, "min_p": 0.1, "n": 2,
+            "max_tokens": 5, "max_completion_tokens": 7.0, "seed": -3, "presence_penalty": 0.25,
+            "frequency_penalty": -1, "repetition_penalty": 1.1, "logit_bias": {"5": -100},
+            "stop": ["a", ""],
+        }),
+    );
     let sampling = &own.sampling;
     assert_eq!(
         (sampling.temperature, sampling.top_p, sampling.top_k, sampling.min_p),
@@ -243,40 +259,57 @@ fn sampling_is_the_bodys_or_the_recommended() {
 fn what_the_answer_is_like() {
     let plain = turn(CHAT, json!({"messages": []})).answer;
     assert!(!plain.stream && !plain.include_usage && !plain.function_call);
-    let own = turn(CHAT, json!({
-        "messages": [], "stream": true, "logprobs": false, "top_logprobs": 0, "modalities": ["text"],
-        "stream_options": {"include_usage": true, "include_obfuscation": false},
-    }));
+    let own = turn(
+        CHAT,
+        json!({
+            "messages": [], "stream": true, "logprobs": false, "top_logprobs": 0, "modalities": ["text"],
+            "stream_options": {"include_usage": true, "include_obfuscation": false},
+        }),
+    );
     assert!(own.answer.stream && own.answer.include_usage);
     assert_eq!(unused(&own), ["stream_options.include_obfuscation"]);
 }
 
 #[test]
 fn what_nothing_uses_is_listed() {
-    let turn = turn(CHAT, json!({
-        "model": "gpt-oss-20b", "messages": [{"role": "user", "content": "A", "odd": 1, "id": "x"}],
-        "user": "u", "metadata": {}, "store": false, "service_tier": null, "verbosity": "low",
-        "parallel_tool_calls": false, "prediction": {"type": "content", "content": "x"},
-        "reasoning": {"effort": "low", "summary": "auto"},
-    }));
+    let turn = turn(
+        CHAT,
+        json!({
+            "model": "gpt-oss-20b", "messages": [{"role": "user", "content": "A", "odd": 1, "id": "x"}],
+            "user": "u", "metadata": {}, "store": false, "service_tier": null, "verbosity": "low",
+            "parallel_tool_calls": false, "prediction": {"type": "content", "content": "x"},
+            "reasoning": {"effort": "low", "summary": "auto"},
+        }),
+    );
     assert_eq!(
         unused(&turn),
-        ["messages[0].odd", "reasoning.summary", "user", "metadata", "store", "verbosity", "prediction"]
+        [
+            "messages[0].odd",
+            "reasoning.summary",
+            "user",
+            "metadata",
+            "store",
+            "verbosity",
+            "prediction"
+        ]
     );
 }
 
 #[test]
 fn the_last_message_is_continued_if_flagged() {
-    let messages = |flag: Value| json!([
-        {"role": "user", "content": "A"},
-        {"role": "assistant", "reasoning": "T", "content": "It is", "prefix": flag},
-    ]);
+    let messages = |flag: Value| {
+        json!([
+            {"role": "user", "content": "A"},
+            {"role": "assistant", "reasoning": "T", "content": "It is", "prefix": flag},
+        ])
+    };
     let flagged = chat(messages(json!(true)));
     assert!(prompt(&flagged).ends_with(
         "<|start|>assistant<|channel|>analysis<|message|>T<|end|>\
          <|start|>assistant<|channel|>final<|message|>It is"
     ));
-    let by_body = turn(CHAT, json!({"messages": messages(json!(null)), "continue_final_message": true}));
+    let by_body =
+        turn(CHAT, json!({"messages": messages(json!(null)), "continue_final_message": true}));
     assert_eq!(prompt(&by_body), prompt(&flagged));
     let plain = chat(messages(json!(false)));
     assert!(prompt(&plain).ends_with("final<|message|>It is<|end|><|start|>assistant"));
@@ -289,18 +322,21 @@ fn the_last_message_is_continued_if_flagged() {
 
 #[test]
 fn free_form_tools_take_an_input() {
-    let turn = turn(CHAT, json!({
-        "tools": [{"type": "custom", "custom": {
-            "name": "patch", "description": "Patches.",
-            "format": {"type": "grammar", "grammar": {"syntax": "lark", "definition": "start: \"x\""}},
-        }}],
-        "messages": [
-            {"role": "user", "content": "A"},
-            {"role": "assistant", "tool_calls": [
-                {"id": "a", "type": "custom", "custom": {"name": "patch", "input": "x \"y\""}}]},
-            {"role": "tool", "tool_call_id": "a", "content": "ok"},
-        ],
-    }));
+    let turn = turn(
+        CHAT,
+        json!({
+            "tools": [{"type": "custom", "custom": {
+                "name": "patch", "description": "Patches.",
+                "format": {"type": "grammar", "grammar": {"syntax": "lark", "definition": "start: \"x\""}},
+            }}],
+            "messages": [
+                {"role": "user", "content": "A"},
+                {"role": "assistant", "tool_calls": [
+                    {"id": "a", "type": "custom", "custom": {"name": "patch", "input": "x \"y\""}}]},
+                {"role": "tool", "tool_call_id": "a", "content": "ok"},
+            ],
+        }),
+    );
     let text = said(&turn);
     assert!(
         text.contains(

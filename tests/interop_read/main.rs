@@ -1,8 +1,8 @@
 //! Bodies of requests -> prompts: every row of the tables of docs/interop.md.
 
 mod anthropic;
-mod chat_completions;
 mod calls;
+mod chat_completions;
 mod ollama;
 mod options;
 mod responses;
@@ -14,9 +14,7 @@ use openai_harmony::interop::{
     Date, ReadOptions, Turn, anthropic as anthropic_dialect, chat_completions as chat_dialect,
     ollama as ollama_dialect, responses as responses_dialect,
 };
-use openai_harmony::{
-    Error, HarmonyEncoding, HarmonyEncodingName, Result, load_harmony_encoding,
-};
+use openai_harmony::{Error, HarmonyEncoding, HarmonyEncodingName, Result, load_harmony_encoding};
 use serde_json::Value;
 
 type Read = fn(&Value, &ReadOptions) -> Result<Turn>;

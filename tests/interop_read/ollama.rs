@@ -9,25 +9,31 @@ fn read(messages: Value) -> openai_harmony::interop::Turn {
 
 #[test]
 fn the_jobs_of_the_template() {
-    let turn = turn(OLLAMA, json!({
-        "tools": [{"type": "function", "function": {
-            "name": "get_weather", "description": "The weather.",
-            "parameters": {"type": "object", "required": ["city"], "properties": {
-                "city": {"type": "string", "description": "Where"},
-                "days": {"type": ["number", "string"]},
-            }},
-        }}],
-        "think": "high",
-        "messages": [
-            {"role": "system", "content": "Be brief."},
-            {"role": "user", "content": "A"},
-            {"role": "assistant", "thinking": "T", "content": "I look.", "tool_calls": [
-                {"function": {"name": "get_weather", "arguments": {"city": "Oslo"}}}]},
-            {"role": "tool", "tool_name": "get_weather", "content": "rain"},
-        ],
-    }));
+    let turn = turn(
+        OLLAMA,
+        json!({
+            "tools": [{"type": "function", "function": {
+                "name": "get_weather", "description": "The weather.",
+                "parameters": {"type": "object", "required": ["city"], "properties": {
+                    "city": {"type": "string", "description": "Where"},
+                    "days": {"type": ["number", "string"]},
+                }},
+            }}],
+            "think": "high",
+            "messages": [
+                {"role": "system", "content": "Be brief."},
+                {"role": "user", "content": "A"},
+                {"role": "assistant", "thinking": "T", "content": "I look.", "tool_calls": [
+                    {"function": {"name": "get_weather", "arguments": {"city": "Oslo"}}}]},
+                {"role": "tool", "tool_name": "get_weather", "content": "rain"},
+            ],
+        }),
+    );
     assert!(system(&turn).contains("Reasoning: high\n\n# Valid channels"));
-    assert!(system(&turn).ends_with("Calls to these tools must go to the commentary channel: 'functions'."));
+    assert!(
+        system(&turn)
+            .ends_with("Calls to these tools must go to the commentary channel: 'functions'.")
+    );
     assert_eq!(
         said(&turn),
         "<|start|>developer<|message|># Instructions\n\nBe brief.\n\n# Tools\n\n## functions\n\n\
@@ -45,20 +51,26 @@ fn the_jobs_of_the_template() {
 #[test]
 fn tools_named_as_the_models_own_are_the_models_own() {
     let tool = |name: &str| json!({"type": "function", "function": {"name": name}});
-    let turn = turn(OLLAMA, json!({
-        "tools": [tool("browser.search"), tool("python")],
-        "messages": [
-            {"role": "user", "content": "A"},
-            {"role": "assistant", "content": "", "tool_calls": [
-                {"function": {"name": "python", "arguments": {"code": "print(1)"}}},
-                {"function": {"name": "browser.search", "arguments": {"query": "x"}}}]},
-            {"role": "tool", "tool_name": "python", "content": "1"},
-            {"role": "tool", "tool_name": "browser.search", "content": "y"},
-        ],
-    }));
+    let turn = turn(
+        OLLAMA,
+        json!({
+            "tools": [tool("browser.search"), tool("python")],
+            "messages": [
+                {"role": "user", "content": "A"},
+                {"role": "assistant", "content": "", "tool_calls": [
+                    {"function": {"name": "python", "arguments": {"code": "print(1)"}}},
+                    {"function": {"name": "browser.search", "arguments": {"query": "x"}}}]},
+                {"role": "tool", "tool_name": "python", "content": "1"},
+                {"role": "tool", "tool_name": "browser.search", "content": "y"},
+            ],
+        }),
+    );
     let text = system(&turn);
     assert!(text.contains("namespace browser {") && text.contains("type search = "), "{text}");
-    assert!(!text.contains("type open = ") && text.contains("## python\n\nUse this tool"), "{text}");
+    assert!(
+        !text.contains("type open = ") && text.contains("## python\n\nUse this tool"),
+        "{text}"
+    );
     assert!(!text.contains("Calls to these tools must go"), "{text}");
     assert_eq!(
         said(&turn),
@@ -98,14 +110,20 @@ fn formats() {
 
 #[test]
 fn options_are_sampling() {
-    let turn = turn(OLLAMA, json!({
-        "model": "m", "keep_alive": "5m", "messages": [],
-        "options": {"temperature": 0.2, "top_k": 5, "top_p": 0.5, "min_p": 0.1, "seed": 7, "num_predict": 20,
-            "repeat_penalty": 1.2, "presence_penalty": 0.1, "frequency_penalty": 0.2, "stop": ["x"],
-            "num_ctx": 4096},
-    }));
+    let turn = turn(
+        OLLAMA,
+        json!({
+            "model": "m", "keep_alive": "5m", "messages": [],
+            "options": {"temperature": 0.2, "top_k": 5, "top_p": 0.5, "min_p": 0.1, "seed": 7, "num_predict": 20,
+                "repeat_penalty": 1.2, "presence_penalty": 0.1, "frequency_penalty": 0.2, "stop": ["x"],
+                "num_ctx": 4096},
+        }),
+    );
     let sampling = &turn.sampling;
-    assert_eq!((sampling.temperature, sampling.top_k, sampling.top_p, sampling.min_p), (0.2, 5, 0.5, 0.1));
+    assert_eq!(
+        (sampling.temperature, sampling.top_k, sampling.top_p, sampling.min_p),
+        (0.2, 5, 0.5, 0.1)
+    );
     assert_eq!((sampling.seed, sampling.max_tokens), (Some(7), Some(20)));
     assert_eq!(sampling.repetition_penalty, Some(1.2));
     assert_eq!((sampling.presence_penalty, sampling.frequency_penalty), (Some(0.1), Some(0.2)));

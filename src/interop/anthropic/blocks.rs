@@ -62,7 +62,7 @@ impl<'o> Messages<'o> {
         let reader = Self { options, carrying: Carrying::message(options.unsupported) };
         for (index, message) in options.history.iter().enumerate() {
             let name = format!("history[{index}]");
-            reader.message(&Field::root(&name, message), false, request)?;
+            reader.message(&Field::root(&name, message)?, false, request)?;
         }
         let messages = body.required("messages")?;
         let is_user = |message: &Value| message.get("role") == Some(&"user".into());

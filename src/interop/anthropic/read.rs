@@ -61,7 +61,7 @@ const FIELDS: &[&str] = &[
 /// # Ok::<(), openai_harmony::Error>(())
 /// ```
 pub fn read(body: &Value, options: &ReadOptions) -> Result<Turn> {
-    let root = Field::root("", body);
+    let root = Field::root("", body)?;
     let body = root.object()?;
     let mut request = Request::new(Dialect::Anthropic);
     request.continue_last = true;

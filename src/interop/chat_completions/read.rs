@@ -95,7 +95,7 @@ const OF_MESSAGE: &[&str] = &[
 /// # Ok::<(), openai_harmony::Error>(())
 /// ```
 pub fn read(body: &Value, options: &ReadOptions) -> Result<Turn> {
-    let root = Field::root("", body);
+    let root = Field::root("", body)?;
     let body = root.object()?;
     let mut request = Request::new(Dialect::ChatCompletions);
     read_messages(&body, options, &mut request)?;
@@ -167,7 +167,7 @@ fn read_messages(
     let reader = Messages { carrying: Carrying::message(options.unsupported) };
     for (index, message) in options.history.iter().enumerate() {
         let name = format!("history[{index}]");
-        reader.message(&Field::root(&name, message), request)?;
+        reader.message(&Field::root(&name, message)?, request)?;
     }
     let messages = body.required("messages")?;
     let mut last = None;

@@ -68,7 +68,7 @@ const NOT_READ: &str = "it means nothing to the model";
 /// # Ok::<(), openai_harmony::Error>(())
 /// ```
 pub fn read(body: &Value, options: &ReadOptions) -> Result<Turn> {
-    let root = Field::root("", body);
+    let root = Field::root("", body)?;
     let body = root.object()?;
     let mut request = Request::new(Dialect::Ollama);
     request.continue_last = true;
@@ -80,7 +80,7 @@ pub fn read(body: &Value, options: &ReadOptions) -> Result<Turn> {
     let reader = Messages { carrying: Carrying::message(options.unsupported) };
     for (index, message) in options.history.iter().enumerate() {
         let name = format!("history[{index}]");
-        reader.message(&Field::root(&name, message), &mut request)?;
+        reader.message(&Field::root(&name, message)?, &mut request)?;
     }
     let messages = body.get("messages");
     if let Some(messages) = &messages {

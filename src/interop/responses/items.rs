@@ -65,7 +65,8 @@ impl<'o> Items<'o> {
         let items = items.unwrap_or_default();
         let names: Vec<_> = (0..options.history.len()).map(|at| format!("history[{at}]")).collect();
         let history = names.iter().zip(&options.history);
-        let mut all: Vec<_> = history.map(|(name, item)| Field::root(name, item)).collect();
+        let history = history.map(|(name, item)| Field::root(name, item));
+        let mut all = history.collect::<Result<Vec<_>>>()?;
         all.extend(items);
         let calls_follow = calls_follow(&all);
         for (item, call_follows) in all.iter().zip(calls_follow) {
@@ -188,7 +189,7 @@ impl<'o> Items<'o> {
             return Err(id.invalid(format!("no item with the id {text:?} is kept")));
         };
         let path = item.field().path();
-        let found = Field::root(&path, &found);
+        let found = Field::root(&path, &found)?;
         if item_type(found.value()) == Some("item_reference") {
             return Err(id.invalid("the item that is kept is a reference itself"));
         }

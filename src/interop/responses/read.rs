@@ -92,7 +92,7 @@ pub(super) const NOT_READ: &str = "it means nothing to the model";
 /// # Ok::<(), openai_harmony::Error>(())
 /// ```
 pub fn read(body: &Value, options: &ReadOptions) -> Result<Turn> {
-    let root = Field::root("", body);
+    let root = Field::root("", body)?;
     let body = root.object()?;
     let mut request = Request::new(Dialect::Responses);
     request.past.instructions(body.text("instructions")?.unwrap_or_default().to_owned());
