@@ -49,7 +49,7 @@ class InvalidRequest(HarmonyError):
     def __init__(
         self,
         message: str = "",
-        kind: str = "invalid_request",
+        kind: ErrorKind = "invalid_request",
         token_index: Optional[int] = None,
         path: str = "",
     ) -> None:

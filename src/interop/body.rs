@@ -83,14 +83,15 @@ mod tests {
             (r#"["\ud83dé\u00e9"]"#, "\u{FFFD}éé"),
         ];
         for (text, read) in cases {
-            assert_eq!(parse_body(text).unwrap()[0], read, "{text}");
+            assert_eq!(parse_body(text), Ok(Value::from(vec![read])), "{text}");
         }
     }
 
     #[test]
     fn what_is_no_json_is_an_error() {
         for text in ["", "{", "nonsense", r#"["\ud8"]"#, "[\"\\", "{} {}", "[NaN]"] {
-            assert!(parse_body(text).unwrap_err().to_string().contains("no JSON"), "{text}");
+            let error = parse_body(text).err().map(|error| error.to_string());
+            assert!(error.is_some_and(|error| error.contains("no JSON")), "{text}");
         }
         assert!(parse_body(&"[".repeat(1_000_000)).is_err());
     }

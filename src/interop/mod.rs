@@ -35,7 +35,6 @@ pub mod ollama;
 pub mod responses;
 
 pub use body::parse_body;
-pub(crate) use carried::{carried_thought, carry_thought};
 pub use dialect::Dialect;
 pub use names::{Tool, ToolKind, ToolNames};
 pub use options::{BuiltinTool, Date, NamedToolChoice, ReadOptions, Resolve, Unsupported};

@@ -234,7 +234,7 @@ fn can_stand(c: char) -> bool {
 }
 
 fn is_word_of_the_format(name: &str) -> bool {
-    let roles = Role::ALL.map(Role::as_str);
+    let roles = Role::ALL.map(|role| role.as_str());
     roles.iter().chain(&CHANNELS).any(|word| word.eq_ignore_ascii_case(name)) || is_builtin(name)
 }
 

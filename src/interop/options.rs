@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
-use crate::RenderConversationConfig;
+use crate::RenderConfig;
 
 /// Options of the four `read` functions. The default is what serving wants.
 ///
@@ -24,7 +24,7 @@ pub struct ReadOptions {
     /// The system message's identity; `None` writes the model's own. Bodies never set it.
     pub identity: Option<String>,
     /// How to render; `None` is [`Turn::default_config`](super::Turn::default_config).
-    pub config: Option<RenderConversationConfig>,
+    pub config: Option<RenderConfig>,
     /// What was said before the body's first message, in the form of the body's messages: for
     /// Responses what the server keeps for `previous_response_id`, without its `instructions`.
     pub history: Vec<Value>,
@@ -77,7 +77,9 @@ fn today() -> String {
 
 /// Year, month and day of a count of days since 1970-01-01, in the Gregorian calendar.
 fn civil(mut days: u64) -> (u64, u64, u64) {
-    let is_leap = |year: u64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let is_leap = |year: u64| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
     let mut year = 1970;
     loop {
         let length = if is_leap(year) { 366 } else { 365 };
@@ -143,7 +145,9 @@ pub enum Unsupported {
 
 /// A function from an item's id to the item.
 #[derive(Clone)]
-pub struct Resolve(Arc<dyn Fn(&str) -> Option<Value> + Send + Sync>);
+pub struct Resolve(Arc<Find>);
+
+type Find = dyn Fn(&str) -> Option<Value> + Send + Sync;
 
 impl Resolve {
     /// Makes one of a closure.

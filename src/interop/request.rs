@@ -57,11 +57,11 @@ impl Request {
         let tool_choice = self.choice.resolve(&self.tools, &names, &mut self.unused)?;
         let Woven { instructions, messages, prefill } =
             self.past.weave(&names, self.continue_last)?;
-        let named = matches!(options.named, NamedToolChoice::Prefill);
-        let call = named.then(|| choice::prefill(&tool_choice, &names)).flatten();
+        let by_prefill = matches!(options.named, NamedToolChoice::Prefill);
+        let call = by_prefill.then(|| choice::prefill(&tool_choice, &names)).flatten();
         let system = system(&self.tools, declares, self.effort, options);
         let developer =
-            developer(instructions, self.tools, declares, &names, self.response_format.as_ref());
+            developer(&instructions, self.tools, declares, &names, self.response_format.as_ref());
         let conversation = [Some(system), developer]
             .into_iter()
             .flatten()
@@ -69,7 +69,7 @@ impl Request {
             .collect::<Conversation>();
         let mut config = options.config.unwrap_or_else(Turn::default_config);
         if self.keep_thoughts {
-            config.analysis = Some(AnalysisPolicy::KeepAll);
+            config.analysis = AnalysisPolicy::KeepAll;
         }
         Ok(Turn {
             dialect: self.dialect,
@@ -111,7 +111,7 @@ fn system(
 
 /// The first developer message, if it has anything to say: instructions, tools, response format.
 fn developer(
-    instructions: Vec<String>,
+    instructions: &[String],
     tools: Declared,
     declares: bool,
     names: &ToolNames,

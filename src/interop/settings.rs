@@ -103,13 +103,13 @@ pub(super) fn read_stop(stop: &Field<'_, '_>, unused: &mut Vec<Unused>) -> Resul
 
 /// Reads the fields of sampling that chat, Responses and Anthropic have under the same names.
 pub(super) fn read_sampling(body: &Object<'_, '_>, sampling: &mut Sampling) -> Result<()> {
-    if let Some(value) = read_within(body, "temperature", 0.0, f64::MAX)? {
+    if let Some(value) = read_within(body, "temperature", 0.0, None)? {
         sampling.temperature = value;
     }
-    if let Some(value) = read_within(body, "top_p", 0.0, 1.0)? {
+    if let Some(value) = read_within(body, "top_p", 0.0, Some(1.0))? {
         sampling.top_p = value;
     }
-    if let Some(value) = read_within(body, "min_p", 0.0, 1.0)? {
+    if let Some(value) = read_within(body, "min_p", 0.0, Some(1.0))? {
         sampling.min_p = value;
     }
     if let Some(top_k) = body.get("top_k") {
@@ -144,17 +144,19 @@ pub(super) fn read_count(field: &Field<'_, '_>) -> Result<u64> {
         .ok_or_else(|| field.invalid(format!("expected a whole number from 1 on, got {count}")))
 }
 
-fn read_within(body: &Object<'_, '_>, key: &str, least: f64, most: f64) -> Result<Option<f64>> {
+fn read_within(
+    body: &Object<'_, '_>,
+    key: &str,
+    least: f64,
+    most: Option<f64>,
+) -> Result<Option<f64>> {
     let Some(field) = body.get(key) else { return Ok(None) };
     let value = field.number()?;
-    if (least..=most).contains(&value) {
+    if value >= least && most.is_none_or(|most| value <= most) {
         return Ok(Some(value));
     }
-    Err(field.invalid(if most == f64::MAX {
-        format!("expected a number from {least} on, got {value}")
-    } else {
-        format!("expected a number from {least} to {most}, got {value}")
-    }))
+    let end = most.map_or_else(|| "on".to_owned(), |most| format!("to {most}"));
+    Err(field.invalid(format!("expected a number from {least} {end}, got {value}")))
 }
 
 /// Refuses to promise log probabilities, which `Reply.feed` does not take.

@@ -173,7 +173,7 @@ impl Declared {
         };
         let description = Some(self.namespaces.join("\n")).filter(|text| !text.is_empty());
         let tools = self.tools.into_iter().filter_map(describe);
-        Some(ToolNamespaceConfig::new(FUNCTIONS, description, tools))
+        Some(ToolNamespaceConfig::new(FUNCTIONS, description, tools.collect()))
     }
 
     /// Declares the built-in tools in the system message.

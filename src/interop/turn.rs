@@ -5,10 +5,8 @@ use serde_json::{Map, Value};
 use super::{Dialect, ToolNames};
 use crate::chat::{Conversation, Message, ResponseFormat, Role};
 use crate::error::Result;
-use crate::{
-    AnalysisPolicy, HarmonyEncoding, HeaderStyle, RenderConversationConfig, RenderOptions,
-    ToolSchemaStyle,
-};
+use crate::tokenizer::Rank;
+use crate::{AnalysisPolicy, Ending, HarmonyEncoding, HeaderStyle, RenderConfig, ToolSchemaStyle};
 
 /// What a request means in harmony.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,7 +18,7 @@ pub struct Turn {
     /// among them.
     pub conversation: Conversation,
     /// How to render them.
-    pub config: RenderConversationConfig,
+    pub config: RenderConfig,
     /// The names of the tools, in the API and in harmony.
     pub tools: ToolNames,
     /// Which of the tools may or must be called.
@@ -48,14 +46,12 @@ impl Turn {
     /// How turns are rendered unless the server says otherwise: the thoughts of completed turns are
     /// dropped, recipients stand in the channel as the guide and the model write them, tools'
     /// schemas are written in full, header fields are checked.
-    pub fn default_config() -> RenderConversationConfig {
-        RenderConversationConfig {
-            analysis: Some(AnalysisPolicy::DropCompletedTurns),
-            header_style: HeaderStyle::RecipientInChannel,
-            tool_schema: ToolSchemaStyle::Full,
-            validate: true,
-            ..RenderConversationConfig::default()
-        }
+    pub fn default_config() -> RenderConfig {
+        RenderConfig::new()
+            .with_analysis(AnalysisPolicy::DropCompletedTurns)
+            .with_header_style(HeaderStyle::RecipientInChannel)
+            .with_tool_schema(ToolSchemaStyle::Full)
+            .with_validate(true)
     }
 
     /// The tokens to sample from: the conversation and the beginning of the assistant's message.
@@ -64,22 +60,14 @@ impl Turn {
     ///
     /// A schema that cannot be rendered. What else can be wrong with a request, reading it has
     /// found.
-    pub fn prompt(&self, encoding: &HarmonyEncoding) -> Result<Vec<u32>> {
-        let config = Some(&self.config);
+    pub fn prompt(&self, encoding: &HarmonyEncoding) -> Result<Vec<Rank>> {
+        let (conversation, config) = (&self.conversation, &self.config);
         let Some(prefill) = &self.prefill else {
-            return encoding.render_conversation_for_completion(
-                &self.conversation,
-                Role::Assistant,
-                config,
-            );
+            let ending = Ending::Completion(Role::Assistant);
+            return encoding.render_conversation_with(conversation, ending, config);
         };
-        let mut tokens = encoding.render_conversation(&self.conversation, config)?;
-        let options = RenderOptions {
-            header_style: self.config.header_style,
-            validate: self.config.validate,
-            ..RenderOptions::default()
-        };
-        encoding.render_into(&prefill.message(), &mut tokens, Some(&options))?;
+        let mut tokens = encoding.render_conversation_with(conversation, Ending::None, config)?;
+        tokens.extend(encoding.render_with(&prefill.message(), config)?);
         // A message that is not over has no stop token yet.
         tokens.pop();
         Ok(tokens)
@@ -194,6 +182,7 @@ pub struct Unused {
 
 /// What the body asks of the answer's form.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of some request")]
 #[non_exhaustive]
 pub struct AnswerOptions {
     /// Whether the answer is to be streamed. Ollama's default is that it is.

@@ -287,12 +287,11 @@ impl PyTurn {
     fn config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let config = &self.inner.config;
         let fields = PyDict::new(py);
-        fields.set_item("auto_drop_analysis", config.auto_drop_analysis)?;
-        let analysis = config.analysis.map(|policy| match policy {
+        let analysis = match config.analysis {
             AnalysisPolicy::KeepAll => "keep_all",
             AnalysisPolicy::DropBeforeFirstFinal => "drop_before_first_final",
             AnalysisPolicy::DropCompletedTurns => "drop_completed_turns",
-        });
+        };
         let header_style = match config.header_style {
             HeaderStyle::RecipientInRole => "recipient_in_role",
             HeaderStyle::RecipientInChannel => "recipient_in_channel",

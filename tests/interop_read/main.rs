@@ -1,6 +1,13 @@
 //! Bodies of requests -> prompts: every row of the tables of docs/interop.md.
 
+#![expect(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::needless_pass_by_value, reason = "bodies are written where they are read")]
+
+#[path = "../bodies/mod.rs"]
+mod bodies;
+
 mod anthropic;
+mod any_body;
 mod calls;
 mod chat_completions;
 mod ollama;

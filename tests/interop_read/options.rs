@@ -1,7 +1,7 @@
 //! What a server decides.
 
+use openai_harmony::HeaderStyle;
 use openai_harmony::interop::{Date, ReadOptions, Turn};
-use openai_harmony::{HeaderStyle, RenderConversationConfig};
 use serde_json::json;
 
 use super::{ALL, ANTHROPIC, CHAT, OLLAMA, options, prompt, said, system};
@@ -36,10 +36,7 @@ fn config() {
         {"role": "user", "content": "A"},
         {"role": "assistant", "tool_calls": [{"id": "a", "function": {"name": "f", "arguments": "{}"}}]},
     ]});
-    let config = RenderConversationConfig {
-        header_style: HeaderStyle::RecipientInRole,
-        ..Turn::default_config()
-    };
+    let config = Turn::default_config().with_header_style(HeaderStyle::RecipientInRole);
     let own = ReadOptions { config: Some(config), ..options() };
     let turn = CHAT(&body, &own).unwrap();
     assert!(

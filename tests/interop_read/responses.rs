@@ -219,7 +219,7 @@ fn context_says_which_thoughts_stay() {
     };
     let all = read(json!("all_turns"));
     assert!(said(&all).contains("analysis<|message|>old"));
-    assert_eq!(all.config.analysis, Some(AnalysisPolicy::KeepAll));
+    assert_eq!(all.config.analysis, AnalysisPolicy::KeepAll);
     for context in [json!("current_turn"), json!("auto"), json!(null)] {
         let turn = read(context);
         assert!(!said(&turn).contains("old"));

@@ -3,13 +3,14 @@
 use serde_json::Value;
 
 use crate::error::Result;
+use crate::interop::carried::carried_thought;
 use crate::interop::content::{Carrying, Texts};
 use crate::interop::field::{Field, Object};
 use crate::interop::pairs::ToolId;
 use crate::interop::past::{NewCall, NewResult};
 use crate::interop::request::Request;
 use crate::interop::tools::read_arguments;
-use crate::interop::{ReadOptions, ToolKind, Unused, carried_thought};
+use crate::interop::{ReadOptions, ToolKind, Unused};
 
 pub(super) const NOT_READ: &str = "it means nothing to the model";
 
@@ -154,7 +155,9 @@ impl<'o> Messages<'o> {
         } else {
             request.past.preamble(texts.into_text());
         }
-        calls.into_iter().for_each(|call| request.past.call(call));
+        for call in calls {
+            request.past.call(call);
+        }
         Ok(())
     }
 }

@@ -156,6 +156,20 @@ fn read_tool(tool: &Field<'_, '_>, request: &mut Request) -> Result<()> {
     }
 }
 
+/// The text, and what becomes of the images.
+fn read_text(message: &Object<'_, '_>, carrying: Carrying) -> Result<String> {
+    let mut texts = Texts::default();
+    if let Some(images) = message.get("images") {
+        for image in images.items()? {
+            texts.add(&carrying.omitted(&image, "image")?);
+        }
+    }
+    if let Some(content) = message.get("content") {
+        texts.add(&read_content(&content, carrying)?);
+    }
+    Ok(texts.into_text())
+}
+
 struct Messages {
     carrying: Carrying,
 }
@@ -167,9 +181,9 @@ impl Messages {
         request.past.end_group();
         match role.text()? {
             "system" | "developer" => {
-                request.past.instructions(self.text(&message, self.carrying)?);
+                request.past.instructions(read_text(&message, self.carrying)?);
             }
-            "user" => request.past.user(self.text(&message, self.carrying)?, None),
+            "user" => request.past.user(read_text(&message, self.carrying)?, None),
             "assistant" => self.assistant(&message, request)?,
             "tool" => {
                 let tool = message.text("tool_name")?.or(message.text("name")?);
@@ -177,7 +191,7 @@ impl Messages {
                     path: field.path(),
                     id: message.text("tool_call_id")?.map(str::to_owned),
                     tool: tool.map(ToolId::new),
-                    text: self.text(&message, Carrying::result())?,
+                    text: read_text(&message, Carrying::result())?,
                 })?;
             }
             other => return Err(role.unknown("role", other)),
@@ -186,24 +200,10 @@ impl Messages {
         Ok(())
     }
 
-    /// The text, and what becomes of the images.
-    fn text(&self, message: &Object<'_, '_>, carrying: Carrying) -> Result<String> {
-        let mut texts = Texts::default();
-        if let Some(images) = message.get("images") {
-            for image in images.items()? {
-                texts.add(&carrying.omitted(&image, "image")?);
-            }
-        }
-        if let Some(content) = message.get("content") {
-            texts.add(&read_content(&content, carrying)?);
-        }
-        Ok(texts.into_text())
-    }
-
     /// Thought, preamble, calls, in this order; text without calls is the answer.
     fn assistant(&self, message: &Object<'_, '_>, request: &mut Request) -> Result<()> {
         request.past.thought(message.text("thinking")?.unwrap_or_default().to_owned());
-        let text = self.text(message, self.carrying)?;
+        let text = read_text(message, self.carrying)?;
         let calls = message.get("tool_calls");
         let calls = calls.as_ref().map(Field::items).transpose()?;
         let mut calls = calls.into_iter().flatten().peekable();

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::read::NOT_READ;
 use super::tools::{kind_of_call, read_tool_id, read_tools};
 use crate::error::Result;
+use crate::interop::carried::carried_thought;
 use crate::interop::content::{Carrying, Texts, read_content};
 use crate::interop::field::{Field, Object};
 use crate::interop::options::Resolve;
@@ -14,7 +15,7 @@ use crate::interop::past::{NewCall, NewResult};
 use crate::interop::request::Request;
 use crate::interop::settings::{read_effort, read_response_format};
 use crate::interop::tools::{custom_arguments, read_arguments};
-use crate::interop::{ReadOptions, ToolKind, carried_thought};
+use crate::interop::{ReadOptions, ToolKind};
 
 /// What items of each type may have; what is not read has no meaning to the model.
 const OF_ITEM: &[&str] = &[
@@ -119,16 +120,16 @@ impl<'o> Items<'o> {
             }
             "user" => request.past.user(read_content(&content, self.carrying)?, None),
             "assistant" => {
-                let text = match content.is_null() {
-                    true => String::new(),
-                    false => read_content(&content, self.carrying)?,
+                let text = if content.is_null() {
+                    String::new()
+                } else {
+                    read_content(&content, self.carrying)?
                 };
                 let phase = item.get("phase");
                 match phase.as_ref().map(Field::text).transpose()? {
-                    Some("commentary") => request.past.preamble(text),
                     Some("final_answer") => request.past.answer(text),
-                    None if call_follows => request.past.preamble(text),
-                    None => request.past.answer(text),
+                    None if !call_follows => request.past.answer(text),
+                    Some("commentary") | None => request.past.preamble(text),
                     Some(other) => {
                         return Err(phase.unwrap_or(role).unknown("phase", other));
                     }
