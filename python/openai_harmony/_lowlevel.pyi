@@ -7,8 +7,8 @@ from typing import Any, Collection, Iterable, Literal, final
 from typing_extensions import Self, TypeAlias, disjoint_base
 
 from openai_harmony.chat import Author, Conversation, Message, Role, ToolNamespaceConfig
-from openai_harmony.kinds import RepairKind
 from openai_harmony.interop.turn import Sampling
+from openai_harmony.kinds import RepairKind
 from openai_harmony.options import Prefill, RenderConversationConfig, RenderOptions
 from openai_harmony.stream import Event, StreamState
 
@@ -19,8 +19,8 @@ __all__ = [
     "MessageStart",
     "Repair",
     "StreamableParser",
-    "__version__",
     "Turn",
+    "__version__",
     "get_tool_namespace_config",
     "plain_message",
     "read_request",
@@ -771,6 +771,7 @@ _ToolFields: TypeAlias = tuple[
 ]
 
 def read_request(dialect: str, body: Any, **options: Any) -> Turn: ...
+
 @final
 class Turn:
     @property

@@ -40,7 +40,7 @@ class HarmonyError(RuntimeError):
         return type(self), (str(self), self.kind, self.token_index)
 
 
-class InvalidRequest(HarmonyError):
+class InvalidRequestError(HarmonyError):
     """A request's body is not what its API says (:mod:`openai_harmony.interop`).
 
     ``path`` says where: ``messages[3].role``; it is empty for the body itself.
@@ -60,7 +60,7 @@ class InvalidRequest(HarmonyError):
         return type(self), (str(self), self.kind, self.token_index, self.path)
 
 
-class UnsupportedContent(InvalidRequest):
+class UnsupportedContent(InvalidRequestError):  # noqa: N818  (what it says is unsupported)
     """A request has something that the format cannot carry: an image, audio, a file.
 
     ``path`` says where: ``messages[3].content[0].image_url``. Servers answer with status 400.

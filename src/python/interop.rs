@@ -11,6 +11,7 @@ use super::encoding::PyHarmonyEncoding;
 use super::errors::{raised, type_name};
 use super::text::utf8;
 use super::{options, tokens, write};
+use crate::chat::{Content, Message};
 use crate::interop::{
     BuiltinTool, Date, NamedToolChoice, ReadOptions, Resolve, Thoughts, Tool, ToolChoice, ToolKind,
     Turn, Unsupported, anthropic, chat_completions, ollama, parse_body, responses,
@@ -53,7 +54,7 @@ pub(super) fn read_request(
 /// The exception for an error in a request, which knows its path.
 fn raised_at(py: Python<'_>, error: &Error) -> PyErr {
     let (class, path) = match error.kind() {
-        ErrorKind::InvalidRequest { path, .. } => ("InvalidRequest", path),
+        ErrorKind::InvalidRequest { path, .. } => ("InvalidRequestError", path),
         ErrorKind::UnsupportedContent { path, .. } => ("UnsupportedContent", path),
         _ => return raised(py, error),
     };
@@ -279,7 +280,15 @@ impl PyTurn {
 
     #[getter]
     fn messages<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        write::messages(py, &self.inner.conversation.messages)
+        let messages = &self.inner.conversation.messages;
+        let list = write::messages(py, messages)?;
+        for (index, message) in messages.iter().enumerate() {
+            // Few messages have more than text: those of system and developer.
+            if !message.content.iter().all(|part| matches!(part, Content::Text(_))) {
+                list.set_item(index, structured(py, message)?)?;
+            }
+        }
+        Ok(list)
     }
 
     /// The fields of the config, as JSON of its model.
@@ -426,6 +435,14 @@ impl PyTurn {
             Thoughts::Hidden => "hidden",
         }
     }
+}
+
+/// A message by way of its JSON form.
+fn structured<'py>(py: Python<'py>, message: &Message) -> PyResult<Bound<'py, PyAny>> {
+    let json = serde_json::to_value(message);
+    let json = json.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let class = py.import("openai_harmony.chat")?.getattr("Message")?;
+    class.call_method1("from_dict", (write::value(py, &json)?,))
 }
 
 /// Name, namespace, recipient, kind, offered, declared, `client_runs`.

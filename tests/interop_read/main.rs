@@ -55,7 +55,7 @@ fn error(read: Read, body: Value) -> Error {
 /// The whole prompt as text.
 fn prompt(turn: &Turn) -> String {
     let encoding = encoding();
-    encoding.tokenizer().decode_utf8(&turn.prompt(&encoding).unwrap()).unwrap()
+    encoding.tokenizer().decode_utf8(turn.prompt(&encoding).unwrap()).unwrap()
 }
 
 /// The prompt without the system message and without the assistant's beginning at its end.

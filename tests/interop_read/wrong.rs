@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::{ALL, ANTHROPIC, CHAT, OLLAMA, RESPONSES, Read, error, turn};
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn paths_and_reasons() {
     let chat = |message: Value| json!({"messages": [{"role": "user", "content": "A"}, message]});
     let item = |item: Value| json!({"input": [item]});

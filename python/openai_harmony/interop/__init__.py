@@ -7,7 +7,7 @@ Each dialect has a module with a function ``read``, which makes a :class:`Turn` 
 >>> body = {"messages": [{"role": "user", "content": "What is 2 + 2?"}], "max_tokens": 100}
 >>> turn = chat_completions.read(body)
 >>> encoding = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
->>> encoding.decode(turn.prompt(encoding))[-64:]
+>>> encoding.decode(turn.prompt(encoding))[-63:]
 '<|start|>user<|message|>What is 2 + 2?<|end|><|start|>assistant'
 >>> turn.sampling["temperature"], turn.sampling["max_tokens"], turn.stop
 (1.0, 100, ['<|return|>', '<|call|>'])
@@ -15,7 +15,7 @@ Each dialect has a module with a function ``read``, which makes a :class:`Turn` 
 No SDK is imported: bodies are mappings, JSON text, or whatever pydantic objects a caller has.
 """
 
-from openai_harmony.errors import InvalidRequest, UnsupportedContent
+from openai_harmony.errors import InvalidRequestError, UnsupportedContent
 from openai_harmony.interop import anthropic, chat_completions, ollama, responses
 from openai_harmony.interop.conversations import encode_conversations_with_harmony
 from openai_harmony.interop.turn import (
@@ -29,7 +29,7 @@ from openai_harmony.interop.turn import (
 )
 
 __all__ = [
-    "InvalidRequest",
+    "InvalidRequestError",
     "Sampling",
     "Tool",
     "ToolChoice",

@@ -18,31 +18,31 @@ def encode_conversations_with_harmony(
     developer_instructions: Optional[str] = None,
     model_identity: str = _IDENTITY,
 ) -> Tuple[str, List[int]]:
-    """The text and the tokens of a conversation.
+    r"""The text and the tokens of a conversation.
 
-    ``messages`` are those of chat completions, with ``thinking`` for thoughts, and calls either nested
-    or flat (``{"name": ..., "arguments": ...}``). Where ``thinking`` is there but empty, ``content`` is the
-    thought. Arguments given as text are not escaped again. ``tool_calls`` are the tools, as chat
-    completions declare them.
+    ``messages`` are those of chat completions, with ``thinking`` for thoughts, and calls either
+    nested or flat (``{"name": ..., "arguments": ...}``). Where ``thinking`` is there but empty,
+    ``content`` is the thought. Arguments given as text are not escaped again. ``tool_calls`` are
+    the tools, as chat completions declare them.
 
     >>> text, tokens = encode_conversations_with_harmony(
     ...     [
     ...         {"role": "user", "content": "Is it warm?"},
     ...         {"role": "assistant", "content": "Ask the tool.", "thinking": ""},
-    ...         {"role": "assistant", "tool_calls": [{"name": "look", "arguments": '{"at": "SF"}'}]},
-    ...         {"role": "tool", "name": "look", "content": "19.9"},
+    ...         {"role": "assistant", "tool_calls": [{"name": "t", "arguments": '{"at": "SF"}'}]},
+    ...         {"role": "tool", "name": "t", "content": "19.9"},
     ...     ]
     ... )
-    >>> print(text[text.index("<|start|>user"):].replace("<|start|>", "\\n"))
+    >>> print(text[text.index("<|start|>user") :].replace("<|start|>", "\n"))
     <BLANKLINE>
     user<|message|>Is it warm?<|end|>
     assistant<|channel|>analysis<|message|>Ask the tool.<|end|>
-    assistant<|channel|>commentary to=functions.look <|constrain|>json<|message|>{"at": "SF"}<|call|>
-    functions.look to=assistant<|channel|>commentary<|message|>19.9<|end|>
+    assistant<|channel|>commentary to=functions.t <|constrain|>json<|message|>{"at": "SF"}<|call|>
+    functions.t to=assistant<|channel|>commentary<|message|>19.9<|end|>
     assistant
 
     Raises:
-        InvalidRequest: What is no message, with its ``path``.
+        InvalidRequestError: What is not a message, with its ``path``.
         ValueError: An effort other than low, medium and high.
     """
     if reasoning_effort not in ("low", "medium", "high"):

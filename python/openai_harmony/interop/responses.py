@@ -32,21 +32,22 @@ def read(
         body: The body. Pydantic models may stand anywhere in it.
         date: The system message's date; ``None`` writes none.
         identity: The model's identity; bodies never set it.
-        config: How to render. Left out: thoughts of completed turns are dropped, recipients stand in
-            the channel, schemas are written in full, header fields are checked.
-        history: What the server keeps for ``previous_response_id``: items, without ``instructions``.
+        config: How to render. Left out: thoughts of completed turns are dropped, recipients stand
+            in the channel, schemas are written in full, header fields are checked.
+        history: What the server keeps for ``previous_response_id``: items, without
+            ``instructions``.
         builtin_tools: Those that this server runs; one is declared if the body asks for web search
             or code execution, too.
         resolve: From the id of an ``item_reference`` to the item, or ``None``.
-        declare_on_none: Whether tools are declared although ``tool_choice`` is ``none``, which keeps
-            the prefix that engines have cached.
+        declare_on_none: Whether tools are declared although ``tool_choice`` is ``none``, which
+            keeps the prefix that engines have cached.
         named: How a named tool is brought about: by the prompt's end, or by a grammar that the
             server makes.
         unsupported: What becomes of images, audio and files: an error, or a placeholder, which they
             always are in the results of tools.
 
     Raises:
-        InvalidRequest: What is not as the API says, with its ``path``.
+        InvalidRequestError: What is not as the API says, with its ``path``.
         UnsupportedContent: What the format cannot carry, with its ``path``.
     """
     return read_request(

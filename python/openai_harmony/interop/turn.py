@@ -82,8 +82,9 @@ class ToolNames(Sequence[Tool]):
         return None if fields is None else Tool(*fields)
 
     def by_recipient(self, recipient: str) -> Optional[Tool]:
-        """The tool that a recipient means, by its spelling in harmony or in the API, with and
-        without ``functions.``. ``python`` and ``functions.python`` are two tools.
+        """The tool that a recipient means, by its spelling in harmony or in the API.
+
+        With and without ``functions.``; but ``python`` and ``functions.python`` are two tools.
         """
         fields = self._turn.tool_by_recipient(recipient)
         return None if fields is None else Tool(*fields)
@@ -222,7 +223,9 @@ class Turn:
         return self._raw.prompt(encoding)
 
 
-def read_request(dialect: str, body: Any, date: Union[Date, Literal["today"]], **options: Any) -> Turn:
+def read_request(
+    dialect: str, body: Any, date: Union[Date, Literal["today"]], **options: Any
+) -> Turn:
     """Reads a body; ``"today"`` is the local date."""
     if date == "today":
         date = datetime.date.today()
