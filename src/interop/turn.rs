@@ -36,7 +36,7 @@ pub struct Turn {
     pub stop_strings: Vec<String>,
     /// How to sample: the body's values, else those recommended for gpt-oss.
     pub sampling: Sampling,
-    /// What the body has and nothing used, in the order of the body.
+    /// What the body has and nothing used.
     pub unused: Vec<Unused>,
     /// What the body asks of the answer's form.
     pub answer: AnswerOptions,

@@ -9,7 +9,7 @@ import pickle
 import subprocess
 import sys
 from types import MappingProxyType
-from typing import Any, Callable, Dict, Iterator, List, Optional
+from typing import Any, Callable, ClassVar, Dict, Iterator, List, Optional
 
 import pydantic
 import pytest
@@ -58,7 +58,12 @@ def test_importing_the_package_does_not_import_interop() -> None:
 
 
 class TestBodies:
-    BODY = {"messages": [QUESTION], "tools": [weather_tool()], "stop": ["a"], "top_k": 5}
+    BODY: ClassVar[Any] = {
+        "messages": [QUESTION],
+        "tools": [weather_tool()],
+        "stop": ["a"],
+        "top_k": 5,
+    }
 
     @pytest.mark.parametrize(
         "given",
@@ -148,7 +153,10 @@ class TestErrors:
         with pytest.raises(UnsupportedContent) as raised:
             chat_completions.read(body)
         error = raised.value
-        assert (error.kind, error.path) == ("unsupported_content", "messages[0].content[0].image_url")
+        assert (error.kind, error.path) == (
+            "unsupported_content",
+            "messages[0].content[0].image_url",
+        )
         assert isinstance(error, interop.InvalidRequestError)
         turn = chat_completions.read(body, unsupported="placeholder")
         assert turn.conversation.messages[1].text == "[image omitted]"
@@ -216,7 +224,11 @@ class TestOptions:
         turn = responses.read(body, builtin_tools=["browser"])
         assert "namespace browser {" in text(turn, encoding)
         [search, *_] = turn.tools
-        assert (search.recipient, search.kind, search.client_runs) == ("browser.search", "builtin", False)
+        assert (search.recipient, search.kind, search.client_runs) == (
+            "browser.search",
+            "builtin",
+            False,
+        )
         assert [unused.path for unused in responses.read(body).unused] == ["tools[0]"]
 
     def test_billing_header(self) -> None:
@@ -300,8 +312,11 @@ class TestTurn:
 class TestEncodeConversations:
     """The function and the mistakes of chat templates in the Unsloth notes."""
 
-    CALL = {"name": "get_current_temperature", "arguments": '{"location": "San Francisco, \\"CA\\""}'}
-    MESSAGES = [
+    CALL: ClassVar[Any] = {
+        "name": "get_current_temperature",
+        "arguments": '{"location": "San Francisco, \\"CA\\""}',
+    }
+    MESSAGES: ClassVar[Any] = [
         {"role": "user", "content": "What is 1+1?"},
         {"role": "assistant", "content": "2"},
         {"role": "user", "content": "What's the temperature in San Francisco now?"},
@@ -399,10 +414,20 @@ class TestSdkObjects:
     def test_openai_responses(self, encoding: HarmonyEncoding) -> None:
         types = pytest.importorskip("openai.types.responses")
         reasoning = types.ResponseReasoningItem.model_validate(
-            {"type": "reasoning", "id": "rs_1", "summary": [], "content": [{"type": "reasoning_text", "text": "T"}]}
+            {
+                "type": "reasoning",
+                "id": "rs_1",
+                "summary": [],
+                "content": [{"type": "reasoning_text", "text": "T"}],
+            }
         )
         call = types.ResponseFunctionToolCall(
-            type="function_call", id="fc_1", call_id="a", name="f", arguments="{}", status="completed"
+            type="function_call",
+            id="fc_1",
+            call_id="a",
+            name="f",
+            arguments="{}",
+            status="completed",
         )
         output = {"type": "function_call_output", "call_id": "a", "output": "x"}
         turn = responses.read({"input": [QUESTION, reasoning, call, output]})
@@ -425,7 +450,7 @@ class TestSdkObjects:
             {"role": "user", "content": [result]},
         ]
         turn = anthropic.read({"messages": messages, "max_tokens": 10})
-        assert 'analysis<|message|>T<|end|>' in text(turn, encoding)
+        assert "analysis<|message|>T<|end|>" in text(turn, encoding)
         assert '<|message|>{"x":1}<|call|>' in text(turn, encoding)
         assert turn.unused == []
 
@@ -437,7 +462,9 @@ class TestSdkObjects:
             sdk.Message(role="assistant", thinking="T", tool_calls=[call]),
             sdk.Message(role="tool", tool_name="f", content="y"),
         ]
-        tool = sdk.Tool(function={"name": "f", "parameters": {"properties": {"x": {"type": "integer"}}}})
+        tool = sdk.Tool(
+            function={"name": "f", "parameters": {"properties": {"x": {"type": "integer"}}}}
+        )
         turn = ollama.read({"messages": messages, "tools": [tool]})
         assert "type f = (_: {\n// integer\nx?: number,\n}) => any;" in text(turn, encoding)
         assert '<|message|>{"x":1}<|call|><|start|>functions.f to=assistant' in text(turn, encoding)

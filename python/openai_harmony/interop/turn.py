@@ -207,7 +207,7 @@ class Turn:
 
     @property
     def unused(self) -> List[Unused]:
-        """What the body has and nothing used, in the order of the body."""
+        """What the body has and nothing used."""
         return [Unused(*fields) for fields in self._raw.unused]
 
     @property

@@ -105,10 +105,22 @@ pub fn read(body: &Value, options: &ReadOptions) -> Result<Turn> {
         request.choice = read_choice(&choice)?;
     }
     read_answer(&body, &mut request)?;
+    list_unused(&body, options, &mut request);
+    request.into_turn(options)
+}
+
+fn list_unused(body: &Object<'_, '_>, options: &ReadOptions, request: &mut Request) {
     let others = body.others(FIELDS);
     let unused = others.filter(|field| !field.key().is_some_and(|key| REPEATED.contains(&key)));
     request.unused.extend(unused.map(|field| field.unused(NOT_READ)));
-    request.into_turn(options)
+    if let Some(prompt) = body.get("prompt") {
+        request.unused.push(prompt.unused("no prompts are kept here"));
+    }
+    for key in ["previous_response_id", "conversation"] {
+        if let Some(id) = body.get(key).filter(|_| options.history.is_empty()) {
+            request.unused.push(id.unused("the server gave no history"));
+        }
+    }
 }
 
 fn read_settings(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
