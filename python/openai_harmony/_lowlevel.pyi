@@ -19,7 +19,6 @@ __all__ = [
     "MessageStart",
     "Repair",
     "StreamableParser",
-    "Turn",
     "__version__",
     "get_tool_namespace_config",
     "plain_message",
@@ -770,10 +769,10 @@ _ToolFields: TypeAlias = tuple[
     str, str | None, str, Literal["function", "custom", "builtin"], bool, bool, bool
 ]
 
-def read_request(dialect: str, body: Any, **options: Any) -> Turn: ...
+def read_request(dialect: str, body: Any, **options: Any) -> _Turn: ...
 
 @final
-class Turn:
+class _Turn:
     @property
     def dialect(self) -> str: ...
     @property

@@ -22,7 +22,7 @@ use crate::{AnalysisPolicy, Error, ErrorKind, HeaderStyle, Result, ToolSchemaSty
 const MAX_DEPTH: usize = 127;
 
 /// What a request means; `openai_harmony.interop.Turn` is its face.
-#[pyclass(name = "Turn", module = "openai_harmony._lowlevel", frozen)]
+#[pyclass(name = "_Turn", module = "openai_harmony._lowlevel", frozen)]
 pub(super) struct PyTurn {
     pub(super) inner: Turn,
 }

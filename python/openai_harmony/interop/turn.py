@@ -53,7 +53,7 @@ class Tool(NamedTuple):
 class ToolNames(Sequence[Tool]):
     """The tools of a turn, and their names both ways."""
 
-    def __init__(self, turn: _lowlevel.Turn) -> None:
+    def __init__(self, turn: _lowlevel._Turn) -> None:
         self._turn = turn
         self._tools = [Tool(*fields) for fields in turn.tools]
 
@@ -138,7 +138,7 @@ class Sampling(TypedDict, total=False):
 class Turn:
     """What a request means in harmony. The ``read`` functions make turns."""
 
-    def __init__(self, raw: _lowlevel.Turn) -> None:
+    def __init__(self, raw: _lowlevel._Turn) -> None:
         self._raw = raw
 
     def __repr__(self) -> str:
