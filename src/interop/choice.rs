@@ -5,7 +5,8 @@ use super::names::ToolNames;
 use super::options::BuiltinTool;
 use super::pairs::ToolId;
 use super::tools::{Declared, call_header};
-use super::{Prefill, ToolChoice, Unused};
+use super::{ToolChoice, Unused};
+use crate::Prefill;
 use crate::error::{Error, Result};
 
 /// What a body says.
@@ -132,10 +133,10 @@ impl Choice {
 pub(super) fn prefill(choice: &ToolChoice, names: &ToolNames) -> Option<Prefill> {
     let ToolChoice::Named { recipient } = choice else { return None };
     let (channel, content_type) = call_header(names.by_recipient(recipient)?);
-    Some(Prefill {
-        channel: Some(channel.to_owned()),
-        recipient: Some(recipient.clone()),
-        content_type: Some(content_type.to_owned()),
-        text: None,
-    })
+    Some(
+        Prefill::new()
+            .with_channel(channel)
+            .with_recipient(recipient.as_str())
+            .with_content_type(content_type),
+    )
 }

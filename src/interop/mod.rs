@@ -38,4 +38,4 @@ pub use body::parse_body;
 pub use dialect::Dialect;
 pub use names::{Tool, ToolKind, ToolNames};
 pub use options::{BuiltinTool, Date, NamedToolChoice, ReadOptions, Resolve, Unsupported};
-pub use turn::{AnswerOptions, Prefill, Sampling, Thoughts, ToolChoice, Turn, Unused};
+pub use turn::{AnswerOptions, Sampling, Thoughts, ToolChoice, Turn, Unused};

@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::pairs::ToolId;
 use crate::chat::{CHANNELS, FUNCTIONS, Role};
+use crate::names;
 
 /// What a tool is in the API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -209,7 +210,10 @@ pub(super) fn function_name(recipient: &str) -> Option<&str> {
 
 /// Whether a name can stand behind `functions.` as it is.
 fn is_carried(name: &str) -> bool {
-    !name.is_empty() && !is_word_of_the_format(name) && name.chars().all(can_stand)
+    !is_word_of_the_format(name)
+        && names::flaw(name).is_none()
+        && !begins_comment(name)
+        && name.chars().all(can_stand)
 }
 
 /// The name in characters that can stand, and never a word of the format.
@@ -217,20 +221,26 @@ fn spelled(name: &str) -> String {
     if is_builtin(name) && name.contains('.') {
         return name.replace('.', "_");
     }
-    if name.is_empty() || is_word_of_the_format(name) {
+    if is_word_of_the_format(name) {
         return [name, "_tool"].concat();
     }
-    name.chars().map(|c| if can_stand(c) { c } else { '_' }).collect()
+    let no_slash = begins_comment(name);
+    let spelled =
+        name.chars().map(|c| if can_stand(c) && !(no_slash && c == '/') { c } else { '_' });
+    let spelled: String = spelled.collect();
+    if spelled.is_empty() { "_".to_owned() } else { spelled }
 }
 
-/// What ends a word of a header, is not seen, or begins what lenient parsing takes for something
-/// else: markers, and content without its marker.
+/// What ends a word of a header or is not seen, what begins something else to lenient parsing, and
+/// what could end the tool's declaration.
 fn can_stand(c: char) -> bool {
-    let is_invisible = matches!(c, '\u{AD}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}');
-    !(c.is_whitespace()
-        || c.is_control()
-        || is_invisible
-        || matches!(c, '<' | '>' | '|' | '{' | '['))
+    const STRUCTURE: [char; 14] =
+        ['=', ';', '(', ')', '[', ']', '{', '}', '<', '>', '|', '"', '\'', '`'];
+    !names::is_invisible(c) && !STRUCTURE.contains(&c)
+}
+
+fn begins_comment(name: &str) -> bool {
+    name.contains("//") || name.contains("/*")
 }
 
 fn is_word_of_the_format(name: &str) -> bool {

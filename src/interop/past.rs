@@ -3,10 +3,11 @@
 //! A reader tells what it finds in the order of its API; [`Past`] makes messages of it. Harmony has
 //! no ids for calls, so each result goes directly behind its call: c1 c2 r2 r1 becomes c1 r1 c2 r2.
 
+use super::ToolKind;
 use super::names::ToolNames;
 use super::pairs::{Pairs, ToolId};
 use super::tools::{arguments_in_harmony, call_header};
-use super::{Prefill, ToolKind};
+use crate::Prefill;
 use crate::chat::{ANALYSIS, Author, COMMENTARY, DeveloperContent, FINAL, Message, Role};
 use crate::error::{ErrorKind, Result};
 
@@ -192,7 +193,7 @@ impl Past {
         else {
             return None;
         };
-        Some(Prefill { channel: Some(channel.to_owned()), text: Some(text), ..Prefill::default() })
+        Some(Prefill::new().with_channel(channel).with_text(text))
     }
 }
 

@@ -3,10 +3,12 @@
 use serde_json::{Map, Value};
 
 use super::{Dialect, ToolNames};
-use crate::chat::{Conversation, Message, ResponseFormat, Role};
+use crate::chat::{Conversation, ResponseFormat, Role};
 use crate::error::Result;
 use crate::tokenizer::Rank;
-use crate::{AnalysisPolicy, Ending, HarmonyEncoding, HeaderStyle, RenderConfig, ToolSchemaStyle};
+use crate::{
+    AnalysisPolicy, Ending, HarmonyEncoding, HeaderStyle, Prefill, RenderConfig, ToolSchemaStyle,
+};
 
 /// What a request means in harmony.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,41 +63,11 @@ impl Turn {
     /// A schema that cannot be rendered. What else can be wrong with a request, reading it has
     /// found.
     pub fn prompt(&self, encoding: &HarmonyEncoding) -> Result<Vec<Rank>> {
-        let (conversation, config) = (&self.conversation, &self.config);
-        let Some(prefill) = &self.prefill else {
-            let ending = Ending::Completion(Role::Assistant);
-            return encoding.render_conversation_with(conversation, ending, config);
+        let ending = match &self.prefill {
+            Some(prefill) => Ending::Prefill(Role::Assistant, prefill),
+            None => Ending::Completion(Role::Assistant),
         };
-        let mut tokens = encoding.render_conversation_with(conversation, Ending::None, config)?;
-        tokens.extend(encoding.render_with(&prefill.message(), config)?);
-        // A message that is not over has no stop token yet.
-        tokens.pop();
-        Ok(tokens)
-    }
-}
-
-/// The beginning of a message that the model continues: an open header, or an open content.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Prefill {
-    /// The message's channel.
-    pub channel: Option<String>,
-    /// The message's recipient.
-    pub recipient: Option<String>,
-    /// The message's content type.
-    pub content_type: Option<String>,
-    /// The beginning of the content. `None`: the header up to `<|message|>`.
-    pub text: Option<String>,
-}
-
-impl Prefill {
-    /// The message as far as it goes.
-    fn message(&self) -> Message {
-        let text = self.text.clone().unwrap_or_default();
-        let mut message = Message::from_role_and_content(Role::Assistant, text);
-        message.channel.clone_from(&self.channel);
-        message.recipient.clone_from(&self.recipient);
-        message.content_type.clone_from(&self.content_type);
-        message
+        encoding.render_conversation_with(&self.conversation, ending, &self.config)
     }
 }
 

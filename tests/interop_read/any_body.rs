@@ -7,7 +7,7 @@ use super::ALL;
 use super::bodies::{any_body_is_read_or_refused, body};
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.max(3000)))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.max(1000)))]
 
     #[test]
     fn is_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..120)) {

@@ -123,7 +123,7 @@ fn free_form_calls_and_namespaces() {
         text.contains("// Patches.\n// The input follows this grammar (regex):\n// x+\ntype patch"),
         "{text}"
     );
-    assert!(text.contains("// name: \"crm.find\"\ntype crm_find = (_: {"), "{text}");
+    assert!(text.contains("type crm.find = (_: {"), "{text}");
     assert!(text.contains("to=functions.patch <|constrain|>json<|message|>{\"input\":\"x\\n\"}<|call|><|start|>functions.patch to="), "{text}");
     assert!(text.contains("to=functions.crm.find <|constrain|>json<|message|>{}<|call|><|start|>functions.crm.find to="), "{text}");
     let find = turn.tools.by_recipient("functions.crm.find").unwrap();

@@ -27,17 +27,8 @@ fn recipients(names: &[&str]) -> Vec<String> {
 
 #[test]
 fn names_stay_where_harmony_can_carry_them() {
-    let names = [
-        "get_weather",
-        "get-weather",
-        "a.b",
-        "3d",
-        "mcp__x__y",
-        "天气",
-        "a/b:c",
-        "functions",
-        "a=b",
-    ];
+    let names =
+        ["get_weather", "get-weather", "a.b", "3d", "mcp__x__y", "天气", "a/b:c", "functions"];
     let expected: Vec<_> = names.iter().map(|name| format!("functions.{name}")).collect();
     assert_eq!(recipients(&names), expected);
 }
@@ -49,7 +40,10 @@ fn other_names_get_a_spelling_of_their_own() {
         (&["get weather", "get_weather"], &["functions.get_weather_2", "functions.get_weather"]),
         (&["a b", "a\tb", "a_b_2"], &["functions.a_b", "functions.a_b_3", "functions.a_b_2"]),
         (&["a<|end|>b"], &["functions.a__end__b"]),
-        (&["\u{200B}"], &["functions._"]),
+        (
+            &["\u{200B}", "<|", "a=b", "a//b/c"],
+            &["functions._", "functions.__", "functions.a_b", "functions.a__b_c"],
+        ),
         (
             &["python", "user", "Assistant", "final"],
             &[

@@ -14,7 +14,7 @@ from typing import Any, Callable, ClassVar, Dict, Iterator, List, Optional
 import pydantic
 import pytest
 
-from openai_harmony import HarmonyEncoding, RenderConversationConfig, interop
+from openai_harmony import HarmonyEncoding, Prefill, RenderConversationConfig, interop
 from openai_harmony.interop import (
     InvalidRequestError,
     Turn,
@@ -275,8 +275,11 @@ class TestTurn:
 
     def test_choice_and_prefill(self, encoding: HarmonyEncoding) -> None:
         assert self.TURN.tool_choice == ("named", ["functions.get_weather"])
-        expected = ("commentary", "functions.get_weather", "<|constrain|>json", None)
-        assert self.TURN.prefill == expected
+        assert self.TURN.prefill == Prefill(
+            channel="commentary",
+            recipient="functions.get_weather",
+            content_type="<|constrain|>json",
+        )
         assert text(self.TURN, encoding).endswith(
             "commentary to=functions.get_weather <|constrain|>json<|message|>"
         )

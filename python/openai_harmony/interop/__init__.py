@@ -24,7 +24,6 @@ from openai_harmony.interop.turn import (
     ToolChoice,
     ToolNames,
     Turn,
-    TurnPrefill,
     Unused,
 )
 
@@ -35,7 +34,6 @@ __all__ = [
     "ToolChoice",
     "ToolNames",
     "Turn",
-    "TurnPrefill",
     "UnsupportedContent",
     "Unused",
     "anthropic",

@@ -22,7 +22,7 @@ from typing_extensions import TypedDict
 
 from openai_harmony import _lowlevel
 from openai_harmony.chat import Conversation, ResponseFormat
-from openai_harmony.options import RenderConversationConfig
+from openai_harmony.options import Prefill, RenderConversationConfig
 
 if TYPE_CHECKING:
     from openai_harmony.encoding import HarmonyEncoding
@@ -98,16 +98,6 @@ class ToolChoice(NamedTuple):
     """Of the named tool, or of those that are allowed; empty: all of them."""
 
 
-class TurnPrefill(NamedTuple):
-    """The beginning of the assistant's message that the model continues."""
-
-    channel: Optional[str]
-    recipient: Optional[str]
-    content_type: Optional[str]
-    text: Optional[str]
-    """The beginning of the content; ``None``: the header up to ``<|message|>``."""
-
-
 class Unused(NamedTuple):
     """Something in the body that nothing used."""
 
@@ -180,10 +170,13 @@ class Turn:
         return ResponseFormat(name=name, description=description, schema=json.loads(schema))
 
     @property
-    def prefill(self) -> Optional[TurnPrefill]:
+    def prefill(self) -> Optional[Prefill]:
         """The beginning of the assistant's message that the model continues."""
         fields = self._raw.prefill
-        return None if fields is None else TurnPrefill(*fields)
+        if fields is None:
+            return None
+        channel, recipient, content_type, text = fields
+        return Prefill(channel=channel, recipient=recipient, content_type=content_type, text=text)
 
     @property
     def stop_token_ids(self) -> List[int]:
