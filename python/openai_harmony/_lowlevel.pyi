@@ -19,6 +19,7 @@ __all__ = [
     "MessageStart",
     "Repair",
     "StreamableParser",
+    "_Turn",
     "__version__",
     "get_tool_namespace_config",
     "plain_message",
