@@ -27,7 +27,7 @@ bench: $(VENV)/.built ## compare with the published packages, side by side; coun
 	$(BIN)/python benches/compare.py $(BENCH_OPTIONS)
 	$(BIN)/python benches/instructions.py
 
-fuzz: tools ## fuzz the parser; FUZZ_SECONDS=60 sets for how long
+fuzz: tools ## fuzz the parser and the readers of requests; FUZZ_SECONDS=60 sets for how long each
 	sh fuzz/run.sh $(or $(FUZZ_SECONDS),60)
 
 laws: tools ## try the laws on LAWS_CASES=20000 new random cases

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Fuzzes the parser for some seconds: sh fuzz/run.sh 60
+# Fuzzes the parser and the readers of requests, each for some seconds: sh fuzz/run.sh 60
 set -eu
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
@@ -8,4 +8,8 @@ command -v cargo-fuzz >/dev/null || {
     exit 1
 }
 # Sanitizers need unstable compiler flags; the variable lets a stable compiler take them.
-RUSTC_BOOTSTRAP=1 exec cargo fuzz run parse --sanitizer none -- -max_total_time="$seconds" -max_len=64
+export RUSTC_BOOTSTRAP=1
+cargo fuzz run parse --sanitizer none -- -max_total_time="$seconds" -max_len=64
+for dialect in chat_completions responses anthropic ollama; do
+    cargo fuzz run "read_$dialect" --sanitizer none -- -max_total_time="$seconds" -max_len=256
+done

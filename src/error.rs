@@ -144,6 +144,20 @@ pub enum ErrorKind {
         /// What is wrong with it.
         reason: &'static str,
     },
+    /// A request's body that is not what its API says.
+    InvalidRequest {
+        /// Where in the body: `messages[3].role`; empty for the body itself.
+        path: String,
+        /// What is wrong there.
+        reason: String,
+    },
+    /// Something in a request's body that the format cannot carry.
+    UnsupportedContent {
+        /// Where in the body: `messages[3].content[0].image_url`.
+        path: String,
+        /// What it is: `image`, `audio`, `file`.
+        content: String,
+    },
 }
 
 impl ErrorKind {
@@ -166,6 +180,8 @@ impl ErrorKind {
             Self::UnsafeHeaderField { .. } => "unsafe_header_field",
             Self::InvalidSchema { .. } => "invalid_schema",
             Self::InvalidResponseFormat { .. } => "invalid_response_format",
+            Self::InvalidRequest { .. } => "invalid_request",
+            Self::UnsupportedContent { .. } => "unsupported_content",
         }
     }
 }
@@ -213,6 +229,15 @@ impl fmt::Display for ErrorKind {
             }
             Self::InvalidResponseFormat { name, reason } => {
                 write!(f, "Invalid response format {:?}: {reason}", Brief(name))
+            }
+            Self::InvalidRequest { path, reason } if path.is_empty() => {
+                write!(f, "Invalid request: {reason}")
+            }
+            Self::InvalidRequest { path, reason } => {
+                write!(f, "Invalid request: {path}: {reason}")
+            }
+            Self::UnsupportedContent { path, content } => {
+                write!(f, "Unsupported content: {path}: the format cannot carry {content}")
             }
         }
     }

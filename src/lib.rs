@@ -123,6 +123,7 @@ mod span;
 mod typescript;
 
 pub mod chat;
+pub mod interop;
 pub mod tokenizer;
 
 pub use encoding::{HarmonyEncoding, HarmonyEncodingName, load_harmony_encoding};

@@ -43,9 +43,11 @@ from openai_harmony.encoding import (
 )
 from openai_harmony.errors import (
     HarmonyError,
+    InvalidRequestError,
     MissingFieldError,
     UnknownFieldError,
     UnknownFieldWarning,
+    UnsupportedContent,
     WrongTypeError,
 )
 from openai_harmony.kinds import ErrorKind, RepairKind
@@ -87,6 +89,7 @@ __all__ = [
     "HarmonyEncodingName",
     "HarmonyError",
     "HeaderStyle",
+    "InvalidRequestError",
     "Message",
     "MessageEnd",
     "MessageSpan",
@@ -110,6 +113,7 @@ __all__ = [
     "ToolSchemaStyle",
     "UnknownFieldError",
     "UnknownFieldWarning",
+    "UnsupportedContent",
     "WrongTypeError",
     "load_harmony_encoding",
 ]

@@ -7,6 +7,7 @@ from typing import Any, Collection, Iterable, Literal, final
 from typing_extensions import Self, TypeAlias, disjoint_base
 
 from openai_harmony.chat import Author, Conversation, Message, Role, ToolNamespaceConfig
+from openai_harmony.interop.turn import Sampling
 from openai_harmony.kinds import RepairKind
 from openai_harmony.options import Prefill, RenderConversationConfig, RenderOptions
 from openai_harmony.stream import Event, StreamState
@@ -18,11 +19,13 @@ __all__ = [
     "MessageStart",
     "Repair",
     "StreamableParser",
+    "_Turn",
     "__version__",
     "cache_usage",
     "clear_cache",
     "get_tool_namespace_config",
     "plain_message",
+    "read_request",
     "text_message",
     "use_classes",
     "vocabulary",
@@ -774,3 +777,45 @@ class Repair:
     @property
     def index(self) -> int | None:
         """The index of the message that the repair lies in; ``None`` outside of any."""
+
+_ToolFields: TypeAlias = tuple[
+    str, str | None, str, Literal["function", "custom", "builtin"], bool, bool, bool
+]
+
+def read_request(dialect: str, body: Any, **options: Any) -> _Turn: ...
+
+@final
+class _Turn:
+    @property
+    def dialect(self) -> str: ...
+    @property
+    def messages(self) -> list[Message]: ...
+    @property
+    def config(self) -> dict[str, Any]: ...
+    @property
+    def tools(self) -> list[_ToolFields]: ...
+    def tool_by_recipient(self, recipient: str) -> _ToolFields | None: ...
+    def tool_by_name(self, name: str, namespace: str | None = None) -> _ToolFields | None: ...
+    @property
+    def tool_choice(self) -> tuple[Literal["auto", "none", "required", "named"], list[str]]: ...
+    @property
+    def response_format(self) -> tuple[str, str | None, str] | None: ...
+    @property
+    def prefill(self) -> tuple[str | None, str | None, str | None, str | None] | None: ...
+    @property
+    def stop_token_ids(self) -> list[int]: ...
+    @property
+    def stop(self) -> list[str]: ...
+    @property
+    def stop_strings(self) -> list[str]: ...
+    @property
+    def sampling(self) -> Sampling: ...
+    @property
+    def unused(self) -> list[tuple[str, str]]: ...
+    @property
+    def stream(self) -> bool: ...
+    @property
+    def include_usage(self) -> bool: ...
+    @property
+    def thoughts(self) -> Literal["shown", "omitted", "hidden"]: ...
+    def prompt(self, encoding: HarmonyEncoding) -> list[int]: ...

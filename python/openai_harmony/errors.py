@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Optional, Tuple
+from typing import Any, Optional, Tuple
 
 from openai_harmony.kinds import ErrorKind
 
@@ -36,8 +36,35 @@ class HarmonyError(RuntimeError):
         self.kind = kind
         self.token_index = token_index
 
-    def __reduce__(self) -> Tuple[type, Tuple[str, ErrorKind, Optional[int]]]:
+    def __reduce__(self) -> Tuple[type, Tuple[Any, ...]]:
         return type(self), (str(self), self.kind, self.token_index)
+
+
+class InvalidRequestError(HarmonyError):
+    """A request's body is not what its API says (:mod:`openai_harmony.interop`).
+
+    ``path`` says where: ``messages[3].role``; it is empty for the body itself.
+    """
+
+    def __init__(
+        self,
+        message: str = "",
+        kind: ErrorKind = "invalid_request",
+        token_index: Optional[int] = None,
+        path: str = "",
+    ) -> None:
+        super().__init__(message, kind, token_index)
+        self.path = path
+
+    def __reduce__(self) -> Tuple[type, Tuple[Any, ...]]:
+        return type(self), (str(self), self.kind, self.token_index, self.path)
+
+
+class UnsupportedContent(InvalidRequestError):  # noqa: N818  (what it says is unsupported)
+    """A request has something that the format cannot carry: an image, audio, a file.
+
+    ``path`` says where: ``messages[3].content[0].image_url``. Servers answer with status 400.
+    """
 
 
 class WrongTypeError(TypeError, ValueError):

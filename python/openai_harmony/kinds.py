@@ -21,6 +21,8 @@ ErrorKind: TypeAlias = Literal[
     "unsafe_header_field",
     "invalid_schema",
     "invalid_response_format",
+    "invalid_request",
+    "unsupported_content",
 ]
 """What ``HarmonyError.kind`` can be. ``unknown`` is an error that a caller made without a kind."""
 

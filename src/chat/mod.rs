@@ -24,7 +24,7 @@ mod fields;
 mod message;
 mod tools;
 
-pub(crate) use channels::{ANALYSIS, CHANNELS, FINAL};
+pub(crate) use channels::{ANALYSIS, CHANNELS, COMMENTARY, FINAL};
 pub use content::{
     ChannelConfig, Content, DeveloperContent, ReasoningEffort, ResponseFormat, SystemContent,
     TextContent,

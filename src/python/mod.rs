@@ -5,6 +5,7 @@
 //!
 //! ```text
 //! classes  encoding    HarmonyEncoding      stream  StreamableParser      events  what it reports
+//!          interop     Turn, and reading one from a request's body
 //! in       read        pydantic models -> borrowed  messages whose strings stay Python's
 //!          attributes  the attributes of an object
 //!          dict_form   dicts           -> pydantic models
@@ -27,6 +28,7 @@ mod encoding;
 mod errors;
 mod events;
 mod gil;
+mod interop;
 mod ints;
 mod long_text;
 mod model;
@@ -56,6 +58,8 @@ fn _lowlevel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<events::ContentDelta>()?;
     module.add_class::<events::MessageEnd>()?;
     module.add_class::<events::Repair>()?;
+    module.add_class::<interop::PyTurn>()?;
+    module.add_function(wrap_pyfunction!(interop::read_request, module)?)?;
     module.add_function(wrap_pyfunction!(use_classes, module)?)?;
     module.add_function(wrap_pyfunction!(text_message, module)?)?;
     module.add_function(wrap_pyfunction!(plain_message, module)?)?;

@@ -157,7 +157,8 @@ fn tool<'py>(py: Python<'py>, tool: &ToolDescription) -> PyResult<Bound<'py, PyA
     )
 }
 
-fn value<'py>(py: Python<'py>, json: &Value) -> PyResult<Bound<'py, PyAny>> {
+/// A JSON value.
+pub(super) fn value<'py>(py: Python<'py>, json: &Value) -> PyResult<Bound<'py, PyAny>> {
     Ok(match json {
         Value::Null => py.None().into_bound(py),
         Value::Bool(flag) => flag.into_pyobject(py)?.to_owned().into_any(),

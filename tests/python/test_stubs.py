@@ -34,7 +34,7 @@ class Documented(NamedTuple):
 def documented() -> Iterator[Documented]:
     """All that users see, also what lacks its text."""
     for node in ast.parse(STUB.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.ClassDef):
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
             methods = [one for one in node.body if isinstance(one, ast.FunctionDef)]
             made = [one for one in methods if one.name == "__init__"]
             arguments = [name for one in made for name in names(one)]

@@ -1,0 +1,44 @@
+"""API requests to turns: what the bodies of four APIs mean in harmony.
+
+Each dialect has a module with a function ``read``, which makes a :class:`Turn` of a request's body:
+
+>>> from openai_harmony import HarmonyEncodingName, load_harmony_encoding
+>>> from openai_harmony.interop import chat_completions
+>>> body = {"messages": [{"role": "user", "content": "What is 2 + 2?"}], "max_tokens": 100}
+>>> turn = chat_completions.read(body)
+>>> encoding = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
+>>> encoding.decode(turn.prompt(encoding))[-63:]
+'<|start|>user<|message|>What is 2 + 2?<|end|><|start|>assistant'
+>>> turn.sampling["temperature"], turn.sampling["max_tokens"], turn.stop
+(1.0, 100, ['<|return|>', '<|call|>'])
+
+No SDK is imported: bodies are mappings, JSON text, or whatever pydantic objects a caller has.
+"""
+
+from openai_harmony.errors import InvalidRequestError, UnsupportedContent
+from openai_harmony.interop import anthropic, chat_completions, ollama, responses
+from openai_harmony.interop.conversations import encode_conversations_with_harmony
+from openai_harmony.interop.turn import (
+    Sampling,
+    Tool,
+    ToolChoice,
+    ToolNames,
+    Turn,
+    Unused,
+)
+
+__all__ = [
+    "InvalidRequestError",
+    "Sampling",
+    "Tool",
+    "ToolChoice",
+    "ToolNames",
+    "Turn",
+    "UnsupportedContent",
+    "Unused",
+    "anthropic",
+    "chat_completions",
+    "encode_conversations_with_harmony",
+    "ollama",
+    "responses",
+]

@@ -1,0 +1,227 @@
+"""A turn: everything that a request says, ready to be rendered and sampled."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Dict,
+    Iterator,
+    List,
+    Literal,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Union,
+    overload,
+)
+
+from typing_extensions import TypedDict
+
+from openai_harmony import _lowlevel
+from openai_harmony.chat import Conversation, ResponseFormat
+from openai_harmony.options import Prefill, RenderConversationConfig
+
+if TYPE_CHECKING:
+    from openai_harmony.encoding import HarmonyEncoding
+
+Date = Union[str, datetime.date, None]
+"""The system message's date: a text, a date, or ``None`` for no line with a date."""
+
+
+class Tool(NamedTuple):
+    """A tool's name in the API and in harmony."""
+
+    name: str
+    """In the API: ``get weather``."""
+    namespace: Optional[str]
+    """Responses: the namespace that the tool is a member of."""
+    recipient: str
+    """In harmony: ``functions.get_weather``."""
+    kind: Literal["function", "custom", "builtin"]
+    """``custom`` takes free text, ``builtin`` is one that the model was trained with."""
+    offered: bool
+    """Whether the body declares it; tools that only calls of the past name are not."""
+    declared: bool
+    """Whether the prompt declares it; none is when ``tool_choice`` is ``none``."""
+    client_runs: bool
+    """Whether the client runs it; a built-in tool that the server runs is the server's business."""
+
+
+class ToolNames(Sequence[Tool]):
+    """The tools of a turn, and their names both ways."""
+
+    def __init__(self, turn: _lowlevel._Turn) -> None:
+        self._turn = turn
+        self._tools = [Tool(*fields) for fields in turn.tools]
+
+    @overload
+    def __getitem__(self, index: int) -> Tool: ...
+    @overload
+    def __getitem__(self, index: slice) -> List[Tool]: ...
+    def __getitem__(self, index: Union[int, slice]) -> Union[Tool, List[Tool]]:
+        """Return the tool of an index; the offered ones come first."""
+        return self._tools[index]
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._tools)
+
+    def __iter__(self) -> Iterator[Tool]:
+        """Iterate over the tools, the offered ones first."""
+        return iter(self._tools)
+
+    def __repr__(self) -> str:
+        return f"ToolNames({self._tools!r})"
+
+    def by_name(self, name: str, namespace: Optional[str] = None) -> Optional[Tool]:
+        """The tool of a name in the API; its spelling in harmony is accepted, too."""
+        fields = self._turn.tool_by_name(name, namespace)
+        return None if fields is None else Tool(*fields)
+
+    def by_recipient(self, recipient: str) -> Optional[Tool]:
+        """The tool that a recipient means, by its spelling in harmony or in the API.
+
+        With and without ``functions.``; but ``python`` and ``functions.python`` are two tools.
+        """
+        fields = self._turn.tool_by_recipient(recipient)
+        return None if fields is None else Tool(*fields)
+
+
+class ToolChoice(NamedTuple):
+    """Which tools may or must be called."""
+
+    mode: Literal["auto", "none", "required", "named"]
+    recipients: List[str]
+    """Of the named tool, or of those that are allowed; empty: all of them."""
+
+
+class Unused(NamedTuple):
+    """Something in the body that nothing used."""
+
+    path: str
+    reason: str
+
+
+class Sampling(TypedDict, total=False):
+    """How to sample: the body's values, else those recommended for gpt-oss.
+
+    The first five are always there. Engines have defaults of their own for the others, which are
+    there if the body has them.
+    """
+
+    temperature: float
+    top_p: float
+    top_k: int
+    min_p: float
+    n: int
+    max_tokens: int
+    seed: int
+    presence_penalty: float
+    frequency_penalty: float
+    repetition_penalty: float
+    logit_bias: Dict[int, float]
+
+
+class Turn:
+    """What a request means in harmony. The ``read`` functions make turns."""
+
+    def __init__(self, raw: _lowlevel._Turn) -> None:
+        self._raw = raw
+
+    def __repr__(self) -> str:
+        return f"<Turn of {self.dialect}, {len(self._raw.messages)} messages>"
+
+    @property
+    def dialect(self) -> str:
+        """``chat_completions``, ``responses``, ``anthropic`` or ``ollama``."""
+        return self._raw.dialect
+
+    @property
+    def conversation(self) -> Conversation:
+        """The messages, the system message first, without what :attr:`prefill` continues."""
+        return Conversation(messages=self._raw.messages)
+
+    @property
+    def config(self) -> RenderConversationConfig:
+        """How the conversation is rendered."""
+        return RenderConversationConfig(**self._raw.config)
+
+    @property
+    def tools(self) -> ToolNames:
+        """The tools, and their names both ways."""
+        return ToolNames(self._raw)
+
+    @property
+    def tool_choice(self) -> ToolChoice:
+        """Which tools may or must be called, by their recipients."""
+        mode, recipients = self._raw.tool_choice
+        return ToolChoice(mode, recipients)
+
+    @property
+    def response_format(self) -> Optional[ResponseFormat]:
+        """The schema that the answer is to follow; it is in the developer message, too."""
+        fields = self._raw.response_format
+        if fields is None:
+            return None
+        name, description, schema = fields
+        return ResponseFormat(name=name, description=description, schema=json.loads(schema))
+
+    @property
+    def prefill(self) -> Optional[Prefill]:
+        """The beginning of the assistant's message that the model continues."""
+        fields = self._raw.prefill
+        if fields is None:
+            return None
+        channel, recipient, content_type, text = fields
+        return Prefill(channel=channel, recipient=recipient, content_type=content_type, text=text)
+
+    @property
+    def stop_token_ids(self) -> List[int]:
+        """The tokens at which the engine stops: ``<|return|>``, ``<|call|>``."""
+        return self._raw.stop_token_ids
+
+    @property
+    def stop(self) -> List[str]:
+        """The names of :attr:`stop_token_ids`, for engines that stop at text."""
+        return self._raw.stop
+
+    @property
+    def stop_strings(self) -> List[str]:
+        """The body's own stop strings, which act on visible text only."""
+        return self._raw.stop_strings
+
+    @property
+    def sampling(self) -> Sampling:
+        """How to sample, by the body or else as recommended."""
+        return self._raw.sampling
+
+    @property
+    def unused(self) -> List[Unused]:
+        """What the body has and nothing used."""
+        return [Unused(*fields) for fields in self._raw.unused]
+
+    @property
+    def stream(self) -> bool:
+        """Whether the body asks for a streamed answer."""
+        return self._raw.stream
+
+    def prompt(self, encoding: HarmonyEncoding) -> List[int]:
+        """The tokens to sample from: the conversation and the beginning of the assistant's message.
+
+        ``HarmonyError`` for a schema that cannot be rendered.
+        """
+        return self._raw.prompt(encoding)
+
+
+def read_request(
+    dialect: str, body: Any, date: Union[Date, Literal["today"]], **options: Any
+) -> Turn:
+    """Reads a body; ``"today"`` is the local date."""
+    if date == "today":
+        date = datetime.date.today()
+    text = date.isoformat() if isinstance(date, datetime.date) else date
+    options["builtin_tools"] = tuple(options["builtin_tools"])
+    return Turn(_lowlevel.read_request(dialect, body, date=text, **options))

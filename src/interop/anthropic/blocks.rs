@@ -1,0 +1,270 @@
+//! Messages and their blocks.
+
+use serde_json::Value;
+
+use crate::error::Result;
+use crate::interop::carried::carried_thought;
+use crate::interop::content::{Carrying, Texts};
+use crate::interop::field::{Field, Object};
+use crate::interop::pairs::ToolId;
+use crate::interop::past::{NewCall, NewResult};
+use crate::interop::request::Request;
+use crate::interop::tools::read_arguments;
+use crate::interop::{ReadOptions, ToolKind, Unused};
+
+pub(super) const NOT_READ: &str = "it means nothing to the model";
+
+const OF_SERVERS: &str = "nobody reads blocks of this type here";
+
+/// Changes with every request, which would end every cached prefix.
+const BILLING: &str = "x-anthropic-billing-header";
+
+/// The system text: a text, or blocks.
+pub(super) fn read_system(
+    system: &Field<'_, '_>,
+    options: &ReadOptions,
+    unused: &mut Vec<Unused>,
+) -> Result<String> {
+    if let Value::String(text) = system.value() {
+        return Ok(text.clone());
+    }
+    let carrying = Carrying::message(options.unsupported);
+    let mut texts = Texts::default();
+    for field in system.items()? {
+        let block = field.object()?;
+        match block.required("type")?.text()? {
+            "tool_addition" | "tool_removal" => unused.push(field.unused(OF_SERVERS)),
+            _ => {
+                let text = read_block(&block, carrying)?;
+                if options.keep_billing_header || !text.starts_with(BILLING) {
+                    texts.add(&text);
+                } else {
+                    unused.push(field.unused("it changes with every request"));
+                }
+            }
+        }
+    }
+    Ok(texts.into_text())
+}
+
+/// Reads messages, those of the history first.
+pub(super) struct Messages<'o> {
+    options: &'o ReadOptions,
+    carrying: Carrying,
+}
+
+impl<'o> Messages<'o> {
+    /// Reads the history and the body's `messages`.
+    pub(super) fn read(
+        body: &Object<'_, '_>,
+        options: &'o ReadOptions,
+        request: &mut Request,
+    ) -> Result<()> {
+        let reader = Self { options, carrying: Carrying::message(options.unsupported) };
+        for (index, message) in options.history.iter().enumerate() {
+            let name = format!("history[{index}]");
+            reader.message(&Field::root(&name, message)?, false, request)?;
+        }
+        let messages = body.required("messages")?;
+        let is_user = |message: &Value| message.get("role") == Some(&"user".into());
+        let list = messages.value().as_array();
+        let last_user = list.and_then(|list| list.iter().rposition(is_user)).unwrap_or(0);
+        for (index, message) in messages.items()?.enumerate() {
+            reader.message(&message, index < last_user, request)?;
+        }
+        Ok(())
+    }
+
+    /// `user_follows`: some message behind this one is a user's.
+    fn message(
+        &self,
+        field: &Field<'_, '_>,
+        user_follows: bool,
+        request: &mut Request,
+    ) -> Result<()> {
+        let message = field.object()?;
+        let role = message.required("role")?;
+        request.past.end_group();
+        let content = message.required("content");
+        match role.text()? {
+            "user" => self.user(&content?, request)?,
+            "assistant" => self.assistant(&content?, request)?,
+            "system" => {
+                let clear_at = message.text("clear_at")?;
+                if user_follows && clear_at == Some("next_user_message") {
+                    request.unused.push(field.unused("a user message follows it"));
+                    return Ok(());
+                }
+                if let Some(content) = message.get("content") {
+                    let text = read_system(&content, self.options, &mut request.unused)?;
+                    request.past.instructions(text);
+                }
+            }
+            other => return Err(role.unknown("role", other)),
+        }
+        let others = message.others(&["role", "content", "clear_at", "id", "cache_control"]);
+        request.unused.extend(others.map(|field| field.unused(NOT_READ)));
+        Ok(())
+    }
+
+    /// The results of tools, then the texts as one message.
+    fn user(&self, content: &Field<'_, '_>, request: &mut Request) -> Result<()> {
+        if let Value::String(text) = content.value() {
+            request.past.user(text.clone(), None);
+            return Ok(());
+        }
+        let mut texts = Texts::default();
+        let mut only_results = !content.value().as_array().is_some_and(Vec::is_empty);
+        for field in content.items_or("a text or a list of blocks")? {
+            let block = field.object()?;
+            match block.required("type")?.text()? {
+                "tool_result" => read_result(&block, request)?,
+                kind if is_of_servers(kind) => request.unused.push(field.unused(OF_SERVERS)),
+                _ => {
+                    texts.add(&read_block(&block, self.carrying)?);
+                    only_results = false;
+                }
+            }
+        }
+        if !only_results {
+            request.past.user(texts.into_text(), None);
+        }
+        Ok(())
+    }
+
+    /// Thoughts, preamble, calls, in this order; text without calls is the answer.
+    fn assistant(&self, content: &Field<'_, '_>, request: &mut Request) -> Result<()> {
+        if let Value::String(text) = content.value() {
+            request.past.answer(text.clone());
+            return Ok(());
+        }
+        let mut texts = Texts::default();
+        let mut calls = Vec::new();
+        for field in content.items_or("a text or a list of blocks")? {
+            let block = field.object()?;
+            match block.required("type")?.text()? {
+                "thinking" => read_thinking(&block, "signature", request)?,
+                "redacted_thinking" => read_thinking(&block, "data", request)?,
+                "tool_use" => calls.push(read_call(&block)?),
+                kind if is_of_servers(kind) => request.unused.push(field.unused(OF_SERVERS)),
+                _ => texts.add(&read_block(&block, self.carrying)?),
+            }
+        }
+        if calls.is_empty() {
+            request.past.answer(texts.into_text());
+        } else {
+            request.past.preamble(texts.into_text());
+        }
+        for call in calls {
+            request.past.call(call);
+        }
+        Ok(())
+    }
+}
+
+/// The thought is in `thinking`, else in this library's own signature.
+fn read_thinking(block: &Object<'_, '_>, sealed: &str, request: &mut Request) -> Result<()> {
+    let text = block.text("thinking")?.unwrap_or_default();
+    if !text.is_empty() {
+        request.past.thought(text.to_owned());
+        return Ok(());
+    }
+    let Some(field) = block.get(sealed) else { return Ok(()) };
+    match carried_thought(field.text()?) {
+        Some(thought) => request.past.thought(thought),
+        None if field.text()?.is_empty() => {}
+        None => request.unused.push(field.unused("another server wrote it")),
+    }
+    Ok(())
+}
+
+fn read_call(block: &Object<'_, '_>) -> Result<NewCall> {
+    Ok(NewCall {
+        path: block.field().path(),
+        id: block.text("id")?.map(str::to_owned),
+        tool: ToolId::new(block.required("name")?.text()?),
+        kind: ToolKind::Function,
+        arguments: read_arguments(block, "input")?,
+    })
+}
+
+fn read_result(block: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+    let mut text = match block.get("content") {
+        Some(content) => read_blocks(&content, Carrying::result())?,
+        None => String::new(),
+    };
+    let says_so = text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("error"));
+    if block.bool("is_error")?.unwrap_or(false) && !says_so {
+        text.insert_str(0, if text.is_empty() { "Error" } else { "Error: " });
+    }
+    let id = block.required("tool_use_id")?.text()?;
+    let path = block.field().path();
+    request.past.result(NewResult { path, id: Some(id.to_owned()), tool: None, text })
+}
+
+/// A text, or blocks of texts and what stands for them.
+fn read_blocks(content: &Field<'_, '_>, carrying: Carrying) -> Result<String> {
+    if let Value::String(text) = content.value() {
+        return Ok(text.clone());
+    }
+    let mut texts = Texts::default();
+    for block in content.items_or("a text or a list of blocks")? {
+        texts.add(&read_block(&block.object()?, carrying)?);
+    }
+    Ok(texts.into_text())
+}
+
+/// The text of a block.
+fn read_block(block: &Object<'_, '_>, carrying: Carrying) -> Result<String> {
+    let kind = block.required("type")?;
+    match kind.text()? {
+        "text" => Ok(block.required("text")?.text()?.to_owned()),
+        "document" => read_document(block, carrying),
+        "search_result" => {
+            let mut texts = Texts::default();
+            texts.add(block.text("title")?.unwrap_or_default());
+            texts.add(block.text("source")?.unwrap_or_default());
+            texts.add(&read_blocks(&block.required("content")?, carrying)?);
+            Ok(texts.into_text())
+        }
+        "tool_reference" => Ok(block.required("tool_name")?.text()?.to_owned()),
+        "image" => carrying.placeholder(block, "image"),
+        "container_upload" => carrying.placeholder(block, "file"),
+        "browser_state" => carrying.placeholder(block, "browser state"),
+        other => Err(kind.unknown("type of a block", other)),
+    }
+}
+
+/// A document that is text: its title, what it is about, and itself.
+fn read_document(block: &Object<'_, '_>, carrying: Carrying) -> Result<String> {
+    let source = block.required("source")?;
+    let source = source.object()?;
+    let kind = source.required("type")?;
+    let text = match kind.text()? {
+        "text" => source.required("data")?.text()?.to_owned(),
+        "content" => read_blocks(&source.required("content")?, carrying)?,
+        "base64" | "url" | "file" => return carrying.placeholder(block, "document"),
+        other => return Err(kind.unknown("type of a source", other)),
+    };
+    let mut texts = Texts::default();
+    texts.add(block.text("title")?.unwrap_or_default());
+    texts.add(block.text("context")?.unwrap_or_default());
+    texts.add(&text);
+    Ok(texts.into_text())
+}
+
+/// Blocks about tools and services that Anthropic's servers run.
+fn is_of_servers(kind: &str) -> bool {
+    const KINDS: &[&str] = &[
+        "server_tool_use",
+        "mcp_tool_use",
+        "mcp_tool_listing",
+        "web_fetch",
+        "fallback",
+        "compaction",
+        "tool_addition",
+        "tool_removal",
+    ];
+    // `tool_result` itself has been looked at before.
+    KINDS.contains(&kind) || kind.ends_with("_tool_result")
+}

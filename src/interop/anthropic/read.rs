@@ -1,0 +1,180 @@
+//! A request's body -> a turn.
+
+use serde_json::Value;
+
+use super::blocks::{Messages, NOT_READ, read_system};
+use crate::chat::ReasoningEffort;
+use crate::error::Result;
+use crate::interop::choice::{Choice, Chosen};
+use crate::interop::field::{Field, Object};
+use crate::interop::options::BuiltinTool;
+use crate::interop::pairs::ToolId;
+use crate::interop::request::Request;
+use crate::interop::settings::{
+    read_count, read_effort, read_response_format, read_sampling, read_stop,
+};
+use crate::interop::{Dialect, ReadOptions, Thoughts, Turn};
+
+/// The fields of a body that are read; any other is listed in [`Turn::unused`].
+const FIELDS: &[&str] = &[
+    "model",
+    "messages",
+    "system",
+    "max_tokens",
+    "tools",
+    "tool_choice",
+    "thinking",
+    "output_config",
+    "output_format",
+    "temperature",
+    "top_p",
+    "top_k",
+    "min_p",
+    "stop_sequences",
+    "stream",
+    "cache_control",
+];
+
+/// Reads the body of a message, or of a count of its tokens.
+///
+/// # Errors
+///
+/// [`ErrorKind::InvalidRequest`](crate::ErrorKind::InvalidRequest) with the path of what is not as the
+/// API says, [`ErrorKind::UnsupportedContent`](crate::ErrorKind::UnsupportedContent) with that of
+/// what harmony cannot carry.
+///
+/// # Example
+///
+/// ```
+/// use openai_harmony::interop::{ReadOptions, anthropic};
+/// use serde_json::json;
+///
+/// let body = json!({
+///     "max_tokens": 1024,
+///     "messages": [
+///         {"role": "user", "content": "The Greek name of the sun?"},
+///         {"role": "assistant", "content": "It is"},
+///     ],
+/// });
+/// let turn = anthropic::read(&body, &ReadOptions::default())?;
+/// assert_eq!(turn.prefill.and_then(|prefill| prefill.text).as_deref(), Some("It is"));
+/// # Ok::<(), openai_harmony::Error>(())
+/// ```
+pub fn read(body: &Value, options: &ReadOptions) -> Result<Turn> {
+    let root = Field::root("", body)?;
+    let body = root.object()?;
+    let mut request = Request::new(Dialect::Anthropic);
+    request.continue_last = true;
+    if let Some(system) = body.get("system") {
+        let text = read_system(&system, options, &mut request.unused)?;
+        request.past.instructions(text);
+    }
+    Messages::read(&body, options, &mut request)?;
+    if let Some(tools) = body.get("tools") {
+        for tool in tools.items()? {
+            read_tool(&tool, options, &mut request)?;
+        }
+    }
+    if let Some(choice) = body.get("tool_choice") {
+        request.choice = read_choice(&choice)?;
+    }
+    read_thinking(&body, &mut request)?;
+    read_settings(&body, &mut request)?;
+    request.answer.stream = body.bool("stream")?.unwrap_or(false);
+    request.unused.extend(body.others(FIELDS).map(|field| field.unused(NOT_READ)));
+    request.into_turn(options)
+}
+
+fn read_settings(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+    if let Some(format) = body.get("output_format") {
+        request.response_format = read_response_format(&format)?;
+    }
+    if let Some(output) = body.get("output_config") {
+        let output = output.object()?;
+        if let Some(format) = output.get("format") {
+            request.response_format = read_response_format(&format)?;
+        }
+        if let Some(effort) = output.get("effort") {
+            request.effort = Some(read_effort(&effort, &mut request.unused));
+        }
+        let others = output.others(&["format", "effort"]);
+        request.unused.extend(others.map(|field| field.unused(NOT_READ)));
+    }
+    if let Some(stop) = body.get("stop_sequences") {
+        request.stop_strings = read_stop(&stop, &mut request.unused)?;
+    }
+    read_sampling(body, &mut request.sampling)?;
+    let most = body.get("max_tokens");
+    request.sampling.max_tokens = most.map(|most| read_count(&most)).transpose()?;
+    Ok(())
+}
+
+/// `thinking`: whether thoughts are shown, and how much the model thinks.
+fn read_thinking(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+    /// Budgets in tokens: below the one the effort is low, from the other on it is high.
+    const LOW_BELOW: i64 = 2_048;
+    const HIGH_FROM: i64 = 16_384;
+    request.answer.thoughts = Thoughts::Hidden;
+    let Some(thinking) = body.get("thinking") else { return Ok(()) };
+    let thinking = thinking.object()?;
+    let kind = thinking.required("type")?;
+    match kind.text()? {
+        "disabled" => {
+            request.effort = Some(ReasoningEffort::Low);
+            return Ok(());
+        }
+        "enabled" => {
+            let budget =
+                thinking.get("budget_tokens").map(|budget| budget.integer()).transpose()?;
+            request.effort = Some(match budget {
+                Some(..LOW_BELOW) => ReasoningEffort::Low,
+                Some(HIGH_FROM..) => ReasoningEffort::High,
+                _ => ReasoningEffort::Medium,
+            });
+        }
+        "adaptive" | "between_tools" => {}
+        other => return Err(kind.unknown("kind of thinking", other)),
+    }
+    let display = thinking.get("display");
+    request.answer.thoughts = match display.as_ref().map(Field::text).transpose()? {
+        Some("omitted") => Thoughts::Omitted,
+        _ => Thoughts::Shown,
+    };
+    let others = thinking.others(&["type", "budget_tokens", "display"]);
+    request.unused.extend(others.map(|field| field.unused(NOT_READ)));
+    Ok(())
+}
+
+/// A tool of the client's own, or one that servers run.
+fn read_tool(tool: &Field<'_, '_>, options: &ReadOptions, request: &mut Request) -> Result<()> {
+    let object = tool.object()?;
+    let kind = object.text("type")?;
+    let unused = &mut request.unused;
+    let builtin = match kind {
+        None | Some("custom" | "function") => {
+            return request.tools.function(&object, "input_schema", None, unused);
+        }
+        Some(kind) if kind.starts_with("web_search") || kind.starts_with("web_fetch") => {
+            BuiltinTool::Browser
+        }
+        Some(kind) if kind.starts_with("code_execution") => BuiltinTool::Python,
+        Some(_) => {
+            unused.push(tool.unused("nobody runs tools of this kind here"));
+            return Ok(());
+        }
+    };
+    request.tools.served(builtin, tool, options, unused);
+    Ok(())
+}
+
+fn read_choice(choice: &Field<'_, '_>) -> Result<Choice> {
+    let object = choice.object()?;
+    let kind = object.required("type")?;
+    match kind.text()? {
+        "tool" => {
+            let name = object.required("name")?;
+            Ok(Choice::Named(Chosen::tool(ToolId::new(name.text()?), &name)))
+        }
+        word => Choice::word(word).ok_or_else(|| kind.unknown("choice", word)),
+    }
+}

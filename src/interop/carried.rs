@@ -1,0 +1,42 @@
+//! Thoughts inside fields that clients send back unread: `encrypted_content` of a Responses
+//! reasoning item, `signature` of an Anthropic thinking block.
+//!
+//! Nothing is secret here: the text is in base64, behind a mark by which this library knows its own
+//! from those of other servers.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+/// What the library's own begin with.
+const MARK: &str = "harmony-thought-1.";
+
+/// The field's value for a thought.
+#[cfg_attr(not(test), expect(dead_code, reason = "answers carry thoughts"))]
+pub(crate) fn carry_thought(thought: &str) -> String {
+    [MARK, &URL_SAFE_NO_PAD.encode(thought)].concat()
+}
+
+/// The thought that such a value carries; `None` for those of other servers.
+pub(crate) fn carried_thought(field: &str) -> Option<String> {
+    let bytes = URL_SAFE_NO_PAD.decode(field.strip_prefix(MARK)?).ok()?;
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_carried_thought_comes_back() {
+        for thought in ["", "We need the weather.", "<|end|>\n好\u{10FFFF}"] {
+            assert_eq!(carried_thought(&carry_thought(thought)).as_deref(), Some(thought));
+        }
+    }
+
+    #[test]
+    fn those_of_others_are_none() {
+        for foreign in ["", "gAAAAABo", "harmony-thought-1.!", "harmony-thought-1._w"] {
+            assert_eq!(carried_thought(foreign), None, "{foreign}");
+        }
+    }
+}

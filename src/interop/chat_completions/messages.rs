@@ -1,0 +1,225 @@
+//! Messages: what was said so far.
+
+use serde_json::Value;
+
+use super::read::NOT_READ;
+use crate::error::Result;
+use crate::interop::content::{Carrying, Texts, read_content, read_part};
+use crate::interop::field::{Field, Object};
+use crate::interop::pairs::ToolId;
+use crate::interop::past::{NewCall, NewResult};
+use crate::interop::request::Request;
+use crate::interop::tools::{custom_arguments, read_arguments};
+use crate::interop::{ReadOptions, ToolKind};
+
+/// What a message may have; what is not read has no meaning to the model.
+const OF_MESSAGE: &[&str] = &[
+    "role",
+    "content",
+    "name",
+    "tool_calls",
+    "tool_call_id",
+    "function_call",
+    "refusal",
+    "audio",
+    "reasoning_content",
+    "reasoning",
+    "thinking",
+    "prefix",
+    "annotations",
+    "cache_control",
+    "id",
+];
+
+/// Reads the history and the body's `messages`.
+pub(super) fn read_messages(
+    body: &Object<'_, '_>,
+    options: &ReadOptions,
+    request: &mut Request,
+) -> Result<()> {
+    let reader = Messages { carrying: Carrying::message(options.unsupported) };
+    for (index, message) in options.history.iter().enumerate() {
+        let name = format!("history[{index}]");
+        reader.message(&Field::root(&name, message)?, request)?;
+    }
+    let messages = body.required("messages")?;
+    let mut last = None;
+    for message in messages.items()? {
+        reader.message(&message, request)?;
+        last = Some(message);
+    }
+    let flagged = last.map(|message| message.object().and_then(|message| message.bool("prefix")));
+    let flagged = flagged.transpose()?.flatten().unwrap_or(false);
+    request.continue_last = flagged || body.bool("continue_final_message")?.unwrap_or(false);
+    Ok(())
+}
+
+struct Messages {
+    carrying: Carrying,
+}
+
+impl Messages {
+    fn message(&self, field: &Field<'_, '_>, request: &mut Request) -> Result<()> {
+        let message = field.object()?;
+        let role = message.required("role")?;
+        request.past.end_group();
+        match role.text()? {
+            "system" | "developer" => {
+                let text = read_content(&message.required("content")?, self.carrying)?;
+                request.past.instructions(text);
+            }
+            "user" => {
+                let text = read_content(&message.required("content")?, self.carrying)?;
+                let name = message.text("name")?.filter(|name| is_word(name));
+                request.past.user(text, name.map(str::to_owned));
+                if name.is_some() {
+                    list_unread(&message, request);
+                    return Ok(());
+                }
+            }
+            "assistant" => self.assistant(&message, request)?,
+            "tool" | "function" => return read_result(&message, request),
+            other => return Err(role.unknown("role", other)),
+        }
+        if let Some(name) = message.get("name") {
+            request.unused.push(name.unused("the message's header cannot carry it"));
+        }
+        list_unread(&message, request);
+        Ok(())
+    }
+
+    /// Thought, preamble, calls, in this order; text without calls is the answer.
+    fn assistant(&self, message: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+        let mut thoughts: Vec<&str> = Vec::new();
+        for key in ["reasoning_content", "reasoning", "thinking"] {
+            let thought = message.text(key)?.unwrap_or_default();
+            if !thoughts.contains(&thought) {
+                thoughts.push(thought);
+            }
+        }
+        let mut texts = Texts::default();
+        let mut more = Vec::new();
+        match message.get("content") {
+            Some(content) if content.value().is_array() => {
+                for part in content.items()? {
+                    self.assistant_part(&part, &mut texts, &mut more)?;
+                }
+            }
+            Some(content) => texts.add(content.text_or("a text or a list of parts")?),
+            None => {}
+        }
+        texts.add(message.text("refusal")?.unwrap_or_default());
+        if let Some(audio) = message.get("audio") {
+            let part = audio.object()?;
+            texts.add(&self.carrying.placeholder(&part, "audio")?);
+        }
+        for thought in thoughts {
+            request.past.thought(thought.to_owned());
+            more.retain(|other| other != thought);
+        }
+        for thought in more {
+            request.past.thought(thought);
+        }
+        let calls = message.get("tool_calls");
+        let has_calls = calls.as_ref().is_some_and(|calls| calls.value() != &Value::Array(vec![]));
+        let function_call = message.get("function_call");
+        let text = texts.into_text();
+        if has_calls || function_call.is_some() {
+            request.past.preamble(text);
+        } else {
+            request.past.answer(text);
+        }
+        if let Some(calls) = &calls {
+            for call in calls.items()? {
+                read_call(&call, request)?;
+            }
+        }
+        if let Some(call) = &function_call {
+            read_function(&call.object()?, call, None, request)?;
+        }
+        Ok(())
+    }
+
+    /// A part of the assistant's content: thoughts may be among them.
+    fn assistant_part(
+        &self,
+        part: &Field<'_, '_>,
+        texts: &mut Texts,
+        thoughts: &mut Vec<String>,
+    ) -> Result<()> {
+        if let Value::String(text) = part.value() {
+            texts.add(text);
+            return Ok(());
+        }
+        let part = part.object()?;
+        match part.text("type")? {
+            Some(key @ ("thinking" | "reasoning")) => {
+                thoughts.push(read_content(&part.required(key)?, self.carrying)?);
+            }
+            _ => texts.add(&read_part(&part, self.carrying)?),
+        }
+        Ok(())
+    }
+}
+
+fn read_result(message: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+    let text = match message.get("content") {
+        Some(content) => read_content(&content, Carrying::result())?,
+        None => String::new(),
+    };
+    request.past.result(NewResult {
+        path: message.field().path(),
+        id: message.text("tool_call_id")?.map(str::to_owned),
+        tool: message.text("name")?.map(ToolId::new),
+        text,
+    })?;
+    list_unread(message, request);
+    Ok(())
+}
+
+fn list_unread(message: &Object<'_, '_>, request: &mut Request) {
+    request.unused.extend(message.others(OF_MESSAGE).map(|field| field.unused(NOT_READ)));
+}
+
+/// Whether a user's name can stand in a header.
+fn is_word(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))
+}
+
+/// A call: nested as the API has it, or flat.
+fn read_call(call: &Field<'_, '_>, request: &mut Request) -> Result<()> {
+    let call = call.object()?;
+    let id = call.text("id")?.map(str::to_owned);
+    if let Some(custom) = call.get("custom") {
+        let custom = custom.object()?;
+        request.past.call(NewCall {
+            path: call.field().path(),
+            id,
+            tool: ToolId::new(custom.required("name")?.text()?),
+            kind: ToolKind::Custom,
+            arguments: custom_arguments(custom.required("input")?.text()?),
+        });
+        return Ok(());
+    }
+    match call.get("function") {
+        Some(function) => read_function(&function.object()?, &call.field(), id, request),
+        None if call.get("name").is_some() => read_function(&call, &call.field(), id, request),
+        None => call.required("function").map(|_| ()),
+    }
+}
+
+fn read_function(
+    function: &Object<'_, '_>,
+    call: &Field<'_, '_>,
+    id: Option<String>,
+    request: &mut Request,
+) -> Result<()> {
+    request.past.call(NewCall {
+        path: call.path(),
+        id,
+        tool: ToolId::new(function.required("name")?.text()?),
+        kind: ToolKind::Function,
+        arguments: read_arguments(function, "arguments")?,
+    });
+    Ok(())
+}

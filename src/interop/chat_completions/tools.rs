@@ -1,0 +1,98 @@
+//! Tools and the choice among them.
+
+use serde_json::Value;
+
+use crate::error::Result;
+use crate::interop::ReadOptions;
+use crate::interop::choice::{Choice, Chosen};
+use crate::interop::field::{Field, Object};
+use crate::interop::options::BuiltinTool;
+use crate::interop::pairs::ToolId;
+use crate::interop::request::Request;
+
+/// Reads the tools, those of the old `functions` too, and the choice among them.
+pub(super) fn read_tools(
+    body: &Object<'_, '_>,
+    options: &ReadOptions,
+    request: &mut Request,
+) -> Result<()> {
+    if let Some(tools) = body.get("tools") {
+        for tool in tools.items()? {
+            read_tool(&tool, options, request)?;
+        }
+    }
+    if let Some(functions) = body.get("functions") {
+        for function in functions.items()? {
+            let function = function.object()?;
+            request.tools.function(&function, "parameters", None, &mut request.unused)?;
+            request.answer.function_call = true;
+        }
+    }
+    if let Some(search) = body.get("web_search_options") {
+        search.object()?;
+        request.tools.served(BuiltinTool::Browser, &search, options, &mut request.unused);
+    }
+    let choice = body.get("tool_choice").or_else(|| body.get("function_call"));
+    if let Some(choice) = choice {
+        request.choice = read_choice(&choice)?;
+    }
+    Ok(())
+}
+
+/// A function, nested or flat, a free-form tool, or a tool that servers run.
+fn read_tool(tool: &Field<'_, '_>, options: &ReadOptions, request: &mut Request) -> Result<()> {
+    let object = tool.object()?;
+    let kind = object.text("type")?;
+    let unused = &mut request.unused;
+    match kind {
+        Some("custom") => {
+            let nested = object.get("custom");
+            let nested = nested.as_ref().map(Field::object).transpose()?;
+            request.tools.custom(nested.as_ref().unwrap_or(&object), None, unused)
+        }
+        None | Some("function") => {
+            let nested = object.get("function");
+            let nested = nested.as_ref().map(Field::object).transpose()?;
+            let function = nested.as_ref().unwrap_or(&object);
+            request.tools.function(function, "parameters", None, unused)
+        }
+        Some("web_search" | "browser_search" | "browser") => {
+            request.tools.served(BuiltinTool::Browser, tool, options, unused);
+            Ok(())
+        }
+        Some("code_interpreter" | "python") => {
+            request.tools.served(BuiltinTool::Python, tool, options, unused);
+            Ok(())
+        }
+        Some(_) => {
+            unused.push(tool.unused("nobody runs tools of this kind here"));
+            Ok(())
+        }
+    }
+}
+
+fn read_choice(choice: &Field<'_, '_>) -> Result<Choice> {
+    if let Value::String(word) = choice.value() {
+        return Choice::word(word).ok_or_else(|| choice.unknown("choice", word));
+    }
+    let object = choice.object()?;
+    if object.text("type")? == Some("allowed_tools") {
+        let nested = object.get("allowed_tools");
+        let nested = nested.as_ref().map(Field::object).transpose()?;
+        let allowed = nested.as_ref().unwrap_or(&object);
+        let tools = allowed.required("tools")?;
+        let tools =
+            tools.items()?.map(|tool| read_chosen(&tool.object()?)).collect::<Result<_>>()?;
+        return Ok(Choice::Allowed { tools, required: allowed.text("mode")? == Some("required") });
+    }
+    read_chosen(&object).map(Choice::Named)
+}
+
+/// `{"type": "function", "function": {"name": ...}}`, or flat as `function_call` has it.
+fn read_chosen(chosen: &Object<'_, '_>) -> Result<Chosen> {
+    let nested = chosen.get("function").or_else(|| chosen.get("custom"));
+    let nested = nested.as_ref().map(Field::object).transpose()?;
+    let named = nested.as_ref().unwrap_or(chosen);
+    let name = named.required("name")?;
+    Ok(Chosen::tool(ToolId::new(name.text()?), &name))
+}

@@ -1,0 +1,41 @@
+//! API requests <-> turns: what the bodies of four APIs mean in harmony, and what sampled tokens
+//! mean in their answers.
+//!
+//! ```text
+//! body --read--> Turn --prompt--> tokens --(engine)--> tokens --Reply--> chunks, response
+//! ```
+//!
+//! * [`chat_completions`], [`responses`], [`anthropic`], [`ollama`]: one module per dialect, whose
+//!   `read` makes a [`Turn`] of a request's body.
+//! * [`Turn`]: the conversation and how to render it, the tools, what was asked of the answer.
+//! * [`ToolNames`]: the names of tools in the API and in harmony, both ways.
+//!
+//! Inside, `field` walks JSON and knows the path of each value, `past` puts what was said into
+//! harmony's order (each result behind its call, which `pairs` finds), `tools` and `choice` read
+//! tools, `content` and `settings` what else dialects share, and `request` makes the turn.
+
+mod body;
+mod carried;
+mod choice;
+mod content;
+mod dialect;
+mod field;
+mod names;
+mod options;
+mod pairs;
+mod past;
+mod request;
+mod settings;
+mod tools;
+mod turn;
+
+pub mod anthropic;
+pub mod chat_completions;
+pub mod ollama;
+pub mod responses;
+
+pub use body::parse_body;
+pub use dialect::Dialect;
+pub use names::{Tool, ToolKind, ToolNames};
+pub use options::{BuiltinTool, Date, NamedToolChoice, ReadOptions, Resolve, Unsupported};
+pub use turn::{AnswerOptions, Sampling, Thoughts, ToolChoice, Turn, Unused};

@@ -1,0 +1,254 @@
+//! The names of tools in the API and in harmony, both ways.
+//!
+//! Harmony calls a tool by a recipient, one word in a message's header: `functions.get_weather`.
+//! Most names can stand there as they are. Those that cannot (blanks, control characters, marker
+//! text), and those that would read as something else (a role, a channel, a built-in tool), get
+//! a spelling that no other tool of the turn has.
+
+use std::collections::{HashMap, HashSet};
+
+use super::pairs::ToolId;
+use crate::chat::{CHANNELS, FUNCTIONS, Role};
+use crate::names;
+
+/// What a tool is in the API.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ToolKind {
+    /// Arguments are a JSON object.
+    Function,
+    /// Responses' and chat's `custom`: the input is free text, which the model writes as
+    /// `{"input": "..."}`.
+    Custom,
+    /// One that the model was trained with, `browser.search` or `python`: declared in the system
+    /// message, and called under this very recipient.
+    Builtin,
+}
+
+/// A tool's name in the API and in harmony.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Tool {
+    /// The name in the API, `get weather`.
+    pub name: String,
+    /// Responses: the namespace that the tool is a member of.
+    pub namespace: Option<String>,
+    /// The recipient of its calls in harmony, `functions.get_weather`.
+    pub recipient: String,
+    /// What it is in the API.
+    pub kind: ToolKind,
+    /// Whether the body declares it. Tools that only calls of the past name are not.
+    pub offered: bool,
+    /// Whether the prompt declares it: no tool is declared when `tool_choice` is `none`.
+    pub declared: bool,
+    /// Whether the client runs it, so that a call of it belongs into the answer. A built-in tool that
+    /// this server runs is the server's business.
+    pub client_runs: bool,
+}
+
+/// The tools of a turn: those that the body declares, and those that its past calls name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ToolNames {
+    tools: Vec<Tool>,
+    by_recipient: HashMap<String, usize>,
+    /// By namespace and name as the API has them.
+    by_name: HashMap<ToolId, usize>,
+}
+
+impl ToolNames {
+    /// All of them, the declared ones first.
+    pub fn iter(&self) -> std::slice::Iter<'_, Tool> {
+        self.tools.iter()
+    }
+
+    /// Whether the model is told of any tool.
+    pub fn any_declared(&self) -> bool {
+        self.tools.iter().any(|tool| tool.declared)
+    }
+
+    /// The recipients of the declared tools: what the parser is given as known tools.
+    pub fn recipients(&self) -> impl Iterator<Item = &str> {
+        self.tools.iter().filter(|tool| tool.declared).map(|tool| tool.recipient.as_str())
+    }
+
+    /// The tool that a recipient means, by its spelling in harmony or in the API, with and without
+    /// `functions.`. `python` and `functions.python` are two tools.
+    pub fn by_recipient(&self, recipient: &str) -> Option<&Tool> {
+        if let Some(&index) = self.by_recipient.get(recipient) {
+            return self.tools.get(index);
+        }
+        let name = match function_name(recipient) {
+            Some(name) => name,
+            None if is_builtin(recipient) => return None,
+            None => recipient,
+        };
+        self.by_name(None, name).filter(|tool| tool.kind != ToolKind::Builtin)
+    }
+
+    /// The tool of a name in the API. The spelling in harmony is accepted, too.
+    pub fn by_name(&self, namespace: Option<&str>, name: &str) -> Option<&Tool> {
+        let id = ToolId { namespace: namespace.map(str::to_owned), name: name.to_owned() };
+        let index = self.by_name.get(&id).or_else(|| {
+            let joined = joined(namespace, name);
+            self.by_recipient.get(&[FUNCTIONS, ".", &joined].concat())
+        })?;
+        self.tools.get(*index)
+    }
+}
+
+impl<'a> IntoIterator for &'a ToolNames {
+    type Item = &'a Tool;
+    type IntoIter = std::slice::Iter<'a, Tool>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+/// A tool before it has a recipient.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Unnamed {
+    pub(super) id: ToolId,
+    pub(super) kind: ToolKind,
+    pub(super) declared: bool,
+    pub(super) client_runs: bool,
+}
+
+/// Gives each tool a recipient: first to those whose names harmony carries, so that nobody takes
+/// theirs, then to the others in their order. Of two tools of one name the first counts. `called`
+/// are those that past calls name; one that is none of the offered, but is spelled like one of them
+/// in harmony, is that one.
+pub(super) fn assign(
+    offered: impl Iterator<Item = Unnamed>,
+    called: impl Iterator<Item = Unnamed>,
+) -> ToolNames {
+    let offered: Vec<_> = offered.collect();
+    let mut assigning = Assigning::default();
+    assigning.reserve(&offered);
+    for tool in offered {
+        assigning.add(tool, true);
+    }
+    let names = &assigning.names;
+    let is_new =
+        |tool: &Unnamed| names.by_name(tool.id.namespace.as_deref(), &tool.id.name).is_none();
+    let called: Vec<_> = called.filter(is_new).collect();
+    assigning.reserve(&called);
+    for tool in called {
+        assigning.add(tool, false);
+    }
+    assigning.names
+}
+
+#[derive(Debug, Default)]
+struct Assigning {
+    names: ToolNames,
+    taken: HashSet<String>,
+    /// The last number tried for a spelling, so that many like names take no quadratic time.
+    counts: HashMap<String, usize>,
+}
+
+impl Assigning {
+    /// Keeps the recipients of names that harmony carries for their tools.
+    fn reserve(&mut self, tools: &[Unnamed]) {
+        self.taken.extend(tools.iter().filter_map(own_recipient));
+    }
+
+    fn add(&mut self, tool: Unnamed, offered: bool) {
+        let Self { names, taken, counts } = self;
+        // A built-in tool that this server runs is none of the API's names.
+        let in_api = tool.kind != ToolKind::Builtin || tool.client_runs;
+        if in_api && names.by_name.contains_key(&tool.id) {
+            return;
+        }
+        let own = own_recipient(&tool).filter(|own| !names.by_recipient.contains_key(own));
+        let recipient = own.unwrap_or_else(|| free(&tool.id, taken, counts));
+        let Unnamed { id, kind, declared, client_runs } = tool;
+        names.by_recipient.insert(recipient.clone(), names.tools.len());
+        if in_api {
+            names.by_name.insert(id.clone(), names.tools.len());
+        }
+        let ToolId { namespace, name } = id;
+        names.tools.push(Tool { name, namespace, recipient, kind, offered, declared, client_runs });
+    }
+}
+
+/// The recipient of a tool whose name harmony carries as it is.
+fn own_recipient(tool: &Unnamed) -> Option<String> {
+    let name = joined(tool.id.namespace.as_deref(), &tool.id.name);
+    match tool.kind {
+        ToolKind::Builtin => Some(name),
+        _ if is_carried(&name) => Some([FUNCTIONS, ".", &name].concat()),
+        _ => None,
+    }
+}
+
+/// A recipient that nobody has: the name with `_` for each character that cannot stand, and a number
+/// if need be.
+fn free(tool: &ToolId, taken: &mut HashSet<String>, counts: &mut HashMap<String, usize>) -> String {
+    let name = joined(tool.namespace.as_deref(), &tool.name);
+    let wanted = [FUNCTIONS, ".", &spelled(&name)].concat();
+    let mut recipient = wanted.clone();
+    let count = counts.entry(wanted.clone()).or_insert(1);
+    while !taken.insert(recipient.clone()) {
+        *count += 1;
+        recipient = format!("{wanted}_{count}");
+    }
+    recipient
+}
+
+fn joined(namespace: Option<&str>, name: &str) -> String {
+    match namespace {
+        Some(namespace) => [namespace, ".", name].concat(),
+        None => name.to_owned(),
+    }
+}
+
+/// The name behind `functions.`.
+pub(super) fn function_name(recipient: &str) -> Option<&str> {
+    recipient.strip_prefix(FUNCTIONS)?.strip_prefix('.')
+}
+
+/// Whether a name can stand behind `functions.` as it is.
+fn is_carried(name: &str) -> bool {
+    !is_word_of_the_format(name)
+        && names::flaw(name).is_none()
+        && !begins_comment(name)
+        && name.chars().all(can_stand)
+}
+
+/// The name in characters that can stand, and never a word of the format.
+fn spelled(name: &str) -> String {
+    if is_builtin(name) && name.contains('.') {
+        return name.replace('.', "_");
+    }
+    if is_word_of_the_format(name) {
+        return [name, "_tool"].concat();
+    }
+    let no_slash = begins_comment(name);
+    let spelled =
+        name.chars().map(|c| if can_stand(c) && !(no_slash && c == '/') { c } else { '_' });
+    let spelled: String = spelled.collect();
+    if spelled.is_empty() { "_".to_owned() } else { spelled }
+}
+
+/// What ends a word of a header or is not seen, what begins something else to lenient parsing, and
+/// what could end the tool's declaration.
+fn can_stand(c: char) -> bool {
+    const STRUCTURE: [char; 14] =
+        ['=', ';', '(', ')', '[', ']', '{', '}', '<', '>', '|', '"', '\'', '`'];
+    !names::is_invisible(c) && !STRUCTURE.contains(&c)
+}
+
+fn begins_comment(name: &str) -> bool {
+    name.contains("//") || name.contains("/*")
+}
+
+fn is_word_of_the_format(name: &str) -> bool {
+    let roles = Role::ALL.map(|role| role.as_str());
+    roles.iter().chain(&CHANNELS).any(|word| word.eq_ignore_ascii_case(name)) || is_builtin(name)
+}
+
+/// The recipients of the tools that the model was trained with, and their namespace.
+pub(super) fn is_builtin(name: &str) -> bool {
+    matches!(name, "python" | "browser" | "browser.search" | "browser.open" | "browser.find")
+}

@@ -1,0 +1,189 @@
+//! What a server decides about reading requests.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::Value;
+
+use crate::RenderConfig;
+
+/// Options of the four `read` functions. The default is what serving wants.
+///
+/// ```
+/// use openai_harmony::interop::{Date, ReadOptions};
+///
+/// let options =
+///     ReadOptions { date: Date::Given("2025-06-28".to_owned()), ..ReadOptions::default() };
+/// assert!(options.builtin_tools.is_empty());
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct ReadOptions {
+    /// The system message's `Current date:`.
+    pub date: Date,
+    /// The system message's identity; `None` writes the model's own. Bodies never set it.
+    pub identity: Option<String>,
+    /// How to render; `None` is [`Turn::default_config`](super::Turn::default_config).
+    pub config: Option<RenderConfig>,
+    /// What was said before the body's first message, in the form of the body's messages: for
+    /// Responses what the server keeps for `previous_response_id`, without its `instructions`.
+    pub history: Vec<Value>,
+    /// Finds the item of an `item_reference` that `history` does not have.
+    pub resolve: Option<Resolve>,
+    /// The tools that the model was trained with and that this server runs. One is declared if
+    /// the body asks for web search or code execution, too.
+    pub builtin_tools: Vec<BuiltinTool>,
+    /// Whether tools are declared although `tool_choice` is `none`, which keeps the prefix that
+    /// engines have cached.
+    pub declare_on_none: bool,
+    /// How a tool that `tool_choice` names is brought about.
+    pub named: NamedToolChoice,
+    /// What becomes of images, audio and files.
+    pub unsupported: Unsupported,
+    /// Whether Anthropic system blocks that begin `x-anthropic-billing-header` are kept.
+    pub keep_billing_header: bool,
+}
+
+/// The date in the system message.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Date {
+    /// Today's, in UTC.
+    #[default]
+    Today,
+    /// This text, which the guide writes `2025-06-28`.
+    Given(String),
+    /// No line with a date.
+    Omitted,
+}
+
+impl Date {
+    /// The text behind `Current date: `, if there is to be one.
+    pub fn text(&self) -> Option<String> {
+        match self {
+            Self::Today => Some(today()),
+            Self::Given(text) => Some(text.clone()),
+            Self::Omitted => None,
+        }
+    }
+}
+
+/// Today's date in UTC as `2025-06-28`.
+fn today() -> String {
+    const SECONDS_OF_A_DAY: u64 = 86_400;
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let (year, month, day) = civil(since.as_secs() / SECONDS_OF_A_DAY);
+    format!("{year:04}-{month:02}-{day:02}")
+}
+
+/// Year, month and day of a count of days since 1970-01-01, in the Gregorian calendar.
+fn civil(mut days: u64) -> (u64, u64, u64) {
+    let is_leap = |year: u64| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
+    let mut year = 1970;
+    loop {
+        let length = if is_leap(year) { 366 } else { 365 };
+        if days < length {
+            break;
+        }
+        days -= length;
+        year += 1;
+    }
+    let february = if is_leap(year) { 29 } else { 28 };
+    let mut month = 1;
+    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
+        if days < length {
+            break;
+        }
+        days -= length;
+        month += 1;
+    }
+    (year, month, days + 1)
+}
+
+/// A tool that the model was trained with (guide, section "Built-in tools").
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum BuiltinTool {
+    /// `browser`: web search.
+    Browser,
+    /// `python`: code execution.
+    Python,
+}
+
+impl BuiltinTool {
+    /// The name of its namespace.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Browser => "browser",
+            Self::Python => "python",
+        }
+    }
+}
+
+/// How a tool that `tool_choice` names is brought about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum NamedToolChoice {
+    /// The prompt ends inside the call's content, so the model can only call it.
+    #[default]
+    Prefill,
+    /// The prompt is as always; a grammar made from
+    /// [`Turn::tool_choice`](super::Turn::tool_choice) sees to it.
+    Grammar,
+}
+
+/// What becomes of content that harmony cannot carry: images, audio, files. In the results of
+/// tools it is always a placeholder, so that one screenshot does not end a session.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Unsupported {
+    /// [`ErrorKind::UnsupportedContent`](crate::ErrorKind::UnsupportedContent) with its path.
+    #[default]
+    Error,
+    /// A text in its place, such as `[image omitted]`.
+    Placeholder,
+}
+
+/// A function from an item's id to the item.
+#[derive(Clone)]
+pub struct Resolve(Arc<Find>);
+
+type Find = dyn Fn(&str) -> Option<Value> + Send + Sync;
+
+impl Resolve {
+    /// Makes one of a closure.
+    pub fn new(find: impl Fn(&str) -> Option<Value> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(find))
+    }
+
+    /// The item of an id.
+    pub(super) fn find(&self, id: &str) -> Option<Value> {
+        (self.0)(id)
+    }
+}
+
+impl fmt::Debug for Resolve {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Resolve")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_counted_by_the_calendar() {
+        let cases = [
+            (0, (1970, 1, 1)),
+            (59, (1970, 3, 1)),
+            (11_016, (2000, 2, 29)),
+            (11_017, (2000, 3, 1)),
+            (20_267, (2025, 6, 28)),
+            (20_453, (2025, 12, 31)),
+            (47_541, (2100, 3, 1)),
+        ];
+        for (days, date) in cases {
+            assert_eq!(civil(days), date);
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! What was said so far, in harmony's order.
+//!
+//! A reader tells what it finds in the order of its API; [`Past`] makes messages of it. Harmony has
+//! no ids for calls, so each result goes directly behind its call: c1 c2 r2 r1 becomes c1 r1 c2 r2.
+
+use super::ToolKind;
+use super::names::ToolNames;
+use super::pairs::{Pairs, ToolId};
+use super::tools::{arguments_in_harmony, call_header};
+use crate::Prefill;
+use crate::chat::{ANALYSIS, Author, COMMENTARY, DeveloperContent, FINAL, Message, Role};
+use crate::error::{ErrorKind, Result};
+
+/// What was said so far.
+#[derive(Debug, Default)]
+pub(super) struct Past {
+    said: Vec<Said>,
+    pairs: Pairs,
+}
+
+#[derive(Debug)]
+enum Said {
+    /// A system or developer message.
+    Instructions(String),
+    User {
+        text: String,
+        name: Option<String>,
+    },
+    Thought(String),
+    Preamble(String),
+    Answer(String),
+    Call(Call),
+}
+
+/// A call of the past, with its result once there is one.
+#[derive(Debug)]
+struct Call {
+    path: String,
+    tool: ToolId,
+    kind: ToolKind,
+    arguments: String,
+    result: Option<String>,
+}
+
+/// A call as a reader finds it.
+#[derive(Debug)]
+pub(super) struct NewCall {
+    /// Where it stands in the body.
+    pub(super) path: String,
+    /// The id that its result names, if it has any.
+    pub(super) id: Option<String>,
+    pub(super) tool: ToolId,
+    pub(super) kind: ToolKind,
+    pub(super) arguments: String,
+}
+
+/// A result as a reader finds it.
+#[derive(Debug)]
+pub(super) struct NewResult {
+    /// Where it stands in the body.
+    pub(super) path: String,
+    /// The id of the call that it answers.
+    pub(super) id: Option<String>,
+    /// The tool that was called.
+    pub(super) tool: Option<ToolId>,
+    pub(super) text: String,
+}
+
+/// The messages of the past.
+pub(super) struct Woven {
+    /// The texts of the leading system and developer messages.
+    pub(super) instructions: Vec<String>,
+    /// What was said behind them.
+    pub(super) messages: Vec<Message>,
+    /// The beginning of the message that the model continues.
+    pub(super) prefill: Option<Prefill>,
+}
+
+impl Past {
+    /// A system or developer message; an empty one says nothing.
+    pub(super) fn instructions(&mut self, text: String) {
+        self.add(text, Said::Instructions);
+        self.pairs.end_group();
+    }
+
+    /// A user's message; an empty one is a turn all the same.
+    pub(super) fn user(&mut self, text: String, name: Option<String>) {
+        self.said.push(Said::User { text, name });
+        self.pairs.end_group();
+    }
+
+    /// A thought of the assistant; an empty one says nothing.
+    pub(super) fn thought(&mut self, text: String) {
+        self.add(text, Said::Thought);
+    }
+
+    /// What the assistant says to the user before it calls tools.
+    pub(super) fn preamble(&mut self, text: String) {
+        self.add(text, Said::Preamble);
+    }
+
+    /// The assistant's answer.
+    pub(super) fn answer(&mut self, text: String) {
+        self.add(text, Said::Answer);
+    }
+
+    fn add(&mut self, text: String, said: impl FnOnce(String) -> Said) {
+        if !text.is_empty() {
+            self.said.push(said(text));
+        }
+    }
+
+    /// The calls that follow are of another message than those before.
+    pub(super) fn end_group(&mut self) {
+        self.pairs.end_group();
+    }
+
+    pub(super) fn call(&mut self, call: NewCall) {
+        let NewCall { path, id, tool, kind, arguments } = call;
+        self.pairs.call(self.said.len(), id, &tool);
+        self.said.push(Said::Call(Call { path, tool, kind, arguments, result: None }));
+    }
+
+    /// Puts a result to the nearest earlier call that it answers.
+    pub(super) fn result(&mut self, result: NewResult) -> Result<()> {
+        let NewResult { path, id, tool, text } = result;
+        let answered = self.pairs.answered(id.as_deref(), tool.as_ref());
+        if let Some(Said::Call(call)) = answered.and_then(|index| self.said.get_mut(index)) {
+            call.result = Some(text);
+            self.pairs.end_group();
+            return Ok(());
+        }
+        let reason = match (&id, &tool) {
+            (Some(id), _) => format!("answers no call: none with the id {id:?} waits for a result"),
+            (None, Some(tool)) => {
+                format!("answers no call: none of {:?} waits for a result", tool.name)
+            }
+            (None, None) => "answers no call: none waits for a result".to_owned(),
+        };
+        Err(ErrorKind::InvalidRequest { path, reason }.into())
+    }
+
+    /// The tools that were called, with the kind that their calls are of.
+    pub(super) fn called(&self) -> impl Iterator<Item = (&ToolId, ToolKind)> {
+        self.said.iter().filter_map(|said| match said {
+            Said::Call(call) => Some((&call.tool, call.kind)),
+            _ => None,
+        })
+    }
+
+    /// The messages. `continue_last`: a last text or thought of the assistant is continued.
+    ///
+    /// # Errors
+    ///
+    /// A call without a result that is not the last thing said.
+    pub(super) fn weave(mut self, names: &ToolNames, continue_last: bool) -> Result<Woven> {
+        self.check_all_answered()?;
+        let prefill = continue_last.then(|| self.take_prefill()).flatten();
+        let is_instructions = |said: &Said| matches!(said, Said::Instructions(_));
+        let lead = self.said.iter().position(|said| !is_instructions(said));
+        let behind = self.said.split_off(lead.unwrap_or(self.said.len()));
+        let instructions = self.said.into_iter().filter_map(|said| match said {
+            Said::Instructions(text) => Some(text),
+            _ => None,
+        });
+        let mut messages = Vec::with_capacity(behind.len() + 2);
+        for said in behind {
+            write(said, names, &mut messages);
+        }
+        Ok(Woven { instructions: instructions.collect(), messages, prefill })
+    }
+
+    fn check_all_answered(&self) -> Result<()> {
+        let unanswered = |said: &Said| matches!(said, Said::Call(call) if call.result.is_none());
+        let end = self.said.iter().rposition(|said| !unanswered(said)).unwrap_or(0);
+        let inside = self.said[..end].iter().find_map(|said| match said {
+            Said::Call(call) if call.result.is_none() => Some(&call.path),
+            _ => None,
+        });
+        let Some(path) = inside else { return Ok(()) };
+        let reason = "this call has no result, and more is said behind it".to_owned();
+        Err(ErrorKind::InvalidRequest { path: path.clone(), reason }.into())
+    }
+
+    fn take_prefill(&mut self) -> Option<Prefill> {
+        let channel = match self.said.last()? {
+            Said::Thought(_) => ANALYSIS,
+            Said::Preamble(_) => COMMENTARY,
+            Said::Answer(_) => FINAL,
+            _ => return None,
+        };
+        let (Said::Thought(text) | Said::Preamble(text) | Said::Answer(text)) = self.said.pop()?
+        else {
+            return None;
+        };
+        Some(Prefill::new().with_channel(channel).with_text(text))
+    }
+}
+
+/// Writes what was said as messages.
+fn write(said: Said, names: &ToolNames, messages: &mut Vec<Message>) {
+    let assistant = |text: String, channel| {
+        Message::from_role_and_content(Role::Assistant, text).with_channel(channel)
+    };
+    messages.push(match said {
+        Said::Instructions(text) => Message::from_role_and_content(
+            Role::Developer,
+            DeveloperContent::new().with_instructions(text),
+        ),
+        Said::User { text, name } => {
+            Message::from_author_and_content(Author { role: Role::User, name }, text)
+        }
+        Said::Thought(text) => assistant(text, ANALYSIS),
+        Said::Preamble(text) => assistant(text, COMMENTARY),
+        Said::Answer(text) => assistant(text, FINAL),
+        Said::Call(call) => return write_call(call, names, messages),
+    });
+}
+
+/// Writes a call, and its result behind it.
+fn write_call(call: Call, names: &ToolNames, messages: &mut Vec<Message>) {
+    let Call { tool, arguments, result, .. } = call;
+    // All tools that were called have names.
+    let Some(tool) = names.by_name(tool.namespace.as_deref(), &tool.name) else { return };
+    let (channel, content_type) = call_header(tool);
+    let text = arguments_in_harmony(tool, arguments);
+    messages.push(
+        Message::from_role_and_content(Role::Assistant, text)
+            .with_channel(channel)
+            .with_recipient(tool.recipient.as_str())
+            .with_content_type(content_type),
+    );
+    if let Some(result) = result {
+        let author = Author::new(Role::Tool, tool.recipient.as_str());
+        messages.push(
+            Message::from_author_and_content(author, result)
+                .with_recipient(Role::Assistant.as_str())
+                .with_channel(channel),
+        );
+    }
+}

@@ -1,0 +1,141 @@
+//! What the readers of all dialects collect, and the turn that it makes.
+
+use super::choice::{self, Choice};
+use super::options::{NamedToolChoice, ReadOptions};
+use super::past::{Past, Woven};
+use super::tools::Declared;
+use super::{AnswerOptions, Dialect, Sampling, ToolChoice, ToolNames, Turn, Unused};
+use crate::AnalysisPolicy;
+use crate::chat::{
+    Conversation, DeveloperContent, Message, ReasoningEffort, ResponseFormat, Role, SystemContent,
+};
+use crate::error::Result;
+use crate::tokenizer::special;
+
+/// What a body says, in no dialect's terms.
+#[derive(Debug)]
+pub(super) struct Request {
+    pub(super) dialect: Dialect,
+    pub(super) past: Past,
+    pub(super) tools: Declared,
+    pub(super) choice: Choice,
+    pub(super) response_format: Option<ResponseFormat>,
+    /// `None` writes no line about reasoning.
+    pub(super) effort: Option<ReasoningEffort>,
+    pub(super) sampling: Sampling,
+    pub(super) stop_strings: Vec<String>,
+    /// Whether a last text or thought of the assistant is continued.
+    pub(super) continue_last: bool,
+    /// Whether the thoughts of completed turns stay.
+    pub(super) keep_thoughts: bool,
+    pub(super) answer: AnswerOptions,
+    pub(super) unused: Vec<Unused>,
+}
+
+impl Request {
+    pub(super) fn new(dialect: Dialect) -> Self {
+        Self {
+            dialect,
+            past: Past::default(),
+            tools: Declared::default(),
+            choice: Choice::default(),
+            response_format: None,
+            effort: Some(ReasoningEffort::Medium),
+            sampling: Sampling::default(),
+            stop_strings: Vec::new(),
+            continue_last: false,
+            keep_thoughts: false,
+            answer: AnswerOptions::default(),
+            unused: Vec::new(),
+        }
+    }
+
+    /// The turn.
+    pub(super) fn into_turn(mut self, options: &ReadOptions) -> Result<Turn> {
+        let declares = options.declare_on_none || !self.choice.is_none();
+        let names = self.tools.names(self.past.called(), declares);
+        let tool_choice = self.choice.resolve(&self.tools, &names, &mut self.unused)?;
+        let Woven { instructions, messages, prefill } =
+            self.past.weave(&names, self.continue_last)?;
+        let by_prefill = matches!(options.named, NamedToolChoice::Prefill);
+        let call = by_prefill.then(|| choice::prefill(&tool_choice, &names)).flatten();
+        let system = system(&self.tools, declares, self.effort, options);
+        let developer =
+            developer(&instructions, self.tools, declares, &names, self.response_format.as_ref());
+        let conversation = [Some(system), developer]
+            .into_iter()
+            .flatten()
+            .chain(messages)
+            .collect::<Conversation>();
+        let mut config = options.config.unwrap_or_else(Turn::default_config);
+        if self.keep_thoughts {
+            config.analysis = AnalysisPolicy::KeepAll;
+        }
+        Ok(Turn {
+            dialect: self.dialect,
+            conversation,
+            config,
+            tools: names,
+            tool_choice,
+            response_format: self.response_format,
+            // A message that the body continues is not also the beginning of a call.
+            prefill: prefill.or(call),
+            stop_token_ids: vec![special::RETURN, special::CALL],
+            stop: vec!["<|return|>".to_owned(), "<|call|>".to_owned()],
+            stop_strings: self.stop_strings,
+            sampling: self.sampling,
+            unused: self.unused,
+            answer: self.answer,
+        })
+    }
+}
+
+/// The system message: identity, date, reasoning, built-in tools.
+fn system(
+    tools: &Declared,
+    declares: bool,
+    effort: Option<ReasoningEffort>,
+    options: &ReadOptions,
+) -> Message {
+    let mut system = SystemContent::new();
+    if let Some(identity) = &options.identity {
+        system = system.with_model_identity(identity.as_str());
+    }
+    system.reasoning_effort = effort;
+    system.conversation_start_date = options.date.text();
+    if declares {
+        system = tools.write_builtin(system);
+    }
+    Message::from_role_and_content(Role::System, system)
+}
+
+/// The first developer message, if it has anything to say: instructions, tools, response format.
+fn developer(
+    instructions: &[String],
+    tools: Declared,
+    declares: bool,
+    names: &ToolNames,
+    format: Option<&ResponseFormat>,
+) -> Option<Message> {
+    let mut developer = DeveloperContent::new();
+    if !instructions.is_empty() {
+        developer = developer.with_instructions(instructions.join("\n\n"));
+    }
+    if declares && let Some(functions) = tools.functions(names) {
+        developer = developer.with_tools(functions);
+    }
+    developer.response_formats.extend(format.cloned());
+    (developer != DeveloperContent::new())
+        .then(|| Message::from_role_and_content(Role::Developer, developer))
+}
+
+impl ToolChoice {
+    /// Whether the model may call a tool at all.
+    pub fn allows_calls(&self) -> bool {
+        match self {
+            Self::None => false,
+            Self::Allowed { recipients, .. } => !recipients.is_empty(),
+            Self::Auto | Self::Required | Self::Named { .. } => true,
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! Items: what was said so far.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use super::read::NOT_READ;
+use super::tools::{kind_of_call, read_tool_id, read_tools};
+use crate::error::Result;
+use crate::interop::carried::carried_thought;
+use crate::interop::content::{Carrying, Texts, read_content};
+use crate::interop::field::{Field, Object};
+use crate::interop::options::Resolve;
+use crate::interop::past::{NewCall, NewResult};
+use crate::interop::request::Request;
+use crate::interop::settings::{read_effort, read_response_format};
+use crate::interop::tools::{custom_arguments, read_arguments};
+use crate::interop::{ReadOptions, ToolKind};
+
+/// What items of each type may have; what is not read has no meaning to the model.
+const OF_ITEM: &[&str] = &[
+    "type",
+    "id",
+    "role",
+    "content",
+    "status",
+    "phase",
+    "summary",
+    "encrypted_content",
+    "call_id",
+    "name",
+    "namespace",
+    "arguments",
+    "input",
+    "output",
+    "caller",
+    "tools",
+    "reasoning",
+    "text",
+];
+
+/// Reads items, those of the history first.
+pub(super) struct Items<'o> {
+    options: &'o ReadOptions,
+    /// The ids of the history's items.
+    ids: HashSet<&'o str>,
+    carrying: Carrying,
+}
+
+impl<'o> Items<'o> {
+    /// Reads the history and the body's `input`.
+    pub(super) fn read(
+        body: &Object<'_, '_>,
+        options: &'o ReadOptions,
+        request: &mut Request,
+    ) -> Result<()> {
+        let id = |item: &'o Value| item.get("id")?.as_str();
+        let reader = Self {
+            options,
+            ids: options.history.iter().filter_map(id).collect(),
+            carrying: Carrying::message(options.unsupported),
+        };
+        let input = body.get("input");
+        let said = input.as_ref().filter(|input| !input.value().is_string());
+        let items = said.map(|input| input.items().map(Iterator::collect::<Vec<_>>)).transpose()?;
+        let items = items.unwrap_or_default();
+        let names: Vec<_> = (0..options.history.len()).map(|at| format!("history[{at}]")).collect();
+        let history = names.iter().zip(&options.history);
+        let history = history.map(|(name, item)| Field::root(name, item));
+        let mut all = history.collect::<Result<Vec<_>>>()?;
+        all.extend(items);
+        let calls_follow = calls_follow(&all);
+        for (item, call_follows) in all.iter().zip(calls_follow) {
+            reader.item(item, call_follows, request)?;
+        }
+        match input.as_ref().and_then(|input| input.value().as_str()) {
+            Some(text) => request.past.user(text.to_owned(), None),
+            None => request.continue_last = all.last().is_some_and(is_unfinished),
+        }
+        Ok(())
+    }
+
+    fn item(&self, field: &Field<'_, '_>, call_follows: bool, request: &mut Request) -> Result<()> {
+        let item = field.object()?;
+        let kind = item_type(field.value());
+        let read = match kind {
+            Some("message") => self.message(&item, call_follows, request),
+            Some("reasoning") => self.reasoning(&item, request),
+            Some("function_call" | "custom_tool_call") => read_call(&item, request),
+            Some("function_call_output" | "custom_tool_call_output") => read_result(&item, request),
+            Some("item_reference") => return self.reference(&item, call_follows, request),
+            Some("additional_tools" | "tool_search_output") => {
+                read_tools(&item.required("tools")?, self.options, request)
+            }
+            Some("configuration_update") => read_update(&item, request),
+            Some(kind) if is_of_servers(kind) => {
+                request.unused.push(field.unused("nobody reads items of this type here"));
+                return Ok(());
+            }
+            Some(kind) => return Err(item.required("type")?.unknown("type of an item", kind)),
+            None => item.required("type").map(|_| ()),
+        };
+        read?;
+        request.unused.extend(item.others(OF_ITEM).map(|field| field.unused(NOT_READ)));
+        Ok(())
+    }
+
+    fn message(
+        &self,
+        item: &Object<'_, '_>,
+        call_follows: bool,
+        request: &mut Request,
+    ) -> Result<()> {
+        let role = item.required("role")?;
+        let content = item.required("content")?;
+        match role.text()? {
+            "system" | "developer" => {
+                let text = read_content(&content, self.carrying)?;
+                request.past.instructions(text);
+            }
+            "user" => request.past.user(read_content(&content, self.carrying)?, None),
+            "assistant" => {
+                let text = if content.is_null() {
+                    String::new()
+                } else {
+                    read_content(&content, self.carrying)?
+                };
+                let phase = item.get("phase");
+                match phase.as_ref().map(Field::text).transpose()? {
+                    Some("final_answer") => request.past.answer(text),
+                    None if !call_follows => request.past.answer(text),
+                    Some("commentary") | None => request.past.preamble(text),
+                    Some(other) => {
+                        return Err(phase.unwrap_or(role).unknown("phase", other));
+                    }
+                }
+            }
+            other => return Err(role.unknown("role", other)),
+        }
+        Ok(())
+    }
+
+    /// The thought is in `content`, else in this library's own `encrypted_content`.
+    fn reasoning(&self, item: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+        let mut texts = Texts::default();
+        if let Some(content) = item.get("content") {
+            texts.add(&read_content(&content, self.carrying)?);
+        }
+        let text = texts.into_text();
+        if !text.is_empty() {
+            request.past.thought(text);
+            return Ok(());
+        }
+        let carried = item.text("encrypted_content")?;
+        match carried.map(carried_thought) {
+            Some(Some(thought)) => request.past.thought(thought),
+            Some(None) => {
+                let field = item.required("encrypted_content")?;
+                request.unused.push(field.unused("another server wrote it"));
+            }
+            None => {
+                let summary =
+                    item.get("summary").filter(|summary| summary.value() != &empty_list());
+                let unused = summary.map(|field| field.unused("a summary is not the thought"));
+                request.unused.extend(unused);
+            }
+        }
+        Ok(())
+    }
+
+    /// An item of the history is said already; another is found by `resolve`. Thoughts that nobody
+    /// finds are dropped.
+    fn reference(
+        &self,
+        item: &Object<'_, '_>,
+        call_follows: bool,
+        request: &mut Request,
+    ) -> Result<()> {
+        let id = item.required("id")?;
+        let text = id.text()?;
+        if self.ids.contains(text) {
+            return Ok(());
+        }
+        let Some(found) = self.options.resolve.as_ref().and_then(|find| Resolve::find(find, text))
+        else {
+            if text.starts_with("rs_") {
+                request.unused.push(item.field().unused("the thought is not kept"));
+                return Ok(());
+            }
+            return Err(id.invalid(format!("no item with the id {text:?} is kept")));
+        };
+        let path = item.field().path();
+        let found = Field::root(&path, &found)?;
+        if item_type(found.value()) == Some("item_reference") {
+            return Err(id.invalid("the item that is kept is a reference itself"));
+        }
+        self.item(&found, call_follows, request)
+    }
+}
+
+fn empty_list() -> Value {
+    Value::Array(Vec::new())
+}
+
+/// The type of an item; messages may leave it out, and so may references.
+fn item_type(item: &Value) -> Option<&str> {
+    match item.get("type").filter(|kind| !kind.is_null()) {
+        Some(kind) => kind.as_str(),
+        None if item.get("role").is_some() => Some("message"),
+        None if item.get("id").is_some() => Some("item_reference"),
+        None => None,
+    }
+}
+
+/// Of each item, whether a call of the same turn follows it.
+fn calls_follow(items: &[Field<'_, '_>]) -> Vec<bool> {
+    let mut follows = vec![false; items.len()];
+    let mut call_follows = false;
+    for (follows, item) in follows.iter_mut().zip(items).rev() {
+        *follows = call_follows;
+        match item_type(item.value()) {
+            Some("function_call" | "custom_tool_call") => call_follows = true,
+            Some("message") if item.value().get("role") != Some(&"assistant".into()) => {
+                call_follows = false;
+            }
+            _ => {}
+        }
+    }
+    follows
+}
+
+/// Whether the assistant was cut off in an item.
+fn is_unfinished(item: &Field<'_, '_>) -> bool {
+    let status = item.value().get("status").and_then(Value::as_str);
+    matches!(status, Some("incomplete" | "in_progress"))
+}
+
+fn read_call(item: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+    item.required("name")?.text()?;
+    let Some(tool) = read_tool_id(item)? else { return Ok(()) };
+    let kind = kind_of_call(item_type(item.field().value()).unwrap_or_default());
+    let arguments = match kind {
+        ToolKind::Custom => custom_arguments(item.required("input")?.text()?),
+        _ => read_arguments(item, "arguments")?,
+    };
+    let id = item.text("call_id")?.map(str::to_owned);
+    request.past.call(NewCall { path: item.field().path(), id, tool, kind, arguments });
+    Ok(())
+}
+
+fn read_result(item: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+    let text = match item.get("output") {
+        Some(output) => read_content(&output, Carrying::result())?,
+        None => String::new(),
+    };
+    request.past.result(NewResult {
+        path: item.field().path(),
+        id: item.text("call_id")?.map(str::to_owned),
+        tool: read_tool_id(item)?,
+        text,
+    })
+}
+
+/// Effort and format from here on.
+fn read_update(item: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+    if let Some(reasoning) = item.get("reasoning") {
+        let reasoning = reasoning.object()?;
+        if let Some(effort) = reasoning.get("effort") {
+            request.effort = Some(read_effort(&effort, &mut request.unused));
+        }
+    }
+    if let Some(text) = item.get("text") {
+        let text = text.object()?;
+        if let Some(format) = text.get("format") {
+            request.response_format = read_response_format(&format)?;
+        }
+    }
+    Ok(())
+}
+
+/// The types of items about tools and services that servers run.
+fn is_of_servers(kind: &str) -> bool {
+    const KINDS: &[&str] = &[
+        "file_search_call",
+        "computer_call",
+        "computer_call_output",
+        "web_search_call",
+        "image_generation_call",
+        "code_interpreter_call",
+        "local_shell_call",
+        "local_shell_call_output",
+        "shell_call",
+        "shell_call_output",
+        "apply_patch_call",
+        "apply_patch_call_output",
+        "mcp_list_tools",
+        "mcp_approval_request",
+        "mcp_approval_response",
+        "mcp_call",
+        "tool_search_call",
+        "compaction",
+        "compaction_trigger",
+        "program",
+        "program_output",
+    ];
+    KINDS.contains(&kind)
+}

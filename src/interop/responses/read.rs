@@ -1,0 +1,175 @@
+//! A request's body -> a turn.
+
+use serde_json::Value;
+
+use super::items::Items;
+use super::tools::{read_choice, read_tools};
+use crate::error::Result;
+use crate::interop::field::{Field, Object};
+use crate::interop::request::Request;
+use crate::interop::settings::{
+    read_count, read_effort, read_penalties, read_response_format, read_sampling, read_stop,
+    refuse_logprobs,
+};
+use crate::interop::{Dialect, ReadOptions, Turn};
+
+/// The fields of a body that are read or that the response repeats; any other is listed in
+/// [`Turn::unused`].
+const FIELDS: &[&str] = &[
+    "model",
+    "input",
+    "instructions",
+    "tools",
+    "tool_choice",
+    "text",
+    "reasoning",
+    "temperature",
+    "top_p",
+    "top_k",
+    "min_p",
+    "max_output_tokens",
+    "seed",
+    "presence_penalty",
+    "frequency_penalty",
+    "stop",
+    "stream",
+    "stream_options",
+    "include",
+    "previous_response_id",
+    "logprobs",
+    "top_logprobs",
+];
+
+/// The fields that the response repeats.
+const REPEATED: &[&str] = &[
+    "background",
+    "conversation",
+    "frequency_penalty",
+    "instructions",
+    "max_output_tokens",
+    "max_tool_calls",
+    "metadata",
+    "parallel_tool_calls",
+    "presence_penalty",
+    "previous_response_id",
+    "prompt",
+    "prompt_cache_key",
+    "prompt_cache_retention",
+    "reasoning",
+    "safety_identifier",
+    "service_tier",
+    "store",
+    "temperature",
+    "text",
+    "tool_choice",
+    "tools",
+    "top_logprobs",
+    "top_p",
+    "truncation",
+    "user",
+];
+
+pub(super) const NOT_READ: &str = "it means nothing to the model";
+
+/// Reads the body of a request for a response. [`ReadOptions::history`] is what the server keeps for
+/// its `previous_response_id`.
+///
+/// # Errors
+///
+/// [`ErrorKind::InvalidRequest`](crate::ErrorKind::InvalidRequest) with the path of what is not as the
+/// API says, [`ErrorKind::UnsupportedContent`](crate::ErrorKind::UnsupportedContent) with that of
+/// what harmony cannot carry.
+///
+/// # Example
+///
+/// ```
+/// use openai_harmony::interop::{ReadOptions, responses};
+/// use serde_json::json;
+///
+/// let body = json!({"input": "What is 2 + 2?", "reasoning": {"effort": "high"}});
+/// let turn = responses::read(&body, &ReadOptions::default())?;
+/// assert_eq!(turn.conversation.messages.len(), 2);
+/// # Ok::<(), openai_harmony::Error>(())
+/// ```
+pub fn read(body: &Value, options: &ReadOptions) -> Result<Turn> {
+    let root = Field::root("", body)?;
+    let body = root.object()?;
+    let mut request = Request::new(Dialect::Responses);
+    request.past.instructions(body.text("instructions")?.unwrap_or_default().to_owned());
+    if let Some(tools) = body.get("tools") {
+        read_tools(&tools, options, &mut request)?;
+    }
+    read_settings(&body, &mut request)?;
+    Items::read(&body, options, &mut request)?;
+    if let Some(choice) = body.get("tool_choice") {
+        request.choice = read_choice(&choice)?;
+    }
+    read_answer(&body, &mut request)?;
+    list_unused(&body, options, &mut request);
+    request.into_turn(options)
+}
+
+fn list_unused(body: &Object<'_, '_>, options: &ReadOptions, request: &mut Request) {
+    let others = body.others(FIELDS);
+    let unused = others.filter(|field| !field.key().is_some_and(|key| REPEATED.contains(&key)));
+    request.unused.extend(unused.map(|field| field.unused(NOT_READ)));
+    if let Some(prompt) = body.get("prompt") {
+        request.unused.push(prompt.unused("no prompts are kept here"));
+    }
+    for key in ["previous_response_id", "conversation"] {
+        if let Some(id) = body.get(key).filter(|_| options.history.is_empty()) {
+            request.unused.push(id.unused("the server gave no history"));
+        }
+    }
+}
+
+fn read_settings(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+    if let Some(reasoning) = body.get("reasoning") {
+        let reasoning = reasoning.object()?;
+        if let Some(effort) = reasoning.get("effort") {
+            request.effort = Some(read_effort(&effort, &mut request.unused));
+        }
+        request.keep_thoughts = reasoning.text("context")? == Some("all_turns");
+        let others = reasoning.others(&["effort", "context"]);
+        request.unused.extend(others.map(|field| field.unused(NOT_READ)));
+    }
+    if let Some(text) = body.get("text") {
+        let text = text.object()?;
+        if let Some(format) = text.get("format") {
+            request.response_format = read_response_format(&format)?;
+        }
+        request.unused.extend(text.others(&["format"]).map(|field| field.unused(NOT_READ)));
+    }
+    if let Some(stop) = body.get("stop") {
+        request.stop_strings = read_stop(&stop, &mut request.unused)?;
+    }
+    read_sampling(body, &mut request.sampling)?;
+    read_penalties(body, &mut request.sampling)?;
+    let most = body.get("max_output_tokens");
+    request.sampling.max_tokens = most.map(|most| read_count(&most)).transpose()?;
+    refuse_logprobs(body)
+}
+
+fn read_answer(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+    request.answer.stream = body.bool("stream")?.unwrap_or(false);
+    if let Some(stream) = body.get("stream_options") {
+        let others = stream.object()?;
+        request.unused.extend(others.others(&[]).map(|field| field.unused(NOT_READ)));
+    }
+    if let Some(include) = body.get("include") {
+        for included in include.items()? {
+            match included.text()? {
+                "reasoning.encrypted_content" => request.answer.encrypted_thoughts = true,
+                "message.output_text.logprobs" => {
+                    return Err(
+                        included.unsupported("log probabilities, which the answer does not have")
+                    );
+                }
+                _ => request.unused.push(included.unused("no answer has it")),
+            }
+        }
+    }
+    let repeated = body.map().iter().filter(|(key, _)| REPEATED.contains(&key.as_str()));
+    request.answer.repeated.extend(repeated.map(|(key, value)| (key.clone(), value.clone())));
+    Ok(())
+}

@@ -1,0 +1,133 @@
+//! Tools and the choice among them.
+
+use serde_json::Value;
+
+use super::read::NOT_READ;
+use crate::error::Result;
+use crate::interop::choice::{Choice, Chosen};
+use crate::interop::field::{Field, Object};
+use crate::interop::options::BuiltinTool;
+use crate::interop::pairs::ToolId;
+use crate::interop::request::Request;
+use crate::interop::{ReadOptions, ToolKind};
+
+/// Reads a list of tools.
+pub(super) fn read_tools(
+    tools: &Field<'_, '_>,
+    options: &ReadOptions,
+    request: &mut Request,
+) -> Result<()> {
+    tools.items()?.try_for_each(|tool| read_tool(&tool, options, request))
+}
+
+fn read_tool(tool: &Field<'_, '_>, options: &ReadOptions, request: &mut Request) -> Result<()> {
+    let object = tool.object()?;
+    let kind = object.required("type")?.text()?;
+    if kind == "namespace" {
+        return read_namespace(&object, request);
+    }
+    if read_own(kind, &object, None, request)? {
+        return Ok(());
+    }
+    match served(kind) {
+        Some(builtin) => request.tools.served(builtin, tool, options, &mut request.unused),
+        None => request.unused.push(tool.unused("nobody runs tools of this kind here")),
+    }
+    Ok(())
+}
+
+/// Reads a tool that the client runs; `false` if it is none.
+fn read_own(
+    kind: &str,
+    tool: &Object<'_, '_>,
+    namespace: Option<&str>,
+    request: &mut Request,
+) -> Result<bool> {
+    let unused = &mut request.unused;
+    match kind {
+        "function" => {
+            // Some clients nest it as chat does.
+            let nested = tool.get("function");
+            let nested = nested.as_ref().map(Field::object).transpose()?;
+            let function = nested.as_ref().unwrap_or(tool);
+            request.tools.function(function, "parameters", namespace, unused)?;
+        }
+        "custom" => request.tools.custom(tool, namespace, unused)?,
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+/// The members of a namespace are tools like any other, under both names.
+fn read_namespace(namespace: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+    let name = namespace.required("name")?;
+    let text = name.text()?;
+    if text.is_empty() {
+        return Err(name.invalid("a namespace needs a name"));
+    }
+    request.tools.namespace(text, namespace.text("description")?.unwrap_or_default());
+    let tools = namespace.required("tools")?;
+    for tool in tools.items()? {
+        let object = tool.object()?;
+        let kind = object.text("type")?.unwrap_or("function");
+        if !read_own(kind, &object, Some(text), request)? {
+            request.unused.push(tool.unused("nobody runs tools of this kind here"));
+        }
+    }
+    request.unused.extend(
+        namespace
+            .others(&["type", "name", "description", "tools"])
+            .map(|field| field.unused(NOT_READ)),
+    );
+    Ok(())
+}
+
+/// The built-in tool that a kind of tools asks for.
+fn served(kind: &str) -> Option<BuiltinTool> {
+    match kind {
+        "browser_search" | "browser" => Some(BuiltinTool::Browser),
+        "code_interpreter" | "python" => Some(BuiltinTool::Python),
+        _ if kind.starts_with("web_search") => Some(BuiltinTool::Browser),
+        _ => None,
+    }
+}
+
+/// Reads `tool_choice`.
+pub(super) fn read_choice(choice: &Field<'_, '_>) -> Result<Choice> {
+    if let Value::String(word) = choice.value() {
+        return Choice::word(word).ok_or_else(|| choice.unknown("choice", word));
+    }
+    let object = choice.object()?;
+    if object.text("type")? != Some("allowed_tools") {
+        return read_chosen(&object).map(Choice::Named);
+    }
+    let tools = object.required("tools")?;
+    let tools = tools.items()?.map(|tool| read_chosen(&tool.object()?)).collect::<Result<_>>()?;
+    Ok(Choice::Allowed { tools, required: object.text("mode")? == Some("required") })
+}
+
+fn read_chosen(chosen: &Object<'_, '_>) -> Result<Chosen> {
+    let kind = chosen.required("type")?;
+    let word = kind.text()?;
+    if !matches!(word, "function" | "custom") {
+        return Ok(Chosen::served(served(word), &kind));
+    }
+    let nested = chosen.get("function");
+    let nested = nested.as_ref().map(Field::object).transpose()?;
+    let named = nested.as_ref().unwrap_or(chosen);
+    let name = named.required("name")?;
+    let namespace = chosen.text("namespace")?.map(str::to_owned);
+    Ok(Chosen::tool(ToolId { namespace, name: name.text()?.to_owned() }, &name))
+}
+
+/// The tool of a call or of its result.
+pub(super) fn read_tool_id(item: &Object<'_, '_>) -> Result<Option<ToolId>> {
+    let Some(name) = item.text("name")? else { return Ok(None) };
+    let namespace = item.text("namespace")?.map(str::to_owned);
+    Ok(Some(ToolId { namespace, name: name.to_owned() }))
+}
+
+/// The kind of a call's item.
+pub(super) fn kind_of_call(item: &str) -> ToolKind {
+    if item == "custom_tool_call" { ToolKind::Custom } else { ToolKind::Function }
+}

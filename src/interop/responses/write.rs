@@ -1,0 +1,1 @@
+//! Sampled tokens -> the answer.

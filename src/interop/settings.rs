@@ -1,0 +1,175 @@
+//! What all dialects say in much the same way: sampling, effort, stop strings, response formats.
+
+use serde_json::{Value, json};
+
+use super::field::{Field, Object};
+use super::{Sampling, Unused};
+use crate::chat::{ReasoningEffort, ResponseFormat};
+use crate::error::Result;
+
+/// The effort that a word means; more and less than the model knows are its most and its least.
+pub(super) fn read_effort(field: &Field<'_, '_>, unused: &mut Vec<Unused>) -> ReasoningEffort {
+    match field.value().as_str().unwrap_or_default().to_ascii_lowercase().as_str() {
+        "none" | "minimal" | "low" => ReasoningEffort::Low,
+        "medium" => ReasoningEffort::Medium,
+        "high" | "xhigh" | "max" | "ultra" => ReasoningEffort::High,
+        _ => {
+            unused.push(field.unused("no effort that the model knows"));
+            ReasoningEffort::Medium
+        }
+    }
+}
+
+/// A format without a name of its own.
+const UNNAMED: &str = "response";
+
+/// A response format under its name.
+pub(super) fn response_format(
+    name: Option<&str>,
+    schema: Value,
+    description: Option<&str>,
+) -> ResponseFormat {
+    ResponseFormat {
+        name: name.unwrap_or(UNNAMED).to_owned(),
+        description: description.map(str::to_owned),
+        schema,
+    }
+}
+
+/// Any JSON object.
+pub(super) fn any_object() -> ResponseFormat {
+    response_format(None, json!({"type": "object"}), None)
+}
+
+/// Reads `{"type": ...}`: `text`, `json_object`, or `json_schema`, whose fields stand in the object
+/// or, as chat has it, in a member `json_schema`.
+pub(super) fn read_response_format(format: &Field<'_, '_>) -> Result<Option<ResponseFormat>> {
+    let format = format.object()?;
+    let kind = format.required("type")?;
+    match kind.text()? {
+        "text" => return Ok(None),
+        "json_object" => return Ok(Some(any_object())),
+        "json_schema" => {}
+        other => return Err(kind.unknown("response format", other)),
+    }
+    let nested = format.get("json_schema");
+    let nested = nested.as_ref().map(Field::object).transpose()?;
+    let described = nested.as_ref().unwrap_or(&format);
+    let name = described.get("name");
+    let name = name.as_ref().map(read_format_name).transpose()?;
+    let schema = match described.get("schema") {
+        Some(schema) => read_format_schema(&schema)?,
+        None => json!({}),
+    };
+    Ok(Some(response_format(name, schema, described.text("description")?)))
+}
+
+fn read_format_name<'v>(name: &Field<'v, '_>) -> Result<&'v str> {
+    let text = name.text()?;
+    if text.trim().is_empty() {
+        return Err(name.invalid("a response format needs a name"));
+    }
+    if text.contains(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}', '\u{0B}', '\u{0C}']) {
+        return Err(name.invalid("the name of a response format is one line"));
+    }
+    Ok(text)
+}
+
+/// A schema of an answer; JSON Schema allows `true` for anything, too.
+pub(super) fn read_format_schema(schema: &Field<'_, '_>) -> Result<Value> {
+    match schema.value() {
+        value @ (Value::Object(_) | Value::Bool(_)) => Ok(value.clone()),
+        _ => Err(schema.expected("a schema")),
+    }
+}
+
+/// Stop strings: one, or a list.
+pub(super) fn read_stop(stop: &Field<'_, '_>, unused: &mut Vec<Unused>) -> Result<Vec<String>> {
+    let mut strings = Vec::new();
+    let mut add = |field: &Field<'_, '_>| -> Result<()> {
+        match field.text()? {
+            "" => unused.push(field.unused("an empty text stops nothing")),
+            text => strings.push(text.to_owned()),
+        }
+        Ok(())
+    };
+    if stop.value().is_string() {
+        add(stop)?;
+    } else {
+        stop.items()?.try_for_each(|item| add(&item))?;
+    }
+    Ok(strings)
+}
+
+/// Reads the fields of sampling that chat, Responses and Anthropic have under the same names.
+pub(super) fn read_sampling(body: &Object<'_, '_>, sampling: &mut Sampling) -> Result<()> {
+    if let Some(value) = read_within(body, "temperature", 0.0, None)? {
+        sampling.temperature = value;
+    }
+    if let Some(value) = read_within(body, "top_p", 0.0, Some(1.0))? {
+        sampling.top_p = value;
+    }
+    if let Some(value) = read_within(body, "min_p", 0.0, Some(1.0))? {
+        sampling.min_p = value;
+    }
+    if let Some(top_k) = body.get("top_k") {
+        sampling.top_k = read_top_k(&top_k)?;
+    }
+    Ok(())
+}
+
+/// 0 and -1 are off.
+fn read_top_k(top_k: &Field<'_, '_>) -> Result<u64> {
+    let value = top_k.integer()?;
+    if value < -1 {
+        return Err(top_k.invalid("expected a whole number from -1 on"));
+    }
+    Ok(u64::try_from(value).unwrap_or(0))
+}
+
+/// Reads the fields of sampling that chat and Ollama have under the same names.
+pub(super) fn read_penalties(body: &Object<'_, '_>, sampling: &mut Sampling) -> Result<()> {
+    sampling.presence_penalty = body.number("presence_penalty")?;
+    sampling.frequency_penalty = body.number("frequency_penalty")?;
+    sampling.seed = body.get("seed").map(|seed| seed.integer()).transpose()?;
+    Ok(())
+}
+
+/// A count of at least one.
+pub(super) fn read_count(field: &Field<'_, '_>) -> Result<u64> {
+    let count = field.integer()?;
+    u64::try_from(count)
+        .ok()
+        .filter(|&count| count > 0)
+        .ok_or_else(|| field.invalid(format!("expected a whole number from 1 on, got {count}")))
+}
+
+fn read_within(
+    body: &Object<'_, '_>,
+    key: &str,
+    least: f64,
+    most: Option<f64>,
+) -> Result<Option<f64>> {
+    let Some(field) = body.get(key) else { return Ok(None) };
+    let value = field.number()?;
+    if value >= least && most.is_none_or(|most| value <= most) {
+        return Ok(Some(value));
+    }
+    let end = most.map_or_else(|| "on".to_owned(), |most| format!("to {most}"));
+    Err(field.invalid(format!("expected a number from {least} {end}, got {value}")))
+}
+
+/// Refuses to promise log probabilities, which `Reply.feed` does not take.
+pub(super) fn refuse_logprobs(body: &Object<'_, '_>) -> Result<()> {
+    const WHAT: &str = "log probabilities, which the answer does not have";
+    if let Some(logprobs) = body.get("logprobs") {
+        // Some clients give a count.
+        if !matches!(logprobs.value(), Value::Bool(false)) && logprobs.value() != &json!(0) {
+            return Err(logprobs.unsupported(WHAT));
+        }
+    }
+    match body.get("top_logprobs") {
+        Some(count) if count.integer()? > 0 => Err(count.unsupported(WHAT)),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,293 @@
+//! Tools as harmony declares and calls them.
+
+use std::collections::{BTreeSet, HashSet};
+
+use serde_json::{Map, Value, json};
+
+use super::field::{Field, Object};
+use super::names::{self, Tool, ToolNames, Unnamed};
+use super::options::{BuiltinTool, ReadOptions};
+use super::pairs::ToolId;
+use super::{ToolKind, Unused};
+use crate::chat::{
+    ANALYSIS, COMMENTARY, FUNCTIONS, SystemContent, ToolDescription, ToolNamespaceConfig,
+};
+use crate::error::Result;
+
+/// The content type of arguments that are JSON.
+const JSON: &str = "<|constrain|>json";
+
+/// The content type of code for `python`, as the model writes it.
+const CODE: &str = "code";
+
+/// The only argument of a tool that takes free text.
+pub(super) const INPUT: &str = "input";
+
+/// The recipient of the notebook.
+pub(super) const PYTHON: &str = "python";
+
+/// The tools that a body declares.
+#[derive(Debug, Default)]
+pub(super) struct Declared {
+    tools: Vec<DeclaredTool>,
+    seen: HashSet<ToolId>,
+    /// Lines about namespaces, `crm: Customer records.`
+    namespaces: Vec<String>,
+    /// The built-in tools that this server runs and the body asks for.
+    served: Vec<BuiltinTool>,
+    /// The recipients of the built-in tools that the client runs.
+    of_client: BTreeSet<String>,
+}
+
+/// A tool that a body declares.
+#[derive(Debug)]
+struct DeclaredTool {
+    id: ToolId,
+    kind: ToolKind,
+    description: Option<String>,
+    parameters: Option<Value>,
+}
+
+impl Declared {
+    /// Reads a function: an object with `name` and, maybe, `description` and a schema under
+    /// `schema`.
+    pub(super) fn function(
+        &mut self,
+        function: &Object<'_, '_>,
+        schema: &str,
+        namespace: Option<&str>,
+        unused: &mut Vec<Unused>,
+    ) -> Result<()> {
+        let id = read_name(function, namespace)?;
+        let description = function.text("description")?.map(str::to_owned);
+        let parameters = function.get(schema).map(|schema| read_schema(&schema)).transpose()?;
+        let parameters = parameters.flatten();
+        let tool = DeclaredTool { id, kind: ToolKind::Function, description, parameters };
+        self.add(tool, &function.field(), unused);
+        Ok(())
+    }
+
+    /// Reads a tool that takes free text: `format` is what the text has to be like.
+    pub(super) fn custom(
+        &mut self,
+        custom: &Object<'_, '_>,
+        namespace: Option<&str>,
+        unused: &mut Vec<Unused>,
+    ) -> Result<()> {
+        let id = read_name(custom, namespace)?;
+        let mut description = custom.text("description")?.unwrap_or_default().to_owned();
+        if let Some(format) = custom.get("format") {
+            write_grammar(&format.object()?, &mut description)?;
+        }
+        let description = Some(description).filter(|text| !text.is_empty());
+        let parameters = json!({
+            "type": "object",
+            "properties": {INPUT: {"type": "string"}},
+            "required": [INPUT],
+        });
+        let parameters = Some(parameters);
+        let tool = DeclaredTool { id, kind: ToolKind::Custom, description, parameters };
+        self.add(tool, &custom.field(), unused);
+        Ok(())
+    }
+
+    fn add(&mut self, tool: DeclaredTool, field: &Field<'_, '_>, unused: &mut Vec<Unused>) {
+        if self.seen.insert(tool.id.clone()) {
+            self.tools.push(tool);
+        } else {
+            unused.push(field.unused("an earlier tool has this name"));
+        }
+    }
+
+    /// What the members of a namespace have in common.
+    pub(super) fn namespace(&mut self, name: &str, description: &str) {
+        if !description.is_empty() {
+            self.namespaces.push(format!("{name}: {description}"));
+        }
+    }
+
+    /// A tool of a server's own, which is declared if this server runs it.
+    pub(super) fn served(
+        &mut self,
+        tool: BuiltinTool,
+        field: &Field<'_, '_>,
+        options: &ReadOptions,
+        unused: &mut Vec<Unused>,
+    ) {
+        if !options.builtin_tools.contains(&tool) {
+            unused.push(field.unused("this server does not run the tool"));
+        } else if !self.served.contains(&tool) {
+            self.served.push(tool);
+        }
+    }
+
+    /// A built-in tool that the client runs, by its recipient.
+    pub(super) fn of_client(&mut self, recipient: &str) {
+        self.of_client.insert(recipient.to_owned());
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.tools.is_empty() && self.served.is_empty() && self.of_client.is_empty()
+    }
+
+    /// Gives all tools their names: those declared, then those that past calls name.
+    pub(super) fn names<'a>(
+        &self,
+        called: impl Iterator<Item = (&'a ToolId, ToolKind)>,
+        declared: bool,
+    ) -> ToolNames {
+        let builtin = |name: &str, client_runs| Unnamed {
+            id: ToolId::new(name),
+            kind: ToolKind::Builtin,
+            declared,
+            client_runs,
+        };
+        let of_client = self.of_client.iter().map(|name| builtin(name, true));
+        let served =
+            self.served.iter().flat_map(|tool| recipients(*tool)).map(|name| builtin(name, false));
+        let functions = self.tools.iter().map(|tool| Unnamed {
+            id: tool.id.clone(),
+            kind: tool.kind,
+            declared,
+            client_runs: true,
+        });
+        let called = called.map(|(id, kind)| Unnamed {
+            id: id.clone(),
+            kind,
+            declared: false,
+            client_runs: true,
+        });
+        names::assign(of_client.chain(functions).chain(served), called)
+    }
+
+    /// The namespace `functions` as the developer message declares it.
+    pub(super) fn functions(self, names: &ToolNames) -> Option<ToolNamespaceConfig> {
+        if self.tools.is_empty() {
+            return None;
+        }
+        let describe = |tool: DeclaredTool| {
+            let DeclaredTool { id, description, parameters, .. } = tool;
+            let recipient = names.by_name(id.namespace.as_deref(), &id.name)?.recipient.as_str();
+            let name = names::function_name(recipient)?.to_owned();
+            Some(ToolDescription { name, description, parameters })
+        };
+        let description = Some(self.namespaces.join("\n")).filter(|text| !text.is_empty());
+        let tools = self.tools.into_iter().filter_map(describe);
+        Some(ToolNamespaceConfig::new(FUNCTIONS, description, tools.collect()))
+    }
+
+    /// Declares the built-in tools in the system message.
+    pub(super) fn write_builtin(&self, mut system: SystemContent) -> SystemContent {
+        let browser = BuiltinTool::Browser.as_str();
+        let is_declared = |name: &str| self.of_client.contains(&[browser, ".", name].concat());
+        if self.served.contains(&BuiltinTool::Browser) {
+            system = system.with_browser_tool();
+        } else if ToolNamespaceConfig::browser().tools.iter().any(|tool| is_declared(&tool.name)) {
+            let mut namespace = ToolNamespaceConfig::browser();
+            namespace.tools.retain(|tool| is_declared(&tool.name));
+            system = system.with_tools(namespace);
+        }
+        if self.served.contains(&BuiltinTool::Python) || self.of_client.contains(PYTHON) {
+            system = system.with_python_tool();
+        }
+        system
+    }
+}
+
+/// The recipients of a built-in tool's calls.
+fn recipients(tool: BuiltinTool) -> &'static [&'static str] {
+    match tool {
+        BuiltinTool::Browser => &["browser.search", "browser.open", "browser.find"],
+        BuiltinTool::Python => &[PYTHON],
+    }
+}
+
+fn read_name(tool: &Object<'_, '_>, namespace: Option<&str>) -> Result<ToolId> {
+    let field = tool.required("name")?;
+    let name = field.text()?;
+    if name.is_empty() {
+        return Err(field.invalid("a tool needs a name"));
+    }
+    Ok(ToolId { namespace: namespace.map(str::to_owned), name: name.to_owned() })
+}
+
+/// A schema of arguments; `None` if there are none, which the guide declares as `() => any`.
+fn read_schema(schema: &Field<'_, '_>) -> Result<Option<Value>> {
+    let object = schema.object()?;
+    Ok((!takes_nothing(object.map())).then(|| schema.value().clone()))
+}
+
+fn takes_nothing(schema: &Map<String, Value>) -> bool {
+    let is_empty = |value: &Value| match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        _ => false,
+    };
+    schema.iter().all(|(key, value)| match key.as_str() {
+        "type" => value == "object",
+        "properties" | "required" | "additionalProperties" => is_empty(value),
+        "$schema" | "title" | "strict" => true,
+        _ => value.is_null(),
+    })
+}
+
+/// What the text of a free-form tool has to be like, as part of the tool's description. Chat nests
+/// the grammar, Responses does not.
+fn write_grammar(format: &Object<'_, '_>, description: &mut String) -> Result<()> {
+    let kind = format.required("type")?;
+    match kind.text()? {
+        "text" => return Ok(()),
+        "grammar" => {}
+        other => return Err(kind.unknown("format", other)),
+    }
+    let nested = format.get("grammar");
+    let grammar = nested.as_ref().map(Field::object).transpose()?;
+    let grammar = grammar.as_ref().unwrap_or(format);
+    let definition = grammar.required("definition")?.text()?;
+    let syntax = grammar.text("syntax")?.unwrap_or("lark");
+    if !description.is_empty() {
+        description.push('\n');
+    }
+    description.extend(["The input follows this grammar (", syntax, "):\n", definition]);
+    Ok(())
+}
+
+/// The channel and the content type of a tool's calls (guide, sections "Receiving tool calls" and
+/// "Built-in tools").
+pub(super) fn call_header(tool: &Tool) -> (&'static str, &'static str) {
+    match (tool.kind, tool.recipient.as_str()) {
+        (ToolKind::Builtin, PYTHON) => (ANALYSIS, CODE),
+        (ToolKind::Builtin, _) => (ANALYSIS, JSON),
+        _ => (COMMENTARY, JSON),
+    }
+}
+
+/// The text of a call's content. `python` takes code: the only text of its arguments, if that is all
+/// they are.
+pub(super) fn arguments_in_harmony(tool: &Tool, arguments: String) -> String {
+    if tool.kind != ToolKind::Builtin || tool.recipient != PYTHON {
+        return arguments;
+    }
+    let object: Option<Map<String, Value>> = serde_json::from_str(&arguments).ok();
+    let mut values = object.iter().flat_map(Map::values);
+    match (values.next(), values.next()) {
+        (Some(Value::String(code)), None) => code.clone(),
+        _ => arguments,
+    }
+}
+
+/// A call's arguments: text byte for byte, an object as compact JSON.
+pub(super) fn read_arguments(call: &Object<'_, '_>, key: &str) -> Result<String> {
+    let Some(arguments) = call.get(key) else { return Ok("{}".to_owned()) };
+    match arguments.value() {
+        Value::String(text) => Ok(text.clone()),
+        object @ Value::Object(_) => Ok(object.to_string()),
+        _ => Err(arguments.expected("a text or an object")),
+    }
+}
+
+/// The arguments of a free-form tool's call.
+pub(super) fn custom_arguments(input: &str) -> String {
+    json!({INPUT: input}).to_string()
+}

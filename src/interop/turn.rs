@@ -1,0 +1,185 @@
+//! A turn: everything that a request says, ready to be rendered, sampled and answered.
+
+use serde_json::{Map, Value};
+
+use super::{Dialect, ToolNames};
+use crate::chat::{Conversation, ResponseFormat, Role};
+use crate::error::Result;
+use crate::tokenizer::Rank;
+use crate::{
+    AnalysisPolicy, Ending, HarmonyEncoding, HeaderStyle, Prefill, RenderConfig, ToolSchemaStyle,
+};
+
+/// What a request means in harmony.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Turn {
+    /// The API that the request was written in, and the answer will be.
+    pub dialect: Dialect,
+    /// The messages, the system message first. What [`prefill`](Self::prefill) continues is not
+    /// among them.
+    pub conversation: Conversation,
+    /// How to render them.
+    pub config: RenderConfig,
+    /// The names of the tools, in the API and in harmony.
+    pub tools: ToolNames,
+    /// Which of the tools may or must be called.
+    pub tool_choice: ToolChoice,
+    /// The schema that the answer is to follow; it is in the developer message, too.
+    pub response_format: Option<ResponseFormat>,
+    /// The beginning of the assistant's message that the model continues.
+    pub prefill: Option<Prefill>,
+    /// The tokens at which the engine stops: `<|return|>`, `<|call|>`.
+    pub stop_token_ids: Vec<u32>,
+    /// Their names, for engines that stop at text.
+    pub stop: Vec<String>,
+    /// The body's own stop strings. They act on visible text only, so they are the reply's business
+    /// and not the engine's.
+    pub stop_strings: Vec<String>,
+    /// How to sample: the body's values, else those recommended for gpt-oss.
+    pub sampling: Sampling,
+    /// What the body has and nothing used.
+    pub unused: Vec<Unused>,
+    /// What the body asks of the answer's form.
+    pub answer: AnswerOptions,
+}
+
+impl Turn {
+    /// How turns are rendered unless the server says otherwise: the thoughts of completed turns are
+    /// dropped, recipients stand in the channel as the guide and the model write them, tools'
+    /// schemas are written in full, header fields are checked.
+    pub fn default_config() -> RenderConfig {
+        RenderConfig::new()
+            .with_analysis(AnalysisPolicy::DropCompletedTurns)
+            .with_header_style(HeaderStyle::RecipientInChannel)
+            .with_tool_schema(ToolSchemaStyle::Full)
+            .with_validate(true)
+    }
+
+    /// The tokens to sample from: the conversation and the beginning of the assistant's message.
+    ///
+    /// # Errors
+    ///
+    /// A schema that cannot be rendered. What else can be wrong with a request, reading it has
+    /// found.
+    pub fn prompt(&self, encoding: &HarmonyEncoding) -> Result<Vec<Rank>> {
+        let ending = match &self.prefill {
+            Some(prefill) => Ending::Prefill(Role::Assistant, prefill),
+            None => Ending::Completion(Role::Assistant),
+        };
+        encoding.render_conversation_with(&self.conversation, ending, &self.config)
+    }
+}
+
+/// Which tools may or must be called. Tools are named by their recipients in harmony.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ToolChoice {
+    /// The model decides.
+    #[default]
+    Auto,
+    /// None: a call that is sampled all the same is content.
+    None,
+    /// Any tool, but at least one.
+    Required,
+    /// This tool.
+    Named {
+        /// The tool's recipient, `functions.get_weather`.
+        recipient: String,
+    },
+    /// Some of the tools.
+    Allowed {
+        /// The tools' recipients.
+        recipients: Vec<String>,
+        /// Whether one of them must be called.
+        required: bool,
+    },
+}
+
+/// How to sample: what the body says, else what is recommended for gpt-oss. Values that engines
+/// have a default of their own for are `None` unless the body says something.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Sampling {
+    /// 1.0 unless the body says otherwise.
+    pub temperature: f64,
+    /// 1.0 unless the body says otherwise.
+    pub top_p: f64,
+    /// 0, which is off, unless the body says otherwise.
+    pub top_k: u64,
+    /// 0.0, which is off, unless the body says otherwise.
+    pub min_p: f64,
+    /// The most tokens to sample, thoughts included.
+    pub max_tokens: Option<u64>,
+    /// How many answers, of `n`.
+    pub n: u64,
+    /// Makes sampling repeatable.
+    pub seed: Option<i64>,
+    /// As in the body.
+    pub presence_penalty: Option<f64>,
+    /// As in the body.
+    pub frequency_penalty: Option<f64>,
+    /// As in the body: `repetition_penalty`, Ollama's `repeat_penalty`.
+    pub repetition_penalty: Option<f64>,
+    /// Token ids and what is added to their logits.
+    pub logit_bias: Vec<(u32, f64)>,
+}
+
+impl Default for Sampling {
+    fn default() -> Self {
+        Self {
+            temperature: 1.0,
+            top_p: 1.0,
+            top_k: 0,
+            min_p: 0.0,
+            max_tokens: None,
+            n: 1,
+            seed: None,
+            presence_penalty: None,
+            frequency_penalty: None,
+            repetition_penalty: None,
+            logit_bias: Vec::new(),
+        }
+    }
+}
+
+/// Something in the body that nothing used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unused {
+    /// Where it stands: `tools[2]`, `messages[0].name`.
+    pub path: String,
+    /// Why nothing used it.
+    pub reason: &'static str,
+}
+
+/// What the body asks of the answer's form.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of some request")]
+#[non_exhaustive]
+pub struct AnswerOptions {
+    /// Whether the answer is to be streamed. Ollama's default is that it is.
+    pub stream: bool,
+    /// Chat: `stream_options.include_usage`, a last chunk with the usage.
+    pub include_usage: bool,
+    /// Whether thoughts are shown.
+    pub thoughts: Thoughts,
+    /// Responses: reasoning items carry `encrypted_content`, since `include` asks for it.
+    pub encrypted_thoughts: bool,
+    /// Chat: tools came as `functions`, so a call is answered as `function_call`.
+    pub function_call: bool,
+    /// Responses: the fields of the request that the response repeats, as they were given, such as
+    /// `instructions`, `metadata`, `tools`, `tool_choice`, `parallel_tool_calls`.
+    pub repeated: Map<String, Value>,
+}
+
+/// Whether thoughts are shown in the answer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Thoughts {
+    /// With their text.
+    #[default]
+    Shown,
+    /// As blocks with an empty text and a signature: Anthropic's `display: omitted`.
+    Omitted,
+    /// Not at all: Anthropic without `thinking`, Ollama's `think: false`.
+    Hidden,
+}

@@ -1,0 +1,257 @@
+//! Random bodies of requests, and what reading any body must keep to. The fuzz targets and the
+//! property tests share it.
+
+use openai_harmony::interop::{ReadOptions, Turn, Unsupported};
+use openai_harmony::{ErrorKind, HarmonyEncodingName, Result, load_harmony_encoding};
+use serde_json::{Map, Value};
+
+/// A function that reads a body.
+pub(super) type Read = fn(&Value, &ReadOptions) -> Result<Turn>;
+
+/// Names of members, those of all dialects.
+const KEYS: &[&str] = &[
+    "role",
+    "type",
+    "content",
+    "text",
+    "messages",
+    "input",
+    "tools",
+    "name",
+    "arguments",
+    "function",
+    "tool_calls",
+    "tool_call_id",
+    "id",
+    "call_id",
+    "tool_use_id",
+    "tool_name",
+    "output",
+    "thinking",
+    "reasoning",
+    "reasoning_content",
+    "signature",
+    "encrypted_content",
+    "summary",
+    "status",
+    "phase",
+    "namespace",
+    "custom",
+    "format",
+    "definition",
+    "syntax",
+    "grammar",
+    "parameters",
+    "input_schema",
+    "description",
+    "properties",
+    "tool_choice",
+    "mode",
+    "allowed_tools",
+    "response_format",
+    "json_schema",
+    "schema",
+    "system",
+    "instructions",
+    "source",
+    "data",
+    "image_url",
+    "images",
+    "is_error",
+    "thinking",
+    "budget_tokens",
+    "display",
+    "effort",
+    "output_config",
+    "think",
+    "options",
+    "stop",
+    "stream",
+    "functions",
+    "function_call",
+    "prefix",
+    "history",
+    "max_tokens",
+    "temperature",
+    "top_k",
+    "n",
+    "logit_bias",
+    "seed",
+    "include",
+    "clear_at",
+    "web_search_options",
+];
+
+/// Texts that mean something somewhere, and some that try to.
+const WORDS: &[&str] = &[
+    "user",
+    "assistant",
+    "system",
+    "developer",
+    "tool",
+    "function",
+    "text",
+    "message",
+    "reasoning",
+    "function_call",
+    "function_call_output",
+    "custom_tool_call",
+    "custom_tool_call_output",
+    "item_reference",
+    "namespace",
+    "custom",
+    "web_search",
+    "code_interpreter",
+    "python",
+    "browser.search",
+    "f",
+    "get weather",
+    "get_weather",
+    "functions.f",
+    "a",
+    "b",
+    "thinking",
+    "redacted_thinking",
+    "tool_use",
+    "tool_result",
+    "image",
+    "document",
+    "content",
+    "auto",
+    "none",
+    "required",
+    "any",
+    "json_object",
+    "json_schema",
+    "json",
+    "grammar",
+    "lark",
+    "high",
+    "incomplete",
+    "commentary",
+    "final_answer",
+    "enabled",
+    "adaptive",
+    "input_text",
+    "output_text",
+    "refusal",
+    "allowed_tools",
+    "{}",
+    "{\"a\":1}",
+    "",
+    "<|end|><|start|>",
+    "to=functions.f",
+    "\u{200b}",
+    "5",
+    "harmony-thought-1.VA",
+    "next_user_message",
+    "additional_tools",
+    "configuration_update",
+];
+
+/// A body from random bytes: any bytes give one, and small changes give small changes.
+pub(super) fn body(bytes: &[u8]) -> Value {
+    let mut bytes = bytes.iter().copied();
+    let mut body = object(&mut bytes, 0);
+    // Most bodies that say something have a list here.
+    for key in ["messages", "input"] {
+        body.insert(key.to_owned(), Value::Array(list(&mut bytes, 1)));
+    }
+    Value::Object(body)
+}
+
+fn value(bytes: &mut impl Iterator<Item = u8>, depth: usize) -> Value {
+    let kind = bytes.next().unwrap_or(0);
+    match kind % 8 {
+        _ if depth > 6 => word(kind),
+        0..=2 => word(bytes.next().unwrap_or(0)),
+        3 | 4 => Value::Object(object(bytes, depth + 1)),
+        5 => Value::Array(list(bytes, depth + 1)),
+        6 => Value::from(i64::from(bytes.next().unwrap_or(0)) - 3),
+        _ => {
+            [Value::Null, true.into(), false.into(), 0.5.into()][usize::from(kind / 8 % 4)].clone()
+        }
+    }
+}
+
+fn word(byte: u8) -> Value {
+    WORDS[usize::from(byte) % WORDS.len()].into()
+}
+
+fn object(bytes: &mut impl Iterator<Item = u8>, depth: usize) -> Map<String, Value> {
+    let count = bytes.next().unwrap_or(0) % 6;
+    let mut map = Map::new();
+    for _ in 0..count {
+        let key = KEYS[usize::from(bytes.next().unwrap_or(0)) % KEYS.len()];
+        let member = value(bytes, depth);
+        map.insert(key.to_owned(), member);
+    }
+    map
+}
+
+fn list(bytes: &mut impl Iterator<Item = u8>, depth: usize) -> Vec<Value> {
+    let count = bytes.next().unwrap_or(0) % 5;
+    (0..count).map(|_| value(bytes, depth)).collect()
+}
+
+/// A body gives a turn, or an error of the request whose path leads to something in it; a turn's
+/// prompt is rendered, unless a schema cannot be; and placeholders take nothing away.
+pub(super) fn any_body_is_read_or_refused(read: Read, body: &Value) {
+    let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap();
+    match read(body, &ReadOptions::default()) {
+        Ok(turn) => {
+            match turn.prompt(&encoding) {
+                Ok(prompt) => assert_eq!(prompt.first(), Some(&200_006)),
+                Err(error) => {
+                    assert!(
+                        matches!(error.kind(), ErrorKind::InvalidSchema { .. }),
+                        "{error}: {body}"
+                    );
+                }
+            }
+            for tool in &turn.tools {
+                let found = turn.tools.by_recipient(&tool.recipient);
+                assert_eq!(found, Some(tool), "{body}");
+            }
+            for unused in &turn.unused {
+                assert!(find(body, &unused.path).is_some(), "{}: {body}", unused.path);
+            }
+        }
+        Err(error) => match error.kind() {
+            ErrorKind::InvalidRequest { path, reason } => {
+                let path = match reason.as_str() {
+                    "is missing" => parent(path),
+                    _ => path,
+                };
+                assert!(find(body, path).is_some(), "{error}: {body}");
+            }
+            ErrorKind::UnsupportedContent { path, .. } => {
+                assert!(find(body, path).is_some(), "{error}: {body}");
+            }
+            _ => panic!("{error}: {body}"),
+        },
+    }
+    is_survived(read, body);
+}
+
+/// Reading ends, whatever comes of it, with placeholders as well.
+pub(super) fn is_survived(read: Read, body: &Value) {
+    let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap();
+    for unsupported in [Unsupported::Error, Unsupported::Placeholder] {
+        let options = ReadOptions { unsupported, ..ReadOptions::default() };
+        drop(read(body, &options).and_then(|turn| turn.prompt(&encoding)));
+    }
+}
+
+fn parent(path: &str) -> &str {
+    path.rfind('.').map_or("", |dot| &path[..dot])
+}
+
+/// What a path leads to. The keys of these bodies have no dots and no brackets.
+fn find<'v>(body: &'v Value, path: &str) -> Option<&'v Value> {
+    let steps = path.split(['.', '[']).filter(|step| !step.is_empty());
+    steps.into_iter().try_fold(body, |value, step| match step.strip_suffix(']') {
+        Some(index) => value.get(index.parse::<usize>().ok()?),
+        None => value.get(step),
+    })
+}

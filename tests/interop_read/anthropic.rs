@@ -1,0 +1,261 @@
+use openai_harmony::ErrorKind;
+use openai_harmony::interop::{ReadOptions, Thoughts, Unsupported};
+use serde_json::{Value, json};
+
+use super::{ANTHROPIC, error, options, prompt, said, system, turn, unused};
+
+fn read(messages: Value) -> openai_harmony::interop::Turn {
+    turn(ANTHROPIC, json!({"messages": messages}))
+}
+
+#[test]
+fn system_texts_are_instructions() {
+    let plain = turn(ANTHROPIC, json!({"system": "Be brief.", "messages": []}));
+    assert_eq!(said(&plain), "<|start|>developer<|message|># Instructions\n\nBe brief.<|end|>");
+    let blocks = turn(
+        ANTHROPIC,
+        json!({
+            "system": [
+                {"type": "text", "text": "x-anthropic-billing-header: cc_version=1; cch=2"},
+                {"type": "text", "text": "One.", "cache_control": {"type": "ephemeral"}},
+                {"type": "text", "text": "Two."},
+            ],
+            "messages": [
+                {"role": "system", "content": "Three."},
+                {"role": "user", "content": "A"},
+                {"role": "system", "content": [{"type": "text", "text": "Four."}]},
+            ],
+        }),
+    );
+    assert_eq!(
+        said(&blocks),
+        "<|start|>developer<|message|># Instructions\n\nOne.\n\nTwo.\n\nThree.<|end|>\
+         <|start|>user<|message|>A<|end|>\
+         <|start|>developer<|message|># Instructions\n\nFour.<|end|>"
+    );
+    assert_eq!(unused(&blocks), ["system[0]"]);
+    let keep = ReadOptions { keep_billing_header: true, ..options() };
+    let body = json!({"system": [{"type": "text", "text": "x-anthropic-billing-header: 1"}], "messages": []});
+    assert!(prompt(&ANTHROPIC(&body, &keep).unwrap()).contains("x-anthropic-billing-header"));
+}
+
+#[test]
+fn a_system_message_is_cleared_at_the_next_user_message() {
+    let messages = |last: &str| {
+        json!([
+            {"role": "user", "content": "A"},
+            {"role": "system", "clear_at": "next_user_message", "content": "Now."},
+            {"role": last, "content": "B"},
+        ])
+    };
+    assert!(!said(&read(messages("user"))).contains("Now."));
+    assert!(said(&read(messages("assistant"))).contains("Now."));
+}
+
+#[test]
+fn an_assistant_message_is_thought_preamble_call() {
+    let turn = read(json!([
+        {"role": "user", "content": [{"type": "text", "text": "Rain?"}]},
+        {"role": "assistant", "content": [
+            {"type": "thinking", "thinking": "Look.", "signature": "x"},
+            {"type": "text", "text": "I look."},
+            {"type": "tool_use", "id": "a", "name": "look", "input": {"x": [1]}},
+            {"type": "tool_use", "id": "b", "name": "look", "input": {}},
+        ]},
+        {"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "b", "content": [{"type": "text", "text": "dry"}]},
+            {"type": "tool_result", "tool_use_id": "a", "content": "wet"},
+            {"type": "text", "text": "And?"},
+        ]},
+    ]));
+    assert_eq!(
+        said(&turn),
+        "<|start|>user<|message|>Rain?<|end|>\
+         <|start|>assistant<|channel|>analysis<|message|>Look.<|end|>\
+         <|start|>assistant<|channel|>commentary<|message|>I look.<|end|>\
+         <|start|>assistant<|channel|>commentary to=functions.look <|constrain|>json<|message|>\
+         {\"x\":[1]}<|call|>\
+         <|start|>functions.look to=assistant<|channel|>commentary<|message|>wet<|end|>\
+         <|start|>assistant<|channel|>commentary to=functions.look <|constrain|>json<|message|>\
+         {}<|call|>\
+         <|start|>functions.look to=assistant<|channel|>commentary<|message|>dry<|end|>\
+         <|start|>user<|message|>And?<|end|>"
+    );
+}
+
+#[test]
+fn thoughts_of_other_servers_without_text_are_listed() {
+    let turn = read(json!([
+        {"role": "user", "content": "A"},
+        {"role": "assistant", "content": [
+            {"type": "thinking", "thinking": "", "signature": "Eq8B"},
+            {"type": "redacted_thinking", "data": "Ew8B"},
+            {"type": "thinking", "thinking": "", "signature": "harmony-thought-1.TG9vay4"},
+            {"type": "text", "text": "B"},
+        ]},
+    ]));
+    assert_eq!(unused(&turn), ["messages[1].content[0].signature", "messages[1].content[1].data"]);
+    assert!(prompt(&turn).contains("analysis<|message|>Look.<|end|>"), "{}", prompt(&turn));
+}
+
+#[test]
+fn results_say_that_they_are_errors() {
+    let result = |result: Value| {
+        let turn = read(json!([
+            {"role": "user", "content": "A"},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}]},
+            {"role": "user", "content": [result]},
+        ]));
+        let text = said(&turn);
+        text.rsplit_once("<|message|>").unwrap().1.trim_end_matches("<|end|>").to_owned()
+    };
+    let block = |content: Value, is_error: bool| json!({"type": "tool_result", "tool_use_id": "a", "content": content, "is_error": is_error});
+    assert_eq!(result(block(json!("no file"), true)), "Error: no file");
+    assert_eq!(result(block(json!("error: no file"), true)), "error: no file");
+    assert_eq!(result(block(json!(null), true)), "Error");
+    assert_eq!(result(block(json!("fine"), false)), "fine");
+    assert_eq!(result(json!({"type": "tool_result", "tool_use_id": "a"})), "");
+    let image =
+        json!([{"type": "text", "text": "x"}, {"type": "image", "source": {"type": "base64"}}]);
+    assert_eq!(result(block(image, false)), "x\n\n[image omitted]");
+    assert_eq!(result(block(json!([{"type": "tool_reference", "tool_name": "g"}]), false)), "g");
+}
+
+#[test]
+fn documents_and_search_results_that_are_text_are_text() {
+    let text = |block: Value| said(&read(json!([{"role": "user", "content": [block]}])));
+    let document = json!({"type": "document", "title": "T", "context": "C", "citations": {"enabled": true},
+        "source": {"type": "text", "media_type": "text/plain", "data": "D"}});
+    assert_eq!(text(document), "<|start|>user<|message|>T\n\nC\n\nD<|end|>");
+    let blocks = json!({"type": "document", "source": {"type": "content", "content": [{"type": "text", "text": "D"}]}});
+    assert_eq!(text(blocks), "<|start|>user<|message|>D<|end|>");
+    let search = json!({"type": "search_result", "title": "T", "source": "https://a", "content": [{"type": "text", "text": "D"}]});
+    assert_eq!(text(search), "<|start|>user<|message|>T\n\nhttps://a\n\nD<|end|>");
+}
+
+#[test]
+fn what_cannot_be_carried_is_an_error_with_its_path() {
+    let cases = [
+        (json!({"type": "image", "source": {"type": "url", "url": "https://a"}}), "image"),
+        (json!({"type": "document", "source": {"type": "base64", "data": ""}}), "document"),
+    ];
+    for (block, content) in cases {
+        let body = json!({"messages": [{"role": "user", "content": [block]}]});
+        let path = "messages[0].content[0].source".to_owned();
+        let kind = ErrorKind::UnsupportedContent { path, content: content.to_owned() };
+        assert_eq!(error(ANTHROPIC, body.clone()).kind(), &kind);
+        let placeholder = ReadOptions { unsupported: Unsupported::Placeholder, ..options() };
+        let text = said(&ANTHROPIC(&body, &placeholder).unwrap());
+        assert_eq!(text, format!("<|start|>user<|message|>[{content} omitted]<|end|>"));
+    }
+}
+
+#[test]
+fn blocks_of_servers_are_listed() {
+    let turn = read(json!([
+        {"role": "user", "content": "A"},
+        {"role": "assistant", "content": [
+            {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}},
+            {"type": "web_search_tool_result", "tool_use_id": "s", "content": []},
+            {"type": "text", "text": "B"},
+        ]},
+        {"role": "user", "content": "C"},
+    ]));
+    assert_eq!(unused(&turn), ["messages[1].content[0]", "messages[1].content[1]"]);
+    assert!(said(&turn).contains("final<|message|>B<|end|>"));
+}
+
+#[test]
+fn effort_counts_before_the_budget() {
+    let cases = [
+        (json!({}), "medium"),
+        (json!({"thinking": {"type": "disabled"}}), "low"),
+        (json!({"thinking": {"type": "adaptive"}}), "medium"),
+        (json!({"thinking": {"type": "enabled", "budget_tokens": 2047}}), "low"),
+        (json!({"thinking": {"type": "enabled", "budget_tokens": 2048}}), "medium"),
+        (json!({"thinking": {"type": "enabled", "budget_tokens": 16383}}), "medium"),
+        (json!({"thinking": {"type": "enabled", "budget_tokens": 16384}}), "high"),
+        (
+            json!({"thinking": {"type": "enabled", "budget_tokens": 1024}, "output_config": {"effort": "max"}}),
+            "high",
+        ),
+    ];
+    for (mut body, effort) in cases {
+        body["messages"] = json!([]);
+        let turn = turn(ANTHROPIC, body.clone());
+        assert!(system(&turn).contains(&format!("Reasoning: {effort}\n")), "{body}");
+    }
+}
+
+#[test]
+fn thoughts_are_shown_if_thinking_asks_for_them() {
+    let cases = [
+        (json!({}), Thoughts::Hidden),
+        (json!({"type": "disabled"}), Thoughts::Hidden),
+        (json!({"type": "enabled", "budget_tokens": 5000}), Thoughts::Shown),
+        (json!({"type": "adaptive", "display": "summarized"}), Thoughts::Shown),
+        (json!({"type": "adaptive", "display": "omitted"}), Thoughts::Omitted),
+    ];
+    for (thinking, thoughts) in cases {
+        let mut body = json!({"messages": []});
+        if thinking != json!({}) {
+            body["thinking"] = thinking.clone();
+        }
+        assert_eq!(turn(ANTHROPIC, body).answer.thoughts, thoughts, "{thinking}");
+    }
+}
+
+#[test]
+fn formats_are_read_from_both_fields() {
+    let schema = json!({"type": "object"});
+    let format = json!({"type": "json_schema", "schema": schema});
+    for body in [
+        json!({"messages": [], "output_config": {"format": format}}),
+        json!({"messages": [], "output_format": format}),
+    ] {
+        let turn = turn(ANTHROPIC, body);
+        assert!(said(&turn).contains("## response\n\n{\"type\":\"object\"}"));
+        assert_eq!(turn.response_format.unwrap().schema, schema);
+    }
+}
+
+#[test]
+fn sampling_and_what_is_left() {
+    let turn = turn(
+        ANTHROPIC,
+        json!({
+            "model": "m", "max_tokens": 9, "temperature": 0.5, "top_p": 0.9, "top_k": 40,
+            "stop_sequences": ["a", "b"], "stream": true, "metadata": {"user_id": "u"},
+            "service_tier": "auto", "cache_control": {"type": "ephemeral"}, "messages": [],
+        }),
+    );
+    assert_eq!(turn.sampling.max_tokens, Some(9));
+    assert_eq!(
+        (turn.sampling.temperature, turn.sampling.top_p, turn.sampling.top_k),
+        (0.5, 0.9, 40)
+    );
+    assert_eq!(turn.stop_strings, ["a", "b"]);
+    assert!(turn.answer.stream);
+    assert_eq!(unused(&turn), ["metadata", "service_tier"]);
+}
+
+#[test]
+fn a_last_assistant_message_is_continued() {
+    let turn = read(json!([
+        {"role": "user", "content": "A"},
+        {"role": "assistant", "content": [{"type": "thinking", "thinking": "T", "signature": ""}, {"type": "text", "text": "It is"}]},
+    ]));
+    assert!(prompt(&turn).ends_with(
+        "analysis<|message|>T<|end|><|start|>assistant<|channel|>final<|message|>It is"
+    ));
+    let thought = read(json!([
+        {"role": "user", "content": "A"},
+        {"role": "assistant", "content": [{"type": "thinking", "thinking": "T", "signature": ""}]},
+    ]));
+    assert!(prompt(&thought).ends_with("<|start|>assistant<|channel|>analysis<|message|>T"));
+    let call = read(json!([
+        {"role": "user", "content": "A"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}]},
+    ]));
+    assert!(prompt(&call).ends_with("{}<|call|><|start|>assistant"));
+}

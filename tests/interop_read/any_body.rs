@@ -1,0 +1,37 @@
+//! Any JSON at all: a turn, or an error of the request.
+
+use proptest::prelude::*;
+use serde_json::Value;
+
+use super::ALL;
+use super::bodies::{any_body_is_read_or_refused, body};
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.max(1000)))]
+
+    #[test]
+    fn is_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..120)) {
+        let body = body(&bytes);
+        for read in ALL {
+            any_body_is_read_or_refused(read, &body);
+        }
+    }
+}
+
+#[test]
+fn random_bodies_are_often_read() {
+    // A law about what is read would hold of nothing if all were refused.
+    let mut state = 1_u64;
+    let mut byte = || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 56) as u8
+    };
+    let bodies: Vec<Value> =
+        (0..2_000).map(|_| body(&std::array::from_fn::<u8, 60, _>(|_| byte()))).collect();
+    for read in ALL {
+        let options = super::options();
+        let said = bodies.iter().filter(|body| read(body, &options).is_ok()).count();
+        assert!(said > 100, "{said}");
+    }
+}

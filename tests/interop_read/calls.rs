@@ -1,0 +1,183 @@
+//! Calls and results: each result directly behind the call that it answers.
+
+use serde_json::{Value, json};
+
+use super::{ANTHROPIC, CHAT, OLLAMA, RESPONSES, error, said, turn};
+
+/// Calls and results in their order: `c1` is a call with the argument 1, `r1` a result that says 1.
+fn order(text: &str) -> String {
+    let mut order = Vec::new();
+    for message in text.split("<|start|>").skip(1) {
+        let (header, content) = message.split_once("<|message|>").unwrap();
+        let content = content.trim_end_matches("<|end|>").trim_end_matches("<|call|>");
+        if header.starts_with("functions.") {
+            order.push(format!("r{content}"));
+        } else if header.contains("to=functions.") {
+            let digits: String = content.chars().filter(char::is_ascii_digit).collect();
+            order.push(format!("c{digits}"));
+        }
+    }
+    order.join(" ")
+}
+
+fn call(id: &str, name: &str, number: u32) -> Value {
+    json!({"id": id, "type": "function", "function": {"name": name, "arguments": format!("[{number}]")}})
+}
+
+fn result(id: &str, number: u32) -> Value {
+    json!({"role": "tool", "tool_call_id": id, "content": number.to_string()})
+}
+
+fn chat(messages: &[Value]) -> Value {
+    let mut all = vec![json!({"role": "user", "content": "A"})];
+    all.extend_from_slice(messages);
+    json!({"messages": all})
+}
+
+fn calls(calls: &[Value]) -> Value {
+    json!({"role": "assistant", "tool_calls": calls})
+}
+
+#[test]
+fn results_stand_behind_their_calls() {
+    let cases = [
+        (
+            vec![calls(&[call("a", "f", 1), call("b", "g", 2)]), result("b", 2), result("a", 1)],
+            "c1 r1 c2 r2",
+        ),
+        (
+            vec![calls(&[call("a", "f", 1), call("b", "g", 2)]), result("a", 1), result("b", 2)],
+            "c1 r1 c2 r2",
+        ),
+        // One id for all calls, in one message and in several.
+        (
+            vec![calls(&[call("a", "f", 1), call("a", "f", 2)]), result("a", 1), result("a", 2)],
+            "c1 r1 c2 r2",
+        ),
+        (
+            vec![
+                calls(&[call("a", "f", 1)]),
+                result("a", 1),
+                calls(&[call("a", "f", 2)]),
+                result("a", 2),
+            ],
+            "c1 r1 c2 r2",
+        ),
+        // The nearest call of an id counts, not the first.
+        (
+            vec![
+                calls(&[call("a", "f", 1)]),
+                calls(&[call("a", "f", 2)]),
+                result("a", 2),
+                result("a", 1),
+            ],
+            "c1 r1 c2 r2",
+        ),
+    ];
+    for (messages, expected) in cases {
+        assert_eq!(order(&said(&turn(CHAT, chat(&messages)))), expected, "{messages:?}");
+    }
+}
+
+#[test]
+fn without_ids_the_name_counts_then_the_order() {
+    let call =
+        |name: &str, number: u32| json!({"function": {"name": name, "arguments": {"n": number}}});
+    let named = |name: &str, number: u32| json!({"role": "tool", "tool_name": name, "content": number.to_string()});
+    let plain = |number: u32| json!({"role": "tool", "content": number.to_string()});
+    let cases = [
+        (vec![calls(&[call("f", 1), call("g", 2)]), named("g", 2), named("f", 1)], "c1 r1 c2 r2"),
+        (vec![calls(&[call("f", 1), call("f", 2)]), named("f", 1), named("f", 2)], "c1 r1 c2 r2"),
+        (vec![calls(&[call("f", 1), call("g", 2)]), plain(1), plain(2)], "c1 r1 c2 r2"),
+        (vec![calls(&[call("f", 1)]), plain(1), calls(&[call("f", 2)]), plain(2)], "c1 r1 c2 r2"),
+    ];
+    for (messages, expected) in cases {
+        assert_eq!(order(&said(&turn(OLLAMA, chat(&messages)))), expected, "{messages:?}");
+    }
+    // A result with an id, calls without: the name counts, too.
+    let messages = [
+        calls(&[call("f", 1), call("g", 2)]),
+        json!({"role": "tool", "tool_call_id": "x", "tool_name": "g", "content": "2"}),
+        json!({"role": "tool", "tool_call_id": "y", "content": "1"}),
+    ];
+    assert_eq!(order(&said(&turn(OLLAMA, chat(&messages)))), "c1 r1 c2 r2");
+}
+
+#[test]
+fn a_result_without_a_call_is_an_error() {
+    let cases = [
+        (vec![result("a", 1)], "messages[1]"),
+        (vec![calls(&[call("a", "f", 1)]), result("b", 1)], "messages[2]"),
+        (vec![calls(&[call("a", "f", 1)]), result("a", 1), result("a", 1)], "messages[3]"),
+    ];
+    for (messages, path) in cases {
+        let text = error(CHAT, chat(&messages)).to_string();
+        assert!(text.contains(&format!("{path}: answers no call")), "{text}");
+    }
+    let text = error(
+        RESPONSES,
+        json!({"input": [
+            {"type": "function_call_output", "call_id": "a", "output": "x"},
+        ]}),
+    );
+    assert!(text.to_string().contains("input[0]: answers no call"), "{text}");
+    let text = error(
+        ANTHROPIC,
+        json!({"messages": [{"role": "user", "content": [
+            {"type": "text", "text": "A"}, {"type": "tool_result", "tool_use_id": "a"},
+        ]}]}),
+    );
+    assert!(text.to_string().contains("messages[0].content[1]: answers no call"), "{text}");
+    let text = error(OLLAMA, chat(&[json!({"role": "tool", "tool_name": "f", "content": "x"})]));
+    assert!(text.to_string().contains("messages[1]: answers no call"), "{text}");
+}
+
+#[test]
+fn a_call_without_a_result_is_the_last_thing_said() {
+    let last = turn(CHAT, chat(&[calls(&[call("a", "f", 1), call("b", "f", 2)])]));
+    assert_eq!(order(&said(&last)), "c1 c2");
+    let half = turn(CHAT, chat(&[calls(&[call("a", "f", 1), call("b", "f", 2)]), result("a", 1)]));
+    assert_eq!(order(&said(&half)), "c1 r1 c2");
+    let user = json!({"role": "user", "content": "B"});
+    let elsewhere =
+        error(CHAT, chat(&[calls(&[call("a", "f", 1), call("b", "f", 2)]), result("a", 1), user]));
+    assert!(elsewhere.to_string().contains("messages[1].tool_calls[1]: this call has no result"));
+    let before =
+        error(CHAT, chat(&[calls(&[call("a", "f", 1), call("b", "f", 2)]), result("b", 2)]));
+    assert!(before.to_string().contains("messages[1].tool_calls[0]: this call has no result"));
+}
+
+#[test]
+fn arguments_are_passed_on() {
+    let arguments = |arguments: Value| {
+        let call = json!({"id": "a", "function": {"name": "f", "arguments": arguments}});
+        let text = said(&turn(CHAT, chat(&[calls(&[call])])));
+        text.rsplit_once("<|message|>").unwrap().1.trim_end_matches("<|call|>").to_owned()
+    };
+    let odd = "{\"a\" :\t1, no json \\u00e9";
+    assert_eq!(arguments(json!(odd)), odd);
+    assert_eq!(arguments(json!("")), "");
+    assert_eq!(
+        arguments(json!({"b": [1, 2.5], "a": {"é": null}})),
+        r#"{"b":[1,2.5],"a":{"é":null}}"#
+    );
+    assert_eq!(arguments(json!(null)), "{}");
+}
+
+#[test]
+fn a_hundred_thousand_calls_take_linear_time() {
+    // All with one id, each answered: what a search through the past would make quadratic.
+    let mut messages = vec![json!({"role": "user", "content": "A"})];
+    for number in 0..50_000 {
+        messages.push(calls(&[call("same", "f", number)]));
+        messages.push(result("same", number));
+    }
+    let long = turn(CHAT, json!({"messages": messages}));
+    assert_eq!(long.conversation.messages.len(), 100_002);
+    // Answered backwards.
+    let all: Vec<_> = (0..50_000).map(|number| call(&format!("i{number}"), "f", number)).collect();
+    let mut messages = vec![json!({"role": "user", "content": "A"}), calls(&all)];
+    messages.extend((0..50_000).rev().map(|number| result(&format!("i{number}"), number)));
+    let long = turn(CHAT, json!({"messages": messages}));
+    assert_eq!(long.conversation.messages.len(), 100_002);
+}

@@ -1,0 +1,80 @@
+//! Bodies of requests -> prompts: every row of the tables of docs/interop.md.
+
+#![expect(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::needless_pass_by_value, reason = "bodies are written where they are read")]
+
+#[path = "../bodies/mod.rs"]
+mod bodies;
+
+mod anthropic;
+mod any_body;
+mod calls;
+mod chat_completions;
+mod ollama;
+mod options;
+mod responses;
+mod same_prompt;
+mod tools;
+mod wrong;
+
+use openai_harmony::interop::{
+    Date, ReadOptions, Turn, anthropic as anthropic_dialect, chat_completions as chat_dialect,
+    ollama as ollama_dialect, responses as responses_dialect,
+};
+use openai_harmony::{Error, HarmonyEncoding, HarmonyEncodingName, Result, load_harmony_encoding};
+use serde_json::Value;
+
+type Read = fn(&Value, &ReadOptions) -> Result<Turn>;
+
+const CHAT: Read = chat_dialect::read;
+const RESPONSES: Read = responses_dialect::read;
+const ANTHROPIC: Read = anthropic_dialect::read;
+const OLLAMA: Read = ollama_dialect::read;
+const ALL: [Read; 4] = [CHAT, RESPONSES, ANTHROPIC, OLLAMA];
+
+fn encoding() -> HarmonyEncoding {
+    load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap()
+}
+
+/// Options with a date that stays.
+fn options() -> ReadOptions {
+    ReadOptions { date: Date::Given("2025-06-28".to_owned()), ..ReadOptions::default() }
+}
+
+fn turn(read: Read, body: Value) -> Turn {
+    read(&body, &options()).unwrap_or_else(|error| panic!("{error}\n{body}"))
+}
+
+fn error(read: Read, body: Value) -> Error {
+    match read(&body, &options()) {
+        Ok(turn) => panic!("{body} is read as {turn:?}"),
+        Err(error) => error,
+    }
+}
+
+/// The whole prompt as text.
+fn prompt(turn: &Turn) -> String {
+    let encoding = encoding();
+    encoding.tokenizer().decode_utf8(turn.prompt(&encoding).unwrap()).unwrap()
+}
+
+/// The prompt without the system message and without the assistant's beginning at its end.
+fn said(turn: &Turn) -> String {
+    let text = prompt(turn);
+    let (_, said) = text.split_once("<|end|>").unwrap();
+    said.strip_suffix("<|start|>assistant").unwrap_or(said).to_owned()
+}
+
+/// The text of the system message.
+fn system(turn: &Turn) -> String {
+    let text = prompt(turn);
+    let (system, _) = text.split_once("<|end|>").unwrap();
+    system.strip_prefix("<|start|>system<|message|>").unwrap().to_owned()
+}
+
+/// The paths of what nothing used.
+fn unused(turn: &Turn) -> Vec<&str> {
+    turn.unused.iter().map(|unused| unused.path.as_str()).collect()
+}
+
+const USER: &str = "<|start|>user<|message|>";

@@ -1,0 +1,61 @@
+//! What a server decides.
+
+use openai_harmony::HeaderStyle;
+use openai_harmony::interop::{Date, ReadOptions, Turn};
+use serde_json::json;
+
+use super::{ALL, ANTHROPIC, CHAT, OLLAMA, options, prompt, said, system};
+
+#[test]
+fn dates() {
+    for read in ALL {
+        let body = json!({"messages": [], "input": []});
+        let date =
+            |date| system(&read(&body, &ReadOptions { date, ..ReadOptions::default() }).unwrap());
+        assert!(date(Date::Given("2020-02-02".to_owned())).contains("Current date: 2020-02-02\n"));
+        assert!(!date(Date::Omitted).contains("Current date"));
+        let today = date(Date::Today);
+        let (_, today) = today.split_once("Current date: 20").unwrap();
+        assert_eq!(today.find("\n\n"), Some("25-06-28".len()));
+    }
+}
+
+#[test]
+fn identity() {
+    for read in ALL {
+        let body = json!({"messages": [], "input": [], "model_identity": "Bob"});
+        let own = ReadOptions { identity: Some("You are Ann.".to_owned()), ..options() };
+        assert!(system(&read(&body, &own).unwrap()).starts_with("You are Ann.\nKnowledge cutoff"));
+        assert!(system(&read(&body, &options()).unwrap()).starts_with("You are ChatGPT, "));
+    }
+}
+
+#[test]
+fn config() {
+    let body = json!({"messages": [
+        {"role": "user", "content": "A"},
+        {"role": "assistant", "tool_calls": [{"id": "a", "function": {"name": "f", "arguments": "{}"}}]},
+    ]});
+    let config = Turn::default_config().with_header_style(HeaderStyle::RecipientInRole);
+    let own = ReadOptions { config: Some(config), ..options() };
+    let turn = CHAT(&body, &own).unwrap();
+    assert!(
+        prompt(&turn)
+            .contains("<|start|>assistant to=functions.f<|channel|>commentary <|constrain|>json")
+    );
+}
+
+#[test]
+fn history_comes_before_the_messages() {
+    let history =
+        vec![json!({"role": "user", "content": "A"}), json!({"role": "assistant", "content": "B"})];
+    let with = ReadOptions { history, ..options() };
+    let body = json!({"messages": [{"role": "user", "content": "C"}]});
+    for read in [CHAT, ANTHROPIC, OLLAMA] {
+        assert_eq!(
+            said(&read(&body, &with).unwrap()),
+            "<|start|>user<|message|>A<|end|><|start|>assistant<|channel|>final<|message|>B<|end|>\
+             <|start|>user<|message|>C<|end|>"
+        );
+    }
+}

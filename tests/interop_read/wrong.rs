@@ -1,0 +1,399 @@
+//! Bodies that are not what their API says: an error with its path, never a panic.
+
+use openai_harmony::ErrorKind;
+use openai_harmony::interop::parse_body;
+use serde_json::{Value, json};
+
+use super::{ALL, ANTHROPIC, CHAT, OLLAMA, RESPONSES, Read, error, turn};
+
+#[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
+fn paths_and_reasons() {
+    let chat = |message: Value| json!({"messages": [{"role": "user", "content": "A"}, message]});
+    let item = |item: Value| json!({"input": [item]});
+    let cases: Vec<(Read, Value, &str, &str)> = vec![
+        (CHAT, json!([]), "", "expected an object, got a list"),
+        (CHAT, json!({}), "messages", "is missing"),
+        (CHAT, json!({"messages": {}}), "messages", "expected a list, got an object"),
+        (CHAT, json!({"messages": ["x"]}), "messages[0]", "expected an object, got a text"),
+        (CHAT, chat(json!({})), "messages[1].role", "is missing"),
+        (CHAT, chat(json!({"role": 1})), "messages[1].role", "expected a text, got a number"),
+        (CHAT, chat(json!({"role": "bot"})), "messages[1].role", "unknown role \"bot\""),
+        (CHAT, chat(json!({"role": "user"})), "messages[1].content", "is missing"),
+        (
+            CHAT,
+            chat(json!({"role": "user", "content": null})),
+            "messages[1].content",
+            "expected a text or a list of parts, got null",
+        ),
+        (
+            CHAT,
+            chat(json!({"role": "user", "content": [5]})),
+            "messages[1].content[0]",
+            "expected an object, got a number",
+        ),
+        (
+            CHAT,
+            chat(json!({"role": "user", "content": [{}]})),
+            "messages[1].content[0].type",
+            "is missing",
+        ),
+        (
+            CHAT,
+            chat(json!({"role": "user", "content": [{"type": "smell"}]})),
+            "messages[1].content[0].type",
+            "unknown type of a part \"smell\"",
+        ),
+        (
+            CHAT,
+            chat(json!({"role": "user", "content": [{"type": "text"}]})),
+            "messages[1].content[0].text",
+            "is missing",
+        ),
+        (
+            CHAT,
+            chat(json!({"role": "assistant", "tool_calls": {}})),
+            "messages[1].tool_calls",
+            "expected a list, got an object",
+        ),
+        (
+            CHAT,
+            chat(json!({"role": "assistant", "tool_calls": [{}]})),
+            "messages[1].tool_calls[0].function",
+            "is missing",
+        ),
+        (
+            CHAT,
+            chat(
+                json!({"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": 5}}]}),
+            ),
+            "messages[1].tool_calls[0].function.arguments",
+            "expected a text or an object, got a number",
+        ),
+        (
+            CHAT,
+            chat(json!({"role": "assistant", "reasoning": 5})),
+            "messages[1].reasoning",
+            "expected a text, got a number",
+        ),
+        (
+            CHAT,
+            json!({"messages": [], "tools": [{"type": "function", "function": {}}]}),
+            "tools[0].function.name",
+            "is missing",
+        ),
+        (
+            CHAT,
+            json!({"messages": [], "tools": [{"type": "function", "function": {"name": ""}}]}),
+            "tools[0].function.name",
+            "a tool needs a name",
+        ),
+        (
+            CHAT,
+            json!({"messages": [], "tools": [{"function": {"name": "f", "parameters": []}}]}),
+            "tools[0].function.parameters",
+            "expected an object, got a list",
+        ),
+        (
+            CHAT,
+            json!({"messages": [], "temperature": "hot"}),
+            "temperature",
+            "expected a number, got a text",
+        ),
+        (
+            CHAT,
+            json!({"messages": [], "temperature": -1}),
+            "temperature",
+            "expected a number from 0 on, got -1",
+        ),
+        (
+            CHAT,
+            json!({"messages": [], "top_p": 1.5}),
+            "top_p",
+            "expected a number from 0 to 1, got 1.5",
+        ),
+        (
+            CHAT,
+            json!({"messages": [], "max_tokens": 0}),
+            "max_tokens",
+            "expected a whole number from 1 on, got 0",
+        ),
+        (
+            CHAT,
+            json!({"messages": [], "max_tokens": 1.5}),
+            "max_tokens",
+            "expected a whole number, got a number",
+        ),
+        (CHAT, json!({"messages": [], "n": -1}), "n", "expected a whole number from 1 on, got -1"),
+        (CHAT, json!({"messages": [], "stop": [1]}), "stop[0]", "expected a text, got a number"),
+        (
+            CHAT,
+            json!({"messages": [], "stream": "yes"}),
+            "stream",
+            "expected true or false, got a text",
+        ),
+        (
+            CHAT,
+            json!({"messages": [], "logit_bias": {"a": 1}}),
+            "logit_bias.a",
+            "its name is not the id of a token",
+        ),
+        (
+            CHAT,
+            json!({"messages": [], "response_format": {"type": "xml"}}),
+            "response_format.type",
+            "unknown response format \"xml\"",
+        ),
+        (
+            CHAT,
+            json!({"messages": [], "response_format": {"type": "json_schema", "json_schema": {"name": "a\nb"}}}),
+            "response_format.json_schema.name",
+            "the name of a response format is one line",
+        ),
+        (RESPONSES, json!({"input": 5}), "input", "expected a list, got a number"),
+        (RESPONSES, json!({"instructions": ["x"]}), "instructions", "expected a text, got a list"),
+        (RESPONSES, item(json!({})), "input[0].type", "is missing"),
+        (
+            RESPONSES,
+            item(json!({"type": "song"})),
+            "input[0].type",
+            "unknown type of an item \"song\"",
+        ),
+        (
+            RESPONSES,
+            item(json!({"role": "tool", "content": "x"})),
+            "input[0].role",
+            "unknown role \"tool\"",
+        ),
+        (
+            RESPONSES,
+            item(json!({"type": "function_call", "call_id": "a"})),
+            "input[0].name",
+            "is missing",
+        ),
+        (
+            RESPONSES,
+            item(json!({"type": "custom_tool_call", "name": "a"})),
+            "input[0].input",
+            "is missing",
+        ),
+        (RESPONSES, json!({"input": [], "tools": [{"name": "f"}]}), "tools[0].type", "is missing"),
+        (
+            RESPONSES,
+            json!({"input": [], "tools": [{"type": "namespace", "name": ""}]}),
+            "tools[0].name",
+            "a namespace needs a name",
+        ),
+        (
+            ANTHROPIC,
+            json!({"messages": [{"role": "user", "content": 5}]}),
+            "messages[0].content",
+            "expected a text or a list of blocks, got a number",
+        ),
+        (
+            ANTHROPIC,
+            json!({"messages": [{"role": "tool", "content": "x"}]}),
+            "messages[0].role",
+            "unknown role \"tool\"",
+        ),
+        (
+            ANTHROPIC,
+            json!({"messages": [{"role": "user", "content": [{"type": "song"}]}]}),
+            "messages[0].content[0].type",
+            "unknown type of a block \"song\"",
+        ),
+        (
+            ANTHROPIC,
+            json!({"messages": [{"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": [1]}]}]}),
+            "messages[0].content[0].input",
+            "expected a text or an object, got a list",
+        ),
+        (
+            ANTHROPIC,
+            json!({"messages": [], "thinking": {"type": "deep"}}),
+            "thinking.type",
+            "unknown kind of thinking \"deep\"",
+        ),
+        (
+            ANTHROPIC,
+            json!({"messages": [], "system": 5}),
+            "system",
+            "expected a list, got a number",
+        ),
+        (OLLAMA, json!({"messages": [], "format": "xml"}), "format", "unknown format \"xml\""),
+        (OLLAMA, json!({"messages": [], "format": 5}), "format", "expected a schema, got a number"),
+        (
+            OLLAMA,
+            json!({"messages": [], "think": 5}),
+            "think",
+            "expected true, false or a level, got a number",
+        ),
+        (
+            OLLAMA,
+            json!({"messages": [{"role": "user", "content": "A"}, {"role": "assistant", "tool_calls": [{"name": "f"}]}]}),
+            "messages[1].tool_calls[0].function",
+            "is missing",
+        ),
+    ];
+    for (read, body, path, reason) in cases {
+        let expected =
+            ErrorKind::InvalidRequest { path: path.to_owned(), reason: reason.to_owned() };
+        assert_eq!(error(read, body.clone()).kind(), &expected, "{body}");
+    }
+}
+
+#[test]
+fn what_harmony_cannot_carry() {
+    let part = |part: Value| json!({"messages": [{"role": "user", "content": "A"}, {"role": "user", "content": [part]}]});
+    let cases: Vec<(Read, Value, &str, &str)> = vec![
+        (
+            CHAT,
+            part(json!({"type": "image_url", "image_url": {"url": "x"}})),
+            "messages[1].content[0].image_url",
+            "image",
+        ),
+        (
+            CHAT,
+            part(json!({"type": "input_audio", "input_audio": {}})),
+            "messages[1].content[0].input_audio",
+            "audio",
+        ),
+        (CHAT, part(json!({"type": "file", "file": {}})), "messages[1].content[0].file", "file"),
+        (
+            CHAT,
+            json!({"messages": [{"role": "assistant", "audio": {"id": "a"}}]}),
+            "messages[0].audio",
+            "audio",
+        ),
+        (
+            CHAT,
+            json!({"messages": [], "modalities": ["text", "audio"]}),
+            "modalities[1]",
+            "answers as audio",
+        ),
+        (
+            CHAT,
+            json!({"messages": [], "logprobs": true}),
+            "logprobs",
+            "log probabilities, which the answer does not have",
+        ),
+        (
+            CHAT,
+            json!({"messages": [], "top_logprobs": 3}),
+            "top_logprobs",
+            "log probabilities, which the answer does not have",
+        ),
+        (
+            OLLAMA,
+            json!({"messages": [], "logprobs": true}),
+            "logprobs",
+            "log probabilities, which the answer does not have",
+        ),
+    ];
+    for (read, body, path, content) in cases {
+        let expected =
+            ErrorKind::UnsupportedContent { path: path.to_owned(), content: content.to_owned() };
+        assert_eq!(error(read, body.clone()).kind(), &expected, "{body}");
+    }
+}
+
+#[test]
+fn any_json_gives_a_turn_or_an_error_of_the_request() {
+    // Each value in each place of bodies that are right.
+    let rows = [
+        json!({"messages": [{"role": "assistant", "content": [{"type": "text", "text": "A"}], "tool_calls": [
+            {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}]}, {"role": "tool", "tool_call_id": "a", "content": "B"}],
+            "tools": [{"type": "function", "function": {"name": "f", "description": "F", "parameters": {"type": "object"}}}],
+            "tool_choice": {"type": "function", "function": {"name": "f"}}, "stop": ["a"], "options": {"seed": 1, "stop": ["x"]}, "think": true,
+            "response_format": {"type": "json_schema", "json_schema": {"name": "n", "schema": {}}}, "stream_options": {"include_usage": true}, "format": {}}),
+        json!({"input": [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "A"}]},
+            {"type": "reasoning", "content": [], "summary": [], "encrypted_content": "x"},
+            {"type": "function_call", "name": "f", "namespace": "n", "call_id": "a", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": "a", "output": []}],
+            "tools": [{"type": "namespace", "name": "n", "tools": [{"type": "function", "name": "f"}]}, {"type": "custom", "name": "c", "format": {"type": "text"}}],
+            "text": {"format": {"type": "json_object"}}, "reasoning": {"effort": "low", "context": "auto"}, "include": ["x"]}),
+        json!({"system": [{"type": "text", "text": "A"}], "messages": [{"role": "assistant", "content": [
+            {"type": "thinking", "thinking": "", "signature": "s"}, {"type": "tool_use", "id": "a", "name": "f", "input": {}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "is_error": true, "content": [{"type": "text", "text": "x"}]},
+            {"type": "document", "source": {"type": "text", "data": "D"}}]}],
+            "thinking": {"type": "enabled", "budget_tokens": 5, "display": "omitted"}, "output_config": {"effort": "low", "format": {"type": "json_object"}},
+            "tool_choice": {"type": "auto"}, "max_tokens": 1}),
+    ];
+    let values = [
+        json!(null),
+        json!(true),
+        json!(-1),
+        json!(1e300),
+        json!(""),
+        json!("x"),
+        json!([]),
+        json!([[]]),
+        json!({}),
+        json!({"type": {}}),
+    ];
+    let mut tried = 0;
+    for row in &rows {
+        for pointer in pointers(row, String::new()) {
+            for value in &values {
+                let mut body = row.clone();
+                *body.pointer_mut(&pointer).unwrap() = value.clone();
+                for read in ALL {
+                    tried += 1;
+                    match read(&body, &super::options()) {
+                        Ok(turn) => drop(turn.prompt(&super::encoding())),
+                        Err(error) => assert!(
+                            matches!(
+                                error.kind(),
+                                ErrorKind::InvalidRequest { .. }
+                                    | ErrorKind::UnsupportedContent { .. }
+                            ),
+                            "{error}"
+                        ),
+                    }
+                }
+            }
+        }
+    }
+    assert!(tried > 3_000, "{tried}");
+}
+
+/// All places of a value, as JSON pointers.
+fn pointers(value: &Value, at: String) -> Vec<String> {
+    let inside: Vec<_> = match value {
+        Value::Object(map) => {
+            map.iter().flat_map(|(key, value)| pointers(value, format!("{at}/{key}"))).collect()
+        }
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .flat_map(|(index, value)| pointers(value, format!("{at}/{index}")))
+            .collect(),
+        _ => Vec::new(),
+    };
+    std::iter::once(at).chain(inside).collect()
+}
+
+#[test]
+fn deep_and_long_bodies() {
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    assert!(parse_body(&deep).is_err());
+    let mut nested = json!("x");
+    for _ in 0..1_000 {
+        nested = Value::Array(vec![nested]);
+    }
+    for read in ALL {
+        let reason = "nested more than 127 levels deep".to_owned();
+        let expected = ErrorKind::InvalidRequest { path: String::new(), reason };
+        assert_eq!(read(&nested, &super::options()).unwrap_err().kind(), &expected);
+    }
+    let history =
+        openai_harmony::interop::ReadOptions { history: vec![nested], ..super::options() };
+    let text = CHAT(&json!({"messages": []}), &history).unwrap_err().to_string();
+    assert!(text.contains("history[0]: nested more than"), "{text}");
+    let messages: Vec<_> = (0..100_000).map(|_| json!({"role": "user", "content": "A"})).collect();
+    for (read, key) in
+        [(CHAT, "messages"), (ANTHROPIC, "messages"), (OLLAMA, "messages"), (RESPONSES, "input")]
+    {
+        assert_eq!(turn(read, json!({key: messages})).conversation.messages.len(), 100_001);
+    }
+}

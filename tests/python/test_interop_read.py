@@ -1,0 +1,484 @@
+"""Requests to turns, in Python; tests/interop_read has the meaning of bodies, field by field."""
+
+from __future__ import annotations
+
+import datetime
+import inspect
+import json
+import pickle
+import subprocess
+import sys
+from types import MappingProxyType
+from typing import Any, Callable, ClassVar, Dict, Iterator, List, Optional
+
+import pydantic
+import pytest
+
+from openai_harmony import HarmonyEncoding, Prefill, RenderConversationConfig, interop
+from openai_harmony.interop import (
+    InvalidRequestError,
+    Turn,
+    UnsupportedContent,
+    anthropic,
+    chat_completions,
+    encode_conversations_with_harmony,
+    ollama,
+    responses,
+)
+
+DIALECTS = [anthropic, chat_completions, ollama, responses]
+QUESTION = {"role": "user", "content": "What is 2 + 2?"}
+
+
+def text(turn: Turn, encoding: HarmonyEncoding) -> str:
+    return encoding.decode(turn.prompt(encoding))
+
+
+def weather_tool(name: str = "get weather") -> Dict[str, Any]:
+    function = {
+        "name": name,
+        "description": "The weather.",
+        "parameters": {"type": "object", "properties": {"city": {"type": "string"}}},
+    }
+    return {"type": "function", "function": function}
+
+
+def test_no_sdk_is_imported() -> None:
+    code = "import sys, openai_harmony, openai_harmony.interop\nprint(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    imported = {name.split(".")[0] for name in run.stdout.split()}
+    assert "openai_harmony" in imported
+    assert not imported & {"openai", "anthropic", "ollama", "starlette", "fastapi"}
+
+
+def test_importing_the_package_does_not_import_interop() -> None:
+    code = "import sys, openai_harmony\nprint(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "openai_harmony.interop" not in run.stdout.split()
+
+
+class TestBodies:
+    BODY: ClassVar[Any] = {
+        "messages": [QUESTION],
+        "tools": [weather_tool()],
+        "stop": ["a"],
+        "top_k": 5,
+    }
+
+    @pytest.mark.parametrize(
+        "given",
+        [
+            BODY,
+            json.dumps(BODY),
+            json.dumps(BODY).encode(),
+            MappingProxyType(BODY),
+            {**BODY, "messages": (QUESTION,)},
+            {**BODY, "messages": iter([QUESTION])},
+        ],
+        ids=["mapping", "text", "bytes", "other mapping", "tuple", "iterator"],
+    )
+    def test_forms(self, given: Any, encoding: HarmonyEncoding) -> None:
+        turn = chat_completions.read(given, date="2025-06-28")
+        expected = chat_completions.read(self.BODY, date="2025-06-28")
+        assert turn.prompt(encoding) == expected.prompt(encoding)
+        assert "type get_weather = (_: {" in text(turn, encoding)
+        assert (turn.stop_strings, turn.sampling["top_k"]) == (["a"], 5)
+
+    def test_pydantic_models_stand_for_mappings(self, encoding: HarmonyEncoding) -> None:
+        class Said(pydantic.BaseModel):
+            role: str
+            content: Optional[str] = None
+            tool_calls: Optional[List[Dict[str, Any]]] = None
+
+        class Body(pydantic.BaseModel):
+            messages: List[Said]
+
+        body = Body(messages=[Said(role="user", content="A")])
+        inside = {"messages": [Said(role="user", content="A")]}
+        plain = {"messages": [{"role": "user", "content": "A"}]}
+        prompts = [chat_completions.read(b).prompt(encoding) for b in (body, inside, plain)]
+        assert prompts[0] == prompts[1] == prompts[2]
+
+    def test_texts_with_half_of_a_pair(self, encoding: HarmonyEncoding) -> None:
+        cut = "\N{GRINNING FACE}".encode("utf-16-be")[:2].decode("utf-16-be", "surrogatepass")
+        body = {"messages": [{"role": "user", "content": f"a{cut}"}]}
+        for given in (body, json.dumps(body)):
+            assert "user<|message|>a�<|end|>" in text(chat_completions.read(given), encoding)
+
+    @pytest.mark.parametrize(
+        ("body", "reason"),
+        [
+            (5, "expected an object, got a number"),
+            ("{", "the body is no JSON"),
+            (b"\xff", "the body is no JSON"),
+            ({"messages": {1, 2}}, "messages[0]"),
+            ({1: 2}, "a key of type int"),
+            ({"messages": object()}, "a object, which JSON has not"),
+            ({"temperature": float("nan")}, "a number that JSON cannot hold"),
+            ({"seed": 10**400}, "a number that JSON cannot hold"),
+            ({"messages": b"x"}, "a bytes, which JSON has not"),
+        ],
+    )
+    def test_what_is_no_body(self, body: Any, reason: str) -> None:
+        with pytest.raises(InvalidRequestError) as raised:
+            chat_completions.read(body)
+        assert reason in str(raised.value)
+
+    def test_what_contains_itself(self) -> None:
+        body: Dict[str, Any] = {"messages": []}
+        body["messages"].append(body)
+        with pytest.raises(InvalidRequestError, match="nested deeper than 127 levels"):
+            chat_completions.read(body)
+
+    def test_the_objects_own_errors_are_raised(self) -> None:
+        def messages() -> Iterator[Any]:
+            yield QUESTION
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            chat_completions.read({"messages": messages()})
+
+
+class TestErrors:
+    def test_they_have_a_path(self) -> None:
+        with pytest.raises(InvalidRequestError) as raised:
+            chat_completions.read({"messages": [QUESTION, {"role": "bot"}]})
+        error = raised.value
+        assert (error.kind, error.path) == ("invalid_request", "messages[1].role")
+        assert str(error) == 'Invalid request: messages[1].role: unknown role "bot"'
+
+    def test_unsupported_content(self) -> None:
+        image = {"type": "image_url", "image_url": {"url": "data:"}}
+        body = {"messages": [{"role": "user", "content": [image]}]}
+        with pytest.raises(UnsupportedContent) as raised:
+            chat_completions.read(body)
+        error = raised.value
+        assert (error.kind, error.path) == (
+            "unsupported_content",
+            "messages[0].content[0].image_url",
+        )
+        assert isinstance(error, interop.InvalidRequestError)
+        turn = chat_completions.read(body, unsupported="placeholder")
+        assert turn.conversation.messages[1].text == "[image omitted]"
+
+    def test_they_pickle(self) -> None:
+        with pytest.raises(UnsupportedContent) as raised:
+            chat_completions.read({"messages": [], "logprobs": True})
+        copy = pickle.loads(pickle.dumps(raised.value))
+        assert type(copy) is UnsupportedContent
+        assert (str(copy), copy.path, copy.kind) == (
+            str(raised.value),
+            "logprobs",
+            "unsupported_content",
+        )
+
+
+class TestOptions:
+    @pytest.mark.parametrize("dialect", DIALECTS)
+    def test_dates(self, dialect: Any, encoding: HarmonyEncoding) -> None:
+        body = {"messages": [], "input": []}
+        given = datetime.date(2020, 2, 29)
+        assert "date: 2020-02-29\n" in text(dialect.read(body, date=given), encoding)
+        assert "date: 1999\n" in text(dialect.read(body, date="1999"), encoding)
+        assert "date" not in text(dialect.read(body, date=None), encoding)
+        days = {datetime.date.today().isoformat() for _ in range(2)}
+        today = text(dialect.read(body), encoding)
+        assert any(f"date: {day}\n" in today for day in days | {datetime.date.today().isoformat()})
+
+    def test_config(self, encoding: HarmonyEncoding) -> None:
+        call = {"id": "a", "function": {"name": "f", "arguments": "{}"}}
+        body = {"messages": [QUESTION, {"role": "assistant", "tool_calls": [call]}]}
+        turn = chat_completions.read(body, config=RenderConversationConfig())
+        assert "assistant to=functions.f<|channel|>commentary" in text(turn, encoding)
+        assert turn.config == RenderConversationConfig(analysis="drop_before_first_final")
+        assert "commentary to=functions.f" in text(chat_completions.read(body), encoding)
+
+    @pytest.mark.parametrize(
+        ("options", "reason"),
+        [
+            ({"builtin_tools": ["shell"]}, "builtin_tools takes 'browser' and 'python'"),
+            ({"named": "force"}, "named takes 'prefill' and 'grammar'"),
+            ({"unsupported": "drop"}, "unsupported takes 'error' and 'placeholder'"),
+        ],
+    )
+    def test_what_they_take(self, options: Any, reason: str) -> None:
+        with pytest.raises(ValueError, match="takes") as raised:
+            chat_completions.read({"messages": []}, **options)
+        assert reason in str(raised.value)
+
+    def test_resolve(self, encoding: HarmonyEncoding) -> None:
+        body = {"input": [{"type": "item_reference", "id": "msg_1"}]}
+        turn = responses.read(body, resolve={"msg_1": QUESTION}.get)
+        assert "What is 2 + 2?" in text(turn, encoding)
+        with pytest.raises(InvalidRequestError, match="no item with the id"):
+            responses.read(body, resolve=lambda _: None)
+
+        def fails(_: str) -> None:
+            raise LookupError("the store is down")
+
+        with pytest.raises(LookupError, match="the store is down"):
+            responses.read(body, resolve=fails)
+
+    def test_builtin_tools(self, encoding: HarmonyEncoding) -> None:
+        body = {"input": "A", "tools": [{"type": "web_search"}]}
+        turn = responses.read(body, builtin_tools=["browser"])
+        assert "namespace browser {" in text(turn, encoding)
+        [search, *_] = turn.tools
+        assert (search.recipient, search.kind, search.client_runs) == (
+            "browser.search",
+            "builtin",
+            False,
+        )
+        assert [unused.path for unused in responses.read(body).unused] == ["tools[0]"]
+
+    def test_billing_header(self) -> None:
+        block = {"type": "text", "text": "x-anthropic-billing-header: 1"}
+        body = {"system": [block], "messages": []}
+        assert len(anthropic.read(body).conversation.messages) == 1
+        kept = anthropic.read(body, keep_billing_header=True)
+        assert kept.conversation.messages[1].content[0].instructions == block["text"]
+
+    def test_all_dialects_take_the_same(self) -> None:
+        own = {anthropic: {"keep_billing_header"}, responses: {"resolve"}}
+        common = set(inspect.signature(chat_completions.read).parameters)
+        for dialect in DIALECTS:
+            parameters = set(inspect.signature(dialect.read).parameters)
+            assert parameters == common | own.get(dialect, set())
+
+
+class TestTurn:
+    TURN = chat_completions.read(
+        {
+            "messages": [QUESTION],
+            "tools": [weather_tool(), weather_tool("get-time")],
+            "tool_choice": {"type": "function", "function": {"name": "get weather"}},
+            "response_format": {
+                "type": "json_schema",
+                "json_schema": {"name": "n", "schema": {"b": 1, "a": 2}},
+            },
+            "max_tokens": 7,
+            "logit_bias": {"3": 1},
+            "user": "u",
+            "stream": True,
+        },
+    )
+
+    def test_tools(self) -> None:
+        tools = self.TURN.tools
+        assert [tool.recipient for tool in tools] == ["functions.get_weather", "functions.get-time"]
+        assert (len(tools), tools[1].name, tools[-1:]) == (2, "get-time", [tools[1]])
+        for recipient in ("functions.get_weather", "get weather", "functions.get weather"):
+            assert tools.by_recipient(recipient) == tools[0]
+        assert tools.by_recipient("python") is None
+        assert tools.by_name("get weather") == tools[0] == tools.by_name("get_weather")
+        assert tools.by_name("get weather", namespace="n") is None
+
+    def test_choice_and_prefill(self, encoding: HarmonyEncoding) -> None:
+        assert self.TURN.tool_choice == ("named", ["functions.get_weather"])
+        assert self.TURN.prefill == Prefill(
+            channel="commentary",
+            recipient="functions.get_weather",
+            content_type="<|constrain|>json",
+        )
+        assert text(self.TURN, encoding).endswith(
+            "commentary to=functions.get_weather <|constrain|>json<|message|>"
+        )
+
+    def test_the_rest(self) -> None:
+        turn = self.TURN
+        assert turn.dialect == "chat_completions"
+        assert turn.response_format is not None
+        assert json.dumps(turn.response_format.schema) == '{"b": 1, "a": 2}'
+        assert turn.sampling == {
+            "temperature": 1.0,
+            "top_p": 1.0,
+            "top_k": 0,
+            "min_p": 0.0,
+            "n": 1,
+            "max_tokens": 7,
+            "logit_bias": {3: 1.0},
+        }
+        assert (turn.stop_token_ids, turn.stop) == ([200002, 200012], ["<|return|>", "<|call|>"])
+        assert turn.stream
+        assert [(unused.path, unused.reason) for unused in turn.unused] == [
+            ("user", "it means nothing to the model")
+        ]
+
+    def test_the_conversation_renders_to_the_prompt(self, encoding: HarmonyEncoding) -> None:
+        turn = chat_completions.read({"messages": [QUESTION], "tools": [weather_tool()]})
+        rendered = encoding.render_conversation_for_completion(
+            turn.conversation, "assistant", turn.config
+        )
+        assert rendered == turn.prompt(encoding)
+
+
+class TestEncodeConversations:
+    """The function and the mistakes of chat templates in the Unsloth notes."""
+
+    CALL: ClassVar[Any] = {
+        "name": "get_current_temperature",
+        "arguments": '{"location": "San Francisco, \\"CA\\""}',
+    }
+    MESSAGES: ClassVar[Any] = [
+        {"role": "user", "content": "What is 1+1?"},
+        {"role": "assistant", "content": "2"},
+        {"role": "user", "content": "What's the temperature in San Francisco now?"},
+        {"role": "assistant", "content": "User asks: use the tool.", "thinking": ""},
+        {"role": "assistant", "content": "", "tool_calls": [CALL]},
+        {"role": "tool", "name": "get_current_temperature", "content": '{"temperature": 19.9}'},
+    ]
+
+    def test_signature(self) -> None:
+        signature = inspect.signature(encode_conversations_with_harmony)
+        assert {name: p.default for name, p in signature.parameters.items()} == {
+            "messages": inspect.Parameter.empty,
+            "reasoning_effort": "medium",
+            "add_generation_prompt": True,
+            "tool_calls": None,
+            "developer_instructions": None,
+            "model_identity": "You are ChatGPT, a large language model trained by OpenAI.",
+        }
+
+    def test_the_whole(self, encoding: HarmonyEncoding) -> None:
+        rendered, tokens = encode_conversations_with_harmony(
+            self.MESSAGES,
+            "high",
+            tool_calls=[weather_tool("get_current_temperature")],
+            developer_instructions="Be brief.",
+            model_identity="You are Ann.",
+        )
+        assert encoding.decode(tokens) == rendered
+        today = datetime.date.today().isoformat()
+        assert rendered.replace(today, "TODAY") == (
+            "<|start|>system<|message|>You are Ann.\nKnowledge cutoff: 2024-06\nCurrent date: TODAY\n\n"
+            "Reasoning: high\n\n# Valid channels: analysis, commentary, final. Channel must be included "
+            "for every message.\nCalls to these tools must go to the commentary channel: 'functions'."
+            "<|end|><|start|>developer<|message|># Instructions\n\nBe brief.\n\n# Tools\n\n## functions\n\n"
+            "namespace functions {\n\n// The weather.\ntype get_current_temperature = (_: {\n"
+            "city?: string,\n}) => any;\n\n} // namespace functions<|end|>"
+            "<|start|>user<|message|>What is 1+1?<|end|>"
+            "<|start|>assistant<|channel|>final<|message|>2<|end|>"
+            "<|start|>user<|message|>What's the temperature in San Francisco now?<|end|>"
+            "<|start|>assistant<|channel|>analysis<|message|>User asks: use the tool.<|end|>"
+            "<|start|>assistant<|channel|>commentary to=functions.get_current_temperature "
+            '<|constrain|>json<|message|>{"location": "San Francisco, \\"CA\\""}<|call|>'
+            "<|start|>functions.get_current_temperature to=assistant<|channel|>commentary<|message|>"
+            '{"temperature": 19.9}<|end|><|start|>assistant'
+        )
+
+    def test_arguments_given_as_text_are_not_escaped(self) -> None:
+        rendered, _ = encode_conversations_with_harmony(self.MESSAGES)
+        assert '<|message|>{"location": "San Francisco, \\"CA\\""}<|call|>' in rendered
+
+    def test_there_are_no_extra_new_lines(self) -> None:
+        rendered, _ = encode_conversations_with_harmony(self.MESSAGES)
+        _, said = rendered.split("<|end|>", 1)
+        assert "\n" not in said
+
+    def test_thoughts_before_a_call_are_on_analysis(self) -> None:
+        thought = {"role": "assistant", "thinking": "Look.", "tool_calls": [self.CALL]}
+        for messages in (self.MESSAGES, [QUESTION, thought]):
+            rendered, _ = encode_conversations_with_harmony(messages)
+            assert "assistant<|channel|>analysis<|message|>" in rendered
+            assert "final<|message|>User asks" not in rendered
+
+    def test_final_is_for_answers_and_only_for_them(self) -> None:
+        rendered, _ = encode_conversations_with_harmony(self.MESSAGES)
+        assert rendered.count("<|channel|>final") == 1
+        assert "<|channel|>final<|message|>2<|end|>" in rendered
+
+    def test_without_a_generation_prompt(self) -> None:
+        rendered, _ = encode_conversations_with_harmony([QUESTION], add_generation_prompt=False)
+        assert rendered.endswith("<|start|>user<|message|>What is 2 + 2?<|end|>")
+
+    def test_a_wrong_effort(self) -> None:
+        with pytest.raises(ValueError, match="reasoning_effort is low, medium or high, not 'huge'"):
+            encode_conversations_with_harmony([QUESTION], "huge")
+
+
+class TestSdkObjects:
+    """What the published clients have in hand: their own models, in the body."""
+
+    def test_openai_chat(self, encoding: HarmonyEncoding) -> None:
+        chat = pytest.importorskip("openai.types.chat")
+        call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+        message = chat.ChatCompletionMessage.model_validate(
+            {"role": "assistant", "content": None, "tool_calls": [call], "reasoning_content": "T"}
+        )
+        result = {"role": "tool", "tool_call_id": "a", "content": "x"}
+        turn = chat_completions.read({"messages": [QUESTION, message, result]})
+        assert text(turn, encoding).endswith(
+            "analysis<|message|>T<|end|><|start|>assistant<|channel|>commentary to=functions.f "
+            "<|constrain|>json<|message|>{}<|call|><|start|>functions.f to=assistant"
+            "<|channel|>commentary<|message|>x<|end|><|start|>assistant"
+        )
+        assert turn.unused == []
+
+    def test_openai_responses(self, encoding: HarmonyEncoding) -> None:
+        types = pytest.importorskip("openai.types.responses")
+        reasoning = types.ResponseReasoningItem.model_validate(
+            {
+                "type": "reasoning",
+                "id": "rs_1",
+                "summary": [],
+                "content": [{"type": "reasoning_text", "text": "T"}],
+            }
+        )
+        call = types.ResponseFunctionToolCall(
+            type="function_call",
+            id="fc_1",
+            call_id="a",
+            name="f",
+            arguments="{}",
+            status="completed",
+        )
+        output = {"type": "function_call_output", "call_id": "a", "output": "x"}
+        turn = responses.read({"input": [QUESTION, reasoning, call, output]})
+        assert "analysis<|message|>T<|end|>" in text(turn, encoding)
+        assert "to=functions.f <|constrain|>json<|message|>{}<|call|>" in text(turn, encoding)
+        assert turn.unused == []
+
+    def test_anthropic(self, encoding: HarmonyEncoding) -> None:
+        types = pytest.importorskip("anthropic.types")
+        content = [
+            types.ThinkingBlock(type="thinking", thinking="T", signature="s"),
+            types.ToolUseBlock.model_validate(
+                {"type": "tool_use", "id": "a", "name": "f", "input": {"x": 1}}
+            ),
+        ]
+        result = {"type": "tool_result", "tool_use_id": "a", "content": "y"}
+        messages = [
+            QUESTION,
+            {"role": "assistant", "content": content},
+            {"role": "user", "content": [result]},
+        ]
+        turn = anthropic.read({"messages": messages, "max_tokens": 10})
+        assert "analysis<|message|>T<|end|>" in text(turn, encoding)
+        assert '<|message|>{"x":1}<|call|>' in text(turn, encoding)
+        assert turn.unused == []
+
+    def test_ollama(self, encoding: HarmonyEncoding) -> None:
+        sdk = pytest.importorskip("ollama")
+        call = sdk.Message.ToolCall(function={"name": "f", "arguments": {"x": 1}})
+        messages = [
+            sdk.Message(role="user", content="A"),
+            sdk.Message(role="assistant", thinking="T", tool_calls=[call]),
+            sdk.Message(role="tool", tool_name="f", content="y"),
+        ]
+        tool = sdk.Tool(
+            function={"name": "f", "parameters": {"properties": {"x": {"type": "integer"}}}}
+        )
+        turn = ollama.read({"messages": messages, "tools": [tool]})
+        assert "type f = (_: {\n// integer\nx?: number,\n}) => any;" in text(turn, encoding)
+        assert '<|message|>{"x":1}<|call|><|start|>functions.f to=assistant' in text(turn, encoding)
+        assert turn.unused == []
+
+
+@pytest.mark.parametrize("read", [dialect.read for dialect in DIALECTS])
+def test_threads_may_read_at_once(read: Callable[..., Turn], encoding: HarmonyEncoding) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    body = {"messages": [QUESTION] * 200, "input": [QUESTION] * 200}
+    with ThreadPoolExecutor(4) as pool:
+        prompts = list(pool.map(lambda _: read(body, date="x").prompt(encoding), range(16)))
+    assert all(prompt == prompts[0] for prompt in prompts)
