@@ -148,7 +148,7 @@ impl<'a> Parts<'a> {
         self.first_channel = Some((index, behind));
         if self.is_glued(word) {
             self.glue = Some(word.text.end);
-            if !behind.is_empty() {
+            if !behind.trim_start().is_empty() {
                 self.extend(index);
             }
             return;
@@ -176,19 +176,24 @@ impl<'a> Parts<'a> {
 
     /// 0.0.8 takes white space of all kinds off both ends of the header.
     fn trim(&mut self) {
-        while let Some(first) = self.list.first_mut().filter(|part| part.kind == Kind::Plain) {
-            first.value = first.value.trim_start();
+        let is_word = |part: &Part<'_>| part.kind != Kind::Noise;
+        while let Some(at) = self.list.iter().position(is_word) {
+            let first = &mut self.list[at];
+            if first.kind == Kind::Plain {
+                first.value = first.value.trim_start();
+            }
             if first.is_left() {
                 break;
             }
-            self.list.remove(0);
+            self.list.remove(at);
         }
-        while let Some(last) = self.list.last_mut().filter(|part| part.kind != Kind::Noise) {
+        while let Some(at) = self.list.iter().rposition(is_word) {
+            let last = &mut self.list[at];
             last.value = last.value.trim_end();
             if last.is_left() {
                 break;
             }
-            self.list.pop();
+            self.list.remove(at);
         }
     }
 
@@ -212,7 +217,7 @@ impl<'a> Parts<'a> {
             }
             shown.push_str(&words.lossy(word.text.clone()));
         }
-        shown
+        shown.trim().to_owned()
     }
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
 from .differences import ELLIPSIS
 from .streams import CHANNEL, CONSTRAIN, OTHER_SPECIALS, ROLE_WORDS, STOPS
@@ -110,18 +110,26 @@ def read(text: str) -> Header:
             header.words.append(_word(word, behind))
         elif header.words:
             header.words[-1].blanks = ""
-    if header.words:
-        _trim(header.words[0], header.words[0].text.lstrip(OTHER_BLANKS))
-        _trim(header.words[-1], header.words[-1].text.rstrip(OTHER_BLANKS))
+    _trim(header.words, 0, str.lstrip)
+    _trim(header.words, -1, str.rstrip)
     return header
 
 
-def _trim(word: Word, text: str) -> None:
-    """A word at an end of the header loses white space there, before what was cut off too."""
-    if not word.constrained and text == "":
-        word.misplaced = True
-    if not word.constrained or word.text.startswith(text):
-        word.text = text
+def _trim(words: list[Word], end: int, strip: Callable[[str, str], str]) -> None:
+    """The word at an end of the header loses white space there, and what is cut off is not seen."""
+    while True:
+        fields = [word for word in words if not word.misplaced]
+        if not fields:
+            return
+        word = fields[end]
+        if not word.constrained or end == -1:
+            word.text = strip(word.text, OTHER_BLANKS)
+        if word.text or word.constrained:
+            return
+        if word.cut:
+            word.misplaced = True
+            return
+        words[:] = [other for other in words if other is not word]
 
 
 def _channel_value(text: str) -> str:

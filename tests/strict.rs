@@ -1,0 +1,270 @@
+//! Strict parsing of headers, row by row: what 0.0.8 was asked, and what is read better.
+#![expect(clippy::unwrap_used, reason = "a test")]
+
+use openai_harmony::chat::{Message, Role};
+use openai_harmony::{
+    HarmonyEncoding, HarmonyEncodingName, StreamState, StreamableParser, load_harmony_encoding,
+};
+
+fn encoding() -> HarmonyEncoding {
+    load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap()
+}
+
+fn encode(text: &str) -> Vec<u32> {
+    encoding().tokenizer().encode_with_special_tokens(text)
+}
+
+/// The fields of a message: `role[:name] [#channel] [to=recipient] [(content type)]`.
+fn fields(message: &Message) -> String {
+    let mut fields = message.author.role.as_str().to_owned();
+    for (before, field, after) in [
+        (":", &message.author.name, ""),
+        (" #", &message.channel, ""),
+        (" to=", &message.recipient, ""),
+        (" (", &message.content_type, ")"),
+    ] {
+        if let Some(field) = field {
+            fields += &[before, field, after].concat();
+        }
+    }
+    fields
+}
+
+/// The fields of the messages, or the error, in full.
+fn parse(text: &str, role: Option<Role>) -> String {
+    match encoding().parse_messages_from_completion_tokens(encode(text), role) {
+        Ok(messages) => messages.iter().map(fields).collect::<Vec<_>>().join(" | "),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// Headers behind a given role, the assistant's.
+const GIVEN: [(&str, &str); 34] = [
+    ("", "assistant"),
+    ("assistant", "assistant"),
+    ("a", "assistant to=a"),
+    ("a b", "assistant to=a (b)"),
+    ("a to=b", "unexpected tokens remaining in message header: Some(\"a\")"),
+    ("a b c d", "unexpected tokens remaining in message header: Some(\"a b\")"),
+    ("json", "assistant (json)"),
+    ("to=json", "assistant to=json"),
+    ("<|channel|>final code", "assistant #final (code)"),
+    ("<|channel|>final text", "assistant #final (text)"),
+    ("<|channel|>final yaml", "assistant #final to=yaml"),
+    ("<|channel|>final <|constrain|>json", "assistant #final (<|constrain|>json)"),
+    ("to=f<|constrain|> json", "assistant to=f (<|constrain|> json)"),
+    ("<|constrain|>json a", "assistant (a)"),
+    ("<|constrain|>a<|constrain|>b", "assistant (<|constrain|>b)"),
+    ("x<|constrain|>a<|constrain|>b", "unexpected tokens remaining in message header: Some(\"x\")"),
+    // Markers without a place.
+    ("<|channel|>final<|end|>", "assistant #final"),
+    ("to=f<|end|>x<|channel|>final", "assistant #final to=f"),
+    ("to=f<|channel|>final<|return|>x json", "assistant #final to=f (json)"),
+    ("<|end|> a", "assistant (a)"),
+    ("a <|end|>", "assistant to=a"),
+    ("<|call|> assistant a", "assistant (a)"),
+    ("a b<|end|> c", "unexpected tokens remaining in message header: Some(\"a\")"),
+    ("a<|end|>b c d", "unexpected tokens remaining in message header: Some(\"a<|end|>b\")"),
+    // Channels.
+    ("<|channel|>", "channel marker present but no channel value found in header"),
+    ("<|channel|> final", "channel marker present but no channel value found in header"),
+    ("<|channel|><|channel|>final", "assistant #final"),
+    ("<|channel|>commentary<|channel|>final", "assistant #final"),
+    ("<|channel|>final<|channel|>foo", "assistant #final"),
+    ("<|channel|>foo<|channel|>bar", "assistant #foo"),
+    (" to=f<|channel|>commentary <|channel|>commentary json", "assistant #commentary to=f (json)"),
+    ("<|channel|>a<b", "assistant #a<b"),
+    ("<|channel|>final<b", "assistant #final"),
+    ("<|channel|>final\u{a0}to=f", "assistant #final to=f"),
+];
+
+/// Headers behind `<|start|>`.
+const NAMED: [(&str, &str); 31] = [
+    ("", "message header did not contain a role"),
+    ("assistant", "assistant"),
+    ("user:bob", "user:bob"),
+    ("tool:x", "Unknown role: tool:x"),
+    ("tool", "tool:tool"),
+    ("\u{a0}user\u{3000}", "user"),
+    ("user to=f \u{a0}", "user to=f"),
+    ("\u{a0} \u{3000}", "message header did not contain a role"),
+    // Tools.
+    ("f", "Unknown role: f"),
+    ("f g", "tool:f to=g"),
+    ("f tool", "tool:f"),
+    ("f tool tool", "tool:f to=tool"),
+    ("functions.f", "tool:functions.f"),
+    ("python", "tool:python"),
+    ("browser", "tool:browser"),
+    ("to=f", "tool:to=f"),
+    ("f<|channel|>final", "tool:f #final"),
+    // Junk.
+    ("final<|channel|>final", "Unknown role: final"),
+    ("assistantassistant<|channel|>final", "Unknown role: assistantassistant"),
+    ("Assistant<|channel|>final", "Unknown role: Assistant"),
+    ("toolFINALuser<|channel|>final", "Unknown role: toolFINALuser"),
+    ("finals<|channel|>final", "tool:finals #final"),
+    ("final to=f", "tool:final to=f"),
+    // Markers without a place.
+    ("assistant<|channel|>a<|channel|>final", "assistant #final"),
+    ("assistant<|end|> to=f", "assistant to=f"),
+    ("<|end|> assistant<|channel|>final", "assistant #final"),
+    ("<|end|> to=f", "tool:tool to=f"),
+    ("<|end|>", "Unknown role: <|end|>"),
+    ("final <|end|>", "tool:final"),
+    ("<|constrain|>json a", "tool:json to=a"),
+    ("<|constrain|>json", "Unknown role: <|constrain|>json"),
+];
+
+#[test]
+fn headers_behind_a_given_role() {
+    for (header, expected) in GIVEN {
+        let text = format!("{header}<|message|>x<|end|>");
+        assert_eq!(parse(&text, Some(Role::Assistant)), expected, "{header:?}");
+    }
+}
+
+#[test]
+fn headers_behind_a_start_token() {
+    for (header, expected) in NAMED {
+        let text = format!("<|start|>{header}<|message|>x<|end|>");
+        assert_eq!(parse(&text, None), expected, "{header:?}");
+    }
+}
+
+/// What begins with `<|start|>` names its author; if it does not, the given role counts.
+#[test]
+fn a_start_token_although_a_role_was_given() {
+    for (header, expected) in [
+        ("user", "user"),
+        ("f to=g", "tool:f to=g"),
+        ("f<|channel|>final", "tool:f #final"),
+        ("", "assistant"),
+        ("<|channel|>final", "assistant #final"),
+        ("final<|channel|>final", "assistant #final"),
+        ("f", "assistant"),
+        ("<|channel|>commentary to=f", "assistant #commentary to=f"),
+    ] {
+        let text = format!("<|start|>{header}<|message|>x<|end|>");
+        assert_eq!(parse(&text, Some(Role::Assistant)), expected, "{header:?}");
+    }
+}
+
+/// Spelled in ordinary tokens: text, and in the way of nothing that 0.0.8 read.
+#[test]
+fn spelled_markers_are_text() {
+    for (header, expected) in [
+        (" to=f<|channel|>final", "assistant to=f<|channel|>final"),
+        ("assistant<|channel|>final", "assistant"),
+        ("assistant<|constrain|>", "assistant"),
+        ("a <|channel|>final b", "assistant to=a (b)"),
+    ] {
+        let is_named = header.starts_with("assistant");
+        let start = encode(if is_named { "<|start|>" } else { "" });
+        let spelled = encoding().tokenizer().encode_ordinary(header);
+        let tokens = [start, spelled, encode("<|message|>x<|end|>")].concat();
+        let given = (!is_named).then_some(Role::Assistant);
+        let messages = encoding().parse_messages_from_completion_tokens(tokens, given).unwrap();
+        assert_eq!(messages.iter().map(fields).collect::<Vec<_>>(), [expected], "{header:?}");
+    }
+}
+
+/// All that a parser raises, by the index of its token, and its messages.
+fn skip_errors(tokens: &[u32], role: Option<Role>) -> (Vec<(usize, String)>, Vec<String>) {
+    let mut parser = StreamableParser::new(encoding(), role).unwrap();
+    let mut errors = Vec::new();
+    for (index, &token) in tokens.iter().enumerate() {
+        if let Err(error) = parser.process(token) {
+            assert_eq!(error.token_index(), Some(index));
+            errors.push((index, error.to_string()));
+        }
+    }
+    if let Err(error) = parser.process_eos() {
+        errors.push((tokens.len(), error.to_string()));
+    }
+    (errors, parser.messages().iter().map(fields).collect())
+}
+
+const EOS: &str = "Unexpected EOS while waiting for message header to complete";
+const START: &str = "unexpected tokens remaining in message header: Some(\"<|start|>\")";
+
+#[test]
+fn a_header_stays_open_behind_a_stop_token() {
+    let tokens = encode("<|channel|>final {\"a\":1}<|return|><|end|><|call|>");
+    let (errors, messages) = skip_errors(&tokens, Some(Role::Assistant));
+    assert_eq!(errors, [(tokens.len(), EOS.to_owned())]);
+    assert!(messages.is_empty());
+}
+
+#[test]
+fn a_start_token_inside_a_header_begins_a_new_one() {
+    for (text, at, expected) in [
+        ("<|start|>user to=f<|start|>assistant<|message|>x<|end|>", 4, "assistant"),
+        // The next one names nobody: it is the same author's.
+        ("<|start|>user<|start|><|channel|>final<|message|>x<|end|>", 2, "user #final"),
+        ("<|start|>user<|start|>final<|message|>x<|end|>", 2, "user"),
+    ] {
+        let (errors, messages) = skip_errors(&encode(text), None);
+        assert_eq!(errors, [(at, START.to_owned())], "{text}");
+        assert_eq!(messages, [expected], "{text}");
+    }
+    // Nobody was named by either.
+    let tokens = encode("<|start|><|start|><|start|>final<|message|>");
+    let (errors, messages) = skip_errors(&tokens, None);
+    let unknown = "Unknown role: final".to_owned();
+    assert_eq!(errors, [(1, START.to_owned()), (2, START.to_owned()), (4, unknown)]);
+    assert!(messages.is_empty());
+    // A prompt may end so, but not behind a header that was broken off.
+    let tokens = encode("<|start|>user to=f<|start|>assistant");
+    let (errors, _) = skip_errors(&tokens, None);
+    assert_eq!(errors, [(4, START.to_owned()), (6, EOS.to_owned())]);
+    assert_eq!(skip_errors(&tokens[4..], None).0, []);
+}
+
+#[test]
+fn an_unknown_id_raises_where_it_stands_and_the_header_cannot_be_read() {
+    let begin = [encode("<|start|>user"), vec![300_000, 300_001], encode(" x")].concat();
+    let raised = |index: usize, token: u32| (index, format!("Invalid token for decoding: {token}"));
+
+    let (errors, _) = skip_errors(&begin, None);
+    assert_eq!(errors, [raised(2, 300_000), raised(3, 300_001), (5, EOS.to_owned())]);
+
+    let closed = [&begin[..], &encode("<|message|>")].concat();
+    let (errors, messages) = skip_errors(&closed, None);
+    assert_eq!(errors, [raised(2, 300_000), raised(3, 300_001), raised(5, 300_000)]);
+    assert!(messages.is_empty());
+
+    let broken_off = [&begin[..], &encode("<|start|>tool<|message|>x<|end|>")].concat();
+    let (errors, messages) = skip_errors(&broken_off, None);
+    assert_eq!(errors, [raised(2, 300_000), raised(3, 300_001)]);
+    assert_eq!(messages, ["tool:tool"]);
+}
+
+/// After an error in the first header the given role waits for the next one that names none.
+#[test]
+fn a_given_role_waits() {
+    for (header, expected) in [("<|channel|>final", "assistant #final"), ("user", "user")] {
+        let tokens = encode(&format!("a b c<|message|><|start|>{header}<|message|>x<|end|>"));
+        let (errors, messages) = skip_errors(&tokens, Some(Role::Assistant));
+        assert_eq!(errors.len(), 1, "{header}: {errors:?}");
+        assert_eq!(messages, [expected]);
+    }
+}
+
+/// What a server sees between tokens: a header is a header until `<|message|>`.
+#[test]
+fn the_state_between_tokens() {
+    let mut parser = StreamableParser::new(encoding(), Some(Role::Assistant)).unwrap();
+    let header = encode(" to=f<|channel|>commentary<|end|><|channel|>final");
+    for &token in &header {
+        parser.process(token).unwrap();
+        assert_eq!(parser.state(), StreamState::Header);
+        assert_eq!((parser.channel(), parser.recipient(), parser.delta()), (None, None, None));
+    }
+    for token in encode("<|message|>x") {
+        parser.process(token).unwrap();
+        assert_eq!(parser.state(), StreamState::Content);
+        assert_eq!((parser.channel(), parser.recipient()), (Some("final"), Some("f")));
+    }
+    assert_eq!(parser.delta(), Some("x"));
+}
