@@ -167,7 +167,7 @@ impl<'a> Reader<'a> {
         let list = &mut self.parts.list;
         let at = list.iter().rposition(|part| part.kind != Kind::Noise).unwrap_or_default();
         list.retain(|part| part.kind != Kind::Noise);
-        let Some(last) = list.last() else { return Ok(None) };
+        let Some(word) = list.last() else { return Ok(None) };
         if let [.., marker, word] = &list[..] {
             let (before, behind) = (marker.first(self.words), word.first(self.words));
             if is_spaced_pair(self.words, before, behind) {
@@ -177,10 +177,10 @@ impl<'a> Reader<'a> {
                 return Ok(Some([CONSTRAIN, text].concat()));
             }
         }
-        let content_type = match last.kind {
-            Kind::Constrain => [CONSTRAIN, last.value].concat(),
-            _ if last.value.starts_with(TO) => return Ok(None),
-            _ if at > 0 || is_content_type(last.value) => last.value.to_owned(),
+        let content_type = match word.kind {
+            Kind::Constrain => [CONSTRAIN, word.value].concat(),
+            _ if word.value.starts_with(TO) => return Ok(None),
+            _ if at > 0 || is_content_type(word.value) => word.value.to_owned(),
             _ => return Ok(None),
         };
         list.pop();
