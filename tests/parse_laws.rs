@@ -2,12 +2,12 @@
 
 mod laws;
 
-use laws::encoding;
+use laws::{Given, encoding};
 use openai_harmony::chat::Role;
 use proptest::prelude::*;
 
 /// Pieces that headers and damage are made of; their tokens are strung together at random.
-const PIECES: [&str; 36] = [
+const PIECES: [&str; 48] = [
     "<|start|>",
     "<|start|>assistant",
     "<|channel|>",
@@ -44,6 +44,18 @@ const PIECES: [&str; 36] = [
     " I must",
     "é🤷🏽",
     "{\"a\":1}",
+    "Assistant",
+    "bash",
+    " to=Bash",
+    " to=functions.bashjson",
+    " to = functions.f",
+    "––commentary",
+    "python",
+    " browser.search",
+    " code",
+    "The capital is Paris, and so on, and so on, and so on.",
+    " one two three four five six seven eight nine ten eleven twelve",
+    "<|chan",
 ];
 
 fn piece() -> impl Strategy<Value = Vec<u32>> {
@@ -62,49 +74,51 @@ fn tokens() -> impl Strategy<Value = Vec<u32>> {
     prop::collection::vec(piece(), 0..24).prop_map(|pieces| pieces.concat())
 }
 
-fn role() -> impl Strategy<Value = Option<Role>> {
-    prop_oneof![Just(Some(Role::Assistant)), Just(None), Just(Some(Role::Tool))]
+fn given() -> impl Strategy<Value = Given> {
+    let role = prop_oneof![Just(Some(Role::Assistant)), Just(None), Just(Some(Role::Tool))];
+    let tools = prop_oneof![Just(&[][..]), Just(&["functions.f", "bash", "python", "browser"][..])];
+    (role, tools).prop_map(|(role, tools)| Given { role, tools })
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.max(1500)))]
 
     #[test]
-    fn lenient_spans_cover_every_token_once(tokens in tokens(), role in role(), size in 1_usize..9) {
-        laws::lenient_spans_cover_every_token_once(&tokens, role, size);
+    fn lenient_spans_cover_every_token_once(tokens in tokens(), given in given(), size in 1_usize..9) {
+        laws::lenient_spans_cover_every_token_once(&tokens, given, size);
     }
 
     #[test]
-    fn any_chunking_gives_the_same(tokens in tokens(), role in role(), size in 1_usize..9) {
-        laws::any_chunking_gives_the_same(&tokens, role, size);
+    fn any_chunking_gives_the_same(tokens in tokens(), given in given(), size in 1_usize..9) {
+        laws::any_chunking_gives_the_same(&tokens, given, size);
     }
 
     #[test]
-    fn lenient_parsing_loses_no_letter(tokens in tokens(), role in role()) {
-        laws::lenient_parsing_loses_no_letter(&tokens, role);
+    fn lenient_parsing_loses_no_letter(tokens in tokens(), given in given()) {
+        laws::lenient_parsing_loses_no_letter(&tokens, given);
     }
 
     #[test]
-    fn deltas_of_process_are_the_content(tokens in tokens(), role in role(), strict in any::<bool>()) {
-        laws::deltas_of_process_are_the_content(&tokens, role, strict);
+    fn deltas_of_process_are_the_content(tokens in tokens(), given in given(), strict in any::<bool>()) {
+        laws::deltas_of_process_are_the_content(&tokens, given, strict);
     }
 
     #[test]
-    fn strict_parsing_goes_on_after_errors(tokens in tokens(), role in role()) {
-        laws::strict_parsing_goes_on_after_errors(&tokens, role);
+    fn strict_parsing_goes_on_after_errors(tokens in tokens(), given in given()) {
+        laws::strict_parsing_goes_on_after_errors(&tokens, given);
     }
 
     #[test]
-    fn strict_feed_keeps_what_happened_before_an_error(tokens in tokens(), role in role()) {
-        laws::strict_feed_keeps_what_happened_before_an_error(&tokens, role);
+    fn strict_feed_keeps_what_happened_before_an_error(tokens in tokens(), given in given()) {
+        laws::strict_feed_keeps_what_happened_before_an_error(&tokens, given);
     }
 
     #[test]
     fn process_and_feed_can_be_mixed(
         tokens in tokens(),
-        role in role(),
+        given in given(),
         by_feed in prop::collection::vec(any::<bool>(), 1..12),
     ) {
-        laws::process_and_feed_can_be_mixed(&tokens, role, &by_feed);
+        laws::process_and_feed_can_be_mixed(&tokens, given, &by_feed);
     }
 }

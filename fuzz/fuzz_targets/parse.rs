@@ -3,6 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use laws::Given;
 use openai_harmony::chat::Role;
 
 #[path = "../../tests/laws/mod.rs"]
@@ -40,14 +41,16 @@ fuzz_target!(|input: &[u8]| {
         1 => None,
         _ => Some(Role::Tool),
     };
+    let tools: &[&str] = if setting % 2 == 0 { &[] } else { &["functions.f", "bash", "python"] };
+    let given = Given { role, tools };
     let (tokens, size) = (tokens(bytes), usize::from(setting / 3 % 8) + 1);
-    laws::lenient_spans_cover_every_token_once(&tokens, role, size);
-    laws::any_chunking_gives_the_same(&tokens, role, size);
-    laws::lenient_parsing_loses_no_letter(&tokens, role);
-    laws::deltas_of_process_are_the_content(&tokens, role, true);
-    laws::deltas_of_process_are_the_content(&tokens, role, false);
-    laws::strict_parsing_goes_on_after_errors(&tokens, role);
-    laws::strict_feed_keeps_what_happened_before_an_error(&tokens, role);
+    laws::lenient_spans_cover_every_token_once(&tokens, given, size);
+    laws::any_chunking_gives_the_same(&tokens, given, size);
+    laws::lenient_parsing_loses_no_letter(&tokens, given);
+    laws::deltas_of_process_are_the_content(&tokens, given, true);
+    laws::deltas_of_process_are_the_content(&tokens, given, false);
+    laws::strict_parsing_goes_on_after_errors(&tokens, given);
+    laws::strict_feed_keeps_what_happened_before_an_error(&tokens, given);
     let by_feed: Vec<_> = (0..8).map(|bit| setting >> bit & 1 == 1).collect();
-    laws::process_and_feed_can_be_mixed(&tokens, role, &by_feed);
+    laws::process_and_feed_can_be_mixed(&tokens, given, &by_feed);
 });

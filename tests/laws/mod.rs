@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use openai_harmony::chat::{Content, Message, Role};
 use openai_harmony::{
-    Event, HarmonyEncoding, HarmonyEncodingName, ParseOptions, Repair, StreamState,
+    Event, HarmonyEncoding, HarmonyEncodingName, ParseConfig, Repair, StreamState,
     StreamableParser, load_harmony_encoding,
 };
 
@@ -15,8 +15,22 @@ pub(crate) fn encoding() -> HarmonyEncoding {
     load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap()
 }
 
-fn parser(role: Option<Role>, strict: bool) -> StreamableParser {
-    StreamableParser::new_with_options(encoding(), role, ParseOptions { strict }).unwrap()
+/// What a parser is made with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Given {
+    pub(crate) role: Option<Role>,
+    pub(crate) tools: &'static [&'static str],
+}
+
+impl Given {
+    fn config(self, strict: bool) -> ParseConfig {
+        let config = if strict { ParseConfig::strict() } else { ParseConfig::lenient() };
+        config.with_tools(self.tools.iter().copied())
+    }
+}
+
+fn parser(given: Given, strict: bool) -> StreamableParser {
+    StreamableParser::with_config(encoding(), given.role, &given.config(strict)).unwrap()
 }
 
 /// What a parser made of its tokens.
@@ -34,8 +48,8 @@ fn text(message: &Message) -> &str {
     }
 }
 
-fn feed_in_chunks(tokens: &[u32], role: Option<Role>, size: usize) -> (Outcome, Vec<Event>) {
-    let mut parser = parser(role, false);
+fn feed_in_chunks(tokens: &[u32], given: Given, size: usize) -> (Outcome, Vec<Event>) {
+    let mut parser = parser(given, false);
     let mut events = Vec::new();
     for chunk in tokens.chunks(size) {
         events.extend(parser.feed(chunk).expect("lenient parsing never raises"));
@@ -59,12 +73,8 @@ fn letters(text: &str) -> BTreeMap<char, usize> {
     counts
 }
 
-pub(crate) fn lenient_spans_cover_every_token_once(
-    tokens: &[u32],
-    role: Option<Role>,
-    size: usize,
-) {
-    let (outcome, events) = feed_in_chunks(tokens, role, size);
+pub(crate) fn lenient_spans_cover_every_token_once(tokens: &[u32], given: Given, size: usize) {
+    let (outcome, events) = feed_in_chunks(tokens, given, size);
     let mut next = 0;
     let mut reach: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
     for event in &events {
@@ -88,23 +98,22 @@ pub(crate) fn lenient_spans_cover_every_token_once(
     }
 }
 
-pub(crate) fn any_chunking_gives_the_same(tokens: &[u32], role: Option<Role>, size: usize) {
-    let (whole, _) = feed_in_chunks(tokens, role, tokens.len().max(1));
-    let (chunks, _) = feed_in_chunks(tokens, role, size);
+pub(crate) fn any_chunking_gives_the_same(tokens: &[u32], given: Given, size: usize) {
+    let (whole, _) = feed_in_chunks(tokens, given, tokens.len().max(1));
+    let (chunks, _) = feed_in_chunks(tokens, given, size);
     assert_eq!(&whole, &chunks);
     for (index, message) in whole.messages.iter().enumerate() {
         let joined = whole.deltas.get(&index).map_or("", |text| text);
         assert_eq!(joined, text(message));
     }
-    let options = ParseOptions { strict: false };
     let batch = encoding()
-        .parse_messages_from_completion_tokens_with_options(tokens.iter().copied(), role, options)
+        .parse_messages_with(tokens.iter().copied(), given.role, &given.config(false))
         .unwrap();
     assert_eq!(batch, whole.messages);
 }
 
-pub(crate) fn lenient_parsing_loses_no_letter(tokens: &[u32], role: Option<Role>) {
-    let (outcome, _) = feed_in_chunks(tokens, role, 64);
+pub(crate) fn lenient_parsing_loses_no_letter(tokens: &[u32], given: Given) {
+    let (outcome, _) = feed_in_chunks(tokens, given, 64);
     let tokenizer = encoding().tokenizer();
     let mut fed = Vec::new();
     for &token in tokens {
@@ -141,8 +150,8 @@ pub(crate) fn lenient_parsing_loses_no_letter(tokens: &[u32], role: Option<Role>
     }
 }
 
-pub(crate) fn deltas_of_process_are_the_content(tokens: &[u32], role: Option<Role>, strict: bool) {
-    let mut parser = parser(role, strict);
+pub(crate) fn deltas_of_process_are_the_content(tokens: &[u32], given: Given, strict: bool) {
+    let mut parser = parser(given, strict);
     let mut deltas: BTreeMap<usize, String> = BTreeMap::new();
     let mut channels = BTreeMap::new();
     for (at, &token) in tokens.iter().enumerate() {
@@ -172,8 +181,8 @@ pub(crate) fn deltas_of_process_are_the_content(tokens: &[u32], role: Option<Rol
     assert_eq!(parser.tokens(), tokens);
 }
 
-pub(crate) fn strict_parsing_goes_on_after_errors(tokens: &[u32], role: Option<Role>) {
-    let mut parser = parser(role, true);
+pub(crate) fn strict_parsing_goes_on_after_errors(tokens: &[u32], given: Given) {
+    let mut parser = parser(given, true);
     for &token in tokens {
         let before = parser.messages().to_vec();
         let _damage = parser.process(token);
@@ -192,12 +201,12 @@ pub(crate) fn strict_parsing_goes_on_after_errors(tokens: &[u32], role: Option<R
     assert_eq!(parser.messages().last(), Some(&expected));
 }
 
-pub(crate) fn strict_feed_keeps_what_happened_before_an_error(tokens: &[u32], role: Option<Role>) {
-    let mut by_token = parser(role, true);
+pub(crate) fn strict_feed_keeps_what_happened_before_an_error(tokens: &[u32], given: Given) {
+    let mut by_token = parser(given, true);
     for &token in tokens {
         let _damage = by_token.process(token);
     }
-    let mut by_chunk = parser(role, true);
+    let mut by_chunk = parser(given, true);
     let mut events = Vec::new();
     let mut rest = tokens;
     loop {
@@ -220,28 +229,45 @@ pub(crate) fn strict_feed_keeps_what_happened_before_an_error(tokens: &[u32], ro
     assert_eq!(ends.count(), by_chunk.messages().len());
 }
 
-/// `by_feed` says of each token in turn, over and over, whether it is fed or processed.
-pub(crate) fn process_and_feed_can_be_mixed(tokens: &[u32], role: Option<Role>, by_feed: &[bool]) {
-    let (whole, _) = feed_in_chunks(tokens, role, tokens.len().max(1));
-    let mut parser = parser(role, false);
-    let mut events = Vec::new();
+/// `by_feed` says of each token in turn, over and over, whether it is fed or processed. What was
+/// processed is in no event: the deltas of both together are the content.
+pub(crate) fn process_and_feed_can_be_mixed(tokens: &[u32], given: Given, by_feed: &[bool]) {
+    let (whole, _) = feed_in_chunks(tokens, given, tokens.len().max(1));
+    let mut parser = parser(given, false);
+    let mut deltas: BTreeMap<usize, String> = BTreeMap::new();
+    let mut reported = Vec::new();
+    let mut add = |index: usize, text: &str| deltas.entry(index).or_default().push_str(text);
     for (token, by_feed) in tokens.iter().zip(by_feed.iter().cycle()) {
         if *by_feed {
-            events.extend(parser.feed(std::slice::from_ref(token)).unwrap());
+            for event in parser.feed(std::slice::from_ref(token)).unwrap() {
+                if let Event::ContentDelta { index, text, .. } = &event {
+                    add(*index, text);
+                }
+                reported.push(event);
+            }
         } else {
+            let index = parser.messages().len();
             parser.process(*token).unwrap();
+            add(index, parser.delta().unwrap_or_default());
         }
     }
-    events.extend(parser.finish().unwrap());
+    for event in parser.finish().unwrap() {
+        if let Event::ContentDelta { index, text, .. } = &event {
+            add(*index, text);
+        }
+        reported.push(event);
+    }
     let mut next = 0;
-    for event in &events {
+    for event in &reported {
         let span = event.span();
-        assert!(span.start <= span.end && span.end <= tokens.len(), "{events:?}");
+        assert!(span.start <= span.end && span.end <= tokens.len(), "{reported:?}");
         if !matches!(event, Event::Repair(Repair { index: Some(_), .. })) {
-            // What was processed is told of by no event.
-            assert!(next <= span.start, "{events:?}");
+            assert!(next <= span.start, "{reported:?}");
             next = span.end;
         }
+    }
+    for (index, message) in parser.messages().iter().enumerate() {
+        assert_eq!(deltas.get(&index).map_or("", |text| text), text(message), "{reported:?}");
     }
     assert_eq!(parser.messages(), whole.messages);
     assert_eq!(parser.repairs(), whole.repairs);

@@ -63,6 +63,11 @@ def test_here_lenient_fields(encoding: HarmonyEncoding) -> None:
     assert message.content[0].text == '{"a":1}'
 
 
+def test_here_lenient_channel(encoding: HarmonyEncoding) -> None:
+    [message] = leniently(encoding, "The capital is Paris.<|return|>").messages
+    assert (message.channel, message.content[0].text) == ("final", "The capital is Paris.")
+
+
 def test_here_lenient_white_space(encoding: HarmonyEncoding) -> None:
     [message] = leniently(encoding, "<|channel|>analysis two  blanks,\n a line<|end|>").messages
     assert message.content[0].text == "two  blanks,\n a line"

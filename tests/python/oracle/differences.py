@@ -110,6 +110,10 @@ ELSEWHERE = {
         "Other words.",
     ),
     "exports": ("`__all__` names all that is public.", "It left out a part."),
+    "lenient-channel": (
+        "The assistant's text without any header is on `final`.",
+        "It had no channel.",
+    ),
     "lenient-everywhere": (
         "Any message may lack its <|message|>.",
         "Only the first, and only if its role was given.",
