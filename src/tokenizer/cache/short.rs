@@ -28,11 +28,15 @@ impl ShortCache {
     #[inline]
     pub(super) fn get(&self, key: Key) -> Option<&Packed<MOST_TOKENS>> {
         let set = &self.sets[key.hash()];
-        // Which one it is cannot be predicted, so no branch depends on it.
+        let [(newest, tokens), ..] = set;
+        if *newest == key.halves {
+            return Some(tokens);
+        }
+        // Which of the others it is cannot be predicted, so no branch depends on it.
         let index_if_found =
             |(index, (piece, _)): (usize, &Slot)| if *piece == key.halves { index } else { 0 };
-        let (piece, tokens) =
-            &set[set.iter().enumerate().map(index_if_found).sum::<usize>() % WAYS];
+        let index: usize = set.iter().enumerate().map(index_if_found).sum();
+        let (piece, tokens) = &set[index % WAYS];
         (*piece == key.halves).then_some(tokens)
     }
 
@@ -43,5 +47,41 @@ impl ShortCache {
             set.rotate_right(1);
             set[0] = (key.halves, tokens);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Key, ShortCache, WAYS};
+
+    fn key(number: usize) -> Key {
+        let piece = format!("piece {number}");
+        Key::of(piece.as_bytes(), 0, piece.len()).unwrap_or_else(|| unreachable!("it is short"))
+    }
+
+    #[test]
+    fn a_set_holds_the_newest_pieces() {
+        let mut cache = ShortCache::new(2 * WAYS);
+        // Those that share a set with the first.
+        let same_set: Vec<usize> =
+            (0..200).filter(|&n| (key(n).hash() ^ key(0).hash()) >> 63 == 0).collect();
+        for (count, &number) in same_set.iter().enumerate() {
+            cache.insert(key(number), &[7, 8, u32::try_from(number).unwrap_or_default()]);
+            for (age, &piece) in same_set[..=count].iter().rev().enumerate() {
+                let held =
+                    cache.get(key(piece)).is_some_and(|tokens| tokens[2] as usize == piece + 1);
+                assert_eq!(held, age < WAYS, "{piece} after {number}");
+            }
+        }
+        assert!(same_set.len() > 3 * WAYS);
+    }
+
+    #[test]
+    fn pieces_of_many_tokens_are_not_cached() {
+        let mut cache = ShortCache::new(2 * WAYS);
+        cache.insert(key(1), &[1, 2, 3, 4, 5]);
+        assert_eq!(cache.get(key(1)), None);
+        cache.insert(key(1), &[1, 2, 3, 4]);
+        assert!(cache.get(key(1)).is_some());
     }
 }
