@@ -2,9 +2,9 @@
 
 use super::choice::{self, Choice};
 use super::options::{NamedToolChoice, ReadOptions};
-use super::past::{Past, Woven};
+use super::past::{Past, PastMessages};
 use super::tools::Declared;
-use super::{AnswerOptions, Dialect, Sampling, ToolChoice, ToolNames, Turn, Unused};
+use super::{AnswerOptions, Dialect, Sampling, ToolNames, Turn, Unused};
 use crate::AnalysisPolicy;
 use crate::chat::{
     Conversation, DeveloperContent, Message, ReasoningEffort, ResponseFormat, Role, SystemContent,
@@ -55,8 +55,8 @@ impl Request {
         let declares = options.declare_on_none || !self.choice.is_none();
         let names = self.tools.names(self.past.called(), declares);
         let tool_choice = self.choice.resolve(&self.tools, &names, &mut self.unused)?;
-        let Woven { instructions, messages, prefill } =
-            self.past.weave(&names, self.continue_last)?;
+        let PastMessages { instructions, messages, prefill } =
+            self.past.into_messages(&names, self.continue_last)?;
         let by_prefill = matches!(options.named, NamedToolChoice::Prefill);
         let call = by_prefill.then(|| choice::prefill(&tool_choice, &names)).flatten();
         let system = system(&self.tools, declares, self.effort, options);
@@ -127,15 +127,4 @@ fn developer(
     developer.response_formats.extend(format.cloned());
     (developer != DeveloperContent::new())
         .then(|| Message::from_role_and_content(Role::Developer, developer))
-}
-
-impl ToolChoice {
-    /// Whether the model may call a tool at all.
-    pub fn allows_calls(&self) -> bool {
-        match self {
-            Self::None => false,
-            Self::Allowed { recipients, .. } => !recipients.is_empty(),
-            Self::Auto | Self::Required | Self::Named { .. } => true,
-        }
-    }
 }

@@ -96,6 +96,17 @@ pub enum ToolChoice {
     },
 }
 
+impl ToolChoice {
+    /// Whether the model may call a tool at all.
+    pub fn allows_calls(&self) -> bool {
+        match self {
+            Self::None => false,
+            Self::Allowed { recipients, .. } => !recipients.is_empty(),
+            Self::Auto | Self::Required | Self::Named { .. } => true,
+        }
+    }
+}
+
 /// How to sample: what the body says, else what is recommended for gpt-oss. Values that engines
 /// have a default of their own for are `None` unless the body says something.
 #[derive(Debug, Clone, PartialEq)]
@@ -145,6 +156,7 @@ impl Default for Sampling {
 
 /// Something in the body that nothing used.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Unused {
     /// Where it stands: `tools[2]`, `messages[0].name`.
     pub path: String,
@@ -174,6 +186,7 @@ pub struct AnswerOptions {
 
 /// Whether thoughts are shown in the answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Thoughts {
     /// With their text.
     #[default]
