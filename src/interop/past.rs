@@ -140,6 +140,12 @@ impl Past {
         Err(ErrorKind::InvalidRequest { path, reason }.into())
     }
 
+    /// Whether a text or a thought of the assistant is the last thing said, so that it can be
+    /// continued.
+    pub(super) fn ends_open(&self) -> bool {
+        matches!(self.said.last(), Some(Said::Thought(_) | Said::Preamble(_) | Said::Answer(_)))
+    }
+
     /// The tools that were called, with the kind that their calls are of.
     pub(super) fn called(&self) -> impl Iterator<Item = (&ToolId, ToolKind)> {
         self.said.iter().filter_map(|said| match said {

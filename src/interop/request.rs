@@ -4,7 +4,7 @@ use super::choice::{self, Choice};
 use super::options::{NamedToolChoice, ReadOptions};
 use super::past::{Past, Woven};
 use super::tools::Declared;
-use super::{AnswerOptions, Dialect, Sampling, ToolChoice, ToolNames, Turn, Unused};
+use super::{AnswerOptions, Dialect, Sampling, ToolNames, Turn, Unused};
 use crate::AnalysisPolicy;
 use crate::chat::{
     Conversation, DeveloperContent, Message, ReasoningEffort, ResponseFormat, Role, SystemContent,
@@ -127,15 +127,4 @@ fn developer(
     developer.response_formats.extend(format.cloned());
     (developer != DeveloperContent::new())
         .then(|| Message::from_role_and_content(Role::Developer, developer))
-}
-
-impl ToolChoice {
-    /// Whether the model may call a tool at all.
-    pub fn allows_calls(&self) -> bool {
-        match self {
-            Self::None => false,
-            Self::Allowed { recipients, .. } => !recipients.is_empty(),
-            Self::Auto | Self::Required | Self::Named { .. } => true,
-        }
-    }
 }

@@ -96,6 +96,17 @@ pub enum ToolChoice {
     },
 }
 
+impl ToolChoice {
+    /// Whether the model may call a tool at all.
+    pub fn allows_calls(&self) -> bool {
+        match self {
+            Self::None => false,
+            Self::Allowed { recipients, .. } => !recipients.is_empty(),
+            Self::Auto | Self::Required | Self::Named { .. } => true,
+        }
+    }
+}
+
 /// How to sample: what the body says, else what is recommended for gpt-oss. Values that engines
 /// have a default of their own for are `None` unless the body says something.
 #[derive(Debug, Clone, PartialEq)]

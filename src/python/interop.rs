@@ -86,13 +86,12 @@ fn read_options(given: Option<&Bound<'_, PyDict>>, failed: &Failed) -> PyResult<
             "date" if value.is_none() => options.date = Date::Omitted,
             "date" => options.date = Date::Given(value.extract()?),
             "identity" => options.identity = value.extract()?,
-            "config" if value.is_none() => {}
+            "config" | "resolve" if value.is_none() => {}
             "config" => {
                 let config = options::config(Some(&value));
                 options.config = Some(config.map_err(|misfit| misfit.inside("config").raised(py))?);
             }
             "history" => options.history = read_list(&value, "history")?,
-            "resolve" if value.is_none() => {}
             "resolve" => options.resolve = Some(resolve(value.unbind(), failed.clone())),
             "builtin_tools" => {
                 let names: Vec<String> = value.extract()?;

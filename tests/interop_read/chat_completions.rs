@@ -318,6 +318,11 @@ fn the_last_message_is_continued_if_flagged() {
         {"role": "assistant", "reasoning": "Let me", "prefix": true},
     ]));
     assert!(prompt(&thought).ends_with("<|start|>assistant<|channel|>analysis<|message|>Let me"));
+    let nothing = turn(
+        CHAT,
+        json!({"messages": [{"role": "user", "content": "A"}], "continue_final_message": true}),
+    );
+    assert_eq!((unused(&nothing), &nothing.prefill), (vec!["continue_final_message"], &None));
 }
 
 #[test]

@@ -48,9 +48,21 @@ pub(super) fn read_messages(
         reader.message(&message, request)?;
         last = Some(message);
     }
-    let flagged = last.map(|message| message.object().and_then(|message| message.bool("prefix")));
-    let flagged = flagged.transpose()?.flatten().unwrap_or(false);
-    request.continue_last = flagged || body.bool("continue_final_message")?.unwrap_or(false);
+    let last = last.as_ref().map(Field::object).transpose()?;
+    let flags = [
+        last.as_ref().and_then(|message| message.get("prefix")),
+        body.get("continue_final_message"),
+    ];
+    for flag in flags.into_iter().flatten() {
+        if !flag.bool()? {
+            continue;
+        }
+        if request.past.ends_open() {
+            request.continue_last = true;
+        } else {
+            request.unused.push(flag.unused("the assistant did not say the last thing"));
+        }
+    }
     Ok(())
 }
 
