@@ -106,6 +106,7 @@
 //! # Where things are
 //!
 //! * [`chat`]: the data model and its JSON form.
+//! * [`interop`]: requests of APIs, and the prompts that they mean.
 //! * [`tokenizer`]: text to token ids and back; it knows nothing of chat.
 //! * The guides in `docs/`: the format, Rust and Python by task, parsing, tools' schemas, and every
 //!   difference from 0.0.8.
@@ -142,4 +143,6 @@ mod documents {
     mod readme {}
     #[doc = include_str!("../docs/rust.md")]
     mod rust {}
+    #[doc = include_str!("../docs/interop.md")]
+    mod interop {}
 }

@@ -13,11 +13,11 @@ use crate::RenderConfig;
 /// ```
 /// use openai_harmony::interop::{Date, ReadOptions};
 ///
-/// let options =
-///     ReadOptions { date: Date::Given("2025-06-28".to_owned()), ..ReadOptions::default() };
+/// let options = ReadOptions::new().with_date(Date::Given("2025-06-28".to_owned()));
 /// assert!(options.builtin_tools.is_empty());
 /// ```
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct ReadOptions {
     /// The system message's `Current date:`.
     pub date: Date,
@@ -44,8 +44,86 @@ pub struct ReadOptions {
     pub keep_billing_header: bool,
 }
 
+impl ReadOptions {
+    /// The default.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the system message's date.
+    #[must_use]
+    pub fn with_date(mut self, date: Date) -> Self {
+        self.date = date;
+        self
+    }
+
+    /// Sets the model's identity.
+    #[must_use]
+    pub fn with_identity(mut self, identity: impl Into<String>) -> Self {
+        self.identity = Some(identity.into());
+        self
+    }
+
+    /// Sets how to render.
+    #[must_use]
+    pub fn with_config(mut self, config: RenderConfig) -> Self {
+        self.config = Some(config);
+        self
+    }
+
+    /// Sets what was said before the body's first message.
+    #[must_use]
+    pub fn with_history(mut self, history: impl IntoIterator<Item = Value>) -> Self {
+        self.history = history.into_iter().collect();
+        self
+    }
+
+    /// Sets what finds the items that references name.
+    #[must_use]
+    pub fn with_resolve(mut self, resolve: Resolve) -> Self {
+        self.resolve = Some(resolve);
+        self
+    }
+
+    /// Sets the built-in tools that this server runs.
+    #[must_use]
+    pub fn with_builtin_tools(mut self, tools: impl IntoIterator<Item = BuiltinTool>) -> Self {
+        self.builtin_tools = tools.into_iter().collect();
+        self
+    }
+
+    /// Sets whether tools are declared although `tool_choice` is `none`.
+    #[must_use]
+    pub fn with_declare_on_none(mut self, declares: bool) -> Self {
+        self.declare_on_none = declares;
+        self
+    }
+
+    /// Sets how a tool that `tool_choice` names is brought about.
+    #[must_use]
+    pub fn with_named(mut self, named: NamedToolChoice) -> Self {
+        self.named = named;
+        self
+    }
+
+    /// Sets what becomes of images, audio and files.
+    #[must_use]
+    pub fn with_unsupported(mut self, unsupported: Unsupported) -> Self {
+        self.unsupported = unsupported;
+        self
+    }
+
+    /// Sets whether Anthropic's billing header is kept.
+    #[must_use]
+    pub fn with_keep_billing_header(mut self, keeps: bool) -> Self {
+        self.keep_billing_header = keeps;
+        self
+    }
+}
+
 /// The date in the system message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Date {
     /// Today's, in UTC.
     #[default]
@@ -123,6 +201,7 @@ impl BuiltinTool {
 
 /// How a tool that `tool_choice` names is brought about.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum NamedToolChoice {
     /// The prompt ends inside the call's content, so the model can only call it.
     #[default]
@@ -135,6 +214,7 @@ pub enum NamedToolChoice {
 /// What becomes of content that harmony cannot carry: images, audio, files. In the results of
 /// tools it is always a placeholder, so that one screenshot does not end a session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Unsupported {
     /// [`ErrorKind::UnsupportedContent`](crate::ErrorKind::UnsupportedContent) with its path.
     #[default]

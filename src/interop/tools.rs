@@ -64,6 +64,7 @@ impl Declared {
         let parameters = parameters.flatten();
         let tool = DeclaredTool { id, kind: ToolKind::Function, description, parameters };
         self.add(tool, &function.field(), unused);
+        list_unread(function, schema, unused);
         Ok(())
     }
 
@@ -88,6 +89,7 @@ impl Declared {
         let parameters = Some(parameters);
         let tool = DeclaredTool { id, kind: ToolKind::Custom, description, parameters };
         self.add(tool, &custom.field(), unused);
+        list_unread(custom, "format", unused);
         Ok(())
     }
 
@@ -200,6 +202,12 @@ fn recipients(tool: BuiltinTool) -> &'static [&'static str] {
         BuiltinTool::Browser => &["browser.search", "browser.open", "browser.find"],
         BuiltinTool::Python => &[PYTHON],
     }
+}
+
+/// Lists what a tool has beyond what is read. `strict` is what a grammar is: always.
+fn list_unread(tool: &Object<'_, '_>, own: &str, unused: &mut Vec<Unused>) {
+    let read = ["type", "name", "description", "strict", "cache_control", own];
+    unused.extend(tool.others(&read).map(|field| field.unused("it means nothing to the model")));
 }
 
 fn read_name(tool: &Object<'_, '_>, namespace: Option<&str>) -> Result<ToolId> {

@@ -156,6 +156,7 @@ impl Default for Sampling {
 
 /// Something in the body that nothing used.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Unused {
     /// Where it stands: `tools[2]`, `messages[0].name`.
     pub path: String,
@@ -185,6 +186,7 @@ pub struct AnswerOptions {
 
 /// Whether thoughts are shown in the answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Thoughts {
     /// With their text.
     #[default]

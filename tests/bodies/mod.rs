@@ -238,7 +238,7 @@ pub(super) fn any_body_is_read_or_refused(read: Read, body: &Value) {
 pub(super) fn is_survived(read: Read, body: &Value) {
     let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap();
     for unsupported in [Unsupported::Error, Unsupported::Placeholder] {
-        let options = ReadOptions { unsupported, ..ReadOptions::default() };
+        let options = ReadOptions::new().with_unsupported(unsupported);
         drop(read(body, &options).and_then(|turn| turn.prompt(&encoding)));
     }
 }

@@ -1,5 +1,5 @@
 use openai_harmony::ErrorKind;
-use openai_harmony::interop::{ReadOptions, Thoughts, Unsupported};
+use openai_harmony::interop::{Thoughts, Unsupported};
 use serde_json::{Value, json};
 
 use super::{ANTHROPIC, error, options, prompt, said, system, turn, unused};
@@ -34,7 +34,7 @@ fn system_texts_are_instructions() {
          <|start|>developer<|message|># Instructions\n\nFour.<|end|>"
     );
     assert_eq!(unused(&blocks), ["system[0]"]);
-    let keep = ReadOptions { keep_billing_header: true, ..options() };
+    let keep = options().with_keep_billing_header(true);
     let body = json!({"system": [{"type": "text", "text": "x-anthropic-billing-header: 1"}], "messages": []});
     assert!(prompt(&ANTHROPIC(&body, &keep).unwrap()).contains("x-anthropic-billing-header"));
 }
@@ -144,7 +144,7 @@ fn what_cannot_be_carried_is_an_error_with_its_path() {
         let path = "messages[0].content[0].source".to_owned();
         let kind = ErrorKind::UnsupportedContent { path, content: content.to_owned() };
         assert_eq!(error(ANTHROPIC, body.clone()).kind(), &kind);
-        let placeholder = ReadOptions { unsupported: Unsupported::Placeholder, ..options() };
+        let placeholder = options().with_unsupported(Unsupported::Placeholder);
         let text = said(&ANTHROPIC(&body, &placeholder).unwrap());
         assert_eq!(text, format!("<|start|>user<|message|>[{content} omitted]<|end|>"));
     }

@@ -38,7 +38,7 @@ fn encoding() -> HarmonyEncoding {
 
 /// Options with a date that stays.
 fn options() -> ReadOptions {
-    ReadOptions { date: Date::Given("2025-06-28".to_owned()), ..ReadOptions::default() }
+    ReadOptions::new().with_date(Date::Given("2025-06-28".to_owned()))
 }
 
 fn turn(read: Read, body: Value) -> Turn {

@@ -10,8 +10,7 @@ use super::{ALL, ANTHROPIC, CHAT, OLLAMA, options, prompt, said, system};
 fn dates() {
     for read in ALL {
         let body = json!({"messages": [], "input": []});
-        let date =
-            |date| system(&read(&body, &ReadOptions { date, ..ReadOptions::default() }).unwrap());
+        let date = |date| system(&read(&body, &ReadOptions::new().with_date(date)).unwrap());
         assert!(date(Date::Given("2020-02-02".to_owned())).contains("Current date: 2020-02-02\n"));
         assert!(!date(Date::Omitted).contains("Current date"));
         let today = date(Date::Today);
@@ -24,7 +23,7 @@ fn dates() {
 fn identity() {
     for read in ALL {
         let body = json!({"messages": [], "input": [], "model_identity": "Bob"});
-        let own = ReadOptions { identity: Some("You are Ann.".to_owned()), ..options() };
+        let own = options().with_identity("You are Ann.".to_owned());
         assert!(system(&read(&body, &own).unwrap()).starts_with("You are Ann.\nKnowledge cutoff"));
         assert!(system(&read(&body, &options()).unwrap()).starts_with("You are ChatGPT, "));
     }
@@ -37,7 +36,7 @@ fn config() {
         {"role": "assistant", "tool_calls": [{"id": "a", "function": {"name": "f", "arguments": "{}"}}]},
     ]});
     let config = Turn::default_config().with_header_style(HeaderStyle::RecipientInRole);
-    let own = ReadOptions { config: Some(config), ..options() };
+    let own = options().with_config(config);
     let turn = CHAT(&body, &own).unwrap();
     assert!(
         prompt(&turn)
@@ -49,7 +48,7 @@ fn config() {
 fn history_comes_before_the_messages() {
     let history =
         vec![json!({"role": "user", "content": "A"}), json!({"role": "assistant", "content": "B"})];
-    let with = ReadOptions { history, ..options() };
+    let with = options().with_history(history);
     let body = json!({"messages": [{"role": "user", "content": "C"}]});
     for read in [CHAT, ANTHROPIC, OLLAMA] {
         assert_eq!(

@@ -1,4 +1,4 @@
-use openai_harmony::interop::{ReadOptions, Resolve, ToolKind};
+use openai_harmony::interop::{Resolve, ToolKind};
 use openai_harmony::{AnalysisPolicy, ErrorKind};
 use serde_json::{Value, json};
 
@@ -165,7 +165,7 @@ fn history_is_said_before_the_input() {
         json!({
         "type": "reasoning", "id": "rs_7", "content": [{"type": "reasoning_text", "text": "T"}]}),
     ];
-    let with = ReadOptions { history: kept, ..options() };
+    let with = options().with_history(kept);
     let body = json!({"instructions": "I.", "previous_response_id": "resp_1", "input": "C"});
     let turn = RESPONSES(&body, &with).unwrap();
     let text = said(&turn);
@@ -180,7 +180,7 @@ fn history_is_said_before_the_input() {
     // What the history has, a reference does not say again.
     let body = json!({"input": [{"type": "item_reference", "id": "rs_7"}, {"id": "m1"}, {"role": "user", "content": "C"}]});
     assert_eq!(prompt(&RESPONSES(&body, &with).unwrap()).matches("message|>A<").count(), 1);
-    let wrong = ReadOptions { history: vec![json!({"type": "nonsense"})], ..options() };
+    let wrong = options().with_history([json!({"type": "nonsense"})]);
     let text = RESPONSES(&json!({"input": "C"}), &wrong).unwrap_err().to_string();
     assert!(text.contains("history[0].type: unknown type of an item"), "{text}");
 }
@@ -192,7 +192,7 @@ fn references_are_resolved() {
         "msg_8" => Some(json!({"role": "nobody", "content": "found"})),
         _ => None,
     };
-    let with = ReadOptions { resolve: Some(Resolve::new(find)), ..options() };
+    let with = options().with_resolve(Resolve::new(find));
     let read =
         |id: &str| RESPONSES(&json!({"input": [{"type": "item_reference", "id": id}]}), &with);
     assert_eq!(said(&read("msg_9").unwrap()), "<|start|>user<|message|>found<|end|>");

@@ -1,8 +1,6 @@
 //! Tools: their names both ways, their choice, and those that the model was trained with.
 
-use openai_harmony::interop::{
-    BuiltinTool, NamedToolChoice, ReadOptions, ToolChoice, ToolKind, Turn,
-};
+use openai_harmony::interop::{BuiltinTool, NamedToolChoice, ToolChoice, ToolKind, Turn};
 use serde_json::{Value, json};
 
 use super::{ANTHROPIC, CHAT, RESPONSES, Read, error, options, prompt, said, system, turn, unused};
@@ -173,8 +171,7 @@ fn built_in_tools_are_declared_if_asked_for_and_offered() {
             json!({"messages": [], "tools": [{"type": "code_execution_20250825", "name": "code_execution"}]}),
         ),
     ];
-    let both =
-        ReadOptions { builtin_tools: vec![BuiltinTool::Browser, BuiltinTool::Python], ..options() };
+    let both = options().with_builtin_tools([BuiltinTool::Browser, BuiltinTool::Python]);
     for (read, body) in asks {
         let offered = read(&body, &both).unwrap();
         let text = system(&offered);
@@ -195,13 +192,25 @@ fn built_in_tools_are_declared_if_asked_for_and_offered() {
 
 #[test]
 fn a_function_named_python_is_not_the_models_python() {
-    let both = ReadOptions { builtin_tools: vec![BuiltinTool::Python], ..options() };
+    let both = options().with_builtin_tools([BuiltinTool::Python]);
     let mut body = chat(&["python"], json!({}));
     body["tools"].as_array_mut().unwrap().push(json!({"type": "code_interpreter"}));
     let turn = CHAT(&body, &both).unwrap();
     assert!(system(&turn).contains("## python\n") && said(&turn).contains("type python_tool = "));
     assert_eq!(turn.tools.by_recipient("python").unwrap().kind, ToolKind::Builtin);
     assert_eq!(turn.tools.by_recipient("functions.python").unwrap().kind, ToolKind::Function);
+}
+
+#[test]
+fn what_else_a_tool_has_is_listed() {
+    let chat = json!({"messages": [], "tools": [{"type": "function", "function": {"name": "f", "strict": true, "odd": 1}}]});
+    assert_eq!(unused(&turn(CHAT, chat)), ["tools[0].function.odd"]);
+    let anthropic = json!({"messages": [], "tools": [
+        {"name": "f", "input_schema": {}, "input_examples": [{}], "cache_control": {"type": "ephemeral"}}]});
+    assert_eq!(unused(&turn(ANTHROPIC, anthropic)), ["tools[0].input_examples"]);
+    let responses = json!({"input": [], "tools": [
+        {"type": "custom", "name": "c", "defer_loading": true, "format": {"type": "text"}}]});
+    assert_eq!(unused(&turn(RESPONSES, responses)), ["tools[0].defer_loading"]);
 }
 
 #[test]
@@ -288,7 +297,7 @@ fn a_named_tool_begins_at_the_end_of_the_prompt() {
         "<|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>"
     ));
     assert_eq!(prefilled.prefill.unwrap().text, None);
-    let grammar = ReadOptions { named: NamedToolChoice::Grammar, ..options() };
+    let grammar = options().with_named(NamedToolChoice::Grammar);
     let turn = CHAT(&body, &grammar).unwrap();
     assert!(prompt(&turn).ends_with("<|start|>user<|message|>A<|end|><|start|>assistant"));
     assert_eq!(turn.tool_choice, ToolChoice::Named { recipient: "functions.f".to_owned() });
@@ -301,7 +310,7 @@ fn none_declares_no_tools_unless_told_to() {
     assert_eq!(said(&plain), "<|start|>user<|message|>A<|end|>");
     assert!(!plain.tools.any_declared() && !plain.tool_choice.allows_calls());
     assert!(plain.tools.by_name(None, "f").unwrap().offered);
-    let keep = ReadOptions { declare_on_none: true, ..options() };
+    let keep = options().with_declare_on_none(true);
     let declared = CHAT(&body, &keep).unwrap();
     assert!(said(&declared).contains("type f = () => any;"));
     assert_eq!(declared.tool_choice, ToolChoice::None);

@@ -386,8 +386,7 @@ fn deep_and_long_bodies() {
         let expected = ErrorKind::InvalidRequest { path: String::new(), reason };
         assert_eq!(read(&nested, &super::options()).unwrap_err().kind(), &expected);
     }
-    let history =
-        openai_harmony::interop::ReadOptions { history: vec![nested], ..super::options() };
+    let history = super::options().with_history([nested]);
     let text = CHAT(&json!({"messages": []}), &history).unwrap_err().to_string();
     assert!(text.contains("history[0]: nested more than"), "{text}");
     let messages: Vec<_> = (0..100_000).map(|_| json!({"role": "user", "content": "A"})).collect();
