@@ -61,7 +61,7 @@ impl ToolNames {
         self.tools.iter()
     }
 
-    /// Whether the model is told of any tool.
+    /// Whether the prompt declares any tool.
     pub fn any_declared(&self) -> bool {
         self.tools.iter().any(|tool| tool.declared)
     }

@@ -1,7 +1,7 @@
 //! Which call a result answers.
 //!
 //! The nearest earlier call of its id that has no result yet: some servers give all calls one id. Of
-//! equal ids in one message the first comes first. Results without an id are told by the tool's name,
+//! equal ids in one message the first comes first. Results without an id go by the tool's name,
 //! then by their order.
 
 use std::collections::{HashMap, VecDeque};

@@ -67,7 +67,7 @@ pub(super) struct NewResult {
 }
 
 /// The messages of the past.
-pub(super) struct Woven {
+pub(super) struct PastMessages {
     /// The texts of the leading system and developer messages.
     pub(super) instructions: Vec<String>,
     /// What was said behind them.
@@ -159,7 +159,11 @@ impl Past {
     /// # Errors
     ///
     /// A call without a result that is not the last thing said.
-    pub(super) fn weave(mut self, names: &ToolNames, continue_last: bool) -> Result<Woven> {
+    pub(super) fn into_messages(
+        mut self,
+        names: &ToolNames,
+        continue_last: bool,
+    ) -> Result<PastMessages> {
         self.check_all_answered()?;
         let prefill = continue_last.then(|| self.take_prefill()).flatten();
         let is_instructions = |said: &Said| matches!(said, Said::Instructions(_));
@@ -173,7 +177,7 @@ impl Past {
         for said in behind {
             write(said, names, &mut messages);
         }
-        Ok(Woven { instructions: instructions.collect(), messages, prefill })
+        Ok(PastMessages { instructions: instructions.collect(), messages, prefill })
     }
 
     fn check_all_answered(&self) -> Result<()> {

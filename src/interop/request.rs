@@ -2,7 +2,7 @@
 
 use super::choice::{self, Choice};
 use super::options::{NamedToolChoice, ReadOptions};
-use super::past::{Past, Woven};
+use super::past::{Past, PastMessages};
 use super::tools::Declared;
 use super::{AnswerOptions, Dialect, Sampling, ToolNames, Turn, Unused};
 use crate::AnalysisPolicy;
@@ -55,8 +55,8 @@ impl Request {
         let declares = options.declare_on_none || !self.choice.is_none();
         let names = self.tools.names(self.past.called(), declares);
         let tool_choice = self.choice.resolve(&self.tools, &names, &mut self.unused)?;
-        let Woven { instructions, messages, prefill } =
-            self.past.weave(&names, self.continue_last)?;
+        let PastMessages { instructions, messages, prefill } =
+            self.past.into_messages(&names, self.continue_last)?;
         let by_prefill = matches!(options.named, NamedToolChoice::Prefill);
         let call = by_prefill.then(|| choice::prefill(&tool_choice, &names)).flatten();
         let system = system(&self.tools, declares, self.effort, options);
