@@ -72,6 +72,14 @@ impl Segment {
         }
     }
 
+    /// The call that it is.
+    pub(in crate::interop) fn as_call(&self) -> Option<&Call> {
+        match self {
+            Self::Text(_) => None,
+            Self::Call(call) => Some(call),
+        }
+    }
+
     pub(super) fn text_mut(&mut self) -> &mut String {
         match self {
             Self::Text(text) => &mut text.text,
