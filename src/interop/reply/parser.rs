@@ -3,7 +3,7 @@
 use crate::chat::Role;
 use crate::error::Result;
 use crate::interop::{Prefill, Turn};
-use crate::parse::{Event, ParseOptions, StreamableParser};
+use crate::parse::{Event, ParseConfig, StreamableParser};
 use crate::render::RenderOptions;
 use crate::{HarmonyEncoding, chat::Message};
 
@@ -20,9 +20,8 @@ pub(super) struct Parser {
 
 impl Parser {
     pub(super) fn new(turn: &Turn, encoding: &HarmonyEncoding) -> Result<Self> {
-        let options = ParseOptions { strict: false };
-        let mut inner =
-            StreamableParser::new_with_options(encoding, Some(Role::Assistant), options)?;
+        let config = ParseConfig::lenient().with_tools(turn.tools.recipients());
+        let mut inner = StreamableParser::with_config(encoding, Some(Role::Assistant), &config)?;
         let header = match &turn.prefill {
             Some(prefill) => open_header(prefill, turn, encoding)?,
             None => Vec::new(),

@@ -87,16 +87,12 @@ impl Sorter {
     pub(super) fn take(&mut self, events: Vec<Event>, end: Option<FinishReason>) {
         // What broke off, unless the stop token was all that was missing.
         let is_cut = end.is_some_and(|reason| reason != FinishReason::Stop);
-        let broken_off = broken_off(&events, is_cut);
         for event in events {
             match event {
                 Event::MessageStart { span, index, author, channel, recipient, .. } => {
                     self.content_from = span.end;
                     let (channel, to) = (channel.as_deref(), recipient.as_deref());
-                    let mut route = self.rules.route(&author, channel, to, self.calls);
-                    if broken_off == Some(index) && !matches!(route, Route::Text(_)) {
-                        route = Route::CallAsText;
-                    }
+                    let route = self.rules.route(&author, channel, to, self.calls);
                     let recipient = recipient.unwrap_or_default();
                     self.begin(route, Origin { span, index, recipient });
                 }
@@ -108,7 +104,7 @@ impl Sorter {
                     let is_cut = is_cut && stop_token.is_none();
                     self.end(if is_cut { Ending::Cut } else { Ending::Whole });
                 }
-                Event::Repair(repair) => self.repaired(repair),
+                Event::Repair(repair) => self.report(repair),
             }
         }
     }
@@ -307,17 +303,6 @@ impl Sorter {
         self.end(how);
     }
 
-    fn repaired(&mut self, repair: Repair) {
-        let is_text = repair.index.is_none() && repair.kind == RepairKind::StrayText;
-        if is_text && !repair.text.trim().is_empty() {
-            // Text between messages.
-            self.open = Open::Text(TextKind::Answer, None);
-            self.say(TextKind::Answer, repair.text.clone());
-            self.end(Ending::Whole);
-        }
-        self.report(repair);
-    }
-
     fn report_call_as_text(&mut self, origin: &Origin) {
         self.report(Repair {
             kind: RepairKind::CallAsText,
@@ -338,17 +323,3 @@ impl Sorter {
 
 /// What a call without arguments is given.
 const NO_ARGUMENTS: &str = "{}";
-
-/// The message that is a header which broke off, so that it makes no call. If its stop token is all
-/// that is missing, one that has content is complete all the same.
-fn broken_off(events: &[Event], is_cut: bool) -> Option<usize> {
-    let mut broken = events.iter().filter_map(|event| match event {
-        Event::Repair(repair) if repair.kind == RepairKind::TruncatedHeader => repair.index,
-        _ => None,
-    });
-    let has_content = |index| {
-        let is_content = |event: &Event| matches!(event, Event::ContentDelta { index: of, .. } if *of == index);
-        events.iter().any(is_content)
-    };
-    broken.next().filter(|&index| is_cut || !has_content(index))
-}

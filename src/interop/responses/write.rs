@@ -73,7 +73,8 @@ impl Responses {
         let content = if text.is_empty() { Vec::new() } else { vec![part(of.kind, text)] };
         let phase = match of.kind {
             TextKind::Thought => {
-                let encrypted_content = self.encrypted_thoughts.then(|| carry_thought(text));
+                let is_carried = self.encrypted_thoughts && !text.is_empty();
+                let encrypted_content = is_carried.then(|| carry_thought(text));
                 return OutputItem::Reasoning { id, summary: [], content, encrypted_content, status };
             }
             TextKind::Preamble => "commentary",
@@ -308,7 +309,12 @@ fn fixed_fields(head: &Head, turn: &Turn) -> Map<String, Value> {
     for (name, value) in &turn.answer.repeated {
         // A null is what a client sends that leaves a field to its default.
         if !value.is_null() && !OWN.contains(&name.as_str()) {
-            fixed.insert(name.clone(), value.clone());
+            let value = match value {
+                // A request may name a conversation by its id alone.
+                Value::String(id) if name == "conversation" => json!({"id": id}),
+                value => value.clone(),
+            };
+            fixed.insert(name.clone(), value);
         }
     }
     fixed
