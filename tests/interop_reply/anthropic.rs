@@ -35,7 +35,7 @@ fn a_whole_message() {
                 "input_tokens": 40,
                 "cache_creation_input_tokens": 0,
                 "cache_read_input_tokens": 60,
-                "output_tokens": 13,
+                "output_tokens": 14,
             },
         })
     );

@@ -46,8 +46,8 @@ fn a_whole_answer() {
             }],
             "usage": {
                 "prompt_tokens": 100,
-                "completion_tokens": 13,
-                "total_tokens": 113,
+                "completion_tokens": 14,
+                "total_tokens": 114,
                 "prompt_tokens_details": {"cached_tokens": 60},
                 "completion_tokens_details": {"reasoning_tokens": 2},
             },
@@ -64,19 +64,17 @@ fn a_streamed_answer() {
         deltas,
         [
             json!({"role": "assistant", "content": ""}),
-            json!({"reasoning_content": "H"}),
-            json!({"reasoning_content": "m"}),
+            json!({"reasoning_content": "Hm"}),
             json!({"reasoning_content": "."}),
-            json!({"content": "S"}),
-            json!({"content": "unny"}),
+            json!({"content": "Sunny"}),
             json!({"content": "."}),
             json!({}),
             Value::Null,
         ]
     );
-    assert_eq!(chunks[7]["choices"][0]["finish_reason"], "stop");
-    assert_eq!(chunks[8]["choices"], json!([]));
-    assert_eq!(chunks[8]["usage"]["completion_tokens"], 14);
+    assert_eq!(chunks[5]["choices"][0]["finish_reason"], "stop");
+    assert_eq!(chunks[6]["choices"], json!([]));
+    assert_eq!(chunks[6]["usage"]["completion_tokens"], 14);
     assert_eq!(chunks[0]["usage"], Value::Null);
 }
 

@@ -58,10 +58,13 @@ fn message() -> impl Strategy<Value = String> {
     (begun, end).prop_map(|(begun, end)| begun + end)
 }
 
+fn well_formed() -> impl Strategy<Value = Vec<u32>> {
+    prop::collection::vec(message(), 0..4)
+        .prop_map(|messages| tokens(&messages.join("<|start|>assistant")))
+}
+
 fn sampled() -> impl Strategy<Value = Vec<u32>> {
-    let turn = prop::collection::vec(message(), 0..4)
-        .prop_map(|messages| tokens(&messages.join("<|start|>assistant")));
-    let damaged = (turn.clone(), any::<prop::sample::Index>(), any::<u8>()).prop_map(
+    let damaged = (well_formed(), any::<prop::sample::Index>(), any::<u8>()).prop_map(
         |(mut tokens, at, how)| {
             if !tokens.is_empty() {
                 let at = at.index(tokens.len());
@@ -76,7 +79,7 @@ fn sampled() -> impl Strategy<Value = Vec<u32>> {
         },
     );
     let any = prop::collection::vec(prop_oneof![0_u32..201_100, 199_990_u32..200_020], 0..30);
-    prop_oneof![3 => turn, 3 => damaged, 1 => any]
+    prop_oneof![3 => well_formed(), 3 => damaged, 1 => any]
 }
 
 fn reason() -> impl Strategy<Value = FinishReason> {

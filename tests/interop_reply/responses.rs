@@ -117,9 +117,9 @@ fn the_response_says_what_clients_look_for() {
         json!({
             "input_tokens": 100,
             "input_tokens_details": {"cached_tokens": 60, "cache_write_tokens": 0},
-            "output_tokens": 13,
+            "output_tokens": 14,
             "output_tokens_details": {"reasoning_tokens": 2},
-            "total_tokens": 113,
+            "total_tokens": 114,
         })
     );
     assert_eq!(response["tools"], json!([]));

@@ -8,7 +8,8 @@ use super::event::{
 use crate::interop::reply::{
     Call, Chunk, Head, Segment, State, Step, Text, TextKind, Usage, Writer, whole_calls,
 };
-use crate::interop::{FinishReason, Thoughts, Turn, carry_thought};
+use crate::interop::carried::carry_thought;
+use crate::interop::{FinishReason, Thoughts, Turn};
 
 /// Writes Anthropic's messages.
 #[derive(Debug)]

@@ -4,7 +4,6 @@ use crate::chat::Role;
 use crate::error::Result;
 use crate::interop::{Prefill, Turn};
 use crate::parse::{Event, ParseConfig, StreamableParser};
-use crate::render::RenderOptions;
 use crate::{HarmonyEncoding, chat::Message};
 
 /// Parses the sampled tokens leniently. What the prompt began, a prefilled header, it is given
@@ -73,12 +72,7 @@ impl Parser {
 /// The header of the message that the prompt began, up to its `<|message|>`.
 fn open_header(prefill: &Prefill, turn: &Turn, encoding: &HarmonyEncoding) -> Result<Vec<u32>> {
     let header = Prefill { text: None, ..prefill.clone() };
-    let options = RenderOptions {
-        header_style: turn.config.header_style,
-        validate: turn.config.validate,
-        ..RenderOptions::default()
-    };
-    let mut tokens = encoding.render(&header.message(), Some(&options))?;
+    let mut tokens = encoding.render_with(&header.message(), &turn.config)?;
     // A message that is not over has no stop token yet.
     tokens.pop();
     Ok(tokens)

@@ -7,7 +7,8 @@ use super::item::{ContentPart, OutputItem};
 use crate::interop::reply::{
     Call, Chunk, Ending, Head, Outcome, Segment, State, Step, Text, TextKind, Usage, Writer,
 };
-use crate::interop::{FinishReason, Turn, carry_thought};
+use crate::interop::carried::carry_thought;
+use crate::interop::{FinishReason, Turn};
 
 /// Writes responses. An item has the index of its segment.
 #[derive(Debug)]
