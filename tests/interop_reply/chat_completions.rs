@@ -209,7 +209,9 @@ fn names_come_back_as_the_client_spells_them() {
 #[test]
 fn custom_tools_get_their_input_decoded() {
     let call = |input| {
-        format!("<|channel|>commentary to=functions.shell <|constrain|>json<|message|>{input}<|call|>")
+        format!(
+            "<|channel|>commentary to=functions.shell <|constrain|>json<|message|>{input}<|call|>"
+        )
     };
     let cases = [
         (r#"{"input": "ls\n\"a\""}"#, "ls\n\"a\""),
@@ -231,7 +233,8 @@ fn custom_tools_get_their_input_decoded() {
 
 #[test]
 fn arguments_are_passed_on_as_sampled() {
-    for (arguments, expected) in [("{ \"a\" : 1.0 }", "{ \"a\" : 1.0 }"), ("[1", "[1"), ("", "{}")] {
+    for (arguments, expected) in [("{ \"a\" : 1.0 }", "{ \"a\" : 1.0 }"), ("[1", "[1"), ("", "{}")]
+    {
         let call = CALL.replace("{\"city\":\"Oslo\"}", arguments);
         let message = message(&with_tools(), &[&call]);
         assert_eq!(message["tool_calls"][0]["function"]["arguments"], expected);
@@ -277,8 +280,12 @@ fn stop_strings_end_visible_text_only() {
     assert_eq!(choice["message"]["reasoning_content"], "Hm.");
     assert_eq!(choice["message"]["content"], "Sun");
     assert_eq!(choice["finish_reason"], "stop");
-    let said: String =
-        chunks.iter().filter_map(|chunk| json!(chunk)["choices"][0]["delta"]["content"].as_str().map(str::to_owned)).collect();
+    let said: String = chunks
+        .iter()
+        .filter_map(|chunk| {
+            json!(chunk)["choices"][0]["delta"]["content"].as_str().map(str::to_owned)
+        })
+        .collect();
     assert_eq!(said, "Sun");
 }
 
@@ -296,7 +303,8 @@ fn what_has_no_place_is_content() {
 
 #[test]
 fn ids_and_choices() {
-    let options = |index| ReplyOptions { id: Some("x".to_owned()), index, ..ReplyOptions::default() };
+    let options =
+        |index| ReplyOptions { id: Some("x".to_owned()), index, ..ReplyOptions::default() };
     let call_id = |index| {
         let mut reply = turn(CHAT, &with_tools()).reply(&encoding(), options(index)).unwrap();
         reply.feed(&tokens(CALL)).unwrap();

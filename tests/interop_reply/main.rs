@@ -5,15 +5,15 @@ mod chat_completions;
 mod laws;
 mod ollama;
 mod prefix;
-mod responses;
 #[path = "../reply_laws/mod.rs"]
 mod reply_laws;
+mod responses;
 
+use openai_harmony::Result;
 use openai_harmony::interop::{
     BuiltinTool, Date, FinishReason, ReadOptions, Reply, Turn, anthropic as anthropic_dialect,
     chat_completions as chat_dialect, ollama as ollama_dialect, responses as responses_dialect,
 };
-use openai_harmony::Result;
 use serde_json::{Value, json};
 
 use reply_laws::{encoding, reply};

@@ -44,7 +44,10 @@ fn a_streamed_answer() {
     let head = json!({"model": "gpt-oss-20b", "created_at": "2025-06-28T12:00:00Z", "done": false});
     let thinking = json!({"role": "assistant", "content": "", "thinking": "H"});
     assert_eq!(lines[0], with(head, json!({"message": thinking})));
-    assert_eq!(lines[1]["message"]["tool_calls"][0]["function"]["arguments"], json!({"city": "Oslo"}));
+    assert_eq!(
+        lines[1]["message"]["tool_calls"][0]["function"]["arguments"],
+        json!({"city": "Oslo"})
+    );
     assert_eq!(lines[2]["done"], true);
     assert_eq!(lines.len(), 3);
 }

@@ -5,8 +5,6 @@ mod event;
 mod read;
 mod write;
 
-pub use event::{
-    BlockDelta, ContentBlock, MessageEvent, MessageObject, MessageUsage, StopDelta,
-};
+pub use event::{BlockDelta, ContentBlock, MessageEvent, MessageObject, MessageUsage, StopDelta};
 pub use read::read;
 pub(super) use write::Anthropic;

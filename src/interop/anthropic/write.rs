@@ -5,10 +5,10 @@ use serde_json::{Map, Value, json};
 use super::event::{
     BlockDelta, ContentBlock, MessageEvent, MessageObject, MessageUsage, StopDelta,
 };
+use crate::interop::carried::carry_thought;
 use crate::interop::reply::{
     Call, Chunk, Head, Segment, State, Step, Text, TextKind, Usage, Writer, whole_calls,
 };
-use crate::interop::carried::carry_thought;
 use crate::interop::{FinishReason, Thoughts, Turn};
 
 /// Writes Anthropic's messages.

@@ -75,11 +75,9 @@ impl Chat {
                 ChunkDelta { reasoning_content: Some(text), ..delta }
             }
             ReasoningField::Reasoning => ChunkDelta { reasoning: Some(text), ..delta },
-            ReasoningField::Both => ChunkDelta {
-                reasoning_content: Some(text.clone()),
-                reasoning: Some(text),
-                ..delta
-            },
+            ReasoningField::Both => {
+                ChunkDelta { reasoning_content: Some(text.clone()), reasoning: Some(text), ..delta }
+            }
             ReasoningField::Omitted => return None,
         })
     }

@@ -45,7 +45,8 @@ impl Ollama {
     fn last_line(&self, message: LineMessage, state: &State<'_>) -> ChatLine {
         let Some(outcome) = state.outcome else { return self.line(message) };
         let [prompt, answer] = outcome.durations;
-        let nanoseconds = |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let nanoseconds =
+            |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         let metrics = Metrics {
             total_duration: nanoseconds(prompt + answer),
             load_duration: 0,

@@ -68,9 +68,7 @@ impl InputDecoder {
     pub(super) fn finish(&self) -> String {
         match self.state {
             State::Bare(_) => String::new(),
-            State::Opening | State::Object => {
-                member(&self.raw).unwrap_or_else(|| self.raw.clone())
-            }
+            State::Opening | State::Object => member(&self.raw).unwrap_or_else(|| self.raw.clone()),
             State::Inside(at) => rest(&self.raw, at),
         }
     }

@@ -106,7 +106,8 @@ impl Rules {
     /// declared, too.
     fn function_like(&self, recipient: &str) -> Option<&Tool> {
         let is_declared = |tool: &Tool| tool.kind == ToolKind::Builtin && tool.declared;
-        let builtin = self.tools.iter().any(|tool| is_declared(tool) && tool.recipient == recipient);
+        let builtin =
+            self.tools.iter().any(|tool| is_declared(tool) && tool.recipient == recipient);
         let function = self.tools.by_name(None, recipient);
         function.filter(|tool| !builtin && tool.offered && tool.kind != ToolKind::Builtin)
     }

@@ -132,9 +132,7 @@ impl Sorter {
                 });
                 Open::Builtin(self.builtin_calls.len() - 1)
             }
-            Route::Call(target) if self.rules.objects => {
-                Open::Held(target, origin, String::new())
-            }
+            Route::Call(target) if self.rules.objects => Open::Held(target, origin, String::new()),
             Route::Call(target) => {
                 let decoder = target.is_custom.then(InputDecoder::default);
                 match self.begin_call(target) {

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::Chunk;
 use super::options::FinishReason;
 use super::segment::{Segment, Step};
 use super::shared::SharedText;
 use super::usage::Usage;
-use super::Chunk;
 use crate::interop::Dialect;
 
 /// Writes an answer in a dialect.

@@ -4,10 +4,10 @@ use serde_json::{Map, Value, json};
 
 use super::event::ResponseEvent;
 use super::item::{ContentPart, OutputItem};
+use crate::interop::carried::carry_thought;
 use crate::interop::reply::{
     Call, Chunk, Ending, Head, Outcome, Segment, State, Step, Text, TextKind, Usage, Writer,
 };
-use crate::interop::carried::carry_thought;
 use crate::interop::{FinishReason, Turn};
 
 /// Writes responses. An item has the index of its segment.
@@ -76,7 +76,13 @@ impl Responses {
             TextKind::Thought => {
                 let is_carried = self.encrypted_thoughts && !text.is_empty();
                 let encrypted_content = is_carried.then(|| carry_thought(text));
-                return OutputItem::Reasoning { id, summary: [], content, encrypted_content, status };
+                return OutputItem::Reasoning {
+                    id,
+                    summary: [],
+                    content,
+                    encrypted_content,
+                    status,
+                };
             }
             TextKind::Preamble => "commentary",
             TextKind::Answer => "final_answer",
@@ -87,8 +93,7 @@ impl Responses {
     fn begin(&mut self, index: usize, segment: &Segment, chunks: &mut Vec<Chunk>) {
         let item = self.item(segment, "");
         let sequence_number = self.number();
-        let event =
-            ResponseEvent::OutputItemAdded { sequence_number, output_index: index, item };
+        let event = ResponseEvent::OutputItemAdded { sequence_number, output_index: index, item };
         chunks.push(Chunk::Responses(event));
         if let Segment::Text(text) = segment {
             let event = ResponseEvent::ContentPartAdded {
@@ -209,10 +214,8 @@ impl Responses {
 impl Writer for Responses {
     fn open(&mut self, _prompt_tokens: usize, _cached_tokens: usize, chunks: &mut Vec<Chunk>) {
         let response = self.object("in_progress", Vec::new(), None);
-        let created = ResponseEvent::Created {
-            sequence_number: self.number(),
-            response: response.clone(),
-        };
+        let created =
+            ResponseEvent::Created { sequence_number: self.number(), response: response.clone() };
         let in_progress = ResponseEvent::InProgress { sequence_number: self.number(), response };
         chunks.extend([created, in_progress].map(Chunk::Responses));
     }
@@ -271,7 +274,14 @@ fn call_item(call: &Call, status: &'static str, arguments: String) -> OutputItem
     let (id, call_id) = (call.id.clone(), call.call_id.clone());
     let (name, namespace) = (call.name.clone(), call.namespace.clone());
     if call.is_custom {
-        return OutputItem::CustomToolCall { id, call_id, name, namespace, input: arguments, status };
+        return OutputItem::CustomToolCall {
+            id,
+            call_id,
+            name,
+            namespace,
+            input: arguments,
+            status,
+        };
     }
     OutputItem::FunctionCall { id, call_id, name, namespace, arguments, status }
 }
@@ -323,5 +333,13 @@ fn fixed_fields(head: &Head, turn: &Turn) -> Map<String, Value> {
 
 /// The fields that the answer decides, whatever the request says.
 const OWN: &[&str] = &[
-    "id", "object", "created_at", "status", "error", "incomplete_details", "model", "output", "usage",
+    "id",
+    "object",
+    "created_at",
+    "status",
+    "error",
+    "incomplete_details",
+    "model",
+    "output",
+    "usage",
 ];
