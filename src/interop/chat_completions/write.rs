@@ -14,6 +14,7 @@ use crate::interop::{FinishReason, ReasoningField, Turn};
 
 /// Writes chat completions.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "two of the request, two of the stream")]
 pub(in crate::interop) struct Chat {
     head: Head,
     reasoning_field: ReasoningField,

@@ -98,15 +98,12 @@ fn rest(raw: &str, at: usize) -> String {
         let end = decode(raw, at, &mut input);
         // A quote that ends nothing, or an escape that broke off.
         let next = raw[end..].chars().next();
-        match escape(&raw[end..]) {
-            Some((length, character)) => {
-                input.push(character);
-                at = end + length;
-            }
-            None => {
-                input.extend(next);
-                at = end + next.map_or(0, char::len_utf8);
-            }
+        if let Some((length, character)) = escape(&raw[end..]) {
+            input.push(character);
+            at = end + length;
+        } else {
+            input.extend(next);
+            at = end + next.map_or(0, char::len_utf8);
         }
     }
     input

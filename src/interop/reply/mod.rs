@@ -98,7 +98,7 @@ impl Turn {
     /// # Ok::<(), openai_harmony::Error>(())
     /// ```
     pub fn reply(&self, encoding: &HarmonyEncoding, options: ReplyOptions) -> Result<Reply> {
-        Reply::new(self, encoding, options)
+        Reply::new(self, *encoding, options)
     }
 }
 
@@ -120,10 +120,10 @@ pub struct Reply {
 }
 
 impl Reply {
-    fn new(turn: &Turn, encoding: &HarmonyEncoding, options: ReplyOptions) -> Result<Self> {
+    fn new(turn: &Turn, encoding: HarmonyEncoding, options: ReplyOptions) -> Result<Self> {
         let prompt_tokens = match options.prompt_tokens {
             Some(count) => count,
-            None => turn.prompt(encoding)?.len(),
+            None => turn.prompt(&encoding)?.len(),
         };
         let prefixes = Prefixes::of(turn.dialect);
         let make_id = options.make_id;
@@ -239,7 +239,6 @@ impl Reply {
     }
 
     /// A chunk's bytes on the wire: an event of a stream (SSE), or for Ollama a line of JSON.
-    #[expect(clippy::unused_self, reason = "beside `last_frame`, which needs the dialect")]
     pub fn frame(&self, chunk: &Chunk) -> Vec<u8> {
         frame::frame(chunk)
     }

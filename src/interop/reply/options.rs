@@ -34,7 +34,7 @@ pub struct ReplyOptions {
     pub clock: Clock,
 }
 
-/// The field of a chat completion's message in which thoughts stand. OpenAI's API has none; servers
+/// The field of a chat completion's message in which thoughts stand. The API itself has none; servers
 /// agree on two names.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum ReasoningField {

@@ -18,7 +18,7 @@ pub(super) struct Parser {
 }
 
 impl Parser {
-    pub(super) fn new(turn: &Turn, encoding: &HarmonyEncoding) -> Result<Self> {
+    pub(super) fn new(turn: &Turn, encoding: HarmonyEncoding) -> Result<Self> {
         let config = ParseConfig::lenient().with_tools(turn.tools.recipients());
         let mut inner = StreamableParser::with_config(encoding, Some(Role::Assistant), &config)?;
         let header = match &turn.prefill {
@@ -70,7 +70,7 @@ impl Parser {
 }
 
 /// The header of the message that the prompt began, up to its `<|message|>`.
-fn open_header(prefill: &Prefill, turn: &Turn, encoding: &HarmonyEncoding) -> Result<Vec<u32>> {
+fn open_header(prefill: &Prefill, turn: &Turn, encoding: HarmonyEncoding) -> Result<Vec<u32>> {
     let header = Prefill { text: None, ..prefill.clone() };
     let mut tokens = encoding.render_with(&header.message(), &turn.config)?;
     // A message that is not over has no stop token yet.

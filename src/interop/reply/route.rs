@@ -7,6 +7,7 @@ use crate::interop::{Dialect, Tool, ToolChoice, ToolKind, ToolNames, Turn};
 
 /// What the turn says about where messages belong.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
 pub(super) struct Rules {
     tools: ToolNames,
     /// Whether calls can be answered at all: tools were offered, and may be called.

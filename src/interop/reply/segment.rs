@@ -9,6 +9,7 @@ pub(in crate::interop) enum Segment {
 
 /// What was said in one message; never empty.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_field_names, reason = "what else is a text's text")]
 pub(in crate::interop) struct Text {
     pub(in crate::interop) kind: TextKind,
     pub(in crate::interop) text: String,
@@ -29,6 +30,7 @@ pub(in crate::interop) enum TextKind {
 
 /// A call of a tool that the client runs.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_field_names, reason = "`call_id` is the API's name, beside `id`")]
 pub(in crate::interop) struct Call {
     pub(in crate::interop) name: String,
     pub(in crate::interop) namespace: Option<String>,

@@ -33,7 +33,7 @@ impl Responses {
     }
 
     /// The response of this status.
-    fn object(&self, status: &str, output: Vec<OutputItem>, state: Option<&State<'_>>) -> Value {
+    fn object(&self, status: &str, output: &[OutputItem], state: Option<&State<'_>>) -> Value {
         let mut response = Map::with_capacity(self.fixed.len() + 8);
         response.insert("id".to_owned(), json!(*self.head.id));
         response.insert("object".to_owned(), json!("response"));
@@ -213,7 +213,7 @@ impl Responses {
 
 impl Writer for Responses {
     fn open(&mut self, _prompt_tokens: usize, _cached_tokens: usize, chunks: &mut Vec<Chunk>) {
-        let response = self.object("in_progress", Vec::new(), None);
+        let response = self.object("in_progress", &[], None);
         let created =
             ResponseEvent::Created { sequence_number: self.number(), response: response.clone() };
         let in_progress = ResponseEvent::InProgress { sequence_number: self.number(), response };
@@ -245,7 +245,7 @@ impl Writer for Responses {
     }
 
     fn response(&self, state: &State<'_>) -> Value {
-        self.object(status(state.outcome), self.output(state.segments), Some(state))
+        self.object(status(state.outcome), &self.output(state.segments), Some(state))
     }
 }
 
