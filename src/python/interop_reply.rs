@@ -52,9 +52,8 @@ fn read_options(given: Option<&Bound<'_, PyDict>>, failed: &Failed) -> PyResult<
             "cached_tokens" => options.cached_tokens = value.extract()?,
             "index" => options.index = value.extract()?,
             "reasoning_field" => options.reasoning_field = read_field(value.extract()?)?,
-            "make_id" if value.is_none() => {}
+            "make_id" | "clock" if value.is_none() => {}
             "make_id" => options.make_id = Some(make_id(value.unbind(), failed.clone())),
-            "clock" if value.is_none() => {}
             "clock" => options.clock = clock(value.unbind(), failed.clone()),
             other => return Err(PyValueError::new_err(format!("unknown option {other:?}"))),
         }
@@ -78,8 +77,8 @@ fn read_field(name: Option<&str>) -> PyResult<ReasoningField> {
 
 fn make_id(make: Py<PyAny>, failed: Failed) -> MakeId {
     MakeId::new(move |prefix| {
-        let made = Python::attach(|py| make.bind(py).call1((prefix,))?.extract::<String>());
-        made.unwrap_or_else(|error| {
+        let id = Python::attach(|py| make.bind(py).call1((prefix,))?.extract::<String>());
+        id.unwrap_or_else(|error| {
             failed.keep(error);
             prefix.to_owned()
         })
@@ -174,7 +173,9 @@ impl PyReply {
     fn builtin_calls(&self) -> PyResult<Vec<(String, String, bool)>> {
         let reply = self.lock()?;
         let calls = reply.builtin_calls().iter();
-        Ok(calls.map(|call| (call.recipient.clone(), call.text.clone(), call.is_complete)).collect())
+        Ok(calls
+            .map(|call| (call.recipient.clone(), call.text.clone(), call.is_complete))
+            .collect())
     }
 
     /// Tokens of the prompt, cached ones, sampled ones, those of thoughts.
@@ -232,9 +233,9 @@ impl PyReply {
         is_last: bool,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let reply = self.lock()?;
-        let mut bytes = Vec::new();
+        let mut bytes = Vec::with_capacity(256 * chunks.len());
         for chunk in chunks {
-            bytes.extend(reply.frame(chunk));
+            reply.frame_into(chunk, &mut bytes);
         }
         if is_last {
             bytes.extend(reply.last_frame());

@@ -17,6 +17,8 @@ FinishReason = Literal["stop", "length", "abort"]
 
 ReasoningField = Literal["reasoning_content", "reasoning", "both"]
 
+_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
 # Some clients take these for the end of a line.
 _SEPARATORS = str.maketrans({"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"})
 
@@ -112,7 +114,7 @@ class Reply:
         """
         if chunk is None:
             return self._raw.last_frame()
-        text = json.dumps(chunk, ensure_ascii=False, separators=(",", ":"))
+        text = _JSON.encode(chunk)
         if not text.isascii():
             text = text.translate(_SEPARATORS)
         if self._raw.media_type != "text/event-stream":

@@ -59,8 +59,7 @@ impl Anthropic {
         }
     }
 
-    fn delta(&self, segment: &Segment, new: &str) -> Option<BlockDelta> {
-        let new = new.to_owned();
+    fn delta(&self, segment: &Segment, new: String) -> Option<BlockDelta> {
         Some(match segment {
             Segment::Text(Text { kind: TextKind::Thought, .. }) => {
                 if self.thoughts == Thoughts::Omitted {
@@ -95,9 +94,9 @@ impl Writer for Anthropic {
         chunks.push(Chunk::Anthropic(MessageEvent::MessageStart { message }));
     }
 
-    fn step(&mut self, step: &Step, segments: &[Segment], chunks: &mut Vec<Chunk>) {
+    fn step(&mut self, step: Step, segments: &[Segment], chunks: &mut Vec<Chunk>) {
         let index = self.index;
-        let (Step::Begin(segment) | Step::Delta(segment, _) | Step::End(segment)) = step;
+        let (Step::Begin(segment) | Step::Delta(segment, _) | Step::End(segment)) = &step;
         let segment = &segments[*segment];
         if !self.is_shown(segment) {
             return;
@@ -112,7 +111,7 @@ impl Writer for Anthropic {
                 chunks.push(Chunk::Anthropic(event));
             }
             Step::Delta(_, new) => {
-                if let Some(delta) = self.delta(segment, &segment.text()[new.clone()]) {
+                if let Some(delta) = self.delta(segment, new.text) {
                     push_delta(delta);
                 }
             }

@@ -7,8 +7,7 @@ use super::chunk::{
     ToolCallDelta,
 };
 use crate::interop::reply::{
-    BETWEEN, Call, Chunk, Head, Outcome, Segment, State, Step, TextKind, Writer, joined,
-    whole_calls,
+    Call, Chunk, Delta, Head, Outcome, Segment, State, Step, TextKind, Writer, joined, whole_calls,
 };
 use crate::interop::{FinishReason, ReasoningField, Turn};
 
@@ -62,11 +61,10 @@ impl Chat {
         })
     }
 
-    fn text_delta(&mut self, kind: TextKind, text: &str, is_first: bool) -> Option<ChunkDelta> {
+    fn text_delta(&mut self, kind: TextKind, delta: Delta) -> Option<ChunkDelta> {
         let is_thought = kind == TextKind::Thought;
         let said = if is_thought { &mut self.has_thoughts } else { &mut self.has_content };
-        let before = if std::mem::replace(said, true) && is_first { BETWEEN } else { "" };
-        let text = [before, text].concat();
+        let text = delta.behind(std::mem::replace(said, true));
         let delta = ChunkDelta::default();
         if !is_thought {
             return Some(ChunkDelta { content: Some(text), ..delta });
@@ -84,9 +82,8 @@ impl Chat {
     }
 
     /// More of a call's arguments; with its name, where it begins.
-    fn call_delta(&self, call: &Call, is_first: bool, more: &str) -> ChunkDelta {
+    fn call_delta(&self, call: &Call, is_first: bool, more: String) -> ChunkDelta {
         let name = is_first.then(|| name_of(call));
-        let more = more.to_owned();
         let delta = ChunkDelta::default();
         if self.function_call {
             let function_call = Some(FunctionDelta { name, arguments: more });
@@ -148,18 +145,14 @@ impl Writer for Chat {
         chunks.push(self.chunk(delta, None));
     }
 
-    fn step(&mut self, step: &Step, segments: &[Segment], chunks: &mut Vec<Chunk>) {
+    fn step(&mut self, step: Step, segments: &[Segment], chunks: &mut Vec<Chunk>) {
         let delta = match step {
             Step::Begin(segment) => {
-                segments[*segment].as_call().map(|call| self.call_delta(call, true, ""))
+                segments[segment].as_call().map(|call| self.call_delta(call, true, String::new()))
             }
-            Step::Delta(segment, new) => match &segments[*segment] {
-                Segment::Text(text) => {
-                    self.text_delta(text.kind, &text.text[new.clone()], new.start == 0)
-                }
-                Segment::Call(call) => {
-                    Some(self.call_delta(call, false, &call.arguments[new.clone()]))
-                }
+            Step::Delta(segment, new) => match &segments[segment] {
+                Segment::Text(text) => self.text_delta(text.kind, new),
+                Segment::Call(call) => Some(self.call_delta(call, false, new.text)),
             },
             Step::End(_) => None,
         };

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::line::{ChatLine, LineCall, LineFunction, LineMessage, Metrics};
 use crate::interop::options::civil;
 use crate::interop::reply::{
-    BETWEEN, Call, Chunk, Ending, Head, Segment, State, Step, TextKind, Writer, joined,
+    Call, Chunk, Delta, Ending, Head, Segment, State, Step, TextKind, Writer, joined,
 };
 use crate::interop::{FinishReason, SharedText, Thoughts, Turn};
 
@@ -67,14 +67,13 @@ impl Ollama {
         }
     }
 
-    fn text(&mut self, kind: TextKind, text: &str, is_first: bool) -> Option<LineMessage> {
+    fn text(&mut self, kind: TextKind, delta: Delta) -> Option<LineMessage> {
         let is_thought = kind == TextKind::Thought;
         if is_thought && !self.shows_thoughts {
             return None;
         }
         let said = if is_thought { &mut self.has_thoughts } else { &mut self.has_content };
-        let before = if std::mem::replace(said, true) && is_first { BETWEEN } else { "" };
-        let text = [before, text].concat();
+        let text = delta.behind(std::mem::replace(said, true));
         let empty = empty_message();
         Some(if is_thought {
             LineMessage { thinking: Some(text), ..empty }
@@ -88,15 +87,13 @@ impl Writer for Ollama {
     /// Nothing opens a stream of lines.
     fn open(&mut self, _prompt_tokens: usize, _cached_tokens: usize, _chunks: &mut Vec<Chunk>) {}
 
-    fn step(&mut self, step: &Step, segments: &[Segment], chunks: &mut Vec<Chunk>) {
+    fn step(&mut self, step: Step, segments: &[Segment], chunks: &mut Vec<Chunk>) {
         let message = match step {
-            Step::Delta(segment, new) => match &segments[*segment] {
-                Segment::Text(text) => {
-                    self.text(text.kind, &text.text[new.clone()], new.start == 0)
-                }
+            Step::Delta(segment, new) => match &segments[segment] {
+                Segment::Text(text) => self.text(text.kind, new),
                 Segment::Call(_) => None,
             },
-            Step::End(segment) => segments[*segment].as_call().and_then(|call| {
+            Step::End(segment) => segments[segment].as_call().and_then(|call| {
                 let tool_calls = vec![whole_call(call)?];
                 Some(LineMessage { tool_calls, ..empty_message() })
             }),

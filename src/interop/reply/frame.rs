@@ -25,9 +25,8 @@ pub enum Chunk {
     Ollama(ChatLine),
 }
 
-/// The chunk's bytes.
-pub(super) fn frame(chunk: &Chunk) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(256);
+/// Writes the chunk's bytes.
+pub(super) fn frame(chunk: &Chunk, bytes: &mut Vec<u8>) {
     let event = match chunk {
         Chunk::ChatCompletions(_) | Chunk::Ollama(_) => None,
         Chunk::Responses(event) => Some(event.name()),
@@ -42,9 +41,8 @@ pub(super) fn frame(chunk: &Chunk) -> Vec<u8> {
     if !is_line {
         bytes.extend_from_slice(b"data: ");
     }
-    frame_json(chunk, &mut bytes);
+    frame_json(chunk, bytes);
     bytes.extend_from_slice(if is_line { b"\n" } else { b"\n\n" });
-    bytes
 }
 
 /// Writes a value as JSON in one line, whatever a client takes for the end of one: some split text
@@ -63,6 +61,10 @@ impl Formatter for OneLine {
         writer: &mut W,
         fragment: &str,
     ) -> io::Result<()> {
+        // Looking for the three in ASCII takes longer than writing it.
+        if fragment.is_ascii() {
+            return self.0.write_string_fragment(writer, fragment);
+        }
         let mut rest = fragment;
         while let Some(at) = rest.find(['\u{85}', '\u{2028}', '\u{2029}']) {
             let (before, from) = rest.split_at(at);

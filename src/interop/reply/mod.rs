@@ -26,9 +26,7 @@ mod writer;
 
 pub use frame::Chunk;
 pub use options::{Clock, FinishReason, MakeId, ReasoningField, ReplyOptions};
-pub(super) use segment::{
-    BETWEEN, Call, Ending, Segment, Step, Text, TextKind, joined, whole_calls,
-};
+pub(super) use segment::{Call, Delta, Ending, Segment, Step, Text, TextKind, joined, whole_calls};
 pub use shared::SharedText;
 pub use usage::Usage;
 pub(super) use writer::{Head, Outcome, Prefixes, State, Writer};
@@ -219,7 +217,7 @@ impl Reply {
             self.writer.open(self.prompt_tokens, self.cached_tokens, &mut chunks);
         }
         for step in self.sorter.steps.drain(..) {
-            self.writer.step(&step, &self.sorter.segments, &mut chunks);
+            self.writer.step(step, &self.sorter.segments, &mut chunks);
         }
         chunks
     }
@@ -240,7 +238,14 @@ impl Reply {
 
     /// A chunk's bytes on the wire: an event of a stream (SSE), or for Ollama a line of JSON.
     pub fn frame(&self, chunk: &Chunk) -> Vec<u8> {
-        frame::frame(chunk)
+        let mut bytes = Vec::with_capacity(256);
+        self.frame_into(chunk, &mut bytes);
+        bytes
+    }
+
+    /// [`Self::frame`] behind the bytes that are there.
+    pub fn frame_into(&self, chunk: &Chunk, bytes: &mut Vec<u8>) {
+        frame::frame(chunk, bytes);
     }
 
     /// What ends the stream behind the last chunk: chat's `data: [DONE]`, for others nothing.

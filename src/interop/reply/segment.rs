@@ -60,9 +60,25 @@ pub(in crate::interop) enum Ending {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::interop) enum Step {
     Begin(usize),
-    /// The bytes of its text or arguments that are new.
-    Delta(usize, std::ops::Range<usize>),
+    /// More of its text or arguments.
+    Delta(usize, Delta),
     End(usize),
+}
+
+/// What is new in a segment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::interop) struct Delta {
+    pub(in crate::interop) text: String,
+    /// Whether the segment begins with it.
+    pub(in crate::interop) is_first: bool,
+}
+
+impl Delta {
+    /// The text for a string that other texts share: an empty line stands before the first one
+    /// if others came before.
+    pub(in crate::interop) fn behind(self, has_others: bool) -> String {
+        if has_others && self.is_first { [BETWEEN, &self.text].concat() } else { self.text }
+    }
 }
 
 impl Segment {
@@ -121,7 +137,7 @@ pub(in crate::interop) fn joined(segments: &[Segment], kinds: &[TextKind]) -> St
 }
 
 /// What stands between texts in one string.
-pub(in crate::interop) const BETWEEN: &str = "\n\n";
+const BETWEEN: &str = "\n\n";
 
 /// The calls that came to their end.
 pub(in crate::interop) fn whole_calls(segments: &[Segment]) -> impl Iterator<Item = &Call> {

@@ -8,7 +8,7 @@ use super::ids::Ids;
 use super::input::InputDecoder;
 use super::options::FinishReason;
 use super::route::{Route, Rules, Target};
-use super::segment::{Call, Ending, Segment, Step, Text, TextKind};
+use super::segment::{Call, Delta, Ending, Segment, Step, Text, TextKind};
 use super::stop::{Passed, StopStrings};
 use super::{BuiltinCall, Prefixes};
 use crate::parse::{Event, Repair};
@@ -96,7 +96,7 @@ impl Sorter {
                     let recipient = recipient.unwrap_or_default();
                     self.begin(route, Origin { span, index, recipient });
                 }
-                Event::ContentDelta { text, .. } => self.add(&text),
+                Event::ContentDelta { text, .. } => self.add(text),
                 Event::MessageEnd { span, stop_token, .. } => {
                     if matches!(self.open, Open::Text(TextKind::Thought, _)) {
                         self.thought_tokens += span.start.saturating_sub(self.content_from);
@@ -172,23 +172,23 @@ impl Sorter {
     }
 
     /// Content of the open message.
-    fn add(&mut self, text: &str) {
+    fn add(&mut self, text: String) {
         match &mut self.open {
             Open::None => {}
             Open::Text(kind, _) => {
                 let kind = *kind;
-                self.say(kind, text.to_owned());
+                self.say(kind, text);
             }
             Open::Call(segment, None) => {
                 let segment = *segment;
                 self.append(segment, text);
             }
             Open::Call(segment, Some(decoder)) => {
-                let (segment, input) = (*segment, decoder.push(text));
-                self.append(segment, &input);
+                let (segment, input) = (*segment, decoder.push(&text));
+                self.append(segment, input);
             }
-            Open::Held(_, _, arguments) => arguments.push_str(text),
-            Open::Builtin(call) => self.builtin_calls[*call].text.push_str(text),
+            Open::Held(_, _, arguments) => arguments.push_str(&text),
+            Open::Builtin(call) => self.builtin_calls[*call].text.push_str(&text),
         }
     }
 
@@ -198,18 +198,18 @@ impl Sorter {
             return;
         }
         if kind == TextKind::Thought {
-            return self.say_on(kind, &text);
+            return self.say_on(kind, text);
         }
         match self.stop.push(text) {
-            Passed::On(text) => self.say_on(kind, &text),
+            Passed::On(text) => self.say_on(kind, text),
             Passed::Stop(text, string) => {
-                self.say_on(kind, &text);
+                self.say_on(kind, text);
                 self.stopped = Some(self.stop.string(string).to_owned());
             }
         }
     }
 
-    fn say_on(&mut self, kind: TextKind, text: &str) {
+    fn say_on(&mut self, kind: TextKind, text: String) {
         if text.is_empty() {
             return;
         }
@@ -232,14 +232,14 @@ impl Sorter {
         segment
     }
 
-    fn append(&mut self, segment: usize, text: &str) {
+    fn append(&mut self, segment: usize, text: String) {
         if text.is_empty() {
             return;
         }
         let whole = self.segments[segment].text_mut();
-        let from = whole.len();
-        whole.push_str(text);
-        self.steps.push(Step::Delta(segment, from..whole.len()));
+        let is_first = whole.is_empty();
+        whole.push_str(&text);
+        self.steps.push(Step::Delta(segment, Delta { text, is_first }));
     }
 
     /// The end of the open message.
@@ -250,7 +250,7 @@ impl Sorter {
                 self.open = Open::Text(kind, segment);
                 if kind != TextKind::Thought && self.stopped.is_none() {
                     let held = self.stop.flush();
-                    self.say_on(kind, &held);
+                    self.say_on(kind, held);
                 }
                 if let Open::Text(_, Some(segment)) = std::mem::replace(&mut self.open, Open::None)
                 {
@@ -265,9 +265,9 @@ impl Sorter {
 
     fn end_call(&mut self, segment: usize, decoder: Option<InputDecoder>, how: Ending) {
         match decoder {
-            Some(decoder) => self.append(segment, &decoder.finish()),
+            Some(decoder) => self.append(segment, decoder.finish()),
             None if how == Ending::Whole && self.segments[segment].text().is_empty() => {
-                self.append(segment, NO_ARGUMENTS);
+                self.append(segment, NO_ARGUMENTS.to_owned());
             }
             None => {}
         }
@@ -290,7 +290,7 @@ impl Sorter {
         let is_object = || serde_json::from_str::<Map<String, Value>>(arguments).is_ok();
         if how == Ending::Whole && is_object() {
             if let Some(segment) = self.begin_call(target) {
-                self.append(segment, arguments);
+                self.append(segment, arguments.to_owned());
                 self.end_segment(segment, how);
             }
             return;

@@ -17,7 +17,7 @@ pub(in crate::interop) trait Writer: Debug + Send + Sync {
     /// What opens the stream.
     fn open(&mut self, prompt_tokens: usize, cached_tokens: usize, chunks: &mut Vec<Chunk>);
     /// What is sent of a step.
-    fn step(&mut self, step: &Step, segments: &[Segment], chunks: &mut Vec<Chunk>);
+    fn step(&mut self, step: Step, segments: &[Segment], chunks: &mut Vec<Chunk>);
     /// What ends the stream.
     fn close(&mut self, state: &State<'_>, chunks: &mut Vec<Chunk>);
     /// The whole answer.

@@ -220,16 +220,14 @@ impl Writer for Responses {
         chunks.extend([created, in_progress].map(Chunk::Responses));
     }
 
-    fn step(&mut self, step: &Step, segments: &[Segment], chunks: &mut Vec<Chunk>) {
+    fn step(&mut self, step: Step, segments: &[Segment], chunks: &mut Vec<Chunk>) {
         match step {
-            Step::Begin(index) => self.begin(*index, &segments[*index], chunks),
+            Step::Begin(index) => self.begin(index, &segments[index], chunks),
             Step::Delta(index, new) => {
-                let segment = &segments[*index];
-                let new = segment.text()[new.clone()].to_owned();
-                let event = self.delta(*index, segment, new);
+                let event = self.delta(index, &segments[index], new.text);
                 chunks.push(Chunk::Responses(event));
             }
-            Step::End(index) => self.end(*index, &segments[*index], chunks),
+            Step::End(index) => self.end(index, &segments[index], chunks),
         }
     }
 
