@@ -9,15 +9,15 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 
 use super::encoding::{MANY_TOKENS, PyHarmonyEncoding};
 use super::errors::raised;
+use super::gil::released_if;
 use super::interop::{Failed, PyTurn};
-use super::lock::Call;
 use super::{events, serialize, tokens, write};
 use crate::interop::{
     Chunk, Clock, FinishReason, MakeId, ReasoningField, Reply, ReplyOptions, Usage,
 };
 
 /// An answer under way; `openai_harmony.interop.Reply` is its face.
-#[pyclass(name = "Reply", module = "openai_harmony._lowlevel", frozen)]
+#[pyclass(name = "_Reply", module = "openai_harmony._lowlevel", frozen)]
 pub(super) struct PyReply {
     inner: Mutex<Reply>,
     /// What the caller's functions raised.
@@ -162,7 +162,7 @@ impl PyReply {
     fn repairs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let repairs = self.lock()?.repairs().to_vec();
         let list = PyList::empty(py);
-        for repair in &repairs {
+        for repair in repairs {
             list.append(events::repair(py, repair)?)?;
         }
         Ok(list)
@@ -195,12 +195,11 @@ impl PyReply {
 
     fn fed(&self, tokens: &Bound<'_, PyAny>) -> PyResult<Vec<Chunk>> {
         let py = tokens.py();
-        let call = Call::begin(py);
         // Before the reply is taken: a generator of tokens may look at it.
         let ids = tokens::read(tokens)?;
         let chunks = {
             let reply = &mut *self.lock()?;
-            call.unlocked(ids.len() >= MANY_TOKENS, || reply.feed(&ids))
+            released_if(py, ids.len() >= MANY_TOKENS, || reply.feed(&ids))
         };
         self.failed.check()?;
         chunks.map_err(|error| raised(py, &error))

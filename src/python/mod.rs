@@ -36,6 +36,7 @@ mod model;
 mod options;
 mod read;
 mod schema;
+mod serialize;
 mod stream;
 mod text;
 mod tokens;
@@ -61,6 +62,8 @@ fn _lowlevel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<events::Repair>()?;
     module.add_class::<interop::PyTurn>()?;
     module.add_function(wrap_pyfunction!(interop::read_request, module)?)?;
+    module.add_class::<interop_reply::PyReply>()?;
+    module.add_function(wrap_pyfunction!(interop_reply::begin_reply, module)?)?;
     module.add_function(wrap_pyfunction!(use_classes, module)?)?;
     module.add_function(wrap_pyfunction!(text_message, module)?)?;
     module.add_function(wrap_pyfunction!(plain_message, module)?)?;

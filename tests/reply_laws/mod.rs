@@ -98,8 +98,12 @@ fn no_text_is_lost(turn: &Turn, reply: &Reply, response: &Value) {
     strings(response, &mut texts);
     texts.extend(reply.builtin_calls().iter().map(|call| letters(&call.text)));
     let hides = turn.answer.thoughts != Thoughts::Shown;
-    for message in reply.messages() {
+    let begun = turn.prefill.as_ref().and_then(|prefill| prefill.text.as_deref());
+    let begun = letters(begun.unwrap_or_default());
+    for (index, message) in reply.messages().iter().enumerate() {
         let text = letters(&said(message));
+        // The prompt's part of it is not the answer's.
+        let text = if index == 0 { text.replacen(&begun, "", 1) } else { text };
         let is_hidden = hides && message.channel.as_deref() != Some("final");
         assert!(is_hidden || texts.iter().any(|said| said.contains(&text)), "{text:?}: {texts:?}");
     }

@@ -72,7 +72,7 @@ class Reply:
     'Four.'
     """
 
-    def __init__(self, raw: _lowlevel.Reply) -> None:
+    def __init__(self, raw: _lowlevel._Reply) -> None:
         self._raw = raw
 
     def feed(self, tokens: Iterable[int]) -> List[Chunk]:

@@ -1,10 +1,10 @@
 //! Sampled tokens -> an API's answer, whole and in chunks.
 //!
 //! ```text
-//! tokens --Parser--> events --Sorter--> segments, steps --Writer--> chunks, response
+//! tokens --StreamableParser--> events --Sorter--> segments, steps --Writer--> chunks, response
 //! ```
 //!
-//! * `parser` is the library's parser, set up for the turn; it parses leniently.
+//! * The parser is lenient and knows the turn's tools, and what the prompt began.
 //! * `sort` makes of its events what the answer consists of, the same for all dialects: segments
 //!   (texts and calls, `segment`), and steps (what happened to them). `route` decides where a message
 //!   belongs, `stop` finds the body's stop strings, `input` decodes what custom tools are given.
@@ -15,7 +15,6 @@ mod frame;
 mod ids;
 mod input;
 mod options;
-mod parser;
 mod route;
 mod segment;
 mod shared;
@@ -37,14 +36,13 @@ use serde_json::Value;
 
 use self::ids::Ids;
 use self::options::seconds_now;
-use self::parser::Parser;
 use self::route::Rules;
 use self::sort::Sorter;
 use super::{Dialect, Turn, anthropic, chat_completions, ollama, responses};
 use crate::HarmonyEncoding;
-use crate::chat::Message;
+use crate::chat::{Message, Role};
 use crate::error::{ErrorKind, Result};
-use crate::parse::Repair;
+use crate::parse::{ParseConfig, Repair, StreamableParser};
 use crate::tokenizer::special;
 
 /// A call of a tool that the model was trained with, `browser` or `python`, which the client did not
@@ -107,7 +105,7 @@ impl Turn {
 #[derive(Debug)]
 pub struct Reply {
     dialect: Dialect,
-    parser: Parser,
+    parser: StreamableParser,
     sorter: Sorter,
     writer: Box<dyn Writer>,
     prompt_tokens: usize,
@@ -140,13 +138,16 @@ impl Reply {
             Dialect::Anthropic => Box::new(anthropic::Anthropic::new(head, turn)),
             Dialect::Ollama => Box::new(ollama::Ollama::new(head, turn)),
         };
-        let parser = Parser::new(turn, encoding)?;
+        let config = ParseConfig::lenient().with_tools(turn.tools.recipients());
+        let config = ParseConfig { prefill: turn.prefill.clone(), ..config };
+        let parser = StreamableParser::with_config(encoding, Some(Role::Assistant), &config)?;
         let ids = Ids::new(&id, options.index, make_id);
         let rules = Rules::new(turn);
-        let prefilled = parser.prefilled();
+        let begun = turn.prefill.as_ref().and_then(|prefill| prefill.text.as_ref());
+        let prompted = begun.map_or(0, String::len);
         Ok(Self {
             dialect: turn.dialect,
-            sorter: Sorter::new(rules, &turn.stop_strings, ids, prefixes, prefilled),
+            sorter: Sorter::new(rules, &turn.stop_strings, ids, prefixes, prompted),
             parser,
             writer,
             prompt_tokens,
@@ -290,8 +291,7 @@ impl Reply {
     /// How many tokens the turn has taken so far.
     pub fn usage(&self) -> Usage {
         let sampled = self.parser.tokens().len();
-        let parsed = sampled + self.parser.prefilled();
-        let thoughts = self.sorter.thought_tokens + self.sorter.open_thought_tokens(parsed);
+        let thoughts = self.sorter.thought_tokens + self.sorter.open_thought_tokens(sampled);
         Usage {
             prompt_tokens: self.prompt_tokens,
             cached_tokens: self.cached_tokens,

@@ -20,8 +20,9 @@ pub(super) struct Sorter {
     rules: Rules,
     ids: Ids,
     prefixes: Prefixes,
-    /// How many tokens come before the first sampled one.
-    prefilled: usize,
+    /// How many bytes of the first message the prompt has. Of a text the answer holds what follows;
+    /// of a call it holds all, since half the arguments are of no use.
+    prompted: usize,
     open: Open,
     /// Where the open message's content begins.
     content_from: usize,
@@ -63,13 +64,13 @@ impl Sorter {
         stop_strings: &[String],
         ids: Ids,
         prefixes: Prefixes,
-        prefilled: usize,
+        prompted: usize,
     ) -> Self {
         Self {
             rules,
             ids,
             prefixes,
-            prefilled,
+            prompted,
             open: Open::None,
             content_from: 0,
             stop: StopStrings::new(stop_strings),
@@ -104,7 +105,7 @@ impl Sorter {
                     let is_cut = is_cut && stop_token.is_none();
                     self.end(if is_cut { Ending::Cut } else { Ending::Whole });
                 }
-                Event::Repair(repair) => self.report(repair),
+                Event::Repair(repair) => self.repairs.push(repair),
             }
         }
     }
@@ -172,11 +173,13 @@ impl Sorter {
     }
 
     /// Content of the open message.
-    fn add(&mut self, text: String) {
+    fn add(&mut self, mut text: String) {
         match &mut self.open {
             Open::None => {}
             Open::Text(kind, _) => {
                 let kind = *kind;
+                let prompted = std::mem::take(&mut self.prompted);
+                text.drain(..prompted.min(text.len()));
                 self.say(kind, text);
             }
             Open::Call(segment, None) => {
@@ -244,6 +247,7 @@ impl Sorter {
 
     /// The end of the open message.
     fn end(&mut self, how: Ending) {
+        self.prompted = 0;
         match std::mem::replace(&mut self.open, Open::None) {
             Open::None => {}
             Open::Text(kind, segment) => {
@@ -302,20 +306,12 @@ impl Sorter {
     }
 
     fn report_call_as_text(&mut self, origin: &Origin) {
-        self.report(Repair {
+        self.repairs.push(Repair {
             kind: RepairKind::CallAsText,
             span: origin.span.clone(),
             index: Some(origin.index),
             text: origin.recipient.clone(),
         });
-    }
-
-    /// Spans count from the first token sampled.
-    fn report(&mut self, mut repair: Repair) {
-        let Range { start, end } = repair.span;
-        let before = self.prefilled;
-        repair.span = start.saturating_sub(before)..end.saturating_sub(before);
-        self.repairs.push(repair);
     }
 }
 
