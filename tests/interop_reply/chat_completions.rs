@@ -1,4 +1,4 @@
-use openai_harmony::interop::{Clock, FinishReason, ReasoningField, ReplyOptions};
+use openai_harmony::interop::{FinishReason, ReasoningField, ReplyOptions};
 use serde_json::{Value, json};
 
 use super::*;
@@ -167,7 +167,7 @@ fn with_a_response_format_preambles_are_thoughts() {
 #[test]
 fn the_field_of_thoughts_is_the_servers_choice() {
     let field = |reasoning_field| {
-        let options = ReplyOptions { reasoning_field, ..ReplyOptions::default() };
+        let options = ReplyOptions::new("m").with_reasoning_field(reasoning_field);
         let mut reply = turn(CHAT, &plain()).reply(&encoding(), options).unwrap();
         reply.feed(&tokens(&[THOUGHT, ANSWER].concat())).unwrap();
         let message = reply.response()["choices"][0]["message"].clone();
@@ -303,8 +303,7 @@ fn what_has_no_place_is_content() {
 
 #[test]
 fn ids_and_choices() {
-    let options =
-        |index| ReplyOptions { id: Some("x".to_owned()), index, ..ReplyOptions::default() };
+    let options = |index| ReplyOptions::new("m").with_id("x").with_index(index);
     let call_id = |index| {
         let mut reply = turn(CHAT, &with_tools()).reply(&encoding(), options(index)).unwrap();
         reply.feed(&tokens(CALL)).unwrap();
@@ -315,7 +314,7 @@ fn ids_and_choices() {
     assert_eq!(call_id(0), call_id(0));
     assert_ne!(call_id(0), call_id(1));
     let fresh = || {
-        let reply = turn(CHAT, &plain()).reply(&encoding(), ReplyOptions::default()).unwrap();
+        let reply = turn(CHAT, &plain()).reply(&encoding(), ReplyOptions::new("m")).unwrap();
         reply.response()["id"].as_str().unwrap().to_owned()
     };
     assert!(fresh().starts_with("chatcmpl-"));
@@ -325,7 +324,7 @@ fn ids_and_choices() {
 #[test]
 fn tokens_of_the_prompt_are_counted_if_nobody_says() {
     let turn = turn(CHAT, &plain());
-    let options = ReplyOptions { clock: Clock::default(), ..ReplyOptions::default() };
+    let options = ReplyOptions::new("m");
     let reply = turn.reply(&encoding(), options).unwrap();
     assert_eq!(reply.usage().prompt_tokens, turn.prompt(&encoding()).unwrap().len());
 }

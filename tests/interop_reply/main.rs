@@ -1,5 +1,7 @@
 //! Sampled tokens -> answers: the rows of the tables of docs/interop.md, and the laws.
 
+#![expect(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod anthropic;
 mod chat_completions;
 mod laws;
@@ -35,11 +37,9 @@ fn tokens(text: &str) -> Vec<u32> {
 }
 
 fn options() -> ReadOptions {
-    ReadOptions {
-        date: Date::Omitted,
-        builtin_tools: vec![BuiltinTool::Browser, BuiltinTool::Python],
-        ..ReadOptions::default()
-    }
+    ReadOptions::new()
+        .with_date(Date::Omitted)
+        .with_builtin_tools([BuiltinTool::Browser, BuiltinTool::Python])
 }
 
 fn turn(read: Read, body: &Value) -> Turn {

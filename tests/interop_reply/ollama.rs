@@ -81,7 +81,7 @@ fn arguments_that_are_no_object_are_text() {
 fn durations_are_measured() {
     let seconds = AtomicU64::new(0);
     let clock = Clock::new(move || Duration::from_secs(seconds.fetch_add(1, Ordering::Relaxed)));
-    let options = ReplyOptions { clock, ..ReplyOptions::default() };
+    let options = ReplyOptions::new("m").with_clock(clock);
     let mut reply = turn(OLLAMA, &plain()).reply(&encoding(), options).unwrap();
     reply.feed(&[]).unwrap();
     reply.feed(&tokens(ANSWER)).unwrap();

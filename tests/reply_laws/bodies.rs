@@ -94,11 +94,9 @@ fn of_ollama() -> Vec<Value> {
 
 /// A turn of each request.
 pub(crate) fn turns() -> Vec<Turn> {
-    let options = ReadOptions {
-        date: Date::Omitted,
-        builtin_tools: vec![BuiltinTool::Browser, BuiltinTool::Python],
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions::new()
+        .with_date(Date::Omitted)
+        .with_builtin_tools([BuiltinTool::Browser, BuiltinTool::Python]);
     let chat = chat().into_iter().map(|body| chat_completions::read(&body, &options));
     let of_responses = of_responses().into_iter().map(|body| responses::read(&body, &options));
     let of_anthropic = of_anthropic().into_iter().map(|body| anthropic::read(&body, &options));

@@ -21,15 +21,12 @@ pub(crate) fn encoding() -> HarmonyEncoding {
 
 /// An answer whose ids and times are always the same.
 pub(crate) fn reply(turn: &Turn) -> Reply {
-    let options = ReplyOptions {
-        model: "gpt-oss-20b".to_owned(),
-        id: Some("id-1".to_owned()),
-        created: Some(1_751_112_000),
-        prompt_tokens: Some(100),
-        cached_tokens: 60,
-        clock: Clock::new(|| Duration::ZERO),
-        ..ReplyOptions::default()
-    };
+    let options = ReplyOptions::new("gpt-oss-20b")
+        .with_id("id-1")
+        .with_created(1_751_112_000)
+        .with_prompt_tokens(100)
+        .with_cached_tokens(60)
+        .with_clock(Clock::new(|| Duration::ZERO));
     turn.reply(&encoding(), options).unwrap()
 }
 

@@ -75,7 +75,7 @@ impl Turn {
     /// let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
     /// let body = json!({"messages": [{"role": "user", "content": "What is 2 + 2?"}]});
     /// let turn = chat_completions::read(&body, &ReadOptions::default())?;
-    /// let mut reply = turn.reply(&encoding, ReplyOptions::default())?;
+    /// let mut reply = turn.reply(&encoding, ReplyOptions::new("gpt-oss-20b"))?;
     /// let sampled = encoding
     ///     .tokenizer()
     ///     .encode_with_special_tokens("<|channel|>final<|message|>Four.<|return|>");

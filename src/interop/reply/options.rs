@@ -9,10 +9,11 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 /// ```
 /// use openai_harmony::interop::ReplyOptions;
 ///
-/// let options = ReplyOptions { model: "gpt-oss-20b".to_owned(), ..ReplyOptions::default() };
+/// let options = ReplyOptions::new("gpt-oss-20b").with_prompt_tokens(120);
 /// assert_eq!(options.id, None);
 /// ```
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct ReplyOptions {
     /// The model's name in the answer.
     pub model: String,
@@ -32,6 +33,69 @@ pub struct ReplyOptions {
     pub make_id: Option<MakeId>,
     /// Measures the durations that Ollama tells.
     pub clock: Clock,
+}
+
+impl ReplyOptions {
+    /// The options of an answer by this model.
+    pub fn new(model: impl Into<String>) -> Self {
+        Self { model: model.into(), ..Self::default() }
+    }
+
+    /// Sets the answer's id, from which those of calls and items follow.
+    #[must_use]
+    pub fn with_id(mut self, id: impl Into<String>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+
+    /// Sets when the answer was created, in seconds since 1970.
+    #[must_use]
+    pub fn with_created(mut self, created: u64) -> Self {
+        self.created = Some(created);
+        self
+    }
+
+    /// Sets how many tokens the prompt has.
+    #[must_use]
+    pub fn with_prompt_tokens(mut self, prompt_tokens: usize) -> Self {
+        self.prompt_tokens = Some(prompt_tokens);
+        self
+    }
+
+    /// Sets how many of them the engine had cached.
+    #[must_use]
+    pub fn with_cached_tokens(mut self, cached_tokens: usize) -> Self {
+        self.cached_tokens = cached_tokens;
+        self
+    }
+
+    /// Sets which of `n` answers this is.
+    #[must_use]
+    pub fn with_index(mut self, index: usize) -> Self {
+        self.index = index;
+        self
+    }
+
+    /// Sets chat's field for thoughts.
+    #[must_use]
+    pub fn with_reasoning_field(mut self, reasoning_field: ReasoningField) -> Self {
+        self.reasoning_field = reasoning_field;
+        self
+    }
+
+    /// Sets what makes all ids.
+    #[must_use]
+    pub fn with_make_id(mut self, make_id: MakeId) -> Self {
+        self.make_id = Some(make_id);
+        self
+    }
+
+    /// Sets what measures durations.
+    #[must_use]
+    pub fn with_clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
+    }
 }
 
 /// The field of a chat completion's message in which thoughts stand. The API itself has none; servers
