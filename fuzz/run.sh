@@ -1,5 +1,5 @@
 #!/bin/sh
-# Fuzzes the parser and the readers of requests, each for some seconds: sh fuzz/run.sh 60
+# Fuzzes the parser, the readers of requests and the answers, each for some seconds: sh fuzz/run.sh 60
 set -eu
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
@@ -13,3 +13,4 @@ cargo fuzz run parse --sanitizer none -- -max_total_time="$seconds" -max_len=64
 for dialect in chat_completions responses anthropic ollama; do
     cargo fuzz run "read_$dialect" --sanitizer none -- -max_total_time="$seconds" -max_len=256
 done
+cargo fuzz run reply --sanitizer none -- -max_total_time="$seconds" -max_len=64

@@ -50,6 +50,10 @@ pub enum RepairKind {
     GluedRecipient,
     /// The first bytes of a character whose others never came: in no content.
     CutCharacter,
+    /// A call that its API cannot deliver as one, so that its text is content: no tools were
+    /// offered, or the arguments are not the JSON object that they must be. Parsing alone reports
+    /// none.
+    CallAsText,
 }
 
 impl RepairKind {
@@ -79,6 +83,7 @@ impl RepairKind {
             Self::MisplacedRecipient => "misplaced_recipient",
             Self::GluedRecipient => "glued_recipient",
             Self::CutCharacter => "cut_character",
+            Self::CallAsText => "call_as_text",
         }
     }
 }

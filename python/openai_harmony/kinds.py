@@ -50,5 +50,6 @@ RepairKind: TypeAlias = Literal[
     "misplaced_recipient",
     "glued_recipient",
     "cut_character",
+    "call_as_text",
 ]
 """What ``Repair.kind`` can be; docs/parsing.md has an example of each."""

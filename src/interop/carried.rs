@@ -11,7 +11,6 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 const MARK: &str = "harmony-thought-1.";
 
 /// The field's value for a thought.
-#[cfg_attr(not(test), expect(dead_code, reason = "answers carry thoughts"))]
 pub(crate) fn carry_thought(thought: &str) -> String {
     [MARK, &URL_SAFE_NO_PAD.encode(thought)].concat()
 }

@@ -9,6 +9,7 @@
 //!   `read` makes a [`Turn`] of a request's body.
 //! * [`Turn`]: the conversation and how to render it, the tools, what was asked of the answer.
 //! * [`ToolNames`]: the names of tools in the API and in harmony, both ways.
+//! * [`Reply`]: the answer under way, which takes sampled tokens and gives [`Chunk`]s.
 //!
 //! Inside, `field` walks JSON and knows the path of each value, `past` puts what was said into
 //! harmony's order (each result behind its call, which `pairs` finds), `tools` and `choice` read
@@ -24,6 +25,7 @@ mod names;
 mod options;
 mod pairs;
 mod past;
+mod reply;
 mod request;
 mod settings;
 mod tools;
@@ -38,4 +40,8 @@ pub use body::parse_body;
 pub use dialect::Dialect;
 pub use names::{Tool, ToolKind, ToolNames};
 pub use options::{BuiltinTool, Date, NamedToolChoice, ReadOptions, Resolve, Unsupported};
+pub use reply::{
+    BuiltinCall, Chunk, Clock, FinishReason, MakeId, ReasoningField, Reply, ReplyOptions,
+    SharedText, Usage,
+};
 pub use turn::{AnswerOptions, Sampling, Thoughts, ToolChoice, Turn, Unused};

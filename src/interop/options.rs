@@ -154,7 +154,7 @@ fn today() -> String {
 }
 
 /// Year, month and day of a count of days since 1970-01-01, in the Gregorian calendar.
-fn civil(mut days: u64) -> (u64, u64, u64) {
+pub(super) fn civil(mut days: u64) -> (u64, u64, u64) {
     let is_leap = |year: u64| {
         year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
     };

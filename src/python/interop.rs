@@ -66,14 +66,14 @@ fn raised_at(py: Python<'_>, error: &Error) -> PyErr {
 
 /// What Python code raised that Rust code called.
 #[derive(Clone, Default)]
-struct Failed(Arc<Mutex<Option<PyErr>>>);
+pub(super) struct Failed(Arc<Mutex<Option<PyErr>>>);
 
 impl Failed {
-    fn keep(&self, error: PyErr) {
+    pub(super) fn keep(&self, error: PyErr) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
     }
 
-    fn check(&self) -> PyResult<()> {
+    pub(super) fn check(&self) -> PyResult<()> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
     }
 }

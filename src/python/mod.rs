@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! classes  encoding    HarmonyEncoding      stream  StreamableParser      events  what it reports
-//!          interop     Turn, and reading one from a request's body
+//!          interop     Turn, and reading one from a request's body   interop_reply  Reply
 //! in       read        pydantic models -> borrowed  messages whose strings stay Python's
 //!          attributes  the attributes of an object
 //!          dict_form   dicts           -> pydantic models
@@ -14,6 +14,7 @@
 //! both     text        str                 <-> UTF-8
 //!          tokens      any ints -> token ids -> list of ints, cached by ints
 //! out      write       chat structs    -> pydantic models, which model makes without validation
+//!          serialize   what serde writes -> dicts
 //!          errors      Error           -> HarmonyError; InvalidArgument, with its path
 //! beside   types       Python's classes, which the package hands over
 //!          gil         work with the GIL released
@@ -29,12 +30,14 @@ mod errors;
 mod events;
 mod gil;
 mod interop;
+mod interop_reply;
 mod ints;
 mod long_text;
 mod model;
 mod options;
 mod read;
 mod schema;
+mod serialize;
 mod stream;
 mod text;
 mod tokens;
@@ -60,6 +63,8 @@ fn _lowlevel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<events::Repair>()?;
     module.add_class::<interop::PyTurn>()?;
     module.add_function(wrap_pyfunction!(interop::read_request, module)?)?;
+    module.add_class::<interop_reply::PyReply>()?;
+    module.add_function(wrap_pyfunction!(interop_reply::begin_reply, module)?)?;
     module.add_function(wrap_pyfunction!(use_classes, module)?)?;
     module.add_function(wrap_pyfunction!(text_message, module)?)?;
     module.add_function(wrap_pyfunction!(plain_message, module)?)?;

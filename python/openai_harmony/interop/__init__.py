@@ -18,6 +18,7 @@ No SDK is imported: bodies are mappings, JSON text, or whatever pydantic objects
 from openai_harmony.errors import InvalidRequestError, UnsupportedContent
 from openai_harmony.interop import anthropic, chat_completions, ollama, responses
 from openai_harmony.interop.conversations import encode_conversations_with_harmony
+from openai_harmony.interop.reply import BuiltinCall, Reply, Usage
 from openai_harmony.interop.turn import (
     Sampling,
     Tool,
@@ -28,7 +29,9 @@ from openai_harmony.interop.turn import (
 )
 
 __all__ = [
+    "BuiltinCall",
     "InvalidRequestError",
+    "Reply",
     "Sampling",
     "Tool",
     "ToolChoice",
@@ -36,6 +39,7 @@ __all__ = [
     "Turn",
     "UnsupportedContent",
     "Unused",
+    "Usage",
     "anthropic",
     "chat_completions",
     "encode_conversations_with_harmony",

@@ -7,6 +7,7 @@ import json
 from typing import (
     TYPE_CHECKING,
     Any,
+    Callable,
     Dict,
     Iterator,
     List,
@@ -22,6 +23,7 @@ from typing_extensions import TypedDict
 
 from openai_harmony import _lowlevel
 from openai_harmony.chat import Conversation, ResponseFormat
+from openai_harmony.interop.reply import ReasoningField, Reply
 from openai_harmony.options import Prefill, RenderConversationConfig
 
 if TYPE_CHECKING:
@@ -214,6 +216,50 @@ class Turn:
         ``HarmonyError`` for a schema that cannot be rendered.
         """
         return self._raw.prompt(encoding)
+
+    def reply(
+        self,
+        encoding: HarmonyEncoding,
+        *,
+        model: str,
+        id: Optional[str] = None,  # noqa: A002 - the API's name
+        created: Optional[int] = None,
+        prompt_tokens: Optional[int] = None,
+        cached_tokens: int = 0,
+        index: int = 0,
+        reasoning_field: Optional[ReasoningField] = "reasoning_content",
+        make_id: Optional[Callable[[str], str]] = None,
+        clock: Optional[Callable[[], float]] = None,
+    ) -> Reply:
+        """Begins the answer.
+
+        Args:
+            encoding: What parses the tokens.
+            model: The model's name in the answer.
+            id: The answer's id; left out, one is made. The ids of calls and items follow from it.
+            created: When the answer was created, in seconds since 1970; left out: now.
+            prompt_tokens: How many tokens the prompt has; left out, it is rendered to count them.
+            cached_tokens: How many of them the engine had cached.
+            index: Which of ``n`` answers this is, in chat completions.
+            reasoning_field: The field for thoughts in chat completions: ``"reasoning_content"``,
+                ``"reasoning"``, ``"both"``, or ``None`` for no thoughts.
+            make_id: Makes all ids: a function from a prefix (``call_``) to an id.
+            clock: Measures Ollama's durations: a function that returns seconds.
+        """
+        raw = _lowlevel.begin_reply(
+            self._raw,
+            encoding,
+            model=model,
+            id=id,
+            created=created,
+            prompt_tokens=prompt_tokens,
+            cached_tokens=cached_tokens,
+            index=index,
+            reasoning_field=reasoning_field,
+            make_id=make_id,
+            clock=clock,
+        )
+        return Reply(raw)
 
 
 def read_request(

@@ -1,7 +1,10 @@
 //! The dialect of Anthropic Messages, `/v1/messages`, and of its count of tokens.
 
 mod blocks;
+mod event;
 mod read;
 mod write;
 
+pub use event::{BlockDelta, ContentBlock, MessageEvent, MessageObject, MessageUsage, StopDelta};
 pub use read::read;
+pub(super) use write::Anthropic;

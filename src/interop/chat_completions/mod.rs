@@ -1,8 +1,14 @@
 //! The dialect of chat completions, `/v1/chat/completions`.
 
+mod chunk;
 mod messages;
 mod read;
 mod tools;
 mod write;
 
+pub use chunk::{
+    ChatCompletionChunk, ChatUsage, ChunkChoice, ChunkDelta, CompletionTokensDetails, CustomDelta,
+    FunctionDelta, PromptTokensDetails, ToolCallDelta,
+};
 pub use read::read;
+pub(super) use write::Chat;

@@ -1,1 +1,221 @@
-//! Sampled tokens -> the answer.
+//! Steps -> chunks, segments -> a completion.
+
+use serde_json::{Map, Value, json};
+
+use super::chunk::{
+    ChatCompletionChunk, ChatUsage, ChunkChoice, ChunkDelta, CustomDelta, FunctionDelta,
+    ToolCallDelta,
+};
+use crate::interop::reply::{
+    Call, Chunk, Delta, Head, Outcome, Segment, State, Step, TextKind, Writer, joined, whole_calls,
+};
+use crate::interop::{FinishReason, ReasoningField, Turn};
+
+/// Writes chat completions.
+#[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "two of the request, two of the stream")]
+pub(in crate::interop) struct Chat {
+    head: Head,
+    reasoning_field: ReasoningField,
+    include_usage: bool,
+    /// Whether a call is answered in its old form.
+    function_call: bool,
+    /// Whether content, and thoughts, were sent, so that more of them begins with an empty line.
+    has_content: bool,
+    has_thoughts: bool,
+}
+
+const VISIBLE: &[TextKind] = &[TextKind::Preamble, TextKind::Answer];
+const THOUGHTS: &[TextKind] = &[TextKind::Thought];
+
+impl Chat {
+    pub(in crate::interop) fn new(
+        head: Head,
+        turn: &Turn,
+        reasoning_field: ReasoningField,
+    ) -> Self {
+        Self {
+            head,
+            reasoning_field,
+            include_usage: turn.answer.include_usage,
+            function_call: turn.answer.function_call,
+            has_content: false,
+            has_thoughts: false,
+        }
+    }
+
+    fn chunk(&self, delta: ChunkDelta, finish_reason: Option<&'static str>) -> Chunk {
+        let index = self.head.index;
+        let choice = ChunkChoice { index, delta, logprobs: None, finish_reason };
+        self.chunk_of(vec![choice], None)
+    }
+
+    fn chunk_of(&self, choices: Vec<ChunkChoice>, usage: Option<ChatUsage>) -> Chunk {
+        Chunk::ChatCompletions(ChatCompletionChunk {
+            id: self.head.id.clone(),
+            object: "chat.completion.chunk",
+            created: self.head.created,
+            model: self.head.model.clone(),
+            choices,
+            usage: self.include_usage.then_some(usage),
+        })
+    }
+
+    fn text_delta(&mut self, kind: TextKind, delta: Delta) -> Option<ChunkDelta> {
+        let is_thought = kind == TextKind::Thought;
+        let said = if is_thought { &mut self.has_thoughts } else { &mut self.has_content };
+        let text = delta.behind(std::mem::replace(said, true));
+        let delta = ChunkDelta::default();
+        if !is_thought {
+            return Some(ChunkDelta { content: Some(text), ..delta });
+        }
+        Some(match self.reasoning_field {
+            ReasoningField::ReasoningContent => {
+                ChunkDelta { reasoning_content: Some(text), ..delta }
+            }
+            ReasoningField::Reasoning => ChunkDelta { reasoning: Some(text), ..delta },
+            ReasoningField::Both => {
+                ChunkDelta { reasoning_content: Some(text.clone()), reasoning: Some(text), ..delta }
+            }
+            ReasoningField::Omitted => return None,
+        })
+    }
+
+    /// More of a call's arguments; with its name, where it begins.
+    fn call_delta(&self, call: &Call, is_first: bool, more: String) -> ChunkDelta {
+        let name = is_first.then(|| name_of(call));
+        let delta = ChunkDelta::default();
+        if self.function_call {
+            let function_call = Some(FunctionDelta { name, arguments: more });
+            return ChunkDelta { function_call, ..delta };
+        }
+        let (function, custom) = if call.is_custom {
+            (None, Some(CustomDelta { name, input: more }))
+        } else {
+            (Some(FunctionDelta { name, arguments: more }), None)
+        };
+        let call = ToolCallDelta {
+            index: call.index,
+            id: is_first.then(|| call.call_id.clone()),
+            kind: is_first.then(|| kind_of(call)),
+            function,
+            custom,
+        };
+        ChunkDelta { tool_calls: vec![call], ..delta }
+    }
+
+    fn finish_reason(&self, segments: &[Segment], outcome: &Outcome) -> &'static str {
+        match outcome.reason {
+            FinishReason::Length | FinishReason::Abort => "length",
+            FinishReason::Stop if whole_calls(segments).next().is_none() => "stop",
+            FinishReason::Stop if self.function_call => "function_call",
+            FinishReason::Stop => "tool_calls",
+        }
+    }
+
+    fn message(&self, segments: &[Segment]) -> Value {
+        let calls: Vec<&Call> = segments.iter().filter_map(Segment::as_call).collect();
+        let content = joined(segments, VISIBLE);
+        let content = if content.is_empty() && !calls.is_empty() { None } else { Some(content) };
+        let mut message = Map::new();
+        message.insert("role".to_owned(), json!("assistant"));
+        message.insert("content".to_owned(), json!(content));
+        message.insert("refusal".to_owned(), Value::Null);
+        let thoughts = joined(segments, THOUGHTS);
+        for field in self.reasoning_field.names() {
+            if !thoughts.is_empty() {
+                message.insert((*field).to_owned(), json!(thoughts));
+            }
+        }
+        if let (true, Some(call)) = (self.function_call, calls.first()) {
+            let call = json!({"name": name_of(call), "arguments": call.arguments});
+            message.insert("function_call".to_owned(), call);
+        } else if !calls.is_empty() {
+            let calls = calls.into_iter().map(whole_call).collect();
+            message.insert("tool_calls".to_owned(), Value::Array(calls));
+        }
+        Value::Object(message)
+    }
+}
+
+impl Writer for Chat {
+    fn open(&mut self, _prompt_tokens: usize, _cached_tokens: usize, chunks: &mut Vec<Chunk>) {
+        let content = Some(String::new());
+        let delta = ChunkDelta { role: Some("assistant"), content, ..ChunkDelta::default() };
+        chunks.push(self.chunk(delta, None));
+    }
+
+    fn step(&mut self, step: Step, segments: &[Segment], chunks: &mut Vec<Chunk>) {
+        let delta = match step {
+            Step::Begin(segment) => {
+                segments[segment].as_call().map(|call| self.call_delta(call, true, String::new()))
+            }
+            Step::Delta(segment, new) => match &segments[segment] {
+                Segment::Text(text) => self.text_delta(text.kind, new),
+                Segment::Call(call) => Some(self.call_delta(call, false, new.text)),
+            },
+            Step::End(_) => None,
+        };
+        chunks.extend(delta.map(|delta| self.chunk(delta, None)));
+    }
+
+    fn close(&mut self, state: &State<'_>, chunks: &mut Vec<Chunk>) {
+        let reason = state.outcome.map(|outcome| self.finish_reason(state.segments, outcome));
+        chunks.push(self.chunk(ChunkDelta::default(), reason));
+        if self.include_usage {
+            chunks.push(self.chunk_of(Vec::new(), Some(state.usage.into())));
+        }
+    }
+
+    fn response(&self, state: &State<'_>) -> Value {
+        let Head { id, created, model, index } = &self.head;
+        let reason = state.outcome.map(|outcome| self.finish_reason(state.segments, outcome));
+        json!({
+            "id": **id,
+            "object": "chat.completion",
+            "created": created,
+            "model": **model,
+            "choices": [{
+                "index": index,
+                "message": self.message(state.segments),
+                "logprobs": null,
+                "finish_reason": reason,
+            }],
+            "usage": ChatUsage::from(state.usage),
+        })
+    }
+}
+
+impl ReasoningField {
+    /// The fields' names.
+    fn names(self) -> &'static [&'static str] {
+        match self {
+            Self::ReasoningContent => &["reasoning_content"],
+            Self::Reasoning => &["reasoning"],
+            Self::Both => &["reasoning_content", "reasoning"],
+            Self::Omitted => &[],
+        }
+    }
+}
+
+/// Chat has no namespaces: one is part of the name.
+fn name_of(call: &Call) -> String {
+    match &call.namespace {
+        Some(namespace) => [namespace, ".", &call.name].concat(),
+        None => call.name.clone(),
+    }
+}
+
+fn kind_of(call: &Call) -> &'static str {
+    if call.is_custom { "custom" } else { "function" }
+}
+
+fn whole_call(call: &Call) -> Value {
+    let kind = kind_of(call);
+    let argument = if call.is_custom { "input" } else { "arguments" };
+    json!({
+        "id": call.call_id,
+        "type": kind,
+        kind: {"name": name_of(call), argument: call.arguments},
+    })
+}

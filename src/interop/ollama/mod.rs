@@ -1,6 +1,9 @@
 //! The dialect of Ollama, `/api/chat`.
 
+mod line;
 mod read;
 mod write;
 
+pub use line::{ChatLine, LineCall, LineFunction, LineMessage, Metrics};
 pub use read::read;
+pub(super) use write::Ollama;

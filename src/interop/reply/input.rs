@@ -1,0 +1,325 @@
+//! The input of a custom tool, decoded while `{"input": "..."}` streams.
+//!
+//! Models write code into that string and forget to escape its quotes. So a quote ends the string
+//! only if what follows can end the object, too; any other is part of the input. Arguments that are
+//! no object are the input as they are.
+
+use serde_json::Value;
+
+/// How many bytes behind a quote may leave open whether it ends the string. Longer ones occur in
+/// no object that a model writes.
+const LOOK_AHEAD: usize = 256;
+
+/// Decodes one call's input.
+#[derive(Debug, Clone, Default)]
+pub(super) struct InputDecoder {
+    raw: String,
+    state: State,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+enum State {
+    /// What is there so far may become `{"input": "`.
+    #[default]
+    Opening,
+    /// Bytes before this one are decoded.
+    Inside(usize),
+    /// Bytes before this one are said as they are.
+    Bare(usize),
+    /// Another object: it is looked at when it is complete.
+    Object,
+}
+
+/// What a text turned out to be.
+#[derive(Debug, PartialEq, Eq)]
+enum Found {
+    /// It is what was looked for; this many bytes.
+    Whole(usize),
+    /// More text decides.
+    Undecided,
+    Other,
+}
+
+impl InputDecoder {
+    /// Takes arguments and returns the input that they add.
+    pub(super) fn push(&mut self, arguments: &str) -> String {
+        self.raw.push_str(arguments);
+        if matches!(self.state, State::Opening) {
+            self.state = match opening(&self.raw) {
+                Found::Whole(length) => State::Inside(length),
+                Found::Undecided => State::Opening,
+                Found::Other if self.raw.trim_ascii_start().starts_with('{') => State::Object,
+                Found::Other => State::Bare(0),
+            };
+        }
+        let mut input = String::new();
+        match &mut self.state {
+            State::Inside(at) => *at = decode(&self.raw, *at, &mut input),
+            State::Bare(at) => {
+                input.push_str(&self.raw[*at..]);
+                *at = self.raw.len();
+            }
+            State::Opening | State::Object => {}
+        }
+        input
+    }
+
+    /// The end of the arguments: the rest of the input.
+    pub(super) fn finish(&self) -> String {
+        match self.state {
+            State::Bare(_) => String::new(),
+            State::Opening | State::Object => member(&self.raw).unwrap_or_else(|| self.raw.clone()),
+            State::Inside(at) => rest(&self.raw, at),
+        }
+    }
+}
+
+/// The member `input` of an object, if it is a string.
+fn member(raw: &str) -> Option<String> {
+    let Ok(Value::Object(mut object)) = serde_json::from_str(raw) else { return None };
+    match object.shift_remove("input") {
+        Some(Value::String(input)) => Some(input),
+        _ => None,
+    }
+}
+
+/// What is left where the arguments end inside the string or behind it.
+fn rest(raw: &str, at: usize) -> String {
+    let left = &raw[at..];
+    let is_ending = left
+        .strip_prefix('"')
+        .is_some_and(|behind| matches!(behind.trim_ascii(), "" | "}") || member(raw).is_some());
+    if is_ending {
+        return String::new();
+    }
+    let mut input = String::new();
+    let mut at = at;
+    while at < raw.len() {
+        let end = decode(raw, at, &mut input);
+        // A quote that ends nothing, or an escape that broke off.
+        let next = raw[end..].chars().next();
+        if let Some((length, character)) = escape(&raw[end..]) {
+            input.push(character);
+            at = end + length;
+        } else {
+            input.extend(next);
+            at = end + next.map_or(0, char::len_utf8);
+        }
+    }
+    input
+}
+
+/// Decodes the string from `at` on and returns where it stopped: at the end, at an escape that is
+/// not complete, or at a quote that may end the string.
+fn decode(raw: &str, mut at: usize, input: &mut String) -> usize {
+    loop {
+        let left = &raw[at..];
+        let length = left.find(['"', '\\']).unwrap_or(left.len());
+        input.push_str(&left[..length]);
+        at += length;
+        let left = &raw[at..];
+        match left.as_bytes().first() {
+            None => return at,
+            Some(b'"') if closing(&left[1..]) == Found::Undecided => return at,
+            Some(b'"') => {
+                input.push('"');
+                at += 1;
+            }
+            Some(_) if is_cut(left) => return at,
+            Some(_) => {
+                let (length, character) = escape(left).unwrap_or((1, '\\'));
+                input.push(character);
+                at += length;
+            }
+        }
+    }
+}
+
+/// Whether `{"input": "` begins the text.
+fn opening(text: &str) -> Found {
+    let mut at = 0;
+    for expected in ["{", "\"input\"", ":", "\""] {
+        let left = text[at..].trim_ascii_start();
+        if !left.starts_with(expected) {
+            return if expected.starts_with(left) { Found::Undecided } else { Found::Other };
+        }
+        at = text.len() - left.len() + expected.len();
+    }
+    Found::Whole(at)
+}
+
+/// Whether what stands behind a quote can end the object: [`Found::Undecided`] as long as it can,
+/// [`Found::Other`] if the quote belongs to the input.
+fn closing(behind: &str) -> Found {
+    let text = behind.trim_ascii_start();
+    let goes_on = match text.as_bytes().first() {
+        None => behind.len() < LOOK_AHEAD,
+        Some(b'}') => {
+            text[1..].bytes().take(LOOK_AHEAD).all(|byte| byte.is_ascii_whitespace())
+                && behind.len() < LOOK_AHEAD
+        }
+        Some(b',') => return another_member(&text[1..]),
+        Some(_) => false,
+    };
+    if goes_on { Found::Undecided } else { Found::Other }
+}
+
+/// Whether the text is, or may become, the beginning of another member: `"key":`.
+fn another_member(text: &str) -> Found {
+    let text = text.trim_ascii_start();
+    let Some(key) = text.strip_prefix('"') else {
+        return if text.is_empty() { Found::Undecided } else { Found::Other };
+    };
+    let head = &key.as_bytes()[..key.len().min(LOOK_AHEAD)];
+    let Some(length) = head.iter().position(|&byte| byte == b'"') else {
+        return if head.len() < LOOK_AHEAD { Found::Undecided } else { Found::Other };
+    };
+    match key[length + 1..].trim_ascii_start().as_bytes().first() {
+        None | Some(b':') => Found::Undecided,
+        Some(_) => Found::Other,
+    }
+}
+
+/// Whether an escape may go on behind the text's end.
+fn is_cut(text: &str) -> bool {
+    let unit = |text: &str| match text.as_bytes() {
+        [] | [b'\\'] => Found::Undecided,
+        [b'\\', b'u', hex @ ..] => {
+            let digits = hex.iter().take(4).take_while(|byte| byte.is_ascii_hexdigit()).count();
+            match digits {
+                4 => Found::Whole(6),
+                _ if digits == hex.len() => Found::Undecided,
+                _ => Found::Other,
+            }
+        }
+        _ => Found::Other,
+    };
+    match unit(text) {
+        Found::Undecided => true,
+        Found::Other => false,
+        Found::Whole(length) => {
+            let is_high = code_unit(text).is_some_and(|unit| matches!(unit, 0xD800..=0xDBFF));
+            is_high && unit(&text[length..]) == Found::Undecided
+        }
+    }
+}
+
+/// An escape's length and character; of half a pair, U+FFFD. `None` for what is no escape.
+fn escape(text: &str) -> Option<(usize, char)> {
+    let character = match text.strip_prefix('\\')?.as_bytes().first()? {
+        b'n' => '\n',
+        b't' => '\t',
+        b'r' => '\r',
+        b'b' => '\u{8}',
+        b'f' => '\u{C}',
+        byte @ (b'"' | b'\\' | b'/') => char::from(*byte),
+        b'u' => return unicode_escape(text),
+        _ => return None,
+    };
+    Some((2, character))
+}
+
+fn unicode_escape(text: &str) -> Option<(usize, char)> {
+    let first = code_unit(text)?;
+    if matches!(first, 0xD800..=0xDBFF)
+        && let Some(second) = code_unit(&text[6..])
+        && let [Ok(character)] = char::decode_utf16([first, second]).collect::<Vec<_>>()[..]
+    {
+        return Some((12, character));
+    }
+    Some((6, char::from_u32(u32::from(first)).unwrap_or(char::REPLACEMENT_CHARACTER)))
+}
+
+/// The code unit of `\uXXXX`.
+fn code_unit(text: &str) -> Option<u16> {
+    let hex = text.strip_prefix("\\u")?.get(..4)?;
+    hex.bytes().all(|byte| byte.is_ascii_hexdigit()).then_some(())?;
+    u16::from_str_radix(hex, 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn decoded(pieces: &[&str]) -> String {
+        let mut decoder = InputDecoder::default();
+        let said: String = pieces.iter().map(|piece| decoder.push(piece)).collect();
+        said + &decoder.finish()
+    }
+
+    /// The text in pieces of some characters.
+    fn cut(text: &str, size: usize) -> Vec<String> {
+        let characters: Vec<char> = text.chars().collect();
+        characters.chunks(size).map(|piece| piece.iter().collect()).collect()
+    }
+
+    #[test]
+    fn inputs() {
+        let cases = [
+            (r#"{"input": "ls -l"}"#, "ls -l"),
+            (r#" { "input" : "a\n\"b\"é😀" } "#, "a\n\"b\"é😀"),
+            (r#"{"input":"","other":1}"#, ""),
+            (r#"{"other":1,"input":"x"}"#, "x"),
+            // Quotes that should have been escaped.
+            (r#"{"input": "print("a", "b")"}"#, r#"print("a", "b")"#),
+            (r#"{"input": "f({"a"})"}"#, r#"f({"a"})"#),
+            // No object, or not the one that was declared: the text as it is.
+            ("ls -l", "ls -l"),
+            ("[1]", "[1]"),
+            (r#""x""#, r#""x""#),
+            (r#"{"input": 5}"#, r#"{"input": 5}"#),
+            ("{ code }", "{ code }"),
+            ("", ""),
+            // What broke off.
+            (r#"{"inp"#, r#"{"inp"#),
+            (r#"{"input": "ab"#, "ab"),
+            (r#"{"input": "ab""#, "ab"),
+            (r#"{"input": "a\u00"#, r"a\u00"),
+            (r#"{"input": "a\ud83d"#, "a\u{FFFD}"),
+            // Escapes that are none.
+            (r#"{"input": "\d+\u12g"}"#, r"\d+\u12g"),
+            (r#"{"input": "\ud83dx\udc00"}"#, "\u{FFFD}x\u{FFFD}"),
+        ];
+        for (arguments, input) in cases {
+            assert_eq!(decoded(&[arguments]), input, "{arguments}");
+            for size in 1..4 {
+                let pieces = cut(arguments, size);
+                let pieces: Vec<_> = pieces.iter().map(String::as_str).collect();
+                assert_eq!(decoded(&pieces), input, "{arguments} in pieces of {size}");
+            }
+        }
+    }
+
+    #[test]
+    fn decoded_prefixes_stream() {
+        let mut decoder = InputDecoder::default();
+        assert_eq!(decoder.push(r#"{"input": "ls"#), "ls");
+        assert_eq!(decoder.push(r" -l\"), " -l");
+        assert_eq!(decoder.push("n"), "\n");
+        assert_eq!(decoder.push("\"}"), "");
+        assert_eq!(decoder.finish(), "");
+    }
+
+    proptest! {
+        #[test]
+        fn what_json_writes_comes_back(input in any::<String>(), size in 1_usize..8) {
+            let arguments = json!({"input": input}).to_string();
+            let pieces = cut(&arguments, size);
+            let pieces: Vec<_> = pieces.iter().map(String::as_str).collect();
+            prop_assert_eq!(decoded(&pieces), input);
+        }
+
+        #[test]
+        fn the_cut_of_pieces_does_not_matter(
+            text in r#"(\{"input": ?")?[a"\\,:{} nud83c0é]{0,40}"#,
+            size in 1_usize..8,
+        ) {
+            let pieces = cut(&text, size);
+            let pieces: Vec<_> = pieces.iter().map(String::as_str).collect();
+            prop_assert_eq!(decoded(&pieces), decoded(&[&text]));
+        }
+    }
+}

@@ -1,0 +1,333 @@
+//! Sampled tokens -> an API's answer, whole and in chunks.
+//!
+//! ```text
+//! tokens --StreamableParser--> events --Sorter--> segments, steps --Writer--> chunks, response
+//! ```
+//!
+//! * The parser is lenient and knows the turn's tools, and what the prompt began.
+//! * `sort` makes of its events what the answer consists of, the same for all dialects: segments
+//!   (texts and calls, `segment`), and steps (what happened to them). `route` decides where a message
+//!   belongs, `stop` finds the body's stop strings, `input` decodes what custom tools are given.
+//! * The writers, one in each dialect's module, make chunks of the steps and the whole response of the
+//!   segments: neither of the other, so that tests can compare the two.
+
+mod frame;
+mod ids;
+mod input;
+mod options;
+mod route;
+mod segment;
+mod shared;
+mod sort;
+mod stop;
+mod usage;
+mod writer;
+
+pub use frame::Chunk;
+pub use options::{Clock, FinishReason, MakeId, ReasoningField, ReplyOptions};
+pub(super) use segment::{Call, Delta, Ending, Segment, Step, Text, TextKind, joined, whole_calls};
+pub use shared::SharedText;
+pub use usage::Usage;
+pub(super) use writer::{Head, Outcome, Prefixes, State, Writer};
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use self::ids::Ids;
+use self::options::seconds_now;
+use self::route::Rules;
+use self::sort::Sorter;
+use super::{Dialect, Turn, anthropic, chat_completions, ollama, responses};
+use crate::HarmonyEncoding;
+use crate::chat::{Message, Role};
+use crate::error::{ErrorKind, Result};
+use crate::parse::{ParseConfig, Repair, StreamableParser};
+use crate::tokenizer::special;
+
+/// A call of a tool that the model was trained with, `browser` or `python`, which the client did not
+/// declare: for the server to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BuiltinCall {
+    /// The recipient: `python`, `browser.search`.
+    pub recipient: String,
+    /// What was sent to it: code, or arguments in JSON.
+    pub text: String,
+    /// Whether it came to its end.
+    pub is_complete: bool,
+}
+
+impl Turn {
+    /// Begins the answer.
+    ///
+    /// # Errors
+    ///
+    /// If [`ReplyOptions::prompt_tokens`] is `None`: those of [`Self::prompt`].
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use openai_harmony::interop::{FinishReason, ReadOptions, ReplyOptions, chat_completions};
+    /// use openai_harmony::{HarmonyEncodingName, load_harmony_encoding};
+    /// use serde_json::json;
+    ///
+    /// let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+    /// let body = json!({"messages": [{"role": "user", "content": "What is 2 + 2?"}]});
+    /// let turn = chat_completions::read(&body, &ReadOptions::default())?;
+    /// let mut reply = turn.reply(&encoding, ReplyOptions::new("gpt-oss-20b"))?;
+    /// let sampled = encoding
+    ///     .tokenizer()
+    ///     .encode_with_special_tokens("<|channel|>final<|message|>Four.<|return|>");
+    /// let mut stream = Vec::new();
+    /// for tokens in sampled.chunks(2) {
+    ///     for chunk in reply.feed(tokens)? {
+    ///         stream.extend(reply.frame(&chunk));
+    ///     }
+    /// }
+    /// for chunk in reply.finish(FinishReason::Stop, None)? {
+    ///     stream.extend(reply.frame(&chunk));
+    /// }
+    /// stream.extend(reply.last_frame());
+    /// assert!(stream.ends_with(b"data: [DONE]\n\n"));
+    /// assert_eq!(reply.response()["choices"][0]["message"]["content"], "Four.");
+    /// # Ok::<(), openai_harmony::Error>(())
+    /// ```
+    pub fn reply(&self, encoding: &HarmonyEncoding, options: ReplyOptions) -> Result<Reply> {
+        Reply::new(self, *encoding, options)
+    }
+}
+
+/// An answer under way: takes sampled tokens and gives what its API sends.
+///
+/// Any tokens at all give a well-formed answer, and no text of theirs is lost: what has no place
+/// elsewhere is content.
+#[derive(Debug)]
+pub struct Reply {
+    dialect: Dialect,
+    parser: StreamableParser,
+    sorter: Sorter,
+    writer: Box<dyn Writer>,
+    prompt_tokens: usize,
+    cached_tokens: usize,
+    is_open: bool,
+    outcome: Option<Outcome>,
+    timer: Timer,
+}
+
+impl Reply {
+    fn new(turn: &Turn, encoding: HarmonyEncoding, options: ReplyOptions) -> Result<Self> {
+        let prompt_tokens = match options.prompt_tokens {
+            Some(count) => count,
+            None => turn.prompt(&encoding)?.len(),
+        };
+        let prefixes = Prefixes::of(turn.dialect);
+        let make_id = options.make_id;
+        let id = options.id.unwrap_or_else(|| ids::fresh(prefixes.reply, make_id.as_ref()));
+        let head = Head {
+            id: SharedText::from(&*id),
+            created: options.created.unwrap_or_else(seconds_now),
+            model: SharedText::from(&*options.model),
+            index: options.index,
+        };
+        let writer: Box<dyn Writer> = match turn.dialect {
+            Dialect::ChatCompletions => {
+                Box::new(chat_completions::Chat::new(head, turn, options.reasoning_field))
+            }
+            Dialect::Responses => Box::new(responses::Responses::new(head, turn)),
+            Dialect::Anthropic => Box::new(anthropic::Anthropic::new(head, turn)),
+            Dialect::Ollama => Box::new(ollama::Ollama::new(head, turn)),
+        };
+        let config = ParseConfig::lenient().with_tools(turn.tools.recipients());
+        let config = ParseConfig { prefill: turn.prefill.clone(), ..config };
+        let parser = StreamableParser::with_config(encoding, Some(Role::Assistant), &config)?;
+        let ids = Ids::new(&id, options.index, make_id);
+        let rules = Rules::new(turn);
+        let begun = turn.prefill.as_ref().and_then(|prefill| prefill.text.as_ref());
+        let prompted = begun.map_or(0, String::len);
+        Ok(Self {
+            dialect: turn.dialect,
+            sorter: Sorter::new(rules, &turn.stop_strings, ids, prefixes, prompted),
+            parser,
+            writer,
+            prompt_tokens,
+            cached_tokens: options.cached_tokens,
+            is_open: false,
+            outcome: None,
+            timer: Timer::start(options.clock),
+        })
+    }
+
+    /// Takes sampled tokens, any number of them, and returns what the API sends of them. The first
+    /// call also returns what opens the stream; `feed(&[])` does so before the first token.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Finished`] after [`Self::finish`]; tokens raise none.
+    pub fn feed(&mut self, tokens: &[u32]) -> Result<Vec<Chunk>> {
+        if self.outcome.is_some() {
+            return Err(ErrorKind::Finished.into());
+        }
+        if !tokens.is_empty() {
+            self.timer.first_token();
+        }
+        let events = self.parser.feed(tokens)?;
+        self.sorter.take(events, None);
+        Ok(self.write())
+    }
+
+    /// Ends the answer and returns what is left to send. `stop_sequence` is the stop string at which
+    /// the engine stopped, if it looks for the body's itself; those in [`Turn::stop_strings`] are
+    /// found without it. A second call returns nothing.
+    ///
+    /// # Errors
+    ///
+    /// None today.
+    pub fn finish(
+        &mut self,
+        reason: FinishReason,
+        stop_sequence: Option<&str>,
+    ) -> Result<Vec<Chunk>> {
+        if self.outcome.is_some() {
+            return Ok(Vec::new());
+        }
+        self.timer.first_token();
+        self.timer.end();
+        // A turn that the model ended is whole, even where the limit was reached with its last token.
+        let is_ended =
+            matches!(self.parser.tokens().last(), Some(&(special::RETURN | special::CALL)));
+        let reason = match reason {
+            FinishReason::Length if is_ended => FinishReason::Stop,
+            reason => reason,
+        };
+        let events = self.parser.finish()?;
+        self.sorter.take(events, Some(reason));
+        let mut chunks = self.write();
+        let stop_sequence = self.sorter.stopped.clone().or(stop_sequence.map(str::to_owned));
+        let reason = if stop_sequence.is_some() { FinishReason::Stop } else { reason };
+        let outcome = Outcome { reason, stop_sequence, durations: self.timer.durations() };
+        let (usage, segments) = (self.usage(), &self.sorter.segments);
+        self.writer.close(&State { segments, usage, outcome: Some(&outcome) }, &mut chunks);
+        self.outcome = Some(outcome);
+        Ok(chunks)
+    }
+
+    fn write(&mut self) -> Vec<Chunk> {
+        let mut chunks = Vec::new();
+        if !std::mem::replace(&mut self.is_open, true) {
+            self.writer.open(self.prompt_tokens, self.cached_tokens, &mut chunks);
+        }
+        for step in self.sorter.steps.drain(..) {
+            self.writer.step(step, &self.sorter.segments, &mut chunks);
+        }
+        chunks
+    }
+
+    /// The whole answer, for a request that asked for no stream. Before [`Self::finish`]: what there
+    /// is so far.
+    pub fn response(&self) -> Value {
+        self.writer.response(&self.state())
+    }
+
+    fn state(&self) -> State<'_> {
+        State {
+            segments: &self.sorter.segments,
+            usage: self.usage(),
+            outcome: self.outcome.as_ref(),
+        }
+    }
+
+    /// A chunk's bytes on the wire: an event of a stream (SSE), or for Ollama a line of JSON.
+    pub fn frame(&self, chunk: &Chunk) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(256);
+        self.frame_into(chunk, &mut bytes);
+        bytes
+    }
+
+    /// [`Self::frame`] behind the bytes that are there.
+    pub fn frame_into(&self, chunk: &Chunk, bytes: &mut Vec<u8>) {
+        frame::frame(chunk, bytes);
+    }
+
+    /// What ends the stream behind the last chunk: chat's `data: [DONE]`, for others nothing.
+    pub fn last_frame(&self) -> &'static [u8] {
+        match self.dialect {
+            Dialect::ChatCompletions => b"data: [DONE]\n\n",
+            _ => b"",
+        }
+    }
+
+    /// The media type of the stream: `text/event-stream`, for Ollama `application/x-ndjson`.
+    pub fn media_type(&self) -> &'static str {
+        match self.dialect {
+            Dialect::Ollama => "application/x-ndjson",
+            _ => "text/event-stream",
+        }
+    }
+
+    /// The stop string of the body that ended the visible answer. The engine can stop; tokens that it
+    /// still feeds are counted and say nothing.
+    pub fn stop_sequence(&self) -> Option<&str> {
+        let found = self.sorter.stopped.as_deref();
+        found.or_else(|| self.outcome.as_ref()?.stop_sequence.as_deref())
+    }
+
+    /// The complete messages, as the parser gives them.
+    pub fn messages(&self) -> &[Message] {
+        self.parser.messages()
+    }
+
+    /// What was repaired, calls that were delivered as text included. Spans count from the first
+    /// token fed.
+    pub fn repairs(&self) -> &[Repair] {
+        &self.sorter.repairs
+    }
+
+    /// The calls of built-in tools, in their order.
+    pub fn builtin_calls(&self) -> &[BuiltinCall] {
+        &self.sorter.builtin_calls
+    }
+
+    /// How many tokens the turn has taken so far.
+    pub fn usage(&self) -> Usage {
+        let sampled = self.parser.tokens().len();
+        let thoughts = self.sorter.thought_tokens + self.sorter.open_thought_tokens(sampled);
+        Usage {
+            prompt_tokens: self.prompt_tokens,
+            cached_tokens: self.cached_tokens,
+            completion_tokens: sampled,
+            reasoning_tokens: thoughts,
+        }
+    }
+}
+
+/// Times the answer.
+#[derive(Debug)]
+struct Timer {
+    clock: Clock,
+    start: Duration,
+    first_token: Option<Duration>,
+    end: Duration,
+}
+
+impl Timer {
+    fn start(clock: Clock) -> Self {
+        let start = clock.now();
+        Self { clock, start, first_token: None, end: start }
+    }
+
+    fn first_token(&mut self) {
+        let clock = &self.clock;
+        self.first_token.get_or_insert_with(|| clock.now());
+    }
+
+    fn end(&mut self) {
+        self.end = self.clock.now();
+    }
+
+    /// Of the prompt and of the answer.
+    fn durations(&self) -> [Duration; 2] {
+        let first = self.first_token.unwrap_or(self.end);
+        [first.saturating_sub(self.start), self.end.saturating_sub(first)]
+    }
+}

@@ -1,0 +1,119 @@
+//! Where a message belongs in the answer.
+
+use super::segment::TextKind;
+use crate::chat::{ANALYSIS, Author, COMMENTARY, Role};
+use crate::interop::names::{function_name, is_builtin};
+use crate::interop::{Dialect, Tool, ToolChoice, ToolKind, ToolNames, Turn};
+
+/// What the turn says about where messages belong.
+#[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
+pub(super) struct Rules {
+    tools: ToolNames,
+    /// Whether calls can be answered at all: tools were offered, and may be called.
+    calls: bool,
+    /// Whether an answer has one call at most: chat's old `function_call`.
+    one_call: bool,
+    /// Whether calls take JSON objects only, so that they are held until they are complete.
+    pub(super) objects: bool,
+    /// Whether preambles are shown as thoughts.
+    preambles_as_thoughts: bool,
+}
+
+/// Where a message belongs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Route {
+    Text(TextKind),
+    /// A call that has no place in the answer: its text does.
+    CallAsText,
+    Call(Target),
+    /// A call of a tool that the model was trained with: the server's business.
+    Builtin,
+}
+
+/// What a call calls, as the API names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Target {
+    pub(super) name: String,
+    pub(super) namespace: Option<String>,
+    pub(super) is_custom: bool,
+}
+
+impl Rules {
+    pub(super) fn new(turn: &Turn) -> Self {
+        let offered = turn.tools.iter().any(|tool| tool.offered && tool.client_runs);
+        Self {
+            tools: turn.tools.clone(),
+            calls: offered && turn.tool_choice != ToolChoice::None,
+            one_call: turn.answer.function_call,
+            objects: matches!(turn.dialect, Dialect::Anthropic | Dialect::Ollama),
+            // Helpers of the SDKs parse the whole content, so it must be the answer alone.
+            preambles_as_thoughts: turn.response_format.is_some()
+                && turn.dialect != Dialect::Responses,
+        }
+    }
+
+    /// Where a message of this header belongs, behind so many calls.
+    pub(super) fn route(
+        &self,
+        author: &Author,
+        channel: Option<&str>,
+        recipient: Option<&str>,
+        calls: usize,
+    ) -> Route {
+        if author.role != Role::Assistant {
+            return Route::Text(TextKind::Answer);
+        }
+        match recipient {
+            // Who talks to a role talks to nobody in particular.
+            Some(recipient) if !is_role(recipient) => self.route_call(recipient, calls),
+            _ => Route::Text(self.kind(channel)),
+        }
+    }
+
+    fn kind(&self, channel: Option<&str>) -> TextKind {
+        match channel {
+            Some(ANALYSIS) => TextKind::Thought,
+            Some(COMMENTARY) if self.preambles_as_thoughts => TextKind::Thought,
+            Some(COMMENTARY) => TextKind::Preamble,
+            _ => TextKind::Answer,
+        }
+    }
+
+    fn route_call(&self, recipient: &str, calls: usize) -> Route {
+        let tool = self.tools.by_recipient(recipient).filter(|tool| tool.client_runs);
+        let tool = tool.or_else(|| self.function_like(recipient));
+        if tool.is_none() && is_builtin(recipient) {
+            return Route::Builtin;
+        }
+        if !self.calls || self.one_call && calls > 0 {
+            return Route::CallAsText;
+        }
+        Route::Call(match tool {
+            Some(tool) => Target {
+                name: tool.name.clone(),
+                namespace: tool.namespace.clone(),
+                is_custom: tool.kind == ToolKind::Custom,
+            },
+            None => Target {
+                name: function_name(recipient).unwrap_or(recipient).to_owned(),
+                namespace: None,
+                is_custom: false,
+            },
+        })
+    }
+
+    /// The function that was declared under a built-in tool's name, unless the built-in tool was
+    /// declared, too.
+    fn function_like(&self, recipient: &str) -> Option<&Tool> {
+        let is_declared = |tool: &Tool| tool.kind == ToolKind::Builtin && tool.declared;
+        let builtin =
+            self.tools.iter().any(|tool| is_declared(tool) && tool.recipient == recipient);
+        let function = self.tools.by_name(None, recipient);
+        function.filter(|tool| !builtin && tool.offered && tool.kind != ToolKind::Builtin)
+    }
+}
+
+fn is_role(recipient: &str) -> bool {
+    recipient.is_empty() || Role::try_from(recipient).is_ok() || recipient == "all"
+}

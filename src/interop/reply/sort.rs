@@ -1,0 +1,319 @@
+//! Sorts what the parser tells into segments, the same for all dialects.
+
+use std::ops::Range;
+
+use serde_json::{Map, Value};
+
+use super::ids::Ids;
+use super::input::InputDecoder;
+use super::options::FinishReason;
+use super::route::{Route, Rules, Target};
+use super::segment::{Call, Delta, Ending, Segment, Step, Text, TextKind};
+use super::stop::{Passed, StopStrings};
+use super::{BuiltinCall, Prefixes};
+use crate::parse::{Event, Repair};
+use crate::repair::RepairKind;
+
+/// What became of the tokens so far.
+#[derive(Debug, Clone)]
+pub(super) struct Sorter {
+    rules: Rules,
+    ids: Ids,
+    prefixes: Prefixes,
+    /// How many bytes of the first message the prompt has. Of a text the answer holds what follows;
+    /// of a call it holds all, since half the arguments are of no use.
+    prompted: usize,
+    open: Open,
+    /// Where the open message's content begins.
+    content_from: usize,
+    stop: StopStrings,
+    calls: usize,
+    pub(super) segments: Vec<Segment>,
+    pub(super) steps: Vec<Step>,
+    pub(super) repairs: Vec<Repair>,
+    pub(super) builtin_calls: Vec<BuiltinCall>,
+    /// Tokens of the thoughts that are complete.
+    pub(super) thought_tokens: usize,
+    /// The stop string of the body that ended the visible answer.
+    pub(super) stopped: Option<String>,
+}
+
+/// What the open message is.
+#[derive(Debug, Clone)]
+enum Open {
+    None,
+    /// Text; its segment begins with its first character.
+    Text(TextKind, Option<usize>),
+    Call(usize, Option<InputDecoder>),
+    /// A call that is not shown before it is complete.
+    Held(Target, Origin, String),
+    Builtin(usize),
+}
+
+/// Where a call stands, for the report of what became of it.
+#[derive(Debug, Clone)]
+struct Origin {
+    span: Range<usize>,
+    index: usize,
+    recipient: String,
+}
+
+impl Sorter {
+    pub(super) fn new(
+        rules: Rules,
+        stop_strings: &[String],
+        ids: Ids,
+        prefixes: Prefixes,
+        prompted: usize,
+    ) -> Self {
+        Self {
+            rules,
+            ids,
+            prefixes,
+            prompted,
+            open: Open::None,
+            content_from: 0,
+            stop: StopStrings::new(stop_strings),
+            calls: 0,
+            segments: Vec::new(),
+            steps: Vec::new(),
+            repairs: Vec::new(),
+            builtin_calls: Vec::new(),
+            thought_tokens: 0,
+            stopped: None,
+        }
+    }
+
+    /// Takes what happened. `end` is given with the last events: why the tokens end.
+    pub(super) fn take(&mut self, events: Vec<Event>, end: Option<FinishReason>) {
+        // What broke off, unless the stop token was all that was missing.
+        let is_cut = end.is_some_and(|reason| reason != FinishReason::Stop);
+        for event in events {
+            match event {
+                Event::MessageStart { span, index, author, channel, recipient, .. } => {
+                    self.content_from = span.end;
+                    let (channel, to) = (channel.as_deref(), recipient.as_deref());
+                    let route = self.rules.route(&author, channel, to, self.calls);
+                    let recipient = recipient.unwrap_or_default();
+                    self.begin(route, Origin { span, index, recipient });
+                }
+                Event::ContentDelta { text, .. } => self.add(text),
+                Event::MessageEnd { span, stop_token, .. } => {
+                    if matches!(self.open, Open::Text(TextKind::Thought, _)) {
+                        self.thought_tokens += span.start.saturating_sub(self.content_from);
+                    }
+                    let is_cut = is_cut && stop_token.is_none();
+                    self.end(if is_cut { Ending::Cut } else { Ending::Whole });
+                }
+                Event::Repair(repair) => self.repairs.push(repair),
+            }
+        }
+    }
+
+    /// Tokens of the thought that is under way, where so many were parsed.
+    pub(super) fn open_thought_tokens(&self, parsed: usize) -> usize {
+        match self.open {
+            Open::Text(TextKind::Thought, _) => parsed.saturating_sub(self.content_from),
+            _ => 0,
+        }
+    }
+
+    fn begin(&mut self, route: Route, origin: Origin) {
+        self.open = match route {
+            Route::Text(kind) => Open::Text(kind, None),
+            Route::CallAsText => {
+                self.report_call_as_text(&origin);
+                Open::Text(TextKind::Answer, None)
+            }
+            Route::Builtin => {
+                self.builtin_calls.push(BuiltinCall {
+                    recipient: origin.recipient,
+                    text: String::new(),
+                    is_complete: false,
+                });
+                Open::Builtin(self.builtin_calls.len() - 1)
+            }
+            Route::Call(target) if self.rules.objects => Open::Held(target, origin, String::new()),
+            Route::Call(target) => {
+                let decoder = target.is_custom.then(InputDecoder::default);
+                match self.begin_call(target) {
+                    Some(segment) => Open::Call(segment, decoder),
+                    None => Open::None,
+                }
+            }
+        };
+    }
+
+    /// `None` behind a stop string: nothing more is said.
+    fn begin_call(&mut self, target: Target) -> Option<usize> {
+        if self.stopped.is_some() {
+            return None;
+        }
+        let Target { name, namespace, is_custom } = target;
+        let item = if is_custom { self.prefixes.custom } else { self.prefixes.function };
+        let call = Call {
+            name,
+            namespace,
+            is_custom,
+            arguments: String::new(),
+            ending: Ending::Open,
+            call_id: self.ids.next(self.prefixes.call),
+            id: item.map(|prefix| self.ids.next(prefix)).unwrap_or_default(),
+            index: self.calls,
+        };
+        self.calls += 1;
+        Some(self.push(Segment::Call(call)))
+    }
+
+    fn push(&mut self, segment: Segment) -> usize {
+        self.segments.push(segment);
+        let index = self.segments.len() - 1;
+        self.steps.push(Step::Begin(index));
+        index
+    }
+
+    /// Content of the open message.
+    fn add(&mut self, mut text: String) {
+        match &mut self.open {
+            Open::None => {}
+            Open::Text(kind, _) => {
+                let kind = *kind;
+                let prompted = std::mem::take(&mut self.prompted);
+                text.drain(..prompted.min(text.len()));
+                self.say(kind, text);
+            }
+            Open::Call(segment, None) => {
+                let segment = *segment;
+                self.append(segment, text);
+            }
+            Open::Call(segment, Some(decoder)) => {
+                let (segment, input) = (*segment, decoder.push(&text));
+                self.append(segment, input);
+            }
+            Open::Held(_, _, arguments) => arguments.push_str(&text),
+            Open::Builtin(call) => self.builtin_calls[*call].text.push_str(&text),
+        }
+    }
+
+    /// Text of the open message, of which stop strings may cut off the rest.
+    fn say(&mut self, kind: TextKind, text: String) {
+        if self.stopped.is_some() {
+            return;
+        }
+        if kind == TextKind::Thought {
+            return self.say_on(kind, text);
+        }
+        match self.stop.push(text) {
+            Passed::On(text) => self.say_on(kind, text),
+            Passed::Stop(text, string) => {
+                self.say_on(kind, text);
+                self.stopped = Some(self.stop.string(string).to_owned());
+            }
+        }
+    }
+
+    fn say_on(&mut self, kind: TextKind, text: String) {
+        if text.is_empty() {
+            return;
+        }
+        let segment = match self.open {
+            Open::Text(_, Some(segment)) => segment,
+            _ => self.begin_text(kind),
+        };
+        self.append(segment, text);
+    }
+
+    fn begin_text(&mut self, kind: TextKind) -> usize {
+        let prefix = match kind {
+            TextKind::Thought => self.prefixes.thought,
+            TextKind::Preamble | TextKind::Answer => self.prefixes.message,
+        };
+        let id = prefix.map(|prefix| self.ids.next(prefix)).unwrap_or_default();
+        let text = Text { kind, text: String::new(), ending: Ending::Open, id };
+        let segment = self.push(Segment::Text(text));
+        self.open = Open::Text(kind, Some(segment));
+        segment
+    }
+
+    fn append(&mut self, segment: usize, text: String) {
+        if text.is_empty() {
+            return;
+        }
+        let whole = self.segments[segment].text_mut();
+        let is_first = whole.is_empty();
+        whole.push_str(&text);
+        self.steps.push(Step::Delta(segment, Delta { text, is_first }));
+    }
+
+    /// The end of the open message.
+    fn end(&mut self, how: Ending) {
+        self.prompted = 0;
+        match std::mem::replace(&mut self.open, Open::None) {
+            Open::None => {}
+            Open::Text(kind, segment) => {
+                self.open = Open::Text(kind, segment);
+                if kind != TextKind::Thought && self.stopped.is_none() {
+                    let held = self.stop.flush();
+                    self.say_on(kind, held);
+                }
+                if let Open::Text(_, Some(segment)) = std::mem::replace(&mut self.open, Open::None)
+                {
+                    self.end_segment(segment, how);
+                }
+            }
+            Open::Call(segment, decoder) => self.end_call(segment, decoder, how),
+            Open::Held(target, origin, arguments) => self.place(target, &origin, &arguments, how),
+            Open::Builtin(call) => self.builtin_calls[call].is_complete = how == Ending::Whole,
+        }
+    }
+
+    fn end_call(&mut self, segment: usize, decoder: Option<InputDecoder>, how: Ending) {
+        match decoder {
+            Some(decoder) => self.append(segment, decoder.finish()),
+            None if how == Ending::Whole && self.segments[segment].text().is_empty() => {
+                self.append(segment, NO_ARGUMENTS.to_owned());
+            }
+            None => {}
+        }
+        self.end_segment(segment, how);
+    }
+
+    fn end_segment(&mut self, segment: usize, how: Ending) {
+        // What stands before a stop string is whole.
+        let how = if self.stopped.is_some() { Ending::Whole } else { how };
+        self.segments[segment].end(how);
+        self.steps.push(Step::End(segment));
+    }
+
+    /// A call whose arguments are complete: a call if they are an object, else text.
+    fn place(&mut self, target: Target, origin: &Origin, arguments: &str, how: Ending) {
+        let arguments = match arguments.trim() {
+            "" if how == Ending::Whole => NO_ARGUMENTS,
+            _ => arguments,
+        };
+        let is_object = || serde_json::from_str::<Map<String, Value>>(arguments).is_ok();
+        if how == Ending::Whole && is_object() {
+            if let Some(segment) = self.begin_call(target) {
+                self.append(segment, arguments.to_owned());
+                self.end_segment(segment, how);
+            }
+            return;
+        }
+        self.report_call_as_text(origin);
+        self.open = Open::Text(TextKind::Answer, None);
+        self.say(TextKind::Answer, arguments.to_owned());
+        self.end(how);
+    }
+
+    fn report_call_as_text(&mut self, origin: &Origin) {
+        self.repairs.push(Repair {
+            kind: RepairKind::CallAsText,
+            span: origin.span.clone(),
+            index: Some(origin.index),
+            text: origin.recipient.clone(),
+        });
+    }
+}
+
+/// What a call without arguments is given.
+const NO_ARGUMENTS: &str = "{}";

@@ -1,0 +1,343 @@
+use openai_harmony::interop::{FinishReason, ReasoningField, ReplyOptions};
+use serde_json::{Value, json};
+
+use super::*;
+
+fn plain() -> Value {
+    json!({"messages": [{"role": "user", "content": "Weather?"}]})
+}
+
+fn with_tools() -> Value {
+    let function = json!({"name": "get_weather", "parameters": parameters()});
+    let tools = json!([
+        {"type": "function", "function": function},
+        {"type": "custom", "custom": {"name": "shell"}},
+    ]);
+    with(plain(), json!({"tools": tools}))
+}
+
+fn message(body: &Value, sampled: &[&str]) -> Value {
+    answered(CHAT, body, sampled)["choices"][0]["message"].clone()
+}
+
+fn finish_reason(body: &Value, sampled: &[&str], reason: FinishReason) -> Value {
+    ended(CHAT, body, sampled, reason).response()["choices"][0]["finish_reason"].clone()
+}
+
+#[test]
+fn a_whole_answer() {
+    assert_eq!(
+        answered(CHAT, &plain(), &[THOUGHT, ANSWER]),
+        json!({
+            "id": "id-1",
+            "object": "chat.completion",
+            "created": 1_751_112_000,
+            "model": "gpt-oss-20b",
+            "choices": [{
+                "index": 0,
+                "message": {
+                    "role": "assistant",
+                    "content": "Sunny.",
+                    "refusal": null,
+                    "reasoning_content": "Hm.",
+                },
+                "logprobs": null,
+                "finish_reason": "stop",
+            }],
+            "usage": {
+                "prompt_tokens": 100,
+                "completion_tokens": 14,
+                "total_tokens": 114,
+                "prompt_tokens_details": {"cached_tokens": 60},
+                "completion_tokens_details": {"reasoning_tokens": 2},
+            },
+        })
+    );
+}
+
+#[test]
+fn a_streamed_answer() {
+    let usage = json!({"stream_options": {"include_usage": true}});
+    let chunks = sent(CHAT, &with(plain(), usage), &[THOUGHT, ANSWER], FinishReason::Stop);
+    let deltas: Vec<_> = chunks.iter().map(|chunk| chunk["choices"][0]["delta"].clone()).collect();
+    assert_eq!(
+        deltas,
+        [
+            json!({"role": "assistant", "content": ""}),
+            json!({"reasoning_content": "Hm"}),
+            json!({"reasoning_content": "."}),
+            json!({"content": "Sunny"}),
+            json!({"content": "."}),
+            json!({}),
+            Value::Null,
+        ]
+    );
+    assert_eq!(chunks[5]["choices"][0]["finish_reason"], "stop");
+    assert_eq!(chunks[6]["choices"], json!([]));
+    assert_eq!(chunks[6]["usage"]["completion_tokens"], 14);
+    assert_eq!(chunks[0]["usage"], Value::Null);
+}
+
+#[test]
+fn a_call_streams_as_it_is_sampled() {
+    let chunks = sent(CHAT, &with_tools(), &[CALL], FinishReason::Stop);
+    let calls: Vec<_> =
+        chunks.iter().map(|chunk| chunk["choices"][0]["delta"]["tool_calls"][0].clone()).collect();
+    assert_eq!(calls[0], Value::Null);
+    assert_eq!(
+        calls[1],
+        json!({
+            "index": 0,
+            "id": calls[1]["id"],
+            "type": "function",
+            "function": {"name": "get_weather", "arguments": ""},
+        })
+    );
+    assert_eq!(calls[2], json!({"index": 0, "function": {"arguments": "{\""}}));
+    assert_eq!(calls[3], json!({"index": 0, "function": {"arguments": "city"}}));
+    assert!(calls[1]["id"].as_str().unwrap().starts_with("call_"));
+}
+
+#[test]
+fn a_whole_call() {
+    let message = message(&with_tools(), &[CALL]);
+    assert_eq!(message["content"], Value::Null);
+    assert_eq!(
+        message["tool_calls"],
+        json!([{
+            "id": message["tool_calls"][0]["id"],
+            "type": "function",
+            "function": {"name": "get_weather", "arguments": "{\"city\":\"Oslo\"}"},
+        }])
+    );
+}
+
+#[test]
+fn the_reasons() {
+    let (stop, length, abort) = (FinishReason::Stop, FinishReason::Length, FinishReason::Abort);
+    let cut = &CALL[..CALL.len() - "lo\"}<|call|>".len()];
+    let named = json!({"tool_choice": {"type": "function", "function": {"name": "get_weather"}}});
+    let cases = [
+        (with_tools(), ANSWER, stop, "stop"),
+        (with_tools(), CALL, stop, "tool_calls"),
+        // Engines that keep the stop token to themselves.
+        (with_tools(), CALL.strip_suffix("<|call|>").unwrap(), stop, "tool_calls"),
+        (with(with_tools(), named), "{}<|call|>", stop, "tool_calls"),
+        (with_tools(), cut, length, "length"),
+        (with_tools(), cut, abort, "length"),
+        // The model had ended when the limit was reached.
+        (with_tools(), CALL, length, "tool_calls"),
+        (plain(), "<|channel|>final<|message|>Sun", length, "length"),
+    ];
+    for (body, sampled, reason, expected) in cases {
+        assert_eq!(finish_reason(&body, &[sampled], reason), expected, "{sampled} {reason:?}");
+    }
+}
+
+#[test]
+fn the_old_form_of_a_call() {
+    let functions = json!([{"name": "get_weather", "parameters": parameters()}]);
+    let body = with(plain(), json!({"functions": functions}));
+    let two = [CALL, "<|start|>assistant", CALL];
+    let call = json!({"name": "get_weather", "arguments": "{\"city\":\"Oslo\"}"});
+    assert_eq!(message(&body, &[CALL])["function_call"], call);
+    assert_eq!(finish_reason(&body, &[CALL], FinishReason::Stop), "function_call");
+    // There is room for one call only.
+    let message = message(&body, &two);
+    assert_eq!(message["function_call"], call);
+    assert_eq!(message["content"], "{\"city\":\"Oslo\"}");
+    assert_eq!(message.get("tool_calls"), None);
+}
+
+#[test]
+fn texts_of_one_field_are_joined_by_an_empty_line() {
+    let message = message(&plain(), &[THOUGHT, THOUGHT, PREAMBLE, ANSWER]);
+    assert_eq!(message["reasoning_content"], "Hm.\n\nHm.");
+    assert_eq!(message["content"], "Let me look.\n\nSunny.");
+}
+
+#[test]
+fn with_a_response_format_preambles_are_thoughts() {
+    let body = with(plain(), json!({"response_format": {"type": "json_object"}}));
+    let message = message(&body, &[THOUGHT, PREAMBLE, "<|channel|>final<|message|>{}<|return|>"]);
+    assert_eq!(message["reasoning_content"], "Hm.\n\nLet me look.");
+    assert_eq!(message["content"], "{}");
+}
+
+#[test]
+fn the_field_of_thoughts_is_the_servers_choice() {
+    let field = |reasoning_field| {
+        let options = ReplyOptions::new("m").with_reasoning_field(reasoning_field);
+        let mut reply = turn(CHAT, &plain()).reply(&encoding(), options).unwrap();
+        reply.feed(&tokens(&[THOUGHT, ANSWER].concat())).unwrap();
+        let message = reply.response()["choices"][0]["message"].clone();
+        (message["reasoning_content"].clone(), message["reasoning"].clone())
+    };
+    let hm = json!("Hm.");
+    assert_eq!(field(ReasoningField::ReasoningContent), (hm.clone(), Value::Null));
+    assert_eq!(field(ReasoningField::Reasoning), (Value::Null, hm.clone()));
+    assert_eq!(field(ReasoningField::Both), (hm.clone(), hm));
+    assert_eq!(field(ReasoningField::Omitted), (Value::Null, Value::Null));
+}
+
+#[test]
+fn unknown_recipients() {
+    let call = CALL.replace("get_weather", "get_news");
+    let message_of = |body: &Value| message(body, &[&call]);
+    let called = message_of(&with_tools());
+    assert_eq!(called["tool_calls"][0]["function"]["name"], "get_news");
+    // Without tools, or where none may be called, the call's text is content.
+    for body in [plain(), with(with_tools(), json!({"tool_choice": "none"}))] {
+        let message = message_of(&body);
+        assert_eq!(message["content"], "{\"city\":\"Oslo\"}");
+        assert_eq!(message.get("tool_calls"), None);
+    }
+    let reply = ended(CHAT, &plain(), &[&call], FinishReason::Stop);
+    assert_eq!(reply.repairs()[0].kind.name(), "call_as_text");
+}
+
+#[test]
+fn names_come_back_as_the_client_spells_them() {
+    let function = json!({"name": "get weather", "parameters": parameters()});
+    let tools = json!([{"type": "function", "function": function}]);
+    let body = with(plain(), json!({"tools": tools}));
+    let recipient = turn(CHAT, &body).tools.by_name(None, "get weather").unwrap().recipient.clone();
+    let call = CALL.replace("functions.get_weather", &recipient);
+    assert_eq!(message(&body, &[&call])["tool_calls"][0]["function"]["name"], "get weather");
+}
+
+#[test]
+fn custom_tools_get_their_input_decoded() {
+    let call = |input| {
+        format!(
+            "<|channel|>commentary to=functions.shell <|constrain|>json<|message|>{input}<|call|>"
+        )
+    };
+    let cases = [
+        (r#"{"input": "ls\n\"a\""}"#, "ls\n\"a\""),
+        (r#"{"input": "echo "a""}"#, "echo \"a\""),
+        ("ls -l", "ls -l"),
+    ];
+    for (arguments, input) in cases {
+        let message = message(&with_tools(), &[&call(arguments)]);
+        let call = &message["tool_calls"][0];
+        assert_eq!(call["type"], "custom");
+        assert_eq!(call["custom"], json!({"name": "shell", "input": input}), "{arguments}");
+    }
+    let chunks = sent(CHAT, &with_tools(), &[&call(r#"{"input": "ls -l"}"#)], FinishReason::Stop);
+    let first = &chunks[1]["choices"][0]["delta"]["tool_calls"][0];
+    assert_eq!(first["custom"], json!({"name": "shell", "input": ""}));
+    let second = &chunks[2]["choices"][0]["delta"]["tool_calls"][0];
+    assert_eq!(second["custom"], json!({"input": "ls"}));
+}
+
+#[test]
+fn arguments_are_passed_on_as_sampled() {
+    for (arguments, expected) in [("{ \"a\" : 1.0 }", "{ \"a\" : 1.0 }"), ("[1", "[1"), ("", "{}")]
+    {
+        let call = CALL.replace("{\"city\":\"Oslo\"}", arguments);
+        let message = message(&with_tools(), &[&call]);
+        assert_eq!(message["tool_calls"][0]["function"]["arguments"], expected);
+    }
+}
+
+#[test]
+fn a_header_that_broke_off_is_no_call() {
+    let begun = "<|channel|>commentary to=functions.get_weather";
+    let reply = ended(CHAT, &with_tools(), &[begun], FinishReason::Length);
+    let choice = &reply.response()["choices"][0];
+    assert_eq!(choice["message"].get("tool_calls"), None);
+    assert_eq!(choice["finish_reason"], "length");
+    assert_eq!(reply.repairs()[0].kind.name(), "truncated_header");
+}
+
+#[test]
+fn built_in_calls_are_the_servers() {
+    let call = "<|channel|>analysis to=python code<|message|>print(1)<|call|>";
+    let reply = ended(CHAT, &plain(), &[THOUGHT, call], FinishReason::Stop);
+    let [call] = reply.builtin_calls() else { panic!("{:?}", reply.builtin_calls()) };
+    assert_eq!((&*call.recipient, &*call.text, call.is_complete), ("python", "print(1)", true));
+    assert_eq!(reply.response()["choices"][0]["message"]["content"], "");
+    // A function of that name is the client's.
+    let tools = json!([{"type": "function", "function": {"name": "python"}}]);
+    let body = with(plain(), json!({"tools": tools}));
+    let call = "<|channel|>commentary to=python <|constrain|>json<|message|>{}<|call|>";
+    assert_eq!(message(&body, &[call])["tool_calls"][0]["function"]["name"], "python");
+}
+
+#[test]
+fn stop_strings_end_visible_text_only() {
+    let body = with(plain(), json!({"stop": ["Hm", "ny. W"]}));
+    let long = "<|channel|>final<|message|>Sunny. Warm.<|return|>";
+    let mut reply = reply(&turn(CHAT, &body));
+    let mut chunks = Vec::new();
+    for token in tokens(&[THOUGHT, long].concat()) {
+        chunks.extend(reply.feed(&[token]).unwrap());
+    }
+    assert_eq!(reply.stop_sequence(), Some("ny. W"));
+    reply.finish(FinishReason::Length, None).unwrap();
+    let choice = &reply.response()["choices"][0];
+    assert_eq!(choice["message"]["reasoning_content"], "Hm.");
+    assert_eq!(choice["message"]["content"], "Sun");
+    assert_eq!(choice["finish_reason"], "stop");
+    let said: String = chunks
+        .iter()
+        .filter_map(|chunk| {
+            json!(chunk)["choices"][0]["delta"]["content"].as_str().map(str::to_owned)
+        })
+        .collect();
+    assert_eq!(said, "Sun");
+}
+
+#[test]
+fn what_has_no_place_is_content() {
+    for (sampled, content) in [
+        ("Just text.", "Just text."),
+        ("<|channel|>other<|message|>a<|end|>", "a"),
+        ("<|channel|>final<|message|>a<|start|>user<|message|>b<|end|>", "a\n\nb"),
+        ("", ""),
+    ] {
+        assert_eq!(message(&plain(), &[sampled])["content"], content, "{sampled}");
+    }
+}
+
+#[test]
+fn ids_and_choices() {
+    let options = |index| ReplyOptions::new("m").with_id("x").with_index(index);
+    let call_id = |index| {
+        let mut reply = turn(CHAT, &with_tools()).reply(&encoding(), options(index)).unwrap();
+        reply.feed(&tokens(CALL)).unwrap();
+        let choice = reply.response()["choices"][0].clone();
+        assert_eq!(choice["index"], index);
+        choice["message"]["tool_calls"][0]["id"].clone()
+    };
+    assert_eq!(call_id(0), call_id(0));
+    assert_ne!(call_id(0), call_id(1));
+    let fresh = || {
+        let reply = turn(CHAT, &plain()).reply(&encoding(), ReplyOptions::new("m")).unwrap();
+        reply.response()["id"].as_str().unwrap().to_owned()
+    };
+    assert!(fresh().starts_with("chatcmpl-"));
+    assert_ne!(fresh(), fresh());
+}
+
+#[test]
+fn tokens_of_the_prompt_are_counted_if_nobody_says() {
+    let turn = turn(CHAT, &plain());
+    let options = ReplyOptions::new("m");
+    let reply = turn.reply(&encoding(), options).unwrap();
+    assert_eq!(reply.usage().prompt_tokens, turn.prompt(&encoding()).unwrap().len());
+}
+
+#[test]
+fn a_continued_answer_holds_what_follows() {
+    let messages = json!([
+        {"role": "user", "content": "Weather?"},
+        {"role": "assistant", "content": "It is", "prefix": true},
+    ]);
+    let body = json!({"messages": messages});
+    let reply = ended(CHAT, &body, &[" sunny.<|return|>"], FinishReason::Stop);
+    assert_eq!(reply.response()["choices"][0]["message"]["content"], " sunny.");
+    assert_eq!(reply.usage().completion_tokens, 3);
+    assert_eq!(reply.repairs(), []);
+}

@@ -1,0 +1,96 @@
+//! The laws on random turns: well-formed ones, damaged ones, any tokens at all.
+
+use openai_harmony::interop::FinishReason;
+use proptest::prelude::*;
+
+use crate::reply_laws::{check, turns};
+use crate::tokens;
+
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[abc \n]{0,12}",
+        Just("好\u{2028}\u{85}é😀".to_owned()),
+        Just(String::new()),
+        ".{0,6}",
+    ]
+}
+
+fn arguments() -> impl Strategy<Value = String> {
+    prop_oneof![
+        Just(r#"{"city":"Oslo"}"#.to_owned()),
+        Just(r#"{ "input": "ls \"a\"\n" }"#.to_owned()),
+        Just(r#"{"input": "print("a")"}"#.to_owned()),
+        Just(r#"{"city": "Os"#.to_owned()),
+        Just("[1]".to_owned()),
+        text(),
+    ]
+}
+
+fn recipient() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "functions.get_weather",
+        "functions.shell",
+        "functions.crm.find",
+        "functions.unknown",
+        "get_weather",
+        "python",
+        "browser.search",
+        "user",
+        "assistant",
+    ])
+}
+
+/// A message of the assistant, without its `<|start|>assistant`.
+fn message() -> impl Strategy<Value = String> {
+    let end = prop::sample::select(vec!["<|end|>", "<|return|>", "<|call|>", ""]);
+    let channel = prop::sample::select(vec!["analysis", "commentary", "final", "other"]);
+    let said = (channel.clone(), text())
+        .prop_map(|(channel, text)| format!("<|channel|>{channel}<|message|>{text}"));
+    let call = (channel, recipient(), any::<bool>(), arguments()).prop_map(
+        |(channel, recipient, is_json, arguments)| {
+            let kind = if is_json { " <|constrain|>json" } else { "" };
+            format!("<|channel|>{channel} to={recipient}{kind}<|message|>{arguments}")
+        },
+    );
+    let broken = text().prop_map(|text| format!("<|channel|>commentary{text}"));
+    let tool = text().prop_map(|text| format!("functions.x to=assistant<|message|>{text}"));
+    let begun = prop_oneof![4 => said, 4 => call, 1 => broken, 1 => tool, 1 => text()];
+    (begun, end).prop_map(|(begun, end)| begun + end)
+}
+
+fn well_formed() -> impl Strategy<Value = Vec<u32>> {
+    prop::collection::vec(message(), 0..4)
+        .prop_map(|messages| tokens(&messages.join("<|start|>assistant")))
+}
+
+fn sampled() -> impl Strategy<Value = Vec<u32>> {
+    let damaged = (well_formed(), any::<prop::sample::Index>(), any::<u8>()).prop_map(
+        |(mut tokens, at, how)| {
+            if !tokens.is_empty() {
+                let at = at.index(tokens.len());
+                match how % 4 {
+                    0 => drop(tokens.remove(at)),
+                    1 => tokens.truncate(at),
+                    2 => tokens.insert(at, tokens[at]),
+                    _ => tokens[at] = 200_000 + u32::from(how) % 20,
+                }
+            }
+            tokens
+        },
+    );
+    let any = prop::collection::vec(prop_oneof![0_u32..201_100, 199_990_u32..200_020], 0..30);
+    prop_oneof![3 => well_formed(), 3 => damaged, 1 => any]
+}
+
+fn reason() -> impl Strategy<Value = FinishReason> {
+    prop::sample::select(vec![FinishReason::Stop, FinishReason::Length, FinishReason::Abort])
+}
+
+proptest! {
+    #[test]
+    fn any_tokens_keep_the_laws(tokens in sampled(), size in 1_usize..6, reason in reason()) {
+        for turn in turns() {
+            check(&turn, &tokens, size, reason);
+        }
+    }
+}

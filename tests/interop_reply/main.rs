@@ -1,0 +1,77 @@
+//! Sampled tokens -> answers: the rows of the tables of docs/interop.md, and the laws.
+
+#![expect(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod anthropic;
+mod chat_completions;
+mod laws;
+mod ollama;
+mod prefix;
+#[path = "../reply_laws/mod.rs"]
+mod reply_laws;
+mod responses;
+
+use openai_harmony::Result;
+use openai_harmony::interop::{
+    BuiltinTool, Date, FinishReason, ReadOptions, Reply, Turn, anthropic as anthropic_dialect,
+    chat_completions as chat_dialect, ollama as ollama_dialect, responses as responses_dialect,
+};
+use serde_json::{Value, json};
+
+use reply_laws::{encoding, reply};
+
+type Read = fn(&Value, &ReadOptions) -> Result<Turn>;
+
+const CHAT: Read = chat_dialect::read;
+const RESPONSES: Read = responses_dialect::read;
+const ANTHROPIC: Read = anthropic_dialect::read;
+const OLLAMA: Read = ollama_dialect::read;
+
+const THOUGHT: &str = "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant";
+const PREAMBLE: &str = "<|channel|>commentary<|message|>Let me look.<|end|><|start|>assistant";
+const CALL: &str = "<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{\"city\":\"Oslo\"}<|call|>";
+const ANSWER: &str = "<|channel|>final<|message|>Sunny.<|return|>";
+
+fn tokens(text: &str) -> Vec<u32> {
+    encoding().tokenizer().encode_with_special_tokens(text)
+}
+
+fn options() -> ReadOptions {
+    ReadOptions::new()
+        .with_date(Date::Omitted)
+        .with_builtin_tools([BuiltinTool::Browser, BuiltinTool::Python])
+}
+
+fn turn(read: Read, body: &Value) -> Turn {
+    read(body, &options()).unwrap_or_else(|error| panic!("{error}\n{body}"))
+}
+
+/// The answer to a request, of sampled text that ends for a reason.
+fn ended(read: Read, body: &Value, sampled: &[&str], reason: FinishReason) -> Reply {
+    let mut reply = reply(&turn(read, body));
+    for token in tokens(&sampled.concat()) {
+        reply.feed(&[token]).unwrap();
+    }
+    reply.finish(reason, None).unwrap();
+    reply
+}
+
+fn answered(read: Read, body: &Value, sampled: &[&str]) -> Value {
+    ended(read, body, sampled, FinishReason::Stop).response()
+}
+
+/// All that is sent, the tokens fed one by one.
+fn sent(read: Read, body: &Value, sampled: &[&str], reason: FinishReason) -> Vec<Value> {
+    reply_laws::stream(&turn(read, body), &tokens(&sampled.concat()), 1, reason).0
+}
+
+fn parameters() -> Value {
+    json!({"type": "object", "properties": {"city": {"type": "string"}}})
+}
+
+fn with(mut body: Value, more: Value) -> Value {
+    if let (Some(body), Value::Object(more)) = (body.as_object_mut(), more) {
+        body.extend(more);
+    }
+    body
+}

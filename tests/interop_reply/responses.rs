@@ -1,0 +1,186 @@
+use openai_harmony::interop::FinishReason;
+use serde_json::{Value, json};
+
+use super::*;
+
+fn plain() -> Value {
+    json!({"input": "Weather?"})
+}
+
+fn with_tools() -> Value {
+    let tools = json!([
+        {"type": "function", "name": "get_weather", "parameters": parameters()},
+        {"type": "custom", "name": "shell"},
+        {"type": "namespace", "name": "crm", "description": "Customers", "tools": [
+            {"type": "function", "name": "find", "parameters": parameters()},
+        ]},
+    ]);
+    with(plain(), json!({"tools": tools}))
+}
+
+fn output(body: &Value, sampled: &[&str]) -> Vec<Value> {
+    answered(RESPONSES, body, sampled)["output"].as_array().unwrap().clone()
+}
+
+#[test]
+fn the_items() {
+    let items = output(&with_tools(), &[THOUGHT, PREAMBLE, CALL]);
+    let id = |at: usize| items[at]["id"].clone();
+    assert_eq!(
+        items,
+        [
+            json!({
+                "type": "reasoning", "id": id(0), "summary": [], "status": "completed",
+                "content": [{"type": "reasoning_text", "text": "Hm."}],
+            }),
+            json!({
+                "type": "message", "id": id(1), "role": "assistant", "status": "completed",
+                "phase": "commentary",
+                "content": [{
+                    "type": "output_text", "text": "Let me look.", "annotations": [], "logprobs": [],
+                }],
+            }),
+            json!({
+                "type": "function_call", "id": id(2), "call_id": items[2]["call_id"],
+                "name": "get_weather", "arguments": "{\"city\":\"Oslo\"}", "status": "completed",
+            }),
+        ]
+    );
+    assert!(id(0).as_str().unwrap().starts_with("rs_"));
+    assert!(id(1).as_str().unwrap().starts_with("msg_"));
+    assert!(id(2).as_str().unwrap().starts_with("fc_"));
+    assert_eq!(output(&plain(), &[ANSWER])[0]["phase"], "final_answer");
+}
+
+#[test]
+fn namespaces_and_custom_tools() {
+    let find = CALL.replace("get_weather", "crm.find");
+    let item = &output(&with_tools(), &[&find])[0];
+    assert_eq!((&item["name"], &item["namespace"]), (&json!("find"), &json!("crm")));
+    let shell = "<|channel|>commentary to=functions.shell <|constrain|>json<|message|>{\"input\":\"ls\"}<|call|>";
+    let item = &output(&with_tools(), &[shell])[0];
+    assert_eq!((&item["type"], &item["input"]), (&json!("custom_tool_call"), &json!("ls")));
+    assert!(item["id"].as_str().unwrap().starts_with("ctc_"));
+}
+
+fn kinds(events: &[Value]) -> Vec<&str> {
+    events.iter().map(|event| event["type"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn the_life_cycle() {
+    let thought = "<|channel|>analysis<|message|>H<|end|><|start|>assistant";
+    let call = CALL.replace("{\"city\":\"Oslo\"}", "{}");
+    let events = sent(RESPONSES, &with_tools(), &[thought, &call], FinishReason::Stop);
+    assert_eq!(
+        kinds(&events),
+        [
+            "response.created",
+            "response.in_progress",
+            "response.output_item.added",
+            "response.content_part.added",
+            "response.reasoning_text.delta",
+            "response.reasoning_text.done",
+            "response.content_part.done",
+            "response.output_item.done",
+            "response.output_item.added",
+            "response.function_call_arguments.delta",
+            "response.function_call_arguments.done",
+            "response.output_item.done",
+            "response.completed",
+        ]
+    );
+    assert_eq!(events[0]["response"]["status"], "in_progress");
+    assert_eq!(events[0]["response"]["usage"], Value::Null);
+    assert_eq!(events[2]["item"]["status"], "in_progress");
+    assert_eq!(events[10]["name"], "get_weather");
+    let answer = sent(RESPONSES, &plain(), &["<|channel|>final<|message|>S"], FinishReason::Stop);
+    assert_eq!(
+        kinds(&answer)[2..],
+        [
+            "response.output_item.added",
+            "response.content_part.added",
+            "response.output_text.delta",
+            "response.output_text.done",
+            "response.content_part.done",
+            "response.output_item.done",
+            "response.completed",
+        ]
+    );
+}
+
+#[test]
+fn the_response_says_what_clients_look_for() {
+    let response = answered(RESPONSES, &plain(), &[THOUGHT, ANSWER]);
+    assert_eq!(
+        response["usage"],
+        json!({
+            "input_tokens": 100,
+            "input_tokens_details": {"cached_tokens": 60, "cache_write_tokens": 0},
+            "output_tokens": 14,
+            "output_tokens_details": {"reasoning_tokens": 2},
+            "total_tokens": 114,
+        })
+    );
+    assert_eq!(response["tools"], json!([]));
+    assert_eq!(response["tool_choice"], "auto");
+    assert_eq!(response["parallel_tool_calls"], true);
+    assert_eq!(response["error"], Value::Null);
+    assert_eq!(response["object"], "response");
+    let asked = json!({
+        "instructions": "Be brief.", "metadata": {"a": "b"}, "parallel_tool_calls": false,
+        "tool_choice": "required", "temperature": 0.5, "conversation": "conv_1", "top_p": null,
+    });
+    let response = answered(RESPONSES, &with(with_tools(), asked.clone()), &[ANSWER]);
+    for field in ["instructions", "metadata", "parallel_tool_calls", "tool_choice", "temperature"] {
+        assert_eq!(response[field], asked[field]);
+    }
+    assert_eq!(response["tools"], with_tools()["tools"]);
+    assert_eq!(response["conversation"], json!({"id": "conv_1"}));
+    assert_eq!(response["top_p"], 1.0);
+}
+
+#[test]
+fn a_call_that_was_cut_off_is_never_done() {
+    let cut = &CALL[..CALL.len() - "lo\"}<|call|>".len()];
+    let events = sent(RESPONSES, &with_tools(), &[cut], FinishReason::Length);
+    let kinds = kinds(&events);
+    assert_eq!(kinds.last(), Some(&"response.incomplete"));
+    assert!(!kinds.contains(&"response.output_item.done"));
+    assert!(!kinds.contains(&"response.function_call_arguments.done"));
+    let response = &events[events.len() - 1]["response"];
+    assert_eq!(response["status"], "incomplete");
+    assert_eq!(response["incomplete_details"], json!({"reason": "max_output_tokens"}));
+    assert_eq!(response["output"][0]["status"], "incomplete");
+    assert_eq!(response["output"][0]["arguments"], "{\"city\":\"Os");
+}
+
+#[test]
+fn an_answer_that_was_aborted_has_failed() {
+    let begun = "<|channel|>final<|message|>Sun";
+    let events = sent(RESPONSES, &plain(), &[begun], FinishReason::Abort);
+    assert_eq!(kinds(&events).last(), Some(&"response.failed"));
+    let response = &events[events.len() - 1]["response"];
+    assert_eq!(response["status"], "failed");
+    assert_eq!(response["error"]["code"], "server_error");
+    assert_eq!(response["output"][0]["content"][0]["text"], "Sun");
+}
+
+#[test]
+fn thoughts_are_carried_if_asked_for() {
+    let body = with(plain(), json!({"include": ["reasoning.encrypted_content"]}));
+    let items = output(&body, &[THOUGHT, ANSWER]);
+    let carried = items[0]["encrypted_content"].as_str().unwrap();
+    let events = sent(RESPONSES, &body, &[THOUGHT, ANSWER], FinishReason::Stop);
+    let done = events.iter().find(|event| event["type"] == "response.output_item.done").unwrap();
+    assert_eq!(done["item"]["encrypted_content"], carried);
+    assert_eq!(output(&plain(), &[THOUGHT])[0].get("encrypted_content"), None);
+}
+
+#[test]
+fn with_a_response_format_preambles_stay_messages() {
+    let format = json!({"format": {"type": "json_object"}});
+    let items = output(&with(plain(), json!({"text": format})), &[PREAMBLE, ANSWER]);
+    assert_eq!(items[0]["phase"], "commentary");
+    assert_eq!(items[1]["phase"], "final_answer");
+}

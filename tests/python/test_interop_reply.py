@@ -1,0 +1,295 @@
+"""Answers, put together and validated by the clients' own SDKs."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any, Callable, Dict, Iterator, List
+
+import pytest
+
+from openai_harmony import HarmonyEncodingName, HarmonyError, load_harmony_encoding
+from openai_harmony.interop import (
+    BuiltinCall,
+    Turn,
+    anthropic,
+    chat_completions,
+    ollama,
+    responses,
+)
+
+ENCODING = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
+
+PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}}
+FUNCTION = {"name": "get_weather", "description": "Weather", "parameters": PARAMETERS}
+MESSAGES = [{"role": "user", "content": "Weather?"}]
+CHAT_TOOLS = [{"type": "function", "function": FUNCTION}]
+THINKING = {"type": "enabled", "budget_tokens": 2000}
+FORMAT = {"type": "json_schema", "json_schema": {"name": "w", "schema": PARAMETERS}}
+
+CHAT = [
+    {"messages": MESSAGES},
+    {"messages": MESSAGES, "tools": CHAT_TOOLS, "stream_options": {"include_usage": True}},
+    {"messages": MESSAGES, "functions": [FUNCTION]},
+    {"messages": MESSAGES, "response_format": FORMAT, "stop": ["ab", "\n\n"]},
+    {
+        "messages": MESSAGES,
+        "tools": CHAT_TOOLS,
+        "tool_choice": {"type": "function", "function": {"name": "get_weather"}},
+    },
+]
+RESPONSES = [
+    {"input": "Weather?"},
+    {
+        "input": "Weather?",
+        "tools": [
+            {"type": "function", **FUNCTION, "strict": False},
+            {"type": "custom", "name": "shell"},
+            {
+                "type": "namespace",
+                "name": "crm",
+                "description": "Customers",
+                "tools": [{"type": "function", "name": "find", "parameters": PARAMETERS}],
+            },
+        ],
+        "include": ["reasoning.encrypted_content"],
+        "metadata": {"a": "b"},
+        "tool_choice": "auto",
+        "instructions": "Be brief.",
+    },
+]
+ANTHROPIC = [
+    {"messages": MESSAGES, "max_tokens": 10},
+    {
+        "messages": MESSAGES,
+        "max_tokens": 10,
+        "tools": [{"name": "get_weather", "input_schema": PARAMETERS}],
+        "thinking": THINKING,
+        "stop_sequences": ["ab"],
+    },
+    {
+        "messages": MESSAGES,
+        "max_tokens": 10,
+        "thinking": {"type": "adaptive", "display": "omitted"},
+    },
+]
+OLLAMA = [
+    {"messages": MESSAGES},
+    {"messages": MESSAGES, "tools": CHAT_TOOLS, "options": {"stop": ["ab"]}},
+    {"messages": MESSAGES, "think": False, "format": "json"},
+]
+
+TEXTS = ["", "Hm.", "a b ab", "one\n\ntwo", "好\u2028é😀", '{"city": "Oslo"}', " "]
+ARGUMENTS = ['{"city":"Oslo"}', '{"input": "ls \\"a\\"\\n"}', '{"city": "Os', "[1]", "", "ls"]
+RECIPIENTS = ["functions.get_weather", "functions.shell", "functions.crm.find", "python", "x"]
+
+
+def sampled_turns(count: int) -> Iterator[List[int]]:
+    """Random turns: well-formed, damaged, any tokens."""
+    choose = random.Random(17)
+    yield []
+    for number in range(count):
+        messages = []
+        for _ in range(choose.randrange(1, 4)):
+            end = choose.choice(["<|end|>", "<|return|>", "<|call|>", ""])
+            if choose.random() < 0.5:
+                header = f"commentary to={choose.choice(RECIPIENTS)} <|constrain|>json"
+                text = choose.choice(ARGUMENTS)
+            else:
+                header = choose.choice(["analysis", "commentary", "final"])
+                text = choose.choice(TEXTS)
+            messages.append(f"<|channel|>{header}<|message|>{text}{end}")
+        tokens = ENCODING.encode("<|start|>assistant".join(messages), allowed_special="all")
+        if number % 3 == 1 and tokens:
+            tokens[choose.randrange(len(tokens))] = choose.randrange(199_990, 200_020)
+        if number % 3 == 2:
+            tokens = [choose.randrange(201_100) for _ in tokens]
+        yield tokens
+
+
+def sent(turn: Turn, tokens: List[int], size: int, reason: Any) -> Any:
+    reply = turn.reply(
+        ENCODING, model="m", id="id-1", created=5, prompt_tokens=9, cached_tokens=4, clock=lambda: 0.0
+    )
+    chunks = []
+    for start in range(0, len(tokens), size):
+        chunks += reply.feed(tokens[start : start + size])
+    chunks += reply.finish(reason)
+    return chunks, reply
+
+
+def said(value: Any) -> Any:
+    """The value without the fields that the SDK's models have and nobody set."""
+    if isinstance(value, dict):
+        return {key: said(member) for key, member in value.items() if member is not None}
+    return [said(item) for item in value] if isinstance(value, list) else value
+
+
+def cases(read: Callable[..., Turn], bodies: List[Dict[str, Any]]) -> Iterator[Any]:
+    """Chunks and the whole response of many turns to each request."""
+    for body in bodies:
+        turn = read(body)
+        for number, tokens in enumerate(sampled_turns(60)):
+            reason = ("stop", "length", "abort")[number % 3 if number % 2 else 0]
+            chunks, reply = sent(turn, tokens, number % 5 + 1, reason)
+            yield body, chunks, reply.response()
+
+
+def test_chat_completions_by_the_sdk() -> None:
+    pytest.importorskip("openai")
+    from openai.lib.streaming.chat import ChatCompletionStreamState
+    from openai.types.chat import ChatCompletion, ChatCompletionChunk
+
+    for body, chunks, response in cases(chat_completions.read, CHAT):
+        ChatCompletion.model_validate(response)
+        state = ChatCompletionStreamState()
+        for chunk in chunks:
+            list(state.handle_chunk(ChatCompletionChunk.model_validate(chunk)))
+        together = state.current_completion_snapshot.to_dict()
+        whole = json.loads(json.dumps(response))
+        message, streamed = whole["choices"][0]["message"], together["choices"][0]["message"]
+        message["content"] = message["content"] or ""
+        assert message.pop("refusal") is None
+        streamed = said(streamed)
+        for call in streamed.get("tool_calls", []):
+            call.pop("index")
+        assert streamed == message
+        assert together["choices"][0]["finish_reason"] == whole["choices"][0]["finish_reason"]
+        if body.get("stream_options"):
+            assert together["usage"] == whole["usage"]
+
+
+def test_responses_by_the_sdk() -> None:
+    pytest.importorskip("openai")
+    from openai import omit
+    from openai.lib.streaming.responses._responses import ResponseStreamState
+    from openai.types.responses import Response, ResponseStreamEvent
+    from pydantic import TypeAdapter
+
+    read_event = TypeAdapter(ResponseStreamEvent).validate_python
+    for _, events, response in cases(responses.read, RESPONSES):
+        Response.model_validate(response)
+        state: Any = ResponseStreamState(input_tools=[], text_format=omit)
+        for event in events:
+            read = read_event(event)
+            assert read.type == event["type"]
+            state.handle_event(read)
+        assert events[-1]["response"] == response
+        done = [event["item"] for event in events if event["type"].endswith("output_item.done")]
+        assert done == [item for item in response["output"] if item in done]
+        if response["status"] == "completed":
+            together = state._completed_response.to_dict()
+            for item in together["output"]:
+                item.pop("parsed_arguments", None)
+                for part in item.get("content", []):
+                    part.pop("parsed", None)
+            assert together["output"] == response["output"]
+
+
+def test_anthropic_by_the_sdk() -> None:
+    pytest.importorskip("anthropic")
+    import anthropic as sdk
+    from anthropic.lib.streaming._messages import accumulate_event
+    from anthropic.types import Message, RawMessageStreamEvent
+    from pydantic import TypeAdapter
+
+    assert sdk
+    read_event: Any = TypeAdapter(RawMessageStreamEvent).validate_python
+    for _, events, response in cases(anthropic.read, ANTHROPIC):
+        Message.model_validate(response)
+        snapshot: Any = None
+        json_bufs: Dict[int, bytes] = {}
+        for event in events:
+            snapshot = accumulate_event(
+                event=read_event(event), current_snapshot=snapshot, json_bufs=json_bufs
+            )
+        together = snapshot.to_dict()
+        for name in ("stop_details", "container"):
+            together.pop(name, None)
+        assert together == response
+
+
+def test_ollama_by_the_sdk() -> None:
+    pytest.importorskip("ollama")
+    from ollama import ChatResponse
+
+    for _, lines, response in cases(ollama.read, OLLAMA):
+        ChatResponse.model_validate(response)
+        message: Dict[str, Any] = {"role": "assistant", "content": ""}
+        for line in lines:
+            ChatResponse.model_validate(line)
+            for field, value in line["message"].items():
+                if field != "role":
+                    message[field] = message[field] + value if field in message else value
+        assert {**lines[-1], "message": message} == response
+
+
+@pytest.mark.parametrize(
+    ("read", "body"),
+    [
+        (chat_completions.read, CHAT[1]),
+        (responses.read, RESPONSES[1]),
+        (anthropic.read, ANTHROPIC[1]),
+        (ollama.read, OLLAMA[1]),
+    ],
+)
+def test_bytes_are_the_frames_of_the_chunks(read: Any, body: Any) -> None:
+    turn = read(body)
+    for tokens in sampled_turns(20):
+        chunks, reply = sent(turn, tokens, 2, "stop")
+        frames = b"".join(map(reply.frame, chunks)) + reply.frame()
+        again = turn.reply(
+            ENCODING, model="m", id="id-1", created=5, prompt_tokens=9, cached_tokens=4, clock=lambda: 0
+        )
+        wire = b"".join(again.feed_bytes(tokens[at : at + 2]) for at in range(0, len(tokens), 2))
+        wire += again.finish_bytes("stop")
+        assert wire == frames
+        assert again.finish_bytes("stop") == b""
+
+
+def test_the_face() -> None:
+    made = []
+
+    def make_id(prefix: str) -> str:
+        made.append(prefix)
+        return f"{prefix}{len(made)}"
+
+    turn = chat_completions.read(CHAT[1])
+    reply = turn.reply(ENCODING, model="m", created=5, make_id=make_id, reasoning_field="reasoning")
+    sampled = (
+        "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>analysis to=python code"
+        "<|message|>1<|call|><|start|>assistant<|channel|>commentary to=functions.get_weather"
+        " <|constrain|>json<|message|>{}<|call|>"
+    )
+    reply.feed(ENCODING.encode(sampled, allowed_special="all"))
+    assert reply.builtin_calls == [BuiltinCall("python", "1", True)]
+    assert [message.channel for message in reply.messages] == ["analysis", "analysis", "commentary"]
+    assert reply.usage.prompt_tokens == len(turn.prompt(ENCODING))
+    assert reply.usage.total_tokens == reply.usage.prompt_tokens + reply.usage.completion_tokens
+    assert reply.usage.reasoning_tokens == 2
+    assert reply.repairs == []
+    assert reply.stop_sequence is None
+    assert reply.media_type == "text/event-stream"
+    response = reply.response()
+    assert response["id"] == "chatcmpl-1"
+    assert response["choices"][0]["message"]["tool_calls"][0]["id"] == "call_2"
+    assert response["choices"][0]["message"]["reasoning"] == "Hm."
+    assert response["choices"][0]["finish_reason"] is None
+    reply.finish("stop")
+    assert reply.finish("abort") == []
+    with pytest.raises(HarmonyError):
+        reply.feed([1])
+
+
+def test_wrong_arguments() -> None:
+    turn = chat_completions.read(CHAT[0])
+    with pytest.raises(ValueError, match="reasoning_field"):
+        turn.reply(ENCODING, model="m", reasoning_field="thoughts")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="'stop', 'length' and 'abort'"):
+        turn.reply(ENCODING, model="m").finish("done")  # type: ignore[arg-type]
+
+    def fail(prefix: str) -> str:
+        raise KeyError(prefix)
+
+    with pytest.raises(KeyError):
+        turn.reply(ENCODING, model="m", make_id=fail)

@@ -1,0 +1,132 @@
+//! Laws that answers keep for any sampled tokens whatever, as checks that panic where one is broken.
+//!
+//! `tests/interop_reply` runs them on random turns, the fuzz target `reply` on what it finds.
+#![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a check panics")]
+
+mod accumulate;
+mod bodies;
+
+use std::time::Duration;
+
+use openai_harmony::chat::{Content, Message};
+use openai_harmony::interop::{Clock, Dialect, FinishReason, Reply, ReplyOptions, Thoughts, Turn};
+use openai_harmony::{HarmonyEncoding, HarmonyEncodingName, load_harmony_encoding};
+use serde_json::{Value, json};
+
+pub(crate) use bodies::turns;
+
+pub(crate) fn encoding() -> HarmonyEncoding {
+    load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap()
+}
+
+/// An answer whose ids and times are always the same.
+pub(crate) fn reply(turn: &Turn) -> Reply {
+    let options = ReplyOptions::new("gpt-oss-20b")
+        .with_id("id-1")
+        .with_created(1_751_112_000)
+        .with_prompt_tokens(100)
+        .with_cached_tokens(60)
+        .with_clock(Clock::new(|| Duration::ZERO));
+    turn.reply(&encoding(), options).unwrap()
+}
+
+/// All that was sent of tokens that came so many at a time, and the reply.
+pub(crate) fn stream(
+    turn: &Turn,
+    tokens: &[u32],
+    size: usize,
+    reason: FinishReason,
+) -> (Vec<Value>, Reply) {
+    let mut reply = reply(turn);
+    let mut chunks = Vec::new();
+    for piece in tokens.chunks(size) {
+        chunks.extend(reply.feed(piece).expect("tokens raise nothing"));
+    }
+    chunks.extend(reply.finish(reason, None).expect("the end raises nothing"));
+    for chunk in &chunks {
+        frames_are_one_line(&reply.frame(chunk), turn.dialect);
+    }
+    (chunks.iter().map(|chunk| json!(chunk)).collect(), reply)
+}
+
+/// A frame has no line break but those that the protocol has, whatever a client takes for one.
+fn frames_are_one_line(frame: &[u8], dialect: Dialect) {
+    let text = std::str::from_utf8(frame).expect("frames are UTF-8");
+    let end = if dialect == Dialect::Ollama { "\n" } else { "\n\n" };
+    let text = text.strip_suffix(end).expect("a frame ends as its protocol says");
+    let text = match dialect {
+        Dialect::Responses | Dialect::Anthropic => {
+            let (event, data) = text.split_once('\n').expect("a frame names its event");
+            let data = data.strip_prefix("data: ").expect("a frame has data");
+            let kind = serde_json::from_str::<Value>(data).expect("data is JSON")["type"].clone();
+            assert_eq!(event.strip_prefix("event: "), kind.as_str());
+            data
+        }
+        _ => text,
+    };
+    assert!(!text.contains(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']), "{text:?}");
+}
+
+/// All laws, for one turn's tokens.
+pub(crate) fn check(turn: &Turn, tokens: &[u32], size: usize, reason: FinishReason) {
+    let (chunks, streamed) = stream(turn, tokens, size, reason);
+    let (_, whole) = stream(turn, tokens, tokens.len().max(1), reason);
+    let response = whole.response();
+    assert_eq!(streamed.response(), response, "the cut of chunks changes the answer");
+    assert_eq!(streamed.repairs(), whole.repairs());
+    assert_eq!(streamed.builtin_calls(), whole.builtin_calls());
+    assert_eq!(streamed.messages(), whole.messages());
+    assert_eq!(streamed.usage(), whole.usage());
+    assert_eq!(whole.usage().completion_tokens, tokens.len());
+    let together = accumulate::accumulate(turn, &chunks);
+    assert_eq!(together, accumulate::comparable(turn, response.clone()), "{chunks:#?}");
+    if turn.stop_strings.is_empty() {
+        no_text_is_lost(turn, &whole, &response);
+    }
+    let mut ended = streamed;
+    assert!(ended.finish(FinishReason::Abort, None).unwrap().is_empty(), "the end comes once");
+    assert!(ended.feed(&[]).is_err());
+}
+
+/// What was said is in the answer, unless the request hides thoughts. Arguments may be written anew,
+/// so their letters are what is compared.
+fn no_text_is_lost(turn: &Turn, reply: &Reply, response: &Value) {
+    let mut texts = Vec::new();
+    strings(response, &mut texts);
+    texts.extend(reply.builtin_calls().iter().map(|call| letters(&call.text)));
+    let hides = turn.answer.thoughts != Thoughts::Shown;
+    let begun = turn.prefill.as_ref().and_then(|prefill| prefill.text.as_deref());
+    let begun = letters(begun.unwrap_or_default());
+    for (index, message) in reply.messages().iter().enumerate() {
+        let text = letters(&said(message));
+        // The prompt's part of it is not the answer's.
+        let text = if index == 0 { text.replacen(&begun, "", 1) } else { text };
+        let is_hidden = hides && message.channel.as_deref() != Some("final");
+        assert!(is_hidden || texts.iter().any(|said| said.contains(&text)), "{text:?}: {texts:?}");
+    }
+}
+
+fn said(message: &Message) -> String {
+    let texts = message.content.iter().map(|content| match content {
+        Content::Text(content) => content.text.as_str(),
+        other => panic!("a parsed message has texts, not {other:?}"),
+    });
+    texts.collect()
+}
+
+fn letters(text: &str) -> String {
+    text.chars().filter(char::is_ascii_alphabetic).collect()
+}
+
+/// The letters of each string; those of an object's keys and members as one.
+fn strings(value: &Value, texts: &mut Vec<String>) {
+    match value {
+        Value::String(text) => texts.push(letters(text)),
+        Value::Array(items) => items.iter().for_each(|item| strings(item, texts)),
+        Value::Object(members) => {
+            texts.push(letters(&value.to_string()));
+            members.values().for_each(|member| strings(member, texts));
+        }
+        _ => {}
+    }
+}
