@@ -135,6 +135,12 @@ fn a_users_name_is_carried_if_a_header_can() {
     ]));
     assert!(!prompt(&turn).contains("Smith"));
     assert_eq!(unused(&turn), ["messages[0].name", "messages[1].name"]);
+    // Letters by Unicode, but nobody sees the one, and the other ends the name.
+    for name in ["\u{3164}", "a:b"] {
+        let turn = chat(json!([{"role": "user", "name": name, "content": "Hi"}]));
+        assert_eq!(unused(&turn), ["messages[0].name"]);
+        assert_eq!(said(&turn), "<|start|>user<|message|>Hi<|end|>");
+    }
 }
 
 #[test]

@@ -11,6 +11,7 @@ use crate::interop::past::{NewCall, NewResult};
 use crate::interop::request::Request;
 use crate::interop::tools::{custom_arguments, read_arguments};
 use crate::interop::{ReadOptions, ToolKind};
+use crate::names;
 
 /// What a message may have; what is not read has no meaning to the model.
 const OF_MESSAGE: &[&str] = &[
@@ -195,7 +196,8 @@ fn list_unread(message: &Object<'_, '_>, request: &mut Request) {
 
 /// Whether a user's name can stand in a header.
 fn is_word(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    names::flaw(name).is_none() && name.chars().all(is_plain)
 }
 
 /// A call: nested as the API has it, or flat.
