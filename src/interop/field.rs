@@ -87,6 +87,11 @@ impl<'v, 'p> Field<'v, 'p> {
         Unused { path: self.path(), reason }
     }
 
+    /// A field that says nothing to the model.
+    pub(super) fn not_read(&self) -> Unused {
+        self.unused("it means nothing to the model")
+    }
+
     pub(super) fn text(&self) -> Result<&'v str> {
         self.value.as_str().ok_or_else(|| self.expected("a text"))
     }

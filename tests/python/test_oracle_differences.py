@@ -156,6 +156,12 @@ def leniently(side: Any, oracle: Oracle, text: str) -> list[Any]:
     return [said(message) for message in side.ask("parse", tokens, "assistant", False)]
 
 
+def test_elsewhere_lenient_channel(oracle: Oracle, ours: Session) -> None:
+    text = "The capital is Paris.<|return|>"
+    assert leniently(oracle, oracle, text) == [(None, None, None, "The capital is Paris.")]
+    assert leniently(ours, oracle, text) == [("final", None, None, "The capital is Paris.")]
+
+
 def test_elsewhere_lenient_everywhere(oracle: Oracle, ours: Session) -> None:
     text = (
         "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final Hi.<|return|>"

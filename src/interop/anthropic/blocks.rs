@@ -12,8 +12,6 @@ use crate::interop::request::Request;
 use crate::interop::tools::read_arguments;
 use crate::interop::{ReadOptions, ToolKind, Unused};
 
-pub(super) const NOT_READ: &str = "it means nothing to the model";
-
 const OF_SERVERS: &str = "nobody reads blocks of this type here";
 
 /// Changes with every request, which would end every cached prefix.
@@ -103,7 +101,7 @@ impl<'o> Messages<'o> {
             other => return Err(role.unknown("role", other)),
         }
         let others = message.others(&["role", "content", "clear_at", "id", "cache_control"]);
-        request.unused.extend(others.map(|field| field.unused(NOT_READ)));
+        request.unused.extend(others.map(|field| field.not_read()));
         Ok(())
     }
 

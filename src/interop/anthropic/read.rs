@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::blocks::{Messages, NOT_READ, read_system};
+use super::blocks::{Messages, read_system};
 use crate::chat::ReasoningEffort;
 use crate::error::Result;
 use crate::interop::choice::{Choice, Chosen};
@@ -81,7 +81,7 @@ pub fn read(body: &Value, options: &ReadOptions) -> Result<Turn> {
     read_thinking(&body, &mut request)?;
     read_settings(&body, &mut request)?;
     request.answer.stream = body.bool("stream")?.unwrap_or(false);
-    request.unused.extend(body.others(FIELDS).map(|field| field.unused(NOT_READ)));
+    request.unused.extend(body.others(FIELDS).map(|field| field.not_read()));
     request.into_turn(options)
 }
 
@@ -98,7 +98,7 @@ fn read_settings(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
             request.effort = Some(read_effort(&effort, &mut request.unused));
         }
         let others = output.others(&["format", "effort"]);
-        request.unused.extend(others.map(|field| field.unused(NOT_READ)));
+        request.unused.extend(others.map(|field| field.not_read()));
     }
     if let Some(stop) = body.get("stop_sequences") {
         request.stop_strings = read_stop(&stop, &mut request.unused)?;
@@ -141,7 +141,7 @@ fn read_thinking(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
         _ => Thoughts::Shown,
     };
     let others = thinking.others(&["type", "budget_tokens", "display"]);
-    request.unused.extend(others.map(|field| field.unused(NOT_READ)));
+    request.unused.extend(others.map(|field| field.not_read()));
     Ok(())
 }
 

@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::read::NOT_READ;
 use crate::error::Result;
 use crate::interop::content::{Carrying, Texts, read_content, read_part};
 use crate::interop::field::{Field, Object};
@@ -191,7 +190,7 @@ fn read_result(message: &Object<'_, '_>, request: &mut Request) -> Result<()> {
 }
 
 fn list_unread(message: &Object<'_, '_>, request: &mut Request) {
-    request.unused.extend(message.others(OF_MESSAGE).map(|field| field.unused(NOT_READ)));
+    request.unused.extend(message.others(OF_MESSAGE).map(|field| field.not_read()));
 }
 
 /// Whether a user's name can stand in a header.

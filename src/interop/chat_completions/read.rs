@@ -83,7 +83,7 @@ pub fn read(body: &Value, options: &ReadOptions) -> Result<Turn> {
         let stream = stream.object()?;
         request.answer.include_usage = stream.bool("include_usage")?.unwrap_or(false);
         let others = stream.others(&["include_usage"]);
-        request.unused.extend(others.map(|field| field.unused(NOT_READ)));
+        request.unused.extend(others.map(|field| field.not_read()));
     }
     refuse_logprobs(&body)?;
     if let Some(modalities) = body.get("modalities") {
@@ -94,11 +94,9 @@ pub fn read(body: &Value, options: &ReadOptions) -> Result<Turn> {
             }
         }
     }
-    request.unused.extend(body.others(FIELDS).map(|field| field.unused(NOT_READ)));
+    request.unused.extend(body.others(FIELDS).map(|field| field.not_read()));
     request.into_turn(options)
 }
-
-pub(super) const NOT_READ: &str = "it means nothing to the model";
 
 fn read_settings(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
     if let Some(effort) = body.get("reasoning_effort") {
@@ -109,7 +107,7 @@ fn read_settings(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
             request.effort = Some(read_effort(&effort, &mut request.unused));
         }
         let others = reasoning.others(&["effort"]);
-        request.unused.extend(others.map(|field| field.unused(NOT_READ)));
+        request.unused.extend(others.map(|field| field.not_read()));
     }
     if let Some(format) = body.get("response_format") {
         request.response_format = read_response_format(&format)?;

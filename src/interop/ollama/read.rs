@@ -46,8 +46,6 @@ const OF_OPTIONS: &[&str] = &[
     "stop",
 ];
 
-const NOT_READ: &str = "it means nothing to the model";
-
 /// Reads the body of a chat.
 ///
 /// # Errors
@@ -102,7 +100,7 @@ pub fn read(body: &Value, options: &ReadOptions) -> Result<Turn> {
     }
     refuse_logprobs(&body)?;
     request.answer.stream = body.bool("stream")?.unwrap_or(true);
-    request.unused.extend(body.others(FIELDS).map(|field| field.unused(NOT_READ)));
+    request.unused.extend(body.others(FIELDS).map(|field| field.not_read()));
     request.into_turn(options)
 }
 
@@ -196,7 +194,7 @@ impl Messages {
             }
             other => return Err(role.unknown("role", other)),
         }
-        request.unused.extend(message.others(OF_MESSAGE).map(|field| field.unused(NOT_READ)));
+        request.unused.extend(message.others(OF_MESSAGE).map(|field| field.not_read()));
         Ok(())
     }
 

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::read::NOT_READ;
 use super::tools::{kind_of_call, read_tool_id, read_tools};
 use crate::error::Result;
 use crate::interop::carried::carried_thought;
@@ -101,7 +100,7 @@ impl<'o> Items<'o> {
             None => item.required("type").map(|_| ()),
         };
         read?;
-        request.unused.extend(item.others(OF_ITEM).map(|field| field.unused(NOT_READ)));
+        request.unused.extend(item.others(OF_ITEM).map(|field| field.not_read()));
         Ok(())
     }
 

@@ -69,8 +69,6 @@ const REPEATED: &[&str] = &[
     "user",
 ];
 
-pub(super) const NOT_READ: &str = "it means nothing to the model";
-
 /// Reads the body of a request for a response. [`ReadOptions::history`] is what the server keeps for
 /// its `previous_response_id`.
 ///
@@ -112,7 +110,7 @@ pub fn read(body: &Value, options: &ReadOptions) -> Result<Turn> {
 fn list_unused(body: &Object<'_, '_>, options: &ReadOptions, request: &mut Request) {
     let others = body.others(FIELDS);
     let unused = others.filter(|field| !field.key().is_some_and(|key| REPEATED.contains(&key)));
-    request.unused.extend(unused.map(|field| field.unused(NOT_READ)));
+    request.unused.extend(unused.map(|field| field.not_read()));
     if let Some(prompt) = body.get("prompt") {
         request.unused.push(prompt.unused("no prompts are kept here"));
     }
@@ -131,14 +129,14 @@ fn read_settings(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
         }
         request.keep_thoughts = reasoning.text("context")? == Some("all_turns");
         let others = reasoning.others(&["effort", "context"]);
-        request.unused.extend(others.map(|field| field.unused(NOT_READ)));
+        request.unused.extend(others.map(|field| field.not_read()));
     }
     if let Some(text) = body.get("text") {
         let text = text.object()?;
         if let Some(format) = text.get("format") {
             request.response_format = read_response_format(&format)?;
         }
-        request.unused.extend(text.others(&["format"]).map(|field| field.unused(NOT_READ)));
+        request.unused.extend(text.others(&["format"]).map(|field| field.not_read()));
     }
     if let Some(stop) = body.get("stop") {
         request.stop_strings = read_stop(&stop, &mut request.unused)?;
@@ -154,7 +152,7 @@ fn read_answer(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
     request.answer.stream = body.bool("stream")?.unwrap_or(false);
     if let Some(stream) = body.get("stream_options") {
         let others = stream.object()?;
-        request.unused.extend(others.others(&[]).map(|field| field.unused(NOT_READ)));
+        request.unused.extend(others.others(&[]).map(|field| field.not_read()));
     }
     if let Some(include) = body.get("include") {
         for included in include.items()? {

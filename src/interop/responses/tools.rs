@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::read::NOT_READ;
 use crate::error::Result;
 use crate::interop::choice::{Choice, Chosen};
 use crate::interop::field::{Field, Object};
@@ -75,9 +74,7 @@ fn read_namespace(namespace: &Object<'_, '_>, request: &mut Request) -> Result<(
         }
     }
     request.unused.extend(
-        namespace
-            .others(&["type", "name", "description", "tools"])
-            .map(|field| field.unused(NOT_READ)),
+        namespace.others(&["type", "name", "description", "tools"]).map(|field| field.not_read()),
     );
     Ok(())
 }
