@@ -18,8 +18,8 @@ __all__ = [
     "MessageEnd",
     "MessageStart",
     "Repair",
-    "_Reply",
     "StreamableParser",
+    "_Reply",
     "_Turn",
     "__version__",
     "begin_reply",
@@ -822,8 +822,8 @@ class _Turn:
     def thoughts(self) -> Literal["shown", "omitted", "hidden"]: ...
     def prompt(self, encoding: HarmonyEncoding) -> list[int]: ...
 
-
 def begin_reply(turn: _Turn, encoding: HarmonyEncoding, **options: Any) -> _Reply: ...
+
 @final
 class _Reply:
     def feed(self, tokens: Iterable[int]) -> list[dict[str, Any]]: ...

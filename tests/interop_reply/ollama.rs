@@ -92,3 +92,12 @@ fn durations_are_measured() {
     assert_eq!(answer["total_duration"], 2_000_000_000_u64);
     assert_eq!(answer["load_duration"], 0);
 }
+
+#[test]
+fn the_clients_own_notebook_gets_code() {
+    let tools = json!([{"type": "function", "function": {"name": "python"}}]);
+    let call = "<|channel|>analysis to=python code<|message|>print(1)<|call|>";
+    let answer = answered(OLLAMA, &with(plain(), json!({"tools": tools})), &[call]);
+    let function = json!({"index": 0, "name": "python", "arguments": {"code": "print(1)"}});
+    assert_eq!(answer["message"]["tool_calls"][0]["function"], function);
+}

@@ -109,7 +109,13 @@ def sampled_turns(count: int) -> Iterator[List[int]]:
 
 def sent(turn: Turn, tokens: List[int], size: int, reason: Any) -> Any:
     reply = turn.reply(
-        ENCODING, model="m", id="id-1", created=5, prompt_tokens=9, cached_tokens=4, clock=lambda: 0.0
+        ENCODING,
+        model="m",
+        id="id-1",
+        created=5,
+        prompt_tokens=9,
+        cached_tokens=4,
+        clock=lambda: 0.0,
     )
     chunks = []
     for start in range(0, len(tokens), size):
@@ -239,7 +245,13 @@ def test_bytes_are_the_frames_of_the_chunks(read: Any, body: Any) -> None:
         chunks, reply = sent(turn, tokens, 2, "stop")
         frames = b"".join(map(reply.frame, chunks)) + reply.frame()
         again = turn.reply(
-            ENCODING, model="m", id="id-1", created=5, prompt_tokens=9, cached_tokens=4, clock=lambda: 0
+            ENCODING,
+            model="m",
+            id="id-1",
+            created=5,
+            prompt_tokens=9,
+            cached_tokens=4,
+            clock=lambda: 0,
         )
         wire = b"".join(again.feed_bytes(tokens[at : at + 2]) for at in range(0, len(tokens), 2))
         wire += again.finish_bytes("stop")

@@ -3,6 +3,7 @@
 use super::segment::TextKind;
 use crate::chat::{ANALYSIS, Author, COMMENTARY, Role};
 use crate::interop::names::{function_name, is_builtin};
+use crate::interop::tools::PYTHON;
 use crate::interop::{Dialect, Tool, ToolChoice, ToolKind, ToolNames, Turn};
 
 /// What the turn says about where messages belong.
@@ -37,6 +38,8 @@ pub(super) struct Target {
     pub(super) name: String,
     pub(super) namespace: Option<String>,
     pub(super) is_custom: bool,
+    /// Whether it is called with code, which becomes an object's member `code`.
+    pub(super) is_code: bool,
 }
 
 impl Rules {
@@ -94,11 +97,13 @@ impl Rules {
                 name: tool.name.clone(),
                 namespace: tool.namespace.clone(),
                 is_custom: tool.kind == ToolKind::Custom,
+                is_code: tool.kind == ToolKind::Builtin && tool.recipient == PYTHON,
             },
             None => Target {
                 name: function_name(recipient).unwrap_or(recipient).to_owned(),
                 namespace: None,
                 is_custom: false,
+                is_code: false,
             },
         })
     }

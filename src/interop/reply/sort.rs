@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::ids::Ids;
 use super::input::InputDecoder;
@@ -149,7 +149,7 @@ impl Sorter {
         if self.stopped.is_some() {
             return None;
         }
-        let Target { name, namespace, is_custom } = target;
+        let Target { name, namespace, is_custom, .. } = target;
         let item = if is_custom { self.prefixes.custom } else { self.prefixes.function };
         let call = Call {
             name,
@@ -287,6 +287,10 @@ impl Sorter {
 
     /// A call whose arguments are complete: a call if they are an object, else text.
     fn place(&mut self, target: Target, origin: &Origin, arguments: &str, how: Ending) {
+        if target.is_code && how == Ending::Whole {
+            let arguments = json!({"code": arguments}).to_string();
+            return self.place(Target { is_code: false, ..target }, origin, &arguments, how);
+        }
         let arguments = match arguments.trim() {
             "" if how == Ending::Whole => NO_ARGUMENTS,
             _ => arguments,
