@@ -15,6 +15,7 @@
 //! harmony's order (each result behind its call, which `pairs` finds), `tools` and `choice` read
 //! tools, `content` and `settings` what else dialects share, and `request` makes the turn.
 
+mod answer;
 mod body;
 mod carried;
 mod choice;
@@ -36,12 +37,11 @@ pub mod chat_completions;
 pub mod ollama;
 pub mod responses;
 
+pub use answer::{FinishReason, SharedText, Usage};
 pub use body::parse_body;
+pub use chat_completions::ReasoningField;
 pub use dialect::Dialect;
 pub use names::{Tool, ToolKind, ToolNames};
 pub use options::{BuiltinTool, Date, NamedToolChoice, ReadOptions, Resolve, Unsupported};
-pub use reply::{
-    BuiltinCall, Chunk, Clock, FinishReason, MakeId, ReasoningField, Reply, ReplyOptions,
-    SharedText, Usage,
-};
+pub use reply::{BuiltinCall, Chunk, Clock, MakeId, Reply, ReplyOptions};
 pub use turn::{AnswerOptions, Sampling, Thoughts, ToolChoice, Turn, Unused};

@@ -5,10 +5,10 @@ use serde_json::{Map, Value, json};
 use super::event::{
     BlockDelta, ContentBlock, MessageEvent, MessageObject, MessageUsage, StopDelta,
 };
-use crate::interop::carried::carry_thought;
-use crate::interop::reply::{
-    Call, Chunk, Head, Segment, State, Step, Text, TextKind, Usage, Writer, whole_calls,
+use crate::interop::answer::{
+    Call, Head, Segment, Sink, State, Step, Text, TextKind, Usage, Writer, whole_calls,
 };
+use crate::interop::carried::carry_thought;
 use crate::interop::{FinishReason, Thoughts, Turn};
 
 /// Writes Anthropic's messages.
@@ -87,14 +87,21 @@ impl Anthropic {
 }
 
 impl Writer for Anthropic {
-    fn open(&mut self, prompt_tokens: usize, cached_tokens: usize, chunks: &mut Vec<Chunk>) {
+    type Chunk = MessageEvent;
+
+    fn open(
+        &mut self,
+        prompt_tokens: usize,
+        cached_tokens: usize,
+        chunks: &mut dyn Sink<MessageEvent>,
+    ) {
         let usage = Usage { prompt_tokens, cached_tokens, ..Usage::default() };
         let stop = StopDelta { stop_reason: None, stop_sequence: None };
         let message = self.message(Vec::new(), usage, stop);
-        chunks.push(Chunk::Anthropic(MessageEvent::MessageStart { message }));
+        chunks.push(MessageEvent::MessageStart { message });
     }
 
-    fn step(&mut self, step: Step, segments: &[Segment], chunks: &mut Vec<Chunk>) {
+    fn step(&mut self, step: Step, segments: &[Segment], chunks: &mut dyn Sink<MessageEvent>) {
         let index = self.index;
         let (Step::Begin(segment) | Step::Delta(segment, _) | Step::End(segment)) = &step;
         let segment = &segments[*segment];
@@ -102,13 +109,13 @@ impl Writer for Anthropic {
             return;
         }
         let mut push_delta = |delta| {
-            chunks.push(Chunk::Anthropic(MessageEvent::ContentBlockDelta { index, delta }));
+            chunks.push(MessageEvent::ContentBlockDelta { index, delta });
         };
         match step {
             Step::Begin(_) => {
                 let content_block = Self::empty_block(segment);
                 let event = MessageEvent::ContentBlockStart { index, content_block };
-                chunks.push(Chunk::Anthropic(event));
+                chunks.push(event);
             }
             Step::Delta(_, new) => {
                 if let Some(delta) = self.delta(segment, new.text) {
@@ -119,16 +126,16 @@ impl Writer for Anthropic {
                 if let Segment::Text(Text { kind: TextKind::Thought, text, .. }) = segment {
                     push_delta(BlockDelta::SignatureDelta { signature: carry_thought(text) });
                 }
-                chunks.push(Chunk::Anthropic(MessageEvent::ContentBlockStop { index }));
+                chunks.push(MessageEvent::ContentBlockStop { index });
                 self.index += 1;
             }
         }
     }
 
-    fn close(&mut self, state: &State<'_>, chunks: &mut Vec<Chunk>) {
+    fn close(&mut self, state: &State<'_>, chunks: &mut dyn Sink<MessageEvent>) {
         let (delta, usage) = (stop(state), state.usage.into());
-        chunks.push(Chunk::Anthropic(MessageEvent::MessageDelta { delta, usage }));
-        chunks.push(Chunk::Anthropic(MessageEvent::MessageStop));
+        chunks.push(MessageEvent::MessageDelta { delta, usage });
+        chunks.push(MessageEvent::MessageStop);
     }
 
     fn response(&self, state: &State<'_>) -> Value {

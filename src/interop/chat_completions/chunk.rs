@@ -3,7 +3,22 @@
 use serde::Serialize;
 
 use crate::interop::SharedText;
-use crate::interop::reply::Usage;
+use crate::interop::answer::Usage;
+
+/// The field of a chat completion's message in which thoughts stand. The API itself has none; servers
+/// agree on two names.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum ReasoningField {
+    /// `reasoning_content`, which most clients read.
+    #[default]
+    ReasoningContent,
+    /// `reasoning`.
+    Reasoning,
+    /// Both, with the same text.
+    Both,
+    /// Thoughts are not in the answer.
+    Omitted,
+}
 
 /// A chunk of a streamed chat completion.
 #[derive(Debug, Clone, PartialEq, Serialize)]

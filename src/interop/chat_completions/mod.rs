@@ -8,7 +8,7 @@ mod write;
 
 pub use chunk::{
     ChatCompletionChunk, ChatUsage, ChunkChoice, ChunkDelta, CompletionTokensDetails, CustomDelta,
-    FunctionDelta, PromptTokensDetails, ToolCallDelta,
+    FunctionDelta, PromptTokensDetails, ReasoningField, ToolCallDelta,
 };
 pub use read::read;
 pub(super) use write::Chat;

@@ -6,8 +6,8 @@ use super::chunk::{
     ChatCompletionChunk, ChatUsage, ChunkChoice, ChunkDelta, CustomDelta, FunctionDelta,
     ToolCallDelta,
 };
-use crate::interop::reply::{
-    Call, Chunk, Delta, Head, Outcome, Segment, State, Step, TextKind, Writer, joined, whole_calls,
+use crate::interop::answer::{
+    Call, Delta, Head, Outcome, Segment, Sink, State, Step, TextKind, Writer, joined, whole_calls,
 };
 use crate::interop::{FinishReason, ReasoningField, Turn};
 
@@ -44,21 +44,21 @@ impl Chat {
         }
     }
 
-    fn chunk(&self, delta: ChunkDelta, finish_reason: Option<&'static str>) -> Chunk {
+    fn chunk(&self, delta: ChunkDelta, finish_reason: Option<&'static str>) -> ChatCompletionChunk {
         let index = self.head.index;
         let choice = ChunkChoice { index, delta, logprobs: None, finish_reason };
         self.chunk_of(vec![choice], None)
     }
 
-    fn chunk_of(&self, choices: Vec<ChunkChoice>, usage: Option<ChatUsage>) -> Chunk {
-        Chunk::ChatCompletions(ChatCompletionChunk {
+    fn chunk_of(&self, choices: Vec<ChunkChoice>, usage: Option<ChatUsage>) -> ChatCompletionChunk {
+        ChatCompletionChunk {
             id: self.head.id.clone(),
             object: "chat.completion.chunk",
             created: self.head.created,
             model: self.head.model.clone(),
             choices,
             usage: self.include_usage.then_some(usage),
-        })
+        }
     }
 
     fn text_delta(&mut self, kind: TextKind, delta: Delta) -> Option<ChunkDelta> {
@@ -139,13 +139,25 @@ impl Chat {
 }
 
 impl Writer for Chat {
-    fn open(&mut self, _prompt_tokens: usize, _cached_tokens: usize, chunks: &mut Vec<Chunk>) {
+    type Chunk = ChatCompletionChunk;
+
+    fn open(
+        &mut self,
+        _prompt_tokens: usize,
+        _cached_tokens: usize,
+        chunks: &mut dyn Sink<ChatCompletionChunk>,
+    ) {
         let content = Some(String::new());
         let delta = ChunkDelta { role: Some("assistant"), content, ..ChunkDelta::default() };
         chunks.push(self.chunk(delta, None));
     }
 
-    fn step(&mut self, step: Step, segments: &[Segment], chunks: &mut Vec<Chunk>) {
+    fn step(
+        &mut self,
+        step: Step,
+        segments: &[Segment],
+        chunks: &mut dyn Sink<ChatCompletionChunk>,
+    ) {
         let delta = match step {
             Step::Begin(segment) => {
                 segments[segment].as_call().map(|call| self.call_delta(call, true, String::new()))
@@ -156,10 +168,12 @@ impl Writer for Chat {
             },
             Step::End(_) => None,
         };
-        chunks.extend(delta.map(|delta| self.chunk(delta, None)));
+        if let Some(delta) = delta {
+            chunks.push(self.chunk(delta, None));
+        }
     }
 
-    fn close(&mut self, state: &State<'_>, chunks: &mut Vec<Chunk>) {
+    fn close(&mut self, state: &State<'_>, chunks: &mut dyn Sink<ChatCompletionChunk>) {
         let reason = state.outcome.map(|outcome| self.finish_reason(state.segments, outcome));
         chunks.push(self.chunk(ChunkDelta::default(), reason));
         if self.include_usage {

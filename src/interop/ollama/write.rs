@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::line::{ChatLine, LineCall, LineFunction, LineMessage, Metrics};
-use crate::interop::options::civil;
-use crate::interop::reply::{
-    Call, Chunk, Delta, Ending, Head, Segment, State, Step, TextKind, Writer, joined,
+use crate::interop::answer::{
+    Call, Delta, Ending, Head, Segment, Sink, State, Step, TextKind, Writer, joined,
 };
+use crate::interop::options::civil;
 use crate::interop::{FinishReason, SharedText, Thoughts, Turn};
 
 /// Writes Ollama's answers.
@@ -84,10 +84,18 @@ impl Ollama {
 }
 
 impl Writer for Ollama {
-    /// Nothing opens a stream of lines.
-    fn open(&mut self, _prompt_tokens: usize, _cached_tokens: usize, _chunks: &mut Vec<Chunk>) {}
+    type Chunk = ChatLine;
 
-    fn step(&mut self, step: Step, segments: &[Segment], chunks: &mut Vec<Chunk>) {
+    /// Nothing opens a stream of lines.
+    fn open(
+        &mut self,
+        _prompt_tokens: usize,
+        _cached_tokens: usize,
+        _chunks: &mut dyn Sink<ChatLine>,
+    ) {
+    }
+
+    fn step(&mut self, step: Step, segments: &[Segment], chunks: &mut dyn Sink<ChatLine>) {
         let message = match step {
             Step::Delta(segment, new) => match &segments[segment] {
                 Segment::Text(text) => self.text(text.kind, new),
@@ -99,11 +107,13 @@ impl Writer for Ollama {
             }),
             Step::Begin(_) => None,
         };
-        chunks.extend(message.map(|message| Chunk::Ollama(self.line(message))));
+        if let Some(message) = message {
+            chunks.push(self.line(message));
+        }
     }
 
-    fn close(&mut self, state: &State<'_>, chunks: &mut Vec<Chunk>) {
-        chunks.push(Chunk::Ollama(self.last_line(empty_message(), state)));
+    fn close(&mut self, state: &State<'_>, chunks: &mut dyn Sink<ChatLine>) {
+        chunks.push(self.last_line(empty_message(), state));
     }
 
     fn response(&self, state: &State<'_>) -> Value {

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 
+use crate::interop::answer::Sink;
 use crate::interop::anthropic::MessageEvent;
 use crate::interop::chat_completions::ChatCompletionChunk;
 use crate::interop::ollama::ChatLine;
@@ -23,6 +24,30 @@ pub enum Chunk {
     Anthropic(MessageEvent),
     /// A line of Ollama's.
     Ollama(ChatLine),
+}
+
+impl Sink<ChatCompletionChunk> for Vec<Chunk> {
+    fn push(&mut self, chunk: ChatCompletionChunk) {
+        self.push(Chunk::ChatCompletions(chunk));
+    }
+}
+
+impl Sink<ResponseEvent> for Vec<Chunk> {
+    fn push(&mut self, event: ResponseEvent) {
+        self.push(Chunk::Responses(event));
+    }
+}
+
+impl Sink<MessageEvent> for Vec<Chunk> {
+    fn push(&mut self, event: MessageEvent) {
+        self.push(Chunk::Anthropic(event));
+    }
+}
+
+impl Sink<ChatLine> for Vec<Chunk> {
+    fn push(&mut self, line: ChatLine) {
+        self.push(Chunk::Ollama(line));
+    }
 }
 
 /// Writes the chunk's bytes.

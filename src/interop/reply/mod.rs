@@ -8,7 +8,7 @@
 //! * `sort` makes of its events what the answer consists of, the same for all dialects: segments
 //!   (texts and calls, `segment`), and steps (what happened to them). `route` decides where a message
 //!   belongs, `stop` finds the body's stop strings, `input` decodes what custom tools are given.
-//! * The writers, one in each dialect's module, make chunks of the steps and the whole response of the
+//! * The writers, one in each dialect's module over what `answer` defines, make chunks of the steps and the whole response of the
 //!   segments: neither of the other, so that tests can compare the two.
 
 mod frame;
@@ -16,20 +16,13 @@ mod ids;
 mod input;
 mod options;
 mod route;
-mod segment;
-mod shared;
 mod sort;
 mod stop;
-mod usage;
-mod writer;
 
 pub use frame::Chunk;
-pub use options::{Clock, FinishReason, MakeId, ReasoningField, ReplyOptions};
-pub(super) use segment::{Call, Delta, Ending, Segment, Step, Text, TextKind, joined, whole_calls};
-pub use shared::SharedText;
-pub use usage::Usage;
-pub(super) use writer::{Head, Outcome, Prefixes, State, Writer};
+pub use options::{Clock, MakeId, ReplyOptions};
 
+use std::fmt::Debug;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -38,6 +31,9 @@ use self::ids::Ids;
 use self::options::seconds_now;
 use self::route::Rules;
 use self::sort::Sorter;
+use super::answer::{
+    FinishReason, Head, Outcome, Prefixes, Segment, SharedText, Sink, State, Step, Usage, Writer,
+};
 use super::{Dialect, Turn, anthropic, chat_completions, ollama, responses};
 use crate::HarmonyEncoding;
 use crate::chat::{Message, Role};
@@ -107,7 +103,7 @@ pub struct Reply {
     dialect: Dialect,
     parser: StreamableParser,
     sorter: Sorter,
-    writer: Box<dyn Writer>,
+    writer: Box<dyn AnyWriter>,
     prompt_tokens: usize,
     cached_tokens: usize,
     is_open: bool,
@@ -130,7 +126,7 @@ impl Reply {
             model: SharedText::from(&*options.model),
             index: options.index,
         };
-        let writer: Box<dyn Writer> = match turn.dialect {
+        let writer: Box<dyn AnyWriter> = match turn.dialect {
             Dialect::ChatCompletions => {
                 Box::new(chat_completions::Chat::new(head, turn, options.reasoning_field))
             }
@@ -298,6 +294,35 @@ impl Reply {
             completion_tokens: sampled,
             reasoning_tokens: thoughts,
         }
+    }
+}
+
+/// A writer of any dialect, whose chunks are told apart.
+trait AnyWriter: Debug + Send + Sync {
+    fn open(&mut self, prompt_tokens: usize, cached_tokens: usize, chunks: &mut Vec<Chunk>);
+    fn step(&mut self, step: Step, segments: &[Segment], chunks: &mut Vec<Chunk>);
+    fn close(&mut self, state: &State<'_>, chunks: &mut Vec<Chunk>);
+    fn response(&self, state: &State<'_>) -> Value;
+}
+
+impl<W: Writer> AnyWriter for W
+where
+    Vec<Chunk>: Sink<W::Chunk>,
+{
+    fn open(&mut self, prompt_tokens: usize, cached_tokens: usize, chunks: &mut Vec<Chunk>) {
+        Writer::open(self, prompt_tokens, cached_tokens, chunks);
+    }
+
+    fn step(&mut self, step: Step, segments: &[Segment], chunks: &mut Vec<Chunk>) {
+        Writer::step(self, step, segments, chunks);
+    }
+
+    fn close(&mut self, state: &State<'_>, chunks: &mut Vec<Chunk>) {
+        Writer::close(self, state, chunks);
+    }
+
+    fn response(&self, state: &State<'_>) -> Value {
+        Writer::response(self, state)
     }
 }
 

@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use crate::interop::ReasoningField;
+
 /// Options of [`Turn::reply`](crate::interop::Turn::reply).
 ///
 /// ```
@@ -96,32 +98,6 @@ impl ReplyOptions {
         self.clock = clock;
         self
     }
-}
-
-/// The field of a chat completion's message in which thoughts stand. The API itself has none; servers
-/// agree on two names.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum ReasoningField {
-    /// `reasoning_content`, which most clients read.
-    #[default]
-    ReasoningContent,
-    /// `reasoning`.
-    Reasoning,
-    /// Both, with the same text.
-    Both,
-    /// Thoughts are not in the answer.
-    Omitted,
-}
-
-/// Why the tokens end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum FinishReason {
-    /// The model stopped, or the engine did at a stop string.
-    Stop,
-    /// The limit of tokens was reached.
-    Length,
-    /// The engine gave up: the client is gone, the server shuts down.
-    Abort,
 }
 
 /// A function from an id's prefix, such as `call_`, to a new id.

@@ -1,7 +1,7 @@
 //! Where a message belongs in the answer.
 
-use super::segment::TextKind;
 use crate::chat::{ANALYSIS, Author, COMMENTARY, Role};
+use crate::interop::answer::TextKind;
 use crate::interop::names::{function_name, is_builtin};
 use crate::interop::tools::PYTHON;
 use crate::interop::{Dialect, Tool, ToolChoice, ToolKind, ToolNames, Turn};

@@ -6,11 +6,11 @@ use serde_json::{Map, Value, json};
 
 use super::ids::Ids;
 use super::input::InputDecoder;
-use super::options::FinishReason;
 use super::route::{Route, Rules, Target};
-use super::segment::{Call, Delta, Ending, Segment, Step, Text, TextKind};
 use super::stop::{Passed, StopStrings};
 use super::{BuiltinCall, Prefixes};
+use crate::interop::answer::FinishReason;
+use crate::interop::answer::{Call, Delta, Ending, Segment, Step, Text, TextKind};
 use crate::parse::{Event, Repair};
 use crate::repair::RepairKind;
 

@@ -4,10 +4,10 @@ use serde_json::{Map, Value, json};
 
 use super::event::ResponseEvent;
 use super::item::{ContentPart, OutputItem};
-use crate::interop::carried::carry_thought;
-use crate::interop::reply::{
-    Call, Chunk, Ending, Head, Outcome, Segment, State, Step, Text, TextKind, Usage, Writer,
+use crate::interop::answer::{
+    Call, Ending, Head, Outcome, Segment, Sink, State, Step, Text, TextKind, Usage, Writer,
 };
+use crate::interop::carried::carry_thought;
 use crate::interop::{FinishReason, Turn};
 
 /// Writes responses. An item has the index of its segment.
@@ -90,11 +90,11 @@ impl Responses {
         OutputItem::Message { id, role: "assistant", status, phase, content }
     }
 
-    fn begin(&mut self, index: usize, segment: &Segment, chunks: &mut Vec<Chunk>) {
+    fn begin(&mut self, index: usize, segment: &Segment, chunks: &mut dyn Sink<ResponseEvent>) {
         let item = self.item(segment, "");
         let sequence_number = self.number();
         let event = ResponseEvent::OutputItemAdded { sequence_number, output_index: index, item };
-        chunks.push(Chunk::Responses(event));
+        chunks.push(event);
         if let Segment::Text(text) = segment {
             let event = ResponseEvent::ContentPartAdded {
                 sequence_number: self.number(),
@@ -103,7 +103,7 @@ impl Responses {
                 content_index: 0,
                 part: part(text.kind, ""),
             };
-            chunks.push(Chunk::Responses(event));
+            chunks.push(event);
         }
     }
 
@@ -142,23 +142,28 @@ impl Responses {
         }
     }
 
-    fn end(&mut self, output_index: usize, segment: &Segment, chunks: &mut Vec<Chunk>) {
+    fn end(
+        &mut self,
+        output_index: usize,
+        segment: &Segment,
+        chunks: &mut dyn Sink<ResponseEvent>,
+    ) {
         match segment {
             Segment::Text(text) => self.end_text(output_index, text, chunks),
             // Clients run a call when its item is done: one that was cut off never is.
             Segment::Call(call) if call.ending == Ending::Cut => return,
             Segment::Call(call) => {
                 let event = self.arguments_done(output_index, call);
-                chunks.push(Chunk::Responses(event));
+                chunks.push(event);
             }
         }
         let item = self.item(segment, segment.text());
         let sequence_number = self.number();
         let event = ResponseEvent::OutputItemDone { sequence_number, output_index, item };
-        chunks.push(Chunk::Responses(event));
+        chunks.push(event);
     }
 
-    fn end_text(&mut self, output_index: usize, text: &Text, chunks: &mut Vec<Chunk>) {
+    fn end_text(&mut self, output_index: usize, text: &Text, chunks: &mut dyn Sink<ResponseEvent>) {
         let (sequence_number, item_id) = (self.number(), text.id.clone());
         let (content_index, whole) = (0, text.text.clone());
         let event = if text.kind == TextKind::Thought {
@@ -179,7 +184,7 @@ impl Responses {
                 logprobs: [],
             }
         };
-        chunks.push(Chunk::Responses(event));
+        chunks.push(event);
         let event = ResponseEvent::ContentPartDone {
             sequence_number: self.number(),
             item_id: text.id.clone(),
@@ -187,7 +192,7 @@ impl Responses {
             content_index,
             part: part(text.kind, &text.text),
         };
-        chunks.push(Chunk::Responses(event));
+        chunks.push(event);
     }
 
     fn arguments_done(&mut self, output_index: usize, call: &Call) -> ResponseEvent {
@@ -212,26 +217,34 @@ impl Responses {
 }
 
 impl Writer for Responses {
-    fn open(&mut self, _prompt_tokens: usize, _cached_tokens: usize, chunks: &mut Vec<Chunk>) {
+    type Chunk = ResponseEvent;
+
+    fn open(
+        &mut self,
+        _prompt_tokens: usize,
+        _cached_tokens: usize,
+        chunks: &mut dyn Sink<ResponseEvent>,
+    ) {
         let response = self.object("in_progress", &[], None);
         let created =
             ResponseEvent::Created { sequence_number: self.number(), response: response.clone() };
         let in_progress = ResponseEvent::InProgress { sequence_number: self.number(), response };
-        chunks.extend([created, in_progress].map(Chunk::Responses));
+        chunks.push(created);
+        chunks.push(in_progress);
     }
 
-    fn step(&mut self, step: Step, segments: &[Segment], chunks: &mut Vec<Chunk>) {
+    fn step(&mut self, step: Step, segments: &[Segment], chunks: &mut dyn Sink<ResponseEvent>) {
         match step {
             Step::Begin(index) => self.begin(index, &segments[index], chunks),
             Step::Delta(index, new) => {
                 let event = self.delta(index, &segments[index], new.text);
-                chunks.push(Chunk::Responses(event));
+                chunks.push(event);
             }
             Step::End(index) => self.end(index, &segments[index], chunks),
         }
     }
 
-    fn close(&mut self, state: &State<'_>, chunks: &mut Vec<Chunk>) {
+    fn close(&mut self, state: &State<'_>, chunks: &mut dyn Sink<ResponseEvent>) {
         let response = self.response(state);
         let sequence_number = self.number();
         let event = match state.outcome.map_or(FinishReason::Abort, |outcome| outcome.reason) {
@@ -239,7 +252,7 @@ impl Writer for Responses {
             FinishReason::Length => ResponseEvent::Incomplete { sequence_number, response },
             FinishReason::Abort => ResponseEvent::Failed { sequence_number, response },
         };
-        chunks.push(Chunk::Responses(event));
+        chunks.push(event);
     }
 
     fn response(&self, state: &State<'_>) -> Value {

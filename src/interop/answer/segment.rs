@@ -98,14 +98,14 @@ impl Segment {
         }
     }
 
-    pub(super) fn text_mut(&mut self) -> &mut String {
+    pub(in crate::interop) fn text_mut(&mut self) -> &mut String {
         match self {
             Self::Text(text) => &mut text.text,
             Self::Call(call) => &mut call.arguments,
         }
     }
 
-    pub(super) fn end(&mut self, how: Ending) {
+    pub(in crate::interop) fn end(&mut self, how: Ending) {
         match self {
             Self::Text(text) => text.ending = how,
             Self::Call(call) => call.ending = how,

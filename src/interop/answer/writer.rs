@@ -5,21 +5,42 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::Chunk;
-use super::options::FinishReason;
 use super::segment::{Segment, Step};
 use super::shared::SharedText;
 use super::usage::Usage;
 use crate::interop::Dialect;
 
+/// Why the tokens end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FinishReason {
+    /// The model stopped, or the engine did at a stop string.
+    Stop,
+    /// The limit of tokens was reached.
+    Length,
+    /// The engine gave up: the client is gone, the server shuts down.
+    Abort,
+}
+
+/// Takes the chunks of a dialect.
+pub(in crate::interop) trait Sink<C> {
+    fn push(&mut self, chunk: C);
+}
+
 /// Writes an answer in a dialect.
 pub(in crate::interop) trait Writer: Debug + Send + Sync {
+    /// What the dialect sends at a time.
+    type Chunk;
     /// What opens the stream.
-    fn open(&mut self, prompt_tokens: usize, cached_tokens: usize, chunks: &mut Vec<Chunk>);
+    fn open(
+        &mut self,
+        prompt_tokens: usize,
+        cached_tokens: usize,
+        chunks: &mut dyn Sink<Self::Chunk>,
+    );
     /// What is sent of a step.
-    fn step(&mut self, step: Step, segments: &[Segment], chunks: &mut Vec<Chunk>);
+    fn step(&mut self, step: Step, segments: &[Segment], chunks: &mut dyn Sink<Self::Chunk>);
     /// What ends the stream.
-    fn close(&mut self, state: &State<'_>, chunks: &mut Vec<Chunk>);
+    fn close(&mut self, state: &State<'_>, chunks: &mut dyn Sink<Self::Chunk>);
     /// The whole answer.
     fn response(&self, state: &State<'_>) -> Value;
 }
@@ -55,16 +76,16 @@ pub(in crate::interop) struct Outcome {
 /// What the ids of a dialect begin with; `None`: it has none.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::interop) struct Prefixes {
-    pub(super) reply: &'static str,
-    pub(super) call: &'static str,
-    pub(super) thought: Option<&'static str>,
-    pub(super) message: Option<&'static str>,
-    pub(super) function: Option<&'static str>,
-    pub(super) custom: Option<&'static str>,
+    pub(in crate::interop) reply: &'static str,
+    pub(in crate::interop) call: &'static str,
+    pub(in crate::interop) thought: Option<&'static str>,
+    pub(in crate::interop) message: Option<&'static str>,
+    pub(in crate::interop) function: Option<&'static str>,
+    pub(in crate::interop) custom: Option<&'static str>,
 }
 
 impl Prefixes {
-    pub(super) fn of(dialect: Dialect) -> Self {
+    pub(in crate::interop) fn of(dialect: Dialect) -> Self {
         let plain = |reply, call| Self {
             reply,
             call,
