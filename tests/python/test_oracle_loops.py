@@ -16,8 +16,8 @@ import pytest
 
 from oracle import streams
 from oracle.client import Oracle
-from oracle.malformed import malformed
 from oracle.loops import LOOPS
+from oracle.malformed import malformed
 from oracle.operations import Session
 from oracle.seeds import randoms
 from oracle.streams import START, Stream

@@ -49,7 +49,9 @@ def counted(events: list[Event]) -> list[list[Any]]:
 
 @pytest.mark.parametrize("size", [1, 3, 1000])
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
-def test_each_case_gives_its_messages_repairs_and_spans_in_any_chunks(case: dict[str, Any], size: int) -> None:
+def test_each_case_gives_its_messages_repairs_and_spans_in_any_chunks(
+    case: dict[str, Any], size: int
+) -> None:
     encoding = load_harmony_encoding("HarmonyGptOss")
     tokens = case.get("tokens") or encoding.encode(case["text"], allowed_special="all")
     parser = StreamableParser(encoding, case["role"], strict=False)
