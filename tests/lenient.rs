@@ -141,12 +141,12 @@ fn check(rows: &[Row], look: impl Fn(&Expected<'_>) -> Vec<String>) {
 }
 
 #[test]
-fn damaged_headers_are_read_in_any_place() {
+fn malformed_headers_are_repaired_in_any_place() {
     check(HEADERS, holds_behind_a_role);
 }
 
 #[test]
-fn damage_between_messages_is_read_in_any_place() {
+fn what_stands_between_messages_is_repaired_in_any_place() {
     check(BETWEEN, holds_between_messages);
 }
 
@@ -154,7 +154,7 @@ fn damage_between_messages_is_read_in_any_place() {
 /// and, where that is not obvious, why.
 #[test]
 fn real_outputs_are_read_as_a_person_would() {
-    let lines = include_str!("damaged/outputs.jsonl").lines();
+    let lines = include_str!("repairs/outputs.jsonl").lines();
     let cases: Vec<serde_json::Value> =
         lines.map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(cases.len(), 215);

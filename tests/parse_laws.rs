@@ -6,7 +6,7 @@ use laws::{Given, encoding};
 use openai_harmony::chat::Role;
 use proptest::prelude::*;
 
-/// Pieces that headers and damage are made of; their tokens are strung together at random.
+/// Pieces of headers, well-formed and malformed; their tokens are put together at random.
 const PIECES: [&str; 48] = [
     "<|start|>",
     "<|start|>assistant",

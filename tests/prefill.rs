@@ -187,7 +187,7 @@ prop_compose! {
     }
 }
 
-/// What a model may write behind a prefill, damage included.
+/// What a model may write after a prefill, mistakes included.
 const PIECES: [&str; 16] = [
     "<|start|>assistant",
     "<|start|>",

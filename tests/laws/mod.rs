@@ -185,7 +185,7 @@ pub(crate) fn strict_parsing_goes_on_after_errors(tokens: &[u32], given: Given) 
     let mut parser = parser(given, true);
     for &token in tokens {
         let before = parser.messages().to_vec();
-        let _damage = parser.process(token);
+        let _error = parser.process(token);
         assert_eq!(&parser.messages()[..before.len()], &before[..]);
     }
     let tokenizer = encoding().tokenizer();
@@ -204,7 +204,7 @@ pub(crate) fn strict_parsing_goes_on_after_errors(tokens: &[u32], given: Given) 
 pub(crate) fn strict_feed_keeps_what_happened_before_an_error(tokens: &[u32], given: Given) {
     let mut by_token = parser(given, true);
     for &token in tokens {
-        let _damage = by_token.process(token);
+        let _error = by_token.process(token);
     }
     let mut by_chunk = parser(given, true);
     let mut events = Vec::new();

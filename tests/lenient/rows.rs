@@ -1,6 +1,6 @@
 //! The rows of both tables, and what is like them.
 
-/// One damaged output and what it means.
+/// One malformed output and what it means.
 pub(crate) struct Row {
     pub(crate) text: &'static str,
     pub(crate) messages: &'static [&'static str],

@@ -1,4 +1,4 @@
-"""Code written for 0.0.8 gets no less here: loops as servers have them, over damaged outputs.
+"""Code written for 0.0.8 gets no less here: loops as servers have them, over malformed outputs.
 
 The law of strict parsing is that it raises at a token only if 0.0.8 raised at that token or earlier
 in the same message. The exceptions are <|start|> inside a header, behind which a new message is
@@ -16,8 +16,8 @@ import pytest
 
 from oracle import streams
 from oracle.client import Oracle
-from oracle.damage import damaged
 from oracle.loops import LOOPS
+from oracle.malformed import malformed
 from oracle.operations import Session
 from oracle.seeds import randoms
 from oracle.streams import START, Stream
@@ -31,16 +31,16 @@ Json = Any
 
 
 def cases(oracle: Oracle, count: int) -> Iterator[tuple[str, Stream]]:
-    """Random damaged outputs, and those that people reported."""
+    """Random malformed outputs, and those that people reported."""
 
     def encode(text: str) -> list[int]:
         tokens: list[int] = oracle.ask("encode", text, "all", [])
         return tokens
 
     for seed, random in randoms(count):
-        yield seed, damaged(random, encode)
+        yield seed, malformed(random, encode)
     for name in ("cases", "outputs"):
-        lines = (ROOT / "tests" / "damaged" / f"{name}.jsonl").read_text("utf-8").splitlines()
+        lines = (ROOT / "tests" / "repairs" / f"{name}.jsonl").read_text("utf-8").splitlines()
         for number, line in enumerate(lines):
             case = json.loads(line)
             for role in ("assistant", None):

@@ -25,7 +25,7 @@ CALL = Prefill(
     channel="commentary", recipient="functions.f", content_type="<|constrain|>json", text='{"a":'
 )
 EMPTY = Conversation.from_messages([])
-DAMAGED = "1}<|channel|>final text<|end|>stray<|start|>assistant<|message|>b"
+MALFORMED = "1}<|channel|>final text<|end|>stray<|start|>assistant<|message|>b"
 
 
 def ids(encoding: HarmonyEncoding, text: str) -> list[int]:
@@ -69,7 +69,7 @@ def test_its_recipient_stands_where_the_others_do(encoding: HarmonyEncoding) -> 
 
 
 @pytest.mark.parametrize("strict", [True, False])
-@pytest.mark.parametrize("completion", ["1}<|call|>", "1}", "", DAMAGED])
+@pytest.mark.parametrize("completion", ["1}<|call|>", "1}", "", MALFORMED])
 @pytest.mark.parametrize("prefill", [CALL, Prefill(channel="final"), Prefill(text="é🤷 ")])
 def test_parsing_behind_it_equals_parsing_the_whole(
     encoding: HarmonyEncoding, prefill: Prefill, completion: str, strict: bool

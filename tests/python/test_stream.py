@@ -67,7 +67,7 @@ BARE_CALL = "<|channel|>commentary<|message|>x<|end|><|start|>bash<|channel|>com
 
 
 class TestTools:
-    """Lenient parsing knows the tools that were offered; tests/recovery.rs has what it does then."""
+    """Lenient parsing knows the tools that were offered; tests/repairs.rs has what it does then."""
 
     def test_tell_calls_from_other_words(self, encoding: HarmonyEncoding) -> None:
         tokens = encoding.encode(BARE_CALL, allowed_special="all")

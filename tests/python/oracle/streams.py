@@ -1,4 +1,4 @@
-"""Random token streams: what models write, the same damaged, headers of all sorts, and noise."""
+"""Random token streams: what models write, the same with mistakes, headers of all sorts, and noise."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def stream(random: Random, encode: Encode) -> Stream:
         tokens = to_tokens(well_formed(random, role, markers=kind % 2 == 0), encode)
         if kind >= 7:
             for _ in range(random.randint(1, 4)):
-                damage(random, tokens)
+                spoil(random, tokens)
     return Stream(tokens, role)
 
 
@@ -184,7 +184,7 @@ def _header_part(random: Random) -> Part:
     return random.choice(HEADER_WORDS)
 
 
-def damage(random: Random, tokens: list[int]) -> None:
+def spoil(random: Random, tokens: list[int]) -> None:
     """One change, in place."""
     if not tokens:
         return

@@ -1,4 +1,4 @@
-"""Damaged outputs, read leniently; tests/recovery.rs reads the same cases."""
+"""Malformed outputs, read leniently; tests/repairs.rs reads the same cases."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from openai_harmony import (
 
 CASES = [
     json.loads(line)
-    for line in (Path(__file__).parents[1] / "damaged" / "cases.jsonl")
+    for line in (Path(__file__).parents[1] / "repairs" / "cases.jsonl")
     .read_text("utf-8")
     .splitlines()
 ]
@@ -49,7 +49,9 @@ def counted(events: list[Event]) -> list[list[Any]]:
 
 @pytest.mark.parametrize("size", [1, 3, 1000])
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
-def test_cases(case: dict[str, Any], size: int) -> None:
+def test_each_case_gives_its_messages_repairs_and_spans_in_any_chunks(
+    case: dict[str, Any], size: int
+) -> None:
     encoding = load_harmony_encoding("HarmonyGptOss")
     tokens = case.get("tokens") or encoding.encode(case["text"], allowed_special="all")
     parser = StreamableParser(encoding, case["role"], strict=False)

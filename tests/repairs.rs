@@ -1,7 +1,7 @@
-//! Damaged outputs and what lenient parsing makes of them: messages, repairs and spans.
+//! Malformed outputs and how lenient parsing repairs them: messages, repairs and spans.
 //!
-//! The cases are the corpus of damaged outputs and more for rows of the table in docs/parsing.md,
-//! with the exact spans. People write them: nothing here writes what the parser says.
+//! The cases are a corpus of malformed outputs and more for the rows of the table in docs/parsing.md,
+//! with the exact spans. People wrote them; nothing here writes down what the parser returned.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
@@ -12,7 +12,7 @@ use openai_harmony::{
 };
 use serde_json::{Map, Value, json};
 
-const CASES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/damaged/cases.jsonl");
+const CASES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/repairs/cases.jsonl");
 
 fn tokens(case: &Map<String, Value>) -> Vec<u32> {
     match case.get("tokens") {
@@ -64,7 +64,7 @@ fn parsed(case: &Map<String, Value>) -> Map<String, Value> {
 }
 
 #[test]
-fn damaged_outputs_are_read_as_well_as_they_can_be() {
+fn each_malformed_output_gives_its_messages_repairs_and_spans() {
     let text = fs::read_to_string(CASES).unwrap();
     let cases: Vec<Map<String, Value>> =
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -1,4 +1,4 @@
-"""Damaged outputs: well-formed conversations with one or more things wrong, each from a seed."""
+"""Malformed outputs: well-formed conversations with one or more things wrong, each from a seed."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ JUNK = [
 ]  # fmt: skip
 
 
-def damaged(random: Random, encode: Encode) -> Stream:
+def malformed(random: Random, encode: Encode) -> Stream:
     """A conversation with up to four things wrong."""
     role = random.choice(["assistant", "assistant", "assistant", None, "tool"])
     tokens = _conversation(random, encode, role)
     for _ in range(random.choice([0, 1, 1, 1, 2, 2, 3, 4])):
-        _damage(random, tokens, encode)
+        _spoil(random, tokens, encode)
     return Stream(tokens, role)
 
 
@@ -82,7 +82,7 @@ def _conversation(random: Random, encode: Encode, role: Optional[str]) -> list[i
     return tokens
 
 
-def _damage(random: Random, tokens: list[int], encode: Encode) -> None:
+def _spoil(random: Random, tokens: list[int], encode: Encode) -> None:
     """One change in place, most of them where there is structure."""
     if not tokens:
         return
