@@ -255,6 +255,7 @@ pub(crate) const HEADERS: &[Row] = &[
         &["analysis: I must refuse"],
         &["missing_channel", "missing_message"],
     ),
+    row(" finalfinal<|message|>a<|return|>", &["final: a"], &["missing_channel"]),
     // Known tools where another field is due.
     known(
         "<|channel|>bash<|message|>{}<|call|>",
@@ -447,6 +448,7 @@ pub(crate) const BETWEEN: &[Row] = &[
         &["commentary to=functions.bash: {}"],
         &["glued_recipient"],
     ),
+    row("<|start|>Paris.<|return|>", &["final: Paris."], &["missing_role", "missing_header"]),
     // No role.
     row(
         "<|start|><|channel|>commentary to=functions.bash<|message|>{}<|call|>",

@@ -2,6 +2,7 @@
 
 use super::super::TO;
 use super::super::read::{author_of, names_a_tool};
+use super::super::tools::is_tool_name;
 use super::super::words::Kind;
 use super::spelling::{NameRun, glued_role};
 use super::{Draft, Ending, Field};
@@ -136,7 +137,9 @@ impl Draft<'_> {
         let rest = list.get(1..).unwrap_or_default();
         let has_field = rest.iter().any(|next| next.kind == Kind::Channel)
             || rest.iter().any(|next| self.text(next).starts_with(TO));
-        let is_tool = names_a_tool(first) || has_field;
+        // A sentence may end with the first word, where the header does.
+        let is_name = if self.ending.is_cut() { is_tool_name(first) } else { names_a_tool(first) };
+        let is_tool = is_name || has_field;
         let is_content = match self.ending {
             Ending::Message => false,
             Ending::Stop(_) => !is_tool,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::super::TO;
 use super::super::tools::is_tool_name;
 use super::super::words::Word;
-use super::spelling::{GluedChannel, is_content_type, value_at};
+use super::spelling::{GluedChannel, NameRun, is_content_type, value_at};
 use super::{Draft, Ending, Field, is_channel};
 use crate::chat::Role;
 use crate::repair::RepairKind;
@@ -168,8 +168,8 @@ impl Draft<'_> {
         let field = Field { value: text.clone(), tokens: tokens.clone() };
         if in_place && self.content_type.is_none() {
             self.content_type = Some(field);
-        } else if is_channel(&text) {
-            self.place_channel(field);
+        } else if let Some(channel) = run_of_channels(&text) {
+            self.place_channel(Field { value: channel.to_owned(), ..field });
         } else if is_content_type(&text) && self.content_type.is_none() {
             let kind = match self.recipient {
                 Some(_) => RepairKind::HeaderOrder,
@@ -206,4 +206,9 @@ impl Draft<'_> {
         let is_answer = self.author.role == Role::Tool && text == Role::Assistant.as_str();
         (self.recipient.is_none() && (is_tool_name(text) || is_answer)).then(|| text.to_owned())
     }
+}
+
+/// The last of the channels that a word consists of.
+fn run_of_channels(word: &str) -> Option<&'static str> {
+    NameRun::read(word).filter(|run| run.role.is_none())?.channel
 }
