@@ -1,6 +1,7 @@
 """Writes the inputs as files that every peer's process reads.
 
-An input is a JSON file: {"texts": [...]}, {"stream": text} or {"conversation": {...}}.
+An input is a JSON file: {"texts": [...]}, {"stream": text}, {"conversation": {...}} or
+{"request": text}.
 `python -m comparison.corpora` writes the few that the Rust benches read, in benches/corpus.
 """
 
@@ -11,7 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Dict, Iterator, Tuple
 
-from . import conversations, texts
+from . import conversations, requests, texts
 
 #: Bytes of each text and how many texts there are: 100 bytes to 2 MB.
 SIZES = {"100 B": (100, 400), "400 B": (400, 250), "10 KB": (10_000, 20), "2 MB": (2_000_000, 1)}
@@ -41,6 +42,8 @@ def inputs() -> Iterator[Tuple[str, Dict[str, Any]]]:
     yield "many short messages", {"stream": conversations.many_short_messages()}
     yield "8 messages", {"stream": conversations.eight_messages()}
     yield "7 messages, 4 tools", {"conversation": conversations.seven_messages()}
+    body = requests.seven_messages_and_four_tools()
+    yield "request of 7 messages, 4 tools", {"request": body}
     yield "102 messages", {"conversation": conversations.hundred_and_two_messages()}
 
 

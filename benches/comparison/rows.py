@@ -94,6 +94,7 @@ TEXT: Tuple[Row, ...] = (
 CONVERSATIONS: Tuple[Row, ...] = (
     Faster("render, 7 messages", "render", ("7 messages, 4 tools",), {"0.0.8": 30}),
     Faster("render, 102 messages", "render", ("102 messages",), {"0.0.8": 40}),
+    Faster("request to prompt", "request", ("request of 7 messages, 4 tools",), {"0.0.8": 20}),
     Faster("parse, 102 messages", "parse", ("102 messages",), {"0.0.8": 60}),
 )
 

@@ -12,6 +12,7 @@ import hashlib
 import sys
 from bisect import bisect_right
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 from itertools import cycle, islice, repeat
 from time import perf_counter_ns
 from typing import Any, Callable, Dict, List, Optional
@@ -115,6 +116,25 @@ class Render(Task):
 
     def answer(self, fresh: Any) -> List[int]:
         return self._render(fresh, self._role)
+
+
+class Request(Task):
+    """The JSON text of a request to the tokens of its prompt."""
+
+    unit = "request"
+
+    def __init__(self, peer: Any, given: Json) -> None:
+        from . import requests
+
+        has_interop = find_spec("openai_harmony.interop") is not None
+        self._prompt = requests.by_interop if has_interop else requests.by_hand
+        self._peer, self._text = peer, given["request"]
+
+    def run(self, fresh: Any) -> None:
+        self._prompt(self._peer.module, self._peer.encoding, self._text)
+
+    def answer(self, fresh: Any) -> List[int]:
+        return self._prompt(self._peer.module, self._peer.encoding, self._text)
 
 
 class Parse(Task):
@@ -333,6 +353,7 @@ def task(name: str, peer: Any, given: Json) -> Task:
         "decode": Decode,
         "render": Render,
         "parse": Parse,
+        "request": Request,
         "feed": Feed,
     }.get(name)
     return made(peer, given) if made else _stream(name, peer, given)

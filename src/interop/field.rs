@@ -19,6 +19,28 @@ enum Place<'p> {
     Item(&'p Place<'p>, usize),
 }
 
+impl Place<'_> {
+    /// Writes the place as a JSON pointer into the body; `false` if it is not in the body.
+    fn write_pointer(&self, pointer: &mut String) -> bool {
+        match *self {
+            Self::Root(name) => return name.is_empty(),
+            Self::Member(parent, key) => {
+                if !parent.write_pointer(pointer) {
+                    return false;
+                }
+                pointer.extend(["/", &key.replace('~', "~0").replace('/', "~1")]);
+            }
+            Self::Item(parent, index) => {
+                if !parent.write_pointer(pointer) {
+                    return false;
+                }
+                pointer.extend(["/", &index.to_string()]);
+            }
+        }
+        true
+    }
+}
+
 impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -57,6 +79,12 @@ impl<'v, 'p> Field<'v, 'p> {
 
     pub(super) fn path(&self) -> String {
         self.place.to_string()
+    }
+
+    /// The JSON pointer to the value, if it is in the body.
+    pub(super) fn pointer(&self) -> Option<String> {
+        let mut pointer = String::new();
+        self.place.write_pointer(&mut pointer).then_some(pointer)
     }
 
     pub(super) fn is_null(&self) -> bool {

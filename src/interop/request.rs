@@ -3,11 +3,12 @@
 use super::choice::{self, Choice};
 use super::options::{NamedToolChoice, ReadOptions};
 use super::past::{Past, PastMessages};
-use super::tools::Declared;
-use super::{AnswerOptions, Dialect, Sampling, ToolNames, Turn, Unused};
+use super::tools::{Declared, Take};
+use super::{AnswerOptions, Dialect, Sampling, Turn, Unused};
 use crate::AnalysisPolicy;
 use crate::chat::{
     Conversation, DeveloperContent, Message, ReasoningEffort, ResponseFormat, Role, SystemContent,
+    ToolNamespaceConfig,
 };
 use crate::error::Result;
 use crate::tokenizer::special;
@@ -50,8 +51,8 @@ impl Request {
         }
     }
 
-    /// The turn.
-    pub(super) fn into_turn(mut self, options: &ReadOptions) -> Result<Turn> {
+    /// The turn. `take` gives what the tools left in the body: their schemas.
+    pub(super) fn into_turn(mut self, options: &ReadOptions, take: Take<'_>) -> Result<Turn> {
         let declares = options.declare_on_none || !self.choice.is_none();
         let names = self.tools.names(self.past.called(), declares);
         let tool_choice = self.choice.resolve(&self.tools, &names, &mut self.unused)?;
@@ -60,8 +61,8 @@ impl Request {
         let by_prefill = matches!(options.named, NamedToolChoice::Prefill);
         let call = by_prefill.then(|| choice::prefill(&tool_choice, &names)).flatten();
         let system = system(&self.tools, declares, self.effort, options);
-        let developer =
-            developer(&instructions, self.tools, declares, &names, self.response_format.as_ref());
+        let functions = declares.then(|| self.tools.functions(&names, take)).flatten();
+        let developer = developer(&instructions, functions, self.response_format.as_ref());
         let conversation = [Some(system), developer]
             .into_iter()
             .flatten()
@@ -112,16 +113,14 @@ fn system(
 /// The first developer message, if it has anything to say: instructions, tools, response format.
 fn developer(
     instructions: &[String],
-    tools: Declared,
-    declares: bool,
-    names: &ToolNames,
+    functions: Option<ToolNamespaceConfig>,
     format: Option<&ResponseFormat>,
 ) -> Option<Message> {
     let mut developer = DeveloperContent::new();
     if !instructions.is_empty() {
         developer = developer.with_instructions(instructions.join("\n\n"));
     }
-    if declares && let Some(functions) = tools.functions(names) {
+    if let Some(functions) = functions {
         developer = developer.with_tools(functions);
     }
     developer.response_formats.extend(format.cloned());

@@ -45,8 +45,19 @@ struct DeclaredTool {
     id: ToolId,
     kind: ToolKind,
     description: Option<String>,
-    parameters: Option<Value>,
+    parameters: Option<Schema>,
 }
+
+/// A schema of arguments.
+#[derive(Debug)]
+enum Schema {
+    /// Where it stands in the body: whoever owns the body need not copy it.
+    InBody(String),
+    Owned(Value),
+}
+
+/// Gives the value of a JSON pointer into the body.
+pub(super) type Take<'t> = &'t mut dyn FnMut(&str) -> Option<Value>;
 
 impl Declared {
     /// Reads a function: an object with `name` and, maybe, `description` and a schema under
@@ -86,7 +97,7 @@ impl Declared {
             "properties": {INPUT: {"type": "string"}},
             "required": [INPUT],
         });
-        let parameters = Some(parameters);
+        let parameters = Some(Schema::Owned(parameters));
         let tool = DeclaredTool { id, kind: ToolKind::Custom, description, parameters };
         self.add(tool, &custom.field(), unused);
         list_unread(custom, "format", unused);
@@ -163,7 +174,11 @@ impl Declared {
     }
 
     /// The namespace `functions` as the developer message declares it.
-    pub(super) fn functions(self, names: &ToolNames) -> Option<ToolNamespaceConfig> {
+    pub(super) fn functions(
+        self,
+        names: &ToolNames,
+        take: Take<'_>,
+    ) -> Option<ToolNamespaceConfig> {
         if self.tools.is_empty() {
             return None;
         }
@@ -171,6 +186,10 @@ impl Declared {
             let DeclaredTool { id, description, parameters, .. } = tool;
             let recipient = names.by_name(id.namespace.as_deref(), &id.name)?.recipient.as_str();
             let name = names::function_name(recipient)?.to_owned();
+            let parameters = parameters.and_then(|schema| match schema {
+                Schema::InBody(pointer) => take(&pointer),
+                Schema::Owned(schema) => Some(schema),
+            });
             Some(ToolDescription { name, description, parameters })
         };
         let description = Some(self.namespaces.join("\n")).filter(|text| !text.is_empty());
@@ -220,9 +239,12 @@ fn read_name(tool: &Object<'_, '_>, namespace: Option<&str>) -> Result<ToolId> {
 }
 
 /// A schema of arguments; `None` if there are none, which the guide declares as `() => any`.
-fn read_schema(schema: &Field<'_, '_>) -> Result<Option<Value>> {
-    let object = schema.object()?;
-    Ok((!takes_nothing(object.map())).then(|| schema.value().clone()))
+fn read_schema(schema: &Field<'_, '_>) -> Result<Option<Schema>> {
+    if takes_nothing(schema.object()?.map()) {
+        return Ok(None);
+    }
+    let owned = || Schema::Owned(schema.value().clone());
+    Ok(Some(schema.pointer().map_or_else(owned, Schema::InBody)))
 }
 
 fn takes_nothing(schema: &Map<String, Value>) -> bool {

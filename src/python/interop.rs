@@ -36,17 +36,17 @@ pub(super) fn read_request(
     body: &Bound<'_, PyAny>,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<PyTurn> {
-    let read: fn(&Value, &ReadOptions) -> Result<Turn> = match dialect {
-        "chat_completions" => chat_completions::read,
-        "responses" => responses::read,
-        "anthropic" => anthropic::read,
-        "ollama" => ollama::read,
+    let read: fn(Value, &ReadOptions) -> Result<Turn> = match dialect {
+        "chat_completions" => chat_completions::read_owned,
+        "responses" => responses::read_owned,
+        "anthropic" => anthropic::read_owned,
+        "ollama" => ollama::read_owned,
         _ => return Err(PyValueError::new_err(format!("Unknown dialect: {dialect}"))),
     };
     let body = read_body(body)?;
     let failed = Failed::default();
     let options = read_options(options, &failed)?;
-    let turn = py.detach(|| read(&body, &options));
+    let turn = py.detach(|| read(body, &options));
     failed.check()?;
     turn.map(|inner| PyTurn { inner }).map_err(|error| raised_at(py, &error))
 }

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::ALL;
 use super::bodies::{any_body_is_read_or_refused, body};
+use super::{ALL, OWNED};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.max(1000)))]
@@ -14,6 +14,10 @@ proptest! {
         let body = body(&bytes);
         for read in ALL {
             any_body_is_read_or_refused(read, &body);
+        }
+        for (read, read_owned) in ALL.into_iter().zip(OWNED) {
+            let options = super::options();
+            prop_assert_eq!(read(&body, &options), read_owned(body.clone(), &options));
         }
     }
 }

@@ -31,6 +31,13 @@ const RESPONSES: Read = responses_dialect::read;
 const ANTHROPIC: Read = anthropic_dialect::read;
 const OLLAMA: Read = ollama_dialect::read;
 const ALL: [Read; 4] = [CHAT, RESPONSES, ANTHROPIC, OLLAMA];
+/// The same of bodies that nobody needs any longer.
+const OWNED: [fn(Value, &ReadOptions) -> Result<Turn>; 4] = [
+    chat_dialect::read_owned,
+    responses_dialect::read_owned,
+    anthropic_dialect::read_owned,
+    ollama_dialect::read_owned,
+];
 
 fn encoding() -> HarmonyEncoding {
     load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap()

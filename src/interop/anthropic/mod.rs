@@ -6,5 +6,5 @@ mod read;
 mod write;
 
 pub use event::{BlockDelta, ContentBlock, MessageEvent, MessageObject, MessageUsage, StopDelta};
-pub use read::read;
+pub use read::{read, read_owned};
 pub(super) use write::Anthropic;

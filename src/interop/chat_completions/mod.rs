@@ -10,5 +10,5 @@ pub use chunk::{
     ChatCompletionChunk, ChatUsage, ChunkChoice, ChunkDelta, CompletionTokensDetails, CustomDelta,
     FunctionDelta, PromptTokensDetails, ReasoningField, ToolCallDelta,
 };
-pub use read::read;
+pub use read::{read, read_owned};
 pub(super) use write::Chat;

@@ -72,6 +72,20 @@ const FIELDS: &[&str] = &[
 /// # Ok::<(), openai_harmony::Error>(())
 /// ```
 pub fn read(body: &Value, options: &ReadOptions) -> Result<Turn> {
+    collect(body, options)?.into_turn(options, &mut |pointer| body.pointer(pointer).cloned())
+}
+
+/// [`read`] of a body that nobody needs any longer: the schemas of its tools are not copied.
+///
+/// # Errors
+///
+/// As [`read`].
+pub fn read_owned(mut body: Value, options: &ReadOptions) -> Result<Turn> {
+    let request = collect(&body, options)?;
+    request.into_turn(options, &mut |pointer| body.pointer_mut(pointer).map(Value::take))
+}
+
+fn collect(body: &Value, options: &ReadOptions) -> Result<Request> {
     let root = Field::root("", body)?;
     let body = root.object()?;
     let mut request = Request::new(Dialect::ChatCompletions);
@@ -95,7 +109,7 @@ pub fn read(body: &Value, options: &ReadOptions) -> Result<Turn> {
         }
     }
     request.unused.extend(body.others(FIELDS).map(|field| field.not_read()));
-    request.into_turn(options)
+    Ok(request)
 }
 
 fn read_settings(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {

@@ -66,6 +66,20 @@ const OF_OPTIONS: &[&str] = &[
 /// # Ok::<(), openai_harmony::Error>(())
 /// ```
 pub fn read(body: &Value, options: &ReadOptions) -> Result<Turn> {
+    collect(body, options)?.into_turn(options, &mut |pointer| body.pointer(pointer).cloned())
+}
+
+/// [`read`] of a body that nobody needs any longer: the schemas of its tools are not copied.
+///
+/// # Errors
+///
+/// As [`read`].
+pub fn read_owned(mut body: Value, options: &ReadOptions) -> Result<Turn> {
+    let request = collect(&body, options)?;
+    request.into_turn(options, &mut |pointer| body.pointer_mut(pointer).map(Value::take))
+}
+
+fn collect(body: &Value, options: &ReadOptions) -> Result<Request> {
     let root = Field::root("", body)?;
     let body = root.object()?;
     let mut request = Request::new(Dialect::Ollama);
@@ -101,7 +115,7 @@ pub fn read(body: &Value, options: &ReadOptions) -> Result<Turn> {
     refuse_logprobs(&body)?;
     request.answer.stream = body.bool("stream")?.unwrap_or(true);
     request.unused.extend(body.others(FIELDS).map(|field| field.not_read()));
-    request.into_turn(options)
+    Ok(request)
 }
 
 /// `think`: whether thoughts are shown, or how much the model thinks.

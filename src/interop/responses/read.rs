@@ -90,6 +90,20 @@ const REPEATED: &[&str] = &[
 /// # Ok::<(), openai_harmony::Error>(())
 /// ```
 pub fn read(body: &Value, options: &ReadOptions) -> Result<Turn> {
+    collect(body, options)?.into_turn(options, &mut |pointer| body.pointer(pointer).cloned())
+}
+
+/// [`read`] of a body that nobody needs any longer: the schemas of its tools are not copied.
+///
+/// # Errors
+///
+/// As [`read`].
+pub fn read_owned(mut body: Value, options: &ReadOptions) -> Result<Turn> {
+    let request = collect(&body, options)?;
+    request.into_turn(options, &mut |pointer| body.pointer_mut(pointer).map(Value::take))
+}
+
+fn collect(body: &Value, options: &ReadOptions) -> Result<Request> {
     let root = Field::root("", body)?;
     let body = root.object()?;
     let mut request = Request::new(Dialect::Responses);
@@ -104,7 +118,7 @@ pub fn read(body: &Value, options: &ReadOptions) -> Result<Turn> {
     }
     read_answer(&body, &mut request)?;
     list_unused(&body, options, &mut request);
-    request.into_turn(options)
+    Ok(request)
 }
 
 fn list_unused(body: &Object<'_, '_>, options: &ReadOptions, request: &mut Request) {
