@@ -123,7 +123,7 @@ fn show_event(event: &Event) {
         }
         Event::ContentDelta { text, .. } => print!("{text}|"),
         Event::MessageEnd { stop_token, .. } => println!(" (stopped by {stop_token:?})"),
-        Event::Repair(repair) => println!(" (mended: {:?})", repair.kind),
+        Event::Repair(repair) => println!(" (repaired: {:?})", repair.kind),
         _ => {}
     }
 }

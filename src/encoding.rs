@@ -1,4 +1,4 @@
-//! The front door: an encoding renders and parses.
+//! The entry point: an encoding renders and parses.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -10,7 +10,7 @@ use crate::parse::{self, ParseConfig, ParseOptions, STOP_TOKENS, StreamableParse
 use crate::render::{
     self, AnalysisPolicy, Ending, RenderConfig, RenderConversationConfig, RenderOptions, Rendered,
 };
-use crate::tokenizer::{Rank, Tokenizer, special};
+use crate::tokenizer::{TokenId, Tokenizer, special};
 
 /// The names of the encodings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -38,11 +38,11 @@ impl FromStr for HarmonyEncodingName {
 }
 
 /// Returns a handle on an encoding. Its data is part of the program: nothing is read, parsed
-/// or downloaded, and every handle shares it.
+/// or downloaded, and all handles share it.
 ///
 /// # Errors
 ///
-/// None for the encodings of today.
+/// None for today's encodings.
 pub fn load_harmony_encoding(name: HarmonyEncodingName) -> Result<HarmonyEncoding> {
     Ok(HarmonyEncoding { name })
 }
@@ -91,14 +91,14 @@ impl HarmonyEncoding {
         }
     }
 
-    /// How many tokens a message may have by 0.0.8's tables: 524,288. Nothing here depends on it.
+    /// How many tokens a message may have according to 0.0.8: 524,288. This crate has no such limit.
     pub fn max_message_tokens(&self) -> usize {
         match self.name {
             HarmonyEncodingName::HarmonyGptOss => 1 << 19,
         }
     }
 
-    /// The tokenizer underneath.
+    /// The tokenizer of this encoding.
     pub fn tokenizer(&self) -> Tokenizer {
         match self.name {
             HarmonyEncodingName::HarmonyGptOss => Tokenizer::o200k_harmony(),
@@ -106,13 +106,13 @@ impl HarmonyEncoding {
     }
 
     /// The tokens at which a message ends: `<|return|>`, `<|end|>`, `<|call|>`.
-    pub fn stop_token_ids(&self) -> [Rank; 3] {
+    pub fn stop_token_ids(&self) -> [TokenId; 3] {
         STOP_TOKENS
     }
 
-    /// The tokens at which sampling stops for the caller to act: `<|return|>`, `<|call|>`
+    /// The tokens at which sampling stops, so that the caller can act: `<|return|>`, `<|call|>`
     /// (guide, section "Special Tokens").
-    pub fn stop_token_ids_for_assistant_actions(&self) -> [Rank; 2] {
+    pub fn stop_token_ids_for_assistant_actions(&self) -> [TokenId; 2] {
         [special::RETURN, special::CALL]
     }
 
@@ -121,7 +121,7 @@ impl HarmonyEncoding {
     /// # Errors
     ///
     /// None.
-    pub fn stop_tokens(&self) -> Result<HashSet<Rank>> {
+    pub fn stop_tokens(&self) -> Result<HashSet<TokenId>> {
         Ok(self.stop_token_ids().into())
     }
 
@@ -130,12 +130,12 @@ impl HarmonyEncoding {
     /// # Errors
     ///
     /// None.
-    pub fn stop_tokens_for_assistant_actions(&self) -> Result<HashSet<Rank>> {
+    pub fn stop_tokens_for_assistant_actions(&self) -> Result<HashSet<TokenId>> {
         Ok(self.stop_token_ids_for_assistant_actions().into())
     }
 }
 
-/// A parser needs no more of an encoding than its tokenizer.
+/// A parser needs only the tokenizer of an encoding.
 impl From<HarmonyEncoding> for Tokenizer {
     fn from(encoding: HarmonyEncoding) -> Self {
         encoding.tokenizer()
@@ -181,7 +181,7 @@ impl HarmonyEncoding {
         conversation: I,
         ending: Ending<'_>,
         config: &RenderConfig,
-    ) -> Result<Vec<Rank>>
+    ) -> Result<Vec<TokenId>>
     where
         I: IntoIterator<Item = &'a Message>,
     {
@@ -197,7 +197,7 @@ impl HarmonyEncoding {
         Ok(tokens)
     }
 
-    /// Renders a conversation, and says where each message stands among the tokens.
+    /// Renders a conversation, and returns where each message is among the tokens.
     ///
     /// ```
     /// use openai_harmony::chat::{Message, Role};
@@ -246,7 +246,7 @@ impl HarmonyEncoding {
         conversation: I,
         next_turn_role: Role,
         config: Option<&RenderConversationConfig>,
-    ) -> Result<Vec<Rank>>
+    ) -> Result<Vec<TokenId>>
     where
         I: IntoIterator<Item = &'a Message>,
     {
@@ -264,7 +264,7 @@ impl HarmonyEncoding {
         &self,
         conversation: I,
         config: Option<&RenderConversationConfig>,
-    ) -> Result<Vec<Rank>>
+    ) -> Result<Vec<TokenId>>
     where
         I: IntoIterator<Item = &'a Message>,
     {
@@ -280,7 +280,7 @@ impl HarmonyEncoding {
         &self,
         conversation: I,
         config: Option<&RenderConversationConfig>,
-    ) -> Result<Vec<Rank>>
+    ) -> Result<Vec<TokenId>>
     where
         I: IntoIterator<Item = &'a Message>,
     {
@@ -300,7 +300,7 @@ impl HarmonyEncoding {
     ) -> Result<()>
     where
         I: IntoIterator<Item = &'a Message>,
-        B: Extend<Rank>,
+        B: Extend<TokenId>,
     {
         into.extend(self.render_conversation(conversation, config)?);
         Ok(())
@@ -320,7 +320,7 @@ impl HarmonyEncoding {
     ) -> Result<()>
     where
         I: IntoIterator<Item = &'a Message>,
-        B: Extend<Rank>,
+        B: Extend<TokenId>,
     {
         into.extend(self.render_conversation_for_completion(
             conversation,
@@ -335,7 +335,7 @@ impl HarmonyEncoding {
     /// # Errors
     ///
     /// As [`Self::render_conversation_with`].
-    pub fn render_with(&self, message: &Message, config: &RenderConfig) -> Result<Vec<Rank>> {
+    pub fn render_with(&self, message: &Message, config: &RenderConfig) -> Result<Vec<TokenId>> {
         let mut tokens = Vec::new();
         render::message(self.tokenizer(), message, *config, &mut tokens)?;
         Ok(tokens)
@@ -346,7 +346,11 @@ impl HarmonyEncoding {
     /// # Errors
     ///
     /// As [`Self::render_conversation_with`].
-    pub fn render(&self, message: &Message, options: Option<&RenderOptions>) -> Result<Vec<Rank>> {
+    pub fn render(
+        &self,
+        message: &Message,
+        options: Option<&RenderOptions>,
+    ) -> Result<Vec<TokenId>> {
         self.render_with(message, &options.copied().unwrap_or_default().into())
     }
 
@@ -355,7 +359,7 @@ impl HarmonyEncoding {
     /// # Errors
     ///
     /// As [`Self::render_conversation_with`]; nothing has been appended then.
-    pub fn render_into<B: Extend<Rank>>(
+    pub fn render_into<B: Extend<TokenId>>(
         &self,
         message: &Message,
         into: &mut B,
@@ -374,8 +378,8 @@ fn all_options(config: Option<&RenderConversationConfig>) -> RenderConfig {
 
 /// Parsing.
 impl HarmonyEncoding {
-    /// Parses a whole sequence of tokens, strictly. `role` is the author's role of the first
-    /// message where its tokens begin behind it, as a completion's do.
+    /// Parses a whole sequence of tokens, strictly. `role` is the role of the first message's
+    /// author if the tokens begin after it, as those of a completion do.
     ///
     /// # Errors
     ///
@@ -386,7 +390,7 @@ impl HarmonyEncoding {
         role: Option<Role>,
     ) -> Result<Vec<Message>>
     where
-        I: IntoIterator<Item = Rank>,
+        I: IntoIterator<Item = TokenId>,
     {
         self.parse_messages_with(tokens, role, &ParseConfig::strict())
     }
@@ -403,7 +407,7 @@ impl HarmonyEncoding {
         options: ParseOptions,
     ) -> Result<Vec<Message>>
     where
-        I: IntoIterator<Item = Rank>,
+        I: IntoIterator<Item = TokenId>,
     {
         self.parse_messages_with(tokens, role, &options.into())
     }
@@ -420,7 +424,7 @@ impl HarmonyEncoding {
         config: &ParseConfig,
     ) -> Result<Vec<Message>>
     where
-        I: IntoIterator<Item = Rank>,
+        I: IntoIterator<Item = TokenId>,
     {
         let mut parser = StreamableParser::with_config(*self, role, config)?;
         let tokens: Vec<u32> = tokens.into_iter().collect();

@@ -33,13 +33,13 @@ impl Error {
         &self.kind
     }
 
-    /// Where it went wrong: the index into the tokens given, from 0, or `None` where no token
-    /// is to blame.
+    /// Where it went wrong: the index into the given tokens, from 0, or `None` if no token caused
+    /// the error.
     pub fn token_index(&self) -> Option<usize> {
         self.token_index
     }
 
-    /// The same error, blamed on a token unless it blames one already.
+    /// The same error at this token, unless it has a token already.
     pub(crate) fn at_token(self, index: usize) -> Self {
         Self { token_index: self.token_index.or(Some(index)), ..self }
     }
@@ -72,9 +72,9 @@ pub enum ErrorKind {
         /// The name as given.
         name: String,
     },
-    /// A word that is not a role, where a header or a caller names one.
+    /// A header or a caller names a role that does not exist.
     UnknownRole {
-        /// The word.
+        /// The name.
         role: String,
     },
     /// A tool's message without the tool's name cannot be rendered.
@@ -83,35 +83,35 @@ pub enum ErrorKind {
     MisplacedContent {
         /// `SystemContent` or `DeveloperContent`.
         content: &'static str,
-        /// The word of the only role whose messages may hold it.
+        /// The only role whose messages may have it.
         allowed: &'static str,
-        /// The word of the role of the message that does.
+        /// The role of the message that has it.
         role: &'static str,
     },
-    /// A token between messages, where only `<|start|>` can stand.
+    /// A token between messages, where only `<|start|>` is allowed.
     UnexpectedToken {
         /// The token's id.
         token: u32,
     },
-    /// A word or marker for which the header has no place.
+    /// A word or marker that does not belong in the header.
     UnexpectedInHeader {
         /// The first such word, or the marker's name.
         text: String,
     },
-    /// `<|channel|>` with no channel behind it.
+    /// `<|channel|>` without a channel after it.
     EmptyChannel,
-    /// A header without a role, where the caller gave none.
+    /// A header without a role, and the caller gave no role either.
     MissingRole,
-    /// The end of the tokens inside a header.
+    /// The tokens end inside a header.
     UnexpectedEos,
-    /// A token after the end of the stream was declared.
+    /// A token after the stream was finished.
     Finished,
     /// An id that the vocabulary does not have.
     InvalidToken {
         /// The id.
         token: u32,
     },
-    /// Bytes that are not UTF-8, where text was asked for.
+    /// Bytes that are not UTF-8, where text was requested.
     InvalidUtf8 {
         /// How many bytes before them are valid.
         valid_up_to: usize,
@@ -256,7 +256,7 @@ fn write_disallowed(f: &mut fmt::Formatter<'_>, token: &Brief<'_>) -> fmt::Resul
 struct Brief<'a>(&'a str);
 
 impl Brief<'_> {
-    /// What is quoted, and what stands behind it.
+    /// The quoted part, and what follows the quotation mark.
     fn parts(&self) -> (&str, &'static str) {
         const CHARACTERS: usize = 200;
         match self.0.char_indices().nth(CHARACTERS) {

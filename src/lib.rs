@@ -33,8 +33,8 @@
 //! where a call's recipient stands ([`HeaderStyle`]), how tools are declared ([`ToolSchemaStyle`]),
 //! and whether header fields are checked. [`HarmonyEncoding::render_conversation_with`] takes it.
 //!
-//! Text is always encoded as ordinary text: no message can end itself or begin another, whatever
-//! markers it spells.
+//! Text is always encoded as ordinary text: a message that spells markers cannot end itself or
+//! begin another message.
 //!
 //! # Parse
 //!
@@ -79,11 +79,12 @@
 //! # Ok::<(), openai_harmony::Error>(())
 //! ```
 //!
-//! # Damaged output
+//! # Malformed output
 //!
-//! Strict parsing raises an [`Error`] with its kind and the token's index, keeps its messages and
-//! goes on at the next `<|start|>`. Lenient parsing ([`ParseConfig::lenient`], or [`ParseOptions`]`
-//! { strict: false }`) never raises and loses nothing; each [`Repair`] says what was repaired:
+//! Strict parsing returns an [`Error`] with its kind and the token's index, keeps its messages and
+//! continues at the next `<|start|>`. Lenient parsing ([`ParseConfig::lenient`], or
+//! [`ParseOptions`]` { strict: false }`) returns no error and loses nothing; each [`Repair`] says
+//! what was repaired:
 //!
 //! ```
 //! # use openai_harmony::chat::Role;

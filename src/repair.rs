@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RepairKind {
-    /// A message ended inside its header: its fields are kept, its other words are its content.
+    /// A message ended inside its header: the fields are kept, the other words are its content.
     MissingMessage,
     /// A channel and other text in one word: `final__X`.
     GluedChannel,
@@ -20,35 +20,35 @@ pub enum RepairKind {
     DuplicateChannel,
     /// A second recipient: the first that is not `assistant` counts.
     DuplicateRecipient,
-    /// Parts of a header in an order or at a distance that strict parsing refuses.
+    /// Parts of a header in an order, or with spaces, that strict parsing refuses.
     HeaderOrder,
-    /// `<|channel|>` with no channel behind it.
+    /// `<|channel|>` without a channel after it.
     EmptyChannel,
     /// A header inside content: the message ends there, the next begins.
     MissingEnd,
-    /// `<|endoftext|>` in a stop token's place.
+    /// `<|endoftext|>` instead of a stop token.
     EndOfText,
-    /// A word that is no role: a tool of that name.
+    /// A word that is not a role: a tool of that name.
     UnknownRole,
     /// A header that names no role: the assistant's.
     MissingRole,
     /// An id that the vocabulary does not have: U+FFFD.
     UnknownToken,
-    /// Words or markers in a header that are no field of it.
+    /// Words or markers in a header that are not a field.
     HeaderNoise,
-    /// A header that breaks off, by the end of the tokens or before a call has its content.
+    /// A header that ends early: with the tokens, or before a call has its content.
     TruncatedHeader,
     /// A channel's name without its `<|channel|>`.
     MissingChannel,
     /// Text without any header: the assistant's, on `final`.
     MissingHeader,
-    /// A word that nothing announces, read as the content type or the recipient.
+    /// A word without a marker or `to=`, read as the content type or the recipient.
     BareWord,
-    /// A known tool where another field is due: the recipient.
+    /// A known tool where another field should be: the recipient.
     MisplacedRecipient,
     /// A known recipient in another spelling, or with something glued to it.
     GluedRecipient,
-    /// The first bytes of a character whose others never came: in no content.
+    /// The first bytes of a character whose other bytes never came. They are in no content.
     CutCharacter,
     /// A call that its API cannot deliver as one, so that its text is content: no tools were
     /// offered, or the arguments are not the JSON object that they must be. Parsing alone reports

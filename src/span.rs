@@ -1,25 +1,25 @@
-//! Where the parts of each message stand among the tokens.
+//! Where the parts of each message are among the tokens.
 
 use std::ops::Range;
 
-/// Where a message stands among tokens, as indices of tokens: its header is `start..content`, its
+/// Where a message is among tokens, as indices of tokens: its header is `start..content`, its
 /// content `content..stop`, and its stop token `stop..end`.
 ///
-/// The spans of a rendering, in their order, cover every token once.
+/// The spans of a rendering, in order, cover every token once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct MessageSpan {
-    /// The message's index: in the conversation that was rendered, whatever was dropped before it,
-    /// or among those that were parsed. `None` for one that only begins: at the end of a prompt or
+    /// The index of the message: in the conversation that was given, dropped messages included, or
+    /// among the parsed messages. `None` for a message that only begins, at the end of a prompt or
     /// of a stream.
     pub message: Option<usize>,
     /// The first token of the header.
     pub start: usize,
-    /// The first token of the content, behind `<|message|>`.
+    /// The first token of the content, after `<|message|>`.
     pub content: usize,
-    /// The stop token, or the end if there is none.
+    /// The stop token; equal to `end` if there is none.
     pub stop: usize,
-    /// Behind the last token.
+    /// The index after the last token.
     pub end: usize,
 }
 

@@ -44,7 +44,7 @@ impl From<DeveloperContent> for Content {
     }
 }
 
-/// Text, always rendered as ordinary tokens, whatever markers it may spell.
+/// Text, always rendered as ordinary tokens, even if it spells markers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TextContent {
     /// The text.
@@ -76,7 +76,7 @@ impl ReasoningEffort {
 /// The channels that the system message names.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChannelConfig {
-    /// The channels in the order of their naming.
+    /// The channels, in the order in which the message names them.
     pub valid_channels: Vec<String>,
     /// Whether every message must be on one of them.
     pub channel_required: bool,
@@ -194,7 +194,7 @@ impl SystemContent {
         self.with_channel_config(ChannelConfig::require_channels(channels))
     }
 
-    /// Adds a namespace of tools, or replaces the one of its name.
+    /// Adds a namespace of tools, or replaces the one with the same name.
     #[must_use]
     pub fn with_tools(mut self, namespace: ToolNamespaceConfig) -> Self {
         insert_namespace(&mut self.tools, namespace);
@@ -217,13 +217,13 @@ impl SystemContent {
 /// The content of a developer message (guide, section "Developer message format").
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct DeveloperContent {
-    /// What is elsewhere called the system prompt.
+    /// The instructions, which other formats call the system prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
     /// Tools by namespace, rendered in the order of the keys.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<BTreeMap<String, ToolNamespaceConfig>>,
-    /// Formats that an answer may be held to, in the order of their naming.
+    /// Formats that an answer may have to follow, in the order in which they are written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub response_formats: Vec<ResponseFormat>,
 }
@@ -267,7 +267,7 @@ impl DeveloperContent {
     }
 }
 
-/// A named JSON Schema that an answer may be held to (guide, section "Structured output").
+/// A named JSON Schema that an answer may have to follow (guide, section "Structured output").
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ResponseFormat {
     /// The format's name, unique within its message.

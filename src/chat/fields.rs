@@ -1,4 +1,4 @@
-//! The fields of a header, whoever holds them.
+//! The fields of a header, borrowed from a message of any kind.
 
 use super::{Message, Role};
 

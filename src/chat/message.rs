@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// The person, or whatever stands for the input to the model.
+    /// The person, or another source of input for the model.
     User,
     /// The model.
     Assistant,
@@ -20,7 +20,7 @@ pub enum Role {
     System,
     /// Instructions and function tools: what other formats call the system prompt.
     Developer,
-    /// The output of a tool; the tool's name takes the role's place in the header.
+    /// The output of a tool; the header has the tool's name instead of a role.
     Tool,
 }
 
@@ -72,8 +72,8 @@ impl std::str::FromStr for Role {
 
 /// The role of a message and, where there is one, the author's name.
 ///
-/// A tool's name stands in its role's place in the header, so a tool message needs one to be
-/// rendered; any other name follows its role after a colon.
+/// A header has a tool's name instead of its role, so a tool message cannot be rendered without a
+/// name. Any other name follows its role after a colon.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Author {
     /// Who the message comes from.
@@ -98,7 +98,7 @@ impl From<Role> for Author {
 
 /// One message of a conversation (guide, section "Message format").
 ///
-/// In JSON the author's fields stand beside the others, absent fields are left out, and a
+/// In JSON the author's fields are fields of the message, missing fields are left out, and a
 /// content that is a single text is a plain string.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Message {
@@ -196,7 +196,7 @@ fn read_contents<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Conte
     deserializer.deserialize_any(ContentsVisitor)
 }
 
-/// Not an untagged enum, whose errors do not tell what is wrong.
+/// Not an untagged enum, since its errors do not say what is wrong.
 struct ContentsVisitor;
 
 impl<'de> Visitor<'de> for ContentsVisitor {

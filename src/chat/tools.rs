@@ -37,12 +37,12 @@ impl ToolDescription {
 /// Tools under one name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolNamespaceConfig {
-    /// The namespace, `functions` for a developer's own tools.
+    /// The name of the namespace, `functions` for a developer's own tools.
     pub name: String,
     /// What the tools have in common.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The tools; a namespace may have none, as `python` does.
+    /// The tools. A namespace may be without tools, like `python`.
     pub tools: Vec<ToolDescription>,
 }
 
@@ -56,7 +56,7 @@ impl ToolNamespaceConfig {
         Self { name: name.into(), description, tools }
     }
 
-    /// The namespace `functions`, where a developer's own tools live.
+    /// The namespace `functions`, for a developer's own tools.
     pub fn functions(tools: Vec<ToolDescription>) -> Self {
         Self::new(FUNCTIONS, None, tools)
     }

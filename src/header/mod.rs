@@ -7,12 +7,12 @@
 //! ```
 //!
 //! A word ends at ASCII white space or at a marker. Markers are token ids: a marker spelled in
-//! ordinary tokens is text like any other. `to=` makes a word the recipient wherever it stands;
-//! without it, a single word beyond the author is the recipient, unless it is `json`, `code` or
-//! `text`, and of more than one the last is the content type.
+//! ordinary tokens is text. A word that begins with `to=` is the recipient. Of the other words after
+//! the author, a single one is the recipient, unless it is `json`, `code` or `text`; of several, the
+//! last is the content type.
 //!
-//! [`write`] renders a message's header, [`read`] reads it back or says what is wrong with it,
-//! and [`repair`] makes the best of a damaged one.
+//! [`write`] renders a message's header, [`read`] reads it back or returns what is wrong with it,
+//! and [`repair`] reads a malformed one.
 
 mod parts;
 mod prefill;
@@ -33,7 +33,7 @@ pub(crate) use write::{HeaderSink, check, write, write_fields};
 use crate::chat::{Author, Message};
 pub(crate) use crate::names::TO;
 
-/// What a header says.
+/// The fields of a header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) author: Author,
@@ -50,5 +50,5 @@ impl Header {
     }
 }
 
-/// How the marker of a constrained content type looks in a message's `content_type`.
+/// The marker of a constrained content type, as text in a message's `content_type`.
 const CONSTRAIN: &str = "<|constrain|>";

@@ -1,10 +1,10 @@
 //! A header's words, grouped as 0.0.8 groups them.
 //!
 //! 0.0.8 searches a header's decoded text: it takes out the first `<|channel|>` with its value,
-//! puts a space before each `<|constrain|>`, and splits the rest at white space. To it, any other
-//! marker is letters of the word that it touches. Strict parsing may refuse only what 0.0.8
-//! refused, so it has to count words as 0.0.8 counts them. A part is such a word; its value is
-//! what stands before the first marker that has no place in it.
+//! puts a space before each `<|constrain|>`, and splits the rest at white space. Any other marker is
+//! part of the word that it touches. Strict parsing may refuse only what 0.0.8 refused, so it must
+//! count words as 0.0.8 counts them. A part is such a word; its value is what stands before the
+//! first misplaced marker in it.
 
 use std::ops::Range;
 
@@ -13,29 +13,29 @@ use super::words::{Kind, Word, Words};
 use crate::chat::CHANNELS;
 use crate::error::{ErrorKind, Result};
 
-/// A word as 0.0.8 counts them.
+/// A word as 0.0.8 counts words.
 #[derive(Debug)]
 pub(super) struct Part<'a> {
-    /// [`Kind::Noise`] for one that begins with a marker that has no place, and has no value.
+    /// [`Kind::Noise`] if it begins with a misplaced marker, and so has no value.
     pub(super) kind: Kind,
     /// Its text without its marker.
     pub(super) value: &'a str,
-    /// Which of the header's words it takes up.
+    /// The header's words that it consists of.
     words: Range<usize>,
 }
 
 impl Part<'_> {
-    /// Whether nothing is glued to the value.
+    /// Whether it is a single word, with nothing glued to the value.
     pub(super) fn is_whole(&self) -> bool {
         self.words.len() == 1
     }
 
-    /// The word that it begins with.
+    /// Its first word.
     pub(super) fn first<'a>(&self, words: &'a Words) -> &'a Word {
         &words.list()[self.words.start]
     }
 
-    /// Whether anything is left of it. Without a value, it is but the marker that is glued to it.
+    /// Whether anything is left of it: a value, or at least a marker that is glued to it.
     fn is_left(&mut self) -> bool {
         if self.kind != Kind::Plain || !self.value.is_empty() {
             return true;
@@ -45,12 +45,12 @@ impl Part<'_> {
     }
 }
 
-/// What a marker is that ordinary tokens spell.
+/// How to read a marker that ordinary tokens spell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Spelled {
-    /// Text like any other.
+    /// As ordinary text.
     Text,
-    /// A marker that has no place where it stands.
+    /// As a misplaced marker.
     Misplaced,
 }
 
@@ -73,11 +73,11 @@ fn until_spelled(text: &str) -> usize {
 #[derive(Debug, Default)]
 pub(super) struct Parts<'a> {
     pub(super) list: Vec<Part<'a>>,
-    /// The value that counts; empty if `<|channel|>` stands alone.
+    /// The value that counts; empty if `<|channel|>` has no value.
     pub(super) channel: Option<&'a str>,
-    /// Which of the header's words is its first channel, and what follows the value of that one.
+    /// The index of the header's first channel among its words, and what follows its value.
     first_channel: Option<(usize, &'a str)>,
-    /// Where the text ends that the next word is glued to, if it begins there.
+    /// The end of the last part's text. The next word is glued to it if it begins there.
     glue: Option<usize>,
 }
 
@@ -124,14 +124,14 @@ impl<'a> Parts<'a> {
         self.list.push(Part { kind, value, words: index..index + 1 });
     }
 
-    /// Adds a word to the part that it is glued to, which it leaves as it is.
+    /// Adds a word to the part that it is glued to, whose value does not change.
     fn extend(&mut self, index: usize) {
         if let Some(part) = self.list.last_mut() {
             part.words.end = index + 1;
         }
     }
 
-    /// A marker that has no place here.
+    /// A misplaced marker.
     fn misplaced(&mut self, index: usize, word: &Word) {
         if self.is_glued(word) {
             self.extend(index);
@@ -140,7 +140,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// The first channel. What stands behind its value touches the word before the marker.
+    /// The first channel. 0.0.8 joins what follows its value to the word before the marker.
     fn take_channel(&mut self, index: usize, word: &Word, text: &'a str) {
         let value = channel_value(text);
         let behind = &text[value.len()..];
@@ -166,7 +166,7 @@ impl<'a> Parts<'a> {
         self.glue = Some(word.text.end);
     }
 
-    /// Of several channels the last known one counts, else the first that has a value.
+    /// Of several channels the last known one counts, otherwise the first that has a value.
     fn settle_channel(&mut self, text: &'a str) {
         let value = channel_value(text);
         if CHANNELS.contains(&value) || self.channel.is_some_and(str::is_empty) {
@@ -174,7 +174,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// 0.0.8 takes white space of all kinds off both ends of the header.
+    /// 0.0.8 removes white space of all kinds from both ends of the header.
     fn trim(&mut self) {
         let is_word = |part: &Part<'_>| part.kind != Kind::Noise;
         while let Some(at) = self.list.iter().position(is_word) {
@@ -221,8 +221,8 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The channel that the text behind `<|channel|>` begins with. It ends at white space of any
-/// kind; at `<`, where 0.0.8 ends it, only behind a known one, so that `a<b` is a name.
+/// The channel at the beginning of the text after `<|channel|>`. It ends at white space of any kind.
+/// At `<`, where 0.0.8 ends it, it ends only after a known channel, so that `a<b` is a name.
 pub(super) fn channel_value(text: &str) -> &str {
     if text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'<') {
         return text;

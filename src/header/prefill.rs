@@ -1,4 +1,4 @@
-//! The beginning of a message that its author does not write: the caller does.
+//! The beginning of a message that the caller writes, and the model continues.
 
 use super::read::author_of;
 use super::write::written_recipient;
@@ -6,11 +6,10 @@ use super::{Header, check};
 use crate::chat::{HeaderFields, Role};
 use crate::error::Result;
 
-/// How the next message begins, whoever then goes on: on a channel, as a call of a tool, or with a
-/// text.
+/// How the next message begins: on a channel, as a call of a tool, or with a text.
 ///
-/// It is given twice: to the renderer, which writes it behind `<|start|>` and the role
-/// ([`Ending::Prefill`](crate::Ending::Prefill)), and to the parser of what the model writes behind it
+/// Give it to the renderer, which writes it after `<|start|>` and the role
+/// ([`Ending::Prefill`](crate::Ending::Prefill)), and to the parser of what the model writes after it
 /// ([`ParseConfig::with_prefill`](crate::ParseConfig::with_prefill)). Its header is complete: it ends
 /// with `<|message|>`. A prefill without a field or text writes nothing.
 ///
@@ -44,17 +43,17 @@ use crate::error::Result;
 pub struct Prefill {
     /// The message's channel.
     pub channel: Option<String>,
-    /// Its recipient: the tool that has to be called.
+    /// Its recipient: the tool that must be called.
     pub recipient: Option<String>,
     /// Its content type, `<|constrain|>json`.
     pub content_type: Option<String>,
-    /// The beginning of its content. It is encoded by itself, so the model goes on behind its last
-    /// token: a text that ends inside a word or with a blank is one that the model rarely saw.
+    /// The beginning of its content. It is encoded on its own, and the model continues after its last
+    /// token. Do not end it inside a word or with a space: the model rarely saw such tokens.
     pub text: Option<String>,
 }
 
 impl Prefill {
-    /// A prefill of nothing.
+    /// An empty prefill.
     pub fn new() -> Self {
         Self::default()
     }
@@ -93,13 +92,13 @@ impl Prefill {
         channel.is_none() && recipient.is_none() && content_type.is_none() && text.is_none()
     }
 
-    /// Refuses fields that could be read as another header: what is rendered has to be what the
-    /// parser goes on from.
+    /// Refuses fields that could be read as another header: the parser must continue exactly what is
+    /// rendered.
     pub(crate) fn check(&self) -> Result<()> {
         check(self.fields(Role::Assistant))
     }
 
-    /// The fields as those of a message of this role.
+    /// The fields, as of a message of this role.
     pub(crate) fn fields(&self, role: Role) -> HeaderFields<'_> {
         HeaderFields {
             role,
@@ -110,7 +109,7 @@ impl Prefill {
         }
     }
 
-    /// What the header says when it is read.
+    /// The header as it would be read.
     pub(crate) fn header(&self, role: Role) -> Header {
         Header {
             author: author_of(role.as_str()).unwrap_or(role.into()),

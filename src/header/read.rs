@@ -1,7 +1,7 @@
 //! Reading a header, strictly.
 //!
-//! Whatever 0.0.8 reads is read. Where it makes a marker a part of a field, the field ends before
-//! the marker.
+//! Every header that 0.0.8 reads is read. Where 0.0.8 makes a marker part of a field, the field ends
+//! before the marker here.
 
 use super::parts::{Part, Parts, Spelled, spells_marker, utf8};
 use super::tools::CONTENT_TYPES;
@@ -15,13 +15,13 @@ use crate::error::{ErrorKind, Result};
 pub(crate) enum Given {
     /// The header names its author.
     Nothing,
-    /// The caller knows the role of what follows; a word of the header may say it again.
+    /// The caller gave the role; a word of the header may repeat it.
     Role(Role),
-    /// The caller knew the role of an earlier header that could not be read. It goes for this
-    /// one, unless that names an author.
+    /// The caller gave the role of an earlier header that could not be read. It is used for this
+    /// header, unless this one names an author.
     Waiting(Role),
-    /// The caller knows the role of a header that begins with `<|start|>` all the same: it names
-    /// its author. If it names none that is known, the caller is right.
+    /// The caller gave a role, but the header begins with `<|start|>` and so names its author. The
+    /// given role is used if it names no author or an unknown one.
     Fallback(Role),
 }
 
@@ -36,11 +36,11 @@ pub(crate) fn read(words: &Words, given: Given) -> Result<Header> {
     if read.is_ok() || !spells_marker(words) {
         return read;
     }
-    // What is spelled says nothing, but must not be in the way where 0.0.8 took it for a marker.
+    // A spelled marker means nothing, but 0.0.8 may have read this header only by taking it for one.
     Reader::new(words, Spelled::Misplaced)?.read(given).or(read)
 }
 
-/// The role that a header names, which need not be complete.
+/// The role that a header names. The header may be incomplete.
 pub(crate) fn role(words: &Words) -> Option<Role> {
     let mut reader = Reader::new(words, Spelled::Misplaced).ok()?;
     Some(reader.take_role()?.role)
@@ -78,7 +78,7 @@ impl<'a> Reader<'a> {
         Err(ErrorKind::UnexpectedInHeader { text }.into())
     }
 
-    /// Where the first part is that is more than a marker without a place, if it is plain.
+    /// The index of the first part that is not a misplaced marker, if that part is plain.
     fn first_at(&self) -> Option<usize> {
         let at = self.parts.list.iter().position(|part| part.kind != Kind::Noise)?;
         (self.parts.list[at].kind == Kind::Plain).then_some(at)
@@ -95,7 +95,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The author where the caller knows the role.
+    /// The author if the caller gave the role.
     fn take_given(&mut self, role: Role) -> Author {
         if self.first() == role.as_str() {
             self.drop_first();
@@ -110,7 +110,7 @@ impl<'a> Reader<'a> {
         Some(author)
     }
 
-    /// The author where the header has to say it.
+    /// The author if the header must name it.
     fn take_author(&mut self) -> Result<Author> {
         if let Some(author) = self.take_role() {
             return Ok(author);
@@ -122,7 +122,7 @@ impl<'a> Reader<'a> {
         let has_channel = self.parts.channel.is_some();
         let is_tool = part.kind == Kind::Plain
             && (names_a_tool(name) || has_channel && !is_run_of_names(name));
-        // A word that begins with a marker counts for 0.0.8, as a spelled one does.
+        // 0.0.8 counts a word that begins with a marker, and one that begins with a spelled marker.
         let has_more = self.parts.list.len() > 1 || self.spelled == Spelled::Misplaced;
         if !has_more && !is_tool {
             let role = self.parts.shown(self.words, part);
@@ -130,13 +130,13 @@ impl<'a> Reader<'a> {
         }
         self.parts.list.remove(0);
         self.drop_second_role();
-        // A marker is not a name. Where there is none, the word of the role takes its place, so
-        // that the message can be rendered.
+        // A marker is not a name. A tool without a name is called `tool`, so that the message can be
+        // rendered.
         let name = if name.is_empty() { Role::Tool.as_str() } else { name };
         Ok(Author::new(Role::Tool, name))
     }
 
-    /// The author that the header names, else the given role; a word that names an unknown role
+    /// The author that the header names, otherwise the given role. A word that names an unknown role
     /// is left out.
     fn take_author_or(&mut self, role: Role) -> Author {
         if self.first().starts_with(TO) {
@@ -148,7 +148,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// 0.0.8 takes the bare role behind a tool's name for a second mention of it.
+    /// 0.0.8 reads the word `tool` after a tool's name as a repetition of its role.
     fn drop_second_role(&mut self) {
         let is_role = |part: &Part<'_>| {
             part.kind == Kind::Plain && part.is_whole() && part.value == Role::Tool.as_str()
@@ -158,11 +158,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The content type is the last word: behind `<|constrain|>`, or of more than one, or a
-    /// word that is one by itself.
+    /// The content type is the last word if it follows `<|constrain|>`, if there are several words, or
+    /// if it is a content type even alone (`json`).
     ///
-    /// To tell whether it is the only one, what begins with a marker without a place counts as a
-    /// word, as it does for 0.0.8. It is no field, and goes.
+    /// A misplaced marker is not a field and is dropped. But it counts as a word here, as in 0.0.8.
     fn take_content_type(&mut self) -> Result<Option<String>> {
         let list = &mut self.parts.list;
         let at = list.iter().rposition(|part| part.kind != Kind::Noise).unwrap_or_default();
@@ -187,15 +186,15 @@ impl<'a> Reader<'a> {
         Ok(Some(content_type))
     }
 
-    /// The last word that the content type leaves. A second `<|constrain|>` is none.
+    /// The last of the remaining words, unless it is a second `<|constrain|>`.
     fn take_recipient(&mut self) -> Option<String> {
         let last = self.parts.list.pop()?;
         (last.kind != Kind::Constrain).then(|| recipient_of(last.value).to_owned())
     }
 }
 
-/// Whether two words are a bare `<|constrain|>` and, behind white space, its word. The white space
-/// belongs to the content type, so that the guide's `<|constrain|> json` reads back as it was
+/// Whether two words are `<|constrain|>` without a value and, after white space, its value. The white
+/// space belongs to the content type, so that the guide's `<|constrain|> json` reads back as it was
 /// written.
 pub(super) fn is_spaced_pair(words: &Words, marker: &Word, word: &Word) -> bool {
     marker.kind == Kind::Constrain
@@ -205,10 +204,10 @@ pub(super) fn is_spaced_pair(words: &Words, marker: &Word, word: &Word) -> bool 
         && !words.bytes(word.text.clone()).starts_with(TO.as_bytes())
 }
 
-/// The author that a word names: a role, or a role and a name. A tool has no word of its own.
+/// The author that a word names: a role, or a role and a name. A tool is not written this way.
 pub(super) fn author_of(word: &str) -> Option<Author> {
     if let Ok(role) = Role::try_from(word) {
-        // The word in a tool's place is its name, even if that is `tool`.
+        // Where a tool's name is expected, the word is the name, even if it is `tool`.
         let name = (role == Role::Tool).then(|| word.to_owned());
         return Some(Author { role, name });
     }
@@ -219,16 +218,15 @@ pub(super) fn author_of(word: &str) -> Option<Author> {
     }
 }
 
-/// Whether a word by itself can only be a tool: one within a namespace, or one of the two
-/// that the model was trained with (guide, section "Built-in tools"). That `to=` makes one
-/// is 0.0.8's reading.
+/// Whether a word alone can only be a tool: one in a namespace, or one of the two that the model was
+/// trained with (guide, section "Built-in tools"). 0.0.8 also takes a word with `to=` for a tool.
 pub(super) fn names_a_tool(word: &str) -> bool {
     word.contains('.') || word == "python" || word == "browser" || word.starts_with(TO)
 }
 
-/// Whether a word is nothing but roles and channels, in any case of letters: `final`,
-/// `assistantassistant`, `Assistant`. Models write these where a role is due, and no tool is
-/// called so.
+/// Whether a word consists only of roles and channels, in upper or lower case: `final`,
+/// `assistantassistant`, `Assistant`. Models write these where a role should be, and no tool has such
+/// a name.
 pub(super) fn is_run_of_names(word: &str) -> bool {
     let names = || Role::ALL.iter().map(Role::as_str).chain(CHANNELS);
     let behind = |rest: &[u8], name: &str| {
@@ -236,14 +234,14 @@ pub(super) fn is_run_of_names(word: &str) -> bool {
         start.eq_ignore_ascii_case(name.as_bytes()).then_some(rest.len())
     };
     let mut rest = word.as_bytes();
-    // No name begins with another, so the one that fits is the one.
+    // No name is a prefix of another, so the first match is the only one.
     while let Some(left) = names().find_map(|name| behind(rest, name)) {
         rest = &rest[rest.len() - left..];
     }
     rest.is_empty()
 }
 
-/// Whether a word is a content type even where it stands alone. Any other is a recipient there.
+/// Whether a word is a content type even if it is the only word. Any other word is then the recipient.
 fn is_content_type(word: &str) -> bool {
     CONTENT_TYPES.contains(&word)
 }

@@ -1,4 +1,4 @@
-//! The recipients that a request offered, and how damaged spellings of them are recognised.
+//! The tools that a request offered, and how malformed spellings of their names are recognised.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,20 +15,20 @@ pub(super) const BUILT_IN: [&str; 2] = ["python", "browser"];
 /// The content types that models write without `<|constrain|>`.
 pub(super) const CONTENT_TYPES: [&str; 3] = ["json", "code", "text"];
 
-/// Known recipients. Looking one up costs in proportion to the word, however many there are.
+/// Known recipients. The cost of a look-up depends on the length of the word, not on their number.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tools {
     full: HashSet<String>,
-    /// In lower case, full names and the part behind their last dot -> the full name.
+    /// In lower case, full names and the part after their last dot -> the full name.
     by_spelling: HashMap<String, String>,
 }
 
 /// What a word says about the known recipients.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Lookup<'a> {
-    /// A known recipient as it is spelled, or a function within a known namespace.
+    /// A known recipient, spelled correctly, or a function in a known namespace.
     Exact,
-    /// A known recipient in another spelling, and what is glued behind it.
+    /// A known recipient in another spelling, and where text glued to its end begins.
     Respelled { name: &'a str, rest: usize },
     /// Nothing that was offered.
     Unknown,
@@ -55,7 +55,7 @@ impl Tools {
         } else if name.starts_with(TO) {
             "must not begin with to="
         } else if name.contains(|c: char| c.is_whitespace() || c.is_control()) {
-            "must not contain blanks or control characters"
+            "must not contain spaces or control characters"
         } else if name.contains("<|") {
             "must not spell a marker"
         } else {
@@ -100,8 +100,9 @@ impl Tools {
         }
     }
 
-    /// The known recipient that stands where another field is due. Words that are roles or
-    /// channels are those, whatever the tools are called.
+    /// The known recipient that stands where another field should be, and where text glued to its end
+    /// begins. A word that is a role or a channel is never a recipient here, even if a tool has
+    /// that name.
     pub(super) fn misplaced(&self, word: &str) -> Option<(String, usize)> {
         let is_name = CHANNELS.contains(&word) || Role::try_from(word).is_ok();
         match self.look_up(word) {
@@ -132,8 +133,8 @@ impl Tools {
     }
 }
 
-/// Whether a word by itself is a tool's name and no end of a sentence: a function within a
-/// namespace (`container.exec`), or a tool that the model was trained with.
+/// Whether a word alone is a tool's name and not the end of a sentence: a function in a namespace
+/// (`container.exec`), or a tool that the model was trained with.
 pub(super) fn is_tool_name(word: &str) -> bool {
     let is_part = |part: &str| {
         !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-')

@@ -4,20 +4,20 @@ use std::ops::Range;
 
 use crate::tokenizer::{Tokenizer, special};
 
-/// What a word is, as far as its first token tells.
+/// What kind of word it is, by its first token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Ordinary text.
     Plain,
-    /// The text directly behind `<|channel|>`, maybe empty.
+    /// The text directly after `<|channel|>`, which may be empty.
     Channel,
-    /// The text directly behind `<|constrain|>`, maybe empty.
+    /// The text directly after `<|constrain|>`, which may be empty.
     Constrain,
-    /// A token with no place in a header; the word is its name, U+FFFD for an unknown id.
+    /// A token that does not belong in a header; the word is its name, U+FFFD for an unknown id.
     Noise,
 }
 
-/// A word: where its text stands in the header's text, and in which tokens.
+/// A word: the position of its text in the header's text, and its tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word {
     pub(super) kind: Kind,
@@ -27,13 +27,13 @@ pub(super) struct Word {
     pub(super) tokens: Range<usize>,
 }
 
-/// The words of one header. Reused from header to header, with the memory that they took.
+/// The words of one header. The memory is reused for the next header.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Words {
     /// The text of the tokens without the markers.
     text: Vec<u8>,
     list: Vec<Word>,
-    /// Per token, where its text begins in `text`; one more entry for the end.
+    /// For each token, where its text begins in `text`; and one more entry for the end.
     starts: Vec<usize>,
 }
 
@@ -59,7 +59,7 @@ impl Words {
         self.starts.push(self.text.len());
     }
 
-    /// Begins the word of a marker, which the next text continues.
+    /// Begins a word, which the next text continues.
     fn begin(&mut self, kind: Kind, index: usize) -> bool {
         let at = self.text.len();
         self.list.push(Word { kind, text: at..at, tokens: index..index + 1 });
@@ -100,17 +100,17 @@ impl Words {
         &self.list
     }
 
-    /// The bytes of a stretch of the header's text.
+    /// The bytes of a range of the header's text.
     pub(super) fn bytes(&self, range: Range<usize>) -> &[u8] {
         &self.text[range]
     }
 
-    /// A stretch of the header's text, with U+FFFD for what is not UTF-8.
+    /// A range of the header's text, with U+FFFD for bytes that are not UTF-8.
     pub(super) fn lossy(&self, range: Range<usize>) -> String {
         String::from_utf8_lossy(self.bytes(range)).into_owned()
     }
 
-    /// Where a byte of a word's [lossy](Self::lossy) text stands in the header's text.
+    /// The offset in the header's text of a byte offset in a word's [lossy](Self::lossy) text.
     pub(super) fn offset_of(&self, word: &Word, lossy: usize) -> usize {
         let (mut offset, mut left) = (word.text.start, lossy);
         for chunk in self.bytes(word.text.clone()).utf8_chunks() {
@@ -129,7 +129,7 @@ impl Words {
         self.text.len()
     }
 
-    /// The first token that holds nothing but text from this byte offset on, and white space.
+    /// The first token whose text is from this byte offset on, apart from white space.
     pub(super) fn token_at(&self, offset: usize) -> usize {
         let token = self.starts.partition_point(|&start| start <= offset).saturating_sub(1);
         let before = self.bytes(self.starts[token]..offset);

@@ -23,19 +23,19 @@ pub enum HeaderStyle {
     RecipientInChannel,
 }
 
-/// What a header is written into.
+/// Takes what a header is written as.
 pub(crate) trait HeaderSink {
     /// One special token.
     fn special(&mut self, token: u32);
-    /// The word of a role.
+    /// The name of a role.
     fn role(&mut self, role: Role);
-    /// The word of a channel.
+    /// The name of a channel.
     fn channel(&mut self, channel: &str);
     /// A piece of text, encoded on its own, as ordinary text.
     fn text(&mut self, piece: &str);
 }
 
-/// The recipient that stands for everybody and is never written.
+/// The recipient that means everybody and is never written.
 const EVERYBODY: &str = "all";
 
 /// Writes a message's header from `<|start|>` to `<|message|>`.
@@ -54,7 +54,7 @@ pub(crate) fn write(
     Ok(())
 }
 
-/// Writes what stands behind a header's author, to `<|message|>`.
+/// Writes what follows a header's author, up to and including `<|message|>`.
 pub(crate) fn write_fields(
     header: HeaderFields<'_>,
     style: HeaderStyle,
@@ -80,12 +80,12 @@ pub(crate) fn write_fields(
     sink.special(special::MESSAGE);
 }
 
-/// The recipient that a header names, if any.
+/// The recipient that a header is written with, if any.
 pub(super) fn written_recipient(recipient: Option<&str>) -> Option<&str> {
     recipient.filter(|&name| name != EVERYBODY)
 }
 
-/// A tool's name stands in the place of its role; any other name follows its role.
+/// A tool's name replaces its role; any other name follows its role.
 fn write_author(header: HeaderFields<'_>, sink: &mut impl HeaderSink) -> Result<()> {
     match (header.role, header.name) {
         (Role::Tool, Some(name)) => sink.text(name),
@@ -105,8 +105,7 @@ fn write_recipient(recipient: Option<&str>, sink: &mut impl HeaderSink) {
     }
 }
 
-/// The marker that the content type may begin with is the one place where the format takes a
-/// special token from text.
+/// A content type may begin with the text of a marker. Nowhere else does text become a special token.
 fn write_content_type(content_type: &str, sink: &mut impl HeaderSink) {
     match content_type.strip_prefix(CONSTRAIN) {
         None => sink.text(&[" ", content_type].concat()),
@@ -118,7 +117,7 @@ fn write_content_type(content_type: &str, sink: &mut impl HeaderSink) {
     }
 }
 
-/// Refuses fields that a reader could take for another header.
+/// Refuses fields that could be read as another header.
 ///
 /// # Errors
 ///
@@ -139,7 +138,11 @@ pub(crate) fn check(header: HeaderFields<'_>) -> Result<()> {
     if let Some(channel) = channel {
         check_word("channel", channel)?;
         if channel_value(channel) != channel || is_glued_channel(channel) {
-            return unsafe_field("channel", channel, "it reads as a channel with text glued to it");
+            return unsafe_field(
+                "channel",
+                channel,
+                "it would be read as a channel with other text",
+            );
         }
     }
     if let Some(content_type) = content_type {
@@ -148,29 +151,32 @@ pub(crate) fn check(header: HeaderFields<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A single word beyond the author reads as the recipient, or as a guess, unless its marker tells
-/// otherwise.
+/// Without a marker, a single word after the author would be read as the recipient.
 fn check_content_type(content_type: &str, recipient: Option<&str>) -> Result<()> {
     let constrained = content_type.strip_prefix(CONSTRAIN);
     if constrained.is_none() && recipient.is_none() {
-        return unsafe_field("content_type", content_type, "without a recipient it reads as one");
+        return unsafe_field(
+            "content_type",
+            content_type,
+            "without a recipient it would be read as the recipient",
+        );
     }
-    // The guide's own example has one blank behind the marker.
+    // The guide's own example has one space after the marker.
     let word = constrained.map_or(content_type, |rest| rest.strip_prefix(' ').unwrap_or(rest));
     check_word("content_type", word)
 }
 
-/// A tool's name stands where a role does, so it must not be that of another author, with or without
-/// a name; `tool` itself is the tool of that name.
+/// A tool's name replaces the role, so it must not be read as a role, with or without a name. `tool`
+/// itself is a valid name.
 fn check_tool_name(name: &str, is_alone: bool) -> Result<()> {
     let role = name.split(':').next().unwrap_or(name);
     match Role::try_from(role) {
         Ok(Role::Tool) if role == name => return Ok(()),
         Ok(Role::Tool) | Err(_) if !is_run_of_names(name) => {}
-        _ => return unsafe_field("name", name, "must not read as a role or a channel"),
+        _ => return unsafe_field("name", name, "would be read as a role or a channel"),
     }
     if is_alone && !names_a_tool(name) {
-        return unsafe_field("name", name, "by itself it reads as an unknown role");
+        return unsafe_field("name", name, "alone it would be read as an unknown role");
     }
     Ok(())
 }

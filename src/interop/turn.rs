@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::{Dialect, ToolNames};
 use crate::chat::{Conversation, ResponseFormat, Role};
 use crate::error::Result;
-use crate::tokenizer::Rank;
+use crate::tokenizer::TokenId;
 use crate::{
     AnalysisPolicy, Ending, HarmonyEncoding, HeaderStyle, Prefill, RenderConfig, ToolSchemaStyle,
 };
@@ -62,7 +62,7 @@ impl Turn {
     ///
     /// A schema that cannot be rendered. What else can be wrong with a request, reading it has
     /// found.
-    pub fn prompt(&self, encoding: &HarmonyEncoding) -> Result<Vec<Rank>> {
+    pub fn prompt(&self, encoding: &HarmonyEncoding) -> Result<Vec<TokenId>> {
         let ending = match &self.prefill {
             Some(prefill) => Ending::Prefill(Role::Assistant, prefill),
             None => Ending::Completion(Role::Assistant),

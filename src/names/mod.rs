@@ -1,14 +1,13 @@
 //! Which names the format can carry: the words of a header, and of the calls that it announces.
 //!
-//! A header ends its words at white space and at markers, so a name with either would be read as
-//! something else than what was written; one with characters that nobody sees could pass for
-//! another name.
+//! Words in a header end at white space and at markers, so a name with either would not be read as
+//! it was written. A name with invisible characters could be mistaken for another.
 
 mod invisible;
 
 use invisible::INVISIBLE;
 
-/// What makes a header's word the recipient.
+/// The prefix that makes a word in a header the recipient.
 pub(crate) const TO: &str = "to=";
 
 /// Why a header cannot carry `name` as one word, or `None` if it can. Takes one pass over the name.
@@ -16,7 +15,7 @@ pub(crate) fn flaw(name: &str) -> Option<&'static str> {
     if name.is_empty() {
         Some("must not be empty")
     } else if name.contains(is_invisible) {
-        Some("must not contain blanks, control characters or other invisible characters")
+        Some("must not contain spaces, control characters or other invisible characters")
     } else if name.starts_with(TO) {
         Some("must not begin with to=")
     } else if name.contains("<|") || name.contains("|>") {
@@ -26,7 +25,7 @@ pub(crate) fn flaw(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether nobody sees `char`: blanks, control and format characters, and what fonts ignore.
+/// Whether `char` is invisible: spaces, control and format characters, and what fonts ignore.
 pub(crate) fn is_invisible(char: char) -> bool {
     if char.is_ascii() {
         return !char.is_ascii_graphic();

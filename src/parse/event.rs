@@ -7,15 +7,15 @@ use crate::repair::RepairKind;
 
 /// One thing that happened in the stream.
 ///
-/// The spans of the events, in order, cover every token fed, each exactly once; only a
-/// [`Repair`] with an index lies inside its message's spans and does not count.
+/// The spans of the events, in order, cover every token that was fed exactly once. A [`Repair`]
+/// with an index is the exception: it lies inside the spans of its message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
     /// A header is complete.
     #[non_exhaustive]
     MessageStart {
-        /// The header's tokens with `<|start|>` and `<|message|>`: first and past-last index.
+        /// The header's tokens, with `<|start|>` and `<|message|>`.
         span: Range<usize>,
         /// The index that the message has, or will have, among the parser's messages.
         index: usize,
@@ -28,10 +28,10 @@ pub enum Event {
         /// Its content type.
         content_type: Option<String>,
     },
-    /// Content arrived: whole characters, all that one call of `feed` gave to the message.
+    /// Content arrived: whole characters, everything that one call of `feed` added to the message.
     #[non_exhaustive]
     ContentDelta {
-        /// The tokens; the last may have begun a character that a later delta brings.
+        /// The tokens. The last may begin a character that a later delta completes.
         span: Range<usize>,
         /// The message's index.
         index: usize,
@@ -41,11 +41,11 @@ pub enum Event {
     /// A message is complete.
     #[non_exhaustive]
     MessageEnd {
-        /// The stop token, or an empty span where there is none.
+        /// The stop token, or an empty span if there is none.
         span: Range<usize>,
         /// The message's index.
         index: usize,
-        /// The token that ended the message; `None` where the stream or another message did.
+        /// The token that ended the message; `None` if the stream or another message ended it.
         stop_token: Option<u32>,
     },
     /// Lenient parsing repaired something.
@@ -53,7 +53,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// The tokens that the event tells of: first and past-last index into the tokens fed.
+    /// The tokens of the event, as indices into the tokens that were fed.
     pub fn span(&self) -> Range<usize> {
         match self {
             Self::MessageStart { span, .. }
@@ -63,7 +63,7 @@ impl Event {
         }
     }
 
-    /// The index of the event's message; `None` for a repair outside of any.
+    /// The index of the event's message; `None` for a repair outside of messages.
     pub fn index(&self) -> Option<usize> {
         match self {
             Self::MessageStart { index, .. }
@@ -80,10 +80,10 @@ impl Event {
 pub struct Repair {
     /// What was wrong.
     pub kind: RepairKind,
-    /// The tokens concerned: first and past-last index into the tokens fed.
+    /// The tokens that were repaired, as indices into the tokens that were fed.
     pub span: Range<usize>,
-    /// The index of the message that the repair belongs to; `None` outside of any.
+    /// The index of the message that the repair belongs to; `None` outside of messages.
     pub index: Option<usize>,
-    /// The text of the span, special tokens by their names, U+FFFD for unknown ids.
+    /// The text of the span, with the names of special tokens, and U+FFFD for unknown ids.
     pub text: String,
 }

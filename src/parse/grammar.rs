@@ -1,4 +1,4 @@
-//! The grammar: one function for each state, and what they do.
+//! The grammar: one function for each state, and the steps that they share.
 
 use std::ops::Range;
 
@@ -34,10 +34,10 @@ impl StreamableParser {
 
     /// In a header: its tokens are gathered until `<|message|>`.
     ///
-    /// A stop token raises nothing here, nor does any other marker out of its place: 0.0.8 raised
-    /// no sooner than at `<|message|>`, and those who skip errors tell from the one at the end of
-    /// the tokens that the message was never read. A `<|start|>` does, since 0.0.8 lost the next
-    /// message to it, and an id that does not exist.
+    /// Neither a stop token nor a misplaced marker is an error here: 0.0.8 raised at `<|message|>` at
+    /// the earliest, and servers that skip errors rely on the error at the end of the tokens, which
+    /// says that the message was never read. `<|start|>` is an error, since 0.0.8 lost the next
+    /// message there, and so is an id that does not exist.
     pub(super) fn on_header(&mut self, token: u32, index: usize) -> Result<()> {
         let State::Header(header) = &mut self.state else { return Ok(()) };
         if header.begin == Begin::Stray {
@@ -48,7 +48,7 @@ impl StreamableParser {
         match token {
             special::MESSAGE => self.end_header(index),
             special::START if header.begin == Begin::Given && header.from == index => {
-                // A whole message although its role was given: the header names its own.
+                // The tokens begin with `<|start|>` although a role was given: the header names its own.
                 header.begin = Begin::Start;
                 if !self.strict {
                     self.given_role = None;
@@ -69,8 +69,8 @@ impl StreamableParser {
         }
     }
 
-    /// `<|start|>` inside a header, which is given up. If the next one names no author, it is the
-    /// same one's: 0.0.8 read both as one header.
+    /// `<|start|>` inside a header: the header is abandoned and a new one begins. If the new one names
+    /// no author, it has the author of the first: 0.0.8 read both as one header.
     fn start_over(&mut self, index: usize) -> Result<()> {
         let next = State::Header(HeaderState::new(index, Begin::StartOver));
         let State::Header(header) = std::mem::replace(&mut self.state, next) else { return Ok(()) };
@@ -104,7 +104,7 @@ impl StreamableParser {
         Ok(())
     }
 
-    /// What is known of the author of a header.
+    /// What is known about the author of a header.
     fn given(&self, header: &HeaderState) -> Given {
         match (self.given_role, header.begin) {
             (None, _) => header.broken_off.map_or(Given::Nothing, Given::Fallback),
@@ -135,7 +135,7 @@ impl StreamableParser {
         }));
     }
 
-    /// The state, which `<|start|>` is due in unless another one is set.
+    /// Takes the state and leaves [`State::Start`].
     pub(super) fn take_state(&mut self) -> State {
         std::mem::replace(&mut self.state, State::Start)
     }
@@ -154,12 +154,12 @@ impl StreamableParser {
         if self.push_content(token) || !self.strict {
             return Ok(());
         }
-        // What was said before the unknown id is kept; nothing after it can be placed.
+        // The text before the unknown id is kept. What follows it belongs to no message.
         self.close(index, None);
         Err(Error::at(ErrorKind::InvalidToken { token }, index))
     }
 
-    /// Appends a token's text to the content; `false` for an id that has none.
+    /// Appends a token's text to the content; `false` for an id without text.
     #[inline]
     pub(super) fn push_content(&mut self, token: u32) -> bool {
         let State::Content(open) = &mut self.state else { return false };
@@ -222,7 +222,7 @@ impl StreamableParser {
         self.messages.push(message);
     }
 
-    /// The text of a span: special tokens by their names, U+FFFD for what has no text.
+    /// The text of a span, with the names of special tokens, and U+FFFD for unknown ids.
     pub(super) fn text_of(&self, span: Range<usize>) -> String {
         let mut bytes = Vec::new();
         for &token in &self.tokens[span] {

@@ -8,8 +8,8 @@
 //! stop     = <|end|> | <|return|> | <|call|>
 //! ```
 //!
-//! Strict parsing raises where the tokens leave the grammar and goes on at the next
-//! `<|start|>`. Lenient parsing never raises and loses nothing (docs/parsing.md).
+//! Strict parsing returns an error where the tokens leave the grammar, and continues at the next
+//! `<|start|>`. Lenient parsing returns no error and loses nothing (docs/parsing.md).
 
 mod event;
 mod grammar;

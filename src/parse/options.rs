@@ -5,7 +5,7 @@ use crate::header::Prefill;
 /// How to parse, as `openai-harmony` 0.0.8 has it. [`ParseConfig`] has the newer options too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ParseOptions {
-    /// Whether damage raises, the default, or is repaired and reported.
+    /// Whether malformed tokens are an error, the default, or are repaired and reported.
     pub strict: bool,
 }
 
@@ -29,12 +29,13 @@ impl Default for ParseOptions {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ParseConfig {
-    /// Whether damage raises, the default, or is repaired and reported.
+    /// Whether malformed tokens are an error, the default, or are repaired and reported.
     pub strict: bool,
-    /// The recipients that the model was offered, by full or short names (`functions.bash`, `bash`,
-    /// `python`). Lenient parsing uses them to tell calls from words; strict parsing needs none.
+    /// The tools that the model was offered, by full or short names (`functions.bash`, `bash`,
+    /// `python`). Lenient parsing uses them to recognise calls; strict parsing does not use them.
     pub tools: Vec<String>,
-    /// What the prompt holds of the first message beyond its role. The parser begins inside it.
+    /// The part of the first message, beyond its role, that is in the prompt. The parser begins
+    /// after it.
     pub prefill: Option<Prefill>,
 }
 
@@ -45,24 +46,24 @@ impl Default for ParseConfig {
 }
 
 impl ParseConfig {
-    /// Damage raises.
+    /// Malformed tokens are an error.
     pub fn strict() -> Self {
         ParseOptions { strict: true }.into()
     }
 
-    /// Damage is repaired and reported.
+    /// Malformed tokens are repaired and reported.
     pub fn lenient() -> Self {
         ParseOptions { strict: false }.into()
     }
 
-    /// Replaces the recipients that the model was offered.
+    /// Replaces the tools that the model was offered.
     #[must_use]
     pub fn with_tools(mut self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.tools = tools.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Sets what the prompt holds of the first message beyond its role.
+    /// Sets the part of the first message, beyond its role, that is in the prompt.
     #[must_use]
     pub fn with_prefill(mut self, prefill: Prefill) -> Self {
         self.prefill = Some(prefill);

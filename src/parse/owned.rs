@@ -1,15 +1,15 @@
-//! What the parser knows, in the types of 0.0.8: owned, and results where 0.0.8 could fail.
+//! The parser's accessors in the types of 0.0.8: owned, and results where 0.0.8 could fail.
 
 use super::stream::StreamableParser;
 use crate::error::Result;
 
-/// 0.0.8's accessors, which copy what they return. The ones that borrow are shorter by a word.
+/// 0.0.8's accessors, which copy what they return. Those that borrow have shorter names.
 impl StreamableParser {
     /// A copy of [`Self::content`].
     ///
     /// # Errors
     ///
-    /// None; 0.0.8 raised in the midst of a character.
+    /// None; 0.0.8 failed in the middle of a character.
     pub fn current_content(&self) -> Result<String> {
         Ok(self.content().to_owned())
     }
@@ -42,9 +42,9 @@ impl StreamableParser {
     ///
     /// # Errors
     ///
-    /// None: the state is made of texts and numbers.
+    /// None: the state consists of texts and numbers.
     pub fn state_json(&self) -> Result<String> {
-        // Numbers and texts under names that are texts: there is nothing that JSON cannot hold.
+        // Numbers and texts only: writing them as JSON cannot fail.
         Ok(serde_json::to_string(&self.state_data()).unwrap_or_default())
     }
 }

@@ -1,4 +1,4 @@
-//! A stream whose first message has begun in the prompt.
+//! A stream whose first message began in the prompt.
 
 use super::state::State;
 use super::stream::StreamableParser;
@@ -7,9 +7,9 @@ use crate::chat::Role;
 
 impl StreamableParser {
     /// Begins inside the content of a prefilled message, as if the tokens of its header and text had
-    /// been fed, but for their indices: none of them is a token of this stream.
+    /// been fed. They do not count as tokens of this stream.
     ///
-    /// The events report them first, the text apart from any other, with empty spans.
+    /// The first events report the header and the text, with empty spans.
     pub(super) fn begin_prefilled(&mut self, role: Role) {
         let Some(prefill) = &self.prefill else { return };
         let header = prefill.header(role);

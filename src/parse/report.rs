@@ -23,7 +23,7 @@ impl StreamableParser {
         }
     }
 
-    /// Tells of the content that no event has told of, in tokens before `end`.
+    /// Reports the content that no event has reported yet, in tokens before `end`.
     pub(super) fn report_content(&mut self, end: usize) {
         let State::Content(open) = &mut self.state else { return };
         let end = open.held_from.unwrap_or(end);
@@ -38,8 +38,8 @@ impl StreamableParser {
         }
     }
 
-    /// The last tokens of a message that brought no text: the first bytes of a character whose
-    /// others never came.
+    /// Reports the last tokens of a message if they brought no text: the first bytes of a character
+    /// whose other bytes never came.
     pub(super) fn cover_cut_character(&mut self, end: usize) {
         let State::Content(open) = &mut self.state else { return };
         if self.recording && open.uncovered < end {

@@ -1,15 +1,15 @@
-//! The spans of messages from what the parser reports.
+//! The spans of messages from the events of a parser.
 
 use super::event::Event;
 use crate::span::MessageSpan;
 
 impl MessageSpan {
-    /// The spans of the messages that a stream's events report: the same that rendering gave for the
-    /// same tokens, but that messages are counted as they are parsed.
+    /// The spans of the messages in a stream's events. For rendered tokens they equal the spans of
+    /// the rendering, except that a message's index is its index among the parsed messages.
     ///
-    /// `events` are all those of a stream, from its first to those of
-    /// [`finish`](crate::StreamableParser::finish). A message that has not ended has no index and is the
-    /// last. Linear in the events.
+    /// `events` are all events of a stream, from the first to those of
+    /// [`finish`](crate::StreamableParser::finish). A message that has not ended is the last and has no
+    /// index. Linear in the number of events.
     ///
     /// ```
     /// use openai_harmony::chat::Role;

@@ -1,4 +1,4 @@
-//! The states of the machine, and what callers see of them.
+//! The states of the state machine, and what callers see of them.
 
 use serde::Serialize;
 
@@ -8,7 +8,7 @@ use crate::chat::{Author, Message, Role};
 /// Where in the grammar the parser is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum StreamState {
-    /// Between messages: `<|start|>` is due.
+    /// Between messages: `<|start|>` is expected.
     ExpectStart,
     /// In a header.
     Header,
@@ -52,11 +52,11 @@ pub struct HeaderData<'a> {
     pub content_type: Option<&'a str>,
 }
 
-/// How many tokens of text are held back that may be a header: between messages, behind a header's
-/// fields, and behind a `<|channel|>` inside content. A header is rarely longer than ten.
+/// How many tokens of text that may be a header are held back: between messages, after a header's
+/// fields, and after a `<|channel|>` inside content. A header rarely has more than ten tokens.
 pub(super) const HELD_AT_MOST: usize = 32;
 
-/// The states of the machine.
+/// The states of the state machine.
 #[derive(Debug, Clone)]
 pub(super) enum State {
     Start,
@@ -65,51 +65,51 @@ pub(super) enum State {
     Finished,
 }
 
-/// A header under way.
+/// An incomplete header.
 #[derive(Debug, Clone)]
 pub(super) struct HeaderState {
     /// Its first token: `<|start|>` if it began with one.
     pub(super) from: usize,
     pub(super) begin: Begin,
-    /// At how many tokens lenient parsing looks whether this still is a header.
-    pub(super) next_look: usize,
+    /// At how many tokens lenient parsing checks whether this can still be a header.
+    pub(super) next_check: usize,
     /// The index of the first id that does not exist: the header cannot be read. Only in strict
     /// parsing.
     pub(super) unknown: Option<usize>,
-    /// The role of the header that this one broke off. Only in strict parsing.
+    /// The role of the header inside which this one began. Only in strict parsing.
     pub(super) broken_off: Option<Role>,
 }
 
 /// How a header began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Begin {
-    /// Behind a role that the caller gave.
+    /// After a role that the caller gave.
     Given,
     /// With `<|start|>`.
     Start,
-    /// With `<|start|>` inside another header, which was given up; only in strict parsing.
+    /// With `<|start|>` inside another header, which was abandoned; only in strict parsing.
     StartOver,
     /// Between messages without `<|start|>`: the assistant's; only in lenient parsing.
     Unmarked,
     /// Inside the content of another message: the assistant's; only in lenient parsing.
     InContent,
-    /// Between messages, with text that may be a header's or a whole message; only in lenient
+    /// Between messages, with text that may be a header or a whole message; only in lenient
     /// parsing.
     Stray,
 }
 
 impl HeaderState {
     pub(super) fn new(from: usize, begin: Begin) -> Self {
-        let next_look = HELD_AT_MOST + 1;
-        Self { from, begin, next_look, unknown: None, broken_off: None }
+        let next_check = HELD_AT_MOST + 1;
+        Self { from, begin, next_check, unknown: None, broken_off: None }
     }
 
-    /// Whether a role in the header counts for more than a given one.
+    /// Whether a role in the header overrides a given one.
     pub(super) fn names_author(&self) -> bool {
         self.begin != Begin::Given
     }
 
-    /// The role of a header that may name none.
+    /// The role of a header that need not name one.
     pub(super) fn implied_role(&self) -> Option<Role> {
         matches!(self.begin, Begin::Unmarked | Begin::InContent | Begin::Stray)
             .then_some(Role::Assistant)
@@ -121,20 +121,20 @@ impl HeaderState {
     }
 }
 
-/// A message under way.
+/// A message whose content is incomplete.
 #[derive(Debug, Clone)]
 pub(super) struct Open {
-    /// What its header says; the content is put in at its end.
+    /// The fields of its header; its content is added at its end.
     pub(super) message: Message,
     pub(super) text: String,
     pub(super) decoder: Utf8Decoder,
     /// The content's first token.
     pub(super) from: usize,
-    /// How many bytes of the text the events have told of.
+    /// How many bytes of the text are in events.
     pub(super) reported: usize,
     /// The first token that no event covers.
     pub(super) uncovered: usize,
-    /// Where a `<|channel|>` stands that may begin the next header; only in lenient parsing.
+    /// The index of a `<|channel|>` that may begin the next header; only in lenient parsing.
     pub(super) held_from: Option<usize>,
     /// Whether no `<|message|>` began the content; only in lenient parsing.
     pub(super) headerless: bool,

@@ -1,4 +1,4 @@
-//! The incremental parser: how tokens come in, and what it knows.
+//! The incremental parser: how it takes tokens, and its accessors.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use crate::tokenizer::Tokenizer;
 
 /// Parses tokens to messages while they arrive.
 ///
-/// Each call costs in proportion to the tokens it is given, however long the stream is, and
-/// each accessor in proportion to what it returns.
+/// The cost of a call depends only on the tokens that it is given, not on the length of the stream,
+/// and the cost of an accessor only on what it returns.
 ///
 /// ```
 /// use openai_harmony::chat::Role;
@@ -35,11 +35,11 @@ use crate::tokenizer::Tokenizer;
 pub struct StreamableParser {
     pub(super) tokenizer: Tokenizer,
     pub(super) strict: bool,
-    /// The recipients that were offered; lenient parsing knows them in any spelling.
+    /// The tools that were offered; lenient parsing recognises them in any spelling.
     pub(super) tools: Arc<Tools>,
     /// The role that the parser was made with.
     first_role: Option<Role>,
-    /// What the prompt holds of the first message beyond its role.
+    /// The part of the first message, beyond its role, that is in the prompt.
     pub(super) prefill: Option<Prefill>,
     /// The role of the next header, where the caller knows it.
     pub(super) given_role: Option<Role>,
@@ -53,17 +53,17 @@ pub struct StreamableParser {
     pub(super) events: Vec<Event>,
     /// Whether events are recorded: in `feed` and `finish`.
     pub(super) recording: bool,
-    /// Whether tokens were processed since the last `feed`, which no event tells of.
+    /// Whether tokens were processed since the last `feed`; no event reports them.
     unreported: bool,
 }
 
 impl StreamableParser {
-    /// A strict parser. `role` is the author's role of the first message, where its tokens
-    /// begin behind it, as a completion's do.
+    /// A strict parser. `role` is the role of the first message's author if the tokens begin after
+    /// it, as those of a completion do.
     ///
     /// # Errors
     ///
-    /// None today; the type leaves room for encodings that cannot be parsed.
+    /// None today; a later encoding may have some.
     pub fn new(encoding: impl Into<Tokenizer>, role: Option<Role>) -> Result<Self> {
         Self::new_with_options(encoding, role, ParseOptions::default())
     }
@@ -131,8 +131,8 @@ impl StreamableParser {
         }
     }
 
-    /// Makes the parser as good as new, keeping its memory: for `role`, or for the role that
-    /// it was made with. The options stay, and so does a prefill.
+    /// Resets the parser to its beginning and keeps its memory: for `role`, or for the role that
+    /// it was made with. The options and the prefill stay.
     pub fn reset(&mut self, role: Option<Role>) {
         self.tokens.clear();
         self.messages.clear();
@@ -147,8 +147,8 @@ impl StreamableParser {
     ///
     /// # Errors
     ///
-    /// Where the token cannot stand; lenient parsing raises only after [`Self::finish`]. The
-    /// parser keeps its messages and goes on at the next `<|start|>`.
+    /// If the token is not allowed there; in lenient parsing only after [`Self::finish`]. The parser
+    /// keeps its messages and continues at the next `<|start|>`.
     #[inline]
     pub fn process(&mut self, token: u32) -> Result<&mut Self> {
         self.unreported = true;
@@ -160,8 +160,8 @@ impl StreamableParser {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::UnexpectedEos`] inside a header, unless it is `<|start|>` and a role: so a
-    /// prompt ends. Lenient parsing never raises.
+    /// [`ErrorKind::UnexpectedEos`] inside a header, unless the header is `<|start|>` and a role, as at
+    /// a prompt's end. None in lenient parsing.
     pub fn process_eos(&mut self) -> Result<&mut Self> {
         self.delta = Delta::None;
         let end = self.tokens.len();
@@ -186,13 +186,13 @@ impl StreamableParser {
         header.begin == Begin::Start && is_role(&self.tokens[header.body()..])
     }
 
-    /// Parses tokens and returns what happened, preceded by events that an error kept back.
+    /// Parses tokens and returns what happened, after any events that an earlier error held back.
     ///
     /// # Errors
     ///
-    /// As [`Self::process`], at the first token that cannot stand, whose index the error names;
-    /// the tokens after it are not consumed. The events before it are kept: the next call
-    /// returns them first, `feed(&[])` returns them now.
+    /// As [`Self::process`], at the first token that is not allowed, whose index the error has. The
+    /// tokens after it are not consumed. The events before it are kept: the next call returns them
+    /// first, and `feed(&[])` returns them now.
     ///
     /// ```
     /// # use openai_harmony::chat::Role;
@@ -210,7 +210,7 @@ impl StreamableParser {
         self.record(|parser| parser.advance(tokens))
     }
 
-    /// Ends the stream and returns what is left to tell. No token can follow.
+    /// Ends the stream and returns the remaining events. No token can follow.
     ///
     /// # Errors
     ///
@@ -234,7 +234,7 @@ impl StreamableParser {
             && let State::Content(open) = &mut self.state
         {
             open.reported = open.text.len();
-            // Tokens that are held back are still to be told of.
+            // Tokens that are held back still need an event.
             open.uncovered = open.held_from.unwrap_or(self.tokens.len());
         }
         self.recording = true;
@@ -244,7 +244,7 @@ impl StreamableParser {
         result.map(|()| std::mem::take(&mut self.events))
     }
 
-    /// A prompt's last header begins a message that the prompt does not hold.
+    /// The header at a prompt's end begins a message that the prompt does not contain.
     fn report_prompt_end(&mut self, header: &HeaderState) {
         self.words.split(self.tokenizer, &self.tokens[header.body()..]);
         if let Ok(read) = header::read(&self.words, Given::Nothing) {
@@ -254,11 +254,11 @@ impl StreamableParser {
 
     /// Parses tokens, recording events only if that is on.
     ///
-    /// Runs of content, which most tokens are, are decoded as one, which halves the instructions
-    /// that a conversation of 102 messages takes (callgrind).
+    /// Most tokens are content. Runs of content are decoded at once, which halves the instructions
+    /// for a conversation of 102 messages (callgrind).
     pub(crate) fn advance(&mut self, mut tokens: &[u32]) -> Result<()> {
         while let [token, rest @ ..] = tokens {
-            // The last one by itself: it decides the delta.
+            // The last token alone: it decides the delta.
             let run = self.content_run(tokens).saturating_sub(1);
             if run > 0 {
                 self.push_run(&tokens[..run]);
@@ -286,7 +286,7 @@ impl StreamableParser {
     }
 }
 
-/// What the parser knows.
+/// Accessors.
 impl StreamableParser {
     /// The complete messages.
     pub fn messages(&self) -> &[Message] {
@@ -298,12 +298,12 @@ impl StreamableParser {
         self.messages
     }
 
-    /// All tokens fed, those that raised too.
+    /// All tokens that were fed, including those that caused errors.
     pub fn tokens(&self) -> &[u32] {
         &self.tokens
     }
 
-    /// All that lenient parsing repaired, in the order in which it was reported.
+    /// All repairs of lenient parsing, in the order in which they were reported.
     pub fn repairs(&self) -> &[Repair] {
         &self.repairs
     }
@@ -350,8 +350,8 @@ impl StreamableParser {
         self.open_message().map_or("", |open| &open.text)
     }
 
-    /// The header of the open message. Where a token both adds text to a message and completes it,
-    /// that message's, so that who passes the text on knows where it belongs.
+    /// The header of the open message. If the last token added text to a message and completed it,
+    /// the header of that message, so that the caller knows where the text belongs.
     fn header(&self) -> Option<HeaderFields<'_>> {
         if matches!(self.delta, Delta::Complete(_)) {
             return self.messages.last().map(Message::header_fields);
@@ -379,8 +379,8 @@ impl StreamableParser {
         self.header()?.content_type
     }
 
-    /// What the last token added to the content: whole characters, or nothing. All deltas of a
-    /// message joined are its content.
+    /// What the last token added to the content: whole characters, or nothing. The deltas of a
+    /// message, joined, are its content.
     pub fn delta(&self) -> Option<&str> {
         match self.delta {
             Delta::None => None,

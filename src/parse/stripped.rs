@@ -1,8 +1,8 @@
-//! Text from which an engine dropped the special tokens: `analysisI must add.assistantfinal4`.
+//! Text from which an engine removed the special tokens: `analysisI must add.assistantfinal4`.
 //!
-//! Engines that decode without special tokens glue headers and contents together, and nothing
-//! says where one ends. What stays is recognisable all the same: a role in front of a channel, a
-//! channel in front of `to=`. So this is a guess, good for text that cannot be had in tokens.
+//! Engines that decode without special tokens join headers and contents, and nothing says where
+//! one ends. Still, a role before a channel, or a channel before `to=`, shows a header. So the result
+//! is a guess, for text whose tokens are lost.
 
 use crate::chat::{ANALYSIS, Author, CHANNELS, FINAL, Message, Role};
 use crate::header::{Header, TO};
@@ -20,7 +20,7 @@ pub(crate) fn read(text: &str) -> Vec<Message> {
     let first = found.first().map_or(text.len(), |header| header.from);
     let mut messages = Vec::with_capacity(found.len() + 1);
     if !text[..first].trim().is_empty() {
-        // Text in front of another message is a thought whose header the prompt had.
+        // Text before another message is a thought whose header was in the prompt.
         let channel = if found.is_empty() { FINAL } else { ANALYSIS };
         let message = Message::from_role_and_content(Role::Assistant, &text[..first]);
         messages.push(message.with_channel(channel));
@@ -34,7 +34,7 @@ pub(crate) fn read(text: &str) -> Vec<Message> {
     messages
 }
 
-/// A header in a text, and where it stands in it: byte offsets.
+/// A header in a text, and its byte offsets there.
 struct Found {
     fields: Header,
     from: usize,
@@ -76,8 +76,8 @@ fn header_at(text: &str, from: usize) -> Option<Found> {
     is_certain.then(|| Found { fields, from, to: text.len() - content.len() })
 }
 
-/// At the beginning of the text a channel or a recipient suffices. A sentence may begin with a
-/// channel's name too, but not in front of other messages.
+/// At the beginning of the text a channel or a recipient is enough. A sentence may begin with a
+/// channel's name too, but not before other messages.
 fn first_header(text: &str, next: Option<&Found>) -> Option<Found> {
     if next.is_some_and(|next| next.from == 0) {
         return None;
@@ -97,7 +97,7 @@ fn fields(text: &str) -> Option<(Header, &str)> {
     let mut recipient = take_recipient(&mut rest);
     let mut channel = None;
     if let Some(name) = &mut recipient {
-        // `to=functions.fcommentary`: the channel is glued to the name.
+        // `to=functions.fcommentary`: the channel is joined to the name.
         let glued = CHANNELS.into_iter().find(|channel| name.ends_with(channel));
         name.truncate(name.len() - glued.map_or(0, str::len));
         channel = glued;
@@ -132,7 +132,7 @@ fn take_recipient(text: &mut &str) -> Option<String> {
     Some(name[..end].to_owned())
 }
 
-/// `json` of ` json{"a":1}`; without a recipient only in front of a value.
+/// `json` of ` json{"a":1}`; without a recipient only before a value.
 fn take_content_type(text: &mut &str, is_call: bool) -> Option<String> {
     let word = text.strip_prefix(' ')?;
     let (content_type, rest) =

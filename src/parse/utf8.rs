@@ -8,7 +8,7 @@ pub(super) struct Utf8Decoder {
 }
 
 impl Utf8Decoder {
-    /// Appends the text that these bytes complete. What can never become UTF-8 is replaced by
+    /// Appends the text that these bytes complete. Bytes that cannot become UTF-8 are replaced by
     /// U+FFFD, one for each maximal subpart, as the Unicode standard recommends (section 3.9,
     /// "U+FFFD Substitution of Maximal Subparts").
     pub(super) fn push(&mut self, mut bytes: &[u8], text: &mut String) {
@@ -23,7 +23,7 @@ impl Utf8Decoder {
                     continue;
                 }
                 Err(_) => {
-                    // The byte does not continue the character: it is looked at anew.
+                    // The byte does not continue the character: it is read again as a first byte.
                     self.finish(text);
                     break;
                 }
@@ -59,7 +59,7 @@ impl Utf8Decoder {
         }
     }
 
-    /// Ends the text: a character that was cut off becomes one U+FFFD. Says whether one was.
+    /// Ends the text: a character that was cut off becomes one U+FFFD. Returns whether there was one.
     pub(super) fn finish(&mut self, text: &mut String) -> bool {
         let is_cut = self.length > 0;
         if is_cut {
@@ -71,7 +71,7 @@ impl Utf8Decoder {
 }
 
 impl Utf8Decoder {
-    /// Forgets a character whose end has not arrived, and says how many bytes of it had.
+    /// Drops a character whose end has not arrived, and returns how many bytes of it had arrived.
     pub(super) fn drop_pending(&mut self) -> usize {
         std::mem::take(&mut self.length)
     }

@@ -36,7 +36,7 @@ impl Argument<'_> {
         boolean(&strict).map_err(|invalid| invalid.inside("strict").raised(strict.py()))
     }
 
-    /// What becomes of bytes that are no UTF-8; by default they are replaced.
+    /// What to do with bytes that are not UTF-8; by default they are replaced.
     pub(super) fn errors(self) -> PyResult<String> {
         match &self.0 {
             None => Ok("replace".to_owned()),

@@ -21,7 +21,7 @@ use crate::{HarmonyEncoding, HarmonyEncodingName, Result, load_harmony_encoding}
 /// costs a tenth of that, and more where other threads want it.
 const MUCH_TEXT: usize = 2_000;
 
-/// The same in tokens to parse, and to decode where they are no list.
+/// The same in tokens to parse, and to decode if they are not a list.
 pub(super) const MANY_TOKENS: usize = 500;
 
 /// A handle on the encoding of a name.
@@ -161,7 +161,7 @@ impl PyHarmonyEncoding {
         })
     }
 
-    /// The text that tokens stand for. `errors` says what becomes of bytes that are no UTF-8, as
+    /// The text that tokens stand for. `errors` says what to do with bytes that are not UTF-8, as
     /// in `bytes.decode`. `HarmonyError` for an id that does not exist.
     #[pyo3(
         signature = (tokens, errors = LEFT_OUT),
@@ -176,7 +176,7 @@ impl PyHarmonyEncoding {
         decoded(tokens.py(), &self.bytes_of(tokens)?, &errors)
     }
 
-    /// The text that tokens stand for; `HarmonyError` if their bytes are no UTF-8.
+    /// The text that tokens stand for; `HarmonyError` if their bytes are not UTF-8.
     fn decode_utf8(&self, tokens: &Bound<'_, PyAny>) -> PyResult<String> {
         let tokenizer = self.tokenizer();
         on_ids(tokens, |ids| tokenizer.decode_utf8(ids))

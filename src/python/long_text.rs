@@ -23,7 +23,7 @@ pub(super) fn is_long(string: &Bound<'_, PyString>) -> PyResult<bool> {
 }
 
 /// The tokens of a string, by an `encode` that gives a text's tokens. Parts end where `chunk_end` says;
-/// where there is no such place, as within a word of any length, they grow.
+/// if there is no such place, as in a very long word, the parts grow.
 ///
 /// What a signal handler raises is passed on.
 pub(super) fn encode<'py>(

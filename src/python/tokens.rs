@@ -104,7 +104,7 @@ fn all<'py>(items: impl Iterator<Item = PyResult<Bound<'py, PyAny>>>) -> PyResul
     Ok(ids)
 }
 
-/// What to raise for an object that is no id.
+/// What to raise for an object that is not an id.
 fn not_an_id(object: &Bound<'_, PyAny>, place: &str) -> PyErr {
     let shown = object.repr().map_or_else(|_| "?".to_owned(), |repr| brief(repr.to_string()));
     // What Python takes for an int is one, with a value that an id cannot have.
@@ -116,7 +116,7 @@ fn not_an_id(object: &Bound<'_, PyAny>, place: &str) -> PyErr {
 }
 
 fn out_of_range(place: &str, value: &str) -> PyErr {
-    PyValueError::new_err(format!("{place}: {value} is no token id"))
+    PyValueError::new_err(format!("{place}: {value} is not a token id"))
 }
 
 /// The ids of an array of integers, `NumPy`'s or the standard library's, without making Python

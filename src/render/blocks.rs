@@ -1,6 +1,6 @@
 //! Text in blocks, as system and developer messages have it.
 
-/// Blocks joined by an empty line. A block may be empty and is one all the same.
+/// Blocks joined by an empty line. An empty block counts too.
 #[derive(Default)]
 pub(super) struct Blocks {
     text: String,

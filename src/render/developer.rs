@@ -57,7 +57,7 @@ fn write_formats(formats: &[ResponseFormat], blocks: &mut Blocks) -> Result<()> 
     Ok(())
 }
 
-/// A format is called by its name, so each has one of its own.
+/// A format is identified by its name, so no two may have the same.
 fn check_names(formats: &[ResponseFormat]) -> Result<()> {
     let mut seen = HashSet::new();
     for ResponseFormat { name, .. } in formats {

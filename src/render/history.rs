@@ -1,24 +1,24 @@
-//! Which of a conversation's messages are rendered: what becomes of earlier thoughts.
+//! Which messages of a conversation are rendered, and which earlier thoughts are dropped.
 
 use super::AsMessage;
 use crate::chat::{ANALYSIS, FINAL, Role};
 
-/// Which thoughts of the assistant are rendered: its messages on `analysis`, which the guide
-/// wants dropped once they have led to an answer (guide, section "Handling reasoning output in
-/// subsequent sampling").
+/// Which thoughts of the assistant are rendered. Thoughts are its messages on `analysis`; by the
+/// guide they are dropped once they have led to an answer (guide, section "Handling reasoning
+/// output in subsequent sampling").
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AnalysisPolicy {
     /// All of them.
     KeepAll,
-    /// What `openai-harmony` 0.0.8 does: once the last message of the assistant is on `final`,
-    /// whatever is on `analysis` before the conversation's first `final` goes, calls of built-in tools
-    /// and their results too. What comes later stays.
+    /// What `openai-harmony` 0.0.8 does: if the last message of the assistant is on `final`,
+    /// everything on `analysis` before the conversation's first `final` is dropped, calls of built-in
+    /// tools and their results too. Later messages stay.
     #[default]
     DropBeforeFirstFinal,
-    /// What the guide says: the thoughts of every completed turn go. A turn is completed when
-    /// its final answer is followed by a user message; the running turn and the last turn of a
-    /// training example keep theirs, and so does every tool call and every tool result.
+    /// What the guide says: the thoughts of every completed turn are dropped. A turn is completed
+    /// when a user message follows its final answer. The running turn and the last turn of a training
+    /// example keep their thoughts. No tool call and no tool result is dropped.
     DropCompletedTurns,
 }
 
@@ -29,7 +29,7 @@ impl AnalysisPolicy {
     }
 }
 
-/// The messages that a policy keeps, in their order, with their indices.
+/// The messages that a policy keeps, in order, with their indices.
 pub(super) fn kept<'m, M: AsMessage>(
     messages: &[&'m M],
     policy: AnalysisPolicy,
@@ -48,7 +48,7 @@ fn is_analysis(message: &impl AsMessage) -> bool {
     message.is_on(ANALYSIS)
 }
 
-/// A thought: a call and a tool's result are none, on whatever channel they are.
+/// A thought. Calls and results of tools are not thoughts, on any channel.
 fn is_thought(message: &impl AsMessage) -> bool {
     let header = message.header();
     header.role == Role::Assistant && header.channel == Some(ANALYSIS) && header.recipient.is_none()

@@ -1,18 +1,18 @@
 //! A conversation to tokens.
 //!
 //! ```text
-//! messages -> history (which are kept) -> header + content -> sink (tokens)
+//! messages -> history (which to render) -> header + content -> sink (tokens)
 //! ```
 
 mod blocks;
 mod developer;
 mod history;
+mod literals;
 mod options;
 mod sink;
 mod spans;
 mod system;
 mod view;
-mod words;
 
 pub use history::AnalysisPolicy;
 pub use options::{RenderConfig, RenderConversationConfig, RenderOptions};
@@ -23,10 +23,10 @@ use crate::chat::{FINAL, Role};
 use crate::error::{ErrorKind, Result};
 use crate::header::{self, HeaderSink, Prefill};
 use crate::span::MessageSpan;
-use crate::tokenizer::{Rank, Tokenizer, special};
+use crate::tokenizer::{TokenId, Tokenizer, special};
 use sink::Sink;
 
-/// What comes behind the messages of a conversation.
+/// What follows the messages of a conversation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ending<'a> {
@@ -35,22 +35,22 @@ pub enum Ending<'a> {
     None,
     /// The beginning of the next message, which the model completes.
     Completion(Role),
-    /// The same, and more of the next message, behind which the model goes on. The header is
-    /// written in the style of the others; a prefill without field or text writes nothing more.
+    /// The same, and more of the next message, which the model then continues. The header has the
+    /// style of the others. A prefill without field or text writes nothing more.
     Prefill(Role, &'a Prefill),
-    /// Nothing, but a last message of the assistant on `final` ends as the model itself ends it:
-    /// with `<|return|>`.
+    /// Nothing, but if the last message is the assistant's on `final`, it ends with `<|return|>`,
+    /// as the model itself ends it.
     Training,
 }
 
-/// Tokens, and where each message stands among them.
+/// Tokens, and where each message is among them.
 ///
 /// `tokens` is what the other renderers return; a message that was dropped has no span.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rendered {
     /// The tokens.
-    pub tokens: Vec<Rank>,
+    pub tokens: Vec<TokenId>,
     /// One span for each message that was rendered, in their order, and one for what an
     /// [`Ending`] begins.
     pub spans: Vec<MessageSpan>,
@@ -66,7 +66,7 @@ pub(crate) struct Written {
     end: usize,
 }
 
-/// Renders the messages that the config keeps, and the ending. `spans` learns where they are.
+/// Renders the messages that the config does not drop, and the ending. `spans` takes their spans.
 pub(crate) fn conversation<'a, M: AsMessage + 'a>(
     tokenizer: Tokenizer,
     messages: impl IntoIterator<Item = &'a M>,
@@ -91,7 +91,7 @@ pub(crate) fn conversation<'a, M: AsMessage + 'a>(
             spans.push(None, write_beginning(role, &Prefill::new(), config, &mut sink));
         }
         (Ending::Prefill(role, prefill), _) => {
-            // Always: what is written has to be what the parser is told.
+            // Even without `validate`: the parser is given the same prefill and must read the same.
             prefill.check()?;
             spans.push(None, write_beginning(role, prefill, config, &mut sink));
         }

@@ -8,8 +8,8 @@ use crate::typescript::ToolSchemaStyle;
 /// options too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RenderConversationConfig {
-    /// Which thoughts are rendered: [`AnalysisPolicy::DropBeforeFirstFinal`] if true, the default,
-    /// else [`AnalysisPolicy::KeepAll`].
+    /// Which thoughts are rendered: if true, the default,
+    /// [`AnalysisPolicy::DropBeforeFirstFinal`], otherwise [`AnalysisPolicy::KeepAll`].
     pub auto_drop_analysis: bool,
 }
 
@@ -23,8 +23,8 @@ impl Default for RenderConversationConfig {
 /// options too.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct RenderOptions {
-    /// Whether the conversation that the message belongs to has function tools, which a system
-    /// message then says.
+    /// Whether the conversation of the message has function tools. If so, a system message says that
+    /// calls of them go to `commentary`.
     pub conversation_has_function_tools: bool,
 }
 
@@ -43,11 +43,11 @@ pub struct RenderOptions {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct RenderConfig {
-    /// Which of the assistant's earlier thoughts are rendered. A message that is rendered by itself
-    /// is rendered, whatever it is.
+    /// Which of the assistant's earlier thoughts are rendered. It does not apply to a message that is
+    /// rendered alone.
     pub analysis: AnalysisPolicy,
-    /// Whether the conversation has function tools, which a system message then says. Set, it counts;
-    /// else a conversation has them if one of its own messages declares some.
+    /// Whether the conversation has function tools, which a system message then says. If this is
+    /// false, a conversation has them if one of its own messages declares some.
     pub conversation_has_function_tools: bool,
     /// Where a call's recipient stands.
     pub header_style: HeaderStyle,

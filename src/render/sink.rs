@@ -1,6 +1,6 @@
 //! Where rendering writes: one growing list of tokens.
 
-use super::words;
+use super::literals;
 use crate::chat::Role;
 use crate::header::HeaderSink;
 use crate::tokenizer::{Tokenizer, special};
@@ -10,7 +10,7 @@ use crate::typescript::Budget;
 pub(super) struct Sink<'a> {
     tokenizer: Tokenizer,
     tokens: &'a mut Vec<u32>,
-    /// What is left to the text of tools, all messages together.
+    /// What is left for the text of tools, all messages together.
     tool_budget: Budget,
 }
 
@@ -19,7 +19,7 @@ impl<'a> Sink<'a> {
         Self { tokenizer, tokens, tool_budget: Budget::default() }
     }
 
-    /// What is left to the text of tools.
+    /// What is left for the text of tools.
     pub(super) fn tool_budget(&mut self) -> &mut Budget {
         &mut self.tool_budget
     }
@@ -35,7 +35,7 @@ impl<'a> Sink<'a> {
         self.role(role);
     }
 
-    /// Puts a special token in the place of the last token, if there is one.
+    /// Replaces the last token, if there is one, by a special token.
     pub(super) fn replace_last(&mut self, token: u32) {
         if let Some(last) = self.tokens.last_mut() {
             *last = token;
@@ -49,11 +49,11 @@ impl HeaderSink for Sink<'_> {
     }
 
     fn role(&mut self, role: Role) {
-        self.tokens.extend_from_slice(words::role(role));
+        self.tokens.extend_from_slice(literals::role(role));
     }
 
     fn channel(&mut self, channel: &str) {
-        match words::channel(channel) {
+        match literals::channel(channel) {
             Some(tokens) => self.tokens.extend_from_slice(tokens),
             None => self.text(channel),
         }

@@ -1,11 +1,11 @@
-//! Who learns where the parts of the messages are written.
+//! Records where the parts of the messages are written.
 
 use super::Written;
 use crate::span::MessageSpan;
 
-/// Takes the place of each message that was written, or nothing: then it costs nothing.
+/// Takes the position of each message that was written. `()` ignores it, at no cost.
 pub(crate) trait SpanSink {
-    /// Takes the message of this index, or the one that was only begun.
+    /// Takes the position of the message of this index; `None` for one that only begins.
     fn push(&mut self, message: Option<usize>, written: Written);
 }
 

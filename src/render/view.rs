@@ -1,7 +1,7 @@
-//! What rendering reads of a message, whoever holds it.
+//! What rendering reads of a message, however the message is stored.
 //!
-//! The renderer takes [`Message`]s and whatever else can show itself as one: the Python binding
-//! shows Python's own strings, so that no text is copied before it is encoded.
+//! The renderer takes [`Message`]s and everything else that implements [`AsMessage`]: the Python
+//! binding lends Python's own strings, so that no text is copied before it is encoded.
 
 use std::collections::BTreeMap;
 
@@ -60,11 +60,10 @@ pub(crate) struct DeveloperFields<'a> {
 
 /// Tools by namespace.
 pub(crate) trait AsTools {
-    /// The namespaces in the order of their keys, which are their names wherever builders made
-    /// them.
+    /// The namespaces in the order of their keys. A builder uses the name as the key.
     fn namespaces(&self) -> Vec<Namespace<'_>>;
 
-    /// Whether the namespace of the key `functions` has any.
+    /// Whether the namespace under the key `functions` has tools.
     fn has_functions(&self) -> bool;
 }
 

@@ -311,12 +311,12 @@ class TestTokensGiven:
     @pytest.mark.parametrize(
         ("tokens", "error", "said"),
         [
-            ([5, -1], ValueError, r"tokens\[1\]: -1 is no token id"),
-            ((5, 2**40), ValueError, r"tokens\[1\]: 1099511627776 is no token id"),
-            ([10**30], ValueError, r"tokens\[0\]: 1000000000000000000000000000000 is no token id"),
-            (np.array([5, -1]), ValueError, r"tokens\[1\]: -1 is no token id"),
-            (np.array([2**40]), ValueError, r"tokens\[0\]: 1099511627776 is no token id"),
-            (iter([5, -1]), ValueError, r"tokens\[1\]: -1 is no token id"),
+            ([5, -1], ValueError, r"tokens\[1\]: -1 is not a token id"),
+            ((5, 2**40), ValueError, r"tokens\[1\]: 1099511627776 is not a token id"),
+            ([10**30], ValueError, r"tokens\[0\]: 1000000000000000000000000000000 is not a token id"),
+            (np.array([5, -1]), ValueError, r"tokens\[1\]: -1 is not a token id"),
+            (np.array([2**40]), ValueError, r"tokens\[0\]: 1099511627776 is not a token id"),
+            (iter([5, -1]), ValueError, r"tokens\[1\]: -1 is not a token id"),
             ([5, 1.5], TypeError, r"tokens\[1\]: expected an int, got float 1\.5"),
             ([5, None], TypeError, r"tokens\[1\]: expected an int, got NoneType None"),
             ([5, "x"], TypeError, r"tokens\[1\]: expected an int, got str 'x'"),

@@ -243,8 +243,8 @@ class TestProcess:
     @pytest.mark.parametrize(
         ("token", "error", "said"),
         [
-            (-1, ValueError, "token: -1 is no token id"),
-            (2**32, ValueError, "token: 4294967296 is no token id"),
+            (-1, ValueError, "token: -1 is not a token id"),
+            (2**32, ValueError, "token: 4294967296 is not a token id"),
             (1.5, TypeError, r"token: expected an int, got float 1\.5"),
             (None, TypeError, "token: expected an int, got NoneType None"),
             ("x", TypeError, "token: expected an int, got str 'x'"),

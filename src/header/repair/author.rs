@@ -1,4 +1,4 @@
-//! Whose message it is: the first word of a damaged header.
+//! The author: the first word of a malformed header.
 
 use super::super::TO;
 use super::super::read::{author_of, names_a_tool};
@@ -19,7 +19,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Behind a role that the caller gave; a model may say it again.
+    /// After a role that the caller gave; a model may repeat it.
     fn read_behind_given(&mut self, role: Role, first: &str) {
         self.author = role.into();
         if first == role.as_str() {
@@ -31,7 +31,7 @@ impl Draft<'_> {
         }
     }
 
-    /// In a header that began without `<|start|>`: the assistant's if it names nobody.
+    /// In a header that began without `<|start|>`: the assistant's if it names no author.
     fn read_implied(&mut self, role: Role, first: &str) {
         self.author = role.into();
         if self.setting.stray && !self.has_recipient_word() {
@@ -47,8 +47,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Text between messages may begin with the role that stood behind a lost `<|start|>`; a
-    /// sentence that begins with the same word is left whole.
+    /// Text between messages may begin with the role that followed a lost `<|start|>`. A sentence that
+    /// begins with the same word is not changed.
     fn skip_stray_role(&mut self, role: Role, first: &str) {
         if first != role.as_str() {
             self.take_glued_role(first);
@@ -61,7 +61,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Behind `<|start|>`, where a role is due.
+    /// After `<|start|>`, where a role should be.
     fn read_named(&mut self, first: &str) {
         if let Some(author) = author_of(first) {
             self.take_author(author);
@@ -77,7 +77,7 @@ impl Draft<'_> {
         self.at += 1;
     }
 
-    /// Roles and channels run together. A channel in them counts if no marker names one.
+    /// Several roles and channels in one word. A channel in it counts if no marker names a channel.
     fn take_run(&mut self, run: NameRun, role: Role) {
         let Some(word) = self.next() else { return };
         let tokens = word.tokens;
@@ -97,7 +97,7 @@ impl Draft<'_> {
         self.channel = Some(Field { value: channel.to_owned(), tokens });
     }
 
-    /// A known tool in the role's place is called, unless it answers the assistant.
+    /// A known tool instead of a role is called, unless it answers the assistant.
     fn take_misplaced_recipient(&mut self, first: &str) -> bool {
         if self.is_for_assistant() {
             return false;
@@ -130,7 +130,7 @@ impl Draft<'_> {
         true
     }
 
-    /// A first word that is no role: a tool's name, or content.
+    /// A first word that is not a role: a tool's name, or content.
     fn guess_author(&mut self, first: &str) {
         let list = self.words.list();
         let tokens = list.first().map_or(0..0, |word| word.tokens.clone());

@@ -1,4 +1,4 @@
-//! Words that nothing announces: a content type, a field that lost its marker, content, or noise.
+//! Words without a marker or `to=`: a content type, a field that lost its marker, content, or noise.
 
 use std::ops::Range;
 
@@ -26,7 +26,7 @@ impl Draft<'_> {
         }
     }
 
-    /// A token with no place in a header: an unknown id, or a marker without meaning here.
+    /// A token that does not belong in a header: an unknown id, or a marker without meaning here.
     pub(super) fn read_noise(&mut self, word: &Word) {
         let is_unknown = self.text(word) == "\u{FFFD}";
         let kind = if is_unknown { RepairKind::UnknownToken } else { RepairKind::HeaderNoise };
@@ -55,7 +55,7 @@ impl Draft<'_> {
         self.read_recipient(&word, &name, 1);
     }
 
-    /// A bare word of a header without `<|message|>`: the first that is no field begins the
+    /// A bare word of a header without `<|message|>`. The first word that is not a field begins the
     /// content.
     fn read_bare_of_cut(&mut self, word: &Word, text: &str) {
         let tokens = word.tokens.clone();
@@ -88,7 +88,7 @@ impl Draft<'_> {
         self.rest.push(word.text.clone());
     }
 
-    /// `analysis I must` where a header is due, `finalThe answer` anywhere.
+    /// `analysis I must` where a header should begin, `finalThe answer` anywhere.
     fn read_channel_without_marker(&mut self, word: &Word, text: &str) -> bool {
         let tokens = word.tokens.clone();
         if let Some(glued) = GluedChannel::find(text, self.ending).filter(|glued| glued.from == 0) {
@@ -105,7 +105,7 @@ impl Draft<'_> {
         false
     }
 
-    /// Whether a long word, of a header that goes on, may still turn out to be its content type.
+    /// Whether a long word may be the content type of a header that has not ended.
     fn may_be_type(&self, text: &str) -> bool {
         self.ending == Ending::Open
             && self.recipient.is_some()
@@ -114,7 +114,7 @@ impl Draft<'_> {
             && value_at(text, self.ending) != Some(0)
     }
 
-    /// `json` of `json{"a":1}`, or of `json` before a value or behind the recipient.
+    /// `json` of `json{"a":1}`, or of `json` before a value or after the recipient.
     fn bare_type_length(&self, text: &str) -> Option<usize> {
         let length = value_at(text, self.ending).unwrap_or(text.len());
         let is_type = text.get(..length).is_some_and(is_content_type);
@@ -125,7 +125,7 @@ impl Draft<'_> {
         (is_type && (is_before_value || self.recipient.is_some())).then_some(length)
     }
 
-    /// A tool's name with a value behind it.
+    /// A tool's name with a value after it.
     fn bare_tool_of_cut(&self, text: &str) -> Option<(String, usize)> {
         let length = value_at(text, self.ending).unwrap_or(text.len());
         let is_before_value = length < text.len()
@@ -139,8 +139,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Finds the fields among the words that stand bare before a `<|message|>`; the others are
-    /// noise, one repair for each run of them.
+    /// Finds the fields among the bare words of a header with `<|message|>`. The others are noise, one
+    /// repair for each run of them.
     pub(super) fn place_others(&mut self) {
         let others = std::mem::take(&mut self.others);
         let mut noise: Vec<Range<usize>> = Vec::new();
@@ -162,7 +162,7 @@ impl Draft<'_> {
         self.repairs.extend(noise.into_iter().map(|run| (RepairKind::HeaderNoise, run)));
     }
 
-    /// Makes a bare word a field. `in_place` says that it stands where the content type does.
+    /// Makes a bare word a field. `in_place` says that it stands where the content type should be.
     fn place(&mut self, word: &Word, in_place: bool) -> bool {
         let (text, tokens) = (self.text(word), word.tokens.clone());
         let field = Field { value: text.clone(), tokens: tokens.clone() };
@@ -188,7 +188,7 @@ impl Draft<'_> {
         true
     }
 
-    /// A channel's name without its marker; a marker's own counts for more.
+    /// A channel's name without its marker. A channel with a marker takes precedence.
     fn place_channel(&mut self, field: Field) {
         if self.channel.is_some() {
             return self.report(RepairKind::DuplicateChannel, field.tokens);

@@ -1,4 +1,4 @@
-//! The fields that a marker or `to=` announces.
+//! The fields that begin with a marker or `to=`.
 
 use std::ops::Range;
 
@@ -38,7 +38,7 @@ impl Draft<'_> {
         self.settle_channel(Field { value: text, tokens: word.tokens.clone() });
     }
 
-    /// Whether a recipient or another marker stands behind the word, so that it is no text.
+    /// Whether a recipient or another marker follows the word, so that it is not text.
     fn is_followed_by_field(&self) -> bool {
         self.words.list().get(self.at).is_some_and(|next| match next.kind {
             Kind::Channel | Kind::Constrain => true,
@@ -47,13 +47,13 @@ impl Draft<'_> {
         })
     }
 
-    /// Whether a header ends, or as yet goes on, within or right behind a channel's name.
+    /// Whether a header that is incomplete stops within or directly after a channel's name.
     fn is_cut_off_name(&self, text: &str) -> bool {
         let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
         let behind = self.words.list().len() - self.at;
         match self.ending {
             Ending::Tokens => behind == 0 && text.chars().all(is_part),
-            // A content type may stand behind it, if there is a recipient.
+            // A content type may follow it, if there is a recipient.
             Ending::Open => {
                 behind <= usize::from(self.recipient.is_some())
                     && value_at(text, self.ending) != Some(0)
@@ -73,7 +73,7 @@ impl Draft<'_> {
         self.settle_channel(Field { value: self.text(next), tokens });
     }
 
-    /// What is glued to a channel: a recipient, a content type, or words of no field.
+    /// What is glued to a channel: a recipient, a content type, or other words.
     pub(super) fn read_glued_channel(&mut self, word: &Word, text: &str, glued: GluedChannel) {
         let tokens = word.tokens.clone();
         self.report(RepairKind::GluedChannel, tokens.clone());
@@ -88,7 +88,7 @@ impl Draft<'_> {
         self.settle_channel(Field { value: glued.channel.to_owned(), tokens });
     }
 
-    /// A known tool where a channel is due is called, unless another one is.
+    /// A known tool where a channel should be is called, unless the header calls another one.
     fn read_tool_in_channel(&mut self, word: &Word, name: String, rest: usize) {
         self.report(RepairKind::MisplacedRecipient, word.tokens.clone());
         self.keep_rest(word, rest);
@@ -117,7 +117,7 @@ impl Draft<'_> {
 
 /// Recipients.
 impl Draft<'_> {
-    /// Whether some word of the header is a recipient's, behind the current one or before.
+    /// Whether some word of the header, before or after the current one, is a recipient.
     pub(super) fn has_recipient_word(&self) -> bool {
         self.recipient.is_some()
             || self
@@ -127,7 +127,7 @@ impl Draft<'_> {
                 .any(|word| word.kind != Kind::Constrain && self.text(word).starts_with(TO))
     }
 
-    /// A name behind `to=`, which begins `offset` bytes into the word.
+    /// A name after `to=`, which begins `offset` bytes into the word.
     pub(super) fn read_recipient(&mut self, word: &Word, name: &str, offset: usize) {
         let mut tokens = word.tokens.clone();
         let (mut holder, mut offset, mut name) = (word, offset, name.to_owned());
@@ -160,7 +160,7 @@ impl Draft<'_> {
         self.settle_recipient(Field { value, tokens });
     }
 
-    /// The known recipient that a name means, and what is glued behind it.
+    /// The known recipient that a name means. Text glued to its end becomes a field or content.
     fn respell(&mut self, word: &Word, offset: usize, name: &str) -> String {
         let tools = self.setting.tools;
         let Lookup::Respelled { name: known, rest } = tools.look_up(name) else {
@@ -194,7 +194,7 @@ impl Draft<'_> {
         }
     }
 
-    /// The assistant writes `to=assistant` in headers that it begins twice, and means nobody.
+    /// The assistant writes `to=assistant` in headers that it begins twice, and means no recipient.
     pub(super) fn settle_assistant_recipient(&mut self) {
         let assistant = Role::Assistant;
         let is_own = |field: &&Field| field.value == assistant.as_str();
@@ -215,8 +215,8 @@ impl Draft<'_> {
 
 /// Content types.
 impl Draft<'_> {
-    /// The type is directly behind its marker, or behind white space. Of a header that was cut
-    /// short, it ends where the content is glued to it.
+    /// The type follows its marker, directly or after white space. In a header without `<|message|>`
+    /// it ends where content is glued to it.
     pub(super) fn read_constrained(&mut self, word: &Word) {
         let mut holder = word;
         if let Some(next) = self.words.list().get(self.at)
@@ -239,8 +239,8 @@ impl Draft<'_> {
         self.settle_content_type(Field { value: format!("{CONSTRAIN}{text}"), tokens });
     }
 
-    /// A known tool where a content type is due; one in the namespace of functions also if
-    /// another content type follows.
+    /// A known tool where a content type should be. An unknown one in the namespace of functions
+    /// counts too if another content type follows.
     fn tool_in_content_type(&self, text: &str) -> Option<String> {
         if let Some((name, _)) = self.setting.tools.misplaced(text) {
             return Some(name);

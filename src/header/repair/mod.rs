@@ -1,9 +1,8 @@
-//! Reading a header that may be damaged, or that its message's end cut short.
+//! Reading a header that may be malformed, or that ends before its `<|message|>`.
 //!
-//! Words are taken in their order. Every field that can be told is kept, and whatever had to be
-//! guessed is reported, never dropped. A header as the renderer writes it gives no repair. The two
-//! tables of docs/parsing.md are the contract; each of their rows has its place here or in
-//! `parse/lenient`.
+//! Words are read in order. Every field that can be recognised is kept, and every guess is reported.
+//! Nothing is dropped. A header that the renderer wrote needs no repair. The table in
+//! docs/parsing.md is the contract; each of its rows is implemented here or in `parse/lenient`.
 
 mod author;
 mod bare;
@@ -22,18 +21,19 @@ use crate::tokenizer::special;
 use spelling::is_cut_marker;
 pub(crate) use spelling::{NameRun, begins_value, is_glued_channel};
 
-/// How a header came to its end.
+/// How a header ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// By `<|message|>`: words that are no fields are noise.
+    /// With `<|message|>`: words that are not fields are noise.
     Message,
-    /// By a stop token: words that are no fields are the message's content.
+    /// With a stop token: words that are not fields are the message's content. The same holds for all
+    /// the following.
     Stop(u32),
-    /// By another `<|start|>`: likewise.
+    /// With another `<|start|>`.
     Start,
-    /// By the end of the tokens: likewise.
+    /// With the end of the tokens.
     Tokens,
-    /// It goes on, and is too long for a header: likewise.
+    /// It has not ended, but is too long for a header.
     Open,
 }
 
@@ -47,33 +47,33 @@ impl Ending {
 /// What is known about a header before it is read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Setting<'a> {
-    /// The author's role, where the caller or the place gives it.
+    /// The author's role, if the caller gave it or the position implies it.
     pub(crate) given: Option<Role>,
-    /// Whether a role in the header counts for more than the given one.
+    /// Whether a role in the header overrides the given one.
     pub(crate) named: bool,
-    /// Whether nothing but its words says that this is a header.
+    /// Whether this is text between messages, and only its words say whether it is a header.
     pub(crate) stray: bool,
-    /// The recipients that were offered.
+    /// The tools that were offered.
     pub(crate) tools: &'a Tools,
 }
 
-/// What could be made of a header.
+/// What was read from a header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Repaired {
     pub(crate) header: Header,
-    /// What was repaired, by the header's tokens that it concerns, in their order.
+    /// What was repaired, and in which of the header's tokens, in order.
     pub(crate) repairs: Vec<(RepairKind, Range<usize>)>,
-    /// Of a header cut short, the bytes of the words that are no fields.
+    /// For a header without `<|message|>`, the bytes of the words that are not fields.
     pub(crate) content: Vec<u8>,
     /// The first token that belongs to the content, or the end of the header.
     pub(crate) content_from: usize,
-    /// Whether anything was read beyond the author.
+    /// Whether there is anything beyond the author.
     pub(crate) says_something: bool,
-    /// Whether the content has no header of its own: its channel is a guess.
+    /// Whether the content has no header: its channel is a guess.
     pub(crate) headerless: bool,
 }
 
-/// Makes the best of a header.
+/// Reads a header and repairs what is malformed.
 pub(crate) fn repair(words: &Words, setting: Setting<'_>, ending: Ending) -> Repaired {
     let mut draft = Draft::new(words, setting, ending);
     draft.read_author();
@@ -88,14 +88,14 @@ pub(crate) fn repair(words: &Words, setting: Setting<'_>, ending: Ending) -> Rep
     draft.finish()
 }
 
-/// A field and its tokens, which a repair reports if another takes its place.
+/// A field and its tokens, which a repair reports if another field replaces it.
 #[derive(Debug, Clone)]
 struct Field {
     value: String,
     tokens: Range<usize>,
 }
 
-/// The fields of a header as far as they have been read.
+/// The fields of a header that have been read so far.
 struct Draft<'a> {
     words: &'a Words,
     setting: Setting<'a>,
@@ -105,10 +105,10 @@ struct Draft<'a> {
     channel: Option<Field>,
     recipient: Option<Field>,
     content_type: Option<Field>,
-    /// Of a header with `<|message|>`, words that are no fields, and whether the recipient stood
-    /// before them.
+    /// For a header with `<|message|>`, the words that are not fields, and whether each follows the
+    /// recipient.
     others: Vec<(Word, bool)>,
-    /// Of a header without, stretches of the text that are content; fields lie between them.
+    /// For a header without, the ranges of its text that are content; fields lie between them.
     rest: Vec<Range<usize>>,
     repairs: Vec<(RepairKind, Range<usize>)>,
 }
@@ -149,12 +149,12 @@ impl<'a> Draft<'a> {
         self.repairs.push((kind, tokens));
     }
 
-    /// Whether the content of a header that was cut short has begun.
+    /// Whether the content of a header without `<|message|>` has begun.
     fn in_content(&self) -> bool {
         !self.rest.is_empty()
     }
 
-    /// Of a header cut short, what follows the first `field` bytes of a word's text is content.
+    /// In a header without `<|message|>`, what follows the first `field` bytes of a word is content.
     fn keep_rest(&mut self, word: &Word, field: usize) {
         let start = self.words.offset_of(word, field);
         if self.ending.is_cut() && start < word.text.end {
@@ -190,7 +190,7 @@ impl<'a> Draft<'a> {
         Repaired { header, repairs, content, content_from, says_something, headerless }
     }
 
-    /// A marker that the end of the tokens cut off is no content.
+    /// A marker that the end of the tokens cut off is not content.
     fn drop_cut_marker(&mut self) {
         if let [range] = &self.rest[..]
             && self.ending == Ending::Tokens
@@ -202,12 +202,12 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Whether this is text of the assistant with no header at all.
+    /// Whether this is text of the assistant without any header.
     fn is_headerless(&self) -> bool {
         self.is_unplaced() && !self.has_channel_marker() && self.content_type.is_none()
     }
 
-    /// Whether this is text of the assistant that no field says anything about.
+    /// Whether this is text of the assistant without a channel and a recipient.
     fn is_unplaced(&self) -> bool {
         self.in_content()
             && self.author.role == Role::Assistant
@@ -219,7 +219,7 @@ impl<'a> Draft<'a> {
         self.words.list().iter().any(|word| word.kind == Kind::Channel)
     }
 
-    /// Of text without a header all is content, the white space at its ends too.
+    /// All of a text without a header is content, including white space at its ends.
     fn take_whole_text(&mut self) {
         let first = self.words.list().first().map_or(0, |word| word.text.start);
         let is_whole = |range: &&mut Range<usize>| self.setting.stray && range.start == first;
@@ -231,8 +231,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Text of the assistant without a header is its answer, and so is whatever `<|return|>`
-    /// ends.
+    /// Text of the assistant without a header is its answer, and so is text that ends with
+    /// `<|return|>`.
     fn choose_channel(&mut self) {
         let is_answer = !self.has_channel_marker() || self.ending == Ending::Stop(special::RETURN);
         if self.is_unplaced() && is_answer {
@@ -240,8 +240,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The words that are no fields with the white space between them; where a field stood
-    /// between, one blank.
+    /// The words that are not fields, with the white space between them. A field between two words
+    /// is replaced by one space.
     fn content(&self) -> Vec<u8> {
         let mut content = Vec::new();
         let mut end = None;

@@ -1,16 +1,16 @@
-//! What a damaged word spells: names run together, a field with something glued to it.
+//! What a malformed word spells: several names in one word, or a field with other text glued to it.
 //!
-//! Everything here looks at one word and knows nothing of the header around it.
+//! Everything here depends on one word, not on the header around it.
 
 use super::super::TO;
 use super::super::tools::CONTENT_TYPES;
 use super::Ending;
 use crate::chat::{CHANNELS, Role};
 
-/// The roles that a model writes as one word; a tool has none of its own.
+/// The roles that are written as one word; a tool's header has its name instead.
 const ROLES: [Role; 4] = [Role::Assistant, Role::User, Role::System, Role::Developer];
 
-/// Roles and channels run together, in any case of letters: `assistantfinal`, `Assistant`.
+/// A word made of roles and channels, in upper or lower case: `assistantfinal`, `Assistant`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NameRun {
     /// The first role in it.
@@ -20,7 +20,7 @@ pub(crate) struct NameRun {
 }
 
 impl NameRun {
-    /// Reads a word that consists of nothing else.
+    /// Reads a word that consists only of roles and channels.
     pub(crate) fn read(word: &str) -> Option<Self> {
         let lower = word.to_ascii_lowercase();
         let mut rest = &lower[..];
@@ -48,19 +48,19 @@ impl NameRun {
     }
 }
 
-/// A known channel in a word that has more than it: the channel, and where it stands.
+/// A known channel in a longer word: the channel, and where it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct GluedChannel {
     pub(super) channel: &'static str,
-    /// Bytes before the channel.
+    /// The byte offset of the channel's beginning.
     pub(super) from: usize,
-    /// Bytes up to its end.
+    /// The byte offset of its end.
     pub(super) to: usize,
 }
 
 impl GluedChannel {
-    /// `final__X`, `commentaryjson`, `––commentary`; of a header without `<|message|>` also
-    /// `finalThe`. A channel of the model's own, `finalists`, is none of these.
+    /// `final__X`, `commentaryjson`, `––commentary`; in a header without `<|message|>` also
+    /// `finalThe`. A longer name, such as `finalists`, is not a glued channel.
     pub(super) fn find(word: &str, ending: Ending) -> Option<Self> {
         CHANNELS.into_iter().find_map(|channel| {
             let at = word.find(channel)?;
@@ -75,7 +75,7 @@ impl GluedChannel {
     }
 }
 
-/// Whether a channel of a complete header reads as a known one with something glued to it.
+/// Whether a channel of a complete header would be read as a known one with text glued to it.
 pub(crate) fn is_glued_channel(channel: &str) -> bool {
     !CHANNELS.contains(&channel) && GluedChannel::find(channel, Ending::Message).is_some()
 }
@@ -89,8 +89,8 @@ fn is_glued_rest(rest: &str, ending: Ending) -> bool {
         || (ending.is_cut() && begins_text(rest))
 }
 
-/// Whether what is glued to a field begins a sentence or a value: no lower-case letter and no
-/// part of a name.
+/// Whether what is glued to a field begins a sentence or a value: not a lower-case letter and not a
+/// character of a name.
 pub(super) fn begins_text(rest: &str) -> bool {
     rest.chars().next().is_some_and(|c| !c.is_lowercase() && !"-_.:".contains(c))
 }
@@ -106,7 +106,7 @@ pub(super) fn glued_role(word: &str, ending: Ending) -> Option<Role> {
     })
 }
 
-/// Whether a word holds the beginning of a JSON value, at which lenient parsing ends a name.
+/// Whether a word contains the beginning of a JSON value, where lenient parsing ends a name.
 pub(crate) fn begins_value(word: &str) -> bool {
     value_at(word, Ending::Open).is_some()
 }
@@ -116,8 +116,8 @@ pub(super) fn is_content_type(word: &str) -> bool {
     CONTENT_TYPES.iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
-/// Where a value begins in a word, at which names and content types end. In a header that goes on,
-/// only what can hardly be a part of a name is one.
+/// Where a value begins in a word; names and content types end there. In a header that has not ended,
+/// only characters that can hardly be part of a name begin a value.
 pub(super) fn value_at(word: &str, ending: Ending) -> Option<usize> {
     if ending != Ending::Open {
         return word.find(['{', '[']);

@@ -1,4 +1,4 @@
-//! Content that another header, an unknown id or the end of the tokens breaks off.
+//! Content that another header, an unknown id or the end of the tokens interrupts.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::repair::RepairKind;
 use crate::tokenizer::special;
 
 impl StreamableParser {
-    /// A token inside content that may be no content. Says whether it was dealt with.
+    /// A token inside content that may not be content. Returns whether it was handled.
     pub(in super::super) fn on_lenient_content(&mut self, token: u32, index: usize) -> bool {
         if self.held_from().is_some() {
             return self.on_held(token, index);
@@ -20,7 +20,7 @@ impl StreamableParser {
                 self.state = State::Header(HeaderState::new(index, Begin::Start));
             }
             special::CHANNEL => self.hold_from(index),
-            // Behind text that was taken for content since it was long, a header did begin.
+            // Long text was taken for content, but it was a header after all.
             special::MESSAGE if self.is_headerless() => {
                 self.end_early(index);
                 self.begin_implied(token, index);
@@ -73,8 +73,8 @@ impl StreamableParser {
         }
     }
 
-    /// A token behind a `<|channel|>` inside content. A known channel or `<|message|>` makes it
-    /// a header; any other structure, or too many tokens, makes it text.
+    /// A token after a `<|channel|>` inside content. With a known channel or `<|message|>` it is a
+    /// header; with any other special token, or too many tokens, it is text.
     fn on_held(&mut self, token: u32, index: usize) -> bool {
         let Some(from) = self.held_from() else { return false };
         let word = self.text_of(from + 1..index + 1);
@@ -100,7 +100,7 @@ impl StreamableParser {
         }
     }
 
-    /// What was held back is text after all.
+    /// What was held back is text.
     pub(in super::super) fn release_held(&mut self, end: usize) {
         let State::Content(open) = &mut self.state else { return };
         let Some(from) = open.held_from.take() else { return };
@@ -125,7 +125,7 @@ impl StreamableParser {
         self.close(end, None);
     }
 
-    /// Reports the last `cut` bytes of a span, which a character's end should have followed.
+    /// Reports the last `cut` bytes of a span: a character that is incomplete.
     pub(super) fn repair_cut_character(&mut self, cut: usize, span: Range<usize>) {
         if cut == 0 {
             return;

@@ -1,4 +1,4 @@
-//! Headers that are damaged, broken off, or so long that they are none.
+//! Headers that are malformed, incomplete, or too long to be headers.
 
 use std::ops::Range;
 
@@ -17,8 +17,8 @@ impl StreamableParser {
         let _never = self.on_header(token, index);
     }
 
-    /// A token in a header. Those that do not end it stay in it, for its words to be told apart
-    /// at its end.
+    /// A token in a header. Tokens that do not end the header are collected; its end decides what
+    /// they are.
     pub(in super::super) fn on_lenient_header(&mut self, token: u32, index: usize) {
         if is_stop(token) || token == special::ENDOFTEXT {
             self.cut_header(index, Some(token));
@@ -30,7 +30,7 @@ impl StreamableParser {
         }
     }
 
-    /// `<|message|>`: opens the message of a header that may be damaged.
+    /// `<|message|>`: opens the message of a header that may be malformed.
     pub(in super::super) fn open_repaired(&mut self, header: &HeaderState, index: usize) {
         let repaired = self.read_header(header, index, Ending::Message);
         let message = self.messages.len();
@@ -77,8 +77,9 @@ impl StreamableParser {
         }
     }
 
-    /// What broke off is a message if it says anything beyond its author, else only a repair. So is
-    /// a call without arguments that no `<|call|>` ends: nobody means to run it.
+    /// A header without `<|message|>` is a message if it has anything beyond its author, otherwise only
+    /// a repair. A call without arguments is only a repair too, unless `<|call|>` ends it: it must not
+    /// run.
     fn cut(&mut self, header: &HeaderState, end: usize, ending: Ending) {
         let repaired = self.read_header(header, end, ending);
         let is_broken_call = repaired.header.recipient.is_some()
@@ -165,28 +166,28 @@ impl StreamableParser {
         text
     }
 
-    /// Looks whether a header holds more text than any header does, which is then the content of
+    /// Checks whether a header has more text than a header can have. Then the text is the content of
     /// a message without `<|message|>`.
     ///
-    /// Looks again where that text may have become long enough, at the latest when the header has
-    /// doubled, so that the cost stays in proportion to its length.
+    /// The next check is when that text may have become long enough, at the latest when the header
+    /// has doubled, so that the total cost is linear in its length.
     pub(super) fn open_long_header(&mut self, index: usize) {
         let State::Header(header) = &mut self.state else { return };
         let length = index + 1 - header.body();
-        if length < header.next_look {
+        if length < header.next_check {
             return;
         }
         let header = header.clone();
         let repaired = self.read_header(&header, index + 1, Ending::Open);
-        let next_look = if repaired.content.is_empty() {
+        let next_check = if repaired.content.is_empty() {
             length * 2
         } else {
             repaired.content_from + HELD_AT_MOST + 1
         };
-        if length >= next_look {
+        if length >= next_check {
             self.open_without_message(&header, repaired, index);
         } else if let State::Header(header) = &mut self.state {
-            header.next_look = next_look;
+            header.next_check = next_check;
         }
     }
 

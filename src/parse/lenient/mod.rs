@@ -1,10 +1,10 @@
 //! Lenient parsing: what to do where the tokens leave the grammar.
 //!
-//! Nothing here raises, and every token ends up in a message or in a repair. What a damaged
-//! header says is read in `header/repair`.
+//! Nothing here returns an error, and every token ends up in a message or in a repair. Malformed
+//! headers are read in `header/repair`.
 //!
-//! Between messages any text may be a header that lost its `<|start|>`, or an answer that lost
-//! its whole header. So it is held like a header until a marker, a stop token or its 33rd token
+//! Text between messages may be a header that lost its `<|start|>`, or an answer that lost its
+//! whole header. So it is held back like a header until a marker, a stop token or the 33rd token
 //! decides.
 
 mod content;
@@ -23,7 +23,7 @@ use crate::tokenizer::special;
 
 /// Between messages.
 impl StreamableParser {
-    /// A token other than `<|start|>` where one is due.
+    /// A token other than `<|start|>` where `<|start|>` is expected.
     pub(super) fn stray(&mut self, token: u32, index: usize) {
         match token {
             special::CHANNEL | special::MESSAGE | special::CONSTRAIN => {
@@ -41,7 +41,7 @@ impl StreamableParser {
         self.header_token(token, index);
     }
 
-    /// A token behind text between messages.
+    /// A token after text between messages.
     pub(super) fn on_stray(&mut self, from: usize, token: u32, index: usize) {
         match token {
             special::START => {
@@ -69,7 +69,7 @@ impl StreamableParser {
         }
     }
 
-    /// Text that says nothing is reported; any other is left to be read as a message.
+    /// Text without meaning is reported; other text is left to be read as a message.
     pub(super) fn end_stray(&mut self, from: usize, end: usize) {
         let text = self.text_of(from..end);
         let says_nothing =
@@ -79,7 +79,7 @@ impl StreamableParser {
         }
     }
 
-    /// Short text before a `<|start|>` is a slip, unless it addresses a tool.
+    /// Short text before a `<|start|>` is a mistake of the model, unless it calls a tool.
     fn end_stray_before_start(&mut self, from: usize, end: usize) {
         let is_call =
             self.text_of(from..end).split_ascii_whitespace().any(|word| word.starts_with(TO));

@@ -50,7 +50,7 @@ fn declared_type(node: Node<'_>, code: &str) -> String {
     text(node.child_by_field_name("name").expect("a name"))
 }
 
-/// The named children that are no comments.
+/// The named children that are not comments.
 fn declarations_of(node: Node<'_>) -> Vec<Node<'_>> {
     let mut cursor = node.walk();
     node.named_children(&mut cursor).filter(|child| child.kind() != "comment").collect()

@@ -45,7 +45,7 @@ fn names_are_declared_as_they_are() {
 #[test]
 fn other_names_are_errors_that_name_them() {
     let structure = "must not contain a bracket, a quote, `=`, `;` or the beginning of a comment";
-    let blank = "must not contain blanks, control characters or other invisible characters";
+    let blank = "must not contain spaces, control characters or other invisible characters";
     for (name, flaw) in [
         ("", "must not be empty"),
         ("a b", blank),

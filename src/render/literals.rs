@@ -1,5 +1,5 @@
-//! The words that nearly all headers have, encoded once: 102 messages take a twentieth fewer
-//! instructions.
+//! Pre-encoded literals: the roles and channels that nearly all headers have, encoded once. 102
+//! messages take a twentieth fewer instructions.
 
 use std::sync::LazyLock;
 
@@ -9,10 +9,10 @@ use crate::tokenizer::Tokenizer;
 static ROLES: LazyLock<[Vec<u32>; Role::ALL.len()]> =
     LazyLock::new(|| Role::ALL.map(|role| encoded(role.as_str())));
 
-static CHANNEL_WORDS: LazyLock<[Vec<u32>; CHANNELS.len()]> =
+static CHANNEL_LITERALS: LazyLock<[Vec<u32>; CHANNELS.len()]> =
     LazyLock::new(|| CHANNELS.map(encoded));
 
-/// The tokens of a role's word.
+/// The tokens of a role's name.
 pub(super) fn role(role: Role) -> &'static [u32] {
     // `Role::ALL` is in the order of the enumeration.
     &ROLES[role as usize]
@@ -21,7 +21,7 @@ pub(super) fn role(role: Role) -> &'static [u32] {
 /// The tokens of a channel, if it is one of those that the model knows.
 pub(super) fn channel(channel: &str) -> Option<&'static [u32]> {
     let index = CHANNELS.iter().position(|&known| known == channel)?;
-    Some(&CHANNEL_WORDS[index])
+    Some(&CHANNEL_LITERALS[index])
 }
 
 fn encoded(word: &str) -> Vec<u32> {
