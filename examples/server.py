@@ -1,0 +1,338 @@
+"""A whole server in one file: four APIs, streamed and not, in front of any engine.
+
+    python examples/server.py --engine replay --file recorded.jsonl --port 8000
+    python examples/server.py --engine http --url http://localhost:9000 --port 8000
+
+It answers ``/v1/chat/completions``, ``/v1/responses``, ``/v1/messages`` (and its ``/count_tokens``)
+and ``/api/chat``. It needs starlette, uvicorn and, for engines behind HTTP, httpx.
+
+The engine ``replay`` says what was recorded in a JSONL file of ``{"match": "...", "text": "..."}``:
+the first record counts whose match stands in the prompt's text. ``http`` asks an engine that takes and
+gives token ids: the completions of vLLM and SGLang, or llama.cpp's ``/completion``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import (
+    Any,
+    AsyncGenerator,
+    AsyncIterator,
+    Callable,
+    Dict,
+    List,
+    Literal,
+    Optional,
+    Protocol,
+    Tuple,
+)
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from openai_harmony import HarmonyError, load_harmony_encoding
+from openai_harmony.interop import (
+    InvalidRequestError,
+    Reply,
+    Turn,
+    anthropic,
+    chat_completions,
+    ollama,
+    responses,
+)
+
+encoding = load_harmony_encoding("HarmonyGptOss")
+
+Reason = Literal["stop", "length", "abort"]
+Sampled = Tuple[List[int], Optional[Reason]]
+"""Some tokens, and with the last ones why they end."""
+
+
+# Engines: a prompt's tokens to sampled tokens.
+
+
+class Engine(Protocol):
+    """Samples tokens. Closing the iterator cancels the sampling."""
+
+    def sample(self, prompt: List[int], turn: Turn) -> AsyncGenerator[Sampled, None]:
+        """Samples from a prompt."""
+        ...
+
+
+class EngineError(Exception):
+    """The engine cannot answer."""
+
+
+@dataclass
+class Replay:
+    """Says what was recorded, a few tokens at a time."""
+
+    records: List[Dict[str, str]]
+    delay: float = 0.0
+    size: int = 3
+
+    async def sample(self, prompt: List[int], turn: Turn) -> AsyncGenerator[Sampled, None]:
+        """Says the first record that matches."""
+        text = encoding.decode(prompt)
+        found = [record["text"] for record in self.records if record["match"] in text]
+        if not found:
+            raise EngineError("no record matches the prompt")
+        tokens = encoding.encode(found[0], allowed_special="all")
+        limit = turn.sampling.get("max_tokens") or len(tokens)
+        for start in range(0, min(limit, len(tokens)), self.size):
+            await asyncio.sleep(self.delay)
+            yield tokens[start : min(start + self.size, limit)], None
+        yield [], "length" if limit < len(tokens) else "stop"
+
+
+@dataclass
+class Http:
+    """Asks an engine that takes and gives token ids, in the form that it speaks."""
+
+    url: str
+    form: Literal["completions", "llama.cpp"]
+    model: str
+
+    async def sample(self, prompt: List[int], turn: Turn) -> AsyncGenerator[Sampled, None]:
+        """Passes on what the engine samples. Closing the connection cancels it."""
+        import httpx
+
+        path, body = self._request(prompt, turn)
+        async with httpx.AsyncClient(timeout=None) as client:
+            try:
+                async with client.stream("POST", self.url + path, json=body) as response:
+                    if response.status_code != 200:
+                        text = (await response.aread()).decode(errors="replace")
+                        raise EngineError(f"the engine says {response.status_code}: {text}")
+                    async for line in response.aiter_lines():
+                        data = line.removeprefix("data:").strip()
+                        if data and data != "[DONE]":
+                            yield self._read(json.loads(data))
+            except httpx.HTTPError as error:
+                raise EngineError(f"the engine cannot be reached: {error!r}") from error
+
+    def _request(self, prompt: List[int], turn: Turn) -> Tuple[str, Dict[str, Any]]:
+        sampling: Dict[str, Any] = {**turn.sampling}
+        limit = sampling.pop("max_tokens", None)
+        sampling.pop("n")
+        if self.form == "completions":
+            sampling["max_tokens"] = limit or 100_000
+            more = {"stop_token_ids": turn.stop_token_ids, "return_token_ids": True, "stream": True}
+            return "/v1/completions", {"model": self.model, "prompt": prompt, **sampling, **more}
+        sampling["n_predict"] = limit or -1
+        sampling["repeat_penalty"] = sampling.pop("repetition_penalty", 1.0)
+        sampling["stop"] = turn.stop
+        return "/completion", {"prompt": prompt, **sampling, "return_tokens": True, "stream": True}
+
+    def _read(self, event: Dict[str, Any]) -> Sampled:
+        if "error" in event:
+            raise EngineError(f"the engine says: {event['error']}")
+        reason: Optional[str]
+        if self.form == "completions":
+            choice = (event.get("choices") or [{}])[0]
+            tokens, reason = choice.get("token_ids") or [], choice.get("finish_reason")
+        else:
+            tokens = event.get("tokens") or []
+            reason = "length" if event.get("stop_type") == "limit" else "stop"
+            reason = reason if event.get("stop") else None
+        return tokens, _REASONS[reason]
+
+
+_REASONS: Dict[Optional[str], Optional[Reason]] = {
+    None: None,
+    "stop": "stop",
+    "length": "length",
+    "abort": "abort",
+}
+
+
+# The server: a body to an answer.
+
+
+@dataclass
+class Server:
+    """Answers requests of all dialects."""
+
+    engine: Engine
+    model: str
+    stored: Dict[str, List[Any]]
+    """What was said in each response that was stored."""
+
+    async def answer(self, request: Request, read: Callable[..., Turn]) -> Response:
+        """Answers a request of the dialect whose `read` it is."""
+        dialect = read.__module__.rpartition(".")[2]
+        try:
+            body = await self._body(request)
+            history = self._history(body) if dialect == "responses" else []
+            turn = read(body, history=history)
+            if turn.sampling["n"] > 1:
+                raise _RefusedError("n", "one answer at a time")
+            prompt = turn.prompt(encoding)
+        except InvalidRequestError as error:
+            return failure(dialect, 400, str(error), error.path)
+        except _RefusedError as error:
+            return failure(dialect, 400, error.reason, error.path)
+        except HarmonyError as error:  # a schema that cannot be rendered
+            return failure(dialect, 400, str(error), None)
+        model = str(body.get("model") or self.model)
+        reply = turn.reply(encoding, model=model, prompt_tokens=len(prompt))
+        samples = self.engine.sample(prompt, turn)
+        try:  # with its first tokens it is known whether the engine answers at all
+            first = await samples.__anext__()
+        except (EngineError, StopAsyncIteration) as error:
+            return failure(dialect, 503, str(error) or "the engine says nothing", None)
+        pieces = chain(first, samples)
+        if turn.stream:
+            chunks = self._stream(reply, pieces, body)
+            return StreamingResponse(chunks, media_type=reply.media_type)
+        try:
+            async for tokens, reason in pieces:
+                reply.feed(tokens)
+                if reason or reply.stop_sequence:
+                    reply.finish(reason or "stop")
+                if reason or reply.stop_sequence or await request.is_disconnected():
+                    break
+        finally:
+            await pieces.aclose()
+        reply.finish("abort")  # nothing, unless the engine broke off
+        self._store(body, reply)
+        return JSONResponse(reply.response())
+
+    async def _stream(
+        self, reply: Reply, pieces: AsyncGenerator[Sampled, None], body: Dict[str, Any]
+    ) -> AsyncIterator[bytes]:
+        """The stream. When the client goes away, it is closed, and with it the engine's."""
+        yield reply.feed_bytes([])
+        try:
+            async for tokens, reason in pieces:
+                yield reply.feed_bytes(tokens)
+                if reason or reply.stop_sequence:
+                    yield reply.finish_bytes(reason or "stop")
+                    break
+        finally:
+            await pieces.aclose()
+        yield reply.finish_bytes("abort")
+        self._store(body, reply)
+
+    async def count_tokens(self, request: Request) -> Response:
+        """Counts the tokens of an Anthropic request."""
+        try:
+            turn = anthropic.read(await self._body(request))
+            return JSONResponse({"input_tokens": len(turn.prompt(encoding))})
+        except (HarmonyError, _RefusedError) as error:
+            return failure("anthropic", 400, str(error), None)
+
+    async def _body(self, request: Request) -> Dict[str, Any]:
+        try:
+            body = json.loads(await request.body())
+        except ValueError as error:
+            raise _RefusedError("", f"the body is no JSON: {error}") from error
+        if not isinstance(body, dict):
+            raise _RefusedError("", "the body is no object")
+        return body
+
+    def _history(self, body: Dict[str, Any]) -> List[Any]:
+        previous = body.get("previous_response_id")
+        if previous is None:
+            return []
+        if previous not in self.stored:
+            raise _RefusedError("previous_response_id", f"no response {previous!r} is stored")
+        return self.stored[previous]
+
+    def _store(self, body: Dict[str, Any], reply: Reply) -> None:
+        response = reply.response()
+        if response.get("object") != "response" or body.get("store") is False:
+            return
+        asked = body.get("input") or []
+        items = [{"role": "user", "content": asked}] if isinstance(asked, str) else asked
+        self.stored[response["id"]] = [*self._history(body), *items, *response["output"]]
+
+
+class _RefusedError(Exception):
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(reason)
+        self.path, self.reason = path, reason
+
+
+async def chain(
+    first: Sampled, rest: AsyncGenerator[Sampled, None]
+) -> AsyncGenerator[Sampled, None]:
+    """All samples. An engine that fails ends the answer."""
+    try:
+        yield first
+        async for sampled in rest:
+            yield sampled
+    except EngineError:
+        yield [], "abort"
+    finally:
+        await rest.aclose()
+
+
+def failure(dialect: str, status: int, message: str, path: Optional[str]) -> Response:
+    """An error as the API gives it."""
+    kind = "invalid_request_error" if status == 400 else "api_error"
+    body: Dict[str, Any]
+    if dialect == "ollama":
+        body = {"error": message}
+    elif dialect == "anthropic":
+        body = {"type": "error", "error": {"type": kind, "message": message}}
+    else:
+        body = {"error": {"message": message, "type": kind, "param": path, "code": None}}
+    return JSONResponse(body, status_code=status)
+
+
+def app(engine: Engine, model: str = "gpt-oss-20b") -> Starlette:
+    """The application."""
+    server = Server(engine, model, {})
+
+    def route(path: str, read: Callable[..., Turn]) -> Route:
+        async def endpoint(request: Request) -> Response:
+            return await server.answer(request, read)
+
+        return Route(path, endpoint, methods=["POST"])
+
+    return Starlette(
+        routes=[
+            route("/v1/chat/completions", chat_completions.read),
+            route("/v1/responses", responses.read),
+            route("/v1/messages", anthropic.read),
+            Route("/v1/messages/count_tokens", server.count_tokens, methods=["POST"]),
+            route("/api/chat", ollama.read),
+        ]
+    )
+
+
+def main() -> None:
+    """Reads the command line and serves."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--engine", choices=["replay", "http"], required=True)
+    parser.add_argument("--file", type=Path, help="replay: the recorded outputs")
+    parser.add_argument("--delay", type=float, default=0.0, help="replay: seconds between pieces")
+    parser.add_argument("--url", help="http: the engine's address")
+    parser.add_argument("--form", choices=["completions", "llama.cpp"], default="completions")
+    parser.add_argument("--model", default="gpt-oss-20b")
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=8000)
+    given = parser.parse_args()
+    engine: Engine
+    if given.engine == "replay":
+        if given.file is None:
+            parser.error("--engine replay needs --file")
+        lines = given.file.read_text(encoding="utf-8").splitlines()
+        engine = Replay([json.loads(line) for line in lines if line.strip()], given.delay)
+    else:
+        if given.url is None:
+            parser.error("--engine http needs --url")
+        engine = Http(given.url.rstrip("/"), given.form, given.model)
+    uvicorn.run(app(engine, given.model), host=given.host, port=given.port, log_level="warning")
+
+
+if __name__ == "__main__":
+    main()

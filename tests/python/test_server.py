@@ -1,0 +1,384 @@
+"""The clients' own SDKs against the running example, over loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import subprocess
+import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Tuple
+
+import pydantic
+import pytest
+
+from openai_harmony import HarmonyEncodingName, load_harmony_encoding
+
+anthropic = pytest.importorskip("anthropic")
+httpx = pytest.importorskip("httpx")
+ollama = pytest.importorskip("ollama")
+openai = pytest.importorskip("openai")
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+
+SERVER = Path(__file__).parents[2] / "examples" / "server.py"
+ENCODING = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
+
+THOUGHT = "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant"
+ANSWER = "<|channel|>final<|message|>Oslo is sunny, Bergen is not.<|return|>"
+
+
+def call(city: str) -> str:
+    header = "<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>"
+    return f'{THOUGHT}{header}{{"city":"{city}"}}<|call|>'
+
+
+RECORDS = [
+    # A loop of two calls: the latest result decides.
+    {"match": "BERGEN-RAIN", "text": THOUGHT + ANSWER},
+    {"match": "OSLO-SUN", "text": call("Bergen")},
+    {"match": "Compare", "text": call("Oslo")},
+    {"match": "as JSON", "text": THOUGHT + '<|channel|>final<|message|>{"city":"Oslo"}<|return|>'},
+    {"match": "Long", "text": "<|channel|>final<|message|>" + "word " * 2000 + "<|return|>"},
+    {"match": "Hello", "text": THOUGHT + "<|channel|>final<|message|>Hi there.<|return|>"},
+]
+RESULTS = {"Oslo": "OSLO-SUN", "Bergen": "BERGEN-RAIN"}
+PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+FUNCTION = {"name": "get_weather", "description": "Weather", "parameters": PARAMETERS}
+
+
+class City(pydantic.BaseModel):
+    city: str
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port
+
+
+def serve(*options: str) -> Iterator[str]:
+    port = free_port()
+    command = [sys.executable, str(SERVER), *options, "--port", str(port)]
+    with subprocess.Popen(command) as process:
+        try:
+            for _ in range(200):
+                with socket.socket() as probe:
+                    if probe.connect_ex(("127.0.0.1", port)) == 0:
+                        break
+                assert process.poll() is None, "the server ended"
+                time.sleep(0.05)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.terminate()
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    file = tmp_path_factory.mktemp("server") / "recorded.jsonl"
+    file.write_text("\n".join(map(json.dumps, RECORDS)), encoding="utf-8")
+    yield from serve("--engine", "replay", "--file", str(file), "--delay", "0.001")
+
+
+@pytest.fixture
+def client(url: str) -> Iterator[Any]:
+    with openai.OpenAI(base_url=f"{url}/v1", api_key="-", max_retries=0) as client:
+        yield client
+
+
+@pytest.fixture
+def claude(url: str) -> Iterator[Any]:
+    with anthropic.Anthropic(base_url=url, api_key="-", max_retries=0) as client:
+        yield client
+
+
+@pytest.fixture
+def local(url: str) -> Iterator[Any]:
+    client = ollama.Client(host=url)
+    yield client
+    client._client.close()
+
+
+HELLO: List[Any] = [{"role": "user", "content": "Hello"}]
+COMPARE: List[Any] = [{"role": "user", "content": "Compare Oslo and Bergen"}]
+
+
+def test_chat_plain_and_streamed(client: Any) -> None:
+    answer = client.chat.completions.create(model="m", messages=HELLO)
+    message: Any = answer.choices[0].message
+    assert (message.content, message.reasoning_content) == ("Hi there.", "Hm.")
+    assert answer.choices[0].finish_reason == "stop"
+    usage = {"include_usage": True}
+    with client.chat.completions.stream(model="m", messages=HELLO, stream_options=usage) as stream:
+        deltas = [event.delta for event in stream if event.type == "content.delta"]
+        final: Any = stream.get_final_completion()
+    assert "".join(deltas) == final.choices[0].message.content == "Hi there."
+    assert final.choices[0].message.reasoning_content == "Hm."
+    assert final.usage.completion_tokens == answer.usage.completion_tokens
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_chat_loop_of_calls(client: Any, streamed: bool) -> None:
+    messages = list(COMPARE)
+    tools: Any = [{"type": "function", "function": FUNCTION}]
+    asked = []
+    for _ in range(5):
+        if streamed:
+            with client.chat.completions.stream(
+                model="m", messages=messages, tools=tools
+            ) as stream:
+                choice: Any = stream.get_final_completion().choices[0]
+        else:
+            choice = client.chat.completions.create(
+                model="m", messages=messages, tools=tools
+            ).choices[0]
+        messages.append(choice.message.to_dict())
+        if choice.finish_reason != "tool_calls":
+            break
+        for made in choice.message.tool_calls:
+            asked.append(json.loads(made.function.arguments)["city"])
+            result = {"role": "tool", "tool_call_id": made.id, "content": RESULTS[asked[-1]]}
+            messages.append(result)
+    assert asked == ["Oslo", "Bergen"]
+    assert messages[-1]["content"] == "Oslo is sunny, Bergen is not."
+
+
+def test_structured_output(client: Any, claude: Any) -> None:
+    ask: Any = [{"role": "user", "content": "as JSON"}]
+    parsed = client.chat.completions.parse(model="m", messages=ask, response_format=City)
+    assert parsed.choices[0].message.parsed == City(city="Oslo")
+    response = client.responses.parse(model="m", input="as JSON", text_format=City)
+    assert response.output_parsed == City(city="Oslo")
+    message = claude.messages.parse(model="m", max_tokens=99, messages=ask, output_format=City)
+    assert message.parsed_output == City(city="Oslo")
+
+
+def test_responses_plain_streamed_and_stored(client: Any) -> None:
+    response = client.responses.create(model="m", input="Hello")
+    assert response.output_text == "Hi there."
+    assert [item.type for item in response.output] == ["reasoning", "message"]
+    with client.responses.stream(model="m", input="Hello") as stream:
+        kinds = [event.type for event in stream]
+        final = stream.get_final_response()
+    assert final.output_text == "Hi there."
+    assert kinds[0] == "response.created"
+    assert kinds[-1] == "response.completed"
+
+
+def test_responses_loop_of_calls(client: Any) -> None:
+    tools: Any = [{"type": "function", "strict": False, **FUNCTION}]
+    previous, items, asked = None, [*COMPARE], []
+    for _ in range(5):
+        response: Any = client.responses.create(
+            model="m",
+            input=items,
+            tools=tools,
+            **({"previous_response_id": previous} if previous else {}),
+        )
+        previous, items = response.id, []
+        for item in response.output:
+            if item.type == "function_call":
+                asked.append(json.loads(item.arguments)["city"])
+                result = {"type": "function_call_output", "call_id": item.call_id}
+                items.append({**result, "output": RESULTS[asked[-1]]})
+        if not items:
+            break
+    assert asked == ["Oslo", "Bergen"]
+    assert response.output_text == "Oslo is sunny, Bergen is not."
+
+
+def test_anthropic_plain_streamed_and_counted(claude: Any) -> None:
+    thinking: Any = {"type": "enabled", "budget_tokens": 1024}
+    message = claude.messages.create(model="m", max_tokens=2000, messages=HELLO, thinking=thinking)
+    assert [block.type for block in message.content] == ["thinking", "text"]
+    assert message.stop_reason == "end_turn"
+    with claude.messages.stream(model="m", max_tokens=99, messages=HELLO) as stream:
+        assert "".join(stream.text_stream) == "Hi there."
+        assert stream.get_final_message().stop_reason == "end_turn"
+    count = claude.messages.count_tokens(model="m", messages=HELLO)
+    final = claude.messages.create(model="m", max_tokens=99, messages=HELLO)
+    assert count.input_tokens == final.usage.input_tokens
+
+
+def test_anthropic_loop_of_calls(claude: Any) -> None:
+    tools: Any = [{"name": "get_weather", "input_schema": PARAMETERS}]
+    messages, asked = list(COMPARE), []
+    for _ in range(5):
+        with claude.messages.stream(
+            model="m", max_tokens=99, messages=messages, tools=tools
+        ) as stream:
+            message = stream.get_final_message()
+        messages.append({"role": "assistant", "content": [b.to_dict() for b in message.content]})
+        if message.stop_reason != "tool_use":
+            break
+        results = []
+        for block in message.content:
+            if block.type == "tool_use":
+                asked.append(block.input["city"])
+                result = {"type": "tool_result", "tool_use_id": block.id}
+                results.append({**result, "content": RESULTS[asked[-1]]})
+        messages.append({"role": "user", "content": results})
+    assert asked == ["Oslo", "Bergen"]
+    assert messages[-1]["content"][0]["text"] == "Oslo is sunny, Bergen is not."
+
+
+def test_ollama(local: Any) -> None:
+    client = local
+    answer = client.chat(model="m", messages=HELLO)
+    assert (answer.message.content, answer.message.thinking) == ("Hi there.", "Hm.")
+    parts = [*client.chat(model="m", messages=HELLO, stream=True)]
+    assert "".join(part.message.content or "" for part in parts) == "Hi there."
+    assert parts[-1].done_reason == "stop"
+    messages: List[Any] = list(COMPARE)
+    asked = []
+    for _ in range(5):
+        tools: Any = [{"type": "function", "function": FUNCTION}]
+        answer = client.chat(model="m", messages=messages, tools=tools)
+        messages.append(answer.message)
+        if not answer.message.tool_calls:
+            break
+        for made in answer.message.tool_calls:
+            asked.append(made.function.arguments["city"])
+            result = {"role": "tool", "tool_name": made.function.name}
+            messages.append({**result, "content": RESULTS[asked[-1]]})
+    assert asked == ["Oslo", "Bergen"]
+    assert answer.message.content == "Oslo is sunny, Bergen is not."
+
+
+def test_limits(client: Any, claude: Any) -> None:
+    long: Any = [{"role": "user", "content": "Long"}]
+    answer = client.chat.completions.create(model="m", messages=long, max_tokens=20)
+    assert answer.choices[0].finish_reason == "length"
+    assert answer.usage.completion_tokens == 20
+    response = client.responses.create(model="m", input="Long", max_output_tokens=20)
+    assert response.status == "incomplete"
+    message = claude.messages.create(model="m", max_tokens=20, messages=long)
+    assert message.stop_reason == "max_tokens"
+    stopped = client.chat.completions.create(model="m", messages=HELLO, stop="there")
+    assert stopped.choices[0].message.content == "Hi "
+
+
+def test_errors(client: Any, claude: Any, local: Any, url: str) -> None:
+    image: Any = [{"type": "image_url", "image_url": {"url": "data:"}}]
+    with pytest.raises(openai.BadRequestError) as raised:
+        client.chat.completions.create(model="m", messages=[{"role": "user", "content": image}])
+    assert raised.value.param == "messages[0].content[0].image_url"
+    with pytest.raises(openai.BadRequestError, match="resp_none"):
+        client.responses.create(model="m", input="Hello", previous_response_id="resp_none")
+    wrong: Any = [{"role": "tool", "content": "x"}]
+    with pytest.raises(anthropic.BadRequestError, match="messages"):
+        claude.messages.create(model="m", max_tokens=9, messages=wrong)
+    with pytest.raises(ollama.ResponseError) as failed:
+        local.chat(model="m", messages=[{"role": "bot", "content": "x"}])
+    assert failed.value.status_code == 400
+    nothing: Any = [{"role": "user", "content": "Nobody recorded this"}]
+    with pytest.raises(openai.InternalServerError, match="no record"):
+        client.chat.completions.create(model="m", messages=nothing)
+    assert httpx.post(f"{url}/v1/chat/completions", content=b"{").status_code == 400
+
+
+def test_a_client_that_goes_away_ends_the_sampling() -> None:
+    sys.path.insert(0, str(SERVER.parent))
+    try:
+        import server
+    finally:
+        sys.path.pop(0)
+    closed = threading.Event()
+
+    class Endless:
+        async def sample(self, prompt: List[int], turn: Any) -> Any:
+            try:
+                yield ENCODING.encode("<|channel|>final<|message|>", allowed_special="all"), None
+                while True:
+                    await asyncio.sleep(0.001)
+                    yield ENCODING.encode(" word"), None
+            finally:
+                closed.set()
+
+    async def run() -> None:
+        body = json.dumps({"messages": HELLO, "stream": True}).encode()
+        sent = 0
+        gone = asyncio.Event()
+
+        async def receive() -> Dict[str, Any]:
+            nonlocal body
+            if body:
+                whole, body = body, b""
+                return {"type": "http.request", "body": whole, "more_body": False}
+            await gone.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message: Dict[str, Any]) -> None:
+            nonlocal sent
+            sent += 1
+            if sent == 10:
+                gone.set()
+
+        scope = {"type": "http", "method": "POST", "path": "/v1/chat/completions", "headers": []}
+        await asyncio.wait_for(server.app(Endless())(scope, receive, send), timeout=10)
+
+    asyncio.run(run())
+    assert closed.wait(10)
+
+
+def stand_in(form: str) -> Tuple[HTTPServer, List[Dict[str, Any]]]:
+    """An engine that speaks a form of HTTP, as its documents have it, and what it was asked."""
+    tokens = ENCODING.encode(RECORDS[-1]["text"], allowed_special="all")
+    asked: List[Dict[str, Any]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            asked.append({"path": self.path, **body})
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream")
+            self.end_headers()
+            for start in range(0, len(tokens), 2):
+                piece, is_last = tokens[start : start + 2], start + 2 >= len(tokens)
+                event: Dict[str, Any]
+                if form == "completions":
+                    reason = "stop" if is_last else None
+                    choice = {"index": 0, "text": "", "token_ids": piece, "finish_reason": reason}
+                    event = {"object": "text_completion", "choices": [choice]}
+                else:
+                    event = {"content": "", "tokens": piece, "stop": False}
+                self.wfile.write(f"data: {json.dumps(event)}\n\n".encode())
+            last = '{"content": "", "tokens": [], "stop": true, "stop_type": "eos"}'
+            self.wfile.write(f"data: {'[DONE]' if form == 'completions' else last}\n\n".encode())
+
+        def log_message(self, *arguments: Any) -> None:
+            pass
+
+    return HTTPServer(("127.0.0.1", 0), Handler), asked
+
+
+@pytest.mark.parametrize("form", ["completions", "llama.cpp"])
+def test_engines_behind_http(form: str) -> None:
+    engine, asked = stand_in(form)
+    thread = threading.Thread(target=engine.serve_forever)
+    thread.start()
+    try:
+        address = f"http://127.0.0.1:{engine.server_port}"
+        for url in serve("--engine", "http", "--form", form, "--url", address):
+            client = ollama.Client(host=url)
+            answer = client.chat(model="m", messages=HELLO, options={"num_predict": 50})
+            client._client.close()
+    finally:
+        engine.shutdown()
+        thread.join()
+        engine.server_close()
+    assert (answer.message.content, answer.message.thinking) == ("Hi there.", "Hm.")
+    assert answer.done_reason == "stop"
+    body = asked[0]
+    assert ENCODING.decode(body["prompt"]).endswith("Hello<|end|><|start|>assistant")
+    if form == "completions":
+        assert (body["path"], body["max_tokens"]) == ("/v1/completions", 50)
+        assert (body["stop_token_ids"], body["return_token_ids"]) == ([200002, 200012], True)
+    else:
+        assert (body["path"], body["n_predict"]) == ("/completion", 50)
+        assert body["return_tokens"] is True
