@@ -7,7 +7,7 @@ It answers ``/v1/chat/completions``, ``/v1/responses``, ``/v1/messages`` (and it
 and ``/api/chat``. It needs starlette, uvicorn and, for engines behind HTTP, httpx.
 
 The engine ``replay`` says what was recorded in a JSONL file of ``{"match": "...", "text": "..."}``:
-the first record counts whose match stands in the prompt's text. ``http`` asks an engine that takes and
+the first record counts whose match stands in the prompt. ``http`` asks an engine that takes and
 gives token ids: the completions of vLLM and SGLang, or llama.cpp's ``/completion``.
 """
 
