@@ -208,7 +208,7 @@ fn text_between_messages_streams_from_its_33rd_token_on() {
 }
 
 #[test]
-fn ten_thousand_tools_are_all_known() {
+fn each_of_ten_thousand_tools_is_recognised() {
     let tools: Vec<String> = (0..10_000).map(|n| format!("functions.tool_{n}")).collect();
     let tools: Vec<&str> = tools.iter().map(String::as_str).collect();
     let text = "<|channel|>commentary to=tool_9999 json<|message|>{}<|call|>";
@@ -217,7 +217,7 @@ fn ten_thousand_tools_are_all_known() {
 }
 
 #[test]
-fn tools_that_are_no_names_are_refused() {
+fn tools_that_no_header_can_carry_are_refused() {
     let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap();
     for name in ["", "get weather", "a\u{7}", "to=f", "x<|end|>", "a\n"] {
         let config = ParseConfig::lenient().with_tools(["functions.f", name]);

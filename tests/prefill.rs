@@ -264,7 +264,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.max(1500)))]
 
     #[test]
-    fn parsing_behind_a_prefill_equals_parsing_the_whole(
+    fn parsing_after_a_prefill_equals_parsing_the_whole(
         prefill in prefill(),
         role in prop::sample::select(&Role::ALL[..]),
         in_channel in any::<bool>(),

@@ -77,7 +77,7 @@ fn every_character_beside_punctuation_and_numbers() {
 
 /// What ends a piece, at each place of the window in which it is looked for.
 #[test]
-fn borders_at_every_place_of_a_window() {
+fn boundaries_at_every_offset_of_a_window() {
     let borders = [
         "'s", "'ll", "'ſ", "'", "B", "Bc", "!", "!c", " !", " c", "  c", "\t!", "1", "1234", "\nc",
         "\n  c", "!\n\n  c", "!\n/c", "!\n/\n", " \n \n c", "\n  \n", "é", " é", "\u{a0}",

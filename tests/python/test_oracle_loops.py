@@ -54,7 +54,7 @@ def broken_off(stream: Stream, errors: list[int]) -> Optional[int]:
     return next((at for at in errors if stream.tokens[at : at + 1] == [START]), None)
 
 
-def test_law(oracle: Oracle, ours: Session) -> None:
+def test_nothing_raises_earlier_than_in_0_0_8(oracle: Oracle, ours: Session) -> None:
     raised = 0
     for seed, stream in cases(oracle, 700):
         actual: list[int] = ours.ask("loop", "skipping", stream.tokens, stream.role, True)["errors"]
@@ -89,7 +89,9 @@ def last_start(tokens: list[int], at: int) -> int:
 
 
 @pytest.mark.parametrize("name", LOOPS)
-def test_loops(name: str, oracle: Oracle, ours: Session) -> None:
+def test_loops_of_servers_get_no_less_than_from_0_0_8(
+    name: str, oracle: Oracle, ours: Session
+) -> None:
     texts = 0
     for seed, stream in cases(oracle, 400):
         actual = ours.ask("loop", name, stream.tokens, stream.role, True)
@@ -155,7 +157,7 @@ def assert_no_earlier(wanted: list[int], actual: list[int], told: str) -> None:
     assert not actual or (wanted and wanted[0] <= actual[0]), told
 
 
-def test_at_once(oracle: Oracle, ours: Session) -> None:
+def test_whole_sequences_get_no_less_than_from_0_0_8(oracle: Oracle, ours: Session) -> None:
     """Parsing a whole sequence: strictly, and against 0.0.8's leniency."""
     read = 0
     for seed, stream in cases(oracle, 400):
