@@ -21,7 +21,7 @@ from openai_harmony import (
 ROOT = Path(__file__).parents[1] / "golden"
 CASES = sorted(path for path in ROOT.iterdir() if path.is_dir() and path.name != "typescript")
 FILES = {"conversation.json", "options.json", "expected.txt", "tokens.json"}
-OPTIONS = {"about", "render", "parse", "mended", "guide"}
+OPTIONS = {"about", "render", "parse", "difference", "guide"}
 
 
 def read(case: Path, name: str) -> str:

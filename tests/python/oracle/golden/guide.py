@@ -355,7 +355,7 @@ def _library() -> list[Case]:
             [thought, call, result],
             render={"renderer": "conversation", "auto_drop_analysis": True},
             parse={"role": None},
-            mended="constrain-with-space",
+            difference="constrain-with-space",
         ),
         Case(
             "guide-streamed-tokens",
@@ -377,6 +377,6 @@ def _library() -> list[Case]:
             [message("user", "What is 2 + 2?")],
             render=completion(),
             parse={"role": "assistant"},
-            mended="start-with-given-role",
+            difference="start-with-given-role",
         ),
     ]
