@@ -1,4 +1,4 @@
-//! Attack: names with characters that nobody sees, which pass for other names. `validate` refuses
+//! Attack: names with invisible characters, which look like other names. `validate` refuses
 //! them in every field, and nothing that can be seen.
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 

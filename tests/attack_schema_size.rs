@@ -94,7 +94,7 @@ fn all_tools_of_a_rendering_share_one_limit() {
     assert_too_large(std::slice::from_ref(&tools), "c");
     let by_message: Vec<_> = tools.iter().map(|tool| vec![tool.clone()]).collect();
     assert_too_large(&by_message, "c");
-    // Each rendering begins anew.
+    // Each rendering begins again.
     for pair in tools.windows(2) {
         assert!(full(&[pair.to_vec()]).is_ok());
     }

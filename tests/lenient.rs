@@ -1,5 +1,5 @@
 //! The two tables of docs/parsing.md: each row with and without known tools, in every chunking,
-//! at the beginning and behind a thought, at the end of the stream and before another message.
+//! at the beginning and after a thought, at the end of the stream and before another message.
 //!
 //! The expectations are written by hand, never by the parser. A row that is `known` differs where
 //! the tools [`TOOLS`] are known; any other reads the same with them.
@@ -83,14 +83,14 @@ impl Expected<'_> {
         messages.extend(self.messages);
         messages.extend((!after.is_empty()).then_some("final: z"));
         let outcome = in_any_chunks(&text, role, self.tools);
-        // Behind a message that another one breaks off stands one more repair, or another one.
+        // A message that another one interrupts has one more repair, or another one.
         let has_kinds = outcome.kinds == self.kinds || !after.is_empty();
         (outcome.messages != messages || !has_kinds)
             .then(|| format!("{text} with {:?}: {outcome:?}", self.tools))
     }
 }
 
-/// In all positions of a header behind its role.
+/// In all positions of a header after its role.
 fn holds_behind_a_role(expected: &Expected<'_>) -> Vec<String> {
     let mut differences = Vec::new();
     let assistant = Some(Role::Assistant);

@@ -1,4 +1,4 @@
-//! The law of prefilling: parsing a completion behind a prefill equals parsing the whole.
+//! The law of prefilling: parsing a completion after a prefill equals parsing the whole.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::ops::Range;
@@ -218,7 +218,7 @@ fn completion() -> impl Strategy<Value = Vec<u32>> {
     prop::collection::vec(piece, 0..16).prop_map(|pieces| pieces.concat())
 }
 
-/// Moves a span to where it is behind the prefill's tokens.
+/// Moves a span to where it is after the prefill's tokens.
 fn moved(mut event: Event, by: usize) -> Event {
     let span: &mut Range<usize> = match &mut event {
         Event::MessageStart { span, .. }

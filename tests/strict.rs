@@ -38,7 +38,7 @@ fn parse(text: &str, role: Option<Role>) -> String {
     }
 }
 
-/// Headers behind a given role, the assistant's.
+/// Headers after a given role, the assistant's.
 const GIVEN: [(&str, &str); 34] = [
     ("", "assistant"),
     ("assistant", "assistant"),
@@ -78,7 +78,7 @@ const GIVEN: [(&str, &str); 34] = [
     ("<|channel|>final\u{a0}to=f", "assistant #final to=f"),
 ];
 
-/// Headers behind `<|start|>`.
+/// Headers after `<|start|>`.
 const NAMED: [(&str, &str); 31] = [
     ("", "message header did not contain a role"),
     ("assistant", "assistant"),
@@ -200,7 +200,7 @@ fn a_header_stays_open_after_a_stop_token() {
 fn a_start_token_inside_a_header_begins_a_new_one() {
     for (text, at, expected) in [
         ("<|start|>user to=f<|start|>assistant<|message|>x<|end|>", 4, "assistant"),
-        // The next one names nobody: it is the same author's.
+        // The next one names no author: it has the same author.
         ("<|start|>user<|start|><|channel|>final<|message|>x<|end|>", 2, "user #final"),
         ("<|start|>user<|start|>final<|message|>x<|end|>", 2, "user"),
     ] {
@@ -208,13 +208,13 @@ fn a_start_token_inside_a_header_begins_a_new_one() {
         assert_eq!(errors, [(at, START.to_owned())], "{text}");
         assert_eq!(messages, [expected], "{text}");
     }
-    // Nobody was named by either.
+    // Neither names an author.
     let tokens = encode("<|start|><|start|><|start|>final<|message|>");
     let (errors, messages) = skip_errors(&tokens, None);
     let unknown = "Unknown role: final".to_owned();
     assert_eq!(errors, [(1, START.to_owned()), (2, START.to_owned()), (4, unknown)]);
     assert!(messages.is_empty());
-    // A prompt may end so, but not behind a header that was broken off.
+    // A prompt may end so, but not after an incomplete header.
     let tokens = encode("<|start|>user to=f<|start|>assistant");
     let (errors, _) = skip_errors(&tokens, None);
     assert_eq!(errors, [(4, START.to_owned()), (6, EOS.to_owned())]);

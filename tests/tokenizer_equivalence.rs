@@ -13,7 +13,7 @@ static YARDSTICK: LazyLock<CoreBPE> =
 const TOKENIZER: Tokenizer = Tokenizer::o200k_harmony();
 
 /// Both encodings are equal, and decode to the text; also the second and third time, when the
-/// tokenizer remembers pieces.
+/// tokenizer caches pieces.
 fn check(text: &str) {
     let tokens = TOKENIZER.encode_ordinary(text);
     assert_eq!(tokens, YARDSTICK.encode_ordinary(text), "of {text:?}");
@@ -177,7 +177,7 @@ fn runs_of_every_length() {
     }
 }
 
-/// Every token's text, alone and beside its neighbour by rank, is encoded as tiktoken-rs does.
+/// Every token's text, alone and together with that of the next id, is encoded as tiktoken-rs does.
 #[test]
 fn every_token_and_the_next() {
     let mut text = String::new();

@@ -384,7 +384,7 @@ class TestTokensGiven:
 
 
 class Duck:
-    """An object that has these attributes and is no model."""
+    """An object that has these attributes and is not a model."""
 
     def __init__(self, **attributes: Any) -> None:
         self.__dict__.update(attributes)

@@ -19,7 +19,7 @@ CHANNELS = ["", "<|channel|>analysis", "<|channel|>commentary", "<|channel|>fina
 
 
 def test_a_first_message_without_marker_is_read_as_in_0_0_8(oracle: Oracle, ours: Session) -> None:
-    """The words are the content, and the messages behind it are read."""
+    """The words are the content, and the messages after it are read."""
     for seed, random in randoms(200):
         text = headless(random)
         tokens = oracle.ask("encode", text, "all", [])

@@ -1,7 +1,7 @@
 """Code written for 0.0.8 gets no less here: loops as servers have them, over malformed outputs.
 
 The law of strict parsing is that it raises at a token only if 0.0.8 raised at that token or earlier
-in the same message. The exceptions are <|start|> inside a header, behind which a new message is
+in the same message. The exceptions are <|start|> inside a header, after which a new message is
 compared by itself, and ids that do not exist, of which these streams have none.
 """
 
@@ -82,7 +82,7 @@ def test_nothing_raises_earlier_than_in_0_0_8(oracle: Oracle, ours: Session) -> 
 
 
 def last_start(tokens: list[int], at: int) -> int:
-    """Where the message begins that this token is in, or stands behind."""
+    """Where the message begins that this token is in, or stands after."""
     return max(
         (place for place in range(min(at + 1, len(tokens))) if tokens[place] == START), default=0
     )

@@ -1,4 +1,4 @@
-"""What 0.0.8's users do to models: forms of their own, dicts in place of models, fields left out."""
+"""What 0.0.8's users do to models: forms of their own, dicts instead of models, fields left out."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Window(Conversation):
 
 
 class Told:
-    """No model at all, but it can tell what it is."""
+    """Not a model, but it has a JSON form."""
 
     def __init__(self, conversation: Conversation) -> None:
         self.conversation = conversation

@@ -19,7 +19,7 @@ from .streams import (
 )
 
 Json = Any
-#: Behind an id that does not exist, <|message|> makes 0.0.8 give its header up.
+#: After an id that does not exist, <|message|> makes 0.0.8 give its header up.
 GIVE_UP = [2**32 - 1, MESSAGE]
 FIELDS = ("recipient", "channel", "content_type")
 
@@ -76,7 +76,7 @@ class _Walk:
     # What 0.0.8 is fed, and what is said.
 
     def feed(self, *tokens: int) -> Json:
-        """0.0.8's snapshot behind these tokens, which may be others than the stream's."""
+        """0.0.8's snapshot after these tokens, which may be others than the stream's."""
         return self.oracle.ask("feed_together", tokens)
 
     def say(self, snapshot: Json, **changes: Json) -> None:
@@ -102,13 +102,15 @@ class _Walk:
         self.expected.differences.add(difference)
 
     def start_anew(self, given: Optional[str]) -> None:
-        """Another parser of 0.0.8 goes on where the one before stopped."""
+        """Another parser of 0.0.8 continues where the one before stopped."""
         self.kept += self.oracle.ask("messages")
         self.oracle.ask("start_parser", given, True)
 
     def messages(self) -> list[Json]:
         messages: list[Json] = self.kept + self.oracle.ask("messages")
-        for message, repaired in ((messages[index], self.repaired[index]) for index in self.repaired):
+        for message, repaired in (
+            (messages[index], self.repaired[index]) for index in self.repaired
+        ):
             message["name"] = repaired.field("name", message["name"])
             for name in FIELDS:
                 value = repaired.field(name, message.pop(name, None))
@@ -209,7 +211,7 @@ class _Walk:
             self.feed(*([START] if reads_as is None else []))
         self._stand_in(tokens, header, headers.repair(header, reads_as))
         if is_other and self.expected.snapshots[-1]["error"] is not None:
-            # The given role goes on waiting.
+            # The given role continues waiting.
             self.start_anew(self.given)
             self.feed(*GIVE_UP)
             self.expected.snapshots[-1]["current_role"] = self.given
@@ -274,7 +276,7 @@ class _Walk:
         return len(self.tokens)
 
     def _correct_delta(self, snapshot: Json, delta: str, text: str) -> None:
-        """Only behind broken UTF-8; elsewhere 0.0.8's delta stands."""
+        """Only after broken UTF-8; elsewhere 0.0.8's delta stands."""
         changes = {"last_content_delta": delta or None, "current_content": text}
         if "\ufffd" in text and any(snapshot[key] != value for key, value in changes.items()):
             self.differs("delta-behind")

@@ -24,7 +24,7 @@ SIGN_OF = {
     CHANNEL: CHANNEL_SIGN,
     CONSTRAIN: CONSTRAIN_SIGN,
 }
-#: Letters that 0.0.8 reads like any other, in place of those that it stumbles over.
+#: Letters that 0.0.8 reads like any other, instead of those that it stumbles over.
 STAND_INS = {"<": chr(0x2460)}
 #: A word that turns a reading of 0.0.8's into the one that is meant; never seen in the end.
 FILLER = "filler"
@@ -35,7 +35,7 @@ CHANNELS = ["analysis", "commentary", "final"]
 
 @dataclass
 class Word:
-    """A word of a header: ordinary text, or `<|constrain|>` with what stands behind it."""
+    """A word of a header: ordinary text, or `<|constrain|>` with what stands after it."""
 
     text: str
     constrained: bool = False
@@ -52,7 +52,7 @@ class Word:
 
 @dataclass
 class Header:
-    """A header read over its tokens: its words, and the value behind the channel marker."""
+    """A header read over its tokens: its words, and the value after the channel marker."""
 
     words: list[Word] = field(default_factory=list)
     channel: Optional[str] = None
@@ -168,7 +168,7 @@ def _word(text: str, behind: str) -> Word:
     return Word(kept, constrained, blanks, misplaced=not constrained and kept == "", cut=cut)
 
 
-# Mending.
+# Repairing.
 
 
 def spells_marker(text: str) -> bool:
@@ -193,7 +193,7 @@ def names_role(header: Header) -> bool:
 
 
 def names_tool(header: Header) -> bool:
-    """Whether the first word, which is no role, is taken for a tool's name."""
+    """Whether the first word, which is not a role, is read as a tool's name."""
     if len(header.words) != 1 or header.spelled:
         return len(header.words) > 0 and (len(header.words) > 1 or header.spelled)
     first = header.words[0]
@@ -298,7 +298,7 @@ def _author(header: Header, repaired: Repaired) -> Word:
 
 
 def _second_role(fields: list[Word], author: Word) -> None:
-    """0.0.8 leaves out the word of the role behind a tool's name; not one that was cut."""
+    """0.0.8 leaves out the word of the role after a tool's name; not one that was cut."""
     if author.text not in ROLE_WORDS and fields and fields[0].spelled() == "tool":
         if fields[0].cut:
             fields[0] = Word("to=tool")
@@ -307,7 +307,7 @@ def _second_role(fields: list[Word], author: Word) -> None:
 
 
 def _join_last(fields: list[Word], repaired: Repaired) -> None:
-    """White space behind <|constrain|> joins only the last word, and no recipient, to it."""
+    """White space after <|constrain|> joins only the last word, and no recipient, to it."""
     if len(fields) < 2:
         return
     marker, word = fields[-2:]
@@ -326,7 +326,7 @@ def _is_behind_misplaced(field: Word, words: list[Word]) -> bool:
 def _fields(fields: list[Word], repaired: Repaired, is_behind: bool) -> None:
     """Content types that 0.0.8 takes for recipients.
 
-    A single word behind one that is no field is the content type for both.
+    A single word after one that is not a field is the content type for both.
     """
     if not fields:
         return
