@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-# Prints the version, with a `t` behind that of a build without the GIL.
+# Prints the version, and `t` after it for a build without the GIL.
 ASK = """
 import ensurepip, platform, sys, sysconfig, venv
 assert platform.python_implementation() == "CPython" and sys.version_info >= (3, 9)

@@ -4,7 +4,7 @@
 
 Each stage runs under callgrind for two passes and for six; the difference is four passes without
 the start of the process. The counts stand beside those of benches/instructions.json, which
-`--record` writes anew. They depend on the compiler and the processor's abilities, so a change of
+`--record` writes them. They depend on the compiler and the processor's abilities, so a change of
 a percent on another machine means nothing; on one machine it does.
 """
 

@@ -1,4 +1,4 @@
-"""What the work costs at the least, so that one sees how near to it this project is.
+"""The least that the work can cost, to show how close this project is to it.
 
 A list of ints has to be made and a text copied, whoever makes the tokens; a call from Python
 costs what a call costs. Each limit is measured with the cheapest built-in that does just that.

@@ -1,4 +1,4 @@
-//! Times the stages behind the tokenizer: render, parse, stream. `cargo bench --bench stages`.
+//! Times the stages after the tokenizer: render, parse, stream. `cargo bench --bench stages`.
 
 #![expect(clippy::unwrap_used, reason = "a bench on broken inputs should stop")]
 
@@ -12,7 +12,7 @@ use openai_harmony::chat::{Conversation, Role};
 /// A weather chat with four tools, one of them called.
 const SEVEN_MESSAGES: &str = include_str!("corpus/seven_messages.json");
 
-/// What `feed` gets at a time: what an engine may hand over between two requests to the network.
+/// What `feed` gets at a time: what an engine may pass between two requests to the network.
 const CHUNK: usize = 64;
 
 fn main() {

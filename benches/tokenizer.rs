@@ -15,7 +15,7 @@ fn main() {
     divan::main();
 }
 
-/// Each round reads another stretch of the text, where there is more than one.
+/// Each round reads another part of the text, if there is more than one.
 fn bench_encode(bencher: Bencher, kind: corpus::Kind, size: usize) {
     let text = corpus::text(kind, 2_000_000);
     let mut parts = corpus::parts(&text, size);

@@ -1,4 +1,4 @@
-//! Attack: names with characters that nobody sees, which pass for other names. `validate` refuses
+//! Attack: names with invisible characters, which look like other names. `validate` refuses
 //! them in every field, and nothing that can be seen.
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -42,7 +42,7 @@ fn assert_refused(value: &str) {
 }
 
 #[test]
-fn characters_that_nobody_sees_are_refused_in_every_field() {
+fn invisible_characters_are_refused_in_every_field() {
     for hidden in [
         '\u{61c}',
         '\u{180e}',
@@ -93,7 +93,7 @@ fn exactly_the_invisible_characters_of_unicode_are_refused() {
 }
 
 #[test]
-fn the_blank_has_its_place_behind_the_marker() {
+fn one_space_is_allowed_after_the_constrain_marker() {
     assert!(render(&call().with_content_type("<|constrain|> json")).is_ok());
     for content_type in
         ["<|constrain|>  json", "<|constrain|>\u{a0}json", " json", "json ", "<|constrain|>json "]

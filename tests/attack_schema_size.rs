@@ -88,20 +88,20 @@ fn default_rendering_has_no_limit() {
 }
 
 #[test]
-fn all_tools_of_a_rendering_count_together() {
+fn all_tools_of_a_rendering_share_one_limit() {
     let third = |name: &str| tool_of_size(name, LIMIT / 3);
     let tools = vec![third("a"), third("b"), third("c")];
     assert_too_large(std::slice::from_ref(&tools), "c");
     let by_message: Vec<_> = tools.iter().map(|tool| vec![tool.clone()]).collect();
     assert_too_large(&by_message, "c");
-    // Each rendering begins anew.
+    // Each rendering begins again.
     for pair in tools.windows(2) {
         assert!(full(&[pair.to_vec()]).is_ok());
     }
 }
 
 #[test]
-fn every_byte_counts() {
+fn every_byte_counts_towards_the_limit() {
     let section = |bytes| {
         let text = full(&[vec![tool_of_size("f", bytes)]])?;
         let (_, from_heading) = text.split_once("## functions").expect("a heading");
@@ -114,7 +114,7 @@ fn every_byte_counts() {
 }
 
 #[test]
-fn a_namespace_counts_too() {
+fn a_namespace_counts_towards_the_limit() {
     let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).expect("the encoding");
     for tools in [vec![], vec![tool("f", json!({}))]] {
         let namespace = ToolNamespaceConfig::new("big", Some("x\n".repeat(LIMIT / 2)), tools);
@@ -130,7 +130,7 @@ fn a_namespace_counts_too() {
 
 /// Of such references nothing is written at all, so only the copying can be bounded.
 #[test]
-fn what_references_copy_counts_even_if_it_is_not_written() {
+fn copies_by_references_count_even_if_they_are_not_written() {
     let nothing = |levels: usize| {
         let reference = |index: usize| json!({"$ref": format!("#/$defs/d{index}")});
         let doubled = |index| json!({"allOf": [reference(index + 1), reference(index + 1)]});

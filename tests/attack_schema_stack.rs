@@ -67,7 +67,7 @@ fn nesting_to_the_limit_is_rendered() {
 
 /// Two such types are compared, and made one field by field.
 #[test]
-fn what_is_merged_may_be_nested_to_the_limit() {
+fn merged_schemas_may_be_nested_to_the_limit() {
     let wraps: [(Wrap, usize); 5] = [
         (|inner| json!({"const": [inner]}), 62),
         (|inner| json!({"additionalProperties": inner}), 125),

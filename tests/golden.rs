@@ -25,8 +25,8 @@ struct Options {
     _about: String,
     render: Option<Render>,
     parse: Option<Parse>,
-    #[serde(rename = "mended")]
-    _mended: Option<String>,
+    #[serde(rename = "difference")]
+    _difference: Option<String>,
     guide: Option<serde_json::Value>,
 }
 

@@ -1,5 +1,5 @@
 //! The two tables of docs/parsing.md: each row with and without known tools, in every chunking,
-//! at the beginning and behind a thought, at the end of the stream and before another message.
+//! at the beginning and after a thought, at the end of the stream and before another message.
 //!
 //! The expectations are written by hand, never by the parser. A row that is `known` differs where
 //! the tools [`TOOLS`] are known; any other reads the same with them.
@@ -83,14 +83,14 @@ impl Expected<'_> {
         messages.extend(self.messages);
         messages.extend((!after.is_empty()).then_some("final: z"));
         let outcome = in_any_chunks(&text, role, self.tools);
-        // Behind a message that another one breaks off stands one more repair, or another one.
+        // A message that another one interrupts has one more repair, or another one.
         let has_kinds = outcome.kinds == self.kinds || !after.is_empty();
         (outcome.messages != messages || !has_kinds)
             .then(|| format!("{text} with {:?}: {outcome:?}", self.tools))
     }
 }
 
-/// In all positions of a header behind its role.
+/// In all positions of a header after its role.
 fn holds_behind_a_role(expected: &Expected<'_>) -> Vec<String> {
     let mut differences = Vec::new();
     let assistant = Some(Role::Assistant);
@@ -208,7 +208,7 @@ fn text_between_messages_streams_from_its_33rd_token_on() {
 }
 
 #[test]
-fn ten_thousand_tools_are_all_known() {
+fn each_of_ten_thousand_tools_is_recognised() {
     let tools: Vec<String> = (0..10_000).map(|n| format!("functions.tool_{n}")).collect();
     let tools: Vec<&str> = tools.iter().map(String::as_str).collect();
     let text = "<|channel|>commentary to=tool_9999 json<|message|>{}<|call|>";
@@ -217,7 +217,7 @@ fn ten_thousand_tools_are_all_known() {
 }
 
 #[test]
-fn tools_that_are_no_names_are_refused() {
+fn tools_that_no_header_can_carry_are_refused() {
     let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap();
     for name in ["", "get weather", "a\u{7}", "to=f", "x<|end|>", "a\n"] {
         let config = ParseConfig::lenient().with_tools(["functions.f", name]);

@@ -76,7 +76,7 @@ fn completed_turns_lose_their_thoughts_and_nothing_else() {
         kept(&dialogue(), AnalysisPolicy::DropCompletedTurns),
         ["1?", "{}", "42", "answer 1", "2?", "preamble 2", "answer 2", "3?", "think 3", "{}", "42"],
     );
-    // The last message of the assistant is no answer: 0.0.8's rule drops nothing.
+    // The last message of the assistant is not an answer: 0.0.8's rule drops nothing.
     assert_eq!(
         kept(&dialogue(), AnalysisPolicy::DropBeforeFirstFinal),
         kept(&dialogue(), AnalysisPolicy::KeepAll)
@@ -331,7 +331,7 @@ fn check_parsed(
     Ok(())
 }
 
-/// Whether a field that is no recipient, or a recipient in another spelling, begins like one of the
+/// Whether a field that is not a recipient, or a recipient in another spelling, begins like one of the
 /// tools of the law: docs/parsing.md says how these are read.
 fn is_named_as_tool(message: &Message) -> bool {
     let begins = |text: &str| {
@@ -373,7 +373,7 @@ proptest! {
         for config in [ParseConfig::strict(), ParseConfig::lenient()] {
             check_parsed(&tokens, &config, &expected)?;
         }
-        // Known tools change nothing, but for fields of one's own that are named as one of them.
+        // Known tools change nothing, except for fields of one's own that are named as one of them.
         expected.retain(|message| !is_named_as_tool(message));
         let mut tokens = Vec::new();
         let config = RenderConfig::new().with_header_style(style);

@@ -89,7 +89,7 @@ proptest! {
     }
 
     #[test]
-    fn any_chunking_gives_the_same(tokens in tokens(), given in given(), size in 1_usize..9) {
+    fn any_chunks_give_the_same_result(tokens in tokens(), given in given(), size in 1_usize..9) {
         laws::any_chunking_gives_the_same(&tokens, given, size);
     }
 
@@ -104,7 +104,7 @@ proptest! {
     }
 
     #[test]
-    fn strict_parsing_goes_on_after_errors(tokens in tokens(), given in given()) {
+    fn strict_parsing_continues_after_errors(tokens in tokens(), given in given()) {
         laws::strict_parsing_goes_on_after_errors(&tokens, given);
     }
 

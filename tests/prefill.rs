@@ -1,4 +1,4 @@
-//! The law of prefilling: parsing a completion behind a prefill equals parsing the whole.
+//! The law of prefilling: parsing a completion after a prefill equals parsing the whole.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::ops::Range;
@@ -218,7 +218,7 @@ fn completion() -> impl Strategy<Value = Vec<u32>> {
     prop::collection::vec(piece, 0..16).prop_map(|pieces| pieces.concat())
 }
 
-/// Moves a span to where it is behind the prefill's tokens.
+/// Moves a span to where it is after the prefill's tokens.
 fn moved(mut event: Event, by: usize) -> Event {
     let span: &mut Range<usize> = match &mut event {
         Event::MessageStart { span, .. }
@@ -264,7 +264,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.max(1500)))]
 
     #[test]
-    fn parsing_behind_a_prefill_equals_parsing_the_whole(
+    fn parsing_after_a_prefill_equals_parsing_the_whole(
         prefill in prefill(),
         role in prop::sample::select(&Role::ALL[..]),
         in_channel in any::<bool>(),

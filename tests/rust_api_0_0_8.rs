@@ -32,7 +32,7 @@ fn user(text: &str) -> Message {
 fn is<T: Clone + Debug>() {}
 
 #[test]
-fn names_of_encodings() {
+fn encoding_names_are_parsed_shown_and_matched() {
     fn name_of(name: HarmonyEncodingName) -> &'static str {
         // Without a wildcard.
         match name {
@@ -47,7 +47,7 @@ fn names_of_encodings() {
 }
 
 #[test]
-fn what_an_encoding_says_of_itself() {
+fn an_encoding_has_its_names_and_limit() {
     let encoding = encoding();
     let name: &str = encoding.name();
     assert_eq!(name, "HarmonyGptOss");
@@ -68,7 +68,7 @@ fn stop_tokens_are_a_result_of_a_set() {
 }
 
 #[test]
-fn the_tokenizer_takes_and_gives_what_it_did() {
+fn the_tokenizer_takes_and_returns_the_same_types() {
     let encoding = encoding();
     let tokenizer = encoding.tokenizer();
     let tokens: Vec<u32> = tokenizer.encode_ordinary("Hello");
@@ -180,7 +180,7 @@ fn a_parser_is_made_from_an_encoding_and_a_role() {
 }
 
 #[test]
-fn a_parser_tells_what_it_knows_in_owned_values() {
+fn accessors_of_a_parser_return_owned_values() {
     let encoding = encoding();
     let mut parser = StreamableParser::new(encoding, Some(Role::Assistant)).unwrap();
     let header = "<|channel|>commentary to=functions.f <|constrain|>json<|message|>";
@@ -211,7 +211,7 @@ fn a_parser_tells_what_it_knows_in_owned_values() {
 }
 
 #[test]
-fn the_state_is_told_as_json() {
+fn the_state_is_returned_as_json() {
     let mut parser = StreamableParser::new(encoding(), None).unwrap();
     let state: String = parser.state_json().unwrap();
     assert_eq!(state, r#"{"state":"ExpectStart"}"#);
@@ -228,7 +228,7 @@ fn the_state_is_told_as_json() {
 }
 
 #[test]
-fn roles() {
+fn roles_keep_their_conversions() {
     let roles = [Role::User, Role::Assistant, Role::System, Role::Developer, Role::Tool];
     let words: Vec<&str> = roles.iter().map(Role::as_str).collect();
     assert_eq!(words, ["user", "assistant", "system", "developer", "tool"]);
@@ -242,7 +242,7 @@ fn roles() {
 }
 
 #[test]
-fn authors() {
+fn authors_keep_their_fields_and_conversions() {
     let named = Author { role: Role::Tool, name: Some("f".to_owned()) };
     assert_eq!(named, Author::new(Role::Tool, "f"));
     let plain: Author = Role::User.into();
@@ -273,7 +273,7 @@ fn contents_come_from_texts_of_all_kinds() {
 }
 
 #[test]
-fn messages() {
+fn messages_keep_their_fields_and_builders() {
     let literal = Message {
         author: Author::from(Role::Assistant),
         recipient: Some("f".to_owned()),
@@ -295,7 +295,7 @@ fn messages() {
 }
 
 #[test]
-fn conversations() {
+fn conversations_keep_their_fields_and_iterators() {
     let messages = vec![user("a"), user("b")];
     let conversation = Conversation { messages: messages.clone() };
     assert_eq!(Conversation::from_messages(messages), conversation);
@@ -304,7 +304,7 @@ fn conversations() {
 }
 
 #[test]
-fn system_content() {
+fn system_content_keeps_its_fields_and_builders() {
     let built = SystemContent::new()
         .with_model_identity("I")
         .with_reasoning_effort(ReasoningEffort::Low)
@@ -333,7 +333,7 @@ fn system_content() {
 }
 
 #[test]
-fn developer_content_and_tools() {
+fn developer_content_and_tools_keep_their_fields_and_builders() {
     let tools: Vec<ToolDescription> =
         ["f", "g"].iter().map(|name| ToolDescription::new(*name, "d", None)).collect();
     let built = DeveloperContent::new().with_instructions("I").with_function_tools(tools.clone());

@@ -33,7 +33,7 @@ fn dialogue() -> Vec<Message> {
 }
 
 #[test]
-fn header_content_and_stop_token_are_told_apart() {
+fn a_span_separates_header_content_and_stop_token() {
     let ending = Ending::Completion(Role::Assistant);
     let rendered = encoding().render_with_spans(&dialogue(), ending, &RenderConfig::new()).unwrap();
     let parts: Vec<_> = rendered

@@ -38,7 +38,7 @@ fn parse(text: &str, role: Option<Role>) -> String {
     }
 }
 
-/// Headers behind a given role, the assistant's.
+/// Headers after a given role, the assistant's.
 const GIVEN: [(&str, &str); 34] = [
     ("", "assistant"),
     ("assistant", "assistant"),
@@ -78,7 +78,7 @@ const GIVEN: [(&str, &str); 34] = [
     ("<|channel|>final\u{a0}to=f", "assistant #final to=f"),
 ];
 
-/// Headers behind `<|start|>`.
+/// Headers after `<|start|>`.
 const NAMED: [(&str, &str); 31] = [
     ("", "message header did not contain a role"),
     ("assistant", "assistant"),
@@ -117,7 +117,7 @@ const NAMED: [(&str, &str); 31] = [
 ];
 
 #[test]
-fn headers_behind_a_given_role() {
+fn headers_after_a_given_role_are_read_as_listed() {
     for (header, expected) in GIVEN {
         let text = format!("{header}<|message|>x<|end|>");
         assert_eq!(parse(&text, Some(Role::Assistant)), expected, "{header:?}");
@@ -125,7 +125,7 @@ fn headers_behind_a_given_role() {
 }
 
 #[test]
-fn headers_behind_a_start_token() {
+fn headers_after_a_start_token_are_read_as_listed() {
     for (header, expected) in NAMED {
         let text = format!("<|start|>{header}<|message|>x<|end|>");
         assert_eq!(parse(&text, None), expected, "{header:?}");
@@ -134,7 +134,7 @@ fn headers_behind_a_start_token() {
 
 /// What begins with `<|start|>` names its author; if it does not, the given role counts.
 #[test]
-fn a_start_token_although_a_role_was_given() {
+fn a_start_token_overrides_the_given_role() {
     for (header, expected) in [
         ("user", "user"),
         ("f to=g", "tool:f to=g"),
@@ -189,7 +189,7 @@ const EOS: &str = "Unexpected EOS while waiting for message header to complete";
 const START: &str = "unexpected tokens remaining in message header: Some(\"<|start|>\")";
 
 #[test]
-fn a_header_stays_open_behind_a_stop_token() {
+fn a_header_stays_open_after_a_stop_token() {
     let tokens = encode("<|channel|>final {\"a\":1}<|return|><|end|><|call|>");
     let (errors, messages) = skip_errors(&tokens, Some(Role::Assistant));
     assert_eq!(errors, [(tokens.len(), EOS.to_owned())]);
@@ -200,7 +200,7 @@ fn a_header_stays_open_behind_a_stop_token() {
 fn a_start_token_inside_a_header_begins_a_new_one() {
     for (text, at, expected) in [
         ("<|start|>user to=f<|start|>assistant<|message|>x<|end|>", 4, "assistant"),
-        // The next one names nobody: it is the same author's.
+        // The next one names no author: it has the same author.
         ("<|start|>user<|start|><|channel|>final<|message|>x<|end|>", 2, "user #final"),
         ("<|start|>user<|start|>final<|message|>x<|end|>", 2, "user"),
     ] {
@@ -208,13 +208,13 @@ fn a_start_token_inside_a_header_begins_a_new_one() {
         assert_eq!(errors, [(at, START.to_owned())], "{text}");
         assert_eq!(messages, [expected], "{text}");
     }
-    // Nobody was named by either.
+    // Neither names an author.
     let tokens = encode("<|start|><|start|><|start|>final<|message|>");
     let (errors, messages) = skip_errors(&tokens, None);
     let unknown = "Unknown role: final".to_owned();
     assert_eq!(errors, [(1, START.to_owned()), (2, START.to_owned()), (4, unknown)]);
     assert!(messages.is_empty());
-    // A prompt may end so, but not behind a header that was broken off.
+    // A prompt may end so, but not after an incomplete header.
     let tokens = encode("<|start|>user to=f<|start|>assistant");
     let (errors, _) = skip_errors(&tokens, None);
     assert_eq!(errors, [(4, START.to_owned()), (6, EOS.to_owned())]);
@@ -242,7 +242,7 @@ fn an_unknown_id_raises_where_it_stands_and_the_header_cannot_be_read() {
 
 /// After an error in the first header the given role waits for the next one that names none.
 #[test]
-fn a_given_role_waits() {
+fn a_given_role_is_used_after_an_error_in_the_first_header() {
     for (header, expected) in [("<|channel|>final", "assistant #final"), ("user", "user")] {
         let tokens = encode(&format!("a b c<|message|><|start|>{header}<|message|>x<|end|>"));
         let (errors, messages) = skip_errors(&tokens, Some(Role::Assistant));
@@ -253,7 +253,7 @@ fn a_given_role_waits() {
 
 /// What a server sees between tokens: a header is a header until `<|message|>`.
 #[test]
-fn the_state_between_tokens() {
+fn a_header_stays_a_header_until_its_message_token() {
     let mut parser = StreamableParser::new(encoding(), Some(Role::Assistant)).unwrap();
     let header = encode(" to=f<|channel|>commentary<|end|><|channel|>final");
     for &token in &header {

@@ -36,7 +36,7 @@ const NAMED: [(&str, u32); 13] = [
 ];
 
 #[test]
-fn special_tokens_by_name_and_id() {
+fn special_tokens_have_their_names_and_ids() {
     for (name, id) in NAMED {
         assert_eq!(TOKENIZER.special_token(name), Some(id), "{name}");
         assert_eq!(TOKENIZER.token_bytes(id), Some(name.as_bytes()), "{name}");
@@ -55,7 +55,7 @@ fn special_tokens_by_name_and_id() {
 }
 
 #[test]
-fn what_is_no_special_token() {
+fn other_names_are_not_special_tokens() {
     for name in [
         "",
         "<|",
@@ -83,7 +83,7 @@ fn what_is_no_special_token() {
 }
 
 #[test]
-fn ids_that_do_not_exist() {
+fn ids_that_do_not_exist_are_errors() {
     for token in [201_089, 1 << 18, u32::MAX] {
         assert_eq!(TOKENIZER.token_bytes(token), None);
         let error = TOKENIZER.decode_bytes([1, 2, token, 3]).unwrap_err();
@@ -98,7 +98,7 @@ fn ids_that_do_not_exist() {
 type Rule<'a> = (&'a str, SpecialSet<'a>, SpecialSet<'a>, Result<&'a [u32], &'a str>);
 
 #[test]
-fn rules_for_special_text() {
+fn special_text_is_encoded_or_refused_as_in_tiktoken() {
     use SpecialSet::{All, Names, None};
     let start = [special::START].as_slice();
     let text = TOKENIZER.encode_ordinary("<|start|>");
@@ -139,7 +139,7 @@ fn a_special_token_ends_the_text_before_it() {
 }
 
 #[test]
-fn bytes_that_are_no_text() {
+fn bytes_that_are_not_utf8_are_an_error_or_replaced() {
     let emoji = TOKENIZER.encode_ordinary("a🤷🏽b");
     assert_eq!(TOKENIZER.decode_utf8(&emoji).unwrap(), "a🤷🏽b");
     let broken: Vec<u32> = "aé".bytes().chain(*b"\xf0\x9f\x99b\xffz").map(byte_token).collect();
@@ -166,7 +166,7 @@ fn every_token_decodes_to_its_bytes() {
 /// Each would take minutes if the time were not linear. The encoding is checked by what must hold:
 /// it decodes to the text, and the text's middle is encoded periodically.
 #[test]
-fn hostile_texts() {
+fn hostile_texts_are_encoded_in_linear_time() {
     for unit in ["a", " ", "\n", "7", "🙂", "é", "\u{301}", "\u{a0}", "ab", "A", "-", "aA", "\r\n "]
     {
         let text = unit.repeat(1_300_000 / unit.len());

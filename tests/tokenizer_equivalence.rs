@@ -13,7 +13,7 @@ static YARDSTICK: LazyLock<CoreBPE> =
 const TOKENIZER: Tokenizer = Tokenizer::o200k_harmony();
 
 /// Both encodings are equal, and decode to the text; also the second and third time, when the
-/// tokenizer remembers pieces.
+/// tokenizer caches pieces.
 fn check(text: &str) {
     let tokens = TOKENIZER.encode_ordinary(text);
     assert_eq!(tokens, YARDSTICK.encode_ordinary(text), "of {text:?}");
@@ -77,7 +77,7 @@ fn every_character_beside_punctuation_and_numbers() {
 
 /// What ends a piece, at each place of the window in which it is looked for.
 #[test]
-fn borders_at_every_place_of_a_window() {
+fn boundaries_at_every_offset_of_a_window() {
     let borders = [
         "'s", "'ll", "'ſ", "'", "B", "Bc", "!", "!c", " !", " c", "  c", "\t!", "1", "1234", "\nc",
         "\n  c", "!\n\n  c", "!\n/c", "!\n/\n", " \n \n c", "\n  \n", "é", " é", "\u{a0}",
@@ -177,7 +177,7 @@ fn runs_of_every_length() {
     }
 }
 
-/// Every token's text, alone and beside its neighbour by rank, is encoded as tiktoken-rs does.
+/// Every token's text, alone and together with that of the next id, is encoded as tiktoken-rs does.
 #[test]
 fn every_token_and_the_next() {
     let mut text = String::new();

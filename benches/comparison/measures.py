@@ -51,7 +51,7 @@ class Faster:
     inputs: Tuple[str, ...]
     floors: Mapping[str, Optional[float]]
     cold: bool = False
-    #: What the peers do in place of the task, where they lack it.
+    #: What the peers do instead of the task, where they lack it.
     instead: Optional[str] = None
     options: Options = ()
 
@@ -89,7 +89,7 @@ class Growth:
 
 @dataclass(frozen=True)
 class Threads:
-    """Two threads at once against one: how many times as much gets done. There is no floor for it."""
+    """Two threads at once against one: how many times as much work is done. It has no floor."""
 
     work: str
     tasks: Tuple[Tuple[str, str], ...]

@@ -279,7 +279,7 @@ class Threads(Task):
     _ROUND_NS = 50_000_000
     _WINDOW_NS = 10_000_000
     #: What a thread has for its passes, one after the other and then again: more than a core keeps
-    #: in its cache, and quickly made anew for each round.
+    #: in its cache, and quickly made again for each round.
     _DISTINCT = 50
 
     def __init__(self, task: Task, count: int) -> None:

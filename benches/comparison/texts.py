@@ -52,7 +52,7 @@ def name(random: Random) -> str:
 def word(random: Random) -> str:
     """Half the words are of the most frequent.
 
-    One piece in twenty is no token of its own, as in the documentation of Python.
+    One piece in twenty is more than one token, as in the documentation of Python.
     """
     chance = random.random()
     if chance < 0.5:

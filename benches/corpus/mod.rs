@@ -1,7 +1,7 @@
-//! Texts for the benches, made by rule from a seed: the same in every run, no two stretches alike.
+//! Texts for the benches, made by rule from a seed: the same in every run, without repetitions.
 //!
 //! Words are drawn from the vocabulary itself, low ranks more often than high ones, as words are in
-//! real text; some are no tokens, as names and rare words are not.
+//! real text; some are not single tokens, like names and rare words.
 
 use std::fmt::Write;
 use std::rc::Rc;
@@ -29,7 +29,7 @@ pub(crate) fn text(kind: Kind, size: usize) -> String {
     text
 }
 
-/// Cuts a text into stretches of about `size` bytes.
+/// Cuts a text into parts of about `size` bytes.
 pub(crate) fn parts(text: &str, size: usize) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut start = 0;

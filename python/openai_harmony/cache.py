@@ -1,7 +1,7 @@
 """The memory of the tokenizer's caches.
 
-Encoding caches pieces of text with their tokens: up to 3.3 MiB per encoding that runs at a time, and
-208 MiB in all. See docs/tokenizer.md.
+Encoding caches pieces of text with their tokens: up to 3.3 MiB per concurrent encoding, and 208 MiB
+in all. See docs/tokenizer.md.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ __all__ = ["Usage", "clear", "usage"]
 class Usage(NamedTuple):
     """How much memory the caches have."""
 
-    #: How many caches there are: as many as encodings ran at once since the last `clear`; 64 at most.
+    #: How many caches there are: as many as encodings ran at once since the last `clear`, at most
+    #: 64.
     caches: int
-    #: Their memory in bytes once they are full. A cache that is not full yet takes less of the system.
+    #: Their memory in bytes once they are full. A cache that is not full yet takes less.
     bytes: int
 
 

@@ -114,5 +114,5 @@ class Prefill(BaseModel, extra="forbid", validate_assignment=True):
     content_type: Optional[str] = None
     """Its content type, ``<|constrain|>json``."""
     text: Optional[str] = None
-    """The beginning of its content. It is encoded by itself, so the model continues behind its
+    """The beginning of its content. It is encoded by itself, so the model continues after its
     last token: a text that ends inside a word or with a space is one that it rarely saw."""

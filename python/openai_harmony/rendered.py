@@ -23,11 +23,11 @@ class MessageSpan(NamedTuple):
     start: int
     """The first token of the header."""
     content: int
-    """The first token of the content, behind ``<|message|>``."""
+    """The first token of the content, after ``<|message|>``."""
     stop: int
     """The stop token, or the end if there is none."""
     end: int
-    """Behind the last token."""
+    """After the last token."""
 
     @classmethod
     def from_events(cls, events: Iterable[Event]) -> List[MessageSpan]:

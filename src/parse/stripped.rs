@@ -144,7 +144,7 @@ fn take_content_type(text: &mut &str, is_call: bool) -> Option<String> {
     Some(content_type.to_owned())
 }
 
-/// A tool's answer, `functions.f to=assistantcommentary`; `from` is behind its name.
+/// A tool's answer, `functions.f to=assistantcommentary`; `from` is after its name.
 fn answer_at(text: &str, from: usize) -> Option<Found> {
     let rest = text[from..].strip_prefix(" to=assistant")?;
     let channel = CHANNELS.into_iter().find(|channel| rest.starts_with(channel))?;

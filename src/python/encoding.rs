@@ -242,7 +242,7 @@ impl PyHarmonyEncoding {
 
     /// Renders a conversation and the beginning of the next message, which the model completes.
     ///
-    /// `prefill` is more of that message: the model goes on behind it.
+    /// `prefill` is more of that message: the model continues after it.
     #[pyo3(signature = (conversation, next_turn_role, config = None, *, prefill = None))]
     fn render_conversation_for_completion<'py>(
         &self,
@@ -303,7 +303,7 @@ impl PyHarmonyEncoding {
 
     /// Parses a whole sequence of tokens into messages.
     ///
-    /// `role` is the author's role of the first message where the tokens begin behind it, as a
+    /// `role` is the author's role of the first message where the tokens begin after it, as a
     /// completion's do. `strict=False` repairs what is not well-formed instead of raising, and uses
     /// `tools`, the names of those that the model was offered, to tell calls from other words.
     /// `prefill` is what the prompt held of the first message.

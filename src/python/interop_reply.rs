@@ -137,7 +137,7 @@ impl PyReply {
         serialize::to_python(py, &self.lock()?.response())
     }
 
-    /// What ends the stream behind the last chunk.
+    /// What ends the stream after the last chunk.
     fn last_frame<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, self.lock()?.last_frame()))
     }

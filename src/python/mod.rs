@@ -16,7 +16,7 @@
 //! out      write       chat structs    -> pydantic models, which model makes without validation
 //!          serialize   what serde writes -> dicts
 //!          errors      Error           -> HarmonyError; InvalidArgument, with its path
-//! beside   types       Python's classes, which the package hands over
+//! beside   types       Python's classes, which the package passes
 //!          gil         work with the GIL released
 //! ```
 

@@ -51,7 +51,7 @@ struct Writer<'py> {
 }
 
 /// The strings of fields' names, each in the slot of its address: what a streamed chunk takes is half
-/// of what it takes with names made anew. The first name of a slot stays.
+/// of what it takes with names made again. The first name of a slot stays.
 static NAMES: [OnceLock<(usize, Py<PyString>)>; 512] = [const { OnceLock::new() }; 512];
 
 /// A field's name.

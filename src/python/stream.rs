@@ -84,7 +84,7 @@ impl PyStreamableParser {
 
     /// Parses one token and returns the parser.
     ///
-    /// `HarmonyError` where the token cannot stand; the parser keeps its messages and goes on at
+    /// `HarmonyError` where the token cannot stand; the parser keeps its messages and continues at
     /// the next `<|start|>`.
     fn process<'py>(
         slf: &Bound<'py, Self>,

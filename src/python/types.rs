@@ -37,7 +37,7 @@ impl Types {
         TYPES.get(py).ok_or_else(|| PyRuntimeError::new_err("openai_harmony is not imported"))
     }
 
-    /// Takes the package's classes over. Of a package that is imported anew, the first ones stay.
+    /// Takes the package's classes over. Of a package that is imported again, the first ones stay.
     pub(super) fn set(
         chat: &Bound<'_, PyModule>,
         errors: &Bound<'_, PyModule>,

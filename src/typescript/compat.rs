@@ -195,7 +195,7 @@ enum Place<'a> {
     Elsewhere,
 }
 
-/// Writes each variant of a `oneOf` on a line of its own, with what there is to say behind it.
+/// Writes each variant of a `oneOf` on a line of its own, with what there is to say after it.
 fn write_variants(out: &mut String, variants: Array<'_>, indent: usize, place: Place<'_>) {
     let (said_above, enum_default) = match place {
         Place::Property(keywords) => (keywords.description, EnumDefault::Bare),

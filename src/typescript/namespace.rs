@@ -103,7 +103,7 @@ fn write_compat_tool(out: &mut String, tool: &Tool<'_>) -> Result<()> {
 }
 
 /// Writes a namespace that is one valid declaration with one `type` per tool, whatever the texts,
-/// but for its names: they are declared as they are called.
+/// except for its names: they are declared as they are called.
 fn write_full(out: &mut String, namespace: Namespace<'_>, budget: &mut Budget) -> Result<()> {
     let Namespace { name, description, tools } = namespace;
     names::check("namespace", name)?;

@@ -220,7 +220,7 @@ impl Notes<'_> {
         self.add(other);
     }
 
-    /// Adds what `other` says, its descriptions behind those that are there.
+    /// Adds what `other` says, its descriptions after those that are there.
     pub(super) fn add(&mut self, other: Self) {
         self.title = self.title.or(other.title);
         self.descriptions.extend(other.descriptions);

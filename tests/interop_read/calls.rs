@@ -1,4 +1,4 @@
-//! Calls and results: each result directly behind the call that it answers.
+//! Calls and results: each result directly after the call that it answers.
 
 use serde_json::{Value, json};
 

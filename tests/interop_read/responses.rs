@@ -89,7 +89,7 @@ fn a_phase_says_what_a_message_is() {
     ])));
     assert!(text.contains("final<|message|>F<|end|>"), "{text}");
     assert!(text.contains("commentary<|message|>P<|end|>"), "{text}");
-    // The call behind it is of the next turn.
+    // The call after it is of the next turn.
     assert!(text.contains("final<|message|>G<|end|>"), "{text}");
     let unknown = error(RESPONSES, json!({"input": [phased("prologue", "x")]}));
     assert!(unknown.to_string().contains("input[0].phase: unknown phase"), "{unknown}");

@@ -4,7 +4,7 @@
 pub(crate) struct Row {
     pub(crate) text: &'static str,
     pub(crate) messages: &'static [&'static str],
-    /// The kinds of its repairs, where nothing stands before or behind it.
+    /// The kinds of its repairs, where nothing stands before or after it.
     pub(crate) kinds: &'static [&'static str],
     /// Both, where the tools are known, if that makes a difference.
     pub(crate) known: Option<(&'static [&'static str], &'static [&'static str])>,
@@ -40,7 +40,7 @@ const fn last(
     Row { is_last: true, ..row(text, messages, kinds) }
 }
 
-/// Headers behind the assistant's role.
+/// Headers after the assistant's role.
 pub(crate) const HEADERS: &[Row] = &[
     // Well-formed.
     row("<|channel|>final<|message|>a<|return|>", &["final: a"], &[]),
@@ -256,7 +256,7 @@ pub(crate) const HEADERS: &[Row] = &[
         &["missing_channel", "missing_message"],
     ),
     row(" finalfinal<|message|>a<|return|>", &["final: a"], &["missing_channel"]),
-    // Known tools where another field is due.
+    // Known tools where another field is expected.
     known(
         "<|channel|>bash<|message|>{}<|call|>",
         &["bash: {}"],
@@ -350,7 +350,7 @@ pub(crate) const HEADERS: &[Row] = &[
         &["commentary to=functions.bash type=json: {\"a\":1}"],
         &["glued_recipient", "missing_message"],
     ),
-    // A channel that is none.
+    // A word that is not a known channel.
     row("<|channel|><|message|>a<|end|>", &[": a"], &["empty_channel"]),
     row(
         "<|channel|>NOTE: the text.<|end|>",
@@ -373,7 +373,7 @@ pub(crate) const HEADERS: &[Row] = &[
         &["final: The answer."],
         &["glued_channel", "missing_message"],
     ),
-    // Broken off.
+    // The header ends early.
     row(
         "<|channel|>commentary to=functions.bash <|constrain|>x<|end|>",
         &[],
@@ -421,7 +421,7 @@ pub(crate) const HEADERS: &[Row] = &[
     ),
 ];
 
-/// What stands where `<|start|>` is due, or behind it.
+/// What may stand instead of `<|start|>`, or after it.
 pub(crate) const BETWEEN: &[Row] = &[
     // Junk authors.
     row("<|start|>final<|channel|>final<|message|>a<|return|>", &["final: a"], &["unknown_role"]),
@@ -486,7 +486,7 @@ pub(crate) const BETWEEN: &[Row] = &[
         &["tool:bash commentary to=assistant: {}"],
         &[],
     ),
-    // Text behind a role.
+    // Text after a role.
     row(
         "<|start|>assistant{\"country\":\"France\"}<|return|>",
         &["final: {\"country\":\"France\"}"],

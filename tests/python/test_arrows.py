@@ -1,7 +1,7 @@
 """Imports of the crate point one way: the modules of each folder form no circle.
 
 Every path in the code (``use crate::…``, ``super::…``) is an arrow from the module in which it stands
-to the module that it names; where a module only passes a name on (``pub use``), the arrow goes on to
+to the module that it names; where a module only passes a name on (``pub use``), the arrow continues to
 where the name comes from. A module and those within it are one thing to the others, and may name each
 other. Unit tests are left out.
 """

@@ -33,7 +33,9 @@ class TestFields:
         ],
     )
     @pytest.mark.parametrize("nested", [END, [], object()], ids=["event", "list", "object"])
-    def test_no_other_objects(self, make: Callable[[Any], object], nested: object) -> None:
+    def test_events_refuse_other_objects(
+        self, make: Callable[[Any], object], nested: object
+    ) -> None:
         with pytest.raises(TypeError):
             make(nested)
 

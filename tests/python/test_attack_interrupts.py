@@ -133,11 +133,13 @@ class TestLongTexts:
         long = encoding.encode(block * count, allowed_special="all")
         assert long == list(itertools.chain.from_iterable([tokens] * count))
 
-    def test_without_a_place_to_divide_it(self, encoding: HarmonyEncoding) -> None:
+    def test_a_text_without_a_place_to_divide_is_encoded(self, encoding: HarmonyEncoding) -> None:
         text = "a" * (LONG + 1)
         assert encoding.decode_bytes(encoding.encode(text)) == text.encode()
 
-    def test_surrogates_on_both_sides_of_an_end(self, encoding: HarmonyEncoding) -> None:
+    def test_a_surrogate_pair_across_two_parts_is_one_character(
+        self, encoding: HarmonyEncoding
+    ) -> None:
         part = LONG // 4
         text = "a " * (part // 2 - 1) + " \ud83d\ude00" + "b " * LONG
         assert text[part - 1 : part + 1] == "\ud83d\ude00"

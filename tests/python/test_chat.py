@@ -87,7 +87,7 @@ def test_a_conversation_is_iterated_by_messages() -> None:
     assert list(Conversation()) == []
 
 
-def test_a_string_is_no_list() -> None:
+def test_a_string_is_not_a_list() -> None:
     with pytest.raises(WrongTypeError, match="^contents: expected a list of parts, got str$"):
         Message.from_role_and_contents("user", "abc")
     with pytest.raises(ValidationError, match="valid_channels"):
@@ -95,7 +95,7 @@ def test_a_string_is_no_list() -> None:
 
 
 @pytest.mark.parametrize("role", list(Role))
-def test_words_stand_for_roles(role: Role) -> None:
+def test_words_are_accepted_for_roles(role: Role) -> None:
     word = role.value
     assert Message.from_role_and_content(word, "x") == Message.from_role_and_content(role, "x")
     assert Author.new(word, "n").role is role
@@ -104,14 +104,14 @@ def test_words_stand_for_roles(role: Role) -> None:
 
 
 @pytest.mark.parametrize("value", ["bob", "USER", "", None, 3])
-def test_other_words_are_no_role(value: Any) -> None:
+def test_other_words_are_not_roles(value: Any) -> None:
     with pytest.raises(ValueError, match=f"^Unknown role: {value!r}$"):
         Role(value)
     with pytest.raises(ValidationError):
         Message.from_role_and_content(value, "x")
 
 
-def test_a_role_stands_for_a_string() -> None:
+def test_a_role_is_accepted_for_a_string() -> None:
     message = Message(author=Author(role=Role.USER), recipient=Role.ASSISTANT)
     assert message.recipient == "assistant"
     tokens = load_harmony_encoding("HarmonyGptOss").render(
@@ -200,7 +200,7 @@ def test_content_has_no_form_of_its_own() -> None:
 
 
 class TestCopies:
-    def test_are_equal_and_apart(self) -> None:
+    def test_are_equal_and_independent(self) -> None:
         original = every_kind()
         for other in (
             copy.deepcopy(original),
@@ -269,7 +269,7 @@ class TestParts:
         ]
         assert message.to_dict()["content"][1] == {"type": "picture", "url": "u"}
 
-    def test_a_string_stands_for_a_single_text(self) -> None:
+    def test_a_string_is_accepted_for_a_single_text(self) -> None:
         expected = Message.from_role_and_content("user", "x")
         author = Author(role=Role.USER)
         assert Message(author=author, content="x") == expected  # type: ignore[arg-type]

@@ -45,7 +45,7 @@ def test_replaces_what_was_there(tmp_path: Path) -> None:
         ([], 2, "the following arguments are required: COMMAND"),
     ],
 )
-def test_bad_usage(
+def test_bad_usage_is_an_error_of_one_line(
     arguments: list[str],
     code: int,
     said: str,
@@ -63,7 +63,7 @@ def test_bad_usage(
     assert said.format(folder=folder) in last_line
 
 
-def test_a_damaged_vocabulary_is_not_written(
+def test_a_corrupt_vocabulary_is_not_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(vocabulary, "SHA256", "0" * 64)

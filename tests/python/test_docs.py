@@ -108,7 +108,7 @@ DESCRIBED = [
 
 
 def own_names(owner: type) -> set[str]:
-    """The public names and fields of a class but for those of pydantic."""
+    """The public names and fields of a class except for those of pydantic."""
     public = {name for name in dir(owner) if not name.startswith("_")} - set(dir(BaseModel))
     return public | set(owner.model_fields if issubclass(owner, BaseModel) else ())
 

@@ -86,7 +86,7 @@ class TestLoading:
 
 
 class TestText:
-    def test_special_names(self, encoding: HarmonyEncoding) -> None:
+    def test_special_names_are_refused_unless_allowed(self, encoding: HarmonyEncoding) -> None:
         text = "a<|start|>b"
         ordinary = encoding.encode_ordinary(text)
         assert 200006 not in ordinary
@@ -113,7 +113,7 @@ class TestText:
             assert encoding.encode(name, allowed_special="all") == [encoding.special_token(name)]
 
     @pytest.mark.parametrize("name", ["call", "<|call|>x", "", "Hello", "<|reserved_200012|>"])
-    def test_other_names_have_none(self, encoding: HarmonyEncoding, name: str) -> None:
+    def test_other_names_have_no_id(self, encoding: HarmonyEncoding, name: str) -> None:
         with pytest.raises(ValueError, match=f'^Unknown special token: "{re.escape(name)}";'):
             encoding.special_token(name)
 
@@ -126,14 +126,14 @@ class TestText:
         assert len(str(raised.value)) < 300
 
     @pytest.mark.parametrize("text", [3, None, b"x", ["x"]])
-    def test_what_is_no_text(self, encoding: HarmonyEncoding, text: Any) -> None:
+    def test_what_is_not_text_is_refused(self, encoding: HarmonyEncoding, text: Any) -> None:
         with pytest.raises(TypeError, match="text: expected a string, got"):
             encoding.encode(text)
         with pytest.raises(ValueError, match="text: expected a string, got"):
             encoding.encode_ordinary(text)
 
     @pytest.mark.parametrize("nothing", [None, "", (), [], set()])
-    def test_what_is_false_disallows_nothing(self, encoding: HarmonyEncoding, nothing: Any) -> None:
+    def test_false_values_disallow_nothing(self, encoding: HarmonyEncoding, nothing: Any) -> None:
         text = "a<|start|>b"
         ordinary = encoding.encode_ordinary(text)
         assert encoding.encode(text, disallowed_special=nothing) == ordinary
@@ -150,7 +150,7 @@ class TestText:
             ({5}, TypeError, "one that is of type int"),
         ],
     )
-    def test_what_are_no_names(
+    def test_what_is_not_a_set_of_names_is_refused(
         self, encoding: HarmonyEncoding, names: Any, error: type[Exception], got: str
     ) -> None:
         expected = 'special: expected "all" or names of special tokens, got'
@@ -160,13 +160,13 @@ class TestText:
             with pytest.raises(error, match=f"^disallowed_{expected} {got}$"):
                 encoding.encode("x", disallowed_special=names)
 
-    def test_other_arguments_of_wrong_types(self, encoding: HarmonyEncoding) -> None:
+    def test_other_arguments_of_wrong_types_are_refused(self, encoding: HarmonyEncoding) -> None:
         with pytest.raises(TypeError, match="^errors: expected a string, got NoneType$"):
             encoding.decode([64], errors=None)  # type: ignore[arg-type]
         with pytest.raises(TypeError, match="^strict: expected a bool, got str$"):
             encoding.parse_messages_from_completion_tokens([], strict="no")  # type: ignore[arg-type]
 
-    def test_decoding_broken_text(self, encoding: HarmonyEncoding) -> None:
+    def test_broken_text_is_decoded_as_errors_says(self, encoding: HarmonyEncoding) -> None:
         broken = encoding.encode("🤷")[:1]
         data = encoding.decode_bytes(broken)
         assert encoding.decode(broken) == data.decode(errors="replace")
@@ -180,7 +180,7 @@ class TestText:
             encoding.decode_utf8(broken)
         assert caught.value.kind == "invalid_utf8"
 
-    def test_decoding_ids_that_do_not_exist(self, encoding: HarmonyEncoding) -> None:
+    def test_decoding_refuses_ids_that_do_not_exist(self, encoding: HarmonyEncoding) -> None:
         for decode in (encoding.decode, encoding.decode_utf8, encoding.decode_bytes):
             with pytest.raises(HarmonyError, match="Invalid token for decoding: 201089") as caught:
                 decode([5, 201_089])
@@ -205,7 +205,7 @@ class TestText:
             odd.content[0].text = Odd(text)  # type: ignore[union-attr]
             assert encoding.render(odd) == encoding.render(plain)
 
-    def test_ids_outlast_their_lists(self, encoding: HarmonyEncoding) -> None:
+    def test_ids_outlive_their_lists(self, encoding: HarmonyEncoding) -> None:
         text = "1 of the same ids as ever, up to Łódź"
         tokens = encoding.encode(text)
         kept = encoding.encode(text)[:]
@@ -216,7 +216,7 @@ class TestText:
         assert tokens == kept == [int(str(token)) for token in tokens]
         assert encoding.decode(tokens) == text
 
-    def test_stop_tokens(self, encoding: HarmonyEncoding) -> None:
+    def test_stop_tokens_have_a_fixed_order(self, encoding: HarmonyEncoding) -> None:
         assert encoding.stop_tokens() == [200002, 200007, 200012]
         assert encoding.stop_tokens_for_assistant_actions() == [200002, 200012]
         encoding.stop_tokens().clear()
@@ -231,7 +231,7 @@ class Index:
 
 
 class TestTextInsteadOfTokens:
-    def test_markers_that_are_spelled(self, encoding: HarmonyEncoding) -> None:
+    def test_spelled_markers_are_read(self, encoding: HarmonyEncoding) -> None:
         text = (
             "<|channel|>analysis<|message|>é<|end|><|start|>assistant<|channel|>final<|message|>4"
         )
@@ -244,7 +244,7 @@ class TestTextInsteadOfTokens:
             Message.from_role_and_content("user", "Hi")
         ]
 
-    def test_is_lenient_unless_told_otherwise(self, encoding: HarmonyEncoding) -> None:
+    def test_is_lenient_by_default(self, encoding: HarmonyEncoding) -> None:
         text = "<|channel|>analysis I must refuse<|end|>"
         for options in ({}, {"strict": False}, {"strict": None}):
             [message] = encoding.parse_messages_from_text(text, "assistant", **options)  # type: ignore[arg-type]
@@ -258,7 +258,7 @@ class TestTextInsteadOfTokens:
         assert raised.value.kind == of_tokens.value.kind
         assert raised.value.token_index == of_tokens.value.token_index
 
-    def test_markers_that_were_dropped(self, encoding: HarmonyEncoding) -> None:
+    def test_removed_markers_are_guessed(self, encoding: HarmonyEncoding) -> None:
         text = 'analysisI must add.assistantcommentary to=functions.f json{"a":1}'
         thought, call = encoding.read_stripped_text(text)
         assert (thought.channel, thought.text) == ("analysis", "I must add.")
@@ -302,7 +302,7 @@ class TestTokensGiven:
         ],
         ids=lambda tokens: type(tokens).__name__,
     )
-    def test_any_ints_will_do(self, encoding: HarmonyEncoding, tokens: Any) -> None:
+    def test_any_ints_are_accepted(self, encoding: HarmonyEncoding, tokens: Any) -> None:
         kept = tokens if hasattr(tokens, "__len__") else list(tokens)
         as_list = [int(token.__index__()) for token in kept]
         assert encoding.decode(kept) == encoding.decode(as_list)
@@ -313,7 +313,11 @@ class TestTokensGiven:
         [
             ([5, -1], ValueError, r"tokens\[1\]: -1 is not a token id"),
             ((5, 2**40), ValueError, r"tokens\[1\]: 1099511627776 is not a token id"),
-            ([10**30], ValueError, r"tokens\[0\]: 1000000000000000000000000000000 is not a token id"),
+            (
+                [10**30],
+                ValueError,
+                r"tokens\[0\]: 1000000000000000000000000000000 is not a token id",
+            ),
             (np.array([5, -1]), ValueError, r"tokens\[1\]: -1 is not a token id"),
             (np.array([2**40]), ValueError, r"tokens\[0\]: 1099511627776 is not a token id"),
             (iter([5, -1]), ValueError, r"tokens\[1\]: -1 is not a token id"),
@@ -360,7 +364,7 @@ class TestTokensGiven:
         with pytest.raises(KeyboardInterrupt):
             encoding.render_conversation(Duck(messages=interrupted))  # type: ignore[arg-type]
 
-    def test_promised_lengths_are_not_believed(self, encoding: HarmonyEncoding) -> None:
+    def test_lengths_that_objects_claim_are_not_trusted(self, encoding: HarmonyEncoding) -> None:
         class Promising:
             def __init__(self, length: int) -> None:
                 self._length = length
@@ -380,7 +384,7 @@ class TestTokensGiven:
 
 
 class Duck:
-    """An object that has these attributes and is no model."""
+    """An object that has these attributes and is not a model."""
 
     def __init__(self, **attributes: Any) -> None:
         self.__dict__.update(attributes)
@@ -393,7 +397,7 @@ class Level(IntEnum):
 
 
 class TestConversationsGiven:
-    def test_objects_with_the_attributes_will_do(self, encoding: HarmonyEncoding) -> None:
+    def test_objects_with_the_attributes_are_accepted(self, encoding: HarmonyEncoding) -> None:
         duck = Duck(
             messages=(
                 Duck(
@@ -409,7 +413,7 @@ class TestConversationsGiven:
         expected = encoding.render_conversation(Conversation.from_messages([message]))
         assert encoding.render_conversation(duck) == expected  # type: ignore[arg-type]
 
-    def test_a_field_that_its_class_computes(self) -> None:
+    def test_a_field_that_its_class_computes_is_read(self) -> None:
         """Fields are read where instances have them, but not past the class.
 
         In a process of its own: classes that were changed are read another way from then on.
@@ -429,7 +433,7 @@ class TestConversationsGiven:
         """
         subprocess.run([sys.executable, "-c", code], check=True)
 
-    def test_a_field_that_is_gone(self, encoding: HarmonyEncoding) -> None:
+    def test_a_deleted_field_is_an_error(self, encoding: HarmonyEncoding) -> None:
         for name in ("author", "channel", "content_type"):
             message = Message.from_role_and_content("user", "hi")
             delattr(message, name)
@@ -449,7 +453,9 @@ class TestConversationsGiven:
         message.content[0].__class__ = Louder
         assert encoding.render(message) == before
 
-    def test_many_messages_however_they_are_made(self, encoding: HarmonyEncoding) -> None:
+    def test_many_messages_render_the_same_however_they_are_made(
+        self, encoding: HarmonyEncoding
+    ) -> None:
         """Messages are looked for ahead of reading them, where interpreters keep their parts."""
 
         def validated(text: str) -> Any:
@@ -499,7 +505,7 @@ class TestConversationsGiven:
     @pytest.mark.parametrize("recipient", [None, "assistant", "всем"])
     @pytest.mark.parametrize("channel", [None, "final", "канал"])
     @pytest.mark.parametrize("content_type", [None, "json", "<|constrain|>json"])
-    def test_messages_of_the_usual_kind_are_as_all_others(
+    def test_plain_messages_render_like_all_others(
         self, encoding: HarmonyEncoding, name: Any, recipient: Any, channel: Any, content_type: Any
     ) -> None:
         """Models of this package with one text are read in a way of their own."""
@@ -519,12 +525,14 @@ class TestConversationsGiven:
     @pytest.mark.parametrize(
         "make", [Duck, object, list, lambda: Message.__new__(Message), lambda: Duck(channel=None)]
     )
-    def test_many_that_are_no_messages(self, encoding: HarmonyEncoding, make: Any) -> None:
+    def test_objects_that_are_not_messages_are_refused(
+        self, encoding: HarmonyEncoding, make: Any
+    ) -> None:
         conversation: Any = Duck(messages=[make() for _ in range(100)])
         with pytest.raises(TypeError, match=r"^messages\[0\]: expected a Message, got"):
             encoding.render_conversation(conversation)
 
-    def test_messages_that_go_while_they_are_read(self, encoding: HarmonyEncoding) -> None:
+    def test_messages_may_be_deleted_while_they_are_read(self, encoding: HarmonyEncoding) -> None:
         messages: list[Any] = [Message.from_role_and_content("user", "x") for _ in range(100)]
         expected = encoding.render(messages[0]) * 6
 
@@ -588,7 +596,7 @@ class TestConversationsGiven:
             (lambda s: setattr(s, "tools", {1: 1}), "content[0].tools: expected a string, got int"),
         ],
     )
-    def test_what_is_wrong_in_system_content(
+    def test_what_is_wrong_in_system_content_is_named(
         self, encoding: HarmonyEncoding, spoil: Any, said: str
     ) -> None:
         content = SystemContent.new()
@@ -598,18 +606,20 @@ class TestConversationsGiven:
         assert str(caught.value).startswith(said)
 
     @pytest.mark.parametrize("wrong", [[], {}, "x", None, 3])
-    def test_what_is_no_conversation(self, encoding: HarmonyEncoding, wrong: Any) -> None:
+    def test_what_is_not_a_conversation_is_refused(
+        self, encoding: HarmonyEncoding, wrong: Any
+    ) -> None:
         with pytest.raises(TypeError, match="expected a Conversation, got"):
             encoding.render_conversation(wrong)
         with pytest.raises(ValueError, match="expected a Message, got"):
             encoding.render(wrong)
 
     @pytest.mark.parametrize("role", ["bob", "", 3, None])
-    def test_what_is_no_next_role(self, encoding: HarmonyEncoding, role: Any) -> None:
+    def test_what_is_not_a_role_is_refused(self, encoding: HarmonyEncoding, role: Any) -> None:
         with pytest.raises(ValueError, match="Unknown role|expected a Role"):
             encoding.render_conversation_for_completion(Conversation(), role)
 
-    def test_errors_of_the_format(self, encoding: HarmonyEncoding) -> None:
+    def test_errors_of_the_format_are_raised(self, encoding: HarmonyEncoding) -> None:
         with pytest.raises(HarmonyError, match="Tools should have a name!") as caught:
             encoding.render(Message.from_role_and_content("tool", "x"))
         assert (caught.value.kind, caught.value.token_index) == ("tool_without_name", None)
@@ -679,7 +689,7 @@ class TestSchemas:
         path = 'content[0].tools["functions"].tools[0].parameters["properties"]["x"]["enum"][1]'
         assert str(caught.value) == f"{path}: {said}"
 
-    def test_keys_behind_deep_values(self, encoding: HarmonyEncoding) -> None:
+    def test_keys_after_deep_values_are_written(self, encoding: HarmonyEncoding) -> None:
         """A key that is not ASCII must not lead to reading the values before it a second time: at
         this depth that would never end."""
         value: Any = 1
@@ -730,7 +740,7 @@ class TestOptions:
         with pytest.raises(ValueError, match="^render_options: expected a RenderOptions"):
             encoding.render(Message.from_role_and_content("user", "x"), wrong)
 
-    def test_that_dodged_validation_are_refused(self, encoding: HarmonyEncoding) -> None:
+    def test_that_bypassed_validation_are_refused(self, encoding: HarmonyEncoding) -> None:
         config = RenderConversationConfig.model_construct(header_style="sideways")
         with pytest.raises(ValueError, match='config.header_style: expected a HeaderStyle, got "s'):
             encoding.render_conversation(Conversation(), config)

@@ -21,7 +21,7 @@ from openai_harmony import (
 ROOT = Path(__file__).parents[1] / "golden"
 CASES = sorted(path for path in ROOT.iterdir() if path.is_dir() and path.name != "typescript")
 FILES = {"conversation.json", "options.json", "expected.txt", "tokens.json"}
-OPTIONS = {"about", "render", "parse", "mended", "guide"}
+OPTIONS = {"about", "render", "parse", "difference", "guide"}
 
 
 def read(case: Path, name: str) -> str:
@@ -46,7 +46,7 @@ def test_there_are_cases_of_each_kind() -> None:
 
 
 @cases_that_ask("about")
-def test_is_read_whole(case: Path) -> None:
+def test_a_case_has_only_known_files_and_options(case: Path) -> None:
     options = options_of(case)
     assert {path.name for path in case.iterdir()} - {"guide.txt"} == FILES
     assert (case / "guide.txt").exists() == ("guide" in options)

@@ -34,7 +34,7 @@ def test_content_is_one_of_the_three_kinds(mode: Any) -> None:
 
 
 @pytest.mark.parametrize("ours_first", [False, True])
-def test_messages_of_others_stay_theirs(ours_first: bool) -> None:
+def test_messages_of_other_libraries_keep_their_type(ours_first: bool) -> None:
     """Servers take a chat message of another library's type or one of ours, in one field."""
 
     class Chat(TypedDict, total=False):

@@ -21,7 +21,7 @@ def with_fixed_part(answer: Any) -> Any:
     return answer
 
 
-def test_texts(oracle: Oracle, ours: Session) -> None:
+def test_texts_are_encoded_as_in_0_0_8(oracle: Oracle, ours: Session) -> None:
     """Any text, with any special tokens allowed and disallowed."""
     for seed, random in randoms(500):
         arguments = (texts.text(random), _allowed(random), _disallowed(random))
@@ -38,7 +38,7 @@ def _disallowed(random: Random) -> Any:
     return random.choice(["all", [], [], random.sample(texts.MARKERS, 2), ["é"]])
 
 
-def test_texts_with_surrogates(oracle: Oracle, ours: Session) -> None:
+def test_surrogates_are_encoded_as_in_0_0_8(oracle: Oracle, ours: Session) -> None:
     """Pairs become their character, lone halves U+FFFD."""
     for seed, random in randoms(100):
         arguments = (texts.with_surrogates(random), "all", [])
@@ -47,7 +47,7 @@ def test_texts_with_surrogates(oracle: Oracle, ours: Session) -> None:
 
 
 @pytest.mark.parametrize("operation", ["decode", "decode_utf8"])
-def test_tokens(oracle: Oracle, ours: Session, operation: str) -> None:
+def test_tokens_are_decoded_as_in_0_0_8(oracle: Oracle, ours: Session, operation: str) -> None:
     """Any tokens: text cut at any place, broken UTF-8, special tokens, ids that do not exist."""
     for seed, random in randoms(300):
         tokens = _tokens(random, oracle)
@@ -72,7 +72,7 @@ def _names_unknown(answer: Any) -> bool:
     return isinstance(answer, dict) and "Invalid token for decoding" in answer["error"]
 
 
-def test_every_special_token(oracle: Oracle, ours: Session) -> None:
+def test_every_special_token_is_that_of_0_0_8(oracle: Oracle, ours: Session) -> None:
     """Names, ids and what is special, for all ids from the first special one to beyond the last."""
     assert ours.ask("special_tokens") == oracle.ask("special_tokens")
     assert ours.ask("stop_tokens") == oracle.ask("stop_tokens")
@@ -84,7 +84,7 @@ def test_every_special_token(oracle: Oracle, ours: Session) -> None:
             assert ours.ask(operation, argument) == expected, (operation, token)
 
 
-def test_every_token(oracle: Oracle, ours: Session) -> None:
+def test_every_token_is_that_of_0_0_8(oracle: Oracle, ours: Session) -> None:
     """The bytes of each ordinary token."""
     for start in range(0, 200_000, 20_000):
         tokens = list(range(start, start + 20_000))

@@ -18,8 +18,8 @@ WORDS = ["I", "must", "refuse.", "Sorry,", "no", "é", "🤷🏽", "1,000", "…
 CHANNELS = ["", "<|channel|>analysis", "<|channel|>commentary", "<|channel|>final"]
 
 
-def test_first_message_without_marker(oracle: Oracle, ours: Session) -> None:
-    """The words are the content, and the messages behind it are read."""
+def test_a_first_message_without_marker_is_read_as_in_0_0_8(oracle: Oracle, ours: Session) -> None:
+    """The words are the content, and the messages after it are read."""
     for seed, random in randoms(200):
         text = headless(random)
         tokens = oracle.ask("encode", text, "all", [])
@@ -47,7 +47,7 @@ def headless(random: Random) -> str:
     return f"{role}{random.choice(CHANNELS)} {words}{stop}{behind}"
 
 
-def test_well_formed_streams(oracle: Oracle, ours: Session) -> None:
+def test_well_formed_streams_are_read_as_strictly(oracle: Oracle, ours: Session) -> None:
     """Lenient and strict parsing see the same in each moment."""
     compared = 0
     for seed, random in randoms(200):

@@ -1,7 +1,7 @@
 """Code written for 0.0.8 gets no less here: loops as servers have them, over malformed outputs.
 
 The law of strict parsing is that it raises at a token only if 0.0.8 raised at that token or earlier
-in the same message. The exceptions are <|start|> inside a header, behind which a new message is
+in the same message. The exceptions are <|start|> inside a header, after which a new message is
 compared by itself, and ids that do not exist, of which these streams have none.
 """
 
@@ -54,7 +54,7 @@ def broken_off(stream: Stream, errors: list[int]) -> Optional[int]:
     return next((at for at in errors if stream.tokens[at : at + 1] == [START]), None)
 
 
-def test_law(oracle: Oracle, ours: Session) -> None:
+def test_nothing_raises_earlier_than_in_0_0_8(oracle: Oracle, ours: Session) -> None:
     raised = 0
     for seed, stream in cases(oracle, 700):
         actual: list[int] = ours.ask("loop", "skipping", stream.tokens, stream.role, True)["errors"]
@@ -82,14 +82,16 @@ def test_law(oracle: Oracle, ours: Session) -> None:
 
 
 def last_start(tokens: list[int], at: int) -> int:
-    """Where the message begins that this token is in, or stands behind."""
+    """Where the message begins that this token is in, or stands after."""
     return max(
         (place for place in range(min(at + 1, len(tokens))) if tokens[place] == START), default=0
     )
 
 
 @pytest.mark.parametrize("name", LOOPS)
-def test_loops(name: str, oracle: Oracle, ours: Session) -> None:
+def test_loops_of_servers_get_no_less_than_from_0_0_8(
+    name: str, oracle: Oracle, ours: Session
+) -> None:
     texts = 0
     for seed, stream in cases(oracle, 400):
         actual = ours.ask("loop", name, stream.tokens, stream.role, True)
@@ -155,7 +157,7 @@ def assert_no_earlier(wanted: list[int], actual: list[int], told: str) -> None:
     assert not actual or (wanted and wanted[0] <= actual[0]), told
 
 
-def test_at_once(oracle: Oracle, ours: Session) -> None:
+def test_whole_sequences_get_no_less_than_from_0_0_8(oracle: Oracle, ours: Session) -> None:
     """Parsing a whole sequence: strictly, and against 0.0.8's leniency."""
     read = 0
     for seed, stream in cases(oracle, 400):

@@ -13,7 +13,7 @@ from oracle.seeds import randoms
 from oracle.streams import Stream
 
 
-def test_streams(oracle: Oracle, ours: Session) -> None:
+def test_random_streams_are_parsed_as_in_0_0_8(oracle: Oracle, ours: Session) -> None:
     """State, delta, properties and errors after each token, then messages and tokens."""
     met: set[str] = set()
     undiffering = 0

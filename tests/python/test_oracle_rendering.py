@@ -12,7 +12,7 @@ from oracle.seeds import randoms
 RENDERERS = ["completion", "conversation", "training"]
 
 
-def test_conversations(oracle: Oracle, ours: Session) -> None:
+def test_conversations_render_as_in_0_0_8(oracle: Oracle, ours: Session) -> None:
     """The three renderers, with analysis dropped, kept and left to the default."""
     for seed, random in randoms(500):
         conversation = conversations.conversation(random)
@@ -27,7 +27,7 @@ def test_conversations(oracle: Oracle, ours: Session) -> None:
         assert actual == expected, said(seed, arguments, oracle, expected, actual)
 
 
-def test_messages(oracle: Oracle, ours: Session) -> None:
+def test_messages_render_as_in_0_0_8(oracle: Oracle, ours: Session) -> None:
     """Single messages, with and without the line about function tools."""
     for seed, random in randoms(300):
         arguments = (conversations.message(random), random.choice([None, True, False]))

@@ -8,7 +8,7 @@ from oracle.seeds import randoms
 from oracle.tool_schemas import developer_message, random_cases
 
 
-def test_random_tools(oracle: Oracle, ours: Session) -> None:
+def test_random_tools_are_declared_as_in_0_0_8(oracle: Oracle, ours: Session) -> None:
     for seed, random in randoms(300):
         (namespaces,) = random_cases(1, random)
         message = developer_message(namespaces)

@@ -1,4 +1,4 @@
-"""What 0.0.8's users do to models: forms of their own, dicts in place of models, fields left out."""
+"""What 0.0.8's users do to models: forms of their own, dicts instead of models, fields left out."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Window(Conversation):
 
 
 class Told:
-    """No model at all, but it can tell what it is."""
+    """Not a model, but it has a JSON form."""
 
     def __init__(self, conversation: Conversation) -> None:
         self.conversation = conversation
@@ -98,7 +98,7 @@ class TestFormsOfTheirOwn:
             encoding.render(Message.from_role_and_content(Role.USER, Nothing()))
 
 
-def test_dicts_in_place_of_models(encoding: HarmonyEncoding) -> None:
+def test_dicts_instead_of_models_are_rendered(encoding: HarmonyEncoding) -> None:
     content, expected = SystemContent.new(), SystemContent.new()
     content.channel_config = {"valid_channels": ["a"], "channel_required": True}  # type: ignore[assignment]
     expected = expected.with_required_channels(["a"])
@@ -112,13 +112,13 @@ def test_dicts_in_place_of_models(encoding: HarmonyEncoding) -> None:
         encoding.render(ours)
 
 
-def test_no_reasoning_effort(encoding: HarmonyEncoding) -> None:
+def test_a_reasoning_effort_may_be_missing(encoding: HarmonyEncoding) -> None:
     content = SystemContent.new().with_reasoning_effort(None)
     text = encoding.decode(encoding.render(Message.from_role_and_content(Role.SYSTEM, content)))
     assert "Reasoning" not in text
 
 
-def test_an_encoding_of_an_encoding(encoding: HarmonyEncoding) -> None:
+def test_an_encoding_is_made_from_an_encoding(encoding: HarmonyEncoding) -> None:
     assert HarmonyEncoding(encoding._inner).encode("hi") == encoding.encode("hi")
 
 
@@ -139,7 +139,9 @@ def test_errors_are_exported() -> None:
         (0.1, "0.1"),
     ],
 )
-def test_numbers_are_written_as_ever(encoding: HarmonyEncoding, given: Any, written: str) -> None:
+def test_numbers_are_written_as_in_0_0_8(
+    encoding: HarmonyEncoding, given: Any, written: str
+) -> None:
     """What 0.0.8 writes: its JSON reader now and then takes the nearest number but one."""
     parameters = {"type": "object", "properties": {"q": {"type": "number", "default": given}}}
     tool = openai_harmony.ToolDescription.new("f", "d", parameters)

@@ -101,7 +101,7 @@ ROOT = Path(__file__).parents[2]
 def test_kinds_are_those_of_rust(
     literal: Any, source: str, enumeration: str, differs: set[str]
 ) -> None:
-    """But for an error that a caller makes, and for one that is a ValueError in Python."""
+    """Except for an error that a caller makes, and for one that is a ValueError in Python."""
     text = (ROOT / source).read_text(encoding="utf-8")
     body = re.search(rf"pub enum {enumeration} \{{\n(.*?)\n\}}", text, re.DOTALL)
     assert body

@@ -88,7 +88,7 @@ def test_random_messages_are_as_validated() -> None:
 
 
 @pytest.mark.parametrize("data", [None, 3, "text", [], {}, {"role": "user"}, {"content": "x"}])
-def test_what_is_no_message(data: Any) -> None:
+def test_what_is_not_a_plain_message_is_left_to_validation(data: Any) -> None:
     assert plain_message(data) is None
     assert outcome(Message.from_dict, data) == outcome(Validated.from_dict, data)
 

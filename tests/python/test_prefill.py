@@ -57,7 +57,7 @@ def outcome(parse: Callable[..., Any], *arguments: Any) -> Any:
         (CALL, ' to=functions.f<|channel|>commentary <|constrain|>json<|message|>{"a":'),
     ],
 )
-def test_it_is_written_behind_the_role(
+def test_it_is_written_after_the_role(
     encoding: HarmonyEncoding, prefill: Any, expected: str
 ) -> None:
     assert encoding.decode(prompt(encoding, prefill)) == "<|start|>assistant" + expected
@@ -71,7 +71,7 @@ def test_its_recipient_stands_where_the_others_do(encoding: HarmonyEncoding) -> 
 @pytest.mark.parametrize("strict", [True, False])
 @pytest.mark.parametrize("completion", ["1}<|call|>", "1}", "", MALFORMED])
 @pytest.mark.parametrize("prefill", [CALL, Prefill(channel="final"), Prefill(text="é🤷 ")])
-def test_parsing_behind_it_equals_parsing_the_whole(
+def test_parsing_after_it_equals_parsing_the_whole(
     encoding: HarmonyEncoding, prefill: Prefill, completion: str, strict: bool
 ) -> None:
     before, sampled = prompt(encoding, prefill), ids(encoding, completion)
@@ -110,7 +110,7 @@ def test_events_report_it_first(encoding: HarmonyEncoding) -> None:
     assert parser.reset().feed([])[:2] == [start, text]
 
 
-def test_repairs_are_told_with_it(encoding: HarmonyEncoding) -> None:
+def test_repairs_are_reported_with_it(encoding: HarmonyEncoding) -> None:
     tokens = ids(encoding, "a<|start|>assistant<|channel|>final<|message|>b<|return|>")
     messages, repairs = encoding.parse_with_repairs(tokens, "assistant", prefill=Prefill(text="x"))
     assert [message.text for message in messages] == ["xa", "b"]
@@ -142,7 +142,7 @@ def test_it_needs_a_role(encoding: HarmonyEncoding) -> None:
     assert StreamableParser(encoding, None, prefill=Prefill()).current_role is None
 
 
-def test_wrong_arguments_name_their_place(encoding: HarmonyEncoding) -> None:
+def test_errors_name_the_wrong_argument(encoding: HarmonyEncoding) -> None:
     with pytest.raises(TypeError, match="^prefill: expected a Prefill, got str$"):
         StreamableParser(encoding, Role.ASSISTANT, prefill="final")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="^prefill.text: expected a string or None, got int$"):

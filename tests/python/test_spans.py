@@ -58,7 +58,7 @@ def test_tokens_are_those_of_the_other_renderers(encoding: HarmonyEncoding, conf
     assert encoding.render_with_spans(CONVERSATION, config, role="user").tokens == user
 
 
-def test_spans_tell_header_content_and_stop_token_apart(encoding: HarmonyEncoding) -> None:
+def test_a_span_separates_header_content_and_stop_token(encoding: HarmonyEncoding) -> None:
     rendered = encoding.render_with_spans(CONVERSATION, ending="training")
     parts = [
         (

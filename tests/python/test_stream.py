@@ -69,7 +69,7 @@ BARE_CALL = "<|channel|>commentary<|message|>x<|end|><|start|>bash<|channel|>com
 class TestTools:
     """Lenient parsing knows the tools that were offered; tests/repairs.rs has what it does then."""
 
-    def test_tell_calls_from_other_words(self, encoding: HarmonyEncoding) -> None:
+    def test_distinguish_calls_from_other_words(self, encoding: HarmonyEncoding) -> None:
         tokens = encoding.encode(BARE_CALL, allowed_special="all")
         for tools, recipient in [
             (["functions.bash"], "functions.bash"),
@@ -111,7 +111,7 @@ class TestTools:
             ([None], "tools: expected names of tools, got one of type NoneType"),
         ],
     )
-    def test_are_names(self, encoding: HarmonyEncoding, tools: Any, said: str) -> None:
+    def test_must_be_names(self, encoding: HarmonyEncoding, tools: Any, said: str) -> None:
         for parse in (
             lambda: StreamableParser(encoding, tools=tools),
             lambda: encoding.parse_messages_from_completion_tokens([], tools=tools),
@@ -123,7 +123,9 @@ class TestTools:
             assert str(raised.value) == said
 
     @pytest.mark.parametrize("name", ["", "a b", "to=f", "<|call|>", "a\n"])
-    def test_have_names_that_a_header_can_carry(self, encoding: HarmonyEncoding, name: str) -> None:
+    def test_must_have_names_that_a_header_can_carry(
+        self, encoding: HarmonyEncoding, name: str
+    ) -> None:
         with pytest.raises(HarmonyError) as raised:
             StreamableParser(encoding, strict=False, tools=[name])
         assert raised.value.kind == "unsafe_header_field"
@@ -182,7 +184,7 @@ class TestSubclasses:
 
 class TestCopies:
     @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
-    def test_go_their_own_ways(self, encoding: HarmonyEncoding, copied: Any) -> None:
+    def test_are_independent(self, encoding: HarmonyEncoding, copied: Any) -> None:
         tokens = ids(encoding, ANSWER)
         parser = StreamableParser(encoding, "assistant")
         parser.feed(tokens[:4])
@@ -251,7 +253,7 @@ class TestProcess:
         ],
     )
     @pytest.mark.parametrize("strict", [True, False])
-    def test_refuses_what_is_no_id(
+    def test_refuses_what_is_not_an_id(
         self, encoding: HarmonyEncoding, token: Any, error: type[Exception], said: str, strict: bool
     ) -> None:
         parser = StreamableParser(encoding, "assistant", strict=strict)
@@ -261,7 +263,7 @@ class TestProcess:
             parser.feed([200005, 17196, token])
         assert parser.tokens == []
 
-    def test_numbers_that_stand_for_ints(self, encoding: HarmonyEncoding) -> None:
+    def test_takes_objects_that_convert_to_ints(self, encoding: HarmonyEncoding) -> None:
         parser = StreamableParser(encoding, "assistant")
         for token in np.array(ids(encoding, ANSWER)):
             parser.process(token)
@@ -308,7 +310,7 @@ class TestProcess:
 
 
 class TestFeed:
-    def test_tells_what_happened(self, encoding: HarmonyEncoding) -> None:
+    def test_returns_what_happened(self, encoding: HarmonyEncoding) -> None:
         parser = StreamableParser(encoding, "assistant")
         events = parser.feed(ids(encoding, ANSWER)) + parser.finish()
         assert events == [
@@ -407,7 +409,7 @@ class TestFeed:
         parser.process_eos()
         assert (parser.last_content_delta, parser.current_channel) == (None, None)
 
-    def test_none_is_the_default(self, encoding: HarmonyEncoding) -> None:
+    def test_parsing_is_strict_by_default(self, encoding: HarmonyEncoding) -> None:
         for strict in (None, True):
             with pytest.raises(HarmonyError):
                 StreamableParser(encoding, None, strict=strict).process(5)  # type: ignore[arg-type]
@@ -446,7 +448,7 @@ class TestThreads:
         assert len(parser.tokens) == len(fed) * len(tokens)
         assert set(refused) <= {IN_USE}
 
-    def test_a_parser_at_work_can_be_told(self, encoding: HarmonyEncoding) -> None:
+    def test_a_parser_in_use_raises_a_clear_error(self, encoding: HarmonyEncoding) -> None:
         tokens = ids(encoding, "<|start|>user<|message|>some words<|end|>") * 30_000
         uses: list[Callable[[StreamableParser], object]] = [
             lambda parser: parser.process(200006),

@@ -81,7 +81,7 @@ class TestTextIn:
         tool = Author.new(Role.TOOL, "name" + wide)
         message = Message(author=tool, content=[TextContent(text=text)] * 2)
         message = message.with_channel("channel" + wide).with_recipient("to" + wide)
-        # A hundred are rendered without the interpreter's lock.
+        # A hundred are rendered without the GIL.
         for messages in ([message], [message] * 100):
             tokens = encoding.render_conversation(Conversation.from_messages(messages))
             assert encoding.decode_utf8(tokens) == len(messages) * (

@@ -93,7 +93,7 @@ pub(crate) fn check(turn: &Turn, tokens: &[u32], size: usize, reason: FinishReas
     assert!(ended.feed(&[]).is_err());
 }
 
-/// What was said is in the answer, unless the request hides thoughts. Arguments may be written anew,
+/// What was said is in the answer, unless the request hides thoughts. Arguments may be written again,
 /// so their letters are what is compared.
 fn no_text_is_lost(turn: &Turn, reply: &Reply, response: &Value) {
     let mut texts = Vec::new();

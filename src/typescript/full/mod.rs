@@ -41,7 +41,7 @@ enum Step<'s, 'a> {
     Indent(usize),
     /// A type whose further lines are indented by that many spaces.
     Type(&'s Schema<'a>, usize),
-    /// The same, in parentheses if `[]` or `&` behind it would not mean all of it.
+    /// The same, in parentheses if `[]` or `&` after it would not mean all of it.
     Operand(&'s Schema<'a>, usize),
     Field(&'s Field<'a>, usize),
     /// The type of the keys that no field names.
@@ -49,9 +49,9 @@ enum Step<'s, 'a> {
     /// A variant of a union, on a line of its own.
     Variant(&'s Schema<'a>, usize),
     Element(Element<'s, 'a>),
-    /// The comments of a type behind it; they are one line.
+    /// The comments of a type after it; they are one line.
     CommentsBehind(&'s Schema<'a>),
-    /// The default of a field behind it, if there is one.
+    /// The default of a field after it, if there is one.
     DefaultBehind(&'s Schema<'a>),
 }
 
@@ -61,7 +61,7 @@ struct Element<'s, 'a> {
     schema: &'s Schema<'a>,
     /// What stands before it: `...`, or a comma and a blank.
     prefix: &'static str,
-    /// What stands behind it: `?` or `[]`.
+    /// What stands after it: `?` or `[]`.
     suffix: &'static str,
     /// Whether it has a line of its own.
     by_line: bool,
@@ -156,7 +156,7 @@ impl<'s, 'a> Writer<'_, '_, 's, 'a> {
         }
     }
 
-    /// Each variant on a line of its own, and the line end behind the last.
+    /// Each variant on a line of its own, and the line end after the last.
     fn variants(&mut self, variants: &'s [Schema<'a>], indent: usize) {
         self.then(variants.iter().map(|variant| Step::Variant(variant, indent)));
         self.then([Step::Text("\n")]);

@@ -10,7 +10,7 @@ use super::grammar::declared_types;
 use super::strategies::{name, plain_schema, text, tools};
 use super::{ToolSchemaStyle, golden_files, write_section};
 
-/// Each `<case>.json` beside its `<case>.txt`. `UPDATE_GOLDEN=1` writes the texts anew, to be read
+/// Each `<case>.json` beside its `<case>.txt`. `UPDATE_GOLDEN=1` writes the texts again, to be read
 /// before they are committed; those of the guide must not change, they are its own.
 #[test]
 fn golden_cases() {

@@ -2,7 +2,7 @@
 
 A difference in parsing is something that happens in a stream. Where one does, 0.0.8 is fed other
 tokens that it reads as meant (a *stand-in*), and what the stand-in changed is put back into its
-answer. So even a mended message is 0.0.8's reading, but for the one thing that the difference is
+answer. So even a repaired message is 0.0.8's reading, except for the one thing that the difference is
 about; a stream in which no difference happens goes to 0.0.8 as it is.
 
 `headers` finds the differences inside headers, `expectation` those between tokens.

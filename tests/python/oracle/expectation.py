@@ -1,4 +1,4 @@
-"""What this project is expected to answer, token by token: 0.0.8's answer, mended."""
+"""What this project is expected to answer, token by token: 0.0.8's answer, repaired."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .streams import (
 )
 
 Json = Any
-#: Behind an id that does not exist, <|message|> makes 0.0.8 give its header up.
+#: After an id that does not exist, <|message|> makes 0.0.8 give its header up.
 GIVE_UP = [2**32 - 1, MESSAGE]
 FIELDS = ("recipient", "channel", "content_type")
 
@@ -49,7 +49,7 @@ class _Walk:
         #: What earlier parsers of 0.0.8 made, see `start_anew`.
         self.kept: list[Json] = []
         #: Headers that 0.0.8 read by a stand-in, by the index of their message.
-        self.mended: dict[int, headers.Mended] = {}
+        self.repaired: dict[int, headers.Repaired] = {}
         #: Whether the header was begun by <|start|>, and that by none inside another header.
         self.begun = self.begun_inside = False
         #: The role of a header that names no author, although <|start|> says that it does.
@@ -76,19 +76,19 @@ class _Walk:
     # What 0.0.8 is fed, and what is said.
 
     def feed(self, *tokens: int) -> Json:
-        """0.0.8's snapshot behind these tokens, which may be others than the stream's."""
+        """0.0.8's snapshot after these tokens, which may be others than the stream's."""
         return self.oracle.ask("feed_together", tokens)
 
     def say(self, snapshot: Json, **changes: Json) -> None:
-        """Adds the expected snapshot: 0.0.8's with changes, and the mended header's fields."""
+        """Adds the expected snapshot: 0.0.8's with changes, and the repaired header's fields."""
         snapshot.update(changes)
         snapshot["message_count"] += len(self.kept)
-        mended = self.mended.get(snapshot["message_count"])
-        if mended is not None and snapshot["state"] == "Content":
+        repaired = self.repaired.get(snapshot["message_count"])
+        if repaired is not None and snapshot["state"] == "Content":
             header = snapshot["state_data"]["header"]
             for name in FIELDS:
-                header[name] = snapshot[f"current_{name}"] = mended.field(name, header[name])
-            author = mended.field("name", header["author"].get("name"))
+                header[name] = snapshot[f"current_{name}"] = repaired.field(name, header[name])
+            author = repaired.field("name", header["author"].get("name"))
             if author is not None:
                 header["author"]["name"] = author
         self.expected.snapshots.append(snapshot)
@@ -102,16 +102,18 @@ class _Walk:
         self.expected.differences.add(difference)
 
     def start_anew(self, given: Optional[str]) -> None:
-        """Another parser of 0.0.8 goes on where the one before stopped."""
+        """Another parser of 0.0.8 continues where the one before stopped."""
         self.kept += self.oracle.ask("messages")
         self.oracle.ask("start_parser", given, True)
 
     def messages(self) -> list[Json]:
         messages: list[Json] = self.kept + self.oracle.ask("messages")
-        for message, mended in ((messages[index], self.mended[index]) for index in self.mended):
-            message["name"] = mended.field("name", message["name"])
+        for message, repaired in (
+            (messages[index], self.repaired[index]) for index in self.repaired
+        ):
+            message["name"] = repaired.field("name", message["name"])
             for name in FIELDS:
-                value = mended.field(name, message.pop(name, None))
+                value = repaired.field(name, message.pop(name, None))
                 if value is not None:
                     message[name] = value
         return messages
@@ -207,9 +209,9 @@ class _Walk:
         if is_other:
             self.start_anew(reads_as)
             self.feed(*([START] if reads_as is None else []))
-        self._stand_in(tokens, header, headers.mend(header, reads_as))
+        self._stand_in(tokens, header, headers.repair(header, reads_as))
         if is_other and self.expected.snapshots[-1]["error"] is not None:
-            # The given role goes on waiting.
+            # The given role continues waiting.
             self.start_anew(self.given)
             self.feed(*GIVE_UP)
             self.expected.snapshots[-1]["current_role"] = self.given
@@ -227,19 +229,19 @@ class _Walk:
             self.say(self.feed(), state_data=header_data(list(unread)), error=error)
 
     def _stand_in(
-        self, tokens: list[int], header: headers.Header, mended: Optional[headers.Mended]
+        self, tokens: list[int], header: headers.Header, repaired: Optional[headers.Repaired]
     ) -> None:
-        if mended is None:
+        if repaired is None:
             self.say(self.feed(*tokens, MESSAGE))
             return
-        text = headers.stand_in_text(header, mended)
-        self.expected.differences |= mended.differences
+        text = headers.stand_in_text(header, repaired)
+        self.expected.differences |= repaired.differences
         stand_in = self.oracle.ask("encode", text, ["<|channel|>", "<|constrain|>"], [])
         snapshot = self.feed(*stand_in, MESSAGE)
         if snapshot["error"] is None:
-            self.mended[len(self.kept) + snapshot["message_count"]] = mended
+            self.repaired[len(self.kept) + snapshot["message_count"]] = repaired
         else:
-            snapshot["error"]["error"] = mended.error(snapshot["error"]["error"])
+            snapshot["error"]["error"] = repaired.error(snapshot["error"]["error"])
         self.say(snapshot)
 
     def _text(self, tokens: list[int]) -> Optional[str]:
@@ -274,7 +276,7 @@ class _Walk:
         return len(self.tokens)
 
     def _correct_delta(self, snapshot: Json, delta: str, text: str) -> None:
-        """Only behind broken UTF-8; elsewhere 0.0.8's delta stands."""
+        """Only after broken UTF-8; elsewhere 0.0.8's delta stands."""
         changes = {"last_content_delta": delta or None, "current_content": text}
         if "\ufffd" in text and any(snapshot[key] != value for key, value in changes.items()):
             self.differs("delta-behind")

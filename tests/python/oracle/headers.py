@@ -24,7 +24,7 @@ SIGN_OF = {
     CHANNEL: CHANNEL_SIGN,
     CONSTRAIN: CONSTRAIN_SIGN,
 }
-#: Letters that 0.0.8 reads like any other, in place of those that it stumbles over.
+#: Letters that 0.0.8 reads like any other, instead of those that it stumbles over.
 STAND_INS = {"<": chr(0x2460)}
 #: A word that turns a reading of 0.0.8's into the one that is meant; never seen in the end.
 FILLER = "filler"
@@ -35,7 +35,7 @@ CHANNELS = ["analysis", "commentary", "final"]
 
 @dataclass
 class Word:
-    """A word of a header: ordinary text, or `<|constrain|>` with what stands behind it."""
+    """A word of a header: ordinary text, or `<|constrain|>` with what stands after it."""
 
     text: str
     constrained: bool = False
@@ -52,7 +52,7 @@ class Word:
 
 @dataclass
 class Header:
-    """A header read over its tokens: its words, and the value behind the channel marker."""
+    """A header read over its tokens: its words, and the value after the channel marker."""
 
     words: list[Word] = field(default_factory=list)
     channel: Optional[str] = None
@@ -67,7 +67,7 @@ class Header:
 
 
 @dataclass
-class Mended:
+class Repaired:
     """The stand-in for a header, and the fields to put back into what 0.0.8 makes of it."""
 
     differences: set[str]
@@ -168,7 +168,7 @@ def _word(text: str, behind: str) -> Word:
     return Word(kept, constrained, blanks, misplaced=not constrained and kept == "", cut=cut)
 
 
-# Mending.
+# Repairing.
 
 
 def spells_marker(text: str) -> bool:
@@ -193,7 +193,7 @@ def names_role(header: Header) -> bool:
 
 
 def names_tool(header: Header) -> bool:
-    """Whether the first word, which is no role, is taken for a tool's name."""
+    """Whether the first word, which is not a role, is read as a tool's name."""
     if len(header.words) != 1 or header.spelled:
         return len(header.words) > 0 and (len(header.words) > 1 or header.spelled)
     first = header.words[0]
@@ -225,80 +225,80 @@ def without_author(header: Header, difference: str) -> Header:
     return replace(header, words=words, without_author=difference)
 
 
-def mend(header: Header, given: Optional[str]) -> Optional[Mended]:
+def repair(header: Header, given: Optional[str]) -> Optional[Repaired]:
     """The stand-in for a header in which some difference happens, else None.
 
     `given` is the role that the parser was given, where it counts for this header.
     """
     if header.channel == "":
         return None  # An error for both, whatever the words.
-    mended = Mended(set(), [replace(word) for word in header.words])
+    repaired = Repaired(set(), [replace(word) for word in header.words])
     author = []
     if given is None and header.words:
         if not names_role(header) and not names_tool(header):
             if header.channels < 2:
                 return None  # An unknown role for both.
-            return Mended({"doubled-channel"}, [Word(FILLER)])
-        author = [_author(header, mended)]
-    if any(word.misplaced or word.cut for word in mended.words) and not header.ended_by_other:
-        mended.differences.add("misplaced-marker")
-    for word, behind in zip(mended.words, mended.words[1:]):
+            return Repaired({"doubled-channel"}, [Word(FILLER)])
+        author = [_author(header, repaired)]
+    if any(word.misplaced or word.cut for word in repaired.words) and not header.ended_by_other:
+        repaired.differences.add("misplaced-marker")
+    for word, behind in zip(repaired.words, repaired.words[1:]):
         word.blanks = "" if behind.misplaced else word.blanks
-    fields = [word for word in mended.words if not word.misplaced]
+    fields = [word for word in repaired.words if not word.misplaced]
     if author:
         _second_role(fields, author[0])
     elif given is not None and fields and fields[0].spelled() == given:
         author = [fields.pop(0)]
-    is_behind = len(fields) == 1 and _is_behind_misplaced(fields[0], mended.words)
-    _join_last(fields, mended)
-    _fields(fields, mended, is_behind)
+    is_behind = len(fields) == 1 and _is_behind_misplaced(fields[0], repaired.words)
+    _join_last(fields, repaired)
+    _fields(fields, repaired, is_behind)
     is_named_tool = bool(author) and author[0].text not in ROLE_WORDS
     if is_named_tool and not fields and not author[0].text.startswith("to="):
-        mended.differences.add("tool-without-recipient")
+        repaired.differences.add("tool-without-recipient")
         fields.append(Word("to=" + FILLER))
-        mended.put_back["recipient"] = None
-    mended.words = author + fields
-    _spelled_markers(mended)
+        repaired.put_back["recipient"] = None
+    repaired.words = author + fields
+    _spelled_markers(repaired)
     if header.without_author is not None:
-        mended.differences.add(header.without_author)
+        repaired.differences.add(header.without_author)
     if header.channels > 1:
-        mended.differences.add("doubled-channel")
+        repaired.differences.add("doubled-channel")
     if header.ended_by_other:
-        mended.differences.add("channel-value")
-    return mended if mended.differences else None
+        repaired.differences.add("channel-value")
+    return repaired if repaired.differences else None
 
 
-def stand_in_text(header: Header, mended: Mended) -> str:
+def stand_in_text(header: Header, repaired: Repaired) -> str:
     """What 0.0.8 is fed for the header."""
     text = " ".join(
-        ("<|constrain|>" if word.constrained else "") + word.text for word in mended.words
+        ("<|constrain|>" if word.constrained else "") + word.text for word in repaired.words
     )
     channel = _stand_in(header.channel)
     return text if channel is None else f"{text}<|channel|>{channel}"
 
 
-def _author(header: Header, mended: Mended) -> Word:
+def _author(header: Header, repaired: Repaired) -> Word:
     """Takes the author's word out, and gives the one that 0.0.8 is to read."""
     if not names_role(header):
-        first = mended.words.pop(0)
+        first = repaired.words.pop(0)
         if not first.constrained and not first.cut and not first.misplaced:
             return first
-        mended.differences.add("constrain-as-role" if first.constrained else "misplaced-marker")
-        mended.put_back["name"] = first.text or "tool"
+        repaired.differences.add("constrain-as-role" if first.constrained else "misplaced-marker")
+        repaired.put_back["name"] = first.text or "tool"
         return Word(FILLER)
-    place = next(place for place, word in enumerate(mended.words) if not word.misplaced)
-    first = mended.words.pop(place)
+    place = next(place for place, word in enumerate(repaired.words) if not word.misplaced)
+    first = repaired.words.pop(place)
     role, colon, name = first.text.partition(":")
     if first.cut:
-        mended.differences.add("misplaced-marker")
+        repaired.differences.add("misplaced-marker")
     if colon:
-        mended.differences.add("named-author")
-        mended.put_back["name"] = name
+        repaired.differences.add("named-author")
+        repaired.put_back["name"] = name
     return Word(role)
 
 
 def _second_role(fields: list[Word], author: Word) -> None:
-    """0.0.8 leaves out the word of the role behind a tool's name; not one that was cut."""
+    """0.0.8 leaves out the word of the role after a tool's name; not one that was cut."""
     if author.text not in ROLE_WORDS and fields and fields[0].spelled() == "tool":
         if fields[0].cut:
             fields[0] = Word("to=tool")
@@ -306,14 +306,14 @@ def _second_role(fields: list[Word], author: Word) -> None:
             fields.pop(0)
 
 
-def _join_last(fields: list[Word], mended: Mended) -> None:
-    """White space behind <|constrain|> joins only the last word, and no recipient, to it."""
+def _join_last(fields: list[Word], repaired: Repaired) -> None:
+    """White space after <|constrain|> joins only the last word, and no recipient, to it."""
     if len(fields) < 2:
         return
     marker, word = fields[-2:]
     if marker.blanks and not word.constrained and not word.text.startswith("to="):
-        mended.differences.add("constrain-with-space")
-        mended.put_back["content_type"] = marker.spelled() + word.text
+        repaired.differences.add("constrain-with-space")
+        repaired.put_back["content_type"] = marker.spelled() + word.text
         fields[-2:] = [Word(word.text, True)]
 
 
@@ -323,35 +323,35 @@ def _is_behind_misplaced(field: Word, words: list[Word]) -> bool:
     return any(word.misplaced for word in words[:place])
 
 
-def _fields(fields: list[Word], mended: Mended, is_behind: bool) -> None:
+def _fields(fields: list[Word], repaired: Repaired, is_behind: bool) -> None:
     """Content types that 0.0.8 takes for recipients.
 
-    A single word behind one that is no field is the content type for both.
+    A single word after one that is not a field is the content type for both.
     """
     if not fields:
         return
     last = fields[-1]
     is_alone = len(fields) == 1 and not last.text.startswith("to=")
     if len(fields) == 1 and last.constrained:
-        mended.differences.add("constrain-without-recipient")
+        repaired.differences.add("constrain-without-recipient")
     elif is_alone and not is_behind and last.text in CONTENT_TYPES:
-        mended.differences.add("content-type-alone")
+        repaired.differences.add("content-type-alone")
     if len(fields) == 1 and (
         last.constrained or (is_alone and (is_behind or last.text in CONTENT_TYPES))
     ):
-        mended.put_back["recipient"] = None
+        repaired.put_back["recipient"] = None
         fields.insert(0, Word("to=" + FILLER))
     elif len(fields) == 2 and fields[0].constrained and not last.text.startswith("to="):
-        mended.differences.add("constrain-as-recipient")
-        mended.put_back["recipient"] = None
+        repaired.differences.add("constrain-as-recipient")
+        repaired.put_back["recipient"] = None
         fields[0] = Word("to=" + FILLER)
 
 
-def _spelled_markers(mended: Mended) -> None:
-    for place, word in enumerate(mended.words):
+def _spelled_markers(repaired: Repaired) -> None:
+    for place, word in enumerate(repaired.words):
         if spells_marker(word.text):
-            mended.differences.add("marker-spelled-in-header")
-            mended.words[place] = replace(word, text=word.text.replace("<", STAND_INS["<"]))
+            repaired.differences.add("marker-spelled-in-header")
+            repaired.words[place] = replace(word, text=word.text.replace("<", STAND_INS["<"]))
 
 
 def _stand_in(text: Optional[str]) -> Optional[str]:

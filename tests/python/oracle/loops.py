@@ -74,7 +74,7 @@ class _Loop:
 def skipping(
     encoding: HarmonyEncoding, tokens: list[int], role: Optional[Role], strict: bool
 ) -> Json:
-    """Skips what `process` raises and goes on; saves the raw text when `process_eos` raises."""
+    """Skips what `process` raises and continues; saves the raw text when `process_eos` raises."""
     loop = _Loop(encoding, role, strict)
     for index, token in enumerate(tokens):
         if loop.process(token, index):

@@ -24,7 +24,7 @@ from openai_harmony import (
 from . import loops
 
 Json = Any
-#: The families of errors that callers tell apart; anything else goes by its own name.
+#: The families of errors that callers distinguish; any other has its own name.
 FAMILIES = (RuntimeError, ValueError, TypeError, OverflowError, KeyError, AttributeError)
 
 
@@ -41,7 +41,7 @@ class Session:
             return getattr(self, operation)(*arguments)
         except (KeyboardInterrupt, SystemExit):
             raise
-        except BaseException as error:  # A panic of 0.0.8's is no Exception.
+        except BaseException as error:  # A panic of 0.0.8's is not an Exception.
             return error_of(error)
 
     def class_of_error(self, operation: str, *arguments: Json) -> Optional[str]:

@@ -1,4 +1,4 @@
-"""Writes tests/golden anew from the oracle's answers.
+"""Writes tests/golden again from the oracle's answers.
 
 Run in tests/python, with an interpreter that has openai-harmony 0.0.8 (see oracle/__init__.py):
 

@@ -36,7 +36,7 @@ class Case:
 
     `render` and `parse` say what the case asks for (see tests/golden/README.md). A case that
     0.0.8 does not render takes its tokens from `text`, or from the listing of the guide.
-    `mended` names the documented difference because of which 0.0.8 does not parse the tokens as
+    `difference` names the documented difference because of which 0.0.8 does not parse the tokens as
     the case expects; `asked` is the conversation to render with 0.0.8 in the place of one that it
     cannot express.
     """
@@ -49,7 +49,7 @@ class Case:
     guide: dict[str, Any] | None = None
     text: str | None = None
     tokens: list[int] | None = None
-    mended: str | None = None
+    difference: str | None = None
     asked: list[dict[str, Any]] | None = field(default=None, repr=False)
 
     def write(self, root: Path) -> None:
@@ -60,7 +60,7 @@ class Case:
         self._check_parse(tokens)
         options = {
             key: value
-            for key in ("about", "render", "parse", "guide", "mended")
+            for key in ("about", "render", "parse", "guide", "difference")
             if (value := getattr(self, key)) is not None
         }
         _write_json(folder / "options.json", options)
@@ -88,7 +88,7 @@ class Case:
             agrees = [m.to_dict() for m in parsed] == expected
         except RuntimeError:
             agrees = False
-        if agrees == (self.mended is not None):
+        if agrees == (self.difference is not None):
             raise AssertionError(f"{self.name}: 0.0.8 {'agrees' if agrees else 'differs'}")
 
 

@@ -39,7 +39,7 @@ def _endings() -> list[Case]:
             question,
             render={**completion(), "next_role": "user"},
             parse=BACK,
-            mended="trailing-start",
+            difference="trailing-start",
         ),
         rule_case(
             "completion-next-tool",
@@ -88,7 +88,7 @@ def _endings() -> list[Case]:
             question,
             answer,
             render=completion(),
-            mended="trailing-start",
+            difference="trailing-start",
         ),
     ]
 

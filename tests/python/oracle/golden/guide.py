@@ -10,7 +10,7 @@ from .case import Case, call, completion, developer, functions, message, single,
 
 #: The guide's listings show each message on a line of its own; the format has no such breaks.
 BREAKS = "line breaks between messages"
-#: The guide shows a call as the model writes it, 0.0.8 renders the recipient behind the role.
+#: The guide shows a call as the model writes it, 0.0.8 renders the recipient after the role.
 RECIPIENT = "recipient behind the channel"
 
 QUESTION = message("user", "What is 2 + 2?")
@@ -355,7 +355,7 @@ def _library() -> list[Case]:
             [thought, call, result],
             render={"renderer": "conversation", "auto_drop_analysis": True},
             parse={"role": None},
-            mended="constrain-with-space",
+            difference="constrain-with-space",
         ),
         Case(
             "guide-streamed-tokens",
@@ -377,6 +377,6 @@ def _library() -> list[Case]:
             [message("user", "What is 2 + 2?")],
             render=completion(),
             parse={"role": "assistant"},
-            mended="start-with-given-role",
+            difference="start-with-given-role",
         ),
     ]

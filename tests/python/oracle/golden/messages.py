@@ -24,7 +24,7 @@ def _authors() -> list[Case]:
             "A name follows its role after a colon.",
             message("user", "hi", name="bob"),
             message("assistant", "hello", name="alice", channel="final"),
-            mended=named,
+            difference=named,
         ),
         rule_case(
             "author-empty-name",
@@ -36,7 +36,7 @@ def _authors() -> list[Case]:
             "author-tool-without-recipient",
             "A tool's name takes the place of its role.",
             message("tool", "4", name="functions.f", channel="commentary"),
-            mended="tool-without-recipient",
+            difference="tool-without-recipient",
         ),
         rule_case(
             "author-built-in-tools",
@@ -44,7 +44,7 @@ def _authors() -> list[Case]:
             message("tool", "4", name="python"),
             message("tool", "page", name="browser.open", channel="analysis"),
             message("tool", "page", name="browser", recipient="assistant"),
-            mended="tool-without-recipient",
+            difference="tool-without-recipient",
         ),
         rule_case(
             "author-odd-tool-names",
@@ -54,7 +54,7 @@ def _authors() -> list[Case]:
             message(
                 "tool", "3", name="functions.日本", channel="commentary", recipient="assistant"
             ),
-            mended="tool-without-recipient",
+            difference="tool-without-recipient",
         ),
     ]
 
@@ -135,13 +135,13 @@ def _content_types() -> list[Case]:
             "content-type-constrained-with-space",
             "As the guide's own example writes it.",
             call("<|constrain|> json"),
-            mended="constrain-with-space",
+            difference="constrain-with-space",
         ),
         rule_case(
             "content-type-without-recipient",
             "A constrained answer on the final channel.",
             message("assistant", "{}", channel="final", content_type="<|constrain|>json"),
-            mended="constrain-without-recipient",
+            difference="constrain-without-recipient",
         ),
         rule_case(
             "content-type-empty",
