@@ -15,7 +15,8 @@ pub(super) enum Choice {
     #[default]
     Auto,
     None,
-    Required,
+    /// What is listed if there is no tool.
+    Required(Unused),
     Named(Chosen),
     Allowed {
         tools: Vec<Chosen>,
@@ -81,11 +82,11 @@ fn starting_with(names: &ToolNames, prefix: &str) -> Vec<String> {
 
 impl Choice {
     /// Reads the words that all dialects share.
-    pub(super) fn word(word: &str) -> Option<Self> {
+    pub(super) fn word(word: &str, field: &Field<'_, '_>) -> Option<Self> {
         match word {
             "auto" => Some(Self::Auto),
             "none" => Some(Self::None),
-            "required" | "any" => Some(Self::Required),
+            "required" | "any" => Some(Self::Required(field.unused("no tool is offered"))),
             _ => None,
         }
     }
@@ -103,10 +104,13 @@ impl Choice {
     ) -> Result<ToolChoice> {
         Ok(match self {
             Self::None => ToolChoice::None,
-            // Without tools nothing can be required: they may have been left out.
             Self::Auto => ToolChoice::Auto,
-            Self::Required if declared.is_empty() => ToolChoice::Auto,
-            Self::Required => ToolChoice::Required,
+            // Without tools nothing can be required: they may have been left out.
+            Self::Required(no_tool) if declared.is_empty() => {
+                unused.push(no_tool);
+                ToolChoice::Auto
+            }
+            Self::Required(_) => ToolChoice::Required,
             Self::Named(chosen) => {
                 let mut recipients = chosen.recipients(names, unused)?;
                 match recipients.len() {

@@ -147,7 +147,10 @@ impl<'v, 'p> Field<'v, 'p> {
 
     pub(super) fn integer(&self) -> Result<i64> {
         let whole = |number: &Number| number.as_i64().or_else(|| whole(number.as_f64()?));
-        self.value.as_number().and_then(whole).ok_or_else(|| self.expected("a whole number"))
+        let Some(number) = self.value.as_number() else {
+            return Err(self.expected("a whole number"));
+        };
+        whole(number).ok_or_else(|| self.invalid(format!("expected a whole number, got {number}")))
     }
 
     pub(super) fn object(&self) -> Result<Object<'v, 'p>> {

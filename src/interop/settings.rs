@@ -54,7 +54,11 @@ pub(super) fn read_response_format(format: &Field<'_, '_>) -> Result<Option<Resp
     }
     let nested = format.get("json_schema");
     let nested = nested.as_ref().map(Field::object).transpose()?;
-    let described = nested.as_ref().unwrap_or(&format);
+    let described = match &nested {
+        Some(nested) => nested,
+        None if format.get("schema").is_some() => &format,
+        None => return Err(kind.invalid("there is no json_schema")),
+    };
     let name = described.get("name");
     let name = name.as_ref().map(read_format_name).transpose()?;
     let schema = match described.get("schema") {

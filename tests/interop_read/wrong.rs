@@ -122,7 +122,7 @@ fn paths_and_reasons() {
             CHAT,
             json!({"messages": [], "max_tokens": 1.5}),
             "max_tokens",
-            "expected a whole number, got a number",
+            "expected a whole number, got 1.5",
         ),
         (CHAT, json!({"messages": [], "n": -1}), "n", "expected a whole number from 1 on, got -1"),
         (CHAT, json!({"messages": [], "stop": [1]}), "stop[0]", "expected a text, got a number"),

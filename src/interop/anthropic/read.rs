@@ -189,6 +189,6 @@ fn read_choice(choice: &Field<'_, '_>) -> Result<Choice> {
             let name = object.required("name")?;
             Ok(Choice::Named(Chosen::tool(ToolId::new(name.text()?), &name)))
         }
-        word => Choice::word(word).ok_or_else(|| kind.unknown("choice", word)),
+        word => Choice::word(word, &kind).ok_or_else(|| kind.unknown("choice", word)),
     }
 }
