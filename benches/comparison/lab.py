@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +27,7 @@ class Probe:
 
 @dataclass
 class Sample:
-    """The times of a probe, in nanoseconds per unit."""
+    """The times of a probe, in nanoseconds per unit: none if it could not be measured."""
 
     unit: str
     #: Of all answers: one, unless they differ.
@@ -35,11 +36,11 @@ class Sample:
 
     @property
     def best(self) -> float:
-        return min(self.times)
+        return min(self.times, default=math.nan)
 
     @property
     def median(self) -> float:
-        return median(self.times)
+        return median(self.times) if self.times else math.nan
 
 
 class Process:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
@@ -17,7 +18,7 @@ class Result:
     """One input of one row.
 
     `ratio` is how many times faster this project is, or, where `at_most`, a factor (or an
-    amount) that should stay small.
+    amount) that should stay small. It is NaN if one of both could not be measured.
     """
 
     work: str
@@ -33,11 +34,15 @@ class Result:
     times: Dict[str, List[float]] = field(default_factory=dict)
 
     @property
+    def is_measured(self) -> bool:
+        return not math.isnan(self.ratio)
+
+    @property
     def met(self) -> Optional[bool]:
-        """None where there is no floor to meet."""
+        """None where there is no floor to meet, or nothing measured."""
         if not self.equal:
             return False
-        if self.floor is None:
+        if self.floor is None or not self.is_measured:
             return None
         return self.ratio <= self.floor if self.at_most else self.ratio >= self.floor
 
@@ -152,6 +157,8 @@ def compare(
 
 def shown(sample: Sample) -> str:
     """Best and median per unit, as in "1.25 / 1.31 µs per token"."""
+    if not sample.times:
+        return "not measured"
     scale, unit = next(
         (scale, unit)
         for scale, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))

@@ -30,20 +30,29 @@ def table(results: Sequence[Result]) -> str:
 def summary(results: Sequence[Result]) -> str:
     judged = [result for result in results if result.met is not None]
     missed = [result for result in judged if not result.met]
-    if not missed:
-        return f"All {len(judged)} floors are met."
-    names = "".join(f"\n  {result.work}, against {result.against}" for result in missed)
-    return f"{len(missed)} of {len(judged)} floors are missed:{names}"
+    unmeasured = [result for result in results if not result.is_measured]
+    if missed:
+        said = f"{len(missed)} of {len(judged)} floors are missed:{_names(missed)}"
+    else:
+        said = f"All {len(judged)} floors are met."
+    return f"{said}\nNot measured:{_names(unmeasured)}" if unmeasured else said
 
 
-def _badness(result: Result) -> Tuple[bool, float]:
-    return not result.equal, result.ratio if result.at_most else -result.ratio
+def _names(results: Sequence[Result]) -> str:
+    return "".join(f"\n  {result.work}, against {result.against}" for result in results)
+
+
+def _badness(result: Result) -> Tuple[bool, bool, float]:
+    badness = result.ratio if result.at_most else -result.ratio
+    return not result.equal, not result.is_measured, badness
 
 
 def _cells(result: Result) -> Tuple[str, ...]:
     sign = "≤" if result.at_most else "≥"
     unit = " MB" if "MB" in result.ours else "×"
     verdict = {None: "", True: "met", False: "MISSED"}[result.met]
+    if not result.is_measured:
+        verdict = "not measured"
     return (
         result.work,
         result.given or "–",

@@ -1,10 +1,7 @@
 //! Text to token ids and back: the `o200k_harmony` encoding, exactly as tiktoken has it.
 //!
-//! A text is cut into pieces by a pattern (`split`). A piece that was encoded a moment ago is
-//! remembered (`lately`, which is `short` or `long`). Else, a piece that is a token is that token
-//! (`words`), and any other is encoded by byte pairs (`search`, with `prefixes`, `pairs` and
-//! what `neighbours` remembers of them; `merge` where that is hopeless). A long piece is cut first
-//! where no token reaches over (`borders`). All tables are made by
+//! A text is cut into pieces by a pattern (`split`). A piece that was encoded before is found in a
+//! `cache`; any other is encoded by byte pairs (`bpe`). All tables are made by
 //! build.rs from the published vocabulary and lie in the binary as they are used: there is
 //! nothing to load. The time is nearly linear in the text, whatever is in it.
 //!
@@ -32,9 +29,7 @@ mod split;
 mod tables;
 mod vocabulary;
 
-use std::convert::Infallible;
 use std::io;
-use std::ops::ControlFlow;
 
 #[cfg(feature = "python")]
 pub(crate) use chunk::chunk_end;
@@ -72,31 +67,12 @@ impl Tokenizer {
 
     /// Appends to `tokens` what [`encode_ordinary`](Self::encode_ordinary) returns.
     pub fn encode_ordinary_into(&self, text: &str, tokens: &mut Vec<TokenId>) {
-        let _ = Self::encode_segments(text, tokens, never);
-    }
-
-    /// Appends to `tokens` what [`encode_ordinary`](Self::encode_ordinary) returns, and calls `between` after
-    /// each segment of the text: a megabyte, up to the next end of a piece. If that breaks, the tokens
-    /// of the segments so far have been appended.
-    fn encode_segments<B>(
-        text: &str,
-        tokens: &mut Vec<TokenId>,
-        mut between: impl FnMut() -> ControlFlow<B>,
-    ) -> ControlFlow<B> {
         let text = text.as_bytes();
         // English has some 4.5 bytes per token; where there are fewer the vector grows.
         tokens.reserve(text.len() / 4 + 1);
-        let mut start = 0;
-        while start < text.len() {
-            let limit = start.saturating_add(SEGMENT);
-            start = cache::with(|cache| {
-                split::cut(text, start, limit, |start, end| cache.encode(text, start, end, tokens))
-            });
-            if start < text.len() {
-                between()?;
-            }
-        }
-        ControlFlow::Continue(())
+        cache::with(|cache| {
+            split::cut(text, |start, end| cache.encode(text, start, end, tokens));
+        });
     }
 
     /// Encodes text in which the name of every special token stands for that token.
@@ -104,7 +80,7 @@ impl Tokenizer {
     /// Only for text that may control the conversation: never for what users or tools wrote.
     pub fn encode_with_special_tokens(&self, text: &str) -> Vec<TokenId> {
         let mut tokens = Vec::new();
-        let _ = Self::encode_allowing(text, &SpecialSet::All, &mut tokens, never);
+        self.encode_allowing(text, &SpecialSet::All, &mut tokens);
         tokens
     }
 
@@ -149,66 +125,22 @@ impl Tokenizer {
         disallowed: &SpecialSet<'_>,
         tokens: &mut Vec<TokenId>,
     ) -> Result<()> {
-        self.encode_interruptible(text, allowed, disallowed, tokens, never).map(|_| ())
-    }
-
-    /// Appends to `tokens` what [`encode`](Self::encode) returns, and calls `between` after each
-    /// segment of one to two megabytes, some milliseconds of work: so a caller can stop a long encoding.
-    ///
-    /// What `between` breaks with is returned; `tokens` then ends in a beginning of the result. One
-    /// piece of text (a word, a run of punctuation) is encoded in one go, however long it is.
-    ///
-    /// # Errors
-    ///
-    /// As [`encode_into`](Self::encode_into).
-    ///
-    /// ```
-    /// use std::ops::ControlFlow;
-    ///
-    /// use openai_harmony::tokenizer::{SpecialSet, Tokenizer};
-    ///
-    /// let tokenizer = Tokenizer::o200k_harmony();
-    /// let text = "So many words. ".repeat(1_000_000);
-    /// let mut tokens = vec![];
-    /// let stop = || ControlFlow::Break("stopped");
-    /// let ended =
-    ///     tokenizer.encode_interruptible(&text, &SpecialSet::None, &SpecialSet::All, &mut tokens, stop)?;
-    /// assert_eq!(ended, ControlFlow::Break("stopped"));
-    /// assert!(tokens.len() < 1_000_000);
-    /// # Ok::<(), openai_harmony::Error>(())
-    /// ```
-    pub fn encode_interruptible<B>(
-        &self,
-        text: &str,
-        allowed: &SpecialSet<'_>,
-        disallowed: &SpecialSet<'_>,
-        tokens: &mut Vec<TokenId>,
-        between: impl FnMut() -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>> {
         if let Some(name) = special::find_disallowed(text, allowed, disallowed) {
             return Err(ErrorKind::DisallowedSpecial { token: name.to_owned() }.into());
         }
-        Ok(Self::encode_allowing(text, allowed, tokens, between))
+        self.encode_allowing(text, allowed, tokens);
+        Ok(())
     }
 
     /// Each run of text between special tokens is a text of its own.
-    fn encode_allowing<B>(
-        text: &str,
-        allowed: &SpecialSet<'_>,
-        tokens: &mut Vec<TokenId>,
-        mut between: impl FnMut() -> ControlFlow<B>,
-    ) -> ControlFlow<B> {
-        let (mut start, mut last_call) = (0, 0);
+    fn encode_allowing(&self, text: &str, allowed: &SpecialSet<'_>, tokens: &mut Vec<TokenId>) {
+        let mut start = 0;
         while let Some(found) = special::find_allowed(text, start, allowed) {
-            Self::encode_segments(&text[start..found.start], tokens, &mut between)?;
+            self.encode_ordinary_into(&text[start..found.start], tokens);
             tokens.push(found.token);
             start = found.end();
-            if start - last_call >= SEGMENT {
-                last_call = start;
-                between()?;
-            }
         }
-        Self::encode_segments(&text[start..], tokens, between)
+        self.encode_ordinary_into(&text[start..], tokens);
     }
 
     /// The bytes of a token, a special one's name; `None` for an id that does not exist.
@@ -291,50 +223,5 @@ impl Tokenizer {
     /// Those of the writer.
     pub fn write_vocabulary(&self, to: impl io::Write) -> io::Result<()> {
         vocabulary::write(to)
-    }
-}
-
-/// Bytes of a segment: some milliseconds of work.
-const SEGMENT: usize = 1 << 20;
-
-/// Does not interrupt.
-fn never() -> ControlFlow<Infallible> {
-    ControlFlow::Continue(())
-}
-
-#[cfg(test)]
-mod tests {
-    use std::ops::ControlFlow;
-
-    use super::{SEGMENT, SpecialSet, Tokenizer};
-
-    const TOKENIZER: Tokenizer = Tokenizer::o200k_harmony();
-
-    /// Encodes until the n-th call in between: the tokens, and how many calls there were.
-    fn encode_until_call(text: &str, last_call: usize) -> (Vec<u32>, usize) {
-        let (mut tokens, mut calls) = (vec![], 0);
-        let between = || {
-            calls += 1;
-            if calls == last_call { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
-        let (all, none) = (&SpecialSet::All, &SpecialSet::None);
-        let result = TOKENIZER.encode_interruptible(text, all, none, &mut tokens, between);
-        assert_eq!(result.map(|flow| flow.is_break()), Ok(calls == last_call));
-        (tokens, calls)
-    }
-
-    #[test]
-    fn a_long_text_can_be_interrupted_once_per_segment() {
-        for unit in ["Some words, 123\n", "a<|end|>", "\u{4e2d}\u{6587}\n"] {
-            let units = 4 * SEGMENT / unit.len();
-            let text = unit.repeat(units);
-            let (tokens, calls) = encode_until_call(&text, usize::MAX);
-            assert!((2..=4).contains(&calls), "{unit}: {calls}");
-            let expected = TOKENIZER.encode_with_special_tokens(unit).repeat(units);
-            assert!(tokens == expected, "{unit}");
-            let (part, _) = encode_until_call(&text, 2);
-            let share = part.len() * 100 / tokens.len();
-            assert!(tokens.starts_with(&part) && (40..100).contains(&share), "{unit}: {share} %");
-        }
     }
 }

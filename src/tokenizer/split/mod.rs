@@ -33,31 +33,18 @@ mod window;
 use self::window::{LEAST_GAIN, Window, Windows};
 use super::bits;
 
-/// Cuts a text, which is UTF-8, from `start`, where a piece starts, to the first end of a piece at or
-/// behind `limit`, or the end of the text. Calls `piece` with the start and the end of each piece, in their order, and returns where
-/// it stopped.
-pub(super) fn cut(
-    text: &[u8],
-    start: usize,
-    limit: usize,
-    piece: impl FnMut(usize, usize),
-) -> usize {
-    cut_by(scan::piece_starts, text, start, limit, piece)
+/// Cuts a text, which is UTF-8, and calls `piece` with the start and the end of each piece, in their order.
+pub(super) fn cut(text: &[u8], piece: impl FnMut(usize, usize)) {
+    cut_by(scan::piece_starts, text, piece);
 }
 
 /// The same by this scan, see `scan::piece_starts`.
 #[inline]
-fn cut_by(
-    scan: impl Fn(&Window, usize) -> u64,
-    text: &[u8],
-    mut start: usize,
-    limit: usize,
-    mut piece: impl FnMut(usize, usize),
-) -> usize {
+fn cut_by(scan: impl Fn(&Window, usize) -> u64, text: &[u8], mut piece: impl FnMut(usize, usize)) {
+    let mut start = 0;
     let windows = Windows::of(text);
     let mut backoff = Backoff { until: 0, len: Backoff::SHORTEST };
-    let limit = limit.min(text.len());
-    while start < limit {
+    while start < text.len() {
         let mut starts = 0;
         let window_start = start;
         if start >= backoff.until
@@ -76,7 +63,6 @@ fn cut_by(
             start = end;
         }
     }
-    start
 }
 
 /// A part of the text in which no windows are tried. Some scripts have little that windows decide,
@@ -110,10 +96,7 @@ mod tests {
 
     fn by_scanning(scan: impl Fn(&Window, usize) -> u64, text: &str) -> Vec<&str> {
         let mut pieces = vec![];
-        let end = cut_by(scan, text.as_bytes(), 0, text.len(), |start, end| {
-            pieces.push(&text[start..end]);
-        });
-        assert_eq!(end, text.len());
+        cut_by(scan, text.as_bytes(), |start, end| pieces.push(&text[start..end]));
         pieces
     }
 
@@ -125,17 +108,6 @@ mod tests {
             start = end;
         }
         pieces
-    }
-
-    #[test]
-    fn a_part_of_a_text_ends_with_a_piece() {
-        let text = "some words and a".repeat(30);
-        for limit in 0..=text.len() {
-            let mut pieces = vec![];
-            let end = cut(text.as_bytes(), 4, limit, |start, end| pieces.push((start, end)));
-            assert_eq!(pieces.last().map_or(4, |&(_, end)| end), end);
-            assert!(end >= limit && end < limit.max(4) + 64 + 6, "{limit}: {end}");
-        }
     }
 
     proptest! {
