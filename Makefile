@@ -45,8 +45,8 @@ tools:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 9))' || { echo "$(PYTHON) is too old: install Python 3.9 or later, or name one: make PYTHON=..." >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) cannot make virtual environments: install its venv package (Debian: apt install python3-venv)" >&2; exit 1; }
 
-# The random cases of the laws are the same in each run, so that a run says something of the change
-# it is run for; `make laws` tries others.
+# The random cases of the laws are the same in each run, so that a failure comes from the change;
+# `make laws` tries new ones.
 test-rust: tools
 	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test
 	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --features portable --test tokenizer_equivalence
@@ -58,7 +58,7 @@ test-python: $(VENV)/.dev $(VENV)/.built $(ORACLE)/.made
 	$(BIN)/python -m pytest -rs
 	@$(BIN)/python -m pytest --doctest-modules python
 
-# Each has a virtual environment of its own, `.venv-3.9`; the extension modules lie side by side.
+# Each has its own virtual environment, `.venv-3.9`; the extension modules are in one folder.
 test-pythons: tools
 	@for python in $(PYTHONS); do \
 	  version=$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])') || exit 1; \

@@ -15,7 +15,7 @@ use crate::ParseConfig;
 use crate::chat::Role;
 use crate::tokenizer::SpecialSet;
 
-/// What a caller gave, or [`LEFT_OUT`]. An `Option` in its place could not tell `None` from that.
+/// What a caller gave, or [`LEFT_OUT`]. An `Option` could not distinguish `None` from that.
 pub(super) struct Argument<'py>(Option<Bound<'py, PyAny>>);
 
 /// An argument that the caller left out.

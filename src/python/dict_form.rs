@@ -65,7 +65,7 @@ impl<'a, 'py> Fields<'a, 'py> {
         Ok((value.is_none() || value.is_exact_instance_of::<PyString>()).then_some(value))
     }
 
-    /// Whether there are entries that nobody asked for.
+    /// Whether there are entries that were not asked for.
     fn has_others(&self) -> bool {
         self.found != self.data.len()
     }

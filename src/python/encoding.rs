@@ -305,7 +305,7 @@ impl PyHarmonyEncoding {
     ///
     /// `role` is the author's role of the first message where the tokens begin after it, as a
     /// completion's do. `strict=False` repairs what is not well-formed instead of raising, and uses
-    /// `tools`, the names of those that the model was offered, to tell calls from other words.
+    /// `tools`, the names of those that the model was offered, to recognise calls.
     /// `prefill` is what the prompt held of the first message.
     #[pyo3(
         signature = (tokens, role = None, *, strict = LEFT_OUT, tools = None, prefill = None),

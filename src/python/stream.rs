@@ -126,7 +126,7 @@ impl PyStreamableParser {
         event_list(py, events.map_err(|error| raised(py, &error))?)
     }
 
-    /// Ends the stream and returns what is left to tell, as a list of events. No token can
+    /// Ends the stream and returns the remaining events, as a list. No token can
     /// follow, but after `reset`.
     fn finish<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
         let py = slf.py();

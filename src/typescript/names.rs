@@ -26,7 +26,7 @@ pub(super) fn check(what: &str, name: &str) -> Result<()> {
     Err(ErrorKind::InvalidSchema { name: name.to_owned(), reason }.into())
 }
 
-/// Refuses two tools of one name, of which nobody could say which is called.
+/// Refuses two tools of one name: a call of them would be ambiguous.
 pub(super) fn check_unique<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<()> {
     let mut seen = HashSet::new();
     match names.into_iter().find(|name| !seen.insert(*name)) {

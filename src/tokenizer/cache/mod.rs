@@ -4,7 +4,7 @@
 //! each of which may be a cache miss of the processor. Here the pieces in use lie close together: 2 MB of
 //! prose that was encoded before takes a third of the time with these caches, and even text that is new to them three quarters.
 //!
-//! A [`Cache`] belongs to one encoding at a time (see [`pool`]) and has four parts:
+//! A `Cache` belongs to one encoding at a time (see `pool`) and has four parts:
 //!
 //! | part | from | to | slots | memory |
 //! |---|---|---|---|---|

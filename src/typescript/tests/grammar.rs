@@ -61,7 +61,7 @@ fn only<'t>(nodes: &[Node<'t>], section: &str) -> Node<'t> {
     nodes[0]
 }
 
-/// Asserts that nobody can see other lines than those that `\n` ends.
+/// Asserts that no reader sees other lines than those that `\n` ends.
 fn assert_plain_lines(section: &str) {
     let is_hidden = |char: char| {
         (char.is_control() && !matches!(char, '\n' | '\t'))
