@@ -9,7 +9,9 @@ mod bodies;
 use std::time::Duration;
 
 use openai_harmony::chat::{Content, Message};
-use openai_harmony::interop::{Clock, Dialect, FinishReason, Reply, ReplyOptions, Thoughts, Turn};
+use openai_harmony::interop::{
+    Chunk, Clock, Dialect, FinishReason, Reply, ReplyOptions, Thoughts, Turn,
+};
 use openai_harmony::{HarmonyEncoding, HarmonyEncodingName, load_harmony_encoding};
 use serde_json::{Value, json};
 
@@ -44,13 +46,14 @@ pub(crate) fn stream(
     }
     chunks.extend(reply.finish(reason, None).expect("the end raises nothing"));
     for chunk in &chunks {
-        frames_are_one_line(&reply.frame(chunk), turn.dialect);
+        frame_is_the_chunk(chunk, &reply.frame(chunk), turn.dialect);
     }
     (chunks.iter().map(|chunk| json!(chunk)).collect(), reply)
 }
 
-/// A frame has no line break but those that the protocol has, whatever a client takes for one.
-fn frames_are_one_line(frame: &[u8], dialect: Dialect) {
+/// A frame has the chunk, and no line break but those that the protocol has, whatever a client takes
+/// for one.
+fn frame_is_the_chunk(chunk: &Chunk, frame: &[u8], dialect: Dialect) {
     let text = std::str::from_utf8(frame).expect("frames are UTF-8");
     let end = if dialect == Dialect::Ollama { "\n" } else { "\n\n" };
     let text = text.strip_suffix(end).expect("a frame ends as its protocol says");
@@ -62,8 +65,10 @@ fn frames_are_one_line(frame: &[u8], dialect: Dialect) {
             assert_eq!(event.strip_prefix("event: "), kind.as_str());
             data
         }
+        Dialect::ChatCompletions => text.strip_prefix("data: ").expect("a frame has data"),
         _ => text,
     };
+    assert_eq!(serde_json::from_str::<Value>(text).expect("data is JSON"), json!(chunk));
     assert!(!text.contains(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']), "{text:?}");
 }
 

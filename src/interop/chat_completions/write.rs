@@ -8,14 +8,17 @@ use super::chunk::{
 };
 use crate::interop::answer::{
     Call, Delta, Head, Outcome, Segment, Sink, State, Step, TextKind, Writer, joined, whole_calls,
+    write_json,
 };
-use crate::interop::{FinishReason, ReasoningField, Turn};
+use crate::interop::{FinishReason, ReasoningField, SharedText, Turn};
 
 /// Writes chat completions.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "two of the request, two of the stream")]
 pub(in crate::interop) struct Chat {
     head: Head,
+    /// The JSON of all chunks up to a choice's delta.
+    json_head: SharedText,
     reasoning_field: ReasoningField,
     include_usage: bool,
     /// Whether a call is answered in its old form.
@@ -25,6 +28,7 @@ pub(in crate::interop) struct Chat {
     has_thoughts: bool,
 }
 
+const CHUNK: &str = "chat.completion.chunk";
 const VISIBLE: &[TextKind] = &[TextKind::Preamble, TextKind::Answer];
 const THOUGHTS: &[TextKind] = &[TextKind::Thought];
 
@@ -35,6 +39,7 @@ impl Chat {
         reasoning_field: ReasoningField,
     ) -> Self {
         Self {
+            json_head: json_head(&head),
             head,
             reasoning_field,
             include_usage: turn.answer.include_usage,
@@ -53,11 +58,12 @@ impl Chat {
     fn chunk_of(&self, choices: Vec<ChunkChoice>, usage: Option<ChatUsage>) -> ChatCompletionChunk {
         ChatCompletionChunk {
             id: self.head.id.clone(),
-            object: "chat.completion.chunk",
+            object: CHUNK,
             created: self.head.created,
             model: self.head.model.clone(),
             choices,
             usage: self.include_usage.then_some(usage),
+            head: self.json_head.clone(),
         }
     }
 
@@ -210,6 +216,18 @@ impl ReasoningField {
             Self::Omitted => &[],
         }
     }
+}
+
+/// The JSON of a chunk up to its choice's delta.
+fn json_head(head: &Head) -> SharedText {
+    let Head { id, created, model, index } = head;
+    let common = json!({"id": **id, "object": CHUNK, "created": created, "model": **model});
+    let mut bytes = Vec::new();
+    write_json(&common, &mut bytes);
+    // The object goes on.
+    bytes.pop();
+    bytes.extend(format!(",\"choices\":[{{\"index\":{index},\"delta\":").bytes());
+    SharedText::from(&*String::from_utf8_lossy(&bytes))
 }
 
 /// Chat has no namespaces: one is part of the name.

@@ -1,11 +1,8 @@
 //! Chunks, and their bytes on the wire.
 
-use std::io::{self, Write};
-
 use serde::Serialize;
-use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 
-use crate::interop::answer::Sink;
+use crate::interop::answer::{Sink, write_json};
 use crate::interop::anthropic::MessageEvent;
 use crate::interop::chat_completions::ChatCompletionChunk;
 use crate::interop::ollama::ChatLine;
@@ -66,38 +63,23 @@ pub(super) fn frame(chunk: &Chunk, bytes: &mut Vec<u8>) {
     if !is_line {
         bytes.extend_from_slice(b"data: ");
     }
-    frame_json(chunk, bytes);
+    match chunk {
+        Chunk::ChatCompletions(chunk) => write_chat(chunk, bytes),
+        _ => write_json(chunk, bytes),
+    }
     bytes.extend_from_slice(if is_line { b"\n" } else { b"\n\n" });
 }
 
-/// Writes a value as JSON in one line, whatever a client takes for the end of one: some split text
-/// at U+0085, U+2028 and U+2029, too, so these are escaped.
-fn frame_json<T: Serialize + ?Sized>(value: &T, bytes: &mut Vec<u8>) {
-    let mut serializer = Serializer::with_formatter(bytes, OneLine(CompactFormatter));
-    // Neither the chunks nor a `Vec` have anything that could fail.
-    let _never = value.serialize(&mut serializer);
-}
+/// What stands behind the delta in nearly all chunks of chat completions.
+const GOES_ON: &[u8] = b",\"logprobs\":null,\"finish_reason\":null}]}";
 
-struct OneLine(CompactFormatter);
-
-impl Formatter for OneLine {
-    fn write_string_fragment<W: ?Sized + Write>(
-        &mut self,
-        writer: &mut W,
-        fragment: &str,
-    ) -> io::Result<()> {
-        // Looking for the three in ASCII takes longer than writing it.
-        if fragment.is_ascii() {
-            return self.0.write_string_fragment(writer, fragment);
-        }
-        let mut rest = fragment;
-        while let Some(at) = rest.find(['\u{85}', '\u{2028}', '\u{2029}']) {
-            let (before, from) = rest.split_at(at);
-            let Some(separator) = from.chars().next() else { break };
-            self.0.write_string_fragment(writer, before)?;
-            write!(writer, "\\u{:04x}", u32::from(separator))?;
-            rest = &from[separator.len_utf8()..];
-        }
-        self.0.write_string_fragment(writer, rest)
+/// A chunk's JSON, of which all chunks with a choice have the head in common.
+fn write_chat(chunk: &ChatCompletionChunk, bytes: &mut Vec<u8>) {
+    let [choice] = &chunk.choices[..] else { return write_json(chunk, bytes) };
+    if choice.finish_reason.is_some() || chunk.usage.is_some() {
+        return write_json(chunk, bytes);
     }
+    bytes.extend_from_slice(chunk.head.as_bytes());
+    write_json(&choice.delta, bytes);
+    bytes.extend_from_slice(GOES_ON);
 }
