@@ -56,6 +56,16 @@ def one_long_message() -> str:
     return "<|channel|>final<|message|>" + texts.of_size(writer, 80_000)
 
 
+def thought_and_answer() -> str:
+    """A completion of a thought and an answer, more than 2,000 tokens in all."""
+    writer = texts.chat(Random(17))
+    thought, answer = texts.of_size(writer, 4_000), texts.of_size(writer, 8_000)
+    return (
+        f"<|channel|>analysis<|message|>{thought}<|end|>"
+        f"<|start|>assistant<|channel|>final<|message|>{answer}<|return|>"
+    )
+
+
 def many_short_messages() -> str:
     """A completion of thoughts and tool calls, more than 16,000 tokens in all."""
     random = Random(61)

@@ -39,6 +39,7 @@ def inputs() -> Iterator[Tuple[str, Dict[str, Any]]]:
         for length in HOSTILE_LENGTHS:
             yield hostile_input(kind, length), {"texts": [hostile(length)]}
     yield "one long message", {"stream": conversations.one_long_message()}
+    yield "a thought and an answer", {"stream": conversations.thought_and_answer()}
     yield "many short messages", {"stream": conversations.many_short_messages()}
     yield "8 messages", {"stream": conversations.eight_messages()}
     yield "7 messages, 4 tools", {"conversation": conversations.seven_messages()}

@@ -93,6 +93,26 @@ class Growth:
 
 
 @dataclass(frozen=True)
+class Extra:
+    """What this project's task costs beside the part of it that is timed alone, as a factor."""
+
+    work: str
+    task: str
+    alone: str
+    given: str
+    options: Options
+    limit: float
+
+    def measure(self, lab: Lab) -> Iterator[Result]:
+        tasks = (self.alone, self.task)
+        probes = [Probe("ours", task, self.given, self.options) for task in tasks]
+        alone, whole = lab.measure(probes).values()
+        result = compare(self.work, self.given, "feed alone", alone, whole, self.limit)
+        theirs = f"feed alone: {shown(alone)}"
+        yield replace(result, ours=shown(whole), theirs=theirs, at_most=True)
+
+
+@dataclass(frozen=True)
 class Threads:
     """Two threads at once against one: how many times as much work is done. It has no floor."""
 

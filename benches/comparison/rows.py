@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Tuple, Union
 
 from .corpora import HOSTILE_LENGTHS, hostile_input, text_input
-from .measures import Faster, Growth, Memory, Options, Threads
+from .measures import Extra, Faster, Growth, Memory, Options, Threads
 from .texts import HOSTILE, KINDS
 
-Row = Union[Faster, Growth, Memory, Threads]
+Row = Union[Extra, Faster, Growth, Memory, Threads]
 
 STREAMS = ("one long message", "many short messages")
 
@@ -123,6 +123,17 @@ STREAMING: Tuple[Row, ...] = (
         {"0.0.8": 20},
         instead="process",
         options=_first(16_000),
+    ),
+    *(
+        Extra(
+            f"chunks of an answer, JSON-ready, {size} a feed",
+            "reply",
+            "reply, feed alone",
+            "a thought and an answer",
+            (("size", size),),
+            limit,
+        )
+        for size, limit in ((1, 4), (16, 1.5))
     ),
     Faster("new parser", "new parser", ("",), {"0.0.8": 50}),
     Faster("stop_tokens_for_assistant_actions", "stop tokens", ("",), {"0.0.8": 50}),

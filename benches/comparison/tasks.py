@@ -365,6 +365,10 @@ def _stream(name: str, peer: Any, given: Json) -> Task:
 
     if name == "process":
         return Process(server_loops.process_only, peer, given)
+    if name in ("reply", "reply, feed alone"):
+        from . import replies
+
+        return (replies.Answered if name == "reply" else replies.Fed)(peer, given)
     return Stream(getattr(server_loops, name), peer, given)
 
 

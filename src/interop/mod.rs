@@ -9,6 +9,7 @@
 //!   `read` makes a [`Turn`] of a request's body.
 //! * [`Turn`]: the conversation and how to render it, the tools, what was asked of the answer.
 //! * [`ToolNames`]: the names of tools in the API and in harmony, both ways.
+//! * [`encode_conversations_with_harmony`]: conversations of notebooks, without a request.
 //! * [`Reply`]: the answer under way, which takes sampled tokens and gives [`Chunk`]s.
 //!
 //! Inside, `field` walks JSON and knows the path of each value, `past` puts what was said into
@@ -20,6 +21,7 @@ mod body;
 mod carried;
 mod choice;
 mod content;
+mod conversations;
 mod dialect;
 mod field;
 mod names;
@@ -40,6 +42,7 @@ pub mod responses;
 pub use answer::{FinishReason, SharedText, Usage};
 pub use body::parse_body;
 pub use chat_completions::ReasoningField;
+pub use conversations::{ConversationOptions, encode_conversations_with_harmony};
 pub use dialect::Dialect;
 pub use names::{Tool, ToolKind, ToolNames};
 pub use options::{BuiltinTool, Date, NamedToolChoice, ReadOptions, Resolve, Unsupported};

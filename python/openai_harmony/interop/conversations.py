@@ -56,7 +56,7 @@ def encode_conversations_with_harmony(
     history = [{"role": "developer", "content": text} for text in instructions]
     turn = chat_completions.read(body, identity=model_identity, history=history)
     encoding = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
-    if add_generation_prompt:
+    if add_generation_prompt or turn.prefill is not None:
         tokens = turn.prompt(encoding)
     else:
         tokens = encoding.render_conversation(turn.conversation, turn.config)

@@ -1,0 +1,248 @@
+//! A server for chat completions in one file, streamed and whole.
+//!
+//! Run it with `cargo run --example gateway -- --replay recorded.jsonl --port 8000`.
+//!
+//! Behind it stands an engine that says what was recorded in a JSONL file of
+//! `{"match": "...", "text": "..."}`: the first record counts whose match stands in the prompt. For
+//! another engine, change [`Replay`] and [`Sampled`]; the server stays as it is.
+
+use std::error::Error as StdError;
+use std::sync::Arc;
+use std::time::Duration;
+use std::{env, fs, vec};
+
+use axum::body::{Body, Bytes};
+use axum::extract::rejection::BytesRejection;
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use axum::{Router, serve};
+use futures_util::stream;
+use openai_harmony::interop::{
+    Chunk, FinishReason, ReadOptions, Reply, ReplyOptions, Turn, chat_completions, parse_body,
+};
+use openai_harmony::{
+    Error, ErrorKind, HarmonyEncoding, HarmonyEncodingName, load_harmony_encoding,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::runtime;
+
+const DEFAULT_MODEL: &str = "gpt-oss-20b";
+const LARGEST_BODY: usize = 64 << 20;
+
+fn main() -> Result<(), Box<dyn StdError>> {
+    let given: Vec<String> = env::args().skip(1).collect();
+    let given: Vec<&str> = given.iter().map(String::as_str).collect();
+    let ["--replay", file, "--port", port] = given[..] else {
+        return Err("usage: gateway --replay FILE --port PORT".into());
+    };
+    let engine = Replay::from_jsonl(&fs::read_to_string(file)?)?;
+    let router = router(engine, load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?);
+    let port: u16 = port.parse()?;
+    runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+        let listener = TcpListener::bind(("127.0.0.1", port)).await?;
+        println!("http://{}/v1/chat/completions", listener.local_addr()?);
+        Ok(serve(listener, router).await?)
+    })
+}
+
+// The engine: a prompt's tokens to sampled tokens.
+
+/// Says what was recorded, a few tokens at a time.
+pub(crate) struct Replay {
+    records: Vec<Record>,
+    /// How long the engine takes for some tokens.
+    pub(crate) pause: Duration,
+    /// A clone for each answer under way, so that their number can be seen.
+    pub(crate) under_way: Arc<()>,
+}
+
+#[derive(Deserialize)]
+struct Record {
+    #[serde(rename = "match")]
+    matches: String,
+    text: String,
+}
+
+/// Tokens as they are sampled. Dropping it cancels the sampling.
+struct Sampled {
+    pieces: vec::IntoIter<Vec<u32>>,
+    reason: FinishReason,
+    pause: Duration,
+    _under_way: Arc<()>,
+}
+
+impl Replay {
+    pub(crate) fn from_jsonl(text: &str) -> Result<Self, serde_json::Error> {
+        let lines = text.lines().filter(|line| !line.trim().is_empty());
+        let records = lines.map(serde_json::from_str).collect::<Result<_, _>>()?;
+        Ok(Self { records, pause: Duration::ZERO, under_way: Arc::new(()) })
+    }
+
+    /// `None` if no record matches the prompt.
+    fn sample(&self, encoding: &HarmonyEncoding, prompt: &[u32], turn: &Turn) -> Option<Sampled> {
+        let prompt = encoding.tokenizer().decode_utf8(prompt).ok()?;
+        let record = self.records.iter().find(|record| prompt.contains(&record.matches))?;
+        let mut tokens = encoding.tokenizer().encode_with_special_tokens(&record.text);
+        let limit = turn.sampling.max_tokens.and_then(|limit| usize::try_from(limit).ok());
+        let is_cut = limit.is_some_and(|limit| limit < tokens.len());
+        tokens.truncate(limit.unwrap_or(tokens.len()));
+        let pieces: Vec<Vec<u32>> = tokens.chunks(3).map(<[u32]>::to_vec).collect();
+        Some(Sampled {
+            pieces: pieces.into_iter(),
+            reason: if is_cut { FinishReason::Length } else { FinishReason::Stop },
+            pause: self.pause,
+            _under_way: Arc::clone(&self.under_way),
+        })
+    }
+}
+
+impl Sampled {
+    /// The next tokens; `None` when the engine has come to its end.
+    async fn next(&mut self) -> Option<Vec<u32>> {
+        tokio::time::sleep(self.pause).await;
+        self.pieces.next()
+    }
+}
+
+// The server: a body to an answer.
+
+struct Gateway {
+    encoding: HarmonyEncoding,
+    engine: Replay,
+}
+
+pub(crate) fn router(engine: Replay, encoding: HarmonyEncoding) -> Router {
+    Router::new()
+        .route("/v1/chat/completions", post(complete))
+        .layer(DefaultBodyLimit::max(LARGEST_BODY))
+        .with_state(Arc::new(Gateway { encoding, engine }))
+}
+
+/// Answers a request. When the client goes away, the server drops this, or the stream, and with it
+/// the engine's sampling.
+async fn complete(
+    State(gateway): State<Arc<Gateway>>,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, Failure> {
+    let Gateway { encoding, engine } = &*gateway;
+    let body = parse_body(&String::from_utf8_lossy(&body?))?;
+    let turn = chat_completions::read(&body, &ReadOptions::default())?;
+    if turn.sampling.n > 1 {
+        return Err(Failure::bad_request("n", "one answer at a time"));
+    }
+    let prompt = turn.prompt(encoding)?;
+    let model = body.get("model").and_then(Value::as_str).unwrap_or(DEFAULT_MODEL);
+    let options = ReplyOptions::new(model).with_prompt_tokens(prompt.len());
+    let reply = turn.reply(encoding, options)?;
+    let Some(sampled) = engine.sample(encoding, &prompt, &turn) else {
+        return Err(Failure::unavailable("no record matches the prompt"));
+    };
+    let mut answer = Answer { reply, sampled, is_finished: false };
+    if turn.answer.stream {
+        return Ok(answer.stream());
+    }
+    while answer.next().await?.is_some() {}
+    Ok(json_response(StatusCode::OK, &answer.reply.response()))
+}
+
+struct Answer {
+    reply: Reply,
+    sampled: Sampled,
+    is_finished: bool,
+}
+
+impl Answer {
+    /// The chunks of the next tokens; `None` behind the last ones.
+    async fn next(&mut self) -> Result<Option<Vec<Chunk>>, Error> {
+        if self.is_finished {
+            return Ok(None);
+        }
+        // A stop string of the body ends the answer before the engine does.
+        let tokens = match self.reply.stop_sequence() {
+            Some(_) => None,
+            None => self.sampled.next().await,
+        };
+        let chunks = if let Some(tokens) = tokens {
+            self.reply.feed(&tokens)?
+        } else {
+            self.is_finished = true;
+            self.reply.finish(self.sampled.reason, None)?
+        };
+        Ok(Some(chunks))
+    }
+
+    fn stream(self) -> Response {
+        let headers =
+            [(header::CONTENT_TYPE, self.reply.media_type()), (header::CACHE_CONTROL, "no-cache")];
+        let frames = stream::try_unfold(self, |mut answer| async {
+            let Some(chunks) = answer.next().await? else { return Ok::<_, Error>(None) };
+            let mut bytes = Vec::new();
+            for chunk in &chunks {
+                answer.reply.frame_into(chunk, &mut bytes);
+            }
+            if answer.is_finished {
+                bytes.extend_from_slice(answer.reply.last_frame());
+            }
+            Ok(Some((bytes, answer)))
+        });
+        (headers, Body::from_stream(frames)).into_response()
+    }
+}
+
+/// What went wrong, as the API says it.
+struct Failure {
+    status: StatusCode,
+    message: String,
+    /// The field of the body.
+    param: Option<String>,
+}
+
+impl Failure {
+    fn bad_request(path: &str, message: &str) -> Self {
+        let param = (!path.is_empty()).then(|| path.to_owned());
+        Self { status: StatusCode::BAD_REQUEST, message: message.to_owned(), param }
+    }
+
+    fn unavailable(message: &str) -> Self {
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        Self { status, message: message.to_owned(), param: None }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let path = match error.kind() {
+            ErrorKind::InvalidRequest { path, .. } | ErrorKind::UnsupportedContent { path, .. } => {
+                path
+            }
+            // A schema that cannot be rendered.
+            _ => "",
+        };
+        Self::bad_request(path, &error.to_string())
+    }
+}
+
+impl From<BytesRejection> for Failure {
+    fn from(rejection: BytesRejection) -> Self {
+        Self { status: rejection.status(), message: rejection.body_text(), param: None }
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let is_server = self.status.is_server_error();
+        let kind = if is_server { "api_error" } else { "invalid_request_error" };
+        let error = json!({
+            "message": self.message, "type": kind, "param": self.param, "code": null,
+        });
+        json_response(self.status, &json!({"error": error}))
+    }
+}
+
+fn json_response(status: StatusCode, body: &Value) -> Response {
+    (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
+}
