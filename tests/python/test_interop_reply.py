@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import random
 from typing import Any, Callable, Dict, Iterator, List
@@ -201,13 +202,15 @@ def test_anthropic_by_the_sdk() -> None:
 
     assert sdk
     read_event: Any = TypeAdapter(RawMessageStreamEvent).validate_python
+    # The SDK's last versions for older Pythons keep what they gather of a call's input elsewhere.
+    has_buffers = "json_bufs" in inspect.signature(accumulate_event).parameters
     for _, events, response in cases(anthropic.read, ANTHROPIC):
         Message.model_validate(response)
         snapshot: Any = None
-        json_bufs: Dict[int, bytes] = {}
+        buffers: Dict[str, Any] = {"json_bufs": {}} if has_buffers else {}
         for event in events:
             snapshot = accumulate_event(
-                event=read_event(event), current_snapshot=snapshot, json_bufs=json_bufs
+                event=read_event(event), current_snapshot=snapshot, **buffers
             )
         together = snapshot.to_dict()
         for name in ("stop_details", "container"):
