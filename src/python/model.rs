@@ -80,7 +80,7 @@ impl<const N: usize> Model<N> {
 }
 
 /// What `class.__new__(class)` gives, and not `PyType_GenericNew`, which leaves out the room for values
-/// in the object itself: with that CPython 3.11 makes a dict for each. By calls, of this and of
+/// in the object itself: with that `CPython` 3.11 makes a dict for each. By calls, of this and of
 /// `set.copy` by name, server loop A takes 1.2 times as long.
 fn allocate<'py>(class: &Bound<'py, PyType>) -> PyResult<Bound<'py, PyAny>> {
     let py = class.py();

@@ -133,7 +133,7 @@ impl Tokenizer {
     }
 
     /// Each run of text between special tokens is a text of its own.
-    fn encode_allowing(&self, text: &str, allowed: &SpecialSet<'_>, tokens: &mut Vec<TokenId>) {
+    fn encode_allowing(self, text: &str, allowed: &SpecialSet<'_>, tokens: &mut Vec<TokenId>) {
         let mut start = 0;
         while let Some(found) = special::find_allowed(text, start, allowed) {
             self.encode_ordinary_into(&text[start..found.start], tokens);
