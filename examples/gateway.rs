@@ -20,7 +20,7 @@ use axum::routing::post;
 use axum::{Router, serve};
 use futures_util::stream;
 use openai_harmony::interop::{
-    Chunk, FinishReason, ReadOptions, Reply, ReplyOptions, Turn, chat_completions, parse_body,
+    FinishReason, ReadOptions, Reply, ReplyOptions, Turn, chat_completions, parse_body,
 };
 use openai_harmony::{
     Error, ErrorKind, HarmonyEncoding, HarmonyEncodingName, load_harmony_encoding,
@@ -141,12 +141,8 @@ async fn complete(
     let Some(sampled) = engine.sample(encoding, &prompt, &turn) else {
         return Err(Failure::unavailable("no record matches the prompt"));
     };
-    let mut answer = Answer { reply, sampled, is_finished: false };
-    if turn.answer.stream {
-        return Ok(answer.stream());
-    }
-    while answer.next().await?.is_some() {}
-    Ok(json_response(StatusCode::OK, &answer.reply.response()))
+    let answer = Answer { reply, sampled, is_finished: false };
+    if turn.answer.stream { Ok(answer.stream()) } else { Ok(answer.whole().await?) }
 }
 
 struct Answer {
@@ -156,38 +152,40 @@ struct Answer {
 }
 
 impl Answer {
-    /// The chunks of the next tokens; `None` behind the last ones.
-    async fn next(&mut self) -> Result<Option<Vec<Chunk>>, Error> {
+    /// Takes the next tokens and writes what the API streams of them; `false` behind the last ones.
+    async fn go_on(&mut self, frames: &mut Vec<u8>) -> Result<bool, Error> {
         if self.is_finished {
-            return Ok(None);
+            return Ok(false);
         }
         // A stop string of the body ends the answer before the engine does.
         let tokens = match self.reply.stop_sequence() {
             Some(_) => None,
             None => self.sampled.next().await,
         };
-        let chunks = if let Some(tokens) = tokens {
-            self.reply.feed(&tokens)?
+        if let Some(tokens) = tokens {
+            self.reply.feed_into(&tokens, frames)?;
         } else {
             self.is_finished = true;
-            self.reply.finish(self.sampled.reason, None)?
-        };
-        Ok(Some(chunks))
+            self.reply.finish_into(self.sampled.reason, None, frames)?;
+        }
+        Ok(true)
+    }
+
+    async fn whole(mut self) -> Result<Response, Error> {
+        let mut frames = Vec::new();
+        while self.go_on(&mut frames).await? {
+            frames.clear();
+        }
+        Ok(json_response(StatusCode::OK, &self.reply.response()))
     }
 
     fn stream(self) -> Response {
         let headers =
             [(header::CONTENT_TYPE, self.reply.media_type()), (header::CACHE_CONTROL, "no-cache")];
         let frames = stream::try_unfold(self, |mut answer| async {
-            let Some(chunks) = answer.next().await? else { return Ok::<_, Error>(None) };
-            let mut bytes = Vec::new();
-            for chunk in &chunks {
-                answer.reply.frame_into(chunk, &mut bytes);
-            }
-            if answer.is_finished {
-                bytes.extend_from_slice(answer.reply.last_frame());
-            }
-            Ok(Some((bytes, answer)))
+            let mut frames = Vec::new();
+            let goes_on = answer.go_on(&mut frames).await?;
+            Ok::<_, Error>(goes_on.then_some((frames, answer)))
         });
         (headers, Body::from_stream(frames)).into_response()
     }

@@ -12,6 +12,7 @@ use super::errors::raised;
 use super::gil::released_if;
 use super::interop::{Failed, PyTurn};
 use super::{events, serialize, tokens, write};
+use crate::Result;
 use crate::interop::{
     Chunk, Clock, FinishReason, MakeId, ReasoningField, Reply, ReplyOptions, Usage,
 };
@@ -101,12 +102,16 @@ fn clock(now: Py<PyAny>, failed: Failed) -> Clock {
 impl PyReply {
     /// Takes sampled tokens and returns what the API sends of them, as dicts.
     fn feed<'py>(&self, tokens: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-        dicts(tokens.py(), &self.fed(tokens)?)
+        dicts(tokens.py(), &self.feed_with(tokens, Reply::feed)?)
     }
 
     /// The same, as bytes on the wire.
     fn feed_bytes<'py>(&self, tokens: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        self.framed(tokens.py(), &self.fed(tokens)?, false)
+        let py = tokens.py();
+        // Room for a chunk of some tokens.
+        let mut bytes = Vec::with_capacity(512);
+        self.feed_with(tokens, |reply, ids| reply.feed_into(ids, &mut bytes))?;
+        Ok(PyBytes::new(py, &bytes))
     }
 
     /// Ends the answer and returns what is left to send, as dicts.
@@ -117,7 +122,8 @@ impl PyReply {
         reason: &str,
         stop_sequence: Option<&str>,
     ) -> PyResult<Bound<'py, PyList>> {
-        dicts(py, &self.finished(py, reason, stop_sequence)?)
+        let finish = |reply: &mut Reply, reason| reply.finish(reason, stop_sequence);
+        dicts(py, &self.finish_with(py, reason, finish)?)
     }
 
     /// The same, as bytes on the wire, with what ends the stream.
@@ -128,8 +134,11 @@ impl PyReply {
         reason: &str,
         stop_sequence: Option<&str>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let chunks = self.finished(py, reason, stop_sequence)?;
-        self.framed(py, &chunks, !chunks.is_empty())
+        let mut bytes = Vec::new();
+        self.finish_with(py, reason, |reply, reason| {
+            reply.finish_into(reason, stop_sequence, &mut bytes)
+        })?;
+        Ok(PyBytes::new(py, &bytes))
     }
 
     /// The whole answer, as a dict.
@@ -193,24 +202,28 @@ impl PyReply {
         self.inner.try_lock().map_err(in_use)
     }
 
-    fn fed(&self, tokens: &Bound<'_, PyAny>) -> PyResult<Vec<Chunk>> {
+    fn feed_with<T: Send>(
+        &self,
+        tokens: &Bound<'_, PyAny>,
+        feed: impl FnOnce(&mut Reply, &[u32]) -> Result<T> + Send,
+    ) -> PyResult<T> {
         let py = tokens.py();
         // Before the reply is taken: a generator of tokens may look at it.
         let ids = tokens::read(tokens)?;
-        let chunks = {
+        let fed = {
             let reply = &mut *self.lock()?;
-            released_if(py, ids.len() >= MANY_TOKENS, || reply.feed(&ids))
+            released_if(py, ids.len() >= MANY_TOKENS, || feed(reply, &ids))
         };
         self.failed.check()?;
-        chunks.map_err(|error| raised(py, &error))
+        fed.map_err(|error| raised(py, &error))
     }
 
-    fn finished(
+    fn finish_with<T>(
         &self,
         py: Python<'_>,
         reason: &str,
-        stop_sequence: Option<&str>,
-    ) -> PyResult<Vec<Chunk>> {
+        finish: impl FnOnce(&mut Reply, FinishReason) -> Result<T>,
+    ) -> PyResult<T> {
         let reason = match reason {
             "stop" => FinishReason::Stop,
             "length" => FinishReason::Length,
@@ -220,26 +233,9 @@ impl PyReply {
                 return Err(PyValueError::new_err(text));
             }
         };
-        let chunks = self.lock()?.finish(reason, stop_sequence);
+        let finished = finish(&mut *self.lock()?, reason);
         self.failed.check()?;
-        chunks.map_err(|error| raised(py, &error))
-    }
-
-    fn framed<'py>(
-        &self,
-        py: Python<'py>,
-        chunks: &[Chunk],
-        is_last: bool,
-    ) -> PyResult<Bound<'py, PyBytes>> {
-        let reply = self.lock()?;
-        let mut bytes = Vec::with_capacity(256 * chunks.len());
-        for chunk in chunks {
-            reply.frame_into(chunk, &mut bytes);
-        }
-        if is_last {
-            bytes.extend(reply.last_frame());
-        }
-        Ok(PyBytes::new(py, &bytes))
+        finished.map_err(|error| raised(py, &error))
     }
 }
 

@@ -48,7 +48,23 @@ pub(crate) fn stream(
     for chunk in &chunks {
         frame_is_the_chunk(chunk, &reply.frame(chunk), turn.dialect);
     }
+    let frames: Vec<u8> = chunks.iter().flat_map(|chunk| reply.frame(chunk)).collect();
+    assert_eq!(bytes(turn, tokens, size, reason), [&frames, reply.last_frame()].concat());
     (chunks.iter().map(|chunk| json!(chunk)).collect(), reply)
+}
+
+/// The same as bytes on the wire, without chunks in between.
+fn bytes(turn: &Turn, tokens: &[u32], size: usize, reason: FinishReason) -> Vec<u8> {
+    let mut reply = reply(turn);
+    let mut bytes = Vec::new();
+    for piece in tokens.chunks(size) {
+        reply.feed_into(piece, &mut bytes).expect("tokens raise nothing");
+    }
+    reply.finish_into(reason, None, &mut bytes).expect("the end raises nothing");
+    let length = bytes.len();
+    reply.finish_into(reason, None, &mut bytes).expect("a second end raises nothing");
+    assert_eq!(bytes.len(), length, "a second end writes nothing");
+    bytes
 }
 
 /// A frame has the chunk, and no line break but those that the protocol has, whatever a client takes

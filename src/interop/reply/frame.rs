@@ -23,27 +23,44 @@ pub enum Chunk {
     Ollama(ChatLine),
 }
 
-impl Sink<ChatCompletionChunk> for Vec<Chunk> {
+/// Where chunks go: to the caller, or as their bytes behind those that are there, which spares the
+/// way through the caller's hands.
+#[derive(Debug)]
+pub(super) enum Out<'a> {
+    Chunks(&'a mut Vec<Chunk>),
+    Bytes(&'a mut Vec<u8>),
+}
+
+impl Out<'_> {
+    fn take(&mut self, chunk: Chunk) {
+        match self {
+            Self::Chunks(chunks) => chunks.push(chunk),
+            Self::Bytes(bytes) => frame(&chunk, bytes),
+        }
+    }
+}
+
+impl Sink<ChatCompletionChunk> for Out<'_> {
     fn push(&mut self, chunk: ChatCompletionChunk) {
-        self.push(Chunk::ChatCompletions(chunk));
+        self.take(Chunk::ChatCompletions(chunk));
     }
 }
 
-impl Sink<ResponseEvent> for Vec<Chunk> {
+impl Sink<ResponseEvent> for Out<'_> {
     fn push(&mut self, event: ResponseEvent) {
-        self.push(Chunk::Responses(event));
+        self.take(Chunk::Responses(event));
     }
 }
 
-impl Sink<MessageEvent> for Vec<Chunk> {
+impl Sink<MessageEvent> for Out<'_> {
     fn push(&mut self, event: MessageEvent) {
-        self.push(Chunk::Anthropic(event));
+        self.take(Chunk::Anthropic(event));
     }
 }
 
-impl Sink<ChatLine> for Vec<Chunk> {
+impl Sink<ChatLine> for Out<'_> {
     fn push(&mut self, line: ChatLine) {
-        self.push(Chunk::Ollama(line));
+        self.take(Chunk::Ollama(line));
     }
 }
 

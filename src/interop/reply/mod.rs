@@ -20,6 +20,7 @@ mod sort;
 mod stop;
 
 pub use frame::Chunk;
+use frame::Out;
 pub use options::{Clock, MakeId, ReplyOptions};
 
 use std::fmt::Debug;
@@ -77,14 +78,9 @@ impl Turn {
     ///     .encode_with_special_tokens("<|channel|>final<|message|>Four.<|return|>");
     /// let mut stream = Vec::new();
     /// for tokens in sampled.chunks(2) {
-    ///     for chunk in reply.feed(tokens)? {
-    ///         stream.extend(reply.frame(&chunk));
-    ///     }
+    ///     reply.feed_into(tokens, &mut stream)?;
     /// }
-    /// for chunk in reply.finish(FinishReason::Stop, None)? {
-    ///     stream.extend(reply.frame(&chunk));
-    /// }
-    /// stream.extend(reply.last_frame());
+    /// reply.finish_into(FinishReason::Stop, None, &mut stream)?;
     /// assert!(stream.ends_with(b"data: [DONE]\n\n"));
     /// assert_eq!(reply.response()["choices"][0]["message"]["content"], "Four.");
     /// # Ok::<(), openai_harmony::Error>(())
@@ -161,6 +157,21 @@ impl Reply {
     ///
     /// [`ErrorKind::Finished`] after [`Self::finish`]; tokens raise none.
     pub fn feed(&mut self, tokens: &[u32]) -> Result<Vec<Chunk>> {
+        let mut chunks = Vec::new();
+        self.feed_out(tokens, &mut Out::Chunks(&mut chunks))?;
+        Ok(chunks)
+    }
+
+    /// [`Self::feed`] as bytes on the wire, behind the bytes that are there.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::feed`].
+    pub fn feed_into(&mut self, tokens: &[u32], bytes: &mut Vec<u8>) -> Result<()> {
+        self.feed_out(tokens, &mut Out::Bytes(bytes))
+    }
+
+    fn feed_out(&mut self, tokens: &[u32], out: &mut Out<'_>) -> Result<()> {
         if self.outcome.is_some() {
             return Err(ErrorKind::Finished.into());
         }
@@ -169,7 +180,8 @@ impl Reply {
         }
         let events = self.parser.feed(tokens)?;
         self.sorter.take(events, None);
-        Ok(self.write())
+        self.write(out);
+        Ok(())
     }
 
     /// Ends the answer and returns what is left to send. `stop_sequence` is the stop string at which
@@ -184,9 +196,38 @@ impl Reply {
         reason: FinishReason,
         stop_sequence: Option<&str>,
     ) -> Result<Vec<Chunk>> {
-        if self.outcome.is_some() {
-            return Ok(Vec::new());
+        let mut chunks = Vec::new();
+        if self.outcome.is_none() {
+            self.finish_out(reason, stop_sequence, &mut Out::Chunks(&mut chunks))?;
         }
+        Ok(chunks)
+    }
+
+    /// [`Self::finish`] as bytes on the wire, behind the bytes that are there, with
+    /// [`Self::last_frame`]. A second call writes nothing.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::finish`].
+    pub fn finish_into(
+        &mut self,
+        reason: FinishReason,
+        stop_sequence: Option<&str>,
+        bytes: &mut Vec<u8>,
+    ) -> Result<()> {
+        if self.outcome.is_none() {
+            self.finish_out(reason, stop_sequence, &mut Out::Bytes(bytes))?;
+            bytes.extend_from_slice(self.last_frame());
+        }
+        Ok(())
+    }
+
+    fn finish_out(
+        &mut self,
+        reason: FinishReason,
+        stop_sequence: Option<&str>,
+        out: &mut Out<'_>,
+    ) -> Result<()> {
         self.timer.first_token();
         self.timer.end();
         // A turn that the model ended is whole, even where the limit was reached with its last token.
@@ -198,25 +239,23 @@ impl Reply {
         };
         let events = self.parser.finish()?;
         self.sorter.take(events, Some(reason));
-        let mut chunks = self.write();
+        self.write(out);
         let stop_sequence = self.sorter.stopped.clone().or(stop_sequence.map(str::to_owned));
         let reason = if stop_sequence.is_some() { FinishReason::Stop } else { reason };
         let outcome = Outcome { reason, stop_sequence, durations: self.timer.durations() };
         let (usage, segments) = (self.usage(), &self.sorter.segments);
-        self.writer.close(&State { segments, usage, outcome: Some(&outcome) }, &mut chunks);
+        self.writer.close(&State { segments, usage, outcome: Some(&outcome) }, out);
         self.outcome = Some(outcome);
-        Ok(chunks)
+        Ok(())
     }
 
-    fn write(&mut self) -> Vec<Chunk> {
-        let mut chunks = Vec::new();
+    fn write(&mut self, out: &mut Out<'_>) {
         if !std::mem::replace(&mut self.is_open, true) {
-            self.writer.open(self.prompt_tokens, self.cached_tokens, &mut chunks);
+            self.writer.open(self.prompt_tokens, self.cached_tokens, out);
         }
         for step in self.sorter.steps.drain(..) {
-            self.writer.step(step, &self.sorter.segments, &mut chunks);
+            self.writer.step(step, &self.sorter.segments, out);
         }
-        chunks
     }
 
     /// The whole answer, for a request that asked for no stream. Before [`Self::finish`]: what there
@@ -299,26 +338,26 @@ impl Reply {
 
 /// A writer of any dialect, whose chunks are told apart.
 trait AnyWriter: Debug + Send + Sync {
-    fn open(&mut self, prompt_tokens: usize, cached_tokens: usize, chunks: &mut Vec<Chunk>);
-    fn step(&mut self, step: Step, segments: &[Segment], chunks: &mut Vec<Chunk>);
-    fn close(&mut self, state: &State<'_>, chunks: &mut Vec<Chunk>);
+    fn open(&mut self, prompt_tokens: usize, cached_tokens: usize, out: &mut Out<'_>);
+    fn step(&mut self, step: Step, segments: &[Segment], out: &mut Out<'_>);
+    fn close(&mut self, state: &State<'_>, out: &mut Out<'_>);
     fn response(&self, state: &State<'_>) -> Value;
 }
 
 impl<W: Writer> AnyWriter for W
 where
-    Vec<Chunk>: Sink<W::Chunk>,
+    for<'a> Out<'a>: Sink<W::Chunk>,
 {
-    fn open(&mut self, prompt_tokens: usize, cached_tokens: usize, chunks: &mut Vec<Chunk>) {
-        Writer::open(self, prompt_tokens, cached_tokens, chunks);
+    fn open(&mut self, prompt_tokens: usize, cached_tokens: usize, out: &mut Out<'_>) {
+        Writer::open(self, prompt_tokens, cached_tokens, out);
     }
 
-    fn step(&mut self, step: Step, segments: &[Segment], chunks: &mut Vec<Chunk>) {
-        Writer::step(self, step, segments, chunks);
+    fn step(&mut self, step: Step, segments: &[Segment], out: &mut Out<'_>) {
+        Writer::step(self, step, segments, out);
     }
 
-    fn close(&mut self, state: &State<'_>, chunks: &mut Vec<Chunk>) {
-        Writer::close(self, state, chunks);
+    fn close(&mut self, state: &State<'_>, out: &mut Out<'_>) {
+        Writer::close(self, state, out);
     }
 
     fn response(&self, state: &State<'_>) -> Value {
