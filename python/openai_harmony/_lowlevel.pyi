@@ -9,9 +9,9 @@ from typing_extensions import Self, TypeAlias, disjoint_base
 from openai_harmony.chat import Author, Conversation, Message, Role, ToolNamespaceConfig
 from openai_harmony.interop.turn import Sampling
 from openai_harmony.kinds import RepairKind
+from openai_harmony.loss_mask import LossMask
 from openai_harmony.options import Prefill, RenderConversationConfig, RenderOptions
 from openai_harmony.stream import Event, StreamState
-from openai_harmony.training import LossMask
 
 __all__ = [
     "ContentDelta",

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any, Iterable, List, NamedTuple, Optional, Tup
 from typing_extensions import Self, TypeAlias
 
 from openai_harmony import _lowlevel
+from openai_harmony.loss_mask import LossMask
 from openai_harmony.stream import ContentDelta, Event, MessageEnd, MessageStart
-
-if TYPE_CHECKING:
-    from openai_harmony.training import LossMask
 
 
 class MessageSpan(NamedTuple):

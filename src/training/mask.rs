@@ -145,11 +145,11 @@ impl Rendered {
         let mut sampler = Sampler::default();
         for (index, (span, speaker)) in self.spans.iter().zip(&self.speakers).enumerate() {
             // Asked of each message, since what is sampled depends on the one before.
-            let Some(sampled) = sampler.next(&self.tokens, span, speaker) else { continue };
+            let Some(written) = sampler.next(&self.tokens, span, speaker) else { continue };
             if index < first_span || !mask.takes(speaker) {
                 continue;
             }
-            if let Some(trained) = bytes.get_mut(sampled.range(mask.headers, mask.stop_tokens)) {
+            if let Some(trained) = bytes.get_mut(written.range(mask.headers, mask.stop_tokens)) {
                 trained.fill(1);
             }
         }

@@ -13,6 +13,6 @@
 [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1]
 """
 
-from openai_harmony.training.loss_mask import LossMask
+from openai_harmony.loss_mask import LossMask
 
 __all__ = ["LossMask"]

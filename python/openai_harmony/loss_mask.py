@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Optional, Tuple
+from typing import Optional, Sequence
 
-from pydantic import BaseModel, Field, StrictBool
+from pydantic import AfterValidator, BaseModel, Field, StrictBool
 from typing_extensions import Annotated, Literal
 
 
@@ -19,7 +19,7 @@ class LossMask(BaseModel, extra="forbid", frozen=True):
     (('final',), 'last', True, True)
     """
 
-    channels: Optional[Annotated[Tuple[str, ...], Field(min_length=1)]] = None
+    channels: Optional[Annotated[Sequence[str], Field(min_length=1), AfterValidator(tuple)]] = None
     """The channels whose messages are trained. ``None`` is all messages, those without a channel
     too, which are on none of the channels listed."""
     turns: Literal["all", "last"] = "all"
