@@ -31,7 +31,7 @@ struct Sampling {
 ///
 /// The model ends its messages as they are rendered, but its answers with `<|return|>`; and the last
 /// of them as a training example ends.
-fn play(messages: &[Message], config: &RenderConfig, is_training: bool) -> Vec<Sampling> {
+fn play(messages: &[Message], config: RenderConfig, is_training: bool) -> Vec<Sampling> {
     let stops = encoding().stop_token_ids_for_assistant_actions();
     let ending = Ending::Completion(Role::Assistant);
     let mut samplings: Vec<Sampling> = Vec::new();
@@ -41,7 +41,7 @@ fn play(messages: &[Message], config: &RenderConfig, is_training: bool) -> Vec<S
             is_sampling = false;
             continue;
         }
-        let mut written = encoding().render_with(message, config).unwrap();
+        let mut written = encoding().render_with(message, &config).unwrap();
         let is_answer = message.channel.as_deref() == Some("final");
         let is_last_of_training = is_training && index + 1 == messages.len();
         if is_answer && (message.recipient.is_none() || is_last_of_training) {
@@ -49,9 +49,9 @@ fn play(messages: &[Message], config: &RenderConfig, is_training: bool) -> Vec<S
         }
         if !is_sampling {
             let prompt =
-                encoding().render_conversation_with(&messages[..index], ending, config).unwrap();
+                encoding().render_conversation_with(&messages[..index], ending, &config).unwrap();
             // The model goes on behind what the server wrote of the message.
-            let behind = encoding().render_conversation_with(&[], ending, config).unwrap();
+            let behind = encoding().render_conversation_with(&[], ending, &config).unwrap();
             assert!(written.starts_with(&behind));
             written.drain(..behind.len());
             samplings.push(Sampling { prompt, sampled: Vec::new() });
@@ -199,7 +199,7 @@ proptest! {
         // An answer that is the last only since what follows was dropped ends as in a history.
         let last = rendered.spans.iter().filter_map(|span| span.message).next_back();
         let is_last = last.is_some_and(|last| last + 1 == messages.len());
-        let samplings = play(&shown, &keep, ending == Ending::Training && is_last);
+        let samplings = play(&shown, keep, ending == Ending::Training && is_last);
         let expected = played(&rendered.tokens, &samplings);
         prop_assert_eq!(rendered.loss_mask(&LossMask::new()), expected);
     }

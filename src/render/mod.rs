@@ -105,7 +105,7 @@ pub(crate) fn conversation<'a, M: AsMessage + 'a>(
 
 /// How many tokens `<|start|>` and a role are, which a prompt ends with.
 pub(crate) fn beginning_len(role: Role) -> usize {
-    1 + words::role(role).len()
+    1 + literals::role(role).len()
 }
 
 /// The beginning of the next message.
