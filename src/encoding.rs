@@ -230,10 +230,18 @@ impl HarmonyEncoding {
     where
         I: IntoIterator<Item = &'a Message>,
     {
-        let mut rendered = Rendered::default();
-        let Rendered { tokens, spans } = &mut rendered;
-        render::conversation(self.tokenizer(), conversation, ending, *config, tokens, spans)?;
-        Ok(rendered)
+        let mut tokens = Vec::new();
+        let mut spans = (Vec::new(), Vec::new());
+        render::conversation(
+            self.tokenizer(),
+            conversation,
+            ending,
+            *config,
+            &mut tokens,
+            &mut spans,
+        )?;
+        let (spans, speakers) = spans;
+        Ok(Rendered { tokens, spans, speakers })
     }
 
     /// Renders a conversation and the beginning of the next message, which the model completes.

@@ -108,6 +108,7 @@
 //!
 //! * [`chat`]: the data model and its JSON form.
 //! * [`interop`]: requests of APIs, and the prompts that they mean.
+//! * [`training`]: which tokens of a training example the model itself samples.
 //! * [`tokenizer`]: text to token ids and back; it knows nothing of chat.
 //! * The guides in `docs/`: the format, Rust and Python by task, parsing, tools' schemas, and every
 //!   difference from 0.0.8.
@@ -127,6 +128,7 @@ mod typescript;
 pub mod chat;
 pub mod interop;
 pub mod tokenizer;
+pub mod training;
 
 pub use encoding::{HarmonyEncoding, HarmonyEncodingName, load_harmony_encoding};
 pub use error::{Error, ErrorKind, Result};
@@ -152,4 +154,6 @@ mod documents {
     mod tokenizer {}
     #[doc = include_str!("../docs/interop.md")]
     mod interop {}
+    #[doc = include_str!("../docs/training.md")]
+    mod training {}
 }

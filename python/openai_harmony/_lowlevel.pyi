@@ -2,13 +2,14 @@
 # show these docstrings; their examples run as tests, which know `encoding` and all public names.
 
 from types import ModuleType
-from typing import Any, Collection, Iterable, Literal, final
+from typing import Any, Collection, Iterable, Literal, Sequence, final
 
 from typing_extensions import Self, TypeAlias, disjoint_base
 
 from openai_harmony.chat import Author, Conversation, Message, Role, ToolNamespaceConfig
 from openai_harmony.interop.turn import Sampling
 from openai_harmony.kinds import RepairKind
+from openai_harmony.loss_mask import LossMask
 from openai_harmony.options import Prefill, RenderConversationConfig, RenderOptions
 from openai_harmony.stream import Event, StreamState
 
@@ -26,6 +27,7 @@ __all__ = [
     "cache_usage",
     "clear_cache",
     "get_tool_namespace_config",
+    "loss_mask",
     "plain_message",
     "read_request",
     "text_message",
@@ -37,6 +39,10 @@ __version__: str
 
 # Any iterable of ints: a list, a tuple, a range, an array, a NumPy array of integers.
 _Tokens: TypeAlias = Iterable[int]
+# The fields of a `MessageSpan`.
+_Span: TypeAlias = tuple[int | None, int, int, int, int]
+# The role and the channel of a message that was rendered.
+_Speaker: TypeAlias = tuple[str, str | None]
 
 def use_classes(chat: ModuleType, errors: ModuleType, stream_state: type[StreamState]) -> None: ...
 
@@ -46,6 +52,9 @@ def text_message(author: Author | Role, text: str) -> Any: ...
 def get_tool_namespace_config(name: str) -> ToolNamespaceConfig: ...
 def cache_usage() -> tuple[int, int]: ...
 def clear_cache() -> None: ...
+def loss_mask(
+    tokens: _Tokens, spans: Sequence[_Span], speakers: Sequence[_Speaker], mask: LossMask | None
+) -> bytearray: ...
 def vocabulary() -> bytes: ...
 
 class HarmonyEncoding:
@@ -361,7 +370,7 @@ class HarmonyEncoding:
         ending: str,
         role: Role | str,
         prefill: Prefill | None,
-    ) -> tuple[bytes, list[tuple[int | None, int, int, int, int]]]: ...
+    ) -> tuple[bytes, list[_Span], list[_Speaker]]: ...
     def parse_messages_from_completion_tokens(
         self,
         tokens: _Tokens,

@@ -83,10 +83,10 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding):
         if ending != "completion" and not (role is None and prefill is None):
             name = "role" if prefill is None else "prefill"
             raise ValueError(f'{name}: with ending="{ending}" no message comes next')
-        tokens, spans = self._render_with_spans(
+        tokens, spans, speakers = self._render_with_spans(
             conversation, config, ending, Role.ASSISTANT if role is None else role, prefill
         )
-        return Rendered(tokens, map(MessageSpan._make, spans))
+        return Rendered(tokens, map(MessageSpan._make, spans), speakers)
 
     def parse_with_repairs(
         self,

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Iterable, List, NamedTuple, Optional, Tup
 
 from typing_extensions import Self, TypeAlias
 
+from openai_harmony import _lowlevel
+from openai_harmony.loss_mask import LossMask
 from openai_harmony.stream import ContentDelta, Event, MessageEnd, MessageStart
 
 
@@ -84,16 +86,22 @@ class Rendered(_IntArray):
     spans: List[MessageSpan]
     """One span for each message that was rendered, in their order, and one for the message that
     the end of a prompt begins. Together they cover every token once."""
+    _speakers: List[Tuple[str, Optional[str]]]
 
     def __new__(
         cls,
         tokens: Union[bytes, Iterable[int]] = b"",
         spans: Iterable[MessageSpan] = (),
+        speakers: Iterable[Tuple[str, Optional[str]]] = (),
     ) -> Self:
-        """From token ids, or their bytes as native uint32, and their spans."""
+        """From token ids, or their bytes as native uint32, their spans, and who speaks in each.
+
+        ``speakers`` are the role and the channel of each span's message, which a loss mask needs.
+        """
         # Typeshed says that it is an `array`; it is one of `cls`.
         made: Self = super().__new__(cls, "I", tokens)  # type: ignore[assignment]
         made.spans = list(spans)
+        made._speakers = list(speakers)
         return made
 
     @property
@@ -101,14 +109,42 @@ class Rendered(_IntArray):
         """The token ids as a new list."""
         return self.tolist()
 
+    def loss_mask(self, mask: Optional[LossMask] = None) -> bytearray:
+        """Which tokens to train on: those that the model itself would have sampled.
+
+        Args:
+            mask: What of these to leave out; by default nothing.
+
+        Returns:
+            A byte for each token, 1 if it is trained and else 0. NumPy takes them as uint8 without
+            a copy. A mask may leave nothing: ``any`` tells.
+
+        Raises:
+            ValueError: The tokens or spans are not those that ``render_with_spans`` gave.
+            TypeError: ``mask`` is not a ``LossMask``.
+
+        >>> from openai_harmony import Conversation, Message, load_harmony_encoding
+        >>> encoding = load_harmony_encoding("HarmonyGptOss")
+        >>> question = Message.from_role_and_content("user", "2 + 2?")
+        >>> answer = Message.from_role_and_content("assistant", "4.").with_channel("final")
+        >>> example = Conversation.from_messages([question, answer])
+        >>> rendered = encoding.render_with_spans(example, ending="training")
+        >>> mask = rendered.loss_mask()
+        >>> encoding.decode([token for token, trained in zip(rendered, mask) if trained])
+        '<|channel|>final<|message|>4.<|return|>'
+        >>> any(encoding.render_with_spans(Conversation.from_messages([question])).loss_mask())
+        False
+        """
+        return _lowlevel.loss_mask(self, self.spans, self._speakers, mask)
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}(<{len(self)} tokens>, spans={self.spans!r})"
 
     def __reduce_ex__(self, protocol: Any) -> Tuple[Any, ...]:
-        return type(self), (self.tobytes(), self.spans)
+        return type(self), (self.tobytes(), self.spans, self._speakers)
 
     def __copy__(self) -> Self:
-        return type(self)(self.tobytes(), self.spans)
+        return type(self)(self.tobytes(), self.spans, self._speakers)
 
     def __deepcopy__(self, memo: Any) -> Self:
         return self.__copy__()

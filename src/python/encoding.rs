@@ -270,7 +270,8 @@ impl PyHarmonyEncoding {
         self.rendered_conversation(conversation, Ending::Training, config)
     }
 
-    /// The tokens of a conversation as native uint32, and the spans of its messages.
+    /// The tokens of a conversation as native uint32, the spans of its messages, and who speaks in
+    /// each: role and channel.
     fn _render_with_spans<'py>(
         &self,
         conversation: &Bound<'py, PyAny>,
@@ -278,7 +279,7 @@ impl PyHarmonyEncoding {
         ending: &str,
         role: &Bound<'py, PyAny>,
         prefill: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<(Bound<'py, PyBytes>, Vec<Span>)> {
+    ) -> PyResult<(Bound<'py, PyBytes>, Vec<Span>, Vec<Speaker>)> {
         let py = conversation.py();
         let role = arguments::role(role, "role")?;
         let prefill = options::prefill(prefill)?;
@@ -290,15 +291,17 @@ impl PyHarmonyEncoding {
         let messages = read::conversation(conversation).map_err(|invalid| invalid.raised(py))?;
         let config =
             options::config(config).map_err(|invalid| invalid.inside("config").raised(py))?;
-        let (mut ids, mut spans) = (Vec::new(), Vec::new());
+        let (mut ids, mut spans) = (Vec::new(), (Vec::new(), Vec::new()));
         released_if(py, is_much(&messages), || {
             let tokenizer = self.tokenizer();
             render::conversation(tokenizer, &messages, ending, config, &mut ids, &mut spans)
         })
         .map_err(|error| raised(py, &error))?;
         let bytes: Vec<u8> = ids.into_iter().flat_map(u32::to_ne_bytes).collect();
+        let (spans, speakers) = spans;
         let spans = spans.iter().map(fields_of).collect();
-        Ok((PyBytes::new(py, &bytes), spans))
+        let speakers = speakers.into_iter().map(|one| (one.role.as_str(), one.channel)).collect();
+        Ok((PyBytes::new(py, &bytes), spans, speakers))
     }
 
     /// Parses a whole sequence of tokens into messages.
@@ -362,7 +365,10 @@ impl PyHarmonyEncoding {
 }
 
 /// The fields of a Python `MessageSpan`.
-type Span = (Option<usize>, usize, usize, usize, usize);
+pub(super) type Span = (Option<usize>, usize, usize, usize, usize);
+
+/// The role and the channel of a message.
+type Speaker = (&'static str, Option<String>);
 
 fn fields_of(span: &MessageSpan) -> Span {
     (span.message, span.start, span.content, span.stop, span.end)

@@ -16,6 +16,7 @@
 //! out      write       chat structs    -> pydantic models, which model makes without validation
 //!          serialize   what serde writes -> dicts
 //!          errors      Error           -> HarmonyError; InvalidArgument, with its path
+//!          training    loss masks      -> bytearray
 //! beside   types       Python's classes, which the package passes
 //!          gil         work with the GIL released
 //! ```
@@ -41,6 +42,7 @@ mod serialize;
 mod stream;
 mod text;
 mod tokens;
+mod training;
 mod types;
 mod write;
 
@@ -65,6 +67,7 @@ fn _lowlevel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(interop::read_request, module)?)?;
     module.add_class::<interop_reply::PyReply>()?;
     module.add_function(wrap_pyfunction!(interop_reply::begin_reply, module)?)?;
+    module.add_function(wrap_pyfunction!(training::loss_mask, module)?)?;
     module.add_function(wrap_pyfunction!(use_classes, module)?)?;
     module.add_function(wrap_pyfunction!(text_message, module)?)?;
     module.add_function(wrap_pyfunction!(plain_message, module)?)?;

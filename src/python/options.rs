@@ -88,7 +88,11 @@ fn tool_schema(object: &Bound<'_, PyAny>) -> Read<ToolSchemaStyle> {
 }
 
 /// The choice of this word, which is the value of a Python enumeration's member.
-fn one_of<T: Copy>(object: &Bound<'_, PyAny>, kind: &str, choices: &[(&str, T)]) -> Read<T> {
+pub(super) fn one_of<T: Copy>(
+    object: &Bound<'_, PyAny>,
+    kind: &str,
+    choices: &[(&str, T)],
+) -> Read<T> {
     let Ok(word) = object.cast::<PyString>() else {
         return Err(InvalidArgument::type_of(object, kind));
     };

@@ -16,7 +16,7 @@ mod view;
 
 pub use history::AnalysisPolicy;
 pub use options::{RenderConfig, RenderConversationConfig, RenderOptions};
-pub(crate) use spans::SpanSink;
+pub(crate) use spans::{SpanSink, Speaker};
 pub(crate) use view::{AsMessage, AsTools, DeveloperFields, Part, SystemFields};
 
 use crate::chat::{FINAL, Role};
@@ -54,6 +54,8 @@ pub struct Rendered {
     /// One span for each message that was rendered, in their order, and one for what an
     /// [`Ending`] begins.
     pub spans: Vec<MessageSpan>,
+    /// Who speaks in each of them.
+    pub(crate) speakers: Vec<Speaker>,
 }
 
 /// Where a message was written: the indices of its first token, of its content's, of its stop
@@ -81,24 +83,29 @@ pub(crate) fn conversation<'a, M: AsMessage + 'a>(
     let mut sink = Sink::new(tokenizer, into);
     for (index, kept) in history::kept(&messages, config.analysis) {
         let written = message_into(kept, config, &mut sink)?;
-        spans.push(Some(index), written);
+        spans.push(Some(index), kept.header(), written);
     }
     let ends_in_final = messages
         .last()
         .is_some_and(|message| message.is_from(Role::Assistant) && message.is_on(FINAL));
     match (ending, ends_in_final) {
         (Ending::Completion(role), _) => {
-            spans.push(None, write_beginning(role, &Prefill::new(), config, &mut sink));
+            write_beginning(role, &Prefill::new(), config, &mut sink, spans);
         }
         (Ending::Prefill(role, prefill), _) => {
             // Even without `validate`: the parser is given the same prefill and must read the same.
             prefill.check()?;
-            spans.push(None, write_beginning(role, prefill, config, &mut sink));
+            write_beginning(role, prefill, config, &mut sink, spans);
         }
         (Ending::Training, true) => sink.replace_last(special::RETURN),
         (Ending::Training, false) | (Ending::None, _) => {}
     }
     Ok(())
+}
+
+/// How many tokens `<|start|>` and a role are, which a prompt ends with.
+pub(crate) fn beginning_len(role: Role) -> usize {
+    1 + literals::role(role).len()
 }
 
 /// The beginning of the next message.
@@ -107,7 +114,8 @@ fn write_beginning(
     prefill: &Prefill,
     config: RenderConfig,
     sink: &mut Sink<'_>,
-) -> Written {
+    spans: &mut impl SpanSink,
+) {
     let start = sink.len();
     sink.next_turn(role);
     if !prefill.is_empty() {
@@ -115,7 +123,8 @@ fn write_beginning(
     }
     let content = sink.len();
     sink.text(prefill.text.as_deref().unwrap_or_default());
-    Written { start, content, stop: sink.len(), end: sink.len() }
+    let written = Written { start, content, stop: sink.len(), end: sink.len() };
+    spans.push(None, prefill.fields(role), written);
 }
 
 /// Renders one message.

@@ -19,7 +19,7 @@ pub(super) fn model<'py>(
 }
 
 /// Reads each item of a list, or of anything else to iterate over.
-pub(super) fn each<T>(
+pub(in crate::python) fn each<T>(
     items: &Bound<'_, PyAny>,
     read: impl FnMut(&Bound<'_, PyAny>) -> Read<T>,
 ) -> Read<Vec<T>> {
@@ -47,14 +47,14 @@ fn each_of<'py, T>(
     Ok(all)
 }
 
-pub(super) fn optional<'py, T>(
+pub(in crate::python) fn optional<'py, T>(
     object: &Bound<'py, PyAny>,
     read: impl FnOnce(&Bound<'py, PyAny>) -> Read<T>,
 ) -> Read<Option<T>> {
     if object.is_none() { Ok(None) } else { read(object).map(Some) }
 }
 
-pub(super) fn string(object: &Bound<'_, PyAny>) -> Read<String> {
+pub(in crate::python) fn string(object: &Bound<'_, PyAny>) -> Read<String> {
     Ok(utf8(python_string(object)?)?.into_owned())
 }
 

@@ -21,7 +21,7 @@ from openai_harmony import (
     load_harmony_encoding,
 )
 
-from . import loops
+from . import loops, playing
 
 Json = Any
 #: The families of errors that callers distinguish; any other has its own name.
@@ -120,6 +120,10 @@ class Session:
         if has_function_tools is not None:
             options = RenderOptions(conversation_has_function_tools=has_function_tools)
         return self.encoding.render(Message.from_dict(message), options)
+
+    def play(self, conversation: Json) -> Json:
+        """The example and its mask by `playing.mask`, with no message dropped."""
+        return playing.mask(self.encoding, Conversation.from_json(json.dumps(conversation)))
 
     # Objects.
 

@@ -1,0 +1,32 @@
+"""Which of the tokens that the model samples are trained."""
+
+from __future__ import annotations
+
+from typing import Optional, Sequence
+
+from pydantic import AfterValidator, BaseModel, Field, StrictBool
+from typing_extensions import Annotated, Literal
+
+
+class LossMask(BaseModel, extra="forbid", frozen=True):
+    """Which of the tokens that the model samples are trained; give it to ``Rendered.loss_mask``.
+
+    The default is all of them. Each option leaves some out, and none adds a token that the model
+    does not sample. A wrong name or value is an error.
+
+    >>> answers = LossMask(channels=["final"], turns="last")
+    >>> answers.channels, answers.turns, answers.headers, answers.stop_tokens
+    (('final',), 'last', True, True)
+    """
+
+    channels: Optional[Annotated[Sequence[str], Field(min_length=1), AfterValidator(tuple)]] = None
+    """The channels whose messages are trained. ``None`` is all messages, those without a channel
+    too, which are on none of the channels listed."""
+    turns: Literal["all", "last"] = "all"
+    """``"last"`` trains only what stands behind the last message of the user that was rendered;
+    everything, if there is none. Where that message is the last of all, nothing is left."""
+    headers: StrictBool = True
+    """Whether headers are trained: channel, recipient and content type, from where sampling begins
+    to ``<|message|>``."""
+    stop_tokens: StrictBool = True
+    """Whether stop tokens are trained."""

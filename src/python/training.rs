@@ -1,0 +1,92 @@
+//! Loss masks for Python.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::PyByteArray;
+
+use super::attributes::Attributes;
+use super::encoding::{MANY_TOKENS, Span};
+use super::errors::{InvalidArgument, Read};
+use super::gil::released_if;
+use super::options::one_of;
+use super::read::role;
+use super::read::values::{boolean, each, optional, optional_string, string};
+use super::tokens;
+use crate::render::{Rendered, Speaker};
+use crate::span::MessageSpan;
+use crate::training::{LossMask, Turns};
+
+/// The loss mask of a rendering: its tokens, spans, and the role and channel of each span, as
+/// `_render_with_spans` gave them.
+#[pyfunction]
+pub(super) fn loss_mask<'py>(
+    tokens: &Bound<'py, PyAny>,
+    spans: Vec<Span>,
+    speakers: &Bound<'py, PyAny>,
+    mask: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyByteArray>> {
+    let py = tokens.py();
+    let mask = options(mask).map_err(|invalid| invalid.inside("mask").raised(py))?;
+    let speakers =
+        each(speakers, speaker).map_err(|invalid| invalid.inside("speakers").raised(py))?;
+    let tokens = tokens::read(tokens)?;
+    let spans = spans.into_iter().map(span).collect();
+    let rendered = Rendered { tokens, spans, speakers };
+    check(&rendered)?;
+    let bytes = released_if(py, rendered.tokens.len() >= MANY_TOKENS, || rendered.loss_mask(&mask));
+    Ok(PyByteArray::new(py, &bytes))
+}
+
+/// Python's `LossMask`; leaving it out is the default one.
+fn options(object: Option<&Bound<'_, PyAny>>) -> Read<LossMask> {
+    let mut mask = LossMask::new();
+    let Some(object) = object else { return Ok(mask) };
+    let attributes = Attributes::any(object, "a LossMask");
+    let py = attributes.py();
+    mask.channels = attributes
+        .field(intern!(py, "channels"), |channels| optional(channels, |all| each(all, string)))?;
+    mask.turns = attributes.field(intern!(py, "turns"), turns)?;
+    mask.headers = attributes.field(intern!(py, "headers"), boolean)?;
+    mask.stop_tokens = attributes.field(intern!(py, "stop_tokens"), boolean)?;
+    Ok(mask)
+}
+
+fn turns(object: &Bound<'_, PyAny>) -> Read<Turns> {
+    one_of(object, "\"all\" or \"last\"", &[("all", Turns::All), ("last", Turns::Last)])
+}
+
+fn speaker(object: &Bound<'_, PyAny>) -> Read<Speaker> {
+    let (word, channel): (Bound<'_, PyAny>, Bound<'_, PyAny>) =
+        object.extract().map_err(|_| InvalidArgument::type_of(object, "a role and a channel"))?;
+    Ok(Speaker { role: role(&word)?, channel: optional_string(&channel)? })
+}
+
+fn span((message, start, content, stop, end): Span) -> MessageSpan {
+    MessageSpan { message, start, content, stop, end }
+}
+
+/// Refuses tokens and spans that were changed after rendering: the mask would be that of other
+/// tokens.
+fn check(rendered: &Rendered) -> PyResult<()> {
+    let Rendered { tokens, spans, speakers } = rendered;
+    let mut covered = 0;
+    for (index, span) in spans.iter().enumerate() {
+        let &MessageSpan { start, content, stop, end, .. } = span;
+        let is_whole = start == covered && start <= content && content <= stop && stop <= end;
+        if !is_whole || index >= speakers.len() {
+            return Err(changed(&format!("spans[{index}]")));
+        }
+        covered = end;
+    }
+    if covered != tokens.len() || spans.len() != speakers.len() {
+        return Err(changed("spans"));
+    }
+    Ok(())
+}
+
+fn changed(place: &str) -> PyErr {
+    PyValueError::new_err(format!(
+        "{place}: a loss mask needs the tokens and spans as `render_with_spans` gave them"
+    ))
+}

@@ -1,0 +1,168 @@
+//! Loss masks, and what narrows them.
+
+use super::sampled::Sampler;
+use crate::chat::Role;
+use crate::render::{Rendered, Speaker};
+
+/// Which of the model's turns are trained. A turn ends at a message of the user.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Turns {
+    /// All of them.
+    #[default]
+    All,
+    /// What stands behind the last message of the user that was rendered; everything, if there is
+    /// none. Where the conversation ends with a user's message, this leaves nothing.
+    Last,
+}
+
+/// Which of the tokens that the model samples are trained. The default is all of them, and each
+/// option leaves some out: no option adds a token that the model does not sample.
+///
+/// ```
+/// use openai_harmony::chat::{Message, Role};
+/// use openai_harmony::training::{LossMask, Turns};
+/// use openai_harmony::{AnalysisPolicy, Ending, HarmonyEncodingName, RenderConfig};
+///
+/// let encoding = openai_harmony::load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+/// let conversation = [
+///     Message::from_role_and_content(Role::User, "2 + 2?"),
+///     Message::from_role_and_content(Role::Assistant, "Easy.").with_channel("analysis"),
+///     Message::from_role_and_content(Role::Assistant, "Four.").with_channel("final"),
+/// ];
+/// let config = RenderConfig::new().with_analysis(AnalysisPolicy::DropCompletedTurns);
+/// let rendered = encoding.render_with_spans(&conversation, Ending::Training, &config)?;
+/// let trained = |mask: &LossMask| {
+///     let mask = rendered.loss_mask(mask);
+///     let tokens = rendered.tokens.iter().zip(mask).filter(|(_, mask)| *mask == 1);
+///     encoding.tokenizer().decode_utf8(tokens.map(|(token, _)| *token).collect::<Vec<_>>())
+/// };
+/// assert_eq!(
+///     trained(&LossMask::new())?,
+///     "<|channel|>analysis<|message|>Easy.<|end|>\
+///      <|start|>assistant<|channel|>final<|message|>Four.<|return|>",
+/// );
+/// let answer = LossMask::new().with_channels(["final"]).with_turns(Turns::Last);
+/// assert_eq!(
+///     trained(&answer)?,
+///     "<|start|>assistant<|channel|>final<|message|>Four.<|return|>",
+/// );
+/// assert_eq!(trained(&answer.with_headers(false).with_stop_tokens(false))?, "Four.");
+/// # Ok::<(), openai_harmony::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct LossMask {
+    /// The channels whose messages are trained; `None` for all messages, those without a channel
+    /// too.
+    pub channels: Option<Vec<String>>,
+    /// Which turns are trained.
+    pub turns: Turns,
+    /// Whether headers are: channel, recipient and content type, from where sampling begins to
+    /// `<|message|>`.
+    pub headers: bool,
+    /// Whether stop tokens are.
+    pub stop_tokens: bool,
+}
+
+impl Default for LossMask {
+    fn default() -> Self {
+        Self { channels: None, turns: Turns::All, headers: true, stop_tokens: true }
+    }
+}
+
+impl LossMask {
+    /// All that the model samples.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Trains messages on these channels alone. A message without a channel is on none of them; no
+    /// channels at all leave nothing.
+    #[must_use]
+    pub fn with_channels<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
+        self.channels = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets which turns are trained.
+    #[must_use]
+    pub fn with_turns(mut self, turns: Turns) -> Self {
+        self.turns = turns;
+        self
+    }
+
+    /// Sets whether headers are trained.
+    #[must_use]
+    pub fn with_headers(mut self, headers: bool) -> Self {
+        self.headers = headers;
+        self
+    }
+
+    /// Sets whether stop tokens are trained.
+    #[must_use]
+    pub fn with_stop_tokens(mut self, stop_tokens: bool) -> Self {
+        self.stop_tokens = stop_tokens;
+        self
+    }
+
+    fn takes(&self, speaker: &Speaker) -> bool {
+        let Some(channels) = &self.channels else { return true };
+        speaker.channel.as_ref().is_some_and(|channel| channels.contains(channel))
+    }
+}
+
+impl Rendered {
+    /// The loss mask: a byte for each token, 1 if the model would have sampled the token and `mask`
+    /// takes it, else 0. See [`training`](crate::training) for which tokens these are.
+    ///
+    /// A mask may leave nothing: `contains(&1)` tells. `tokens` and `spans` are those that were
+    /// rendered; where a caller has changed them, so is the mask, and spans outside the tokens are
+    /// left out. Costs a write for each token.
+    ///
+    /// ```
+    /// use openai_harmony::chat::{Message, Role};
+    /// use openai_harmony::training::LossMask;
+    /// use openai_harmony::{Ending, HarmonyEncodingName, RenderConfig};
+    ///
+    /// let encoding = openai_harmony::load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+    /// let conversation = [
+    ///     Message::from_role_and_content(Role::User, "Hi"),
+    ///     Message::from_role_and_content(Role::Assistant, "Hi").with_channel("final"),
+    /// ];
+    /// let config = RenderConfig::new();
+    /// let rendered = encoding.render_with_spans(&conversation, Ending::Training, &config)?;
+    /// // <|start|>user<|message|>Hi<|end|><|start|>assistant, then the model's own tokens.
+    /// assert_eq!(rendered.loss_mask(&LossMask::new()), [0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1]);
+    /// # Ok::<(), openai_harmony::Error>(())
+    /// ```
+    pub fn loss_mask(&self, mask: &LossMask) -> Vec<u8> {
+        let first_span = match mask.turns {
+            Turns::All => 0,
+            Turns::Last => self.behind_last_user(),
+        };
+        let mut bytes = vec![0; self.tokens.len()];
+        let mut sampler = Sampler::default();
+        for (index, (span, speaker)) in self.spans.iter().zip(&self.speakers).enumerate() {
+            // Asked of each message, since what is sampled depends on the one before.
+            let Some(written) = sampler.next(&self.tokens, span, speaker) else { continue };
+            if index < first_span || !mask.takes(speaker) {
+                continue;
+            }
+            if let Some(trained) = bytes.get_mut(written.range(mask.headers, mask.stop_tokens)) {
+                trained.fill(1);
+            }
+        }
+        bytes
+    }
+
+    /// The index of the first span behind the last message of the user; one that only begins is
+    /// none yet.
+    fn behind_last_user(&self) -> usize {
+        let is_user = |index: &usize| {
+            self.speakers[*index].role == Role::User && self.spans[*index].message.is_some()
+        };
+        let count = self.spans.len().min(self.speakers.len());
+        (0..count).rev().find(is_user).map_or(0, |index| index + 1)
+    }
+}

@@ -1,0 +1,28 @@
+//! What training adds to rendering: which tokens of an example the model itself samples.
+//!
+//! A loss mask has a byte for each token: 1 where a model that is served the usual way would have
+//! sampled the token, 0 where the server wrote it.
+//! [`Rendered::loss_mask`](crate::Rendered::loss_mask) makes one, and [`LossMask`] narrows it.
+//!
+//! # The law
+//!
+//! A server renders the conversation for completion, samples until a stop token for actions
+//! (`<|return|>`, `<|call|>`), adds the tool's result or the user's next message, and renders again.
+//! The tokens that are sampled there are those of mask 1. So:
+//!
+//! * Nothing of another role is sampled, and no message that only begins, prefilled or not.
+//! * An assistant's message is sampled from behind `<|start|>assistant` on, which ends the prompt;
+//!   its recipient, channel and content type are the model's choice, wherever they stand.
+//! * `<|start|>assistant` too is sampled behind an assistant's message at whose end sampling did not
+//!   stop: one that ends with `<|end|>` and is not on `final`.
+//! * The stop token is sampled, except for the `<|end|>` of an answer on `final`. The model ended it
+//!   with `<|return|>`, and whoever keeps the history wrote `<|end|>` instead.
+//!
+//! The messages that were rendered are the conversation that counts. A message behind one whose
+//! thoughts were dropped stands where the tokens say: `<|start|>assistant` right behind a user ended a
+//! prompt.
+
+mod mask;
+mod sampled;
+
+pub use mask::{LossMask, Turns};
