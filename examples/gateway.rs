@@ -83,7 +83,7 @@ impl Replay {
     }
 
     /// `None` if no record matches the prompt.
-    fn sample(&self, encoding: &HarmonyEncoding, prompt: &[u32], turn: &Turn) -> Option<Sampled> {
+    fn sample(&self, encoding: HarmonyEncoding, prompt: &[u32], turn: &Turn) -> Option<Sampled> {
         let prompt = encoding.tokenizer().decode_utf8(prompt).ok()?;
         let record = self.records.iter().find(|record| prompt.contains(&record.matches))?;
         let mut tokens = encoding.tokenizer().encode_with_special_tokens(&record.text);
@@ -138,7 +138,7 @@ async fn complete(
     let model = body.get("model").and_then(Value::as_str).unwrap_or(DEFAULT_MODEL);
     let options = ReplyOptions::new(model).with_prompt_tokens(prompt.len());
     let reply = turn.reply(encoding, options)?;
-    let Some(sampled) = engine.sample(encoding, &prompt, &turn) else {
+    let Some(sampled) = engine.sample(*encoding, &prompt, &turn) else {
         return Err(Failure::unavailable("no record matches the prompt"));
     };
     let answer = Answer { reply, sampled, is_finished: false };

@@ -73,7 +73,7 @@ fn read_tool(tool: &Field<'_, '_>, options: &ReadOptions, request: &mut Request)
 
 fn read_choice(choice: &Field<'_, '_>) -> Result<Choice> {
     if let Value::String(word) = choice.value() {
-        return Choice::word(word, &choice).ok_or_else(|| choice.unknown("choice", word));
+        return Choice::word(word, choice).ok_or_else(|| choice.unknown("choice", word));
     }
     let object = choice.object()?;
     if object.text("type")? == Some("allowed_tools") {

@@ -92,7 +92,7 @@ fn served(kind: &str) -> Option<BuiltinTool> {
 /// Reads `tool_choice`.
 pub(super) fn read_choice(choice: &Field<'_, '_>) -> Result<Choice> {
     if let Value::String(word) = choice.value() {
-        return Choice::word(word, &choice).ok_or_else(|| choice.unknown("choice", word));
+        return Choice::word(word, choice).ok_or_else(|| choice.unknown("choice", word));
     }
     let object = choice.object()?;
     if object.text("type")? != Some("allowed_tools") {
