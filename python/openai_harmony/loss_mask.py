@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Optional, Sequence
+from typing import TYPE_CHECKING, Optional, Sequence, Tuple
 
-from pydantic import AfterValidator, BaseModel, Field, StrictBool
-from typing_extensions import Annotated, Literal
+from pydantic import BaseModel, Field, StrictBool
+from typing_extensions import Annotated, Literal, TypeAlias
+
+# Lists are accepted too, and become tuples: a mask does not change.
+if TYPE_CHECKING:
+    _Channels: TypeAlias = Sequence[str]
+else:
+    _Channels = Tuple[str, ...]
 
 
 class LossMask(BaseModel, extra="forbid", frozen=True):
@@ -19,7 +25,7 @@ class LossMask(BaseModel, extra="forbid", frozen=True):
     (('final',), 'last', True, True)
     """
 
-    channels: Optional[Annotated[Sequence[str], Field(min_length=1), AfterValidator(tuple)]] = None
+    channels: Optional[Annotated[_Channels, Field(min_length=1)]] = None
     """The channels whose messages are trained. ``None`` is all messages, those without a channel
     too, which are on none of the channels listed."""
     turns: Literal["all", "last"] = "all"
