@@ -210,12 +210,12 @@ impl PyReply {
         let py = tokens.py();
         // Before the reply is taken: a generator of tokens may look at it.
         let ids = tokens::read(tokens)?;
-        let fed = {
+        let result = {
             let reply = &mut *self.lock()?;
             released_if(py, ids.len() >= MANY_TOKENS, || feed(reply, &ids))
         };
         self.failed.check()?;
-        fed.map_err(|error| raised(py, &error))
+        result.map_err(|error| raised(py, &error))
     }
 
     fn finish_with<T>(
