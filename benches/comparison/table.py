@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Dict, Iterable, List, Sequence, Tuple
 
 from .measures import Result
@@ -66,4 +67,6 @@ def _cells(result: Result) -> Tuple[str, ...]:
 
 
 def number(value: float) -> str:
+    if math.isnan(value):
+        return "–"
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
