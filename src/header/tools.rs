@@ -1,10 +1,11 @@
 //! The tools that a request offered, and how malformed spellings of their names are recognised.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, LazyLock};
 
-use super::TO;
 use crate::chat::{CHANNELS, Role};
 use crate::error::{ErrorKind, Result};
+use crate::names;
 
 /// The namespace of a request's own functions (guide, section "Function calling").
 const FUNCTIONS: &str = "functions.";
@@ -49,22 +50,19 @@ impl Tools {
         Ok(tools)
     }
 
+    /// Those of a parser that was told none, shared by all such parsers.
+    pub(crate) fn none() -> Arc<Self> {
+        static NONE: LazyLock<Arc<Tools>> = LazyLock::new(Arc::default);
+        Arc::clone(&NONE)
+    }
+
     fn add(&mut self, name: &str) -> Result<()> {
-        let reason = if name.is_empty() {
-            "must not be empty"
-        } else if name.starts_with(TO) {
-            "must not begin with to="
-        } else if name.contains(|c: char| c.is_whitespace() || c.is_control()) {
-            "must not contain spaces or control characters"
-        } else if name.contains("<|") {
-            "must not spell a marker"
-        } else {
-            return {
-                self.insert(name);
-                Ok(())
-            };
-        };
-        Err(ErrorKind::UnsafeHeaderField { field: "tools", value: name.to_owned(), reason }.into())
+        if let Some(reason) = names::flaw(name) {
+            let value = name.to_owned();
+            return Err(ErrorKind::UnsafeHeaderField { field: "tools", value, reason }.into());
+        }
+        self.insert(name);
+        Ok(())
     }
 
     fn insert(&mut self, name: &str) {

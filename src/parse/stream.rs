@@ -102,7 +102,7 @@ impl StreamableParser {
         let mut parser = Self {
             tokenizer: encoding.into(),
             strict: *strict,
-            tools: Arc::new(Tools::new(tools)?),
+            tools: if tools.is_empty() { Tools::none() } else { Arc::new(Tools::new(tools)?) },
             first_role: role,
             prefill,
             given_role: role,
