@@ -540,6 +540,17 @@ pub(crate) const BETWEEN: &[Row] = &[
         &["to=functions.bash: {}"],
         &["missing_start", "misplaced_recipient"],
     ),
+    row(
+        " to = functions.bash<|message|>{}<|call|>",
+        &["to=functions.bash: {}"],
+        &["missing_start", "header_order"],
+    ),
+    row(
+        "container.exec<|channel|>commentary<|message|>{}<|call|>",
+        &["commentary to=container.exec: {}"],
+        &["missing_start", "bare_word"],
+    ),
+    row("to the point<|message|>a<|end|>", &[": a"], &["stray_text", "missing_start"]),
     row("<|message|>a<|end|>", &[": a"], &["missing_start"]),
     // No header.
     row(
