@@ -116,22 +116,25 @@ impl Draft<'_> {
 
     /// `json` of `json{"a":1}`, or of `json` before a value or after the recipient.
     fn bare_type_length(&self, text: &str) -> Option<usize> {
-        let length = value_at(text, self.ending).unwrap_or(text.len());
+        let (length, is_before_value) = self.end_of_name(text);
         let is_type = text.get(..length).is_some_and(is_content_type);
-        let is_before_value = length < text.len()
-            || self
-                .peek_plain()
-                .is_some_and(|next| value_at(&self.text(next), self.ending) == Some(0));
         (is_type && (is_before_value || self.recipient.is_some())).then_some(length)
+    }
+
+    /// How many bytes of a word come before a value in it, and whether a value follows, in the word
+    /// or in the next one.
+    fn end_of_name(&self, text: &str) -> (usize, bool) {
+        let begins_next =
+            |next| value_at(&self.text(next), self.ending).is_some_and(|offset| offset == 0);
+        match value_at(text, self.ending) {
+            Some(length) => (length, true),
+            None => (text.len(), self.peek_plain().is_some_and(begins_next)),
+        }
     }
 
     /// A tool's name with a value after it.
     fn bare_tool_of_cut(&self, text: &str) -> Option<(String, usize)> {
-        let length = value_at(text, self.ending).unwrap_or(text.len());
-        let is_before_value = length < text.len()
-            || self
-                .peek_plain()
-                .is_some_and(|next| value_at(&self.text(next), self.ending) == Some(0));
+        let (length, is_before_value) = self.end_of_name(text);
         let name = text.get(..length).filter(|_| is_before_value)?;
         match self.setting.tools.misplaced(name) {
             Some((known, end)) => Some((known, end)),

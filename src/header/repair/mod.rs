@@ -42,6 +42,14 @@ impl Ending {
     pub(crate) fn is_cut(self) -> bool {
         self != Self::Message
     }
+
+    /// The stop token that ended the header.
+    pub(crate) fn stop_token(self) -> Option<u32> {
+        match self {
+            Self::Stop(token) => Some(token),
+            _ => None,
+        }
+    }
 }
 
 /// What is known about a header before it is read.

@@ -88,10 +88,7 @@ impl StreamableParser {
         if repaired.says_something && !is_broken_call {
             return self.complete_cut(header, repaired, end, ending);
         }
-        let stop = match ending {
-            Ending::Stop(token) => Some(token),
-            _ => None,
-        };
+        let stop = ending.stop_token();
         let past = end + usize::from(stop.is_some());
         let kind = match (ending, stop) {
             _ if is_broken_call => RepairKind::TruncatedHeader,
@@ -124,10 +121,7 @@ impl StreamableParser {
             let text = text.clone();
             self.events.push(Event::ContentDelta { span: from..end, index: message, text });
         }
-        let stop = match ending {
-            Ending::Stop(token) => Some(token),
-            _ => None,
-        };
+        let stop = ending.stop_token();
         if stop == Some(special::ENDOFTEXT) {
             self.repair(RepairKind::EndOfText, end..end + 1, Some(message));
         }
