@@ -158,6 +158,22 @@ pub enum ErrorKind {
         /// What it is: `image`, `audio`, `file`.
         content: String,
     },
+    /// A row of a data set that is not a conversation, or not one that can be rendered.
+    InvalidRow {
+        /// Where in the row: `messages[3].role`; empty for the row itself.
+        path: String,
+        /// What is wrong there.
+        reason: String,
+    },
+    /// An example of a row of a data set that is longer than it may be.
+    TooManyTokens {
+        /// How many tokens it has, without the turns that could be left out.
+        tokens: usize,
+        /// How many it may have.
+        max_tokens: usize,
+    },
+    /// A row of a data set of which the loss mask leaves nothing.
+    NothingToTrain,
 }
 
 impl ErrorKind {
@@ -182,6 +198,9 @@ impl ErrorKind {
             Self::InvalidResponseFormat { .. } => "invalid_response_format",
             Self::InvalidRequest { .. } => "invalid_request",
             Self::UnsupportedContent { .. } => "unsupported_content",
+            Self::InvalidRow { .. } => "invalid_row",
+            Self::TooManyTokens { .. } => "too_many_tokens",
+            Self::NothingToTrain => "nothing_to_train",
         }
     }
 }
@@ -238,6 +257,16 @@ impl fmt::Display for ErrorKind {
             }
             Self::UnsupportedContent { path, content } => {
                 write!(f, "Unsupported content: {path}: the format cannot carry {content}")
+            }
+            Self::InvalidRow { path, reason } if path.is_empty() => {
+                write!(f, "Invalid row: {reason}")
+            }
+            Self::InvalidRow { path, reason } => write!(f, "Invalid row: {path}: {reason}"),
+            Self::TooManyTokens { tokens, max_tokens } => {
+                write!(f, "Too many tokens: {tokens}, more than max_tokens={max_tokens}")
+            }
+            Self::NothingToTrain => {
+                f.write_str("Nothing to train: the loss mask leaves none of the tokens")
             }
         }
     }

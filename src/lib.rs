@@ -108,7 +108,7 @@
 //!
 //! * [`chat`]: the data model and its JSON form.
 //! * [`interop`]: requests of APIs, and the prompts that they mean.
-//! * [`training`]: which tokens of a training example the model itself samples.
+//! * [`training`]: which tokens of a training example the model itself samples; whole data sets.
 //! * [`tokenizer`]: text to token ids and back; it knows nothing of chat.
 //! * The guides in `docs/`: the format, Rust and Python by task, parsing, tools' schemas, and every
 //!   difference from 0.0.8.
@@ -124,6 +124,8 @@ mod render;
 mod repair;
 mod span;
 mod typescript;
+#[cfg(feature = "training")]
+mod workers;
 
 pub mod chat;
 pub mod interop;

@@ -67,6 +67,14 @@ class UnsupportedContent(InvalidRequestError):  # noqa: N818  (what it says is u
     """
 
 
+class InvalidRowError(InvalidRequestError):
+    """A row of a data set is not a conversation, or not one that can be rendered.
+
+    ``path`` says where: ``messages[3].role``; it is empty for the row itself
+    (:mod:`openai_harmony.training`).
+    """
+
+
 class WrongTypeError(TypeError, ValueError):
     """An argument, or a field somewhere inside one, has a wrong type; the text names it.
 

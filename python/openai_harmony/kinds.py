@@ -23,6 +23,9 @@ ErrorKind: TypeAlias = Literal[
     "invalid_response_format",
     "invalid_request",
     "unsupported_content",
+    "invalid_row",
+    "too_many_tokens",
+    "nothing_to_train",
 ]
 """What ``HarmonyError.kind`` can be. ``unknown`` is an error that a caller made without a kind."""
 

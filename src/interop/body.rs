@@ -22,12 +22,16 @@ use crate::error::{ErrorKind, Result};
 /// # Ok::<(), openai_harmony::Error>(())
 /// ```
 pub fn parse_body(text: &str) -> Result<Value> {
-    let parsed = serde_json::from_str(text)
-        .or_else(|error| serde_json::from_str(&paired(text)).map_err(|_| error));
-    parsed.map_err(|error| {
+    parse_json(text).map_err(|error| {
         let reason = format!("the body is no JSON: {error}");
         ErrorKind::InvalidRequest { path: String::new(), reason }.into()
     })
+}
+
+/// [`parse_body`] of any JSON.
+pub(crate) fn parse_json(text: &str) -> serde_json::Result<Value> {
+    serde_json::from_str(text)
+        .or_else(|error| serde_json::from_str(&paired(text)).map_err(|_| error))
 }
 
 /// The text with U+FFFD for each escaped half of a surrogate pair.

@@ -41,6 +41,8 @@ pub mod responses;
 
 pub use answer::{FinishReason, SharedText, Usage};
 pub use body::parse_body;
+#[cfg(feature = "training")]
+pub(crate) use body::parse_json;
 pub use chat_completions::ReasoningField;
 pub use conversations::{ConversationOptions, encode_conversations_with_harmony};
 pub use dialect::Dialect;

@@ -19,7 +19,7 @@ use crate::interop::{
 use crate::{AnalysisPolicy, Error, ErrorKind, HeaderStyle, Result, ToolSchemaStyle};
 
 /// How deep a body's lists and mappings may lie within each other, as in JSON text.
-const MAX_DEPTH: usize = 127;
+pub(super) const MAX_DEPTH: usize = 127;
 
 /// What a request means; `openai_harmony.interop.Turn` is its face.
 #[pyclass(name = "_Turn", module = "openai_harmony._lowlevel", frozen)]
@@ -51,11 +51,12 @@ pub(super) fn read_request(
     turn.map(|inner| PyTurn { inner }).map_err(|error| raised_at(py, &error))
 }
 
-/// The exception for an error in a request, which knows its path.
-fn raised_at(py: Python<'_>, error: &Error) -> PyErr {
+/// The exception for an error in a request or a row, which knows its path.
+pub(super) fn raised_at(py: Python<'_>, error: &Error) -> PyErr {
     let (class, path) = match error.kind() {
         ErrorKind::InvalidRequest { path, .. } => ("InvalidRequestError", path),
         ErrorKind::UnsupportedContent { path, .. } => ("UnsupportedContent", path),
+        ErrorKind::InvalidRow { path, .. } => ("InvalidRowError", path),
         _ => return raised(py, error),
     };
     py.import("openai_harmony.errors")
@@ -164,7 +165,7 @@ fn read_list(list: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<Value>> {
 
 /// JSON from what stands for it: dicts and other mappings, lists, tuples and other iterables, texts,
 /// numbers, and pydantic's models, as the SDKs have them.
-fn read_value(object: &Bound<'_, PyAny>, depth: usize, what: &str) -> PyResult<Value> {
+pub(super) fn read_value(object: &Bound<'_, PyAny>, depth: usize, what: &str) -> PyResult<Value> {
     if let Ok(text) = object.cast::<PyString>() {
         return Ok(Value::String(utf8(text)?.into_owned()));
     }

@@ -17,12 +17,14 @@
 //!          serialize   what serde writes -> dicts
 //!          errors      Error           -> HarmonyError; InvalidArgument, with its path
 //!          training    loss masks      -> bytearray
+//!          batch       rows of data sets, which rows reads -> bytes of flat arrays
 //! beside   types       Python's classes, which the package passes
 //!          gil         work with the GIL released
 //! ```
 
 mod arguments;
 mod attributes;
+mod batch;
 mod borrowed;
 mod cache;
 mod dict_form;
@@ -37,6 +39,7 @@ mod long_text;
 mod model;
 mod options;
 mod read;
+mod rows;
 mod schema;
 mod serialize;
 mod stream;
@@ -68,6 +71,7 @@ fn _lowlevel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<interop_reply::PyReply>()?;
     module.add_function(wrap_pyfunction!(interop_reply::begin_reply, module)?)?;
     module.add_function(wrap_pyfunction!(training::loss_mask, module)?)?;
+    module.add_function(wrap_pyfunction!(batch::render_rows, module)?)?;
     module.add_function(wrap_pyfunction!(use_classes, module)?)?;
     module.add_function(wrap_pyfunction!(text_message, module)?)?;
     module.add_function(wrap_pyfunction!(plain_message, module)?)?;

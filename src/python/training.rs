@@ -39,7 +39,7 @@ pub(super) fn loss_mask<'py>(
 }
 
 /// Python's `LossMask`; leaving it out is the default one.
-fn options(object: Option<&Bound<'_, PyAny>>) -> Read<LossMask> {
+pub(super) fn options(object: Option<&Bound<'_, PyAny>>) -> Read<LossMask> {
     let mut mask = LossMask::new();
     let Some(object) = object else { return Ok(mask) };
     let attributes = Attributes::any(object, "a LossMask");

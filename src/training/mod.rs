@@ -1,8 +1,13 @@
-//! What training adds to rendering: which tokens of an example the model itself samples.
+//! What training adds to rendering: which tokens of an example the model itself samples, and whole
+//! data sets at once.
 //!
 //! A loss mask has a byte for each token: 1 where a model that is served the usual way would have
 //! sampled the token, 0 where the server wrote it.
 //! [`Rendered::loss_mask`](crate::Rendered::loss_mask) makes one, and [`LossMask`] narrows it.
+#![cfg_attr(
+    feature = "training",
+    doc = "[`render`] makes a [`Batch`] of rows: flat arrays of tokens and masks, on all cores."
+)]
 //!
 //! # The law
 //!
@@ -21,8 +26,36 @@
 //! The messages that were rendered are the conversation that counts. A message behind one whose
 //! thoughts were dropped stands where the tokens say: `<|start|>assistant` right behind a user ended a
 //! prompt.
+//!
+//! # Inside
+//!
+//! ```text
+//! rows -> messages -> examples (turns) -> tokens and spans -> mask (sampled) -> batch
+//! ```
 
 mod mask;
 mod sampled;
 
+#[cfg(feature = "training")]
+mod batch;
+#[cfg(feature = "training")]
+mod examples;
+#[cfg(feature = "training")]
+mod options;
+#[cfg(feature = "training")]
+mod render;
+#[cfg(feature = "training")]
+mod rows;
+#[cfg(feature = "training")]
+mod turns;
+
 pub use mask::{LossMask, Turns};
+#[cfg(feature = "training")]
+pub use {
+    batch::{Batch, Example},
+    options::{Examples, Overflow, RenderRows, RowFormat},
+    render::render,
+    rows::Row,
+};
+#[cfg(feature = "python")]
+pub(crate) use {examples::ExampleMaker, render::render_on};

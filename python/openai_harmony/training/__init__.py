@@ -1,4 +1,4 @@
-"""What training adds to rendering: which tokens of an example the model itself samples.
+"""What training adds to rendering: loss masks, and whole data sets to flat arrays of tokens.
 
 >>> from openai_harmony import Conversation, Message, load_harmony_encoding
 >>> from openai_harmony.training import LossMask
@@ -14,5 +14,7 @@
 """
 
 from openai_harmony.loss_mask import LossMask
+from openai_harmony.training.batch import Batch, Example
+from openai_harmony.training.rows import render, render_batches
 
-__all__ = ["LossMask"]
+__all__ = ["Batch", "Example", "LossMask", "render", "render_batches"]

@@ -1,0 +1,123 @@
+"""The examples of many rows as flat arrays."""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Tuple
+
+from typing_extensions import TypeAlias
+
+from openai_harmony.errors import HarmonyError
+from openai_harmony.rendered import MessageSpan
+
+# `array` takes a subscript when the program runs only from Python 3.12 on.
+if TYPE_CHECKING:
+    _IntArray: TypeAlias = array[int]
+else:
+    _IntArray = array
+
+_FIELDS_OF_A_SPAN = len(MessageSpan._fields)
+
+
+class Example(NamedTuple):
+    """One example of a :class:`Batch`."""
+
+    row: int
+    """The index of the row that it was made of."""
+    tokens: _IntArray
+    """Its token ids, an array of uint32."""
+    loss_mask: bytearray
+    """A byte for each token, 1 if it is trained and else 0."""
+    spans: List[MessageSpan]
+    """One span for each message that was rendered. It counts tokens from the example's first, and
+    messages as they were read: chat messages as the harmony messages that they mean."""
+
+
+class Batch:
+    """The examples of many rows, which :func:`render` makes: flat arrays, in the order of the rows.
+
+    NumPy takes each array without a copy, as whatever reads the buffer protocol does. Each row has
+    examples, an entry in ``errors``, or one in ``dropped``.
+
+    >>> from openai_harmony.training import render
+    >>> chat = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello!"}]
+    >>> batch = render([{"messages": chat}, {"messages": []}], format="chat")
+    >>> len(batch), batch.row[0], batch.loss_mask[-6:]
+    (1, 0, bytearray(b'\\x01\\x01\\x01\\x01\\x01\\x01'))
+    >>> batch.errors
+    [(1, InvalidRowError('Invalid row: messages: is empty'))]
+    """
+
+    tokens: _IntArray
+    """The token ids of all examples, uint32."""
+    offsets: _IntArray
+    """Where each example begins among the tokens, and the end of the last, int64: one more than
+    there are examples. Example ``i`` is ``tokens[offsets[i]:offsets[i + 1]]``."""
+    loss_mask: bytearray
+    """A byte for each token: 1 if it is trained, else 0."""
+    row: _IntArray
+    """The index of the row that each example was made of, int64."""
+    errors: List[Tuple[int, HarmonyError]]
+    """Rows without an example, and why."""
+    dropped: List[int]
+    """Rows of which an example was left out, since it has more than ``max_tokens``."""
+    truncated: List[int]
+    """Rows that lost turns to ``max_tokens``."""
+    unused: Dict[str, int]
+    """Fields of messages and tools that say nothing to the model, ``messages[].name``, and how often
+    there was one."""
+
+    def __init__(self, **fields: Any) -> None:
+        """From the fields as the compiled function gives them."""
+        self.tokens = _of_bytes("I", fields["tokens"])
+        self.offsets = _of_bytes("q", fields["offsets"])
+        self.loss_mask = fields["loss_mask"]
+        self.row = _of_bytes("q", fields["row"])
+        self._spans = _of_bytes("q", fields["spans"])
+        self._span_offsets = _of_bytes("q", fields["span_offsets"])
+        self.errors = fields["errors"]
+        self.dropped = fields["dropped"]
+        self.truncated = fields["truncated"]
+        self.unused = fields["unused"]
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def __getitem__(self, index: int) -> Example:
+        """An example by its index; ``IndexError`` where there is none."""
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"example {index} of {len(self)}")
+        index %= len(self)
+        first, end = self.offsets[index], self.offsets[index + 1]
+        return Example(
+            self.row[index], self.tokens[first:end], self.loss_mask[first:end], self._span(index)
+        )
+
+    def __iter__(self) -> Iterator[Example]:
+        return map(self.__getitem__, range(len(self)))
+
+    @property
+    def spans(self) -> List[List[MessageSpan]]:
+        """The spans of the messages of each example, as :class:`Example` has them."""
+        return [self._span(index) for index in range(len(self))]
+
+    def _span(self, index: int) -> List[MessageSpan]:
+        spans = []
+        for span in range(self._span_offsets[index], self._span_offsets[index + 1]):
+            begin = span * _FIELDS_OF_A_SPAN
+            message, *places = self._spans[begin : begin + _FIELDS_OF_A_SPAN]
+            spans.append(MessageSpan(None if message < 0 else message, *places))
+        return spans
+
+    def __repr__(self) -> str:
+        trained = sum(self.loss_mask)
+        return (
+            f"<Batch: {len(self)} examples, {len(self.tokens)} tokens, {trained} trained, "
+            f"{len(self.errors)} errors>"
+        )
+
+
+def _of_bytes(typecode: str, data: bytes) -> _IntArray:
+    made = array(typecode)
+    made.frombytes(data)
+    return made

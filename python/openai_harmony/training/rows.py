@@ -1,0 +1,131 @@
+"""Rows of data sets to tokens and loss masks."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any, Iterable, Iterator, Optional
+
+from typing_extensions import Literal
+
+from openai_harmony import _lowlevel
+from openai_harmony.encoding import load_harmony_encoding
+from openai_harmony.errors import WrongTypeError, quoted
+from openai_harmony.loss_mask import LossMask
+from openai_harmony.options import RenderConversationConfig
+from openai_harmony.training.batch import Batch
+
+
+def render(
+    rows: Iterable[Any],
+    *,
+    format: Literal["harmony", "chat"] = "harmony",
+    mask: Optional[LossMask] = None,
+    config: Optional[RenderConversationConfig] = None,
+    examples: Literal["conversation", "turns"] = "conversation",
+    max_tokens: Optional[int] = None,
+    overflow: Literal["error", "drop", "truncate_turns"] = "error",
+    threads: Optional[int] = None,
+    date: Optional[str] = None,
+    identity: Optional[str] = None,
+    first_row: int = 0,
+) -> Batch:
+    """Renders rows to tokens and loss masks, on all cores.
+
+    Args:
+        rows: Any iterable of rows: JSON texts, dicts, lists of messages, conversations.
+        format: What the rows are: conversations in this library's form, or ``"chat"`` messages
+            as data sets on hubs have them.
+        mask: What of the tokens that the model samples is not trained; by default nothing.
+        config: How conversations are rendered. By default as servers with
+            :mod:`openai_harmony.interop` do: thoughts of completed turns are dropped, those of the
+            last turn are not.
+        examples: One example for each conversation, or one for each of its ``"turns"``: the
+            conversation up to the turn's end, as the model sees it there, of which the last turn is
+            trained.
+        max_tokens: The most tokens that an example may have.
+        overflow: What becomes of a longer one: an ``"error"`` of its row, ``"drop"`` leaves it out,
+            ``"truncate_turns"`` leaves out whole turns until it fits: the first ones where the last
+            turn alone is trained, else the last.
+        threads: How many threads render; by default as many as there are cores.
+        date: The date in the system message of chat rows; by default there is none, so that a
+            data set gives the same tokens tomorrow.
+        identity: The identity in the system message of chat rows; by default the model's own.
+        first_row: The index of the first row, where data come in parts.
+
+    Returns:
+        The examples. A row that cannot be read or rendered is an entry in ``errors``, as is one of
+        which the mask leaves nothing; no row ends the batch.
+
+    Raises:
+        ValueError: A wrong option.
+        TypeError: ``rows`` is no iterable of rows but a single text, dict or conversation.
+
+    >>> batch = render(
+    ...     [
+    ...         '{"messages": [{"role": "user", "content": "2 + 2?"},'
+    ...         ' {"role": "assistant", "thinking": "Easy.", "content": "Four."}]}'
+    ...     ],
+    ...     format="chat",
+    ... )
+    >>> encoding = load_harmony_encoding("HarmonyGptOss")
+    >>> [example] = batch
+    >>> encoding.decode([t for t, trained in zip(example.tokens, example.loss_mask) if trained])
+    '<|channel|>analysis<|message|>Easy.<|end|><|start|>assistant<|channel|>final<|message|>Four.<|return|>'
+    """
+    if isinstance(rows, (str, bytes, dict)) or hasattr(rows, "messages"):
+        raise WrongTypeError(f"rows: expected an iterable of rows, got one: {quoted(rows)}")
+    return Batch(
+        **_lowlevel.render_rows(
+            load_harmony_encoding("HarmonyGptOss"),
+            rows,
+            format=format,
+            mask=mask,
+            config=config,
+            examples=examples,
+            max_tokens=max_tokens,
+            overflow=overflow,
+            threads=threads,
+            date=date,
+            identity=identity,
+            first_row=first_row,
+        )
+    )
+
+
+def render_batches(
+    rows: Iterable[Any], *, batch_rows: int = 1024, first_row: int = 0, **options: Any
+) -> Iterator[Batch]:
+    """Renders rows in batches, for data that do not fit into memory.
+
+    Args:
+        rows: Any iterable of rows, as :func:`render` takes them. It is read as batches are asked for.
+        batch_rows: How many rows a batch is made of.
+        first_row: The index of the first row.
+        options: As for :func:`render`.
+
+    Yields:
+        Batches in the order of the rows. Their rows are counted through all of them.
+
+    Raises:
+        ValueError: A wrong option.
+
+    >>> import itertools
+    >>> chat = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello!"}]
+    >>> endless = ({"messages": chat} for _ in itertools.count())
+    >>> batches = render_batches(endless, batch_rows=2, format="chat")
+    >>> [list(batch.row) for batch in itertools.islice(batches, 3)]
+    [[0, 1], [2, 3], [4, 5]]
+    """
+    if not isinstance(batch_rows, int) or batch_rows < 1:
+        raise ValueError(f"batch_rows: expected a whole number from 1, got {quoted(batch_rows)}")
+    # Wrong options are found now, not when the first batch is asked for.
+    render((), first_row=first_row, **options)
+    return _batches(iter(rows), batch_rows, first_row, options)
+
+
+def _batches(
+    rows: Iterator[Any], batch_rows: int, first_row: int, options: Any
+) -> Iterator[Batch]:
+    while part := list(islice(rows, batch_rows)):
+        yield render(part, first_row=first_row, **options)
+        first_row += len(part)

@@ -1,0 +1,108 @@
+//! Rows of data sets, from Python's objects.
+
+use std::mem::take;
+
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
+use serde_json::Value;
+
+use super::borrowed::BorrowedMessage;
+use super::interop::{MAX_DEPTH, read_value};
+use super::read::values::each;
+use super::text::BorrowedText;
+use super::types::Types;
+use super::{errors, read};
+use crate::error::{ErrorKind, Result};
+use crate::training::{Batch, ExampleMaker, Row};
+
+/// A row, of which no text is copied. It is best dropped with the interpreter attached.
+pub(super) enum PyRow {
+    Text(BorrowedText),
+    Json(Value),
+    Messages(Vec<BorrowedMessage>),
+    /// What is wrong with it.
+    Failed(ErrorKind),
+}
+
+impl PyRow {
+    /// Reads a row. What is wrong with it is an error of the row; what ends the program, such as
+    /// `KeyboardInterrupt`, is raised.
+    pub(super) fn read(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Self::try_read(object).or_else(|error| {
+            let py = object.py();
+            if !error.is_instance_of::<PyException>(py) {
+                return Err(error);
+            }
+            let text = error.value(py).to_string();
+            Ok(Self::failed(text.trim_start_matches("Invalid request: ").to_owned()))
+        })
+    }
+
+    fn try_read(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = object.py();
+        if let Ok(text) = object.cast::<PyString>() {
+            return BorrowedText::of(text).map(Self::Text);
+        }
+        if let Ok(bytes) = object.cast::<PyBytes>() {
+            return Ok(match std::str::from_utf8(bytes.as_bytes()) {
+                Ok(text) => Self::Text(BorrowedText::Copied(text.to_owned())),
+                Err(error) => Self::failed(format!("not UTF-8: {error}")),
+            });
+        }
+        let types = Types::get(py)?;
+        if object.is_instance(types.conversation.bind(py))? {
+            let messages = read::conversation(object);
+            return messages.map(Self::Messages).map_err(|invalid| invalid.raised(py));
+        }
+        if let Some(messages) = list_of_messages(object, types)? {
+            let messages = each(&messages, read::single_message);
+            let messages = messages.map_err(|invalid| invalid.inside("messages").raised(py));
+            return messages.map(Self::Messages);
+        }
+        let is_json = object.cast::<PyList>().is_ok()
+            || object.cast::<PyTuple>().is_ok()
+            || object.hasattr("keys")?
+            || object.hasattr("model_dump")?;
+        if !is_json {
+            let got = errors::type_name(object);
+            return Ok(Self::failed(format!("expected a conversation or JSON, got {got}")));
+        }
+        read_value(object, MAX_DEPTH, "the row").map(Self::Json)
+    }
+
+    fn failed(reason: String) -> Self {
+        Self::Failed(ErrorKind::InvalidRow { path: String::new(), reason })
+    }
+
+    /// Puts the row's examples into the batch, once.
+    pub(super) fn add(
+        &mut self,
+        maker: &ExampleMaker<'_>,
+        batch: &mut Batch,
+        index: usize,
+    ) -> Result<()> {
+        match self {
+            Self::Text(text) => maker.add_row(batch, index, Row::from(text.as_str())),
+            Self::Json(json) => maker.add_row(batch, index, Row::from(take(json))),
+            Self::Messages(messages) => maker.add_harmony(batch, index, messages),
+            Self::Failed(kind) => Err(kind.clone().into()),
+        }
+    }
+}
+
+/// The messages, if the object is a list of them, or a dict with one under `messages`.
+fn list_of_messages<'py>(
+    object: &Bound<'py, PyAny>,
+    types: &Types,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let list = match object.cast::<PyDict>() {
+        Ok(dict) => dict.get_item("messages")?,
+        Err(_) => Some(object.clone()),
+    };
+    let Some(list) = list else { return Ok(None) };
+    let Ok(items) = list.cast::<PyList>() else { return Ok(None) };
+    let Some(first) = items.iter().next() else { return Ok(None) };
+    let is_message = first.is_instance(types.message.class.bind(object.py()))?;
+    Ok(is_message.then_some(list))
+}

@@ -1,0 +1,129 @@
+//! What rendering rows gives: flat arrays, and what became of each row.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use crate::error::Error;
+use crate::span::MessageSpan;
+use crate::tokenizer::TokenId;
+
+/// The examples of many rows as flat arrays, in the order of the rows.
+///
+/// Example `i` has the tokens `offsets[i]..offsets[i + 1]`, and the loss mask there. Each row has
+/// examples, an entry in `errors`, or one in `dropped`.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Batch {
+    /// The tokens of all examples.
+    pub tokens: Vec<TokenId>,
+    /// A byte for each token: 1 to train on it, else 0.
+    pub loss_mask: Vec<u8>,
+    /// Where each example begins among the tokens, and the end of the last: one more than there are
+    /// examples.
+    pub offsets: Vec<usize>,
+    /// The index of the row that each example was made of.
+    pub rows: Vec<usize>,
+    /// The spans of the messages of all examples. They count tokens from the example's first, and
+    /// messages as the row has them after reading.
+    pub spans: Vec<MessageSpan>,
+    /// Where the spans of each example begin, and the end of the last.
+    pub span_offsets: Vec<usize>,
+    /// Rows without an example, and why.
+    pub errors: Vec<(usize, Error)>,
+    /// Rows that were left out, or an example of theirs, since it has more than `max_tokens`.
+    pub dropped: Vec<usize>,
+    /// Rows that lost turns to `max_tokens`.
+    pub truncated: Vec<usize>,
+    /// Fields of messages and tools that say nothing to the model, `messages[].name`, and how
+    /// often there was one.
+    pub unused: BTreeMap<String, usize>,
+}
+
+/// One example of a [`Batch`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Example<'b> {
+    /// The index of the row that it was made of.
+    pub row: usize,
+    /// Its tokens.
+    pub tokens: &'b [TokenId],
+    /// A byte for each token.
+    pub loss_mask: &'b [u8],
+    /// The spans of its messages.
+    pub spans: &'b [MessageSpan],
+}
+
+impl Default for Batch {
+    fn default() -> Self {
+        Self {
+            tokens: Vec::new(),
+            loss_mask: Vec::new(),
+            offsets: vec![0],
+            rows: Vec::new(),
+            spans: Vec::new(),
+            span_offsets: vec![0],
+            errors: Vec::new(),
+            dropped: Vec::new(),
+            truncated: Vec::new(),
+            unused: BTreeMap::new(),
+        }
+    }
+}
+
+impl Batch {
+    /// How many examples there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// An example by its index.
+    pub fn get(&self, index: usize) -> Option<Example<'_>> {
+        let tokens = between(&self.offsets, index)?;
+        Some(Example {
+            row: *self.rows.get(index)?,
+            tokens: self.tokens.get(tokens.clone())?,
+            loss_mask: self.loss_mask.get(tokens)?,
+            spans: self.spans.get(between(&self.span_offsets, index)?)?,
+        })
+    }
+
+    /// The examples in their order.
+    pub fn iter(&self) -> impl Iterator<Item = Example<'_>> {
+        (0..self.len()).map_while(|index| self.get(index))
+    }
+
+    /// Puts the examples of later rows behind those that are there.
+    pub fn append(&mut self, later: &mut Self) {
+        let (tokens, spans) = (self.tokens.len(), self.spans.len());
+        self.offsets.extend(later.offsets.drain(1..).map(|offset| tokens + offset));
+        self.span_offsets.extend(later.span_offsets.drain(1..).map(|offset| spans + offset));
+        self.tokens.append(&mut later.tokens);
+        self.loss_mask.append(&mut later.loss_mask);
+        self.spans.append(&mut later.spans);
+        self.rows.append(&mut later.rows);
+        self.errors.append(&mut later.errors);
+        self.dropped.append(&mut later.dropped);
+        self.truncated.append(&mut later.truncated);
+        for (path, count) in std::mem::take(&mut later.unused) {
+            *self.unused.entry(path).or_default() += count;
+        }
+    }
+
+    pub(super) fn push(&mut self, example: Example<'_>) {
+        self.tokens.extend_from_slice(example.tokens);
+        self.loss_mask.extend_from_slice(example.loss_mask);
+        self.spans.extend_from_slice(example.spans);
+        self.offsets.push(self.tokens.len());
+        self.span_offsets.push(self.spans.len());
+        self.rows.push(example.row);
+    }
+}
+
+fn between(offsets: &[usize], index: usize) -> Option<Range<usize>> {
+    Some(*offsets.get(index)?..*offsets.get(index.checked_add(1)?)?)
+}

@@ -1,0 +1,172 @@
+//! How rows become examples.
+
+use std::num::NonZeroUsize;
+
+use super::LossMask;
+use crate::RenderConfig;
+use crate::interop::{Date, Turn};
+
+/// How [`render`](super::render) reads and renders rows.
+///
+/// ```
+/// use openai_harmony::training::{Examples, Overflow, RenderRows, RowFormat};
+///
+/// let options = RenderRows::new()
+///     .with_format(RowFormat::Chat)
+///     .with_examples(Examples::Turns)
+///     .with_max_tokens(4096, Overflow::TruncateTurns);
+/// assert_eq!(options.max_tokens, Some(4096));
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct RenderRows {
+    /// What the rows are.
+    pub format: RowFormat,
+    /// Which of the tokens that the model samples are trained.
+    pub mask: LossMask,
+    /// How conversations are rendered; by default as [`Turn::default_config`] has it, which is how a
+    /// server renders the same conversations.
+    pub config: RenderConfig,
+    /// How many examples a conversation gives.
+    pub examples: Examples,
+    /// The most tokens that an example may have.
+    pub max_tokens: Option<usize>,
+    /// What becomes of an example with more.
+    pub overflow: Overflow,
+    /// How many threads render; `None` takes as many as there are cores.
+    pub threads: Option<NonZeroUsize>,
+    /// The date in the system message of chat rows; none by default, so that a data set gives the
+    /// same tokens tomorrow.
+    pub date: Date,
+    /// The identity in the system message of chat rows; `None` writes the model's own.
+    pub identity: Option<String>,
+    /// The index of the first row, where data come in parts.
+    pub first_row: usize,
+}
+
+/// What rows are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum RowFormat {
+    /// Conversations of [`chat`](crate::chat) and their JSON form.
+    #[default]
+    Harmony,
+    /// Messages of chat completions, as data sets on hubs have them.
+    Chat,
+}
+
+/// How many examples a conversation gives.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Examples {
+    /// One.
+    #[default]
+    Conversation,
+    /// One for each turn of the assistant's: the conversation up to the turn's end, as the model sees
+    /// it there, of which the last turn is trained.
+    Turns,
+}
+
+/// What becomes of an example with more than `max_tokens`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Overflow {
+    /// It is an error of its row.
+    #[default]
+    Error,
+    /// It is left out, and its row listed in [`Batch::dropped`](super::Batch::dropped).
+    Drop,
+    /// It loses whole turns until it fits, and its row is listed in
+    /// [`Batch::truncated`](super::Batch::truncated). Where only the last turn is trained, the first
+    /// turns go, otherwise the last; messages of the system and the developer in front of the first turn
+    /// stay. One turn that does not fit by itself is an error.
+    TruncateTurns,
+}
+
+impl Default for RenderRows {
+    fn default() -> Self {
+        Self {
+            format: RowFormat::default(),
+            mask: LossMask::default(),
+            config: Turn::default_config(),
+            examples: Examples::default(),
+            max_tokens: None,
+            overflow: Overflow::default(),
+            threads: None,
+            date: Date::Omitted,
+            identity: None,
+            first_row: 0,
+        }
+    }
+}
+
+impl RenderRows {
+    /// The default.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets what the rows are.
+    #[must_use]
+    pub fn with_format(mut self, format: RowFormat) -> Self {
+        self.format = format;
+        self
+    }
+
+    /// Sets which tokens are trained.
+    #[must_use]
+    pub fn with_mask(mut self, mask: LossMask) -> Self {
+        self.mask = mask;
+        self
+    }
+
+    /// Sets how conversations are rendered.
+    #[must_use]
+    pub fn with_config(mut self, config: RenderConfig) -> Self {
+        self.config = config;
+        self
+    }
+
+    /// Sets how many examples a conversation gives.
+    #[must_use]
+    pub fn with_examples(mut self, examples: Examples) -> Self {
+        self.examples = examples;
+        self
+    }
+
+    /// Sets the most tokens of an example, and what becomes of one with more.
+    #[must_use]
+    pub fn with_max_tokens(mut self, max_tokens: usize, overflow: Overflow) -> Self {
+        self.max_tokens = Some(max_tokens);
+        self.overflow = overflow;
+        self
+    }
+
+    /// Sets how many threads render.
+    #[must_use]
+    pub fn with_threads(mut self, threads: NonZeroUsize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+
+    /// Sets the date in the system message of chat rows.
+    #[must_use]
+    pub fn with_date(mut self, date: Date) -> Self {
+        self.date = date;
+        self
+    }
+
+    /// Sets the identity in the system message of chat rows.
+    #[must_use]
+    pub fn with_identity(mut self, identity: impl Into<String>) -> Self {
+        self.identity = Some(identity.into());
+        self
+    }
+
+    /// Sets the index of the first row.
+    #[must_use]
+    pub fn with_first_row(mut self, first_row: usize) -> Self {
+        self.first_row = first_row;
+        self
+    }
+}

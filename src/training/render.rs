@@ -1,0 +1,71 @@
+//! Rows -> a batch.
+
+use super::examples::ExampleMaker;
+use super::rows::Row;
+use super::{Batch, RenderRows};
+use crate::HarmonyEncoding;
+use crate::error::Result;
+use crate::workers::Workers;
+
+/// Renders rows to tokens and loss masks on all cores.
+///
+/// A row that cannot be read or rendered is an entry in [`Batch::errors`], as is one of which the
+/// mask leaves nothing; the others are rendered. Examples are in the order of the rows, whatever the
+/// number of threads.
+///
+/// ```
+/// use openai_harmony::training::{RenderRows, RowFormat, render};
+/// use openai_harmony::{HarmonyEncodingName, load_harmony_encoding};
+///
+/// let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+/// let rows = [
+///     r#"{"messages": [{"role": "user", "content": "2 + 2?"},
+///                      {"role": "assistant", "thinking": "Easy.", "content": "Four."}]}"#,
+///     r#"{"messages": [{"role": "user", "content": "Anybody?"}]}"#,
+/// ];
+/// let options = RenderRows::new().with_format(RowFormat::Chat);
+/// let batch = render(&encoding, rows, &options);
+/// let example = batch.get(0).unwrap();
+/// let trained = example.tokens.iter().zip(example.loss_mask).filter(|(_, mask)| **mask == 1);
+/// let trained: Vec<u32> = trained.map(|(token, _)| *token).collect();
+/// assert_eq!(
+///     encoding.tokenizer().decode_utf8(&trained)?,
+///     "<|channel|>analysis<|message|>Easy.<|end|>\
+///      <|start|>assistant<|channel|>final<|message|>Four.<|return|>",
+/// );
+/// assert_eq!(batch.errors[0].0, 1);
+/// # Ok::<(), openai_harmony::Error>(())
+/// ```
+pub fn render<'r, R: Into<Row<'r>>>(
+    encoding: &HarmonyEncoding,
+    rows: impl IntoIterator<Item = R>,
+    options: &RenderRows,
+) -> Batch {
+    let rows: Vec<Row<'r>> = rows.into_iter().map(Into::into).collect();
+    let workers = Workers::new(rows.len(), options.threads);
+    let maker = ExampleMaker::new(encoding.tokenizer(), options);
+    render_on(&workers, rows, options.first_row, |batch, index, row| {
+        maker.add_row(batch, index, row)
+    })
+}
+
+/// Renders rows of any kind, the first of which has the index `first_row`.
+pub(crate) fn render_on<T: Send>(
+    workers: &Workers,
+    rows: Vec<T>,
+    first_row: usize,
+    add: impl Fn(&mut Batch, usize, T) -> Result<()> + Sync,
+) -> Batch {
+    let parts = workers.gather(rows, |batch: &mut Batch, index, row| {
+        let index = first_row + index;
+        if let Err(error) = add(batch, index, row) {
+            batch.errors.push((index, error));
+        }
+    });
+    let mut parts = parts.into_iter();
+    let mut batch = parts.next().unwrap_or_default();
+    for mut part in parts {
+        batch.append(&mut part);
+    }
+    batch
+}

@@ -1,0 +1,129 @@
+//! Rows of data sets -> messages.
+//!
+//! `harmony` reads the JSON form of [`chat`](crate::chat), `hub` chat messages in the shapes that data
+//! sets have, which it brings into the one that the reader of chat completions knows.
+
+mod harmony;
+mod hub;
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::examples::ExampleMaker;
+use super::{Batch, RowFormat};
+use crate::chat::Conversation;
+use crate::error::{Error, ErrorKind, Result};
+use crate::interop::parse_json;
+
+/// A row of a data set.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Row<'r> {
+    /// JSON text.
+    Text(Cow<'r, str>),
+    /// JSON.
+    Json(Value),
+    /// A conversation, whatever the format.
+    Conversation(Conversation),
+}
+
+impl<'r> From<&'r str> for Row<'r> {
+    fn from(text: &'r str) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+impl From<String> for Row<'_> {
+    fn from(text: String) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+impl From<Value> for Row<'_> {
+    fn from(json: Value) -> Self {
+        Self::Json(json)
+    }
+}
+
+impl From<Conversation> for Row<'_> {
+    fn from(conversation: Conversation) -> Self {
+        Self::Conversation(conversation)
+    }
+}
+
+impl ExampleMaker<'_> {
+    /// Puts the examples of a row into the batch.
+    pub(crate) fn add_row(&self, batch: &mut Batch, index: usize, row: Row<'_>) -> Result<()> {
+        let json = match row {
+            Row::Text(text) => {
+                parse_json(&text).map_err(|error| invalid("", format!("not JSON: {error}")))?
+            }
+            Row::Json(json) => json,
+            Row::Conversation(conversation) => {
+                return self.add_harmony(batch, index, &conversation.messages);
+            }
+        };
+        match self.options.format {
+            RowFormat::Harmony => {
+                let messages = harmony::messages(json)?;
+                self.add_harmony(batch, index, &messages)
+            }
+            RowFormat::Chat => {
+                let turn = hub::read(json, self.options).map_err(of_row)?;
+                self.add(batch, index, &turn.conversation.messages)?;
+                for unused in turn.unused {
+                    *batch.unused.entry(without_indices(&unused.path)).or_default() += 1;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// An error of a request as one of a row.
+fn of_row(error: Error) -> Error {
+    match error.kind() {
+        ErrorKind::InvalidRequest { path, reason } => invalid(path.clone(), reason.clone()),
+        _ => error,
+    }
+}
+
+fn invalid(path: impl Into<String>, reason: impl Into<String>) -> Error {
+    ErrorKind::InvalidRow { path: path.into(), reason: reason.into() }.into()
+}
+
+/// `messages[].name` for `messages[3].name`.
+fn without_indices(path: &str) -> String {
+    let mut out = String::with_capacity(path.len());
+    for (part, piece) in path.split('[').enumerate() {
+        if part > 0 {
+            out.push('[');
+        }
+        out.push_str(match piece.split_once(']') {
+            Some((index, _)) if part > 0 && index.bytes().all(|byte| byte.is_ascii_digit()) => {
+                &piece[index.len()..]
+            }
+            _ => piece,
+        });
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_lose_their_indices_and_nothing_else() {
+        let cases = [
+            ("messages[3].name", "messages[].name"),
+            ("tools[0].x[12][3]", "tools[].x[][]"),
+            ("plain", "plain"),
+            ("a[b].c]", "a[b].c]"),
+        ];
+        for (path, expected) in cases {
+            assert_eq!(without_indices(path), expected);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The turns of a conversation.
+
+use std::ops::Range;
+
+use crate::chat::Role;
+use crate::render::AsMessage;
+
+/// A conversation as turns: each begins with a message of the user that does not follow another of
+/// the user's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Turns {
+    /// The messages of the system and the developer in front of the first turn.
+    pub(super) head: Range<usize>,
+    /// The messages of each turn, of which the first may have no user.
+    pub(super) turns: Vec<Range<usize>>,
+}
+
+impl Turns {
+    pub(super) fn of<M: AsMessage>(messages: &[M]) -> Self {
+        let opens = |message: &M| matches!(message.header().role, Role::System | Role::Developer);
+        let head = messages.iter().take_while(|message| opens(message)).count();
+        let is_user = |index: usize| messages[index].is_from(Role::User);
+        let begins = |&index: &usize| is_user(index) && !(index > head && is_user(index - 1));
+        let mut starts: Vec<usize> = (head..messages.len()).filter(begins).collect();
+        if head < messages.len() && starts.first() != Some(&head) {
+            starts.insert(0, head);
+        }
+        let ends = starts.iter().copied().skip(1).chain([messages.len()]);
+        let turns = starts.iter().zip(ends).map(|(&start, end)| start..end).collect();
+        Self { head: 0..head, turns }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::{Author, Message};
+
+    fn turns(roles: &str) -> Turns {
+        let role = |letter| match letter {
+            's' => Role::System,
+            'd' => Role::Developer,
+            'u' => Role::User,
+            't' => Role::Tool,
+            _ => Role::Assistant,
+        };
+        let message = |letter| Message::from_author_and_content(Author::from(role(letter)), "");
+        Turns::of(&roles.chars().map(message).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_turn_begins_with_the_users_first_message() {
+        let cases: &[(&str, usize, &[(usize, usize)])] = &[
+            ("", 0, &[]),
+            ("sd", 2, &[]),
+            ("u", 0, &[(0, 1)]),
+            ("sduaua", 2, &[(2, 4), (4, 6)]),
+            ("suuaata", 1, &[(1, 7)]),
+            ("sauau", 1, &[(1, 2), (2, 4), (4, 5)]),
+            ("auda", 0, &[(0, 1), (1, 4)]),
+        ];
+        for (roles, head, expected) in cases {
+            let Turns { head: found, turns } = turns(roles);
+            assert_eq!(found, 0..*head, "{roles}");
+            let expected: Vec<_> = expected.iter().map(|&(start, end)| start..end).collect();
+            assert_eq!(turns, expected, "{roles}");
+        }
+    }
+}
