@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 
+use arrow_array::Array;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList};
 
@@ -11,9 +12,11 @@ use super::interop::raised_at;
 use super::options::one_of;
 use super::read::values::string;
 use super::rows::PyRow;
-use super::{options, training};
+use super::{arrow, options, training};
 use crate::interop::Date;
-use crate::training::{Batch, ExampleMaker, Examples, Overflow, RenderRows, RowFormat, render_on};
+use crate::training::{
+    Batch, ExampleMaker, Examples, Overflow, RenderRows, RowFormat, render_array_on, render_on,
+};
 use crate::workers::Workers;
 
 /// So many rows are rendered before signal handlers run.
@@ -43,6 +46,33 @@ pub(super) fn render_rows<'py>(
         });
         batch.append(&mut part);
         py.check_signals()?;
+    }
+    fields(py, &batch)
+}
+
+/// [`render_rows`], of anything that gives an Arrow stream.
+#[pyfunction]
+#[pyo3(signature = (encoding, stream, **options))]
+pub(super) fn render_arrow<'py>(
+    encoding: &Bound<'py, PyHarmonyEncoding>,
+    stream: &Bound<'py, PyAny>,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let py = stream.py();
+    let options = read_options(options).map_err(|invalid| invalid.raised(py))?;
+    let maker = ExampleMaker::new(encoding.get().inner.tokenizer(), &options);
+    let mut batch = Batch::default();
+    let mut first_row = options.first_row;
+    for array in arrow::arrays(stream)? {
+        let array = array?;
+        let workers = Workers::new(array.len(), options.threads);
+        for start in (0..array.len()).step_by(ROWS) {
+            let rows = array.slice(start, ROWS.min(array.len() - start));
+            let mut part = py.detach(|| render_array_on(&workers, &maker, &rows, first_row));
+            batch.append(&mut part);
+            first_row += rows.len();
+            py.check_signals()?;
+        }
     }
     fields(py, &batch)
 }

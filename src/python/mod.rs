@@ -17,12 +17,13 @@
 //!          serialize   what serde writes -> dicts
 //!          errors      Error           -> HarmonyError; InvalidArgument, with its path
 //!          training    loss masks      -> bytearray
-//!          batch       rows of data sets, which rows reads -> bytes of flat arrays
+//!          batch       rows of data sets, which rows and arrow read -> bytes of flat arrays
 //! beside   types       Python's classes, which the package passes
 //!          gil         work with the GIL released
 //! ```
 
 mod arguments;
+mod arrow;
 mod attributes;
 mod batch;
 mod borrowed;
@@ -72,6 +73,7 @@ fn _lowlevel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(interop_reply::begin_reply, module)?)?;
     module.add_function(wrap_pyfunction!(training::loss_mask, module)?)?;
     module.add_function(wrap_pyfunction!(batch::render_rows, module)?)?;
+    module.add_function(wrap_pyfunction!(batch::render_arrow, module)?)?;
     module.add_function(wrap_pyfunction!(use_classes, module)?)?;
     module.add_function(wrap_pyfunction!(text_message, module)?)?;
     module.add_function(wrap_pyfunction!(plain_message, module)?)?;

@@ -50,6 +50,10 @@ mod rows;
 mod turns;
 
 pub use mask::{LossMask, Turns};
+#[cfg(feature = "arrow")]
+pub use rows::render_array;
+#[cfg(feature = "python")]
+pub(crate) use rows::render_array_on;
 #[cfg(feature = "training")]
 pub use {
     batch::{Batch, Example},

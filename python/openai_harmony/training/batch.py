@@ -42,8 +42,8 @@ class Batch:
     >>> from openai_harmony.training import render
     >>> chat = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello!"}]
     >>> batch = render([{"messages": chat}, {"messages": []}], format="chat")
-    >>> len(batch), batch.row[0], batch.loss_mask[-6:]
-    (1, 0, bytearray(b'\\x01\\x01\\x01\\x01\\x01\\x01'))
+    >>> len(batch), batch.row[0], list(batch.loss_mask[-6:])
+    (1, 0, [1, 1, 1, 1, 1, 1])
     >>> batch.errors
     [(1, InvalidRowError('Invalid row: messages: is empty'))]
     """
@@ -64,8 +64,8 @@ class Batch:
     truncated: List[int]
     """Rows that lost turns to ``max_tokens``."""
     unused: Dict[str, int]
-    """Fields of messages and tools that say nothing to the model, ``messages[].name``, and how often
-    there was one."""
+    """Fields of messages and tools that say nothing to the model, ``messages[].name``, and how
+    often there was one."""
 
     def __init__(self, **fields: Any) -> None:
         """From the fields as the compiled function gives them."""

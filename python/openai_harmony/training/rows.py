@@ -18,7 +18,7 @@ from openai_harmony.training.batch import Batch
 def render(
     rows: Iterable[Any],
     *,
-    format: Literal["harmony", "chat"] = "harmony",
+    format: Literal["harmony", "chat"] = "harmony",  # noqa: A002  (the plain word)
     mask: Optional[LossMask] = None,
     config: Optional[RenderConversationConfig] = None,
     examples: Literal["conversation", "turns"] = "conversation",
@@ -32,7 +32,9 @@ def render(
     """Renders rows to tokens and loss masks, on all cores.
 
     Args:
-        rows: Any iterable of rows: JSON texts, dicts, lists of messages, conversations.
+        rows: Any iterable of rows: JSON texts, dicts, lists of messages, conversations. Or anything
+            that gives an Arrow stream, such as pyarrow's tables and columns: of JSON texts, or of
+            structs with the fields of a row. A null in a struct counts as missing.
         format: What the rows are: conversations in this library's form, or ``"chat"`` messages
             as data sets on hubs have them.
         mask: What of the tokens that the model samples is not trained; by default nothing.
@@ -58,7 +60,7 @@ def render(
 
     Raises:
         ValueError: A wrong option.
-        TypeError: ``rows`` is no iterable of rows but a single text, dict or conversation.
+        TypeError: ``rows`` is a single text, dict or conversation, not an iterable of rows.
 
     >>> batch = render(
     ...     [
@@ -74,22 +76,31 @@ def render(
     """
     if isinstance(rows, (str, bytes, dict)) or hasattr(rows, "messages"):
         raise WrongTypeError(f"rows: expected an iterable of rows, got one: {quoted(rows)}")
-    return Batch(
-        **_lowlevel.render_rows(
-            load_harmony_encoding("HarmonyGptOss"),
-            rows,
-            format=format,
-            mask=mask,
-            config=config,
-            examples=examples,
-            max_tokens=max_tokens,
-            overflow=overflow,
-            threads=threads,
-            date=date,
-            identity=identity,
-            first_row=first_row,
-        )
+    if hasattr(rows, "__arrow_c_array__") and not hasattr(rows, "__arrow_c_stream__"):
+        rows = _as_stream(rows)
+    read = _lowlevel.render_arrow if hasattr(rows, "__arrow_c_stream__") else _lowlevel.render_rows
+    fields = read(
+        load_harmony_encoding("HarmonyGptOss"),
+        rows,
+        format=format,
+        mask=mask,
+        config=config,
+        examples=examples,
+        max_tokens=max_tokens,
+        overflow=overflow,
+        threads=threads,
+        date=date,
+        identity=identity,
+        first_row=first_row,
     )
+    return Batch(**fields)
+
+
+def _as_stream(rows: Any) -> Any:
+    """An Arrow array as a stream of one."""
+    import pyarrow
+
+    return pyarrow.chunked_array([pyarrow.array(rows)])
 
 
 def render_batches(
@@ -98,7 +109,8 @@ def render_batches(
     """Renders rows in batches, for data that do not fit into memory.
 
     Args:
-        rows: Any iterable of rows, as :func:`render` takes them. It is read as batches are asked for.
+        rows: Any iterable of rows, as :func:`render` takes them. It is read as batches are asked
+            for.
         batch_rows: How many rows a batch is made of.
         first_row: The index of the first row.
         options: As for :func:`render`.
@@ -120,12 +132,30 @@ def render_batches(
         raise ValueError(f"batch_rows: expected a whole number from 1, got {quoted(batch_rows)}")
     # Wrong options are found now, not when the first batch is asked for.
     render((), first_row=first_row, **options)
-    return _batches(iter(rows), batch_rows, first_row, options)
+    return _batches(_parts(rows, batch_rows), first_row, options)
 
 
-def _batches(
-    rows: Iterator[Any], batch_rows: int, first_row: int, options: Any
-) -> Iterator[Batch]:
-    while part := list(islice(rows, batch_rows)):
+def _batches(parts: Iterator[Any], first_row: int, options: Any) -> Iterator[Batch]:
+    for part in parts:
         yield render(part, first_row=first_row, **options)
         first_row += len(part)
+
+
+def _parts(rows: Any, count: int) -> Iterator[Any]:
+    """Parts of at most so many rows."""
+    if hasattr(rows, "__arrow_c_stream__") or hasattr(rows, "__arrow_c_array__"):
+        yield from _arrow_parts(rows, count)
+        return
+    rest = iter(rows)
+    while part := list(islice(rest, count)):
+        yield part
+
+
+def _arrow_parts(rows: Any, count: int) -> Iterator[Any]:
+    """Parts of Arrow's tables, columns, and streams of record batches; nothing is copied."""
+    import pyarrow
+
+    is_column = isinstance(rows, (pyarrow.Array, pyarrow.ChunkedArray))
+    for chunk in [rows] if is_column else pyarrow.RecordBatchReader.from_stream(rows):
+        for start in range(0, len(chunk), count):
+            yield chunk.slice(start, count)

@@ -13,6 +13,14 @@ const MESSAGES: [&str; 3] = ["messages", "conversations", "conversation"];
 /// What else of a row the model reads. Other columns are the data set's own: ids, sources, scores.
 const SETTINGS: [&str; 4] = ["reasoning_effort", "reasoning", "response_format", "functions"];
 
+/// Whether the model reads a column of this name.
+#[cfg(feature = "arrow")]
+pub(super) fn is_read(name: &str) -> bool {
+    const OTHERS: [&str; 5] =
+        ["prompt", "completion", "tools", "model_identity", "chat_template_kwargs"];
+    [&MESSAGES[..], &SETTINGS, &OTHERS].iter().any(|names| names.contains(&name))
+}
+
 /// Reads a row as the conversation that it is.
 pub(super) fn read(row: Value, options: &RenderRows) -> Result<Turn> {
     let mut row = match row {

@@ -1,8 +1,11 @@
 //! Rows of data sets -> messages.
 //!
 //! `harmony` reads the JSON form of [`chat`](crate::chat), `hub` chat messages in the shapes that data
-//! sets have, which it brings into the one that the reader of chat completions knows.
+//! sets have, which it brings into the one that the reader of chat completions knows. `arrow` makes JSON
+//! of what Arrow arrays hold.
 
+#[cfg(feature = "arrow")]
+mod arrow;
 mod harmony;
 mod hub;
 
@@ -10,6 +13,10 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+#[cfg(feature = "arrow")]
+pub use self::arrow::render_array;
+#[cfg(feature = "python")]
+pub(crate) use self::arrow::render_array_on;
 use super::examples::ExampleMaker;
 use super::{Batch, RowFormat};
 use crate::chat::Conversation;
@@ -78,6 +85,15 @@ impl ExampleMaker<'_> {
                 Ok(())
             }
         }
+    }
+}
+
+/// Whether a column of this name is read of rows of this format.
+#[cfg(feature = "arrow")]
+fn is_read(column: &str, format: RowFormat) -> bool {
+    match format {
+        RowFormat::Harmony => column == "messages",
+        RowFormat::Chat => hub::is_read(column),
     }
 }
 

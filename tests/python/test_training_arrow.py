@@ -1,0 +1,156 @@
+"""Rows in Arrow's form give what the same rows give as Python's objects."""
+
+import datetime
+import json
+from array import array
+
+import pytest
+
+from openai_harmony.errors import InvalidRowError
+from openai_harmony.training import render, render_batches
+
+pa = pytest.importorskip("pyarrow", reason="pyarrow has no wheel for this Python")
+
+CHAT = [
+    {"role": "user", "content": "2 + 2?"},
+    {
+        "role": "assistant",
+        "thinking": "I must add.",
+        "tool_calls": [{"function": {"name": "add", "arguments": {"a": 2, "b": 2.5}}}],
+    },
+    {"role": "tool", "content": "4"},
+    {"role": "assistant", "content": "4."},
+]
+PARAMETERS = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "number"}}}
+TOOLS = [{"type": "function", "function": {"name": "add", "parameters": PARAMETERS}}]
+ROWS = [
+    {"id": index, "messages": [{"role": "user", "content": str(index)}, *CHAT], "tools": TOOLS}
+    for index in range(7)
+]
+
+
+def table():
+    return pa.Table.from_pylist(ROWS).append_column("at", pa.array([datetime.datetime.now()] * 7))
+
+
+def texts():
+    return [json.dumps(row) for row in ROWS]
+
+
+FORMS = {
+    "table": table,
+    "record batch": lambda: table().to_batches()[0],
+    "stream": lambda: table().to_reader(max_chunksize=2),
+    "slice": lambda: pa.concat_tables([table(), table()]).slice(7),
+    "column of structs": lambda: table().to_struct_array(),
+    "array of structs": lambda: table().to_struct_array().combine_chunks(),
+    "array of texts": lambda: pa.array(texts()),
+    "large texts": lambda: pa.array(texts(), pa.large_string()),
+    "views of texts": lambda: pa.array(texts(), pa.string_view()),
+    "column of texts": lambda: pa.chunked_array([texts()[:3], texts()[3:]]),
+    "columns of JSON": lambda: pa.table(
+        {name: [json.dumps(row[name]) for row in ROWS] for name in ("messages", "tools")}
+    ),
+    "columns with few values": lambda: pa.table(
+        {
+            "messages": [json.dumps(row["messages"]) for row in ROWS],
+            "tools": pa.array([json.dumps(TOOLS)] * 7).dictionary_encode(),
+        }
+    ),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_gives_what_dicts_give(form):
+    expected = render(ROWS, format="chat")
+    assert len(expected) == 7
+    batch = render(FORMS[form](), format="chat")
+    assert not batch.errors
+    assert (batch.tokens, batch.loss_mask) == (expected.tokens, expected.loss_mask)
+    assert batch.row == expected.row
+    assert batch.spans == expected.spans
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_batches_of_every_form_are_in_order(form):
+    expected = render(ROWS, format="chat")
+    batches = list(render_batches(FORMS[form](), batch_rows=2, format="chat"))
+    assert sum((batch.row for batch in batches), array("q")) == expected.row
+    assert sum((batch.tokens for batch in batches), array("I")) == expected.tokens
+
+
+def test_harmony_rows_are_read_too():
+    rows = [
+        {
+            "messages": [
+                {"role": "user", "content": "Hi"},
+                {"role": "assistant", "channel": "final", "content": "Hello!"},
+            ]
+        }
+    ]
+    expected = render(rows)
+    assert len(expected) == 1
+    assert render(pa.Table.from_pylist(rows)).tokens == expected.tokens
+
+
+def test_a_null_in_a_struct_is_a_field_left_out():
+    padded = [{"a": 1, "b": None}, {"a": None, "b": 2}]
+    rows = [
+        {
+            "messages": [
+                {"role": "user", "content": "Add."},
+                {"role": "assistant", "tool_calls": [{"name": "add", "arguments": arguments}]},
+            ]
+        }
+        for arguments in padded
+    ]
+    batch = render(pa.Table.from_pylist(rows), format="chat")
+    for row, arguments in zip(rows, ({"a": 1}, {"b": 2})):
+        row["messages"][1]["tool_calls"][0]["arguments"] = arguments
+    assert batch.tokens == render(rows, format="chat").tokens
+
+
+@pytest.mark.parametrize(
+    ("rows", "path", "text"),
+    [
+        (lambda: pa.table({"other": ["x"]}), "messages", "is missing"),
+        (lambda: pa.array([None], pa.string()), "", "expected an object or a list of messages"),
+        (lambda: pa.array([5]), "", "expected an object or a list of messages"),
+        (lambda: pa.table({"messages": [1.5]}), "messages", "expected a list"),
+        (lambda: pa.table({"messages": [float("nan")]}), "messages", "got NaN"),
+        (
+            lambda: pa.table({"messages": [[{"content": datetime.datetime(2025, 1, 1)}]]}),
+            "messages[0].content",
+            "expected what JSON can hold, got Arrow's Timestamp(µs)",
+        ),
+    ],
+)
+def test_a_column_of_another_type_is_an_error_of_its_rows(rows, path, text):
+    batch = render(rows(), format="chat")
+    [(row, error)] = batch.errors
+    assert row == 0
+    assert isinstance(error, InvalidRowError)
+    assert error.path == path
+    assert text in str(error)
+
+
+def test_invalid_data_of_another_library_is_refused():
+    """Nothing is read of texts that are not UTF-8, or that end before they begin."""
+
+    def texts(offsets, data):
+        offsets = array("i", offsets)
+        buffers = [None, pa.py_buffer(offsets.tobytes()), pa.py_buffer(data)]
+        return pa.Array.from_buffers(pa.string(), len(offsets) - 1, buffers)
+
+    for rows in (texts([0, 2], b"\xff\xfe"), texts([0, 3, 2], b"{}{}")):
+        with pytest.raises(ValueError, match="rows: not valid Arrow data"):
+            render(rows)
+
+
+def test_an_object_that_lies_about_its_stream_is_an_error():
+    class Stream:
+        def __arrow_c_stream__(self, requested_schema=None):
+            return "no capsule"
+
+    with pytest.raises(TypeError):
+        render(Stream())
