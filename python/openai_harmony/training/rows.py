@@ -128,11 +128,15 @@ def render_batches(
     >>> [list(batch.row) for batch in itertools.islice(batches, 3)]
     [[0, 1], [2, 3], [4, 5]]
     """
-    if not isinstance(batch_rows, int) or batch_rows < 1:
+    if not _is_count(batch_rows):
         raise ValueError(f"batch_rows: expected a whole number from 1, got {quoted(batch_rows)}")
     # Wrong options are found now, not when the first batch is asked for.
     render((), first_row=first_row, **options)
     return _batches(_parts(rows, batch_rows), first_row, options)
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and value >= 1
 
 
 def _batches(parts: Iterator[Any], first_row: int, options: Any) -> Iterator[Batch]:
