@@ -1,27 +1,51 @@
 //! Work on many items, on as many cores as are wanted.
 
 use std::num::NonZeroUsize;
+use std::sync::OnceLock;
 use std::thread::available_parallelism;
 
+#[cfg(feature = "python")]
+use rayon::Scope;
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// Threads for one call. They end with it: threads that are kept do not live on in a process that
 /// forks, as data loaders do, and work given to them there would wait for ever. Starting them costs
 /// some 50 µs.
-pub(crate) struct Workers(Option<ThreadPool>);
+pub(crate) struct Workers {
+    threads: usize,
+    pool: OnceLock<Option<ThreadPool>>,
+}
 
 /// So many items are done by one thread at a time.
-const ITEMS: usize = 32;
+const ITEMS: usize = 16;
 
 impl Workers {
-    /// Threads for so many items, at most `threads` of them, or as many as there are cores. The calling
-    /// thread does all the work where one is enough, or where the system gives no more.
-    pub(crate) fn new(items: usize, threads: Option<NonZeroUsize>) -> Self {
+    /// As many threads as are wanted, or as there are cores. They are started when there is work for
+    /// more than one.
+    pub(crate) fn new(threads: Option<NonZeroUsize>) -> Self {
         let threads = threads.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
-        let threads = threads.min(items.div_ceil(ITEMS));
-        let pool = (threads > 1).then(|| ThreadPoolBuilder::new().num_threads(threads).build());
-        Self(pool.and_then(Result::ok))
+        Self { threads, pool: OnceLock::new() }
+    }
+
+    /// Lets a task give work to the threads, which it does not wait for. `None` where there are no others
+    /// than the calling thread.
+    #[cfg(feature = "python")]
+    pub(crate) fn scope<'s, R>(&self, task: impl FnOnce(Option<&Scope<'s>>) -> R) -> R {
+        match self.pool(usize::MAX) {
+            Some(pool) => pool.in_place_scope(|scope| task(Some(scope))),
+            None => task(None),
+        }
+    }
+
+    /// `None` where the calling thread does the work: of few items, or where the system gives no more
+    /// threads.
+    fn pool(&self, items: usize) -> Option<&ThreadPool> {
+        if self.threads == 1 || items <= ITEMS {
+            return None;
+        }
+        let start = || ThreadPoolBuilder::new().num_threads(self.threads).build().ok();
+        self.pool.get_or_init(start).as_ref()
     }
 
     /// Gathers what `work` makes of items in their order, in parts.
@@ -34,7 +58,7 @@ impl Workers {
             work(&mut part, index, item);
             part
         };
-        let Some(pool) = &self.0 else {
+        let Some(pool) = self.pool(items.len()) else {
             return vec![items.into_iter().enumerate().fold(P::default(), add)];
         };
         pool.install(|| {

@@ -1,14 +1,16 @@
 //! Rows of data sets -> flat arrays, for Python.
 
 use std::num::NonZeroUsize;
+use std::sync::mpsc::{Receiver, channel};
 
-use arrow_array::Array;
+use arrow_array::{Array, ArrayRef};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList};
+use pyo3::types::{PyDict, PyIterator};
 
+use super::arrays::Arrays;
 use super::encoding::PyHarmonyEncoding;
 use super::errors::{self, InvalidArgument, Read};
-use super::interop::raised_at;
 use super::options::one_of;
 use super::read::values::string;
 use super::rows::PyRow;
@@ -19,8 +21,10 @@ use crate::training::{
 };
 use crate::workers::Workers;
 
-/// So many rows are rendered before signal handlers run.
-const ROWS: usize = 512;
+/// So many rows, or as many with so many bytes, are given to the workers at once. Between such parts
+/// signal handlers run.
+const ROWS: usize = 2048;
+const BYTES: usize = 1 << 23;
 
 /// Renders rows. The result has the fields of `openai_harmony.training.Batch`.
 #[pyfunction]
@@ -30,24 +34,30 @@ pub(super) fn render_rows<'py>(
     rows: &Bound<'py, PyAny>,
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let py = rows.py();
-    let options = read_options(options).map_err(|invalid| invalid.raised(py))?;
+    let options = read_options(options).map_err(|invalid| invalid.raised(rows.py()))?;
     let maker = ExampleMaker::new(encoding.get().inner.tokenizer(), &options);
-    let rows: Vec<Bound<'_, PyAny>> = rows.try_iter()?.collect::<PyResult<_>>()?;
-    let workers = Workers::new(rows.len(), options.threads);
-    let mut batch = Batch::default();
-    for (part, rows) in rows.chunks(ROWS).enumerate() {
-        let mut rows: Vec<PyRow> = rows.iter().map(PyRow::read).collect::<PyResult<_>>()?;
-        let first_row = options.first_row + part * ROWS;
-        let mut part = py.detach(|| {
-            render_on(&workers, rows.iter_mut().collect(), first_row, |batch, index, row| {
-                row.add(&maker, batch, index)
-            })
-        });
-        batch.append(&mut part);
-        py.check_signals()?;
+    let workers = Workers::new(options.threads);
+    let mut rows = rows.try_iter()?;
+    let next = || read_part(&mut rows);
+    rendered(encoding.py(), &workers, options.first_row, next, |part, first_row| {
+        render_on(&workers, part.iter_mut().collect(), first_row, |batch, index, row| {
+            row.add(&maker, batch, index)
+        })
+    })
+}
+
+/// The next rows, and how many they are; none at the end.
+fn read_part(rows: &mut Bound<'_, PyIterator>) -> PyResult<Option<(Vec<PyRow>, usize)>> {
+    let mut part = Vec::new();
+    let mut bytes = 0;
+    while part.len() < ROWS && bytes < BYTES {
+        let Some(row) = rows.next() else { break };
+        let row = PyRow::read(&row?)?;
+        bytes += row.size();
+        part.push(row);
     }
-    fields(py, &batch)
+    let count = part.len();
+    Ok((count > 0).then_some((part, count)))
 }
 
 /// [`render_rows`], of anything that gives an Arrow stream.
@@ -58,23 +68,70 @@ pub(super) fn render_arrow<'py>(
     stream: &Bound<'py, PyAny>,
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let py = stream.py();
-    let options = read_options(options).map_err(|invalid| invalid.raised(py))?;
+    let options = read_options(options).map_err(|invalid| invalid.raised(stream.py()))?;
     let maker = ExampleMaker::new(encoding.get().inner.tokenizer(), &options);
-    let mut batch = Batch::default();
-    let mut first_row = options.first_row;
-    for array in arrow::arrays(stream)? {
-        let array = array?;
-        let workers = Workers::new(array.len(), options.threads);
-        for start in (0..array.len()).step_by(ROWS) {
-            let rows = array.slice(start, ROWS.min(array.len() - start));
-            let mut part = py.detach(|| render_array_on(&workers, &maker, &rows, first_row));
-            batch.append(&mut part);
-            first_row += rows.len();
-            py.check_signals()?;
+    let workers = Workers::new(options.threads);
+    let mut arrays = arrow::arrays(stream)?;
+    let mut rest: Option<ArrayRef> = None;
+    let next = || {
+        while rest.as_ref().is_none_or(|rest: &ArrayRef| Array::is_empty(rest)) {
+            let Some(array) = arrays.next() else { return Ok(None) };
+            rest = Some(array?);
         }
-    }
-    fields(py, &batch)
+        Ok(rest.as_mut().map(|rest| {
+            let count = rest.len().min(ROWS);
+            let part = rest.slice(0, count);
+            *rest = rest.slice(count, rest.len() - count);
+            (part, count)
+        }))
+    };
+    rendered(encoding.py(), &workers, options.first_row, next, |part, first_row| {
+        render_array_on(&workers, &maker, part, first_row)
+    })
+}
+
+/// The fields of all parts, each with its number of rows. Workers render a part while this thread reads
+/// the next one and stores the one before: both need the interpreter.
+fn rendered<'py, T: Send>(
+    py: Python<'py>,
+    workers: &Workers,
+    mut first_row: usize,
+    mut next: impl FnMut() -> PyResult<Option<(T, usize)>>,
+    render: impl Fn(&mut T, usize) -> Vec<Batch> + Sync,
+) -> PyResult<Bound<'py, PyDict>> {
+    let mut arrays = Arrays::new(py)?;
+    let render = &render;
+    workers.scope(|scope| {
+        let mut before: Option<Receiver<_>> = None;
+        let mut give_all = || -> PyResult<()> {
+            while let Some((mut part, count)) = next()? {
+                let (done, receiver) = channel();
+                let job = move || drop(done.send((render(&mut part, first_row), part)));
+                match scope {
+                    Some(scope) => scope.spawn(|_| job()),
+                    None => py.detach(job),
+                }
+                first_row += count;
+                if let Some(before) = before.replace(receiver) {
+                    arrays.add(wait(py, before)?.0)?;
+                }
+                py.check_signals()?;
+            }
+            Ok(())
+        };
+        let given = give_all();
+        // After an error, too: parts come back with their batches to be dropped here, since what they hold
+        // of Python may need the interpreter for it.
+        let last = before.map(|last| wait(py, last)).transpose()?;
+        given?;
+        last.map_or(Ok(()), |(batches, _)| arrays.add(batches))
+    })?;
+    arrays.into_fields()
+}
+
+fn wait<T: Send>(py: Python<'_>, receiver: Receiver<T>) -> PyResult<T> {
+    let stopped = |_| PyRuntimeError::new_err("a worker has stopped");
+    py.detach(move || receiver.recv()).map_err(stopped)
 }
 
 fn read_options(given: Option<&Bound<'_, PyDict>>) -> Read<RenderRows> {
@@ -129,50 +186,4 @@ fn count(value: &Bound<'_, PyAny>) -> Read<NonZeroUsize> {
             errors::brief(shown)
         ))
     })
-}
-
-fn fields<'py>(py: Python<'py>, batch: &Batch) -> PyResult<Bound<'py, PyDict>> {
-    let fields = PyDict::new(py);
-    fields.set_item("tokens", bytes_of(py, &batch.tokens, u32::to_ne_bytes))?;
-    fields.set_item("offsets", indices(py, &batch.offsets))?;
-    fields.set_item("loss_mask", PyByteArray::new(py, &batch.loss_mask))?;
-    fields.set_item("row", indices(py, &batch.rows))?;
-    let spans: Vec<[i64; 5]> = batch
-        .spans
-        .iter()
-        .map(|span| {
-            let message = span.message.map_or(-1, as_i64);
-            [message, as_i64(span.start), as_i64(span.content), as_i64(span.stop), as_i64(span.end)]
-        })
-        .collect();
-    fields.set_item("spans", bytes_of(py, spans.as_flattened(), i64::to_ne_bytes))?;
-    fields.set_item("span_offsets", indices(py, &batch.span_offsets))?;
-    let errors = PyList::empty(py);
-    for (row, error) in &batch.errors {
-        errors.append((row, raised_at(py, error).into_value(py)))?;
-    }
-    fields.set_item("errors", errors)?;
-    fields.set_item("dropped", &batch.dropped)?;
-    fields.set_item("truncated", &batch.truncated)?;
-    fields.set_item("unused", &batch.unused)?;
-    Ok(fields)
-}
-
-/// An index fits: nothing has more items than that.
-fn as_i64(index: usize) -> i64 {
-    i64::try_from(index).unwrap_or(i64::MAX)
-}
-
-fn indices<'py>(py: Python<'py>, indices: &[usize]) -> Bound<'py, PyBytes> {
-    bytes_of(py, indices, |index| as_i64(index).to_ne_bytes())
-}
-
-/// Numbers as their native bytes.
-fn bytes_of<'py, T: Copy, const N: usize>(
-    py: Python<'py>,
-    numbers: &[T],
-    bytes: impl Fn(T) -> [u8; N],
-) -> Bound<'py, PyBytes> {
-    let bytes: Vec<u8> = numbers.iter().flat_map(|&number| bytes(number)).collect();
-    PyBytes::new(py, &bytes)
 }

@@ -17,12 +17,13 @@
 //!          serialize   what serde writes -> dicts
 //!          errors      Error           -> HarmonyError; InvalidArgument, with its path
 //!          training    loss masks      -> bytearray
-//!          batch       rows of data sets, which rows and arrow read -> bytes of flat arrays
+//!          batch       rows of data sets, which rows and arrow read -> flat arrays
 //! beside   types       Python's classes, which the package passes
 //!          gil         work with the GIL released
 //! ```
 
 mod arguments;
+mod arrays;
 mod arrow;
 mod attributes;
 mod batch;

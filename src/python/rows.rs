@@ -75,6 +75,15 @@ impl PyRow {
         Self::Failed(ErrorKind::InvalidRow { path: String::new(), reason })
     }
 
+    /// About as many bytes as its texts have, where that is known.
+    pub(super) fn size(&self) -> usize {
+        match self {
+            Self::Text(text) => text.as_str().len(),
+            Self::Messages(messages) => messages.iter().map(BorrowedMessage::size).sum(),
+            Self::Json(_) | Self::Failed(_) => 0,
+        }
+    }
+
     /// Puts the row's examples into the batch, once.
     pub(super) fn add(
         &mut self,

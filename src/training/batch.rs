@@ -97,6 +97,16 @@ impl Batch {
         (0..self.len()).map_while(|index| self.get(index))
     }
 
+    /// Batches that follow each other as one.
+    pub(super) fn joined(parts: Vec<Self>) -> Self {
+        let mut parts = parts.into_iter();
+        let mut batch = parts.next().unwrap_or_default();
+        for mut part in parts {
+            batch.append(&mut part);
+        }
+        batch
+    }
+
     /// Puts the examples of later rows behind those that are there.
     pub fn append(&mut self, later: &mut Self) {
         let (tokens, spans) = (self.tokens.len(), self.spans.len());

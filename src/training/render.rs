@@ -42,30 +42,24 @@ pub fn render<'r, R: Into<Row<'r>>>(
     options: &RenderRows,
 ) -> Batch {
     let rows: Vec<Row<'r>> = rows.into_iter().map(Into::into).collect();
-    let workers = Workers::new(rows.len(), options.threads);
+    let workers = Workers::new(options.threads);
     let maker = ExampleMaker::new(encoding.tokenizer(), options);
-    render_on(&workers, rows, options.first_row, |batch, index, row| {
-        maker.add_row(batch, index, row)
-    })
+    let add = |batch: &mut Batch, index, row| maker.add_row(batch, index, row);
+    Batch::joined(render_on(&workers, rows, options.first_row, add))
 }
 
-/// Renders rows of any kind, the first of which has the index `first_row`.
+/// Renders rows of any kind, the first of which has the index `first_row`, in batches that follow each
+/// other.
 pub(crate) fn render_on<T: Send>(
     workers: &Workers,
     rows: Vec<T>,
     first_row: usize,
     add: impl Fn(&mut Batch, usize, T) -> Result<()> + Sync,
-) -> Batch {
-    let parts = workers.gather(rows, |batch: &mut Batch, index, row| {
+) -> Vec<Batch> {
+    workers.gather(rows, |batch: &mut Batch, index, row| {
         let index = first_row + index;
         if let Err(error) = add(batch, index, row) {
             batch.errors.push((index, error));
         }
-    });
-    let mut parts = parts.into_iter();
-    let mut batch = parts.next().unwrap_or_default();
-    for mut part in parts {
-        batch.append(&mut part);
-    }
-    batch
+    })
 }

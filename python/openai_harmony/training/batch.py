@@ -69,12 +69,12 @@ class Batch:
 
     def __init__(self, **fields: Any) -> None:
         """From the fields as the compiled function gives them."""
-        self.tokens = _of_bytes("I", fields["tokens"])
-        self.offsets = _of_bytes("q", fields["offsets"])
+        self.tokens = fields["tokens"]
+        self.offsets = fields["offsets"]
         self.loss_mask = fields["loss_mask"]
-        self.row = _of_bytes("q", fields["row"])
-        self._spans = _of_bytes("q", fields["spans"])
-        self._span_offsets = _of_bytes("q", fields["span_offsets"])
+        self.row = fields["row"]
+        self._spans = fields["spans"]
+        self._span_offsets = fields["span_offsets"]
         self.errors = fields["errors"]
         self.dropped = fields["dropped"]
         self.truncated = fields["truncated"]
@@ -115,9 +115,3 @@ class Batch:
             f"<Batch: {len(self)} examples, {len(self.tokens)} tokens, {trained} trained, "
             f"{len(self.errors)} errors>"
         )
-
-
-def _of_bytes(typecode: str, data: bytes) -> _IntArray:
-    made = array(typecode)
-    made.frombytes(data)
-    return made

@@ -38,9 +38,9 @@ use crate::workers::Workers;
 /// # Ok::<(), openai_harmony::Error>(())
 /// ```
 pub fn render_array(encoding: &HarmonyEncoding, rows: &dyn Array, options: &RenderRows) -> Batch {
-    let workers = Workers::new(rows.len(), options.threads);
+    let workers = Workers::new(options.threads);
     let maker = ExampleMaker::new(encoding.tokenizer(), options);
-    render_array_on(&workers, &maker, rows, options.first_row)
+    Batch::joined(render_array_on(&workers, &maker, rows, options.first_row))
 }
 
 /// [`render_array`] by what is there already.
@@ -49,7 +49,7 @@ pub(crate) fn render_array_on(
     maker: &ExampleMaker<'_>,
     rows: &dyn Array,
     first_row: usize,
-) -> Batch {
+) -> Vec<Batch> {
     let indices = (0..rows.len()).collect();
     render_on(workers, indices, first_row, |batch, index, at: usize| {
         maker.add_row(batch, index, row(rows, at, maker.options.format)?)
