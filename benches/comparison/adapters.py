@@ -41,9 +41,9 @@ class Tiktoken:
         self.module = import_module("tiktoken")
 
     def start(self) -> None:
-        encoding = self.module.get_encoding("o200k_harmony")
-        self.encode = encoding.encode_ordinary
-        self.decode = encoding.decode
+        self.encoding = self.module.get_encoding("o200k_harmony")
+        self.encode = self.encoding.encode_ordinary
+        self.decode = self.encoding.decode
 
 
 class Gigatoken:

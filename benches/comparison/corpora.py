@@ -1,7 +1,7 @@
 """Writes the inputs as files that every peer's process reads.
 
-An input is a JSON file: {"texts": [...]}, {"stream": text}, {"conversation": {...}} or
-{"request": text}.
+An input is a JSON file: {"texts": [...]}, {"stream": text}, {"conversation": {...}},
+{"request": text} or {"rows": [...], "rendered": [...]}.
 `python -m comparison.corpora` writes the few that the Rust benches read, in benches/corpus.
 """
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Dict, Iterator, Tuple
 
-from . import conversations, requests, texts
+from . import conversations, datasets, requests, texts
 
 #: Bytes of each text and how many texts there are: 100 bytes to 2 MB.
 SIZES = {"100 B": (100, 400), "400 B": (400, 250), "10 KB": (10_000, 20), "2 MB": (2_000_000, 1)}
@@ -45,6 +45,7 @@ def inputs() -> Iterator[Tuple[str, Dict[str, Any]]]:
     yield "7 messages, 4 tools", {"conversation": conversations.seven_messages()}
     body = requests.seven_messages_and_four_tools()
     yield "request of 7 messages, 4 tools", {"request": body}
+    yield "10,000 conversations", datasets.ten_thousand_conversations()
     yield "102 messages", {"conversation": conversations.hundred_and_two_messages()}
 
 

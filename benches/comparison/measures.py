@@ -102,13 +102,14 @@ class Extra:
     given: str
     options: Options
     limit: float
+    name: str = "feed alone"
 
     def measure(self, lab: Lab) -> Iterator[Result]:
         tasks = (self.alone, self.task)
         probes = [Probe("ours", task, self.given, self.options) for task in tasks]
         alone, whole = lab.measure(probes).values()
-        result = compare(self.work, self.given, "feed alone", alone, whole, self.limit)
-        theirs = f"feed alone: {shown(alone)}"
+        result = compare(self.work, self.given, self.name, alone, whole, self.limit)
+        theirs = f"{self.name}: {shown(alone)}"
         yield replace(result, ours=shown(whole), theirs=theirs, at_most=True)
 
 
@@ -126,6 +127,22 @@ class Threads:
             samples = lab.measure([two, one], multiple=4)
             label = f"{task}: {given}" if given else task
             yield compare(self.work, label, "one thread", samples[two], samples[one], None)
+
+
+@dataclass(frozen=True)
+class Cores:
+    """This project's own threads, two against one, by the clock on the wall."""
+
+    work: str
+    task: str
+    given: str
+    floor: float
+
+    def measure(self, lab: Lab) -> Iterator[Result]:
+        two, one = (Probe("ours", self.task, self.given, (("threads", n),)) for n in (2, 1))
+        samples = lab.measure([two, one], multiple=4)
+        against = "one thread"
+        yield compare(self.work, self.given, against, samples[two], samples[one], self.floor)
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Tuple, Union
 
 from .corpora import HOSTILE_LENGTHS, hostile_input, text_input
-from .measures import Extra, Faster, Growth, Memory, Options, Threads
+from .measures import Cores, Extra, Faster, Growth, Memory, Options, Threads
 from .texts import HOSTILE, KINDS
 
-Row = Union[Extra, Faster, Growth, Memory, Threads]
+Row = Union[Cores, Extra, Faster, Growth, Memory, Threads]
 
 STREAMS = ("one long message", "many short messages")
 
@@ -139,6 +139,35 @@ STREAMING: Tuple[Row, ...] = (
     Faster("stop_tokens_for_assistant_actions", "stop tokens", ("",), {"0.0.8": 50}),
 )
 
+DATASET = "10,000 conversations"
+
+DATASETS: Tuple[Row, ...] = (
+    Faster(
+        "rows to tokens and masks",
+        "rows",
+        (DATASET,),
+        {"0.0.8": 60},
+        instead="rows one by one",
+    ),
+    Faster(
+        "rows to tokens and masks, against encoding alone",
+        "rows",
+        (DATASET,),
+        {"tiktoken": 3},
+        instead="rows, texts encoded alone",
+    ),
+    Extra(
+        "rows to tokens and masks, beside encoding alone",
+        "rows",
+        "rows, texts encoded alone",
+        DATASET,
+        (),
+        2,
+        name="encoding alone",
+    ),
+    Cores("rows to tokens and masks, two cores", "rows", DATASET, 1.9),
+)
+
 # Texts of some microseconds are encoded without releasing the GIL: see "two threads" in
 # docs/performance.md.
 THREADED_TEXTS = ("chat, 10 KB", "prose, 2 MB")
@@ -153,4 +182,4 @@ THREADS: Tuple[Row, ...] = (
     Threads("two threads against one, nothing but hashing", (("hash", ""),)),
 )
 
-ROWS: Tuple[Row, ...] = (*LOADING, *TEXT, *CONVERSATIONS, *STREAMING, *THREADS)
+ROWS: Tuple[Row, ...] = (*LOADING, *TEXT, *CONVERSATIONS, *STREAMING, *DATASETS, *THREADS)

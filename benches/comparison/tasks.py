@@ -347,6 +347,10 @@ def task(name: str, peer: Any, given: Json) -> Task:
     if name == "stop tokens":
         call = peer.encoding.stop_tokens_for_assistant_actions
         return Calls(call, lambda: sorted(call()))
+    if name.startswith("rows"):
+        from . import datasets
+
+        return datasets.TASKS[name](peer, given)
     made: Optional[Callable[[Any, Json], Task]] = {
         "load": Load,
         "hash": Hash,
