@@ -207,6 +207,27 @@ fn text_between_messages_streams_from_its_33rd_token_on() {
     }
 }
 
+/// Whether text is a header after all is asked while its tokens arrive, at the 33rd and later. Each
+/// name's length puts another token of the header where that is asked.
+#[test]
+fn long_names_are_names_wherever_a_header_is_looked_at() {
+    for length in 1..150 {
+        let name = "a-".repeat(length);
+        for (header, expected) in [
+            (format!("assistant<|channel|>{name} to=f"), format!("{name} to=f: x")),
+            (format!("assistant to={name}<|channel|>final"), format!("final to={name}: x")),
+            (format!("assistant to=f {name}"), format!("to=f type={name}: x")),
+            (format!("t.u<|channel|>{name} to=f"), format!("tool:t.u {name} to=f: x")),
+            (format!("t<|constrain|> {name}"), format!("tool:t type=<|constrain|> {name}: x")),
+            (format!("{name} to=f {name}"), format!("tool:{name} to=f type={name}: x")),
+        ] {
+            let text = format!("<|start|>{header}<|message|>x<|end|>");
+            let outcome = parse(&text, None, &[], 1);
+            assert_eq!((outcome.messages, outcome.kinds), (vec![expected], vec![]), "{text}");
+        }
+    }
+}
+
 #[test]
 fn each_of_ten_thousand_tools_is_recognised() {
     let tools: Vec<String> = (0..10_000).map(|n| format!("functions.tool_{n}")).collect();
