@@ -39,7 +39,7 @@ fn parse(text: &str, role: Option<Role>) -> String {
 }
 
 /// Headers after a given role, the assistant's.
-const GIVEN: [(&str, &str); 34] = [
+const GIVEN: [(&str, &str); 36] = [
     ("", "assistant"),
     ("assistant", "assistant"),
     ("a", "assistant to=a"),
@@ -56,6 +56,11 @@ const GIVEN: [(&str, &str); 34] = [
     ("<|constrain|>json a", "assistant (a)"),
     ("<|constrain|>a<|constrain|>b", "assistant (<|constrain|>b)"),
     ("x<|constrain|>a<|constrain|>b", "unexpected tokens remaining in message header: Some(\"x\")"),
+    ("a b<|channel|>final<x c d", "unexpected tokens remaining in message header: Some(\"a b<x\")"),
+    (
+        "a b<|channel|>final<|channel|>analysis c d",
+        "unexpected tokens remaining in message header: Some(\"a b<|channel|>analysis\")",
+    ),
     // Markers without a place.
     ("<|channel|>final<|end|>", "assistant #final"),
     ("to=f<|end|>x<|channel|>final", "assistant #final to=f"),
@@ -267,4 +272,21 @@ fn a_header_stays_a_header_until_its_message_token() {
         assert_eq!((parser.channel(), parser.recipient()), (Some("final"), Some("f")));
     }
     assert_eq!(parser.delta(), Some("x"));
+}
+
+#[test]
+fn a_token_that_completes_no_character_has_no_delta() {
+    let mut parser = StreamableParser::new(encoding(), Some(Role::Assistant)).unwrap();
+    for token in encode("<|channel|>final<|message|>") {
+        parser.process(token).unwrap();
+    }
+    let character = encode("\u{1F94E}");
+    let (last, first) = character.split_last().unwrap();
+    assert!(!first.is_empty());
+    for &token in first {
+        parser.process(token).unwrap();
+        assert_eq!((parser.delta(), parser.content()), (None, ""));
+    }
+    parser.process(*last).unwrap();
+    assert_eq!(parser.delta(), Some("\u{1F94E}"));
 }

@@ -148,12 +148,7 @@ impl Draft<'_> {
         if is_out_of_order {
             self.report(RepairKind::HeaderOrder, tokens.clone());
         }
-        let is_value = |end: &usize| match self.ending {
-            Ending::Message => false,
-            Ending::Open => *end > 0,
-            _ => true,
-        };
-        if let Some(end) = value_at(&name, self.ending).filter(is_value) {
+        if let Some(end) = value_at(&name, self.ending).filter(|_| self.ending.is_cut()) {
             self.keep_rest(holder, offset + end);
             name.truncate(end);
         }
