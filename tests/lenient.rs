@@ -187,6 +187,28 @@ fn a_channel_without_its_marker_begins_a_completion() {
     }
 }
 
+/// Up to 32 tokens may be words of a malformed header; more are a message of their own. A marker
+/// directly after them is never part of their text.
+#[test]
+fn a_marker_ends_text_of_any_length() {
+    for words in 1..70 {
+        let thought = "word ".repeat(words);
+        let thought = thought.trim_end();
+        let text = format!("<|channel|>analysis {thought}<|channel|>final<|message|>a<|return|>");
+        let outcome = in_any_chunks(&text, Some(Role::Assistant), &[]);
+        if words <= 32 {
+            assert_eq!(outcome.messages, ["final: a"], "{words}");
+            assert_eq!(outcome.kinds, ["duplicate_channel", "header_noise"], "{words}");
+        } else {
+            assert_eq!(outcome.messages, [&format!("analysis: {thought}"), "final: a"]);
+            assert_eq!(outcome.kinds, ["missing_message", "missing_end"], "{words}");
+        }
+        let text = format!("{thought}<|constrain|>json<|message|>a<|return|>");
+        let outcome = in_any_chunks(&text, Some(Role::Assistant), &[]);
+        assert_eq!(outcome.messages.len(), 1 + usize::from(words > 32), "{words} {outcome:?}");
+    }
+}
+
 /// The role that the caller gave is certain, so a word that reads like another role is noise.
 #[test]
 fn a_role_after_a_given_role_is_no_author() {

@@ -55,7 +55,6 @@ impl StreamableParser {
                 }
                 Ok(())
             }
-            special::CHANNEL | special::CONSTRAIN => Ok(()),
             _ if !self.strict => {
                 self.on_lenient_header(token, index);
                 Ok(())
