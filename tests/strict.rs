@@ -39,7 +39,7 @@ fn parse(text: &str, role: Option<Role>) -> String {
 }
 
 /// Headers after a given role, the assistant's.
-const GIVEN: [(&str, &str); 36] = [
+const GIVEN: [(&str, &str); 37] = [
     ("", "assistant"),
     ("assistant", "assistant"),
     ("a", "assistant to=a"),
@@ -55,6 +55,7 @@ const GIVEN: [(&str, &str); 36] = [
     ("to=f<|constrain|> json", "assistant to=f (<|constrain|> json)"),
     ("<|constrain|>json a", "assistant (a)"),
     ("<|constrain|>a<|constrain|>b", "assistant (<|constrain|>b)"),
+    ("a b c <|constrain|> json", "unexpected tokens remaining in message header: Some(\"a b\")"),
     ("x<|constrain|>a<|constrain|>b", "unexpected tokens remaining in message header: Some(\"x\")"),
     ("a b<|channel|>final<x c d", "unexpected tokens remaining in message header: Some(\"a b<x\")"),
     (
@@ -243,6 +244,21 @@ fn an_unknown_id_raises_where_it_stands_and_the_header_cannot_be_read() {
     let (errors, messages) = skip_errors(&broken_off, None);
     assert_eq!(errors, [raised(2, 300_000), raised(3, 300_001)]);
     assert_eq!(messages, ["tool:tool"]);
+}
+
+#[test]
+fn an_unknown_id_ends_the_content_before_it() {
+    let begin = encode("<|channel|>final<|message|>a");
+    let rest = encode("b<|end|><|start|>user<|message|>c<|end|>");
+    let tokens = [&begin[..], &[300_000], &rest].concat();
+    let (errors, messages) = skip_errors(&tokens, Some(Role::Assistant));
+    let unexpected = |index: usize| {
+        let token = tokens[index];
+        (index, format!("Unexpected token {token} while expecting start token 200006"))
+    };
+    let unknown = (4, "Invalid token for decoding: 300000".to_owned());
+    assert_eq!(errors, [unknown, unexpected(5), unexpected(6)]);
+    assert_eq!(messages, ["assistant #final", "user"]);
 }
 
 /// After an error in the first header the given role waits for the next one that names none.

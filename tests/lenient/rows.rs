@@ -129,6 +129,11 @@ pub(crate) const HEADERS: &[Row] = &[
     ),
     row(" <|constrain|>json<|end|>", &["type=<|constrain|>json: "], &["missing_message"]),
     row(" to=functions.bash<|call|>", &["to=functions.bash: "], &["missing_message"]),
+    row(
+        "<|channel|>commentary to=functions.bash <|constrain|> {\"a\":1}<|call|>",
+        &["commentary to=functions.bash type=<|constrain|>: {\"a\":1}"],
+        &["missing_message"],
+    ),
     // No `<|message|>`, and content that begins to stream before its end.
     row(
         "<|channel|>commentary to=functions.bash{\"command\":\"ls -la /tmp /usr /var /etc /opt /home /root /srv /run /mnt /media /dev /proc /sys\"}<|call|>",
@@ -164,6 +169,13 @@ pub(crate) const HEADERS: &[Row] = &[
         &["missing_message"],
     ),
     row(
+        "<|channel|>commentary to=functions.bash ls -la /tmp /usr /var /etc /opt /home /root /srv /run /mnt /media /dev /proc /sys<|call|>",
+        &[
+            "commentary to=functions.bash: ls -la /tmp /usr /var /etc /opt /home /root /srv /run /mnt /media /dev /proc /sys",
+        ],
+        &["missing_message"],
+    ),
+    row(
         "<|channel|>commentary to={\"command\":\"ls -la /tmp /usr /var /etc /opt /home /root /srv /run /mnt /media /dev /proc /sys\"}<|end|>",
         &[
             "commentary: {\"command\":\"ls -la /tmp /usr /var /etc /opt /home /root /srv /run /mnt /media /dev /proc /sys\"}",
@@ -196,6 +208,8 @@ pub(crate) const HEADERS: &[Row] = &[
         &["glued_channel"],
     ),
     row("<|channel|>finalists<|message|>a<|end|>", &["finalists: a"], &[]),
+    row("<|channel|>semifinal<|message|>a<|end|>", &["semifinal: a"], &[]),
+    row("<|channel|>??finalX<|message|>a<|end|>", &["??finalX: a"], &[]),
     // More than one field of a kind.
     row(
         "<|channel|>commentary<|channel|>analysis<|message|>a<|end|>",
@@ -299,6 +313,11 @@ pub(crate) const HEADERS: &[Row] = &[
         "<|channel|>analysis I must refuse.<|message|>a<|end|>",
         &["analysis: a"],
         &["header_noise"],
+    ),
+    row(
+        "<|channel|>final foo json bar<|message|>a<|end|>",
+        &["final type=json: a"],
+        &["header_noise", "bare_word", "header_noise"],
     ),
     row("<|channel|>final to the point<|message|>a<|end|>", &["final: a"], &["header_noise"]),
     row("<|channel|>final assistant<|message|>a<|end|>", &["final: a"], &["header_noise"]),
@@ -467,6 +486,9 @@ pub(crate) const HEADERS: &[Row] = &[
     last("<|channel|>fin", &["fin: "], &["truncated_header"]),
     last("<|channel|>analysis I must", &["analysis: I must"], &["truncated_header"]),
     row("<|channel|>analysis<|end|>", &["analysis: "], &["missing_message"]),
+    last("<|channel|>my-own_channel", &["my-own_channel: "], &["truncated_header"]),
+    last("<|channel|>Yes.", &[": Yes."], &["empty_channel", "truncated_header"]),
+    last("<|channel|>I must", &[": I must"], &["empty_channel", "truncated_header"]),
     // Text with no header at all.
     row(
         "{\"country\":\"France\"}<|return|>",
@@ -484,6 +506,14 @@ pub(crate) const HEADERS: &[Row] = &[
         ],
         &["missing_header"],
     ),
+    row(
+        "The capital of France is Paris, and that of Italy is Rome, and that of Spain is Madrid, and that of Portugal is Lisbon, and that of Norway is Oslo.<|message|>a<|return|>",
+        &[
+            "final: The capital of France is Paris, and that of Italy is Rome, and that of Spain is Madrid, and that of Portugal is Lisbon, and that of Norway is Oslo.",
+            ": a",
+        ],
+        &["missing_header", "missing_end", "missing_start"],
+    ),
     // Content that something else ends.
     row("<|channel|>final<|message|>a<|endoftext|>", &["final: a"], &["end_of_text"]),
     row(
@@ -500,6 +530,11 @@ pub(crate) const HEADERS: &[Row] = &[
         "<|channel|>final<|message|>a<|channel|>analysis<|message|>b<|end|>",
         &["final: a", "analysis: b"],
         &["missing_end"],
+    ),
+    row(
+        "<|channel|>final<|message|>a<|channel|>analysis I must<|end|>",
+        &["final: a", "analysis: I must"],
+        &["missing_end", "missing_message"],
     ),
     row(
         "<|channel|>final<|message|>a<|start|>assistant<|channel|>analysis<|message|>b<|end|>",
