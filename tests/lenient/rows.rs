@@ -134,6 +134,28 @@ pub(crate) const HEADERS: &[Row] = &[
         &["commentary to=functions.bash type=<|constrain|>: {\"a\":1}"],
         &["missing_message"],
     ),
+    row(
+        "<|channel|>analysis I must <|reserved_200013|> refuse<|end|>",
+        &["analysis: I must <|reserved_200013|> refuse"],
+        &["missing_message"],
+    ),
+    row(
+        "<|channel|>commentaryto=functions.bash{\"a\":1}<|call|>",
+        &["commentary to=functions.bash: {\"a\":1}"],
+        &["glued_channel", "missing_message"],
+    ),
+    row(
+        "<|channel|>commentary container.exec{\"a\":1}<|call|>",
+        &["commentary to=container.exec: {\"a\":1}"],
+        &["bare_word", "missing_message"],
+    ),
+    known(
+        "<|channel|>commentary bash {\"a\":1}<|call|>",
+        &["commentary: bash {\"a\":1}"],
+        &["missing_message"],
+        &["commentary to=functions.bash: {\"a\":1}"],
+        &["bare_word", "missing_message"],
+    ),
     // No `<|message|>`, and content that begins to stream before its end.
     row(
         "<|channel|>commentary to=functions.bash{\"command\":\"ls -la /tmp /usr /var /etc /opt /home /root /srv /run /mnt /media /dev /proc /sys\"}<|call|>",
@@ -706,6 +728,16 @@ pub(crate) const BETWEEN: &[Row] = &[
     ),
     row("The capital is Paris.<|end|>", &["final: The capital is Paris."], &["missing_header"]),
     row("\n\nThe capital.\n<|return|>", &["final: \n\nThe capital.\n"], &["missing_header"]),
+    row(
+        "The <|reserved_200013|> capital.<|end|>",
+        &["final: The <|reserved_200013|> capital."],
+        &["missing_header"],
+    ),
+    row(
+        "container.exec {\"a\":1}<|return|>",
+        &["final: container.exec {\"a\":1}"],
+        &["missing_header"],
+    ),
     last("The capital is Paris.", &["final: The capital is Paris."], &["missing_header"]),
     row(
         "assistantThe capital is Paris.<|return|>",
