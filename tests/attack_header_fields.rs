@@ -92,6 +92,19 @@ fn exactly_the_invisible_characters_of_unicode_are_refused() {
     }
 }
 
+/// Lenient parsing ends a name where a JSON value begins.
+#[test]
+fn names_in_which_a_value_begins_are_refused() {
+    for value in ["a{\"b\":1}", "a[{\"b\":1}]", "a[\"b\"]", "a{", "a[", "a[{", "{\"b"] {
+        assert_refused(value);
+    }
+    for value in ["a{b}", "a[0]", "a[{b}]", "a}", "\"a\""] {
+        for (field, message) in with_each_field(value) {
+            assert!(render(&message).is_ok(), "{field} {value}");
+        }
+    }
+}
+
 #[test]
 fn one_space_is_allowed_after_the_constrain_marker() {
     assert!(render(&call().with_content_type("<|constrain|> json")).is_ok());

@@ -9,7 +9,10 @@
 mod rows;
 
 use openai_harmony::chat::{Content, Message, Role};
-use openai_harmony::{HarmonyEncodingName, ParseConfig, StreamableParser, load_harmony_encoding};
+use openai_harmony::{
+    HarmonyEncodingName, ParseConfig, StateData, StreamState, StreamableParser,
+    load_harmony_encoding,
+};
 use rows::{BETWEEN, HEADERS, Row};
 
 /// The tools that a known row knows.
@@ -184,6 +187,48 @@ fn a_channel_without_its_marker_begins_a_completion() {
     }
 }
 
+/// Up to 32 tokens may be words of a malformed header; more are a message of their own. A marker
+/// directly after them is never part of their text.
+#[test]
+fn a_marker_ends_text_of_any_length() {
+    for words in 1..70 {
+        let thought = "word ".repeat(words);
+        let thought = thought.trim_end();
+        let text = format!("<|channel|>analysis {thought}<|channel|>final<|message|>a<|return|>");
+        let outcome = in_any_chunks(&text, Some(Role::Assistant), &[]);
+        if words <= 32 {
+            assert_eq!(outcome.messages, ["final: a"], "{words}");
+            assert_eq!(outcome.kinds, ["duplicate_channel", "header_noise"], "{words}");
+        } else {
+            assert_eq!(outcome.messages, [&format!("analysis: {thought}"), "final: a"]);
+            assert_eq!(outcome.kinds, ["missing_message", "missing_end"], "{words}");
+        }
+        let text = format!("{thought}<|constrain|>json<|message|>a<|return|>");
+        let outcome = in_any_chunks(&text, Some(Role::Assistant), &[]);
+        assert_eq!(outcome.messages.len(), 1 + usize::from(words > 32), "{words} {outcome:?}");
+    }
+}
+
+/// The role that the caller gave is certain, so a word that reads like another role is noise.
+#[test]
+fn a_role_after_a_given_role_is_no_author() {
+    let outcome = in_any_chunks("user<|message|>a<|end|>", Some(Role::Assistant), &[]);
+    assert_eq!((outcome.messages, outcome.kinds), (vec![": a".to_owned()], vec!["header_noise"]));
+    let outcome = in_any_chunks("<|endoftext|>", Some(Role::Assistant), &[]);
+    assert_eq!((outcome.messages, outcome.kinds), (vec![], vec!["end_of_text"]));
+}
+
+/// It may be a header or a message: until that is decided, no message is open.
+#[test]
+fn text_between_messages_is_no_header_yet() {
+    let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap();
+    let config = ParseConfig::lenient();
+    let mut parser = StreamableParser::with_config(encoding, None, &config).unwrap();
+    parser.feed(&encoding.tokenizer().encode_ordinary("The capital")).unwrap();
+    assert_eq!(parser.state(), StreamState::ExpectStart);
+    assert_eq!(parser.state_data(), StateData::ExpectStart);
+}
+
 #[test]
 fn text_between_messages_streams_from_its_33rd_token_on() {
     let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap();
@@ -207,6 +252,28 @@ fn text_between_messages_streams_from_its_33rd_token_on() {
     }
 }
 
+/// Whether text is a header after all is asked while its tokens arrive, at the 33rd and later. Each
+/// name's length puts another token of the header where that is asked.
+#[test]
+fn long_names_are_names_wherever_a_header_is_looked_at() {
+    for length in 1..150 {
+        let name = "a-".repeat(length);
+        for (header, expected) in [
+            (format!("assistant<|channel|>{name} to=f"), format!("{name} to=f: x")),
+            (format!("assistant to={name}<|channel|>final"), format!("final to={name}: x")),
+            (format!("assistant to=f {name}"), format!("to=f type={name}: x")),
+            (format!("t.u<|channel|>{name} to=f"), format!("tool:t.u {name} to=f: x")),
+            (format!("t<|channel|>{name}"), format!("tool:t {name}: x")),
+            (format!("t<|constrain|> {name}"), format!("tool:t type=<|constrain|> {name}: x")),
+            (format!("{name} to=f {name}"), format!("tool:{name} to=f type={name}: x")),
+        ] {
+            let text = format!("<|start|>{header}<|message|>x<|end|>");
+            let outcome = parse(&text, None, &[], 1);
+            assert_eq!((outcome.messages, outcome.kinds), (vec![expected], vec![]), "{text}");
+        }
+    }
+}
+
 #[test]
 fn each_of_ten_thousand_tools_is_recognised() {
     let tools: Vec<String> = (0..10_000).map(|n| format!("functions.tool_{n}")).collect();
@@ -214,6 +281,34 @@ fn each_of_ten_thousand_tools_is_recognised() {
     let text = "<|channel|>commentary to=tool_9999 json<|message|>{}<|call|>";
     let outcome = parse(text, Some(Role::Assistant), &tools, 1);
     assert_eq!(outcome.messages, ["commentary to=functions.tool_9999 type=json: {}"]);
+}
+
+/// What is offered decides what is a tool; a role or a channel never is one.
+#[test]
+fn only_what_was_offered_is_recognised_as_a_tool() {
+    for (tools, header, message, kind) in [
+        (&["python"][..], "<|channel|>browser.search", "browser.search: x", None),
+        (
+            &["browser"],
+            "<|channel|>browser.search",
+            "to=browser.search: x",
+            Some("misplaced_recipient"),
+        ),
+        (&["browser"], "<|channel|>browser.", "browser.: x", None),
+        (&["browser"], "<|channel|>browser.a!b", "browser.a!b: x", None),
+        (&["user"], "<|channel|>commentary user", "commentary: x", Some("header_noise")),
+        (
+            &["final"],
+            "<|channel|>commentary <|constrain|>final",
+            "commentary type=<|constrain|>final: x",
+            None,
+        ),
+    ] {
+        let text = format!("{header}<|message|>x<|call|>");
+        let outcome = in_any_chunks(&text, Some(Role::Assistant), tools);
+        assert_eq!(outcome.messages, [message], "{text} with {tools:?}");
+        assert_eq!(outcome.kinds, kind.into_iter().collect::<Vec<_>>(), "{text} with {tools:?}");
+    }
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn parse(text: &str, role: Option<Role>) -> String {
 }
 
 /// Headers after a given role, the assistant's.
-const GIVEN: [(&str, &str); 34] = [
+const GIVEN: [(&str, &str); 37] = [
     ("", "assistant"),
     ("assistant", "assistant"),
     ("a", "assistant to=a"),
@@ -55,7 +55,13 @@ const GIVEN: [(&str, &str); 34] = [
     ("to=f<|constrain|> json", "assistant to=f (<|constrain|> json)"),
     ("<|constrain|>json a", "assistant (a)"),
     ("<|constrain|>a<|constrain|>b", "assistant (<|constrain|>b)"),
+    ("a b c <|constrain|> json", "unexpected tokens remaining in message header: Some(\"a b\")"),
     ("x<|constrain|>a<|constrain|>b", "unexpected tokens remaining in message header: Some(\"x\")"),
+    ("a b<|channel|>final<x c d", "unexpected tokens remaining in message header: Some(\"a b<x\")"),
+    (
+        "a b<|channel|>final<|channel|>analysis c d",
+        "unexpected tokens remaining in message header: Some(\"a b<|channel|>analysis\")",
+    ),
     // Markers without a place.
     ("<|channel|>final<|end|>", "assistant #final"),
     ("to=f<|end|>x<|channel|>final", "assistant #final to=f"),
@@ -240,6 +246,21 @@ fn an_unknown_id_raises_where_it_stands_and_the_header_cannot_be_read() {
     assert_eq!(messages, ["tool:tool"]);
 }
 
+#[test]
+fn an_unknown_id_ends_the_content_before_it() {
+    let begin = encode("<|channel|>final<|message|>a");
+    let rest = encode("b<|end|><|start|>user<|message|>c<|end|>");
+    let tokens = [&begin[..], &[300_000], &rest].concat();
+    let (errors, messages) = skip_errors(&tokens, Some(Role::Assistant));
+    let unexpected = |index: usize| {
+        let token = tokens[index];
+        (index, format!("Unexpected token {token} while expecting start token 200006"))
+    };
+    let unknown = (4, "Invalid token for decoding: 300000".to_owned());
+    assert_eq!(errors, [unknown, unexpected(5), unexpected(6)]);
+    assert_eq!(messages, ["assistant #final", "user"]);
+}
+
 /// After an error in the first header the given role waits for the next one that names none.
 #[test]
 fn a_given_role_is_used_after_an_error_in_the_first_header() {
@@ -267,4 +288,21 @@ fn a_header_stays_a_header_until_its_message_token() {
         assert_eq!((parser.channel(), parser.recipient()), (Some("final"), Some("f")));
     }
     assert_eq!(parser.delta(), Some("x"));
+}
+
+#[test]
+fn a_token_that_completes_no_character_has_no_delta() {
+    let mut parser = StreamableParser::new(encoding(), Some(Role::Assistant)).unwrap();
+    for token in encode("<|channel|>final<|message|>") {
+        parser.process(token).unwrap();
+    }
+    let character = encode("\u{1F94E}");
+    let (last, first) = character.split_last().unwrap();
+    assert!(!first.is_empty());
+    for &token in first {
+        parser.process(token).unwrap();
+        assert_eq!((parser.delta(), parser.content()), (None, ""));
+    }
+    parser.process(*last).unwrap();
+    assert_eq!(parser.delta(), Some("\u{1F94E}"));
 }

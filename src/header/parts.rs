@@ -224,9 +224,6 @@ impl<'a> Parts<'a> {
 /// The channel at the beginning of the text after `<|channel|>`. It ends at white space of any kind.
 /// At `<`, where 0.0.8 ends it, it ends only after a known channel, so that `a<b` is a name.
 pub(super) fn channel_value(text: &str) -> &str {
-    if text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'<') {
-        return text;
-    }
     let value = text.split(char::is_whitespace).next().unwrap_or_default();
     match value.split_once('<') {
         Some((known, _)) if CHANNELS.contains(&known) => known,

@@ -134,6 +134,6 @@ impl Words {
         let token = self.starts.partition_point(|&start| start <= offset).saturating_sub(1);
         let before = self.bytes(self.starts[token]..offset);
         let is_shared = !before.iter().all(u8::is_ascii_whitespace);
-        (token + usize::from(is_shared)).min(self.starts.len() - 1)
+        token + usize::from(is_shared)
     }
 }

@@ -55,7 +55,6 @@ impl StreamableParser {
                 }
                 Ok(())
             }
-            special::CHANNEL | special::CONSTRAIN => Ok(()),
             _ if !self.strict => {
                 self.on_lenient_header(token, index);
                 Ok(())
@@ -151,7 +150,7 @@ impl StreamableParser {
         if !self.strict && self.on_lenient_content(token, index) {
             return Ok(());
         }
-        if self.push_content(token) || !self.strict {
+        if self.push_content(token) {
             return Ok(());
         }
         // The text before the unknown id is kept. What follows it belongs to no message.

@@ -198,6 +198,7 @@ mod tests {
             => ["assistant - functions.f code {}"];
         a_call_without_a_content_type: "commentary to=functions.f{\"a\":1}"
             => ["assistant commentary functions.f - {\"a\":1}"];
+        a_call_without_arguments: "commentary to=functions.f" => ["assistant commentary functions.f - "];
         python: "analysis to=python codeprint(1)" => ["assistant analysis python code print(1)"];
         two_calls: "commentary to=f json{}assistantcommentary to=g json{}"
             => ["assistant commentary f json {}", "assistant commentary g json {}"];
@@ -222,6 +223,16 @@ mod tests {
     #[test]
     fn nothing_gives_no_message() {
         assert!(read("").is_empty() && read(" \n").is_empty());
+    }
+
+    #[test]
+    fn a_name_has_at_most_256_characters() {
+        for after in [" x", ""] {
+            let (name, longer) = ("n".repeat(256), "n".repeat(257));
+            let read = |name: &str| read(&format!("commentary to={name}{after}"));
+            assert_eq!(read(&name)[0].recipient.as_ref(), Some(&name));
+            assert_eq!(read(&longer)[0].recipient, None);
+        }
     }
 
     #[test]

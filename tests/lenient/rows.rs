@@ -116,6 +116,101 @@ pub(crate) const HEADERS: &[Row] = &[
         &["commentary to=functions.bash: "],
         &["missing_message"],
     ),
+    row(
+        "<|channel|>foo to=functions.bash{\"a\":1}<|call|>",
+        &["foo to=functions.bash: {\"a\":1}"],
+        &["missing_message"],
+    ),
+    row("<|channel|>analysis I must \n<|end|>", &["analysis: I must"], &["missing_message"]),
+    row(
+        " <|constrain|>json{\"a\":1}<|return|>",
+        &["final type=<|constrain|>json: {\"a\":1}"],
+        &["missing_message"],
+    ),
+    row(" <|constrain|>json<|end|>", &["type=<|constrain|>json: "], &["missing_message"]),
+    row(" to=functions.bash<|call|>", &["to=functions.bash: "], &["missing_message"]),
+    row(
+        "<|channel|>commentary to=functions.bash <|constrain|> {\"a\":1}<|call|>",
+        &["commentary to=functions.bash type=<|constrain|>: {\"a\":1}"],
+        &["missing_message"],
+    ),
+    row(
+        "<|channel|>analysis I must <|reserved_200013|> refuse<|end|>",
+        &["analysis: I must <|reserved_200013|> refuse"],
+        &["missing_message"],
+    ),
+    row(
+        "<|channel|>commentaryto=functions.bash{\"a\":1}<|call|>",
+        &["commentary to=functions.bash: {\"a\":1}"],
+        &["glued_channel", "missing_message"],
+    ),
+    row(
+        "<|channel|>commentary container.exec{\"a\":1}<|call|>",
+        &["commentary to=container.exec: {\"a\":1}"],
+        &["bare_word", "missing_message"],
+    ),
+    known(
+        "<|channel|>commentary bash {\"a\":1}<|call|>",
+        &["commentary: bash {\"a\":1}"],
+        &["missing_message"],
+        &["commentary to=functions.bash: {\"a\":1}"],
+        &["bare_word", "missing_message"],
+    ),
+    // No `<|message|>`, and content that begins to stream before its end.
+    row(
+        "<|channel|>commentary to=functions.bash{\"command\":\"ls -la /tmp /usr /var /etc /opt /home /root /srv /run /mnt /media /dev /proc /sys\"}<|call|>",
+        &[
+            "commentary to=functions.bash: {\"command\":\"ls -la /tmp /usr /var /etc /opt /home /root /srv /run /mnt /media /dev /proc /sys\"}",
+        ],
+        &["missing_message"],
+    ),
+    row(
+        "<|channel|>commentary to=functions.bash json{\"command\":\"ls -la /tmp /usr /var /etc /opt /home /root /srv /run /mnt /media /dev /proc /sys\"}<|call|>",
+        &[
+            "commentary to=functions.bash type=json: {\"command\":\"ls -la /tmp /usr /var /etc /opt /home /root /srv /run /mnt /media /dev /proc /sys\"}",
+        ],
+        &["missing_message"],
+    ),
+    row(
+        "<|channel|>commentary to=functions.bash <|constrain|>json{\"command\":\"ls -la /tmp /usr /var /etc /opt /home /root /srv /run /mnt /media /dev /proc /sys\"}<|call|>",
+        &[
+            "commentary to=functions.bash type=<|constrain|>json: {\"command\":\"ls -la /tmp /usr /var /etc /opt /home /root /srv /run /mnt /media /dev /proc /sys\"}",
+        ],
+        &["missing_message"],
+    ),
+    row(
+        "<|channel|>commentary json{\"command\":\"ls -la /tmp /usr /var /etc /opt /home /root /srv /run /mnt /media /dev /proc /sys\"}<|end|>",
+        &[
+            "commentary type=json: {\"command\":\"ls -la /tmp /usr /var /etc /opt /home /root /srv /run /mnt /media /dev /proc /sys\"}",
+        ],
+        &["bare_word", "missing_message"],
+    ),
+    row(
+        "<|channel|>commentary to=functions.bash [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]<|call|>",
+        &["commentary to=functions.bash: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]"],
+        &["missing_message"],
+    ),
+    row(
+        "<|channel|>commentary to=functions.bash ls -la /tmp /usr /var /etc /opt /home /root /srv /run /mnt /media /dev /proc /sys<|call|>",
+        &[
+            "commentary to=functions.bash: ls -la /tmp /usr /var /etc /opt /home /root /srv /run /mnt /media /dev /proc /sys",
+        ],
+        &["missing_message"],
+    ),
+    row(
+        "<|channel|>commentary to={\"command\":\"ls -la /tmp /usr /var /etc /opt /home /root /srv /run /mnt /media /dev /proc /sys\"}<|end|>",
+        &[
+            "commentary: {\"command\":\"ls -la /tmp /usr /var /etc /opt /home /root /srv /run /mnt /media /dev /proc /sys\"}",
+        ],
+        &["header_noise", "missing_message"],
+    ),
+    row(
+        "<|channel|>analysis 1.\n2.\n3.\n4.\n5.\n6.\n7.\n8.\n9.\n10.\n11.\n12.\n13.\n14.\n15.\n16.\n17.\n18.<|end|>",
+        &[
+            "analysis: 1.\n2.\n3.\n4.\n5.\n6.\n7.\n8.\n9.\n10.\n11.\n12.\n13.\n14.\n15.\n16.\n17.\n18.",
+        ],
+        &["missing_message"],
+    ),
     // A word glued to a channel.
     row("<|channel|>final__X<|message|>a<|return|>", &["final: a"], &["glued_channel"]),
     row(
@@ -135,6 +230,8 @@ pub(crate) const HEADERS: &[Row] = &[
         &["glued_channel"],
     ),
     row("<|channel|>finalists<|message|>a<|end|>", &["finalists: a"], &[]),
+    row("<|channel|>semifinal<|message|>a<|end|>", &["semifinal: a"], &[]),
+    row("<|channel|>??finalX<|message|>a<|end|>", &["??finalX: a"], &[]),
     // More than one field of a kind.
     row(
         "<|channel|>commentary<|channel|>analysis<|message|>a<|end|>",
@@ -222,6 +319,11 @@ pub(crate) const HEADERS: &[Row] = &[
         &["analysis to=python: x"],
         &["bare_word"],
     ),
+    row(
+        "<|channel|>commentary my-server.get_file<|message|>{}<|call|>",
+        &["commentary to=my-server.get_file: {}"],
+        &["bare_word"],
+    ),
     known(
         "<|channel|>commentary bash<|message|>{}<|call|>",
         &["commentary: {}"],
@@ -234,6 +336,13 @@ pub(crate) const HEADERS: &[Row] = &[
         &["analysis: a"],
         &["header_noise"],
     ),
+    row(
+        "<|channel|>final foo json bar<|message|>a<|end|>",
+        &["final type=json: a"],
+        &["header_noise", "bare_word", "header_noise"],
+    ),
+    row("<|channel|>final to the point<|message|>a<|end|>", &["final: a"], &["header_noise"]),
+    row("<|channel|>final assistant<|message|>a<|end|>", &["final: a"], &["header_noise"]),
     row(" extra garbage that breaks parsing<|message|>a<|end|>", &[": a"], &["header_noise"]),
     known(
         "<|channel|>commentary to=functions.bash bash <|constrain|>json<|message|>{}<|call|>",
@@ -350,6 +459,20 @@ pub(crate) const HEADERS: &[Row] = &[
         &["commentary to=functions.bash type=json: {\"a\":1}"],
         &["glued_recipient", "missing_message"],
     ),
+    known(
+        "<|channel|>commentary to=bash:{\"a\":1}<|call|>",
+        &["commentary to=bash:: {\"a\":1}"],
+        &["missing_message"],
+        &["commentary to=functions.bash: {\"a\":1}"],
+        &["glued_recipient", "missing_message"],
+    ),
+    known(
+        "<|channel|>commentary to=functions.bash>x</y<|call|>",
+        &["commentary to=functions.bash>x</y: "],
+        &["missing_message"],
+        &["commentary to=functions.bash: >x</y"],
+        &["glued_recipient", "missing_message"],
+    ),
     // A word that is not a known channel.
     row("<|channel|><|message|>a<|end|>", &[": a"], &["empty_channel"]),
     row(
@@ -385,6 +508,9 @@ pub(crate) const HEADERS: &[Row] = &[
     last("<|channel|>fin", &["fin: "], &["truncated_header"]),
     last("<|channel|>analysis I must", &["analysis: I must"], &["truncated_header"]),
     row("<|channel|>analysis<|end|>", &["analysis: "], &["missing_message"]),
+    last("<|channel|>my-own_channel", &["my-own_channel: "], &["truncated_header"]),
+    last("<|channel|>Yes.", &[": Yes."], &["empty_channel", "truncated_header"]),
+    last("<|channel|>I must", &[": I must"], &["empty_channel", "truncated_header"]),
     // Text with no header at all.
     row(
         "{\"country\":\"France\"}<|return|>",
@@ -402,6 +528,14 @@ pub(crate) const HEADERS: &[Row] = &[
         ],
         &["missing_header"],
     ),
+    row(
+        "The capital of France is Paris, and that of Italy is Rome, and that of Spain is Madrid, and that of Portugal is Lisbon, and that of Norway is Oslo.<|message|>a<|return|>",
+        &[
+            "final: The capital of France is Paris, and that of Italy is Rome, and that of Spain is Madrid, and that of Portugal is Lisbon, and that of Norway is Oslo.",
+            ": a",
+        ],
+        &["missing_header", "missing_end", "missing_start"],
+    ),
     // Content that something else ends.
     row("<|channel|>final<|message|>a<|endoftext|>", &["final: a"], &["end_of_text"]),
     row(
@@ -410,9 +544,19 @@ pub(crate) const HEADERS: &[Row] = &[
         &[],
     ),
     row(
+        "<|channel|>final<|message|>The <|message|> token.<|return|>",
+        &["final: The <|message|> token."],
+        &[],
+    ),
+    row(
         "<|channel|>final<|message|>a<|channel|>analysis<|message|>b<|end|>",
         &["final: a", "analysis: b"],
         &["missing_end"],
+    ),
+    row(
+        "<|channel|>final<|message|>a<|channel|>analysis I must<|end|>",
+        &["final: a", "analysis: I must"],
+        &["missing_end", "missing_message"],
     ),
     row(
         "<|channel|>final<|message|>a<|start|>assistant<|channel|>analysis<|message|>b<|end|>",
@@ -461,6 +605,14 @@ pub(crate) const BETWEEN: &[Row] = &[
         &["final: Hello there"],
         &["missing_role", "missing_header"],
     ),
+    row(
+        "<|start|>The capital of France is Paris, and that of Italy is Rome, and that of Spain is Madrid, and that of Portugal is Lisbon, and that of Norway is Oslo.<|return|>",
+        &[
+            "final: The capital of France is Paris, and that of Italy is Rome, and that of Spain is Madrid, and that of Portugal is Lisbon, and that of Norway is Oslo.",
+        ],
+        &["missing_role", "missing_header"],
+    ),
+    row("<|start|>user<|endoftext|>", &[], &["missing_message"]),
     // Tools in the role's place.
     known(
         "<|start|>bash<|channel|>commentary <|constrain|>json<|message|>{}<|call|>",
@@ -486,6 +638,22 @@ pub(crate) const BETWEEN: &[Row] = &[
         &["tool:bash commentary to=assistant: {}"],
         &[],
     ),
+    row(
+        "<|start|>functions.read assistant<|channel|>commentary<|message|>{}<|end|>",
+        &["tool:functions.read commentary to=assistant: {}"],
+        &["bare_word"],
+    ),
+    row(
+        "<|start|>functions.read result<|channel|>commentary<|message|>{}<|end|>",
+        &["tool:functions.read commentary: {}"],
+        &["header_noise"],
+    ),
+    row(
+        "<|start|>read<|channel|>commentary<|end|>",
+        &["tool:read commentary: "],
+        &["missing_message"],
+    ),
+    row("<|start|>Python.<|return|>", &["final: Python."], &["missing_role", "missing_header"]),
     // Text after a role.
     row(
         "<|start|>assistant{\"country\":\"France\"}<|return|>",
@@ -560,6 +728,16 @@ pub(crate) const BETWEEN: &[Row] = &[
     ),
     row("The capital is Paris.<|end|>", &["final: The capital is Paris."], &["missing_header"]),
     row("\n\nThe capital.\n<|return|>", &["final: \n\nThe capital.\n"], &["missing_header"]),
+    row(
+        "The <|reserved_200013|> capital.<|end|>",
+        &["final: The <|reserved_200013|> capital."],
+        &["missing_header"],
+    ),
+    row(
+        "container.exec {\"a\":1}<|return|>",
+        &["final: container.exec {\"a\":1}"],
+        &["missing_header"],
+    ),
     last("The capital is Paris.", &["final: The capital is Paris."], &["missing_header"]),
     row(
         "assistantThe capital is Paris.<|return|>",

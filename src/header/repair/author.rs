@@ -3,7 +3,7 @@
 use super::super::TO;
 use super::super::read::{author_of, names_a_tool};
 use super::super::tools::is_tool_name;
-use super::super::words::Kind;
+use super::super::words::{Kind, Word};
 use super::spelling::{NameRun, glued_role};
 use super::{Draft, Ending, Field};
 use crate::chat::{Author, Role};
@@ -135,8 +135,10 @@ impl Draft<'_> {
         let list = self.words.list();
         let tokens = list.first().map_or(0..0, |word| word.tokens.clone());
         let rest = list.get(1..).unwrap_or_default();
-        let has_field = rest.iter().any(|next| next.kind == Kind::Channel)
-            || rest.iter().any(|next| self.text(next).starts_with(TO));
+        let is_field = |next: &Word| {
+            matches!(next.kind, Kind::Channel | Kind::Constrain) || self.text(next).starts_with(TO)
+        };
+        let has_field = rest.iter().any(is_field);
         // A sentence may end with the first word, where the header does.
         let is_name = if self.ending.is_cut() { is_tool_name(first) } else { names_a_tool(first) };
         let is_tool = is_name || has_field;

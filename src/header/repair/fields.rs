@@ -40,9 +40,13 @@ impl Draft<'_> {
 
     /// Whether a recipient or another marker follows the word, so that it is not text.
     fn is_followed_by_field(&self) -> bool {
-        self.words.list().get(self.at).is_some_and(|next| match next.kind {
+        let behind = self.words.list().get(self.at..).unwrap_or_default();
+        // The last word of a header that has not ended may be the first half of `to=`.
+        let is_half =
+            |text: &str| self.ending == Ending::Open && behind.len() == 1 && TO.starts_with(text);
+        behind.first().is_some_and(|next| match next.kind {
             Kind::Channel | Kind::Constrain => true,
-            Kind::Plain => self.text(next).starts_with(TO),
+            Kind::Plain => self.text(next).starts_with(TO) || is_half(&self.text(next)),
             Kind::Noise => false,
         })
     }
@@ -144,12 +148,7 @@ impl Draft<'_> {
         if is_out_of_order {
             self.report(RepairKind::HeaderOrder, tokens.clone());
         }
-        let is_value = |end: &usize| match self.ending {
-            Ending::Message => false,
-            Ending::Open => *end > 0,
-            _ => true,
-        };
-        if let Some(end) = value_at(&name, self.ending).filter(is_value) {
+        if let Some(end) = value_at(&name, self.ending).filter(|_| self.ending.is_cut()) {
             self.keep_rest(holder, offset + end);
             name.truncate(end);
         }

@@ -173,16 +173,24 @@ impl StreamableParser {
         }
         let header = header.clone();
         let repaired = self.read_header(&header, index + 1, Ending::Open);
-        let next_check = if repaired.content.is_empty() {
-            length * 2
-        } else {
-            repaired.content_from + HELD_AT_MOST + 1
-        };
+        let next_check = self.next_check(&header, &repaired, length);
         if length >= next_check {
             self.open_without_message(&header, repaired, index);
         } else if let State::Header(header) = &mut self.state {
             header.next_check = next_check;
         }
+    }
+
+    /// At how many tokens a header may have more text than a header can have. A marker after the text
+    /// says that a header continues, so the count begins anew after the first one.
+    fn next_check(&self, header: &HeaderState, repaired: &Repaired, length: usize) -> usize {
+        if repaired.content.is_empty() {
+            return length * 2;
+        }
+        let text = &self.tokens[header.body() + repaired.content_from..];
+        let is_marker = |token: &u32| matches!(*token, special::CHANNEL | special::CONSTRAIN);
+        let behind_marker = text.iter().position(is_marker).map_or(0, |at| at + 1);
+        repaired.content_from + behind_marker + HELD_AT_MOST + 1
     }
 
     fn open_without_message(&mut self, header: &HeaderState, repaired: Repaired, index: usize) {
