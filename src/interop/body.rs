@@ -11,8 +11,8 @@ use crate::error::{ErrorKind, Result};
 ///
 /// # Errors
 ///
-/// [`ErrorKind::InvalidRequest`](crate::ErrorKind::InvalidRequest) without a path: text that is no
-/// JSON, or nested more than 127 levels deep.
+/// [`ErrorKind::InvalidRequest`](crate::ErrorKind::InvalidRequest) without a path: text that is
+/// not JSON, or is nested more than 127 levels deep.
 ///
 /// ```
 /// use openai_harmony::interop::parse_body;
@@ -23,7 +23,7 @@ use crate::error::{ErrorKind, Result};
 /// ```
 pub fn parse_body(text: &str) -> Result<Value> {
     parse_json(text).map_err(|error| {
-        let reason = format!("the body is no JSON: {error}");
+        let reason = format!("the body is not JSON: {error}");
         ErrorKind::InvalidRequest { path: String::new(), reason }.into()
     })
 }
@@ -92,10 +92,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_an_error() {
+    fn what_is_not_json_is_an_error() {
         for text in ["", "{", "nonsense", r#"["\ud8"]"#, "[\"\\", "{} {}", "[NaN]"] {
             let error = parse_body(text).err().map(|error| error.to_string());
-            assert!(error.is_some_and(|error| error.contains("no JSON")), "{text}");
+            assert!(error.is_some_and(|error| error.contains("not JSON")), "{text}");
         }
         assert!(parse_body(&"[".repeat(1_000_000)).is_err());
     }

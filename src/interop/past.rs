@@ -4,6 +4,7 @@
 //! no ids for calls, so each result goes directly behind its call: c1 c2 r2 r1 becomes c1 r1 c2 r2.
 
 use super::ToolKind;
+use super::field::brief;
 use super::names::ToolNames;
 use super::pairs::{Pairs, ToolId};
 use super::tools::{arguments_in_harmony, call_header};
@@ -57,7 +58,7 @@ pub(super) struct NewCall {
 /// A result as a reader finds it.
 #[derive(Debug)]
 pub(super) struct NewResult {
-    /// Where it stands in the body.
+    /// Where the body says which call it answers, or the result itself where nothing says it.
     pub(super) path: String,
     /// The id of the call that it answers.
     pub(super) id: Option<String>,
@@ -131,11 +132,9 @@ impl Past {
             return Ok(());
         }
         let reason = match (&id, &tool) {
-            (Some(id), _) => format!("answers no call: none with the id {id:?} waits for a result"),
-            (None, Some(tool)) => {
-                format!("answers no call: none of {:?} waits for a result", tool.name)
-            }
-            (None, None) => "answers no call: none waits for a result".to_owned(),
+            (Some(id), _) => format!("no call with the id {:?} waits for a result", brief(id)),
+            (None, Some(tool)) => format!("no call of {:?} waits for a result", brief(&tool.name)),
+            (None, None) => "no call waits for this result".to_owned(),
         };
         Err(ErrorKind::InvalidRequest { path, reason }.into())
     }
@@ -188,7 +187,7 @@ impl Past {
             _ => None,
         });
         let Some(path) = inside else { return Ok(()) };
-        let reason = "this call has no result, and more is said behind it".to_owned();
+        let reason = "this call has no result, but more messages follow".to_owned();
         Err(ErrorKind::InvalidRequest { path: path.clone(), reason }.into())
     }
 

@@ -189,7 +189,7 @@ fn history_is_said_before_the_input() {
 fn references_are_resolved() {
     let find = |id: &str| match id {
         "msg_9" => Some(json!({"role": "user", "content": "found"})),
-        "msg_8" => Some(json!({"role": "nobody", "content": "found"})),
+        "msg_8" => Some(json!({"role": "bot", "content": "found"})),
         _ => None,
     };
     let with = options().with_resolve(Resolve::new(find));
