@@ -233,9 +233,9 @@ class Server:
         try:
             body = json.loads(await request.body())
         except ValueError as error:
-            raise _RefusedError("", f"the body is no JSON: {error}") from error
+            raise _RefusedError("", f"the body is not JSON: {error}") from error
         if not isinstance(body, dict):
-            raise _RefusedError("", "the body is no object")
+            raise _RefusedError("", "the body is not an object")
         return body
 
     def _history(self, body: Dict[str, Any]) -> List[Any]:

@@ -2,12 +2,15 @@
 
 use serde_json::Value;
 
+use super::long_integers;
 use crate::error::{ErrorKind, Result};
 
 /// Reads a request's body from its text.
 ///
 /// JSON as others write it, too: half of a surrogate pair, which JavaScript escapes as `\ud83d`
-/// when a text was cut inside an emoji, is U+FFFD.
+/// when a text was cut inside an emoji, is U+FFFD. Integers of more than 64 bits in the arguments of past
+/// calls keep their digits: such arguments are their text. Other parsers of a [`Value`] make floats of
+/// them.
 ///
 /// # Errors
 ///
@@ -30,8 +33,16 @@ pub fn parse_body(text: &str) -> Result<Value> {
 
 /// [`parse_body`] of any JSON.
 pub(crate) fn parse_json(text: &str) -> serde_json::Result<Value> {
-    serde_json::from_str(text)
-        .or_else(|error| serde_json::from_str(&paired(text)).map_err(|_| error))
+    parse(text).or_else(|error| parse(&paired(text)).map_err(|_| error))
+}
+
+/// JSON whose long integers keep their digits where these matter.
+fn parse(text: &str) -> serde_json::Result<Value> {
+    let value = serde_json::from_str(text)?;
+    let Some(marked) = long_integers::mark_all(text) else { return Ok(value) };
+    let mut value = serde_json::from_str(&marked)?;
+    long_integers::settle_body(&mut value);
+    Ok(value)
 }
 
 /// The text with U+FFFD for each escaped half of a surrogate pair.

@@ -108,7 +108,10 @@ fn a_result_without_a_call_is_an_error() {
     let cases = [
         (vec![result("a", 1)], "messages[1].tool_call_id"),
         (vec![calls(&[call("a", "f", 1)]), result("b", 1)], "messages[2].tool_call_id"),
-        (vec![calls(&[call("a", "f", 1)]), result("a", 1), result("a", 1)], "messages[3].tool_call_id"),
+        (
+            vec![calls(&[call("a", "f", 1)]), result("a", 1), result("a", 1)],
+            "messages[3].tool_call_id",
+        ),
     ];
     for (messages, path) in cases {
         let text = error(CHAT, chat(&messages)).to_string();
@@ -127,7 +130,10 @@ fn a_result_without_a_call_is_an_error() {
             {"type": "text", "text": "A"}, {"type": "tool_result", "tool_use_id": "a"},
         ]}]}),
     );
-    assert!(text.to_string().contains("messages[0].content[1].tool_use_id: no call with the id"), "{text}");
+    assert!(
+        text.to_string().contains("messages[0].content[1].tool_use_id: no call with the id"),
+        "{text}"
+    );
     let text = error(OLLAMA, chat(&[json!({"role": "tool", "tool_name": "f", "content": "x"})]));
     assert!(text.to_string().contains("messages[1].tool_name: no call of \"f\" waits"), "{text}");
 }
