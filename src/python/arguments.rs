@@ -6,15 +6,14 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use super::encoding::PyHarmonyEncoding;
 use super::errors::{InvalidArgument, brief, type_name, unless_raised, wrong_type};
 use super::options;
 use super::read;
 use super::read::values::boolean;
 use super::text::utf8;
+use crate::ParseConfig;
 use crate::chat::Role;
 use crate::tokenizer::SpecialSet;
-use crate::{HarmonyEncoding, ParseConfig};
 
 /// What a caller gave, or [`LEFT_OUT`]. An `Option` could not distinguish `None` from that.
 pub(super) struct Argument<'py>(Option<Bound<'py, PyAny>>);
@@ -115,16 +114,6 @@ fn tool_names(tools: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
 /// The role that is the argument of this name.
 pub(super) fn role(object: &Bound<'_, PyAny>, argument: &str) -> PyResult<Role> {
     read::role(object).map_err(|invalid| invalid.inside(argument).raised(object.py()))
-}
-
-/// The encoding that is the argument `encoding`.
-pub(super) fn encoding(object: &Bound<'_, PyAny>) -> PyResult<HarmonyEncoding> {
-    match object.cast::<PyHarmonyEncoding>() {
-        Ok(encoding) => Ok(encoding.get().inner),
-        Err(_) => Err(InvalidArgument::type_of(object, "a HarmonyEncoding")
-            .inside("encoding")
-            .raised(object.py())),
-    }
 }
 
 /// Refuses what cannot be called as the argument of this name.

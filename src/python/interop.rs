@@ -17,7 +17,7 @@ use crate::interop::{
     BuiltinTool, Date, NamedToolChoice, ReadOptions, Resolve, Thoughts, Tool, ToolChoice, ToolKind,
     Turn, Unsupported, anthropic, chat_completions, ollama, responses,
 };
-use crate::{AnalysisPolicy, Error, ErrorKind, HeaderStyle, Result, ToolSchemaStyle};
+use crate::{AnalysisPolicy, HeaderStyle, Result, ToolSchemaStyle};
 
 /// What a request means; `openai_harmony.interop.Turn` is its face.
 #[pyclass(name = "_Turn", module = "openai_harmony._lowlevel", frozen)]
@@ -46,20 +46,7 @@ pub(super) fn read_request(
     let options = read_options(options, &failed)?;
     let turn = py.detach(|| read(body, &options));
     failed.check()?;
-    turn.map(|inner| PyTurn { inner }).map_err(|error| raised_at(py, &error))
-}
-
-/// The exception for an error in a request, which knows its path.
-pub(super) fn raised_at(py: Python<'_>, error: &Error) -> PyErr {
-    let (class, path) = match error.kind() {
-        ErrorKind::InvalidRequest { path, .. } => ("InvalidRequestError", path),
-        ErrorKind::UnsupportedContent { path, .. } => ("UnsupportedContent", path),
-        _ => return raised(py, error),
-    };
-    py.import("openai_harmony.errors")
-        .and_then(|errors| errors.getattr(class))
-        .and_then(|class| class.call1((error.to_string(), error.kind().name(), py.None(), path)))
-        .map_or_else(|failed| failed, PyErr::from_value)
+    turn.map(|inner| PyTurn { inner }).map_err(|error| raised(py, &error))
 }
 
 /// What Python code raised that Rust code called.
@@ -153,9 +140,9 @@ impl PyTurn {
         py: Python<'py>,
         encoding: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let encoding = arguments::encoding(encoding)?;
+        let encoding = super::encoding::argument(encoding)?;
         let prompt = py.detach(|| self.inner.prompt(&encoding));
-        tokens::list(py, &prompt.map_err(|error| raised_at(py, &error))?)
+        tokens::list(py, &prompt.map_err(|error| raised(py, &error))?)
     }
 
     #[getter]

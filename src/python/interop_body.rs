@@ -7,8 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 use serde_json::{Map, Number, Value};
 
-use super::errors::{InvalidArgument, brief, type_name, unless_raised};
-use super::interop::raised_at;
+use super::errors::{InvalidArgument, brief, raised, type_name, unless_raised};
 use super::text::utf8;
 use crate::ErrorKind;
 use crate::interop::{long_integers, parse_body};
@@ -55,7 +54,7 @@ impl Flaw {
             }
             Self::Raised(error) => return error,
         };
-        raised_at(py, &ErrorKind::InvalidRequest { path, reason }.into())
+        raised(py, &ErrorKind::InvalidRequest { path, reason }.into())
     }
 }
 
@@ -82,7 +81,7 @@ pub(super) fn body(body: &Bound<'_, PyAny>) -> PyResult<Value> {
         }
         return Ok(value);
     };
-    parsed.map_err(|error| raised_at(py, &error))
+    parsed.map_err(|error| raised(py, &error))
 }
 
 /// The messages or items that are the argument of this name.

@@ -36,7 +36,7 @@ pub(super) fn begin_reply(
     encoding: &Bound<'_, PyAny>,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<PyReply> {
-    let encoding = arguments::encoding(encoding)?;
+    let encoding = super::encoding::argument(encoding)?;
     let failed = Failed::default();
     let options = read_options(options, &failed)?;
     let reply = turn.get().inner.reply(&encoding, options);

@@ -62,7 +62,7 @@ impl PyStreamableParser {
         prefill: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<()> {
         let py = slf.py();
-        let encoding = arguments::encoding(encoding)?;
+        let encoding = super::encoding::argument(encoding)?;
         let role = role.map(|role| arguments::role(role, "role")).transpose()?;
         let config = arguments::parse_config(strict, tools, prefill)?;
         let parser = StreamableParser::with_config(encoding, role, &config)
