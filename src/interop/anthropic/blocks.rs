@@ -183,6 +183,7 @@ fn read_call(block: &Object<'_, '_>) -> Result<NewCall> {
         tool: ToolId::new(block.required("name")?.text()?),
         kind: ToolKind::Function,
         arguments: read_object_arguments(block, "input")?,
+        is_cut: false,
     })
 }
 

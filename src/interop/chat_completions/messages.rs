@@ -59,7 +59,7 @@ pub(super) fn read_messages(
         if !flag.bool()? {
             continue;
         }
-        if request.past.ends_open() {
+        if request.past.open_last() {
             request.continue_last = true;
         } else {
             request.unused.push(flag.unused("the assistant did not say the last thing"));
@@ -214,6 +214,7 @@ fn read_call(call: &Field<'_, '_>, request: &mut Request) -> Result<()> {
             tool: ToolId::new(custom.required("name")?.text()?),
             kind: ToolKind::Custom,
             arguments: custom_arguments(custom.required("input")?.text()?),
+            is_cut: false,
         });
         return Ok(());
     }
@@ -236,6 +237,7 @@ fn read_function(
         tool: ToolId::new(function.required("name")?.text()?),
         kind: ToolKind::Function,
         arguments: read_arguments(function, "arguments")?,
+        is_cut: false,
     });
     Ok(())
 }

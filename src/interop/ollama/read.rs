@@ -241,6 +241,7 @@ impl Messages {
                 tool: ToolId::new(function.required("name")?.text()?),
                 kind: ToolKind::Function,
                 arguments: read_object_arguments(&function, "arguments")?,
+                is_cut: false,
             });
         }
         Ok(())

@@ -257,7 +257,8 @@ fn read_call(item: &Object<'_, '_>, request: &mut Request) -> Result<()> {
         _ => read_arguments(item, "arguments")?,
     };
     let id = item.text("call_id")?.map(str::to_owned);
-    request.past.call(NewCall { path: item.field().path(), id, tool, kind, arguments });
+    let (path, is_cut) = (item.field().path(), is_unfinished(&item.field()));
+    request.past.call(NewCall { path, id, tool, kind, arguments, is_cut });
     Ok(())
 }
 
