@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import logging
 from dataclasses import dataclass
 from pathlib import Path
 from typing import (
@@ -61,8 +62,8 @@ Sampled = Tuple[List[int], Optional[Reason]]
 class Engine(Protocol):
     """Samples tokens. Closing the iterator cancels the sampling."""
 
-    def sample(self, prompt: List[int], turn: Turn) -> AsyncGenerator[Sampled, None]:
-        """Samples from a prompt."""
+    def sample(self, prompt: List[int], turn: Turn, index: int) -> AsyncGenerator[Sampled, None]:
+        """Samples from a prompt, for this one of `n` answers."""
         ...
 
 
@@ -78,13 +79,15 @@ class Replay:
     delay: float = 0.0
     size: int = 3
 
-    async def sample(self, prompt: List[int], turn: Turn) -> AsyncGenerator[Sampled, None]:
-        """Says the first record that matches."""
+    async def sample(
+        self, prompt: List[int], turn: Turn, index: int
+    ) -> AsyncGenerator[Sampled, None]:
+        """Says the first record that matches, in further answers those behind it."""
         text = encoding.decode(prompt)
         found = [record["text"] for record in self.records if record["match"] in text]
         if not found:
             raise EngineError("no record matches the prompt")
-        tokens = encoding.encode(found[0], allowed_special="all")
+        tokens = encoding.encode(found[index % len(found)], allowed_special="all")
         limit = turn.sampling.get("max_tokens") or len(tokens)
         for start in range(0, min(limit, len(tokens)), self.size):
             await asyncio.sleep(self.delay)
@@ -100,11 +103,13 @@ class Http:
     form: Literal["completions", "llama.cpp"]
     model: str
 
-    async def sample(self, prompt: List[int], turn: Turn) -> AsyncGenerator[Sampled, None]:
+    async def sample(
+        self, prompt: List[int], turn: Turn, index: int
+    ) -> AsyncGenerator[Sampled, None]:
         """Passes on what the engine samples. Closing the connection cancels it."""
         import httpx
 
-        path, body = self._request(prompt, turn)
+        path, body = self._request(prompt, turn, index)
         async with httpx.AsyncClient(timeout=None) as client:
             try:
                 async with client.stream("POST", self.url + path, json=body) as response:
@@ -118,10 +123,12 @@ class Http:
             except httpx.HTTPError as error:
                 raise EngineError(f"the engine cannot be reached: {error!r}") from error
 
-    def _request(self, prompt: List[int], turn: Turn) -> Tuple[str, Dict[str, Any]]:
+    def _request(self, prompt: List[int], turn: Turn, index: int) -> Tuple[str, Dict[str, Any]]:
         sampling: Dict[str, Any] = {**turn.sampling}
         limit = sampling.pop("max_tokens", None)
-        sampling.pop("n")
+        sampling.pop("n")  # each answer is a request
+        if "seed" in sampling:
+            sampling["seed"] += index
         if self.form == "completions":
             sampling["max_tokens"] = limit or 100_000
             more = {"stop_token_ids": turn.stop_token_ids, "return_token_ids": True, "stream": True}
@@ -153,7 +160,75 @@ _REASONS: Dict[Optional[str], Optional[Reason]] = {
 }
 
 
+# Answers: what is sampled to what the API sends.
+
+Chunks = List[Dict[str, Any]]
+
+
+async def sampled_chunks(
+    reply: Reply, first: Sampled, rest: AsyncGenerator[Sampled, None]
+) -> AsyncGenerator[Chunks, None]:
+    """The chunks of one answer. Closing the iterator cancels the sampling."""
+    tokens, reason = first
+    try:
+        while reason is None:
+            yield reply.feed(tokens)
+            if reply.stop_sequence is not None:
+                tokens, reason = [], "stop"
+            else:
+                tokens, reason = await rest.__anext__()
+    except (EngineError, StopAsyncIteration) as error:
+        logging.error("the engine broke off: %s", error)
+        tokens, reason = [], "abort"
+    finally:
+        await rest.aclose()
+    yield reply.feed(tokens)
+    yield reply.finish(reason)
+
+
+async def side_by_side(answers: List[AsyncGenerator[Chunks, None]]) -> AsyncGenerator[Chunks, None]:
+    """The chunks of several answers as they come."""
+    waiting = {asyncio.ensure_future(answer.__anext__()): answer for answer in answers}
+    try:
+        while waiting:
+            done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                answer = waiting.pop(task)
+                if not isinstance(task.exception(), StopAsyncIteration):
+                    yield task.result()
+                    waiting[asyncio.ensure_future(answer.__anext__())] = answer
+    finally:
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        for answer in answers:
+            await answer.aclose()
+
+
+def total_usage(usages: List[Dict[str, Any]]) -> Dict[str, Any]:
+    """The usage of `n` chat completions of one prompt, which counts once."""
+    total = usages[0]
+    for usage in usages[1:]:
+        details = usage["completion_tokens_details"]
+        total["completion_tokens"] += usage["completion_tokens"]
+        total["total_tokens"] += usage["completion_tokens"]
+        total["completion_tokens_details"]["reasoning_tokens"] += details["reasoning_tokens"]
+    return total
+
+
+def whole(replies: List[Reply]) -> Dict[str, Any]:
+    """The response; of `n` chat completions, one with all their choices."""
+    response, *more = (reply.response() for reply in replies)
+    if more:
+        response["choices"] += [choice for other in more for choice in other["choices"]]
+        response["usage"] = total_usage([response["usage"], *(other["usage"] for other in more)])
+    return response
+
+
 # The server: a body to an answer.
+
+MOST_ANSWERS = 16
+"""How many answers a request may ask for."""
 
 
 @dataclass
@@ -172,8 +247,8 @@ class Server:
             body = await self._body(request)
             history = self._history(body) if dialect == "responses" else []
             turn = read(body, history=history)
-            if turn.sampling["n"] > 1:
-                raise _RefusedError("n", "one answer at a time")
+            if turn.sampling["n"] > MOST_ANSWERS:
+                raise _RefusedError("n", f"at most {MOST_ANSWERS} answers")
             prompt = turn.prompt(encoding)
         except InvalidRequestError as error:
             return failure(dialect, 400, str(error), error.path)
@@ -181,45 +256,70 @@ class Server:
             return failure(dialect, 400, error.reason, error.path)
         except HarmonyError as error:  # a schema that cannot be rendered
             return failure(dialect, 400, str(error), None)
-        model = str(body.get("model") or self.model)
-        reply = turn.reply(encoding, model=model, prompt_tokens=len(prompt))
-        samples = self.engine.sample(prompt, turn)
+        replies = self._replies(turn, body, len(prompt))
+        samples = [self.engine.sample(prompt, turn, index) for index in range(len(replies))]
         try:  # with its first tokens it is known whether the engine answers at all
-            first = await samples.__anext__()
+            firsts = await asyncio.gather(*(sampled.__anext__() for sampled in samples))
         except (EngineError, StopAsyncIteration) as error:
+            await asyncio.gather(*(sampled.aclose() for sampled in samples))
             return failure(dialect, 503, str(error) or "the engine says nothing", None)
-        pieces = chain(first, samples)
+        chunks = side_by_side(list(map(sampled_chunks, replies, firsts, samples)))
         if turn.stream:
-            chunks = self._stream(reply, pieces, body)
-            return StreamingResponse(chunks, media_type=reply.media_type)
-        try:
-            async for tokens, reason in pieces:
-                reply.feed(tokens)
-                if reason or reply.stop_sequence:
-                    reply.finish(reason or "stop")
-                if reason or reply.stop_sequence or await request.is_disconnected():
-                    break
-        finally:
-            await pieces.aclose()
-        reply.finish("abort")  # nothing, unless the engine broke off
-        self._store(body, reply)
-        return JSONResponse(reply.response())
+            stream = self._stream(replies, chunks, body)
+            return StreamingResponse(stream, media_type=replies[0].media_type)
+        async for _ in chunks:
+            if await request.is_disconnected():
+                break
+        await chunks.aclose()
+        for reply in replies:
+            reply.finish("abort")  # nothing, unless the client went away
+        self._store(body, replies[0])
+        return JSONResponse(whole(replies))
+
+    def _replies(self, turn: Turn, body: Dict[str, Any], prompt_tokens: int) -> List[Reply]:
+        """A reply for each answer, all of one id and time."""
+        model = str(body.get("model") or self.model)
+        first = turn.reply(encoding, model=model, prompt_tokens=prompt_tokens)
+        if turn.sampling["n"] == 1:
+            return [first]
+        response = first.response()
+        more = (
+            turn.reply(
+                encoding,
+                model=model,
+                id=response["id"],
+                created=response["created"],
+                prompt_tokens=prompt_tokens,
+                index=index,
+            )
+            for index in range(1, turn.sampling["n"])
+        )
+        return [first, *more]
 
     async def _stream(
-        self, reply: Reply, pieces: AsyncGenerator[Sampled, None], body: Dict[str, Any]
+        self,
+        replies: List[Reply],
+        answers: AsyncGenerator[Chunks, None],
+        body: Dict[str, Any],
     ) -> AsyncIterator[bytes]:
         """The stream. When the client goes away, it is closed, and with it the engine's."""
-        yield reply.feed_bytes([])
+        first = replies[0]
+        usages = []  # chat: a chunk of each answer has it, but one is sent for all
         try:
-            async for tokens, reason in pieces:
-                yield reply.feed_bytes(tokens)
-                if reason or reply.stop_sequence:
-                    yield reply.finish_bytes(reason or "stop")
-                    break
+            for reply in replies:  # clients take the choices' first chunks in order only
+                yield reply.feed_bytes([])
+            async for chunks in answers:
+                for chunk in chunks:
+                    if chunk.get("choices") == []:
+                        usages.append(chunk)
+                    else:
+                        yield first.frame(chunk)
         finally:
-            await pieces.aclose()
-        yield reply.finish_bytes("abort")
-        self._store(body, reply)
+            await answers.aclose()
+        for chunk in usages[:1]:
+            yield first.frame({**chunk, "usage": total_usage([one["usage"] for one in usages])})
+        yield first.frame()
+        self._store(body, first)
 
     async def count_tokens(self, request: Request) -> Response:
         """Counts the tokens of an Anthropic request."""
@@ -233,9 +333,9 @@ class Server:
         try:
             body = json.loads(await request.body())
         except ValueError as error:
-            raise _RefusedError("", f"the body is no JSON: {error}") from error
+            raise _RefusedError("", f"the body is not JSON: {error}") from error
         if not isinstance(body, dict):
-            raise _RefusedError("", "the body is no object")
+            raise _RefusedError("", "the body is not an object")
         return body
 
     def _history(self, body: Dict[str, Any]) -> List[Any]:
@@ -259,20 +359,6 @@ class _RefusedError(Exception):
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(reason)
         self.path, self.reason = path, reason
-
-
-async def chain(
-    first: Sampled, rest: AsyncGenerator[Sampled, None]
-) -> AsyncGenerator[Sampled, None]:
-    """All samples. An engine that fails ends the answer."""
-    try:
-        yield first
-        async for sampled in rest:
-            yield sampled
-    except EngineError:
-        yield [], "abort"
-    finally:
-        await rest.aclose()
 
 
 def failure(dialect: str, status: int, message: str, path: Optional[str]) -> Response:

@@ -5,7 +5,7 @@ use std::fmt;
 /// The result of everything in this crate that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong, and at which token.
+/// What went wrong, and at which token or in which message.
 ///
 /// The sentence is made when the error is shown; its fixed parts are those of `openai-harmony`
 /// 0.0.8, since logs are searched for them. It quotes at most 200 characters of a value; the kind has
@@ -25,6 +25,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub struct Error {
     kind: ErrorKind,
     token_index: Option<usize>,
+    message_index: Option<usize>,
 }
 
 impl Error {
@@ -39,25 +40,54 @@ impl Error {
         self.token_index
     }
 
+    /// Which message of a conversation could not be rendered, from 0; `None` for all other errors.
+    pub fn message_index(&self) -> Option<usize> {
+        self.message_index
+    }
+
+    /// The same error in this message of a conversation.
+    pub(crate) fn in_message(self, index: usize) -> Self {
+        Self { message_index: Some(index), ..self }
+    }
+
     /// The same error at this token, unless it has a token already.
     pub(crate) fn at_token(self, index: usize) -> Self {
         Self { token_index: self.token_index.or(Some(index)), ..self }
     }
 
     pub(crate) fn at(kind: ErrorKind, token_index: usize) -> Self {
-        Self { kind, token_index: Some(token_index) }
+        Self { kind, token_index: Some(token_index), message_index: None }
     }
 }
 
 impl From<ErrorKind> for Error {
     fn from(kind: ErrorKind) -> Self {
-        Self { kind, token_index: None }
+        Self { kind, token_index: None, message_index: None }
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.kind.fmt(f)
+        self.kind.fmt(f)?;
+        if let Some(index) = self.message_index {
+            write!(f, " (in messages[{index}])")?;
+        }
+        f.write_str(self.hint())
+    }
+}
+
+impl Error {
+    /// What else to say where a caller has most likely forgotten a role.
+    fn hint(&self) -> &'static str {
+        match (&self.kind, self.token_index) {
+            (ErrorKind::UnexpectedToken { token: 200_005 }, Some(0)) => {
+                " (<|channel|>, so the tokens begin inside a header: give the role of its message, \
+                 such as assistant)"
+            }
+            // In a header it has an index.
+            (ErrorKind::MissingRole, None) => " (a prefill needs the role of its message)",
+            _ => "",
+        }
     }
 }
 
@@ -209,7 +239,7 @@ impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::UnknownEncoding { name } => {
-                write!(f, "Invalid HarmonyEncodingName: {}", Brief(name))
+                write!(f, "Invalid HarmonyEncodingName: {} (known: HarmonyGptOss)", Brief(name))
             }
             Self::UnknownRole { role } => write!(f, "Unknown role: {}", Brief(role)),
             Self::ToolWithoutName => f.write_str("Tools should have a name!"),

@@ -207,7 +207,7 @@ fn a_bad_body_is_refused_with_its_path() {
     }
     let answered = ask(address, "{");
     assert_eq!((answered.status, &answered.json()["error"]["param"]), (400, &Value::Null));
-    assert!(answered.body.contains("the body is no JSON"), "{}", answered.body);
+    assert!(answered.body.contains("the body is not JSON"), "{}", answered.body);
 }
 
 #[test]

@@ -107,7 +107,12 @@ fn a_prefill_needs_the_role_of_its_message() {
             None,
             &config.clone().with_prefill(prefill.clone()),
         );
-        assert_eq!(refused.unwrap_err().kind(), &ErrorKind::MissingRole);
+        let error = refused.unwrap_err();
+        assert_eq!(error.kind(), &ErrorKind::MissingRole);
+        assert!(
+            error.to_string().ends_with("(a prefill needs the role of its message)"),
+            "{error}"
+        );
         // One that writes nothing says nothing either.
         let config = config.with_prefill(Prefill::new());
         assert!(StreamableParser::with_config(encoding(), None, &config).is_ok());

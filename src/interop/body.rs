@@ -2,17 +2,20 @@
 
 use serde_json::Value;
 
+use super::long_integers;
 use crate::error::{ErrorKind, Result};
 
 /// Reads a request's body from its text.
 ///
 /// JSON as others write it, too: half of a surrogate pair, which JavaScript escapes as `\ud83d`
-/// when a text was cut inside an emoji, is U+FFFD.
+/// when a text was cut inside an emoji, is U+FFFD. Integers of more than 64 bits in the arguments of past
+/// calls keep their digits: such arguments are their text. Other parsers of a [`Value`] make floats of
+/// them.
 ///
 /// # Errors
 ///
-/// [`ErrorKind::InvalidRequest`](crate::ErrorKind::InvalidRequest) without a path: text that is no
-/// JSON, or nested more than 127 levels deep.
+/// [`ErrorKind::InvalidRequest`](crate::ErrorKind::InvalidRequest) without a path: text that is
+/// not JSON, or is nested more than 127 levels deep.
 ///
 /// ```
 /// use openai_harmony::interop::parse_body;
@@ -23,15 +26,23 @@ use crate::error::{ErrorKind, Result};
 /// ```
 pub fn parse_body(text: &str) -> Result<Value> {
     parse_json(text).map_err(|error| {
-        let reason = format!("the body is no JSON: {error}");
+        let reason = format!("the body is not JSON: {error}");
         ErrorKind::InvalidRequest { path: String::new(), reason }.into()
     })
 }
 
 /// [`parse_body`] of any JSON.
 pub(crate) fn parse_json(text: &str) -> serde_json::Result<Value> {
-    serde_json::from_str(text)
-        .or_else(|error| serde_json::from_str(&paired(text)).map_err(|_| error))
+    parse(text).or_else(|error| parse(&paired(text)).map_err(|_| error))
+}
+
+/// JSON whose long integers keep their digits where these matter.
+fn parse(text: &str) -> serde_json::Result<Value> {
+    let value = serde_json::from_str(text)?;
+    let Some(marked) = long_integers::mark_all(text) else { return Ok(value) };
+    let mut value = serde_json::from_str(&marked)?;
+    long_integers::settle_body(&mut value);
+    Ok(value)
 }
 
 /// The text with U+FFFD for each escaped half of a surrogate pair.
@@ -92,10 +103,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_an_error() {
+    fn what_is_not_json_is_an_error() {
         for text in ["", "{", "nonsense", r#"["\ud8"]"#, "[\"\\", "{} {}", "[NaN]"] {
             let error = parse_body(text).err().map(|error| error.to_string());
-            assert!(error.is_some_and(|error| error.contains("no JSON")), "{text}");
+            assert!(error.is_some_and(|error| error.contains("not JSON")), "{text}");
         }
         assert!(parse_body(&"[".repeat(1_000_000)).is_err());
     }

@@ -1,6 +1,6 @@
 //! `tool_choice`: what a body says of it, and what it means once the tools have names.
 
-use super::field::Field;
+use super::field::{Field, brief};
 use super::names::ToolNames;
 use super::options::BuiltinTool;
 use super::pairs::ToolId;
@@ -37,14 +37,14 @@ pub(super) struct Chosen {
 #[derive(Debug)]
 enum What {
     Tool(ToolId),
-    /// One that a server runs; `None`: of a kind that nobody runs here.
+    /// One that a server runs; `None`: of a kind that cannot run here.
     Served(Option<BuiltinTool>),
 }
 
 impl Chosen {
     /// A tool by its name, which stands in `field`.
     pub(super) fn tool(id: ToolId, field: &Field<'_, '_>) -> Self {
-        let missing = field.invalid(format!("no tool is named {:?}", id.name));
+        let missing = field.invalid(format!("no tool is named {:?}", brief(&id.name)));
         Self { what: What::Tool(id), missing, left_out: field.unused(LEFT_OUT) }
     }
 

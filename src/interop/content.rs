@@ -1,7 +1,7 @@
 //! The content of messages: a text, or parts.
 //!
-//! Harmony carries text. The texts of one message are joined by an empty line; what is no text is an
-//! error or a placeholder, as the options say.
+//! Harmony carries text. The texts of one message are joined by an empty line; what is not text is
+//! an error or a placeholder, as the options say.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use super::field::{Field, Object};
 use super::options::Unsupported;
 use crate::error::Result;
 
-/// What becomes of content that is no text, by where it stands.
+/// What becomes of content that is not text, by where it stands.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Carrying {
     unsupported: Unsupported,
@@ -74,7 +74,7 @@ pub(super) fn read_content(content: &Field<'_, '_>, carrying: Carrying) -> Resul
     match content.value() {
         Value::String(text) => return Ok(text.clone()),
         Value::Array(_) => {}
-        _ => return Err(content.expected("a text or a list of parts")),
+        _ => return Err(content.expected("a string or a list of parts")),
     }
     let mut texts = Texts::default();
     for part in content.items()? {
@@ -98,7 +98,7 @@ pub(super) fn read_part(part: &Object<'_, '_>, carrying: Carrying) -> Result<Str
         "input_audio" | "audio_url" | "audio" => "audio",
         "video_url" | "input_video" | "video" => "video",
         "file" | "input_file" => "file",
-        other => return Err(kind.unknown("type of a part", other)),
+        other => return Err(kind.unknown("type of a part", other, &[])),
     };
     carrying.placeholder(part, what)
 }

@@ -101,9 +101,13 @@ impl<'v, 'p> Field<'v, 'p> {
         self.invalid(format!("expected {what}, got {}", kind(self.value)))
     }
 
-    /// The error for a word that is none of those that may stand here.
-    pub(super) fn unknown(&self, what: &str, word: &str) -> Error {
-        self.invalid(format!("unknown {what} {:?}", brief(word)))
+    /// The error for a word that may not stand here. `known` are those that may, if they are few.
+    pub(super) fn unknown(&self, what: &str, word: &str, known: &[&str]) -> Error {
+        let word = brief(word);
+        self.invalid(match known {
+            [] => format!("unknown {what} {word:?}"),
+            _ => format!("unknown {what} {word:?} (known: {})", known.join(", ")),
+        })
     }
 
     /// The error for content that harmony cannot carry.
@@ -121,10 +125,10 @@ impl<'v, 'p> Field<'v, 'p> {
     }
 
     pub(super) fn text(&self) -> Result<&'v str> {
-        self.value.as_str().ok_or_else(|| self.expected("a text"))
+        self.value.as_str().ok_or_else(|| self.expected("a string"))
     }
 
-    /// The text, where something else than a text could stand, too.
+    /// The text, where something other than a string could stand too.
     pub(super) fn text_or(&self, expected: &str) -> Result<&'v str> {
         self.value.as_str().ok_or_else(|| self.expected(expected))
     }
@@ -165,7 +169,7 @@ impl<'v, 'p> Field<'v, 'p> {
         self.items_or("a list")
     }
 
-    /// The items of a list, where something else than a list could stand, too.
+    /// The items of a list, where something other than a list could stand too.
     pub(super) fn items_or<'s>(
         &'s self,
         expected: &str,
@@ -269,14 +273,14 @@ fn kind(value: &Value) -> &'static str {
         Value::Null => "null",
         Value::Bool(_) => "true or false",
         Value::Number(_) => "a number",
-        Value::String(_) => "a text",
+        Value::String(_) => "a string",
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
     }
 }
 
 /// A word that an error can show.
-fn brief(word: &str) -> &str {
+pub(super) fn brief(word: &str) -> &str {
     const MOST: usize = 80;
     word.char_indices().nth(MOST).map_or(word, |(end, _)| &word[..end])
 }

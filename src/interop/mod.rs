@@ -15,6 +15,7 @@
 //! Inside, `field` walks JSON and knows the path of each value, `past` puts what was said into
 //! harmony's order (each result behind its call, which `pairs` finds), `tools` and `choice` read
 //! tools, `content` and `settings` what else dialects share, and `request` makes the turn.
+//! `long_integers` keeps the digits of numbers that a JSON value cannot hold.
 
 mod answer;
 mod body;
@@ -24,6 +25,7 @@ mod content;
 mod conversations;
 mod dialect;
 mod field;
+pub(crate) mod long_integers;
 mod names;
 mod options;
 mod pairs;

@@ -114,7 +114,7 @@ pub(super) struct Unnamed {
     pub(super) client_runs: bool,
 }
 
-/// Gives each tool a recipient: first to those whose names harmony carries, so that nobody takes
+/// Gives each tool a recipient: first to those whose names harmony carries, so that no other takes
 /// theirs, then to the others in their order. Of two tools of one name the first counts. `called`
 /// are those that past calls name; one that is none of the offered, but is spelled like one of them
 /// in harmony, is that one.
@@ -182,7 +182,7 @@ fn own_recipient(tool: &Unnamed) -> Option<String> {
     }
 }
 
-/// A recipient that nobody has: the name with `_` for each character that cannot stand, and a number
+/// A recipient that no other tool has: the name with `_` for each character that cannot stand, and a number
 /// if need be.
 fn free(tool: &ToolId, taken: &mut HashSet<String>, counts: &mut HashMap<String, usize>) -> String {
     let name = joined(tool.namespace.as_deref(), &tool.name);

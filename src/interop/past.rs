@@ -3,10 +3,11 @@
 //! A reader tells what it finds in the order of its API; [`Past`] makes messages of it. Harmony has
 //! no ids for calls, so each result goes directly behind its call: c1 c2 r2 r1 becomes c1 r1 c2 r2.
 
-use super::ToolKind;
+use super::field::brief;
 use super::names::ToolNames;
 use super::pairs::{Pairs, ToolId};
 use super::tools::{arguments_in_harmony, call_header};
+use super::{ToolKind, Unused};
 use crate::Prefill;
 use crate::chat::{ANALYSIS, Author, COMMENTARY, DeveloperContent, FINAL, Message, Role};
 use crate::error::{ErrorKind, Result};
@@ -39,6 +40,7 @@ struct Call {
     tool: ToolId,
     kind: ToolKind,
     arguments: String,
+    is_cut: bool,
     result: Option<String>,
 }
 
@@ -52,12 +54,14 @@ pub(super) struct NewCall {
     pub(super) tool: ToolId,
     pub(super) kind: ToolKind,
     pub(super) arguments: String,
+    /// Whether the body says that the call was cut off.
+    pub(super) is_cut: bool,
 }
 
 /// A result as a reader finds it.
 #[derive(Debug)]
 pub(super) struct NewResult {
-    /// Where it stands in the body.
+    /// Where the body says which call it answers, or the result itself where nothing says it.
     pub(super) path: String,
     /// The id of the call that it answers.
     pub(super) id: Option<String>,
@@ -116,9 +120,9 @@ impl Past {
     }
 
     pub(super) fn call(&mut self, call: NewCall) {
-        let NewCall { path, id, tool, kind, arguments } = call;
+        let NewCall { path, id, tool, kind, arguments, is_cut } = call;
         self.pairs.call(self.said.len(), id, &tool);
-        self.said.push(Said::Call(Call { path, tool, kind, arguments, result: None }));
+        self.said.push(Said::Call(Call { path, tool, kind, arguments, is_cut, result: None }));
     }
 
     /// Puts a result to the nearest earlier call that it answers.
@@ -131,19 +135,40 @@ impl Past {
             return Ok(());
         }
         let reason = match (&id, &tool) {
-            (Some(id), _) => format!("answers no call: none with the id {id:?} waits for a result"),
-            (None, Some(tool)) => {
-                format!("answers no call: none of {:?} waits for a result", tool.name)
-            }
-            (None, None) => "answers no call: none waits for a result".to_owned(),
+            (Some(id), _) => format!("no call with the id {:?} waits for a result", brief(id)),
+            (None, Some(tool)) => format!("no call of {:?} waits for a result", brief(&tool.name)),
+            (None, None) => "no call waits for this result".to_owned(),
         };
         Err(ErrorKind::InvalidRequest { path, reason }.into())
     }
 
-    /// Whether a text or a thought of the assistant is the last thing said, so that it can be
-    /// continued.
-    pub(super) fn ends_open(&self) -> bool {
-        matches!(self.said.last(), Some(Said::Thought(_) | Said::Preamble(_) | Said::Answer(_)))
+    /// Whether a text, a thought or a call of the assistant is the last thing said, so that it can be
+    /// continued. Then a call counts as cut off.
+    pub(super) fn open_last(&mut self) -> bool {
+        match self.said.last_mut() {
+            Some(Said::Thought(_) | Said::Preamble(_) | Said::Answer(_)) => true,
+            Some(Said::Call(call)) if call.result.is_none() => {
+                call.is_cut = true;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Leaves out calls that were cut off and that nothing continues: harmony has no word for half a call.
+    pub(super) fn drop_cut_calls(&mut self, continue_last: bool, unused: &mut Vec<Unused>) {
+        let end = self.said.len() - usize::from(continue_last && !self.said.is_empty());
+        let mut index = 0;
+        self.said.retain(|said| {
+            index += 1;
+            let Said::Call(call) = said else { return true };
+            let is_dropped = call.is_cut && call.result.is_none() && index <= end;
+            if is_dropped {
+                let reason = "the call was cut off and has no result";
+                unused.push(Unused { path: call.path.clone(), reason });
+            }
+            !is_dropped
+        });
     }
 
     /// The tools that were called, with the kind that their calls are of.
@@ -154,7 +179,8 @@ impl Past {
         })
     }
 
-    /// The messages. `continue_last`: a last text or thought of the assistant is continued.
+    /// The messages. `continue_last`: a last text or thought of the assistant is continued, and a
+    /// call that was cut off.
     ///
     /// # Errors
     ///
@@ -165,7 +191,7 @@ impl Past {
         continue_last: bool,
     ) -> Result<PastMessages> {
         self.check_all_answered()?;
-        let prefill = continue_last.then(|| self.take_prefill()).flatten();
+        let prefill = continue_last.then(|| self.take_prefill(names)).flatten();
         let is_instructions = |said: &Said| matches!(said, Said::Instructions(_));
         let lead = self.said.iter().position(|said| !is_instructions(said));
         let behind = self.said.split_off(lead.unwrap_or(self.said.len()));
@@ -188,23 +214,41 @@ impl Past {
             _ => None,
         });
         let Some(path) = inside else { return Ok(()) };
-        let reason = "this call has no result, and more is said behind it".to_owned();
+        let reason = "this call has no result, but more messages follow".to_owned();
         Err(ErrorKind::InvalidRequest { path: path.clone(), reason }.into())
     }
 
-    fn take_prefill(&mut self) -> Option<Prefill> {
-        let channel = match self.said.last()? {
-            Said::Thought(_) => ANALYSIS,
-            Said::Preamble(_) => COMMENTARY,
-            Said::Answer(_) => FINAL,
-            _ => return None,
-        };
-        let (Said::Thought(text) | Said::Preamble(text) | Said::Answer(text)) = self.said.pop()?
-        else {
-            return None;
-        };
-        Some(Prefill::new().with_channel(channel).with_text(text))
+    fn take_prefill(&mut self, names: &ToolNames) -> Option<Prefill> {
+        let text = |channel, text| Prefill::new().with_channel(channel).with_text(text);
+        match self.said.pop()? {
+            Said::Thought(thought) => Some(text(ANALYSIS, thought)),
+            Said::Preamble(preamble) => Some(text(COMMENTARY, preamble)),
+            Said::Answer(answer) => Some(text(FINAL, answer)),
+            Said::Call(call) if call.is_cut && call.result.is_none() => continued_call(call, names),
+            other => {
+                self.said.push(other);
+                None
+            }
+        }
     }
+}
+
+/// The beginning of a call that the model continues.
+fn continued_call(call: Call, names: &ToolNames) -> Option<Prefill> {
+    let tool = names.by_name(call.tool.namespace.as_deref(), &call.tool.name)?;
+    let (channel, content_type) = call_header(tool);
+    let mut arguments = call.arguments;
+    if call.kind == ToolKind::Custom {
+        // The end of the string that the input is in, and of the object.
+        arguments.truncate(arguments.len() - "\"}".len());
+    }
+    Some(
+        Prefill::new()
+            .with_channel(channel)
+            .with_recipient(tool.recipient.as_str())
+            .with_content_type(content_type)
+            .with_text(arguments),
+    )
 }
 
 /// Writes what was said as messages.

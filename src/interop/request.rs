@@ -25,7 +25,7 @@ pub(super) struct Request {
     pub(super) effort: Option<ReasoningEffort>,
     pub(super) sampling: Sampling,
     pub(super) stop_strings: Vec<String>,
-    /// Whether a last text or thought of the assistant is continued.
+    /// Whether a last text or thought of the assistant is continued, and a call that was cut off.
     pub(super) continue_last: bool,
     /// Whether the thoughts of completed turns stay.
     pub(super) keep_thoughts: bool,
@@ -56,6 +56,7 @@ impl Request {
         let declares = options.declare_on_none || !self.choice.is_none();
         let names = self.tools.names(self.past.called(), declares);
         let tool_choice = self.choice.resolve(&self.tools, &names, &mut self.unused)?;
+        self.past.drop_cut_calls(self.continue_last, &mut self.unused);
         let PastMessages { instructions, messages, prefill } =
             self.past.into_messages(&names, self.continue_last)?;
         let by_prefill = matches!(options.named, NamedToolChoice::Prefill);

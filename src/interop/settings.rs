@@ -14,7 +14,7 @@ pub(super) fn read_effort(field: &Field<'_, '_>, unused: &mut Vec<Unused>) -> Re
         "medium" => ReasoningEffort::Medium,
         "high" | "xhigh" | "max" | "ultra" => ReasoningEffort::High,
         _ => {
-            unused.push(field.unused("no effort that the model knows"));
+            unused.push(field.unused("not an effort that the model knows"));
             ReasoningEffort::Medium
         }
     }
@@ -41,6 +41,8 @@ pub(super) fn any_object() -> ResponseFormat {
     response_format(None, json!({"type": "object"}), None)
 }
 
+const FORMATS: &[&str] = &["text", "json_object", "json_schema"];
+
 /// Reads `{"type": ...}`: `text`, `json_object`, or `json_schema`, whose fields stand in the object
 /// or, as chat has it, in a member `json_schema`.
 pub(super) fn read_response_format(format: &Field<'_, '_>) -> Result<Option<ResponseFormat>> {
@@ -50,14 +52,14 @@ pub(super) fn read_response_format(format: &Field<'_, '_>) -> Result<Option<Resp
         "text" => return Ok(None),
         "json_object" => return Ok(Some(any_object())),
         "json_schema" => {}
-        other => return Err(kind.unknown("response format", other)),
+        other => return Err(kind.unknown("response format", other, FORMATS)),
     }
     let nested = format.get("json_schema");
     let nested = nested.as_ref().map(Field::object).transpose()?;
     let described = match &nested {
         Some(nested) => nested,
         None if format.get("schema").is_some() => &format,
-        None => return Err(kind.invalid("there is no json_schema")),
+        None => return Err(kind.invalid("json_schema is missing")),
     };
     let name = described.get("name");
     let name = name.as_ref().map(read_format_name).transpose()?;

@@ -269,7 +269,7 @@ fn write_grammar(format: &Object<'_, '_>, description: &mut String) -> Result<()
     match kind.text()? {
         "text" => return Ok(()),
         "grammar" => {}
-        other => return Err(kind.unknown("format", other)),
+        other => return Err(kind.unknown("format", other, &["text", "grammar"])),
     }
     let nested = format.get("grammar");
     let grammar = nested.as_ref().map(Field::object).transpose()?;
@@ -307,14 +307,36 @@ pub(super) fn arguments_in_harmony(tool: &Tool, arguments: String) -> String {
     }
 }
 
+/// What a call without arguments is given.
+const NO_ARGUMENTS: &str = "{}";
+
 /// A call's arguments: text byte for byte, an object as compact JSON.
 pub(super) fn read_arguments(call: &Object<'_, '_>, key: &str) -> Result<String> {
-    let Some(arguments) = call.get(key) else { return Ok("{}".to_owned()) };
+    let Some(arguments) = call.get(key) else { return Ok(NO_ARGUMENTS.to_owned()) };
     match arguments.value() {
         Value::String(text) => Ok(text.clone()),
         object @ Value::Object(_) => Ok(object.to_string()),
-        _ => Err(arguments.expected("a text or an object")),
+        _ => Err(arguments.expected("a string or an object")),
     }
+}
+
+/// The same in an API whose arguments are an object. The text of one is taken too, since some clients
+/// send on what was streamed; other text would not be what any call of the API had.
+pub(super) fn read_object_arguments(call: &Object<'_, '_>, key: &str) -> Result<String> {
+    let Some(arguments) = call.get(key) else { return Ok(NO_ARGUMENTS.to_owned()) };
+    match arguments.value() {
+        Value::String(text) if is_object(text) => Ok(text.clone()),
+        Value::String(_) => {
+            Err(arguments.invalid("expected an object, got a string that is not one"))
+        }
+        object @ Value::Object(_) => Ok(object.to_string()),
+        _ => Err(arguments.expected("an object")),
+    }
+}
+
+/// Whether a text is a JSON object.
+pub(super) fn is_object(text: &str) -> bool {
+    serde_json::from_str::<Map<String, Value>>(text).is_ok()
 }
 
 /// The arguments of a free-form tool's call.

@@ -8,7 +8,7 @@ use pyo3::types::{PyBytes, PyList, PyString};
 
 use super::arguments::{Argument, LEFT_OUT};
 use super::borrowed::BorrowedMessage;
-use super::errors::{brief, raised};
+use super::errors::{InvalidArgument, brief, raised};
 use super::gil::released_if;
 use super::text::{decoded, utf8};
 use super::{arguments, long_text, options, read, tokens, write};
@@ -69,6 +69,16 @@ impl PyHarmonyEncoding {
         }
         // Other sequences, and errors, which name the token's place.
         on_ids(tokens, |ids| tokenizer.decode_bytes(ids))
+    }
+}
+
+/// The encoding that is the argument `encoding`.
+pub(super) fn argument(object: &Bound<'_, PyAny>) -> PyResult<HarmonyEncoding> {
+    match object.cast::<PyHarmonyEncoding>() {
+        Ok(encoding) => Ok(encoding.get().inner),
+        Err(_) => Err(InvalidArgument::type_of(object, "a HarmonyEncoding")
+            .inside("encoding")
+            .raised(object.py())),
     }
 }
 

@@ -8,11 +8,24 @@ use pyo3::prelude::*;
 use super::types::Types;
 use crate::{Error, ErrorKind};
 
-/// The exception for an error: a `HarmonyError`, or a `ValueError` for an unknown name.
+/// The exception for an error: a `HarmonyError`, which has the path of what is wrong in a request, or a
+/// `ValueError` for an unknown name.
 pub(super) fn raised(py: Python<'_>, error: &Error) -> PyErr {
     let kind = error.kind();
     if let ErrorKind::UnknownEncoding { .. } = kind {
         return PyValueError::new_err(error.to_string());
+    }
+    let with_path = match kind {
+        ErrorKind::InvalidRequest { path, .. } => Some(("InvalidRequestError", path)),
+        ErrorKind::UnsupportedContent { path, .. } => Some(("UnsupportedContent", path)),
+        _ => None,
+    };
+    if let Some((class, path)) = with_path {
+        return py
+            .import("openai_harmony.errors")
+            .and_then(|errors| errors.getattr(class))
+            .and_then(|class| class.call1((error.to_string(), kind.name(), py.None(), path)))
+            .map_or_else(|failed| failed, PyErr::from_value);
     }
     let arguments = (error.to_string(), kind.name(), error.token_index());
     Types::get(py)

@@ -4,22 +4,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
-use serde_json::{Map, Number, Value};
+use pyo3::types::{PyDict, PyList, PyString};
+use serde_json::Value;
 
-use super::encoding::PyHarmonyEncoding;
-use super::errors::{raised, type_name};
+use super::errors::{InvalidArgument, Read, raised};
+use super::options::one_of;
+use super::read::values::{boolean, each, optional_string};
 use super::text::utf8;
-use super::{options, tokens, write};
+use super::{arguments, interop_body, options, tokens, write};
 use crate::chat::{Content, Message};
 use crate::interop::{
     BuiltinTool, Date, NamedToolChoice, ReadOptions, Resolve, Thoughts, Tool, ToolChoice, ToolKind,
-    Turn, Unsupported, anthropic, chat_completions, ollama, parse_body, responses,
+    Turn, Unsupported, anthropic, chat_completions, ollama, responses,
 };
-use crate::{AnalysisPolicy, Error, ErrorKind, HeaderStyle, Result, ToolSchemaStyle};
-
-/// How deep a body's lists and mappings may lie within each other, as in JSON text.
-pub(super) const MAX_DEPTH: usize = 127;
+use crate::{AnalysisPolicy, HeaderStyle, Result, ToolSchemaStyle};
 
 /// What a request means; `openai_harmony.interop.Turn` is its face.
 #[pyclass(name = "_Turn", module = "openai_harmony._lowlevel", frozen)]
@@ -43,26 +41,12 @@ pub(super) fn read_request(
         "ollama" => ollama::read_owned,
         _ => return Err(PyValueError::new_err(format!("Unknown dialect: {dialect}"))),
     };
-    let body = read_body(body)?;
+    let body = interop_body::body(body)?;
     let failed = Failed::default();
     let options = read_options(options, &failed)?;
     let turn = py.detach(|| read(body, &options));
     failed.check()?;
-    turn.map(|inner| PyTurn { inner }).map_err(|error| raised_at(py, &error))
-}
-
-/// The exception for an error in a request or a row, which knows its path.
-pub(super) fn raised_at(py: Python<'_>, error: &Error) -> PyErr {
-    let (class, path) = match error.kind() {
-        ErrorKind::InvalidRequest { path, .. } => ("InvalidRequestError", path),
-        ErrorKind::UnsupportedContent { path, .. } => ("UnsupportedContent", path),
-        ErrorKind::InvalidRow { path, .. } => ("InvalidRowError", path),
-        _ => return raised(py, error),
-    };
-    py.import("openai_harmony.errors")
-        .and_then(|errors| errors.getattr(class))
-        .and_then(|class| class.call1((error.to_string(), error.kind().name(), py.None(), path)))
-        .map_or_else(|failed| failed, PyErr::from_value)
+    turn.map(|inner| PyTurn { inner }).map_err(|error| raised(py, &error))
 }
 
 /// What Python code raised that Rust code called.
@@ -82,59 +66,63 @@ impl Failed {
 fn read_options(given: Option<&Bound<'_, PyDict>>, failed: &Failed) -> PyResult<ReadOptions> {
     let mut options = ReadOptions::default();
     for (key, value) in given.into_iter().flatten() {
-        let py = value.py();
-        match key.extract::<String>()?.as_str() {
-            "date" if value.is_none() => options.date = Date::Omitted,
-            "date" => options.date = Date::Given(value.extract()?),
-            "identity" => options.identity = value.extract()?,
-            "config" | "resolve" if value.is_none() => {}
-            "config" => {
-                let config = options::config(Some(&value));
-                options.config = Some(config.map_err(|misfit| misfit.inside("config").raised(py))?);
+        let key = key.extract::<String>()?;
+        match key.as_str() {
+            "history" => options.history = interop_body::list(&value, "history")?,
+            "resolve" if value.is_none() => {}
+            "resolve" => {
+                arguments::callable(&value, "resolve")?;
+                options.resolve = Some(resolve(value.unbind(), failed.clone()));
             }
-            "history" => options.history = read_list(&value, "history")?,
-            "resolve" => options.resolve = Some(resolve(value.unbind(), failed.clone())),
-            "builtin_tools" => {
-                let names: Vec<String> = value.extract()?;
-                let tool = |name: &String| match name.as_str() {
-                    "browser" => Ok(BuiltinTool::Browser),
-                    "python" => Ok(BuiltinTool::Python),
-                    _ => Err(one_of("builtin_tools", "'browser' and 'python'", name)),
-                };
-                options.builtin_tools = names.iter().map(tool).collect::<PyResult<_>>()?;
-            }
-            "declare_on_none" => options.declare_on_none = value.is_truthy()?,
-            "keep_billing_header" => options.keep_billing_header = value.is_truthy()?,
-            "named" => {
-                options.named = match value.extract::<String>()?.as_str() {
-                    "prefill" => NamedToolChoice::Prefill,
-                    "grammar" => NamedToolChoice::Grammar,
-                    other => return Err(one_of("named", "'prefill' and 'grammar'", other)),
-                };
-            }
-            "unsupported" => {
-                options.unsupported = match value.extract::<String>()?.as_str() {
-                    "error" => Unsupported::Error,
-                    "placeholder" => Unsupported::Placeholder,
-                    other => return Err(one_of("unsupported", "'error' and 'placeholder'", other)),
-                };
-            }
-            other => return Err(PyValueError::new_err(format!("unknown option {other:?}"))),
+            _ => read_option(&mut options, &key, &value)
+                .map_err(|invalid| invalid.inside(&key).raised(value.py()))?,
         }
     }
     Ok(options)
 }
 
-fn one_of(option: &str, allowed: &str, given: &str) -> PyErr {
-    PyValueError::new_err(format!("{option} takes {allowed}, not {given:?}"))
+fn read_option(options: &mut ReadOptions, key: &str, value: &Bound<'_, PyAny>) -> Read<()> {
+    match key {
+        "date" if value.is_none() => options.date = Date::Omitted,
+        "date" => options.date = Date::Given(date(value)?),
+        "identity" => options.identity = optional_string(value)?,
+        "config" if value.is_none() => {}
+        "config" => options.config = Some(options::config(Some(value))?),
+        "builtin_tools" => {
+            let tools = [("browser", BuiltinTool::Browser), ("python", BuiltinTool::Python)];
+            let tool = |name: &Bound<'_, PyAny>| one_of(name, "'browser' or 'python'", &tools);
+            options.builtin_tools = each(value, tool)?;
+        }
+        "declare_on_none" => options.declare_on_none = boolean(value)?,
+        "keep_billing_header" => options.keep_billing_header = boolean(value)?,
+        "named" => {
+            let ways =
+                [("prefill", NamedToolChoice::Prefill), ("grammar", NamedToolChoice::Grammar)];
+            options.named = one_of(value, "'prefill' or 'grammar'", &ways)?;
+        }
+        "unsupported" => {
+            let ways = [("error", Unsupported::Error), ("placeholder", Unsupported::Placeholder)];
+            options.unsupported = one_of(value, "'error' or 'placeholder'", &ways)?;
+        }
+        _ => return Err(InvalidArgument::value("unknown option")),
+    }
+    Ok(())
+}
+
+/// A date, which the package has made a string of.
+fn date(object: &Bound<'_, PyAny>) -> Read<String> {
+    match object.cast::<PyString>() {
+        Ok(text) => Ok(utf8(text)?.into_owned()),
+        Err(_) => Err(InvalidArgument::type_of(object, "a string, a date or None")),
+    }
 }
 
 /// A Python function from an item's id to the item, or `None`.
 fn resolve(find: Py<PyAny>, failed: Failed) -> Resolve {
     Resolve::new(move |id| {
         Python::attach(|py| {
-            let found = find.bind(py).call1((id,)).and_then(|item| {
-                if item.is_none() { Ok(None) } else { read_value(&item, MAX_DEPTH, id).map(Some) }
+            let found = find.bind(py).call1((id,)).and_then(|found| {
+                if found.is_none() { Ok(None) } else { interop_body::item(&found, id).map(Some) }
             });
             found.unwrap_or_else(|error| {
                 failed.keep(error);
@@ -144,133 +132,17 @@ fn resolve(find: Py<PyAny>, failed: Failed) -> Resolve {
     })
 }
 
-/// A body: JSON text, or what stands for JSON.
-fn read_body(body: &Bound<'_, PyAny>) -> PyResult<Value> {
-    let py = body.py();
-    let parsed = if let Ok(text) = body.cast::<PyString>() {
-        let text = utf8(text)?;
-        py.detach(|| parse_body(&text))
-    } else if let Ok(bytes) = body.cast::<PyBytes>() {
-        let text = String::from_utf8_lossy(bytes.as_bytes());
-        py.detach(|| parse_body(&text))
-    } else {
-        return read_value(body, MAX_DEPTH, "the body");
-    };
-    parsed.map_err(|error| raised_at(py, &error))
-}
-
-fn read_list(list: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<Value>> {
-    list.try_iter()?.map(|item| read_value(&item?, MAX_DEPTH, what)).collect()
-}
-
-/// JSON from what stands for it: dicts and other mappings, lists, tuples and other iterables, texts,
-/// numbers, and pydantic's models, as the SDKs have them.
-pub(super) fn read_value(object: &Bound<'_, PyAny>, depth: usize, what: &str) -> PyResult<Value> {
-    if let Ok(text) = object.cast::<PyString>() {
-        return Ok(Value::String(utf8(text)?.into_owned()));
-    }
-    if object.is_none() {
-        return Ok(Value::Null);
-    }
-    if let Ok(flag) = object.cast::<PyBool>() {
-        return Ok(Value::Bool(flag.is_true()));
-    }
-    if object.cast::<PyInt>().is_ok() || object.cast::<PyFloat>().is_ok() {
-        return read_number(object, what).map(Value::Number);
-    }
-    let Some(depth) = depth.checked_sub(1) else {
-        let text = format!("{what} is nested deeper than {MAX_DEPTH} levels, or within itself");
-        return Err(wrong(object.py(), &text));
-    };
-    if let Ok(dict) = object.cast::<PyDict>() {
-        let entry = |(key, value): (Bound<'_, PyAny>, _)| entry(&key, &value, depth, what);
-        return dict.iter().map(entry).collect::<PyResult<Map<_, _>>>().map(Value::Object);
-    }
-    if let Ok(list) = object.cast::<PyList>() {
-        let items = list.iter().map(|item| read_value(&item, depth, what));
-        return items.collect::<PyResult<_>>().map(Value::Array);
-    }
-    if let Ok(tuple) = object.cast::<PyTuple>() {
-        let items = tuple.iter().map(|item| read_value(&item, depth, what));
-        return items.collect::<PyResult<_>>().map(Value::Array);
-    }
-    read_other(object, depth, what)
-}
-
-fn read_other(object: &Bound<'_, PyAny>, depth: usize, what: &str) -> PyResult<Value> {
-    let py = object.py();
-    if object.hasattr("model_dump")? {
-        let how = PyDict::new(py);
-        how.set_item("mode", "json")?;
-        how.set_item("by_alias", true)?;
-        // What was never set, and null, which means the same in all dialects.
-        how.set_item("exclude_none", true)?;
-        how.set_item("warnings", false)?;
-        let dumped = object.call_method("model_dump", (), Some(&how))?;
-        return read_value(&dumped, depth, what);
-    }
-    if let Ok(mapping) = object.cast::<PyMapping>() {
-        let entries = mapping.items()?;
-        let mut map = Map::new();
-        for item in entries.iter() {
-            let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
-            let (key, value) = entry(&key, &value, depth, what)?;
-            map.insert(key, value);
-        }
-        return Ok(Value::Object(map));
-    }
-    if object.cast::<PyBytes>().is_err()
-        && let Ok(items) = object.try_iter()
-    {
-        let items = items.map(|item| read_value(&item?, depth, what));
-        return items.collect::<PyResult<_>>().map(Value::Array);
-    }
-    Err(wrong(py, &format!("{what} has a {}, which JSON has not", type_name(object))))
-}
-
-fn entry(
-    key: &Bound<'_, PyAny>,
-    value: &Bound<'_, PyAny>,
-    depth: usize,
-    what: &str,
-) -> PyResult<(String, Value)> {
-    let Ok(name) = key.cast::<PyString>() else {
-        let text = format!("{what} has a key of type {}", type_name(key));
-        return Err(wrong(key.py(), &text));
-    };
-    Ok((utf8(name)?.into_owned(), read_value(value, depth, what)?))
-}
-
-/// A number. An int beyond 64 bits is a real number to JSON parsers.
-fn read_number(number: &Bound<'_, PyAny>, what: &str) -> PyResult<Number> {
-    if number.cast::<PyInt>().is_ok() {
-        if let Ok(whole) = number.extract::<i64>() {
-            return Ok(whole.into());
-        }
-        if let Ok(whole) = number.extract::<u64>() {
-            return Ok(whole.into());
-        }
-    }
-    let real = number.extract::<f64>().ok().and_then(Number::from_f64);
-    real.ok_or_else(|| wrong(number.py(), &format!("{what} has a number that JSON cannot hold")))
-}
-
-fn wrong(py: Python<'_>, reason: &str) -> PyErr {
-    let kind = ErrorKind::InvalidRequest { path: String::new(), reason: reason.to_owned() };
-    raised_at(py, &kind.into())
-}
-
 #[pymethods]
 impl PyTurn {
     /// The tokens to sample from.
     fn prompt<'py>(
         &self,
         py: Python<'py>,
-        encoding: &Bound<'py, PyHarmonyEncoding>,
+        encoding: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let encoding = encoding.get().inner;
+        let encoding = super::encoding::argument(encoding)?;
         let prompt = py.detach(|| self.inner.prompt(&encoding));
-        tokens::list(py, &prompt.map_err(|error| raised_at(py, &error))?)
+        tokens::list(py, &prompt.map_err(|error| raised(py, &error))?)
     }
 
     #[getter]
@@ -321,13 +193,20 @@ impl PyTurn {
         self.inner.tools.iter().map(tool_fields).collect()
     }
 
-    fn tool_by_recipient(&self, recipient: &str) -> Option<ToolFields<'_>> {
-        self.inner.tools.by_recipient(recipient).map(tool_fields)
+    fn tool_by_recipient(&self, recipient: &Bound<'_, PyAny>) -> PyResult<Option<ToolFields<'_>>> {
+        let recipient = utf8(arguments::string(recipient, "recipient")?)?;
+        Ok(self.inner.tools.by_recipient(&recipient).map(tool_fields))
     }
 
-    #[pyo3(signature = (name, namespace = None))]
-    fn tool_by_name(&self, name: &str, namespace: Option<&str>) -> Option<ToolFields<'_>> {
-        self.inner.tools.by_name(namespace, name).map(tool_fields)
+    fn tool_by_name(
+        &self,
+        name: &Bound<'_, PyAny>,
+        namespace: &Bound<'_, PyAny>,
+    ) -> PyResult<Option<ToolFields<'_>>> {
+        let name = utf8(arguments::string(name, "name")?)?;
+        let namespace = optional_string(namespace)
+            .map_err(|invalid| invalid.inside("namespace").raised(namespace.py()))?;
+        Ok(self.inner.tools.by_name(namespace.as_deref(), &name).map(tool_fields))
     }
 
     /// Mode and recipients.

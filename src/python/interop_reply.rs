@@ -3,15 +3,17 @@
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyOverflowError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
-use super::encoding::{MANY_TOKENS, PyHarmonyEncoding};
-use super::errors::raised;
+use super::encoding::MANY_TOKENS;
+use super::errors::{InvalidArgument, Read, brief, raised, unless_raised};
 use super::gil::released_if;
 use super::interop::{Failed, PyTurn};
-use super::{events, serialize, tokens, write};
+use super::options::one_of;
+use super::read::values::{optional, optional_string, string};
+use super::{arguments, events, serialize, tokens, write};
 use crate::Result;
 use crate::interop::{
     Chunk, Clock, FinishReason, MakeId, ReasoningField, Reply, ReplyOptions, Usage,
@@ -31,12 +33,13 @@ pub(super) struct PyReply {
 pub(super) fn begin_reply(
     py: Python<'_>,
     turn: &Bound<'_, PyTurn>,
-    encoding: &Bound<'_, PyHarmonyEncoding>,
+    encoding: &Bound<'_, PyAny>,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<PyReply> {
+    let encoding = super::encoding::argument(encoding)?;
     let failed = Failed::default();
     let options = read_options(options, &failed)?;
-    let reply = turn.get().inner.reply(&encoding.get().inner, options);
+    let reply = turn.get().inner.reply(&encoding, options);
     failed.check()?;
     let reply = reply.map_err(|error| raised(py, &error))?;
     Ok(PyReply { inner: Mutex::new(reply), failed })
@@ -45,40 +48,73 @@ pub(super) fn begin_reply(
 fn read_options(given: Option<&Bound<'_, PyDict>>, failed: &Failed) -> PyResult<ReplyOptions> {
     let mut options = ReplyOptions::default();
     for (key, value) in given.into_iter().flatten() {
-        match key.extract::<String>()?.as_str() {
-            "model" => options.model = value.extract()?,
-            "id" => options.id = value.extract()?,
-            "created" => options.created = value.extract()?,
-            "prompt_tokens" => options.prompt_tokens = value.extract()?,
-            "cached_tokens" => options.cached_tokens = value.extract()?,
-            "index" => options.index = value.extract()?,
-            "reasoning_field" => options.reasoning_field = read_field(value.extract()?)?,
+        let key = key.extract::<String>()?;
+        match key.as_str() {
             "make_id" | "clock" if value.is_none() => {}
-            "make_id" => options.make_id = Some(make_id(value.unbind(), failed.clone())),
-            "clock" => options.clock = clock(value.unbind(), failed.clone()),
-            other => return Err(PyValueError::new_err(format!("unknown option {other:?}"))),
+            "make_id" => {
+                arguments::callable(&value, "make_id")?;
+                options.make_id = Some(make_id(value.unbind(), failed.clone()));
+            }
+            "clock" => {
+                arguments::callable(&value, "clock")?;
+                options.clock = clock(value.unbind(), failed.clone());
+            }
+            _ => read_option(&mut options, &key, &value)
+                .map_err(|invalid| invalid.inside(&key).raised(value.py()))?,
         }
     }
     Ok(options)
 }
 
-fn read_field(name: Option<&str>) -> PyResult<ReasoningField> {
-    Ok(match name {
-        None => ReasoningField::Omitted,
-        Some("reasoning_content") => ReasoningField::ReasoningContent,
-        Some("reasoning") => ReasoningField::Reasoning,
-        Some("both") => ReasoningField::Both,
-        Some(other) => {
-            let allowed = "'reasoning_content', 'reasoning', 'both' and None";
-            let text = format!("reasoning_field takes {allowed}, not {other:?}");
-            return Err(PyValueError::new_err(text));
+fn read_option(options: &mut ReplyOptions, key: &str, value: &Bound<'_, PyAny>) -> Read<()> {
+    match key {
+        "model" => options.model = string(value)?,
+        "id" => options.id = optional_string(value)?,
+        "created" => options.created = optional(value, count)?,
+        "prompt_tokens" => options.prompt_tokens = optional(value, count)?,
+        "cached_tokens" => options.cached_tokens = count(value)?,
+        "index" => options.index = count(value)?,
+        "reasoning_field" => options.reasoning_field = reasoning_field(value)?,
+        _ => return Err(InvalidArgument::value("unknown option")),
+    }
+    Ok(())
+}
+
+/// A whole number from 0 on.
+fn count<T>(object: &Bound<'_, PyAny>) -> Read<T>
+where
+    T: for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr>,
+{
+    object.extract().map_err(|error: PyErr| {
+        if error.is_instance_of::<PyOverflowError>(object.py()) {
+            let shown = object.repr().map_or_else(|_| "?".to_owned(), |repr| repr.to_string());
+            return InvalidArgument::value(format!(
+                "expected an int from 0 on, got {}",
+                brief(shown)
+            ));
         }
+        unless_raised(error, object, || InvalidArgument::type_of(object, "an int"))
     })
+}
+
+fn reasoning_field(object: &Bound<'_, PyAny>) -> Read<ReasoningField> {
+    let fields = [
+        ("reasoning_content", ReasoningField::ReasoningContent),
+        ("reasoning", ReasoningField::Reasoning),
+        ("both", ReasoningField::Both),
+    ];
+    if object.is_none() {
+        return Ok(ReasoningField::Omitted);
+    }
+    one_of(object, "'reasoning_content', 'reasoning', 'both' or None", &fields)
 }
 
 fn make_id(make: Py<PyAny>, failed: Failed) -> MakeId {
     MakeId::new(move |prefix| {
-        let id = Python::attach(|py| make.bind(py).call1((prefix,))?.extract::<String>());
+        let id = Python::attach(|py| {
+            let id = make.bind(py).call1((prefix,))?;
+            string(&id).map_err(|invalid| invalid.inside("make_id()").raised(py))
+        });
         id.unwrap_or_else(|error| {
             failed.keep(error);
             prefix.to_owned()
@@ -89,13 +125,24 @@ fn make_id(make: Py<PyAny>, failed: Failed) -> MakeId {
 /// A function that returns seconds, such as `time.monotonic`.
 fn clock(now: Py<PyAny>, failed: Failed) -> Clock {
     Clock::new(move || {
-        let seconds = Python::attach(|py| now.bind(py).call0()?.extract::<f64>());
-        let seconds = seconds.unwrap_or_else(|error| {
-            failed.keep(error);
-            0.0
+        let time = Python::attach(|py| {
+            let seconds = now.bind(py).call0()?;
+            time(&seconds).map_err(|invalid| invalid.inside("clock()").raised(py))
         });
-        Duration::try_from_secs_f64(seconds).unwrap_or_default()
+        time.unwrap_or_else(|error| {
+            failed.keep(error);
+            Duration::ZERO
+        })
     })
+}
+
+/// Seconds from 0 on.
+fn time(seconds: &Bound<'_, PyAny>) -> Read<Duration> {
+    let number = seconds.extract::<f64>().map_err(|error| {
+        unless_raised(error, seconds, || InvalidArgument::type_of(seconds, "seconds"))
+    })?;
+    Duration::try_from_secs_f64(number)
+        .map_err(|_| InvalidArgument::value(format!("expected seconds from 0 on, got {number}")))
 }
 
 #[pymethods]
@@ -119,11 +166,10 @@ impl PyReply {
     fn finish<'py>(
         &self,
         py: Python<'py>,
-        reason: &str,
-        stop_sequence: Option<&str>,
+        reason: &Bound<'py, PyAny>,
+        stop_sequence: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let finish = |reply: &mut Reply, reason| reply.finish(reason, stop_sequence);
-        dicts(py, &self.finish_with(py, reason, finish)?)
+        dicts(py, &self.finish_with(reason, stop_sequence, Reply::finish)?)
     }
 
     /// The same, as bytes on the wire, with what ends the stream.
@@ -131,11 +177,11 @@ impl PyReply {
     fn finish_bytes<'py>(
         &self,
         py: Python<'py>,
-        reason: &str,
-        stop_sequence: Option<&str>,
+        reason: &Bound<'py, PyAny>,
+        stop_sequence: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let mut bytes = Vec::new();
-        self.finish_with(py, reason, |reply, reason| {
+        self.finish_with(reason, stop_sequence, |reply, reason, stop_sequence| {
             reply.finish_into(reason, stop_sequence, &mut bytes)
         })?;
         Ok(PyBytes::new(py, &bytes))
@@ -220,20 +266,21 @@ impl PyReply {
 
     fn finish_with<T>(
         &self,
-        py: Python<'_>,
-        reason: &str,
-        finish: impl FnOnce(&mut Reply, FinishReason) -> Result<T>,
+        reason: &Bound<'_, PyAny>,
+        stop_sequence: &Bound<'_, PyAny>,
+        finish: impl FnOnce(&mut Reply, FinishReason, Option<&str>) -> Result<T>,
     ) -> PyResult<T> {
-        let reason = match reason {
-            "stop" => FinishReason::Stop,
-            "length" => FinishReason::Length,
-            "abort" => FinishReason::Abort,
-            other => {
-                let text = format!("reason takes 'stop', 'length' and 'abort', not {other:?}");
-                return Err(PyValueError::new_err(text));
-            }
-        };
-        let finished = finish(&mut *self.lock()?, reason);
+        let py = reason.py();
+        let reasons = [
+            ("stop", FinishReason::Stop),
+            ("length", FinishReason::Length),
+            ("abort", FinishReason::Abort),
+        ];
+        let reason = one_of(reason, "'stop', 'length' or 'abort'", &reasons)
+            .map_err(|invalid| invalid.inside("reason").raised(py))?;
+        let stop_sequence = optional_string(stop_sequence)
+            .map_err(|invalid| invalid.inside("stop_sequence").raised(py))?;
+        let finished = finish(&mut *self.lock()?, reason, stop_sequence.as_deref());
         self.failed.check()?;
         finished.map_err(|error| raised(py, &error))
     }

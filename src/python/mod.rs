@@ -10,6 +10,7 @@
 //!          attributes  the attributes of an object
 //!          dict_form   dicts           -> pydantic models
 //!          schema      dicts           -> JSON values
+//!          interop_body                dicts or JSON text -> JSON values, with the path of each
 //!          arguments, options          what calls are given besides
 //! both     text        str                 <-> UTF-8
 //!          tokens      any ints -> token ids -> list of ints, cached by ints
@@ -35,6 +36,7 @@ mod errors;
 mod events;
 mod gil;
 mod interop;
+mod interop_body;
 mod interop_reply;
 mod ints;
 mod long_text;

@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
 use super::arguments::{Argument, LEFT_OUT};
-use super::encoding::{MANY_TOKENS, PyHarmonyEncoding};
-use super::errors::{InvalidArgument, raised};
+use super::encoding::MANY_TOKENS;
+use super::errors::raised;
 use super::gil::released_if;
 use super::types::Types;
 use super::write::Strings;
@@ -62,14 +62,10 @@ impl PyStreamableParser {
         prefill: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<()> {
         let py = slf.py();
-        let Ok(encoding) = encoding.cast::<PyHarmonyEncoding>() else {
-            let invalid =
-                InvalidArgument::type_of(encoding, "a HarmonyEncoding").inside("encoding");
-            return Err(invalid.raised(py));
-        };
+        let encoding = super::encoding::argument(encoding)?;
         let role = role.map(|role| arguments::role(role, "role")).transpose()?;
         let config = arguments::parse_config(strict, tools, prefill)?;
-        let parser = StreamableParser::with_config(encoding.get().inner, role, &config)
+        let parser = StreamableParser::with_config(encoding, role, &config)
             .map_err(|error| raised(py, &error))?;
         *writing(slf)? = parser.into();
         Ok(())

@@ -82,7 +82,8 @@ pub(crate) fn conversation<'a, M: AsMessage + 'a>(
         messages.iter().any(|message| has_function_tools(*message));
     let mut sink = Sink::new(tokenizer, into);
     for (index, kept) in history::kept(&messages, config.analysis) {
-        let written = message_into(kept, config, &mut sink)?;
+        let written =
+            message_into(kept, config, &mut sink).map_err(|error| error.in_message(index))?;
         spans.push(Some(index), kept.header(), written);
     }
     let ends_in_final = messages

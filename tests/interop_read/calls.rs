@@ -106,13 +106,16 @@ fn without_ids_the_name_counts_then_the_order() {
 #[test]
 fn a_result_without_a_call_is_an_error() {
     let cases = [
-        (vec![result("a", 1)], "messages[1]"),
-        (vec![calls(&[call("a", "f", 1)]), result("b", 1)], "messages[2]"),
-        (vec![calls(&[call("a", "f", 1)]), result("a", 1), result("a", 1)], "messages[3]"),
+        (vec![result("a", 1)], "messages[1].tool_call_id"),
+        (vec![calls(&[call("a", "f", 1)]), result("b", 1)], "messages[2].tool_call_id"),
+        (
+            vec![calls(&[call("a", "f", 1)]), result("a", 1), result("a", 1)],
+            "messages[3].tool_call_id",
+        ),
     ];
     for (messages, path) in cases {
         let text = error(CHAT, chat(&messages)).to_string();
-        assert!(text.contains(&format!("{path}: answers no call")), "{text}");
+        assert!(text.contains(&format!("{path}: no call with the id")), "{text}");
     }
     let text = error(
         RESPONSES,
@@ -120,16 +123,19 @@ fn a_result_without_a_call_is_an_error() {
             {"type": "function_call_output", "call_id": "a", "output": "x"},
         ]}),
     );
-    assert!(text.to_string().contains("input[0]: answers no call"), "{text}");
+    assert!(text.to_string().contains("input[0].call_id: no call with the id"), "{text}");
     let text = error(
         ANTHROPIC,
         json!({"messages": [{"role": "user", "content": [
             {"type": "text", "text": "A"}, {"type": "tool_result", "tool_use_id": "a"},
         ]}]}),
     );
-    assert!(text.to_string().contains("messages[0].content[1]: answers no call"), "{text}");
+    assert!(
+        text.to_string().contains("messages[0].content[1].tool_use_id: no call with the id"),
+        "{text}"
+    );
     let text = error(OLLAMA, chat(&[json!({"role": "tool", "tool_name": "f", "content": "x"})]));
-    assert!(text.to_string().contains("messages[1]: answers no call"), "{text}");
+    assert!(text.to_string().contains("messages[1].tool_name: no call of \"f\" waits"), "{text}");
 }
 
 #[test]

@@ -324,6 +324,15 @@ fn the_last_message_is_continued_if_flagged() {
         {"role": "assistant", "reasoning": "Let me", "prefix": true},
     ]));
     assert!(prompt(&thought).ends_with("<|start|>assistant<|channel|>analysis<|message|>Let me"));
+    let call = json!({"id": "a", "function": {"name": "f", "arguments": "{\"x"}});
+    let called = chat(json!([
+        {"role": "user", "content": "A"},
+        {"role": "assistant", "content": "P", "tool_calls": [call], "prefix": true},
+    ]));
+    assert!(prompt(&called).ends_with(
+        "commentary<|message|>P<|end|><|start|>assistant<|channel|>commentary to=functions.f \
+         <|constrain|>json<|message|>{\"x"
+    ));
     let nothing = turn(
         CHAT,
         json!({"messages": [{"role": "user", "content": "A"}], "continue_final_message": true}),

@@ -32,7 +32,7 @@ const RESPONSES: Read = responses_dialect::read;
 const ANTHROPIC: Read = anthropic_dialect::read;
 const OLLAMA: Read = ollama_dialect::read;
 const ALL: [Read; 4] = [CHAT, RESPONSES, ANTHROPIC, OLLAMA];
-/// The same of bodies that nobody needs any longer.
+/// The same of bodies that the caller does not need any longer.
 const OWNED: [fn(Value, &ReadOptions) -> Result<Turn>; 4] = [
     chat_dialect::read_owned,
     responses_dialect::read_owned,

@@ -160,7 +160,7 @@ fn a_last_assistant_message_is_continued() {
 }
 
 #[test]
-fn images_are_no_text() {
+fn images_are_not_text() {
     let body = json!({"messages": [{"role": "user", "content": "A", "images": ["aGk="]}]});
     let text = super::error(OLLAMA, body).to_string();
     assert!(text.contains("messages[0].images[0]"), "{text}");

@@ -189,7 +189,7 @@ fn history_is_said_before_the_input() {
 fn references_are_resolved() {
     let find = |id: &str| match id {
         "msg_9" => Some(json!({"role": "user", "content": "found"})),
-        "msg_8" => Some(json!({"role": "nobody", "content": "found"})),
+        "msg_8" => Some(json!({"role": "bot", "content": "found"})),
         _ => None,
     };
     let with = options().with_resolve(Resolve::new(find));
@@ -242,6 +242,27 @@ fn an_unfinished_last_item_is_continued() {
     let thought =
         json!({"type": "reasoning", "content": [{"type": "reasoning_text", "text": "T"}]});
     assert!(unfinished(thought, "incomplete").ends_with("<|channel|>analysis<|message|>T"));
+    let call = json!({"type": "function_call", "call_id": "a", "name": "f", "arguments": "{\"x"});
+    let header = "assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>";
+    assert!(unfinished(call.clone(), "incomplete").ends_with(&format!("{header}{{\"x")));
+    assert!(unfinished(call, "completed").ends_with("{\"x<|call|><|start|>assistant"));
+    let custom = json!({"type": "custom_tool_call", "call_id": "a", "name": "f", "input": "a\"b"});
+    let text = unfinished(custom, "in_progress");
+    assert!(text.ends_with(&format!("{header}{{\"input\":\"a\\\"b")), "{text}");
+}
+
+#[test]
+fn a_call_that_was_cut_off_ends_no_session() {
+    let cut = json!({"type": "function_call", "call_id": "a", "name": "f", "arguments": "{\"x", "status": "incomplete"});
+    let user = json!({"role": "user", "content": "B"});
+    let turn = read(json!([{"role": "user", "content": "A"}, cut, user]));
+    assert_eq!(said(&turn), format!("{0}A<|end|>{0}B<|end|>", super::USER));
+    assert_eq!(unused(&turn), ["input[1]"]);
+    // What has a result came to its end, whatever its status says.
+    let result = json!({"type": "function_call_output", "call_id": "a", "output": "R"});
+    let turn = read(json!([cut, result, user]));
+    assert!(said(&turn).contains("{\"x<|call|><|start|>functions.f to=assistant"));
+    assert_eq!(turn.unused, []);
 }
 
 #[test]

@@ -214,7 +214,7 @@ fn what_else_a_tool_has_is_listed() {
 }
 
 #[test]
-fn kinds_that_nobody_runs_are_listed() {
+fn kinds_that_cannot_run_here_are_listed() {
     let chat = turn(CHAT, json!({"messages": [], "tools": [{"type": "mcp"}]}));
     assert_eq!(unused(&chat), ["tools[0]"]);
     let responses = turn(

@@ -322,7 +322,7 @@ fn ids_and_choices() {
 }
 
 #[test]
-fn tokens_of_the_prompt_are_counted_if_nobody_says() {
+fn tokens_of_the_prompt_are_counted_if_not_given() {
     let turn = turn(CHAT, &plain());
     let options = ReplyOptions::new("m");
     let reply = turn.reply(&encoding(), options).unwrap();

@@ -53,6 +53,21 @@ fn the_items() {
 }
 
 #[test]
+fn a_continued_call_is_answered_whole() {
+    let cut = |item: Value| {
+        let item = with(item, json!({"call_id": "a", "status": "incomplete"}));
+        with(with_tools(), json!({"input": [{"role": "user", "content": "Weather?"}, item]}))
+    };
+    let call =
+        json!({"type": "function_call", "name": "get_weather", "arguments": "{\"city\":\"Os"});
+    let items = output(&cut(call), &["lo\"}<|call|>"]);
+    assert_eq!(items[0]["arguments"], "{\"city\":\"Oslo\"}");
+    let call = json!({"type": "custom_tool_call", "name": "shell", "input": "ls \"a"});
+    let items = output(&cut(call), &["b\\\"\"}<|call|>"]);
+    assert_eq!((&items[0]["input"], items.len()), (&json!("ls \"ab\""), 1));
+}
+
+#[test]
 fn namespaces_and_custom_tools() {
     let find = CALL.replace("get_weather", "crm.find");
     let item = &output(&with_tools(), &[&find])[0];

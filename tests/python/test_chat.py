@@ -103,9 +103,16 @@ def test_words_are_accepted_for_roles(role: Role) -> None:
     assert Role(word) is role
 
 
+def test_what_with_tools_takes() -> None:
+    with pytest.raises(TypeError, match="^ns_config: expected a ToolNamespaceConfig, got list$"):
+        SystemContent().with_tools([])  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="^ns_config: expected a ToolNamespaceConfig, got str$"):
+        DeveloperContent().with_tools("browser")  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("value", ["bob", "USER", "", None, 3])
 def test_other_words_are_not_roles(value: Any) -> None:
-    with pytest.raises(ValueError, match=f"^Unknown role: {value!r}$"):
+    with pytest.raises(ValueError, match=f"^Unknown role: {value!r} \\(known: user, "):
         Role(value)
     with pytest.raises(ValidationError):
         Message.from_role_and_content(value, "x")

@@ -59,7 +59,9 @@ class TestLoading:
 
     @pytest.mark.parametrize("name", ["x", "", 3, None])
     def test_other_names_are_refused(self, name: Any) -> None:
-        with pytest.raises(ValueError, match=f"^Invalid HarmonyEncodingName: {name}$"):
+        with pytest.raises(
+            ValueError, match=f"^Invalid HarmonyEncodingName: {name} \\(known: HarmonyGptOss\\)$"
+        ):
             load_harmony_encoding(name)
 
     def test_from_many_threads(self) -> None:
@@ -625,6 +627,18 @@ class TestConversationsGiven:
         assert (caught.value.kind, caught.value.token_index) == ("tool_without_name", None)
         with pytest.raises(HarmonyError, match="SystemContent may only appear in system messages"):
             encoding.render(Message.from_role_and_content("user", SystemContent.new()))
+
+    def test_errors_of_rendering_name_the_message(self, encoding: HarmonyEncoding) -> None:
+        wrong = Message.from_role_and_content("tool", "x")
+        messages = [Message.from_role_and_content("user", "Hi"), wrong]
+        with pytest.raises(HarmonyError, match=r"^Tools should .* name! \(in messages\[1\]\)$"):
+            encoding.render_conversation(Conversation.from_messages(messages))
+
+    def test_a_forgotten_role_is_named(self, encoding: HarmonyEncoding) -> None:
+        sampled = encoding.encode("<|channel|>final<|message|>x<|end|>", allowed_special="all")
+        hint = r"start token 200006 \(<\|channel\|>, so .*: give the role"
+        with pytest.raises(HarmonyError, match=hint):
+            encoding.parse_messages_from_completion_tokens(sampled)
 
     def test_an_attribute_that_raises(self, encoding: HarmonyEncoding) -> None:
         class Broken:

@@ -8,6 +8,7 @@ import json
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Callable, ClassVar, Dict, Iterator, List, Optional
 
@@ -15,6 +16,7 @@ import pydantic
 import pytest
 
 from openai_harmony import HarmonyEncoding, Prefill, RenderConversationConfig, interop
+from openai_harmony.errors import WrongTypeError
 from openai_harmony.interop import (
     InvalidRequestError,
     Turn,
@@ -109,25 +111,65 @@ class TestBodies:
         ("body", "reason"),
         [
             (5, "expected an object, got a number"),
-            ("{", "the body is no JSON"),
-            (b"\xff", "the body is no JSON"),
-            ({"messages": {1, 2}}, "messages[0]"),
-            ({1: 2}, "a key of type int"),
-            ({"messages": object()}, "a object, which JSON has not"),
-            ({"temperature": float("nan")}, "a number that JSON cannot hold"),
-            ({"seed": 10**400}, "a number that JSON cannot hold"),
-            ({"messages": b"x"}, "a bytes, which JSON has not"),
+            ("{", "the body is not JSON: EOF while parsing an object at line 1 column 1"),
+            (b"\xff", "the body is not JSON: expected value at line 1 column 1"),
+            ({"messages": {1, 2}}, "messages[0]: expected an object, got a number"),
+            ({1: 2}, "expected strings as keys, got one of type int"),
+            ({"a": [{1: 2}]}, "a[0]: expected strings as keys, got one of type int"),
+            ({"messages": object()}, "messages: expected a JSON value, got object"),
+            (
+                {"messages": [QUESTION, {"content": (set(), Path())}]},
+                "messages[1].content[1]: expected a JSON value, got PosixPath",
+            ),
+            ({"temperature": float("nan")}, "temperature: JSON has no such number: nan"),
+            ({"seed": 10**400}, "seed: JSON has no such number"),
+            ({"messages": b"x"}, "messages: expected a JSON value, got bytes"),
         ],
     )
-    def test_what_is_no_body(self, body: Any, reason: str) -> None:
+    def test_what_is_not_a_body(self, body: Any, reason: str) -> None:
         with pytest.raises(InvalidRequestError) as raised:
             chat_completions.read(body)
-        assert reason in str(raised.value)
+        error = raised.value
+        assert str(error).startswith(f"Invalid request: {reason}")
+        path = reason.split(": ")[0] if reason[0] in "amst" and ": " in reason else ""
+        assert error.path == ("" if path.startswith("the body") else path)
+
+    @pytest.mark.parametrize("number", [2**64, -(2**63) - 1, 123456789012345678901234567890])
+    @pytest.mark.parametrize("form", [dict, json.dumps, lambda body: json.dumps(body).encode()])
+    def test_integers_of_arguments_keep_their_digits(
+        self, number: int, form: Callable[[Any], Any], encoding: HarmonyEncoding
+    ) -> None:
+        expected = f'<|message|>{{"n":[{number},1.5,"é"]}}<|call|>'
+        arguments = {"n": [number, 1.5, "é"]}
+        call = {"id": "a", "function": {"name": "f", "arguments": arguments}}
+        message = {"role": "assistant", "tool_calls": [call]}
+        for dialect in (chat_completions, ollama):
+            turn = dialect.read(form({"messages": [QUESTION, message]}))
+            assert expected in text(turn, encoding)
+            assert expected in text(
+                dialect.read({"messages": []}, history=[QUESTION, message]), encoding
+            )
+        use = {"type": "tool_use", "id": "a", "name": "f", "input": arguments}
+        turn = anthropic.read(form({"messages": [{"role": "assistant", "content": [use]}]}))
+        assert expected in text(turn, encoding)
+        item = {"type": "function_call", "name": "f", "arguments": arguments}
+        assert expected in text(responses.read(form({"input": [item]})), encoding)
+        reference = {"type": "item_reference", "id": "fc_1"}
+        turn = responses.read(form({"input": [reference]}), resolve={"fc_1": item}.get)
+        assert expected in text(turn, encoding)
+
+    def test_integers_elsewhere_are_those_of_other_parsers(self, encoding: HarmonyEncoding) -> None:
+        tool = weather_tool()
+        city = tool["function"]["parameters"]["properties"]["city"]
+        city["default"] = 10**20
+        for form in (dict, json.dumps):
+            turn = chat_completions.read(form({"messages": [], "tools": [tool]}))
+            assert "city?: string, // default: 1e20\n" in text(turn, encoding)
 
     def test_what_contains_itself(self) -> None:
         body: Dict[str, Any] = {"messages": []}
         body["messages"].append(body)
-        with pytest.raises(InvalidRequestError, match="nested deeper than 127 levels"):
+        with pytest.raises(InvalidRequestError, match="nested more than 127 levels deep"):
             chat_completions.read(body)
 
     def test_the_objects_own_errors_are_raised(self) -> None:
@@ -145,7 +187,10 @@ class TestErrors:
             chat_completions.read({"messages": [QUESTION, {"role": "bot"}]})
         error = raised.value
         assert (error.kind, error.path) == ("invalid_request", "messages[1].role")
-        assert str(error) == 'Invalid request: messages[1].role: unknown role "bot"'
+        assert str(error) == (
+            'Invalid request: messages[1].role: unknown role "bot" '
+            "(known: system, developer, user, assistant, tool, function)"
+        )
 
     def test_unsupported_content(self) -> None:
         image = {"type": "image_url", "image_url": {"url": "data:"}}
@@ -196,15 +241,42 @@ class TestOptions:
     @pytest.mark.parametrize(
         ("options", "reason"),
         [
-            ({"builtin_tools": ["shell"]}, "builtin_tools takes 'browser' and 'python'"),
-            ({"named": "force"}, "named takes 'prefill' and 'grammar'"),
-            ({"unsupported": "drop"}, "unsupported takes 'error' and 'placeholder'"),
+            (
+                {"builtin_tools": ["browser", "shell"]},
+                "builtin_tools[1]: expected 'browser' or 'python', got \"shell\"",
+            ),
+            ({"builtin_tools": "browser"}, "builtin_tools: expected a list, got str"),
+            ({"named": "force"}, "named: expected 'prefill' or 'grammar', got \"force\""),
+            ({"named": None}, "named: expected 'prefill' or 'grammar', got NoneType"),
+            (
+                {"unsupported": "drop"},
+                "unsupported: expected 'error' or 'placeholder', got \"drop\"",
+            ),
+            ({"date": 5}, "date: expected a string, a date or None, got int"),
+            ({"identity": 5}, "identity: expected a string or None, got int"),
+            ({"config": 5}, "config: expected a RenderConversationConfig, got int"),
+            ({"declare_on_none": "no"}, "declare_on_none: expected a bool, got str"),
+            ({"history": "x"}, "history: expected a list, got str"),
+            ({"history": QUESTION}, "history: expected a list, got dict"),
+            ({"history": 5}, "history: expected a list, got int"),
         ],
     )
     def test_what_they_take(self, options: Any, reason: str) -> None:
-        with pytest.raises(ValueError, match="takes") as raised:
+        with pytest.raises(ValueError, match="expected") as raised:
             chat_completions.read({"messages": []}, **options)
-        assert reason in str(raised.value)
+        assert str(raised.value) == reason
+
+    def test_what_history_takes(self) -> None:
+        with pytest.raises(InvalidRequestError) as raised:
+            chat_completions.read({"messages": []}, history=[QUESTION, {"role": {1}}])
+        assert raised.value.path == "history[1].role"
+
+    def test_what_resolve_is(self) -> None:
+        body = {"input": [{"type": "item_reference", "id": "msg_1"}]}
+        with pytest.raises(WrongTypeError, match="^resolve: expected a function, got dict$"):
+            responses.read(body, resolve={})  # type: ignore[arg-type]
+        with pytest.raises(InvalidRequestError, match="expected a JSON value, got object"):
+            responses.read(body, resolve=lambda _: object())
 
     def test_resolve(self, encoding: HarmonyEncoding) -> None:
         body = {"input": [{"type": "item_reference", "id": "msg_1"}]}
@@ -310,6 +382,32 @@ class TestTurn:
             turn.conversation, "assistant", turn.config
         )
         assert rendered == turn.prompt(encoding)
+
+
+class TestArguments:
+    """What methods are given, and are not made for: errors name the argument."""
+
+    TURN = chat_completions.read({"messages": [QUESTION], "tools": [weather_tool()]})
+
+    @pytest.mark.parametrize(
+        ("call", "reason"),
+        [
+            (lambda turn: turn.prompt("x"), "encoding: expected a HarmonyEncoding, got str"),
+            (lambda turn: turn.tools.by_name(5), "name: expected a string, got int"),
+            (
+                lambda turn: turn.tools.by_name("f", 5),
+                "namespace: expected a string or None, got int",
+            ),
+            (
+                lambda turn: turn.tools.by_recipient(None),
+                "recipient: expected a string, got NoneType",
+            ),
+        ],
+    )
+    def test_of_a_turn(self, call: Callable[[Any], Any], reason: str) -> None:
+        with pytest.raises(WrongTypeError) as raised:
+            call(self.TURN)
+        assert str(raised.value) == reason
 
 
 class TestEncodeConversations:

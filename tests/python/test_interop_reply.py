@@ -10,6 +10,7 @@ from typing import Any, Callable, Dict, Iterator, List
 import pytest
 
 from openai_harmony import HarmonyEncodingName, HarmonyError, load_harmony_encoding
+from openai_harmony.errors import WrongTypeError
 from openai_harmony.interop import (
     BuiltinCall,
     Turn,
@@ -296,12 +297,50 @@ def test_the_face() -> None:
         reply.feed([1])
 
 
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"model": None}, "model: expected a string, got NoneType"),
+        ({"id": 5}, "id: expected a string or None, got int"),
+        ({"created": "now"}, "created: expected an int, got str"),
+        ({"created": 1.5}, "created: expected an int, got float"),
+        ({"created": 2**70}, f"created: expected an int from 0 on, got {2**70}"),
+        ({"prompt_tokens": -1}, "prompt_tokens: expected an int from 0 on, got -1"),
+        ({"cached_tokens": None}, "cached_tokens: expected an int, got NoneType"),
+        ({"index": -1}, "index: expected an int from 0 on, got -1"),
+        (
+            {"reasoning_field": "thoughts"},
+            "reasoning_field: expected 'reasoning_content', 'reasoning', 'both' or None, "
+            'got "thoughts"',
+        ),
+        ({"make_id": "x"}, "make_id: expected a function, got str"),
+        ({"make_id": lambda _: 5}, "make_id(): expected a string, got int"),
+        ({"clock": 5}, "clock: expected a function, got int"),
+        ({"clock": lambda: "now"}, "clock(): expected seconds, got str"),
+        ({"clock": lambda: -1.0}, "clock(): expected seconds from 0 on, got -1"),
+    ],
+)
+def test_wrong_options(options: Dict[str, Any], reason: str) -> None:
+    turn = chat_completions.read(CHAT[0])
+    with pytest.raises(ValueError, match="expected") as raised:
+        turn.reply(ENCODING, **{"model": "m", **options})
+    assert str(raised.value) == reason
+    assert isinstance(raised.value, TypeError) == ("from 0 on" not in reason and '"' not in reason)
+
+
 def test_wrong_arguments() -> None:
     turn = chat_completions.read(CHAT[0])
-    with pytest.raises(ValueError, match="reasoning_field"):
-        turn.reply(ENCODING, model="m", reasoning_field="thoughts")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="'stop', 'length' and 'abort'"):
-        turn.reply(ENCODING, model="m").finish("done")  # type: ignore[arg-type]
+    with pytest.raises(WrongTypeError, match="^encoding: expected a HarmonyEncoding, got str$"):
+        turn.reply("e", model="m")  # type: ignore[arg-type]
+    reply = turn.reply(ENCODING, model="m")
+    with pytest.raises(ValueError, match="^reason: expected 'stop', 'length' or 'abort', got"):
+        reply.finish("done")  # type: ignore[arg-type]
+    with pytest.raises(WrongTypeError, match="^reason: expected 'stop', 'length' or 'abort', got"):
+        reply.finish_bytes(None)  # type: ignore[arg-type]
+    with pytest.raises(WrongTypeError, match="^stop_sequence: expected a string or None, got int"):
+        reply.finish("stop", 5)  # type: ignore[arg-type]
+    with pytest.raises(WrongTypeError, match="^tokens: expected a sequence of ints, got str"):
+        reply.feed("x")  # type: ignore[arg-type]
 
     def fail(prefix: str) -> str:
         raise KeyError(prefix)

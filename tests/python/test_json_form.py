@@ -134,7 +134,10 @@ def test_a_missing_field_is_a_key_error_too() -> None:
             '{"messages": [{"role": "user", "content": "x"}, {"role": "user"}]}',
             "Invalid message: 'content' is missing (in messages[1])",
         ),
-        ('{"messages": [{"role": "bob", "content": ""}]}', "Unknown role: 'bob' (in messages[0])"),
+        (
+            '{"messages": [{"role": "bob", "content": ""}]}',
+            "Unknown role: 'bob' (known: user, assistant, system, developer, tool) (in messages[0])",
+        ),
     ],
 )
 def test_wrong_conversations(text: Any, said: str) -> None:

@@ -37,6 +37,11 @@ def call(city: str) -> str:
     return f'{THOUGHT}{header}{{"city":"{city}"}}<|call|>'
 
 
+SEVERAL = [
+    THOUGHT + "<|channel|>final<|message|>The first.<|return|>",
+    call("Oslo"),
+    "<|channel|>final<|message|>The third, which is the longest of all.<|return|>",
+]
 RECORDS = [
     # A loop of two calls: the latest result decides.
     {"match": "BERGEN-RAIN", "text": THOUGHT + ANSWER},
@@ -44,6 +49,7 @@ RECORDS = [
     {"match": "Compare", "text": call("Oslo")},
     {"match": "as JSON", "text": THOUGHT + '<|channel|>final<|message|>{"city":"Oslo"}<|return|>'},
     {"match": "Long", "text": "<|channel|>final<|message|>" + "word " * 2000 + "<|return|>"},
+    *({"match": "Several", "text": text} for text in SEVERAL),
     {"match": "Hello", "text": THOUGHT + "<|channel|>final<|message|>Hi there.<|return|>"},
 ]
 RESULTS = {"Oslo": "OSLO-SUN", "Bergen": "BERGEN-RAIN"}
@@ -120,6 +126,49 @@ def test_chat_plain_and_streamed(client: Any) -> None:
     assert "".join(deltas) == final.choices[0].message.content == "Hi there."
     assert final.choices[0].message.reasoning_content == "Hm."
     assert final.usage.completion_tokens == answer.usage.completion_tokens
+
+
+def test_chat_several_answers(client: Any) -> None:
+    several: Any = {
+        "model": "m",
+        "messages": [{"role": "user", "content": "Several"}],
+        "tools": [{"type": "function", "function": FUNCTION}],
+        "n": 3,
+        "seed": 5,
+    }
+    answer = client.chat.completions.create(**several)
+    assert [choice.index for choice in answer.choices] == [0, 1, 2]
+    reasons = [choice.finish_reason for choice in answer.choices]
+    assert reasons == ["stop", "tool_calls", "stop"]
+    contents = [choice.message.content for choice in answer.choices]
+    assert contents == ["The first.", None, "The third, which is the longest of all."]
+    sampled = [len(ENCODING.encode(text, allowed_special="all")) for text in SEVERAL]
+    usage = answer.usage
+    assert usage.completion_tokens == sum(sampled)
+    assert usage.total_tokens == usage.prompt_tokens + usage.completion_tokens
+    assert usage.completion_tokens_details.reasoning_tokens == 2 * len(ENCODING.encode("Hm."))
+    alone = client.chat.completions.create(**{**several, "n": 1})
+    assert alone.usage.prompt_tokens == usage.prompt_tokens
+
+    options = {"include_usage": True}
+    with client.chat.completions.stream(**several, stream_options=options) as stream:
+        events = [event for event in stream if event.type == "chunk"]
+        final = stream.get_final_completion()
+    assert {event.chunk.id for event in events} == {final.id}
+    indices = [choice.index for event in events for choice in event.chunk.choices]
+    assert indices != sorted(indices)  # side by side
+    assert [bool(event.chunk.choices) for event in events].count(False) == 1
+    assert not events[-1].chunk.choices
+    assert final.usage == usage
+    for streamed, whole in zip(final.choices, answer.choices):
+        assert (streamed.message.content or None) == whole.message.content
+        assert streamed.finish_reason == whole.finish_reason
+    [made] = final.choices[1].message.tool_calls
+    assert json.loads(made.function.arguments) == {"city": "Oslo"}
+
+    with pytest.raises(openai.BadRequestError, match="at most 16 answers") as raised:
+        client.chat.completions.create(**{**several, "n": 17})
+    assert raised.value.param == "n"
 
 
 @pytest.mark.parametrize("streamed", [False, True])
@@ -291,7 +340,7 @@ def test_a_client_that_goes_away_ends_the_sampling() -> None:
     closed = threading.Event()
 
     class Endless:
-        async def sample(self, prompt: List[int], turn: Any) -> Any:
+        async def sample(self, prompt: List[int], turn: Any, index: int) -> Any:
             try:
                 yield ENCODING.encode("<|channel|>final<|message|>", allowed_special="all"), None
                 while True:

@@ -12,7 +12,7 @@ from openai_harmony._shadowing import field_named
 from openai_harmony.chat.json_form import require_object
 from openai_harmony.chat.tools import ToolDescription, ToolNamespaceConfig
 from openai_harmony.chat.unknown_fields import report, unknown_fields
-from openai_harmony.errors import quoted
+from openai_harmony.errors import WrongTypeError, quoted
 
 
 class Content(BaseModel):
@@ -107,9 +107,13 @@ class _HoldsTools(Content):
 
     def with_tools(self, ns_config: ToolNamespaceConfig) -> Self:
         """Adds a namespace of tools, or replaces that of the same name; returns self."""
+        name = getattr(ns_config, "name", None)
+        if name is None:
+            got = type(ns_config).__name__
+            raise WrongTypeError(f"ns_config: expected a ToolNamespaceConfig, got {got}")
         if self.tools is None:
             self.tools = {}
-        self.tools[ns_config.name] = ns_config
+        self.tools[name] = ns_config
         return self
 
     def with_browser_tool(self) -> Self:

@@ -45,7 +45,7 @@ class Role(str, Enum):
 
     @classmethod
     def _missing_(cls, value: object) -> Role:
-        raise ValueError(f"Unknown role: {quoted(value)}")
+        raise ValueError(f"Unknown role: {quoted(value)} (known: {', '.join(cls)})")
 
 
 class Author(BaseModel):

@@ -82,7 +82,7 @@ def read_part(value: Any) -> Content:
         raise PydanticKnownError("model_type", {"class_name": "Content"})
     kind = value.get("type", "text" if "text" in value else None)
     if not isinstance(kind, str) or kind not in KINDS:
-        raise ValueError(f"Unknown content variant: {quoted(value)}")
+        raise ValueError(f"Unknown content variant: {quoted(value)} (known: {', '.join(KINDS)})")
     return KINDS[kind].model_validate(value)
 
 

@@ -266,8 +266,7 @@ def read_request(
     dialect: str, body: Any, date: Union[Date, Literal["today"]], **options: Any
 ) -> Turn:
     """Reads a body; ``"today"`` is the local date."""
-    if date == "today":
+    if isinstance(date, str) and date == "today":
         date = datetime.date.today()
     text = date.isoformat() if isinstance(date, datetime.date) else date
-    options["builtin_tools"] = tuple(options["builtin_tools"])
     return Turn(_lowlevel.read_request(dialect, body, date=text, **options))

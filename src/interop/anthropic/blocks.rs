@@ -9,10 +9,10 @@ use crate::interop::field::{Field, Object};
 use crate::interop::pairs::ToolId;
 use crate::interop::past::{NewCall, NewResult};
 use crate::interop::request::Request;
-use crate::interop::tools::read_arguments;
+use crate::interop::tools::read_object_arguments;
 use crate::interop::{ReadOptions, ToolKind, Unused};
 
-const OF_SERVERS: &str = "nobody reads blocks of this type here";
+const OF_SERVERS: &str = "blocks of this type are not read";
 
 /// Changes with every request, which would end every cached prefix.
 const BILLING: &str = "x-anthropic-billing-header";
@@ -28,7 +28,7 @@ pub(super) fn read_system(
     }
     let carrying = Carrying::message(options.unsupported);
     let mut texts = Texts::default();
-    for field in system.items()? {
+    for field in system.items_or("a string or a list of blocks")? {
         let block = field.object()?;
         match block.required("type")?.text()? {
             "tool_addition" | "tool_removal" => unused.push(field.unused(OF_SERVERS)),
@@ -98,7 +98,7 @@ impl<'o> Messages<'o> {
                     request.past.instructions(text);
                 }
             }
-            other => return Err(role.unknown("role", other)),
+            other => return Err(role.unknown("role", other, &["user", "assistant", "system"])),
         }
         let others = message.others(&["role", "content", "clear_at", "id", "cache_control"]);
         request.unused.extend(others.map(|field| field.not_read()));
@@ -113,7 +113,7 @@ impl<'o> Messages<'o> {
         }
         let mut texts = Texts::default();
         let mut only_results = !content.value().as_array().is_some_and(Vec::is_empty);
-        for field in content.items_or("a text or a list of blocks")? {
+        for field in content.items_or("a string or a list of blocks")? {
             let block = field.object()?;
             match block.required("type")?.text()? {
                 "tool_result" => read_result(&block, request)?,
@@ -138,7 +138,7 @@ impl<'o> Messages<'o> {
         }
         let mut texts = Texts::default();
         let mut calls = Vec::new();
-        for field in content.items_or("a text or a list of blocks")? {
+        for field in content.items_or("a string or a list of blocks")? {
             let block = field.object()?;
             match block.required("type")?.text()? {
                 "thinking" => read_thinking(&block, "signature", request)?,
@@ -182,7 +182,8 @@ fn read_call(block: &Object<'_, '_>) -> Result<NewCall> {
         id: block.text("id")?.map(str::to_owned),
         tool: ToolId::new(block.required("name")?.text()?),
         kind: ToolKind::Function,
-        arguments: read_arguments(block, "input")?,
+        arguments: read_object_arguments(block, "input")?,
+        is_cut: false,
     })
 }
 
@@ -195,9 +196,9 @@ fn read_result(block: &Object<'_, '_>, request: &mut Request) -> Result<()> {
     if block.bool("is_error")?.unwrap_or(false) && !says_so {
         text.insert_str(0, if text.is_empty() { "Error" } else { "Error: " });
     }
-    let id = block.required("tool_use_id")?.text()?;
-    let path = block.field().path();
-    request.past.result(NewResult { path, id: Some(id.to_owned()), tool: None, text })
+    let id = block.required("tool_use_id")?;
+    let (path, id) = (id.path(), Some(id.text()?.to_owned()));
+    request.past.result(NewResult { path, id, tool: None, text })
 }
 
 /// A text, or blocks of texts and what stands for them.
@@ -206,7 +207,7 @@ fn read_blocks(content: &Field<'_, '_>, carrying: Carrying) -> Result<String> {
         return Ok(text.clone());
     }
     let mut texts = Texts::default();
-    for block in content.items_or("a text or a list of blocks")? {
+    for block in content.items_or("a string or a list of blocks")? {
         texts.add(&read_block(&block.object()?, carrying)?);
     }
     Ok(texts.into_text())
@@ -229,7 +230,7 @@ fn read_block(block: &Object<'_, '_>, carrying: Carrying) -> Result<String> {
         "image" => carrying.placeholder(block, "image"),
         "container_upload" => carrying.placeholder(block, "file"),
         "browser_state" => carrying.placeholder(block, "browser state"),
-        other => Err(kind.unknown("type of a block", other)),
+        other => Err(kind.unknown("type of a block", other, &[])),
     }
 }
 
@@ -242,7 +243,10 @@ fn read_document(block: &Object<'_, '_>, carrying: Carrying) -> Result<String> {
         "text" => source.required("data")?.text()?.to_owned(),
         "content" => read_blocks(&source.required("content")?, carrying)?,
         "base64" | "url" | "file" => return carrying.placeholder(block, "document"),
-        other => return Err(kind.unknown("type of a source", other)),
+        other => {
+            let known = &["text", "content", "base64", "url", "file"];
+            return Err(kind.unknown("type of a source", other, known));
+        }
     };
     let mut texts = Texts::default();
     texts.add(block.text("title")?.unwrap_or_default());

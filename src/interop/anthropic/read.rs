@@ -64,7 +64,8 @@ pub fn read(body: &Value, options: &ReadOptions) -> Result<Turn> {
     collect(body, options)?.into_turn(options, &mut |pointer| body.pointer(pointer).cloned())
 }
 
-/// [`read`] of a body that nobody needs any longer: the schemas of its tools are not copied.
+/// [`read`] of a body that the caller does not need any longer: the schemas of its tools are moved
+/// out of it instead of copied.
 ///
 /// # Errors
 ///
@@ -128,6 +129,7 @@ fn read_thinking(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
     /// Budgets in tokens: below the one the effort is low, from the other on it is high.
     const LOW_BELOW: i64 = 2_048;
     const HIGH_FROM: i64 = 16_384;
+    const THINKING: &[&str] = &["enabled", "disabled", "adaptive", "between_tools"];
     request.answer.thoughts = Thoughts::Hidden;
     let Some(thinking) = body.get("thinking") else { return Ok(()) };
     let thinking = thinking.object()?;
@@ -147,7 +149,7 @@ fn read_thinking(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
             });
         }
         "adaptive" | "between_tools" => {}
-        other => return Err(kind.unknown("kind of thinking", other)),
+        other => return Err(kind.unknown("kind of thinking", other, THINKING)),
     }
     let display = thinking.get("display");
     request.answer.thoughts = match display.as_ref().map(Field::text).transpose()? {
@@ -173,7 +175,7 @@ fn read_tool(tool: &Field<'_, '_>, options: &ReadOptions, request: &mut Request)
         }
         Some(kind) if kind.starts_with("code_execution") => BuiltinTool::Python,
         Some(_) => {
-            unused.push(tool.unused("nobody runs tools of this kind here"));
+            unused.push(tool.unused("tools of this kind cannot run here"));
             return Ok(());
         }
     };
@@ -189,6 +191,7 @@ fn read_choice(choice: &Field<'_, '_>) -> Result<Choice> {
             let name = object.required("name")?;
             Ok(Choice::Named(Chosen::tool(ToolId::new(name.text()?), &name)))
         }
-        word => Choice::word(word, &kind).ok_or_else(|| kind.unknown("choice", word)),
+        word => Choice::word(word, &kind)
+            .ok_or_else(|| kind.unknown("choice", word, &["auto", "any", "tool", "none"])),
     }
 }

@@ -31,6 +31,8 @@ const OF_MESSAGE: &[&str] = &[
     "id",
 ];
 
+const ROLES: &[&str] = &["system", "developer", "user", "assistant", "tool", "function"];
+
 /// Reads the history and the body's `messages`.
 pub(super) fn read_messages(
     body: &Object<'_, '_>,
@@ -57,7 +59,7 @@ pub(super) fn read_messages(
         if !flag.bool()? {
             continue;
         }
-        if request.past.ends_open() {
+        if request.past.open_last() {
             request.continue_last = true;
         } else {
             request.unused.push(flag.unused("the assistant did not say the last thing"));
@@ -91,7 +93,7 @@ impl Messages {
             }
             "assistant" => self.assistant(&message, request)?,
             "tool" | "function" => return read_result(&message, request),
-            other => return Err(role.unknown("role", other)),
+            other => return Err(role.unknown("role", other, ROLES)),
         }
         if let Some(name) = message.get("name") {
             request.unused.push(name.unused("the message's header cannot carry it"));
@@ -117,7 +119,7 @@ impl Messages {
                     self.assistant_part(&part, &mut texts, &mut more)?;
                 }
             }
-            Some(content) => texts.add(content.text_or("a text or a list of parts")?),
+            Some(content) => texts.add(content.text_or("a string or a list of parts")?),
             None => {}
         }
         texts.add(message.text("refusal")?.unwrap_or_default());
@@ -179,10 +181,11 @@ fn read_result(message: &Object<'_, '_>, request: &mut Request) -> Result<()> {
         Some(content) => read_content(&content, Carrying::result())?,
         None => String::new(),
     };
+    let (id, name) = (message.get("tool_call_id"), message.get("name"));
     request.past.result(NewResult {
-        path: message.field().path(),
-        id: message.text("tool_call_id")?.map(str::to_owned),
-        tool: message.text("name")?.map(ToolId::new),
+        path: id.as_ref().or(name.as_ref()).unwrap_or(&message.field()).path(),
+        id: id.as_ref().map(Field::text).transpose()?.map(str::to_owned),
+        tool: name.as_ref().map(Field::text).transpose()?.map(ToolId::new),
         text,
     })?;
     list_unread(message, request);
@@ -211,6 +214,7 @@ fn read_call(call: &Field<'_, '_>, request: &mut Request) -> Result<()> {
             tool: ToolId::new(custom.required("name")?.text()?),
             kind: ToolKind::Custom,
             arguments: custom_arguments(custom.required("input")?.text()?),
+            is_cut: false,
         });
         return Ok(());
     }
@@ -233,6 +237,7 @@ fn read_function(
         tool: ToolId::new(function.required("name")?.text()?),
         kind: ToolKind::Function,
         arguments: read_arguments(function, "arguments")?,
+        is_cut: false,
     });
     Ok(())
 }

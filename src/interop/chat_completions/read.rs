@@ -75,7 +75,8 @@ pub fn read(body: &Value, options: &ReadOptions) -> Result<Turn> {
     collect(body, options)?.into_turn(options, &mut |pointer| body.pointer(pointer).cloned())
 }
 
-/// [`read`] of a body that nobody needs any longer: the schemas of its tools are not copied.
+/// [`read`] of a body that the caller does not need any longer: the schemas of its tools are moved
+/// out of it instead of copied.
 ///
 /// # Errors
 ///

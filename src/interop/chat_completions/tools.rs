@@ -46,12 +46,12 @@ fn read_tool(tool: &Field<'_, '_>, options: &ReadOptions, request: &mut Request)
     let unused = &mut request.unused;
     match kind {
         Some("custom") => {
-            let nested = object.get("custom");
+            let nested = nested(&object, "custom")?;
             let nested = nested.as_ref().map(Field::object).transpose()?;
             request.tools.custom(nested.as_ref().unwrap_or(&object), None, unused)
         }
         None | Some("function") => {
-            let nested = object.get("function");
+            let nested = nested(&object, "function")?;
             let nested = nested.as_ref().map(Field::object).transpose()?;
             let function = nested.as_ref().unwrap_or(&object);
             request.tools.function(function, "parameters", None, unused)
@@ -65,15 +65,25 @@ fn read_tool(tool: &Field<'_, '_>, options: &ReadOptions, request: &mut Request)
             Ok(())
         }
         Some(_) => {
-            unused.push(tool.unused("nobody runs tools of this kind here"));
+            unused.push(tool.unused("tools of this kind cannot run here"));
             Ok(())
         }
     }
 }
 
+/// The member that holds what a tool is: `None` for one that is flat. Without either, what is
+/// missing is the member.
+fn nested<'v, 's>(tool: &'s Object<'v, '_>, key: &'s str) -> Result<Option<Field<'v, 's>>> {
+    match tool.get(key) {
+        None if tool.get("name").is_none() => tool.required(key).map(Some),
+        nested => Ok(nested),
+    }
+}
+
 fn read_choice(choice: &Field<'_, '_>) -> Result<Choice> {
     if let Value::String(word) = choice.value() {
-        return Choice::word(word, choice).ok_or_else(|| choice.unknown("choice", word));
+        let known = &["auto", "none", "required"];
+        return Choice::word(word, choice).ok_or_else(|| choice.unknown("choice", word, known));
     }
     let object = choice.object()?;
     if object.text("type")? == Some("allowed_tools") {
@@ -90,7 +100,8 @@ fn read_choice(choice: &Field<'_, '_>) -> Result<Choice> {
 
 /// `{"type": "function", "function": {"name": ...}}`, or flat as `function_call` has it.
 fn read_chosen(chosen: &Object<'_, '_>) -> Result<Chosen> {
-    let nested = chosen.get("function").or_else(|| chosen.get("custom"));
+    let key = if chosen.get("custom").is_some() { "custom" } else { "function" };
+    let nested = nested(chosen, key)?;
     let nested = nested.as_ref().map(Field::object).transpose()?;
     let named = nested.as_ref().unwrap_or(chosen);
     let name = named.required("name")?;

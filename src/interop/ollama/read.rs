@@ -13,7 +13,7 @@ use crate::interop::settings::{
     any_object, read_count, read_effort, read_format_schema, read_penalties, read_sampling,
     read_stop, refuse_logprobs, response_format,
 };
-use crate::interop::tools::read_arguments;
+use crate::interop::tools::read_object_arguments;
 use crate::interop::{Dialect, ReadOptions, Thoughts, ToolKind, Turn};
 
 /// The fields of a body that are read; any other is listed in [`Turn::unused`].
@@ -32,6 +32,8 @@ const FIELDS: &[&str] = &[
 
 const OF_MESSAGE: &[&str] =
     &["role", "content", "thinking", "images", "tool_calls", "tool_name", "name", "tool_call_id"];
+
+const ROLES: &[&str] = &["system", "developer", "user", "assistant", "tool"];
 
 const OF_OPTIONS: &[&str] = &[
     "temperature",
@@ -69,7 +71,8 @@ pub fn read(body: &Value, options: &ReadOptions) -> Result<Turn> {
     collect(body, options)?.into_turn(options, &mut |pointer| body.pointer(pointer).cloned())
 }
 
-/// [`read`] of a body that nobody needs any longer: the schemas of its tools are not copied.
+/// [`read`] of a body that the caller does not need any longer: the schemas of its tools are moved
+/// out of it instead of copied.
 ///
 /// # Errors
 ///
@@ -105,7 +108,7 @@ fn collect(body: &Value, options: &ReadOptions) -> Result<Request> {
         request.response_format = match format.value() {
             Value::String(word) if word.is_empty() => None,
             Value::String(word) if word == "json" => Some(any_object()),
-            Value::String(word) => return Err(format.unknown("format", word)),
+            Value::String(word) => return Err(format.unknown("format", word, &["json"])),
             _ => Some(response_format(None, read_format_schema(&format)?, None)),
         };
     }
@@ -158,6 +161,9 @@ fn read_tool(tool: &Field<'_, '_>, request: &mut Request) -> Result<()> {
     let tool = tool.object()?;
     let nested = tool.get("function");
     let nested = nested.as_ref().map(Field::object).transpose()?;
+    if nested.is_none() && tool.get("name").is_none() {
+        return tool.required("function").map(drop);
+    }
     let function = nested.as_ref().unwrap_or(&tool);
     match function.text("name")? {
         Some(name) if name != "browser" && is_builtin(name) => {
@@ -198,15 +204,16 @@ impl Messages {
             "user" => request.past.user(read_text(&message, self.carrying)?, None),
             "assistant" => self.assistant(&message, request)?,
             "tool" => {
-                let tool = message.text("tool_name")?.or(message.text("name")?);
+                let id = message.get("tool_call_id");
+                let tool = message.get("tool_name").or_else(|| message.get("name"));
                 request.past.result(NewResult {
-                    path: field.path(),
-                    id: message.text("tool_call_id")?.map(str::to_owned),
-                    tool: tool.map(ToolId::new),
+                    path: id.as_ref().or(tool.as_ref()).unwrap_or(field).path(),
+                    id: id.as_ref().map(Field::text).transpose()?.map(str::to_owned),
+                    tool: tool.as_ref().map(Field::text).transpose()?.map(ToolId::new),
                     text: read_text(&message, Carrying::result())?,
                 })?;
             }
-            other => return Err(role.unknown("role", other)),
+            other => return Err(role.unknown("role", other, ROLES)),
         }
         request.unused.extend(message.others(OF_MESSAGE).map(|field| field.not_read()));
         Ok(())
@@ -233,7 +240,8 @@ impl Messages {
                 id: call.text("id")?.map(str::to_owned),
                 tool: ToolId::new(function.required("name")?.text()?),
                 kind: ToolKind::Function,
-                arguments: read_arguments(&function, "arguments")?,
+                arguments: read_object_arguments(&function, "arguments")?,
+                is_cut: false,
             });
         }
         Ok(())

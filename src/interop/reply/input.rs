@@ -2,7 +2,7 @@
 //!
 //! Models write code into that string and forget to escape its quotes. So a quote ends the string
 //! only if what follows can end the object, too; any other is part of the input. Arguments that are
-//! no object are the input as they are.
+//! not an object are the input as they are.
 
 use serde_json::Value;
 
@@ -204,7 +204,7 @@ fn is_cut(text: &str) -> bool {
     }
 }
 
-/// An escape's length and character; of half a pair, U+FFFD. `None` for what is no escape.
+/// An escape's length and character; of half a pair, U+FFFD. `None` for what is not an escape.
 fn escape(text: &str) -> Option<(usize, char)> {
     let character = match text.strip_prefix('\\')?.as_bytes().first()? {
         b'n' => '\n',
@@ -266,7 +266,7 @@ mod tests {
             // Quotes that should have been escaped.
             (r#"{"input": "print("a", "b")"}"#, r#"print("a", "b")"#),
             (r#"{"input": "f({"a"})"}"#, r#"f({"a"})"#),
-            // No object, or not the one that was declared: the text as it is.
+            // Not an object, or not the one that was declared: the text as it is.
             ("ls -l", "ls -l"),
             ("[1]", "[1]"),
             (r#""x""#, r#""x""#),
@@ -279,7 +279,7 @@ mod tests {
             (r#"{"input": "ab""#, "ab"),
             (r#"{"input": "a\u00"#, r"a\u00"),
             (r#"{"input": "a\ud83d"#, "a\u{FFFD}"),
-            // Escapes that are none.
+            // What only looks like an escape.
             (r#"{"input": "\d+\u12g"}"#, r"\d+\u12g"),
             (r#"{"input": "\ud83dx\udc00"}"#, "\u{FFFD}x\u{FFFD}"),
         ];

@@ -68,7 +68,7 @@ impl Rules {
             return Route::Text(TextKind::Answer);
         }
         match recipient {
-            // Who talks to a role talks to nobody in particular.
+            // A role as the recipient means no tool.
             Some(recipient) if !is_role(recipient) => self.route_call(recipient, calls),
             _ => Route::Text(self.kind(channel)),
         }

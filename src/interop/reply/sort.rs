@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::ids::Ids;
 use super::input::InputDecoder;
@@ -11,6 +11,7 @@ use super::stop::{Passed, StopStrings};
 use super::{BuiltinCall, Prefixes};
 use crate::interop::answer::FinishReason;
 use crate::interop::answer::{Call, Delta, Ending, Segment, Step, Text, TextKind};
+use crate::interop::tools::is_object;
 use crate::parse::{Event, Repair};
 use crate::repair::RepairKind;
 
@@ -295,8 +296,7 @@ impl Sorter {
             "" if how == Ending::Whole => NO_ARGUMENTS,
             _ => arguments,
         };
-        let is_object = || serde_json::from_str::<Map<String, Value>>(arguments).is_ok();
-        if how == Ending::Whole && is_object() {
+        if how == Ending::Whole && is_object(arguments) {
             if let Some(segment) = self.begin_call(target) {
                 self.append(segment, arguments.to_owned());
                 self.end_segment(segment, how);

@@ -8,7 +8,7 @@ use super::tools::{kind_of_call, read_tool_id, read_tools};
 use crate::error::Result;
 use crate::interop::carried::carried_thought;
 use crate::interop::content::{Carrying, Texts, read_content};
-use crate::interop::field::{Field, Object};
+use crate::interop::field::{Field, Object, brief};
 use crate::interop::options::Resolve;
 use crate::interop::past::{NewCall, NewResult};
 use crate::interop::request::Request;
@@ -61,7 +61,11 @@ impl<'o> Items<'o> {
         };
         let input = body.get("input");
         let said = input.as_ref().filter(|input| !input.value().is_string());
-        let items = said.map(|input| input.items().map(Iterator::collect::<Vec<_>>)).transpose()?;
+        let items = said
+            .map(|input| {
+                input.items_or("a string or a list of items").map(Iterator::collect::<Vec<_>>)
+            })
+            .transpose()?;
         let items = items.unwrap_or_default();
         let names: Vec<_> = (0..options.history.len()).map(|at| format!("history[{at}]")).collect();
         let history = names.iter().zip(&options.history);
@@ -93,10 +97,10 @@ impl<'o> Items<'o> {
             }
             Some("configuration_update") => read_update(&item, request),
             Some(kind) if is_of_servers(kind) => {
-                request.unused.push(field.unused("nobody reads items of this type here"));
+                request.unused.push(field.unused("items of this type are not read"));
                 return Ok(());
             }
-            Some(kind) => return Err(item.required("type")?.unknown("type of an item", kind)),
+            Some(kind) => return Err(item.required("type")?.unknown("type of an item", kind, &[])),
             None => item.required("type").map(|_| ()),
         };
         read?;
@@ -130,11 +134,21 @@ impl<'o> Items<'o> {
                     None if !call_follows => request.past.answer(text),
                     Some("commentary") | None => request.past.preamble(text),
                     Some(other) => {
-                        return Err(phase.unwrap_or(role).unknown("phase", other));
+                        return Err(phase.unwrap_or(role).unknown(
+                            "phase",
+                            other,
+                            &["commentary", "final_answer"],
+                        ));
                     }
                 }
             }
-            other => return Err(role.unknown("role", other)),
+            other => {
+                return Err(role.unknown(
+                    "role",
+                    other,
+                    &["system", "developer", "user", "assistant"],
+                ));
+            }
         }
         Ok(())
     }
@@ -167,8 +181,8 @@ impl<'o> Items<'o> {
         Ok(())
     }
 
-    /// An item of the history is said already; another is found by `resolve`. Thoughts that nobody
-    /// finds are dropped.
+    /// An item of the history is there already; `resolve` finds another. Thoughts that it does not
+    /// find are dropped.
     fn reference(
         &self,
         item: &Object<'_, '_>,
@@ -186,7 +200,7 @@ impl<'o> Items<'o> {
                 request.unused.push(item.field().unused("the thought is not kept"));
                 return Ok(());
             }
-            return Err(id.invalid(format!("no item with the id {text:?} is kept")));
+            return Err(id.invalid(format!("no item with the id {:?} is kept", brief(text))));
         };
         let path = item.field().path();
         let found = Field::root(&path, &found)?;
@@ -243,7 +257,8 @@ fn read_call(item: &Object<'_, '_>, request: &mut Request) -> Result<()> {
         _ => read_arguments(item, "arguments")?,
     };
     let id = item.text("call_id")?.map(str::to_owned);
-    request.past.call(NewCall { path: item.field().path(), id, tool, kind, arguments });
+    let (path, is_cut) = (item.field().path(), is_unfinished(&item.field()));
+    request.past.call(NewCall { path, id, tool, kind, arguments, is_cut });
     Ok(())
 }
 
@@ -252,9 +267,10 @@ fn read_result(item: &Object<'_, '_>, request: &mut Request) -> Result<()> {
         Some(output) => read_content(&output, Carrying::result())?,
         None => String::new(),
     };
+    let id = item.get("call_id");
     request.past.result(NewResult {
-        path: item.field().path(),
-        id: item.text("call_id")?.map(str::to_owned),
+        path: id.as_ref().unwrap_or(&item.field()).path(),
+        id: id.as_ref().map(Field::text).transpose()?.map(str::to_owned),
         tool: read_tool_id(item)?,
         text,
     })

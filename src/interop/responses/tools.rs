@@ -30,7 +30,7 @@ fn read_tool(tool: &Field<'_, '_>, options: &ReadOptions, request: &mut Request)
     }
     match served(kind) {
         Some(builtin) => request.tools.served(builtin, tool, options, &mut request.unused),
-        None => request.unused.push(tool.unused("nobody runs tools of this kind here")),
+        None => request.unused.push(tool.unused("tools of this kind cannot run here")),
     }
     Ok(())
 }
@@ -70,7 +70,7 @@ fn read_namespace(namespace: &Object<'_, '_>, request: &mut Request) -> Result<(
         let object = tool.object()?;
         let kind = object.text("type")?.unwrap_or("function");
         if !read_own(kind, &object, Some(text), request)? {
-            request.unused.push(tool.unused("nobody runs tools of this kind here"));
+            request.unused.push(tool.unused("tools of this kind cannot run here"));
         }
     }
     request.unused.extend(
@@ -92,7 +92,8 @@ fn served(kind: &str) -> Option<BuiltinTool> {
 /// Reads `tool_choice`.
 pub(super) fn read_choice(choice: &Field<'_, '_>) -> Result<Choice> {
     if let Value::String(word) = choice.value() {
-        return Choice::word(word, choice).ok_or_else(|| choice.unknown("choice", word));
+        let known = &["auto", "none", "required"];
+        return Choice::word(word, choice).ok_or_else(|| choice.unknown("choice", word, known));
     }
     let object = choice.object()?;
     if object.text("type")? != Some("allowed_tools") {

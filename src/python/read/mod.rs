@@ -78,5 +78,8 @@ pub(super) fn role(object: &Bound<'_, PyAny>) -> Read<Role> {
     let Ok(word) = object.cast::<PyString>() else {
         return Err(InvalidArgument::type_of(object, "a Role"));
     };
-    utf8(word)?.parse::<Role>().map_err(InvalidArgument::value)
+    utf8(word)?.parse::<Role>().map_err(|error| {
+        let roles = Role::ALL.map(|role| role.as_str()).join(", ");
+        InvalidArgument::value(format_args!("{error} (known: {roles})"))
+    })
 }

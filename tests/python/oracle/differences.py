@@ -147,6 +147,8 @@ ELSEWHERE = {
 #: Of these errors the beginning stays, and what it quotes.
 DISALLOWED = "Encountered text corresponding to disallowed special token '"
 UNDECODABLE = "Invalid utf-8"
+#: Begins what is said besides where a role was forgotten.
+HINT = " (<|channel|>, so "
 #: Ends what is known of an error's text.
 ELLIPSIS = "…"
 
@@ -160,4 +162,6 @@ def fixed_part(error: str, wanted: str = "") -> str:
         return wanted
     if DISALLOWED in error:
         return DISALLOWED + error.partition(DISALLOWED)[2].partition("'")[0]
-    return UNDECODABLE if UNDECODABLE in error else error
+    if UNDECODABLE in error:
+        return UNDECODABLE
+    return error.partition(HINT)[0]

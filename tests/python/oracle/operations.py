@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 from typing import Any, Optional
 
 import openai_harmony
@@ -210,4 +211,6 @@ def role_of(role: Optional[str]) -> Optional[Role]:
 
 def error_of(error: BaseException) -> Json:
     family = next((f for f in FAMILIES if isinstance(error, f)), type(error))
-    return {"error": str(error), "family": family.__name__}
+    # 0.0.8 does not say in which message.
+    text = re.sub(r" \(in messages\[\d+\]\)$", "", str(error))
+    return {"error": text, "family": family.__name__}

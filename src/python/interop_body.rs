@@ -1,0 +1,229 @@
+//! Bodies of requests from Python -> JSON values.
+
+use std::cell::Cell;
+use std::fmt::Display;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
+use serde_json::{Map, Number, Value};
+
+use super::errors::{InvalidArgument, brief, raised, type_name, unless_raised};
+use super::text::utf8;
+use crate::ErrorKind;
+use crate::interop::{long_integers, parse_body};
+
+/// How deep a body's lists and mappings may lie within each other, as in JSON text.
+const MAX_DEPTH: usize = 127;
+
+/// What is wrong with a body, and where in it.
+pub(super) enum Flaw {
+    Invalid {
+        path: String,
+        reason: String,
+    },
+    /// Without a path, which would be as long as the nesting is deep.
+    TooDeep,
+    Raised(PyErr),
+}
+
+type Read<T> = Result<T, Flaw>;
+
+impl Flaw {
+    fn new(reason: impl Into<String>) -> Self {
+        Self::Invalid { path: String::new(), reason: reason.into() }
+    }
+
+    /// The same, seen from the object around: `step` is `messages`, or `[3]`.
+    fn inside(self, step: impl Display) -> Self {
+        match self {
+            Self::Invalid { path, reason } => {
+                let dot = if path.is_empty() || path.starts_with('[') { "" } else { "." };
+                Self::Invalid { path: format!("{step}{dot}{path}"), reason }
+            }
+            other => other,
+        }
+    }
+
+    /// An `InvalidRequestError` with the path, or what Python code raised.
+    pub(super) fn raised(self, py: Python<'_>) -> PyErr {
+        let (path, reason) = match self {
+            Self::Invalid { path, reason } => (path, reason),
+            Self::TooDeep => {
+                let reason = format!("nested more than {MAX_DEPTH} levels deep, or within itself");
+                (String::new(), reason)
+            }
+            Self::Raised(error) => return error,
+        };
+        raised(py, &ErrorKind::InvalidRequest { path, reason }.into())
+    }
+}
+
+impl From<PyErr> for Flaw {
+    fn from(error: PyErr) -> Self {
+        Self::Raised(error)
+    }
+}
+
+/// A body: JSON text, or what stands for JSON.
+pub(super) fn body(body: &Bound<'_, PyAny>) -> PyResult<Value> {
+    let py = body.py();
+    let parsed = if let Ok(text) = body.cast::<PyString>() {
+        let text = utf8(text)?;
+        py.detach(|| parse_body(&text))
+    } else if let Ok(bytes) = body.cast::<PyBytes>() {
+        let text = String::from_utf8_lossy(bytes.as_bytes());
+        py.detach(|| parse_body(&text))
+    } else {
+        let reader = Reader::default();
+        let mut value = reader.value(body, MAX_DEPTH).map_err(|flaw| flaw.raised(py))?;
+        if reader.has_marks.get() {
+            long_integers::settle_body(&mut value);
+        }
+        return Ok(value);
+    };
+    parsed.map_err(|error| raised(py, &error))
+}
+
+/// The messages or items that are the argument of this name.
+pub(super) fn list(list: &Bound<'_, PyAny>, argument: &str) -> PyResult<Vec<Value>> {
+    let py = list.py();
+    let not_a_list = || InvalidArgument::type_of(list, "a list").inside(argument).raised(py);
+    // Iterating over these would give characters or keys.
+    if list.cast::<PyString>().is_ok() || list.cast::<PyMapping>().is_ok() {
+        return Err(not_a_list());
+    }
+    let items = list.try_iter().map_err(|error| unless_raised(error, list, not_a_list))?;
+    each(items, message).map_err(|flaw| flaw.inside(argument).raised(py))
+}
+
+/// An item that was found by its id.
+pub(super) fn item(item: &Bound<'_, PyAny>, id: &str) -> PyResult<Value> {
+    let place = format_args!("resolve({id:?})").to_string();
+    message(item).map_err(|flaw| flaw.inside(place).raised(item.py()))
+}
+
+/// A message or an item outside a body.
+fn message(object: &Bound<'_, PyAny>) -> Read<Value> {
+    let reader = Reader::default();
+    let mut value = reader.value(object, MAX_DEPTH)?;
+    if reader.has_marks.get() {
+        long_integers::settle(&mut value);
+    }
+    Ok(value)
+}
+
+fn each<'py>(
+    items: impl Iterator<Item = PyResult<Bound<'py, PyAny>>>,
+    read: impl Fn(&Bound<'py, PyAny>) -> Read<Value>,
+) -> Read<Vec<Value>> {
+    let read = |(index, item): (usize, PyResult<Bound<'py, PyAny>>)| {
+        read(&item?).map_err(|flaw| flaw.inside(format_args!("[{index}]")))
+    };
+    items.enumerate().map(read).collect()
+}
+
+/// Reads what stands for JSON: dicts and other mappings, lists, tuples and other iterables, strings,
+/// numbers, and pydantic's models, as the SDKs have them.
+#[derive(Default)]
+struct Reader {
+    /// Whether any integer was marked.
+    has_marks: Cell<bool>,
+}
+
+impl Reader {
+    fn value(&self, object: &Bound<'_, PyAny>, depth: usize) -> Read<Value> {
+        if let Ok(text) = object.cast::<PyString>() {
+            return Ok(Value::String(utf8(text)?.into_owned()));
+        }
+        if object.is_none() {
+            return Ok(Value::Null);
+        }
+        if let Ok(flag) = object.cast::<PyBool>() {
+            return Ok(Value::Bool(flag.is_true()));
+        }
+        if object.cast::<PyInt>().is_ok() || object.cast::<PyFloat>().is_ok() {
+            return self.number(object);
+        }
+        let depth = depth.checked_sub(1).ok_or(Flaw::TooDeep)?;
+        let item = |item: &Bound<'_, PyAny>| self.value(item, depth);
+        if let Ok(dict) = object.cast::<PyDict>() {
+            let mut map = Map::with_capacity(dict.len());
+            for (key, value) in dict.iter() {
+                self.insert(&mut map, &key, &value, depth)?;
+            }
+            return Ok(Value::Object(map));
+        }
+        if let Ok(list) = object.cast::<PyList>() {
+            return each(list.iter().map(Ok), item).map(Value::Array);
+        }
+        if let Ok(tuple) = object.cast::<PyTuple>() {
+            return each(tuple.iter().map(Ok), item).map(Value::Array);
+        }
+        self.other(object, depth)
+    }
+
+    fn other(&self, object: &Bound<'_, PyAny>, depth: usize) -> Read<Value> {
+        if object.hasattr("model_dump")? {
+            let how = PyDict::new(object.py());
+            how.set_item("mode", "json")?;
+            how.set_item("by_alias", true)?;
+            // What was never set, and null, which means the same in all dialects.
+            how.set_item("exclude_none", true)?;
+            how.set_item("warnings", false)?;
+            return self.value(&object.call_method("model_dump", (), Some(&how))?, depth);
+        }
+        if let Ok(mapping) = object.cast::<PyMapping>() {
+            let mut map = Map::new();
+            for item in mapping.items()?.iter() {
+                let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
+                self.insert(&mut map, &key, &value, depth)?;
+            }
+            return Ok(Value::Object(map));
+        }
+        if object.cast::<PyBytes>().is_err()
+            && let Ok(items) = object.try_iter()
+        {
+            return each(items, |item| self.value(item, depth)).map(Value::Array);
+        }
+        Err(Flaw::new(format!("expected a JSON value, got {}", type_name(object))))
+    }
+
+    fn insert(
+        &self,
+        map: &mut Map<String, Value>,
+        key: &Bound<'_, PyAny>,
+        member: &Bound<'_, PyAny>,
+        depth: usize,
+    ) -> Read<()> {
+        let Ok(name) = key.cast::<PyString>() else {
+            let reason = format!("expected strings as keys, got one of type {}", type_name(key));
+            return Err(Flaw::new(reason));
+        };
+        let name = utf8(name)?;
+        let member = self.value(member, depth).map_err(|flaw| flaw.inside(&name))?;
+        map.insert(name.into_owned(), member);
+        Ok(())
+    }
+
+    fn number(&self, number: &Bound<'_, PyAny>) -> Read<Value> {
+        let is_int = number.cast::<PyInt>().is_ok();
+        if is_int && let Ok(whole) = number.extract::<i64>() {
+            return Ok(whole.into());
+        }
+        if is_int && let Ok(whole) = number.extract::<u64>() {
+            return Ok(whole.into());
+        }
+        let real = number.extract::<f64>().ok().and_then(Number::from_f64);
+        let Some(real) = real else {
+            let shown = number.repr().map_or_else(|_| "?".to_owned(), |repr| repr.to_string());
+            return Err(Flaw::new(format!("JSON has no such number: {}", brief(shown))));
+        };
+        if !is_int {
+            return Ok(Value::Number(real));
+        }
+        self.has_marks.set(true);
+        // As `int` writes it, whatever a subclass does.
+        let digits = number.py().get_type::<PyInt>().call_method1("__repr__", (number,))?;
+        Ok(long_integers::marked_integer(digits.extract()?))
+    }
+}
