@@ -18,6 +18,7 @@ pub(super) fn raised(py: Python<'_>, error: &Error) -> PyErr {
     let with_path = match kind {
         ErrorKind::InvalidRequest { path, .. } => Some(("InvalidRequestError", path)),
         ErrorKind::UnsupportedContent { path, .. } => Some(("UnsupportedContent", path)),
+        ErrorKind::InvalidRow { path, .. } => Some(("InvalidRowError", path)),
         _ => None,
     };
     if let Some((class, path)) = with_path {

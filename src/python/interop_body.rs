@@ -44,17 +44,22 @@ impl Flaw {
         }
     }
 
-    /// An `InvalidRequestError` with the path, or what Python code raised.
-    pub(super) fn raised(self, py: Python<'_>) -> PyErr {
-        let (path, reason) = match self {
-            Self::Invalid { path, reason } => (path, reason),
+    /// The path and what is wrong there, or what Python code raised.
+    pub(super) fn into_parts(self) -> PyResult<(String, String)> {
+        match self {
+            Self::Invalid { path, reason } => Ok((path, reason)),
             Self::TooDeep => {
                 let reason = format!("nested more than {MAX_DEPTH} levels deep, or within itself");
-                (String::new(), reason)
+                Ok((String::new(), reason))
             }
-            Self::Raised(error) => return error,
-        };
-        raised(py, &ErrorKind::InvalidRequest { path, reason }.into())
+            Self::Raised(error) => Err(error),
+        }
+    }
+
+    /// An `InvalidRequestError` with the path, or what Python code raised.
+    pub(super) fn raised(self, py: Python<'_>) -> PyErr {
+        let request = |(path, reason)| ErrorKind::InvalidRequest { path, reason }.into();
+        self.into_parts().map_or_else(|error| error, |parts| raised(py, &request(parts)))
     }
 }
 
@@ -102,8 +107,8 @@ pub(super) fn item(item: &Bound<'_, PyAny>, id: &str) -> PyResult<Value> {
     message(item).map_err(|flaw| flaw.inside(place).raised(item.py()))
 }
 
-/// A message or an item outside a body.
-fn message(object: &Bound<'_, PyAny>) -> Read<Value> {
+/// A message or an item outside a body, or a row of a data set.
+pub(super) fn message(object: &Bound<'_, PyAny>) -> Read<Value> {
     let reader = Reader::default();
     let mut value = reader.value(object, MAX_DEPTH)?;
     if reader.has_marks.get() {

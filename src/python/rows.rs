@@ -8,7 +8,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use serde_json::Value;
 
 use super::borrowed::BorrowedMessage;
-use super::interop::{MAX_DEPTH, read_value};
+use super::interop_body;
 use super::read::values::each;
 use super::text::BorrowedText;
 use super::types::Types;
@@ -34,8 +34,7 @@ impl PyRow {
             if !error.is_instance_of::<PyException>(py) {
                 return Err(error);
             }
-            let text = error.value(py).to_string();
-            Ok(Self::failed(text.trim_start_matches("Invalid request: ").to_owned()))
+            Ok(Self::failed(error.value(py).to_string()))
         })
     }
 
@@ -68,7 +67,10 @@ impl PyRow {
             let got = errors::type_name(object);
             return Ok(Self::failed(format!("expected a conversation or JSON, got {got}")));
         }
-        read_value(object, MAX_DEPTH, "the row").map(Self::Json)
+        interop_body::message(object).map(Self::Json).or_else(|flaw| {
+            let (path, reason) = flaw.into_parts()?;
+            Ok(Self::Failed(ErrorKind::InvalidRow { path, reason }))
+        })
     }
 
     fn failed(reason: String) -> Self {
