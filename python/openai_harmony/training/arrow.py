@@ -1,9 +1,8 @@
-"""A batch as the arrays of other packages: tables of pyarrow with the columns that a trainer reads,
-and arrays of NumPy.
+"""A batch as the arrays of other packages: pyarrow's tables with a trainer's columns, NumPy's arrays.
 
-Token ids and masks are not copied: an Arrow buffer is a view of the batch's array, and token ids are below
-2^31, so the same bytes are int32, the type that trainers read. Only offsets (int32 in Arrow's lists)
-and columns that a batch does not have, ``labels`` and masks of bits, are computed.
+Token ids and masks are not copied: an Arrow buffer is a view of the batch's array, and token ids
+are below 2^31, so the same bytes are int32, the type that trainers read. Only offsets (int32 in
+Arrow's lists) and columns that a batch does not have, ``labels`` and masks of bits, are computed.
 """
 
 from __future__ import annotations
@@ -117,7 +116,9 @@ class _Lists:
             for index, name in enumerate(MessageSpan._fields)
         }
         none = pa.scalar(None, pa.int32())
-        fields["message"] = self.pc.if_else(self.pc.less(fields["message"], 0), none, fields["message"])
+        fields["message"] = self.pc.if_else(
+            self.pc.less(fields["message"], 0), none, fields["message"]
+        )
         structs = pa.StructArray.from_arrays(list(fields.values()), list(fields))
         offsets = pa.array(self.batch._span_offsets).cast(pa.int32())
         return pa.ListArray.from_arrays(offsets, structs)
@@ -126,7 +127,8 @@ class _Lists:
 def pieces_of(ends: Sequence[int], longest: int) -> Iterator[Tuple[int, int]]:
     """Cuts the examples that offsets delimit into pieces of at most so many tokens.
 
-    Yields the first and the last boundary of each piece; an example that is longer is a piece of its own.
+    Yields the first and the last boundary of each piece; an example that is longer is a piece of
+    its own.
     """
     start = 0
     for stop in range(1, len(ends)):

@@ -118,15 +118,16 @@ class Batch:
     def to_arrow(self, columns: arrow.Columns = "trl") -> pa.Table:
         """The examples as a table, a row for each, with the columns that a trainer reads.
 
-        Token ids and masks are views of this batch's arrays, which cannot grow while the table lives.
+        Token ids and masks are views of this batch's arrays, which cannot grow while the table
+        lives.
 
         Args:
-            columns: Whose columns. Lists have an item for each token:
-                ``"trl"``: ``input_ids``, ``labels`` (-100 where nothing is trained), ``assistant_masks``.
-                ``"axolotl"``: ``input_ids``, ``attention_mask`` (ones), ``labels``.
-                ``"torchtune"``: ``tokens``, ``mask`` (true where nothing is trained).
-                ``"flat"``: ``tokens``, ``loss_mask``, ``row`` (a number), ``spans`` (lists of
-                structs with the fields of :class:`openai_harmony.MessageSpan`).
+            columns: Whose columns. Lists have an item for each token: ``"trl"``: ``input_ids``,
+                ``labels`` (-100 where nothing is trained), ``assistant_masks``. ``"axolotl"``:
+                ``input_ids``, ``attention_mask`` (ones), ``labels``. ``"torchtune"``: ``tokens``,
+                ``mask`` (true where nothing is trained). ``"flat"``: ``tokens``, ``loss_mask``,
+                ``row`` (a number), ``spans`` (lists of structs with the fields of
+                :class:`openai_harmony.MessageSpan`).
 
         Raises:
             ValueError: There are no columns of this name.
@@ -156,9 +157,9 @@ class Batch:
         return arrow.to_numpy(self)
 
     def write_megatron(self, prefix: Union[str, os.PathLike[str]]) -> None:
-        """Writes ``PREFIX.bin`` and ``PREFIX.idx``, the files of a data set of Megatron-LM, and the
-        masks in the same form: ``PREFIX.loss_mask.bin`` and ``PREFIX.loss_mask.idx``.
+        """Writes the files of a data set of Megatron-LM, ``PREFIX.bin`` and ``PREFIX.idx``.
 
+        The masks are beside it in the same form, ``PREFIX.loss_mask.bin`` and ``PREFIX.loss_mask.idx``.
         :class:`openai_harmony.training.megatron.MegatronWriter` writes many batches, and its module
         describes the files. ``OSError`` if they cannot be written.
         """

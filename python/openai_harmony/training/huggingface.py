@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 class RenderRows(MapRows):
     """For ``dataset.map(RenderRows(...), batched=True, remove_columns=dataset.column_names)``.
 
-    Rows in, examples out. ``dataset.with_format("arrow")`` in front of ``map`` skips Python's objects, and is
-    several times as fast; without it the values are lists. Rendering uses all cores by itself; with
-    ``num_proc`` set ``threads=1``.
+    Rows in, examples out. ``dataset.with_format("arrow")`` in front of ``map`` skips Python's
+    objects, and is several times as fast; without it the values are lists. Rendering uses all cores
+    by itself; with ``num_proc`` set ``threads=1``.
 
     The fingerprint by which ``datasets`` finds a result in its cache comes from the options and the
     version of this package, and from nothing else.
@@ -32,10 +32,11 @@ class RenderRows(MapRows):
             name whose values are themselves the rows, lists of messages or JSON texts.
             By default all columns are a row's fields.
         keep: Columns of the dataset to copy to each example, such as ``["id"]``.
-        on_error: What becomes of a bad row. ``"raise"`` stops at the first and names it, by its number
-            in the batch, or in the dataset with ``with_indices=True``. ``"drop"`` leaves bad rows out
-            and logs their number to ``openai_harmony.training``. ``"column"`` has an example without
-            tokens for each, whose text is in the column ``error``, null in the others.
+        on_error: What becomes of a bad row. ``"raise"`` stops at the first and names it, by its
+            number in the batch, or in the dataset with ``with_indices=True``. ``"drop"`` leaves bad
+            rows out and logs their number to ``openai_harmony.training``. ``"column"`` has an
+            example without tokens for each, whose text is in the column ``error``, null in the
+            others.
         format: And all that follows: as in :func:`openai_harmony.training.render`.
 
     Raises:
@@ -54,8 +55,8 @@ class RenderRows(MapRows):
     def features(self) -> Features:
         """The columns of the result and their types, for ``map(features=...)``.
 
-        Without them ``datasets`` guesses from the values: int64 where no Arrow table says otherwise.
-        Not with ``keep``, whose types the dataset knows.
+        Without them ``datasets`` guesses from the values: int64 where no Arrow table says
+        otherwise. Not with ``keep``, whose types the dataset knows.
         """
         if self.keep:
             raise ValueError("features: the types of kept columns are the dataset's")
@@ -67,8 +68,8 @@ class RenderRows(MapRows):
             return ()
         return (self.rows,) if isinstance(self.rows, str) else tuple(self.rows)
 
-    # `datasets` hashes what pickling gives. One text has no memo of which strings are the same object,
-    # so it is the same in each process.
+    # `datasets` hashes what pickling gives. One text has no memo of which strings are the same
+    # object, so it is the same in each process.
     def __getstate__(self) -> str:
         state = {
             "version": openai_harmony.__version__,

@@ -1,8 +1,8 @@
 """What ``datasets`` and Ray Data share: a function from a batch of rows to a batch of examples.
 
-Both give rows by columns. Those that were asked for become the rows of :func:`openai_harmony.training.render`,
-and what it returns becomes columns again. Nothing is lost in silence: a bad row raises, is counted in a
-warning, or is a row of the result with its error.
+Both give rows by columns. Those that were asked for become the rows of
+:func:`openai_harmony.training.render`, and what it returns becomes columns again. Nothing is lost
+in silence: a bad row raises, is counted in a warning, or is a row of the result with its error.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ class MapRows:
         self,
         columns: Columns = "trl",
         *,
-        rows: Union[None, str, Sequence[str]] = None,
+        rows: Union[str, Sequence[str], None] = None,
         keep: Sequence[str] = (),
         on_error: OnError = "raise",
-        format: Literal["harmony", "chat"] = "harmony",
+        format: Literal["harmony", "chat"] = "harmony",  # noqa: A002  (the plain word)
         mask: Optional[LossMask] = None,
         config: Optional[RenderConversationConfig] = None,
         examples: Literal["conversation", "turns"] = "conversation",
@@ -168,7 +168,7 @@ def _taken(given: Any, name: str, rows: List[int]) -> Any:
 
 
 def described(options: Dict[str, Any]) -> List[Tuple[str, Any]]:
-    """Options of rendering as plain values, in an order of their own: the same for the same options."""
+    """Options of rendering as plain values, in an order of their own."""
     plain = {
         name: value.model_dump(mode="json") if hasattr(value, "model_dump") else value
         for name, value in options.items()

@@ -1,7 +1,7 @@
 """Examples as the files of Megatron-LM: pairs of ``.bin`` and ``.idx``.
 
-The form is the one of ``IndexedDataset`` in megatron-core. ``.bin`` holds the items of all sequences one after
-the other. ``.idx`` is, little-endian:
+The form is the one of ``IndexedDataset`` in megatron-core. ``.bin`` holds the items of all
+sequences one after the other. ``.idx`` is, little-endian:
 
 ===========  =========  ==========================================================================
 bytes        type       value
@@ -16,9 +16,9 @@ bytes        type       value
 8 each       int64      the first sequence of each document, and the number of sequences
 ===========  =========  ==========================================================================
 
-Each example is a sequence and a document of its own. Megatron has no file for loss masks, so they are a second
-pair of the same form, ``NAME.loss_mask.bin`` and ``.idx``, with a byte for each token: sequence *i*,
-items *a* to *b* there are the masks of the tokens at the same place here.
+Each example is a sequence and a document of its own. Megatron has no file for loss masks, so they
+are a second pair of the same form, ``NAME.loss_mask.bin`` and ``.idx``, with a byte for each token:
+sequence *i*, items *a* to *b* there are the masks of the tokens at the same place here.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def write_megatron(batch: Batch, prefix: Union[str, os.PathLike[str]]) -> None:
 class MegatronWriter:
     """Writes many batches into one pair of files and a pair of masks beside it.
 
-    The files appear when the writer is closed, all complete; a ``with`` block that an exception leaves writes
-    none. Memory: 4 bytes for each example.
+    The files appear when the writer is closed, all complete; a ``with`` block that an exception
+    leaves writes none. Memory: 4 bytes for each example.
 
     >>> import tempfile
     >>> from openai_harmony.training import render

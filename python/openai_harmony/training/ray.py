@@ -8,15 +8,19 @@ from openai_harmony.training.map_rows import MapRows
 
 
 class RenderRows(MapRows):
-    """For ``dataset.map_batches(RenderRows, fn_constructor_kwargs={...}, batch_format="pyarrow", concurrency=n)``.
+    """A class for ``map_batches``: Ray makes an actor of it, which renders batch after batch.
 
-    Each of the ``n`` actors renders on the one core that Ray reserves for it; for more give both
-    ``num_cpus`` to ``map_batches`` and ``threads`` here.
+    ``dataset.map_batches(RenderRows, fn_constructor_kwargs={"format": "chat"},
+    batch_format="pyarrow", compute=ray.data.ActorPoolStrategy(size=2))``
 
-    The arguments are those of :class:`openai_harmony.training.huggingface.RenderRows`; ``threads`` is 1 by
-    default. With ``on_error="raise"`` the first bad row ends the job; ``"drop"`` logs the number of bad
-    rows in each batch, which Ray shows; ``"column"`` keeps them, with the error, for the next step to
-    count or write.
+    An actor renders on the one core that Ray reserves for it; for more give both ``num_cpus`` to
+    ``map_batches`` and ``threads`` here. Leave a core to the tasks that read and write: where the
+    actors have all of them, Ray waits forever.
+
+    The arguments are those of :class:`openai_harmony.training.huggingface.RenderRows`; ``threads``
+    is 1 by default. With ``on_error="raise"`` the first bad row ends the job; ``"drop"`` logs the
+    number of bad rows in each batch, which Ray shows; ``"column"`` keeps them, with the error, for
+    the next step to count or write.
     """
 
     def __init__(self, columns: Any = "trl", **options: Any) -> None:

@@ -25,7 +25,7 @@ class WholeFiles:
         """Open for writing, in the order of the paths."""
         try:
             for path in paths:
-                self.files.append(open(unfinished(path), "wb"))
+                self.files.append(unfinished(path).open("wb"))
         except BaseException:
             self.discard()
             raise
