@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from array import array
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Tuple, Union
 
 from typing_extensions import TypeAlias
 
 from openai_harmony.errors import HarmonyError
 from openai_harmony.rendered import MessageSpan
+from openai_harmony.training import arrow, megatron
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
 
 # `array` takes a subscript when the program runs only from Python 3.12 on.
 if TYPE_CHECKING:
@@ -108,6 +114,56 @@ class Batch:
             message, *places = self._spans[begin : begin + _FIELDS_OF_A_SPAN]
             spans.append(MessageSpan(None if message < 0 else message, *places))
         return spans
+
+    def to_arrow(self, columns: arrow.Columns = "trl") -> pa.Table:
+        """The examples as a table, a row for each, with the columns that a trainer reads.
+
+        Token ids and masks are views of this batch's arrays, which cannot grow while the table
+        lives.
+
+        Args:
+            columns: Whose columns. Lists have an item for each token: ``"trl"``: ``input_ids``,
+                ``labels`` (-100 where nothing is trained), ``assistant_masks``. ``"axolotl"``:
+                ``input_ids``, ``attention_mask`` (ones), ``labels``. ``"torchtune"``: ``tokens``,
+                ``mask`` (true where nothing is trained). ``"flat"``: ``tokens``, ``loss_mask``,
+                ``row`` (a number), ``spans`` (lists of structs with the fields of
+                :class:`openai_harmony.MessageSpan`).
+
+        Raises:
+            ValueError: There are no columns of this name.
+            ModuleNotFoundError: pyarrow is missing; the text says what to install.
+
+        >>> from openai_harmony.training import render
+        >>> chat = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello!"}]
+        >>> table = render([chat], format="chat").to_arrow("trl")
+        >>> table.column_names
+        ['input_ids', 'labels', 'assistant_masks']
+        >>> table["labels"][0].as_py()[-6:]
+        [200005, 17196, 200008, 13225, 0, 200002]
+        """
+        return arrow.to_arrow(self, columns)
+
+    def to_numpy(self) -> Dict[str, np.ndarray[Any, Any]]:
+        """``tokens``, ``offsets``, ``loss_mask`` and ``row`` as NumPy arrays, without a copy.
+
+        ``ModuleNotFoundError`` if NumPy is missing; the text says what to install.
+
+        >>> from openai_harmony.training import render
+        >>> chat = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello!"}]
+        >>> arrays = render([chat, chat], format="chat").to_numpy()
+        >>> arrays["loss_mask"].mean().round(2), arrays["row"].tolist()
+        (np.float64(0.46), [0, 1])
+        """
+        return arrow.to_numpy(self)
+
+    def write_megatron(self, prefix: Union[str, os.PathLike[str]]) -> None:
+        """Writes the files of a data set of Megatron-LM, ``PREFIX.bin`` and ``PREFIX.idx``.
+
+        The masks are beside it in the same form, ``PREFIX.loss_mask.bin`` and ``PREFIX.loss_mask.idx``.
+        :class:`openai_harmony.training.megatron.MegatronWriter` writes many batches, and its module
+        describes the files. ``OSError`` if they cannot be written.
+        """
+        megatron.write_megatron(self, prefix)
 
     def __repr__(self) -> str:
         trained = sum(self.loss_mask)

@@ -1,0 +1,179 @@
+"""A batch as the arrays of other packages: pyarrow's tables with a trainer's columns, NumPy's arrays.
+
+Token ids and masks are not copied: an Arrow buffer is a view of the batch's array, and token ids
+are below 2^31, so the same bytes are int32, the type that trainers read. Only offsets (int32 in
+Arrow's lists) and columns that a batch does not have, ``labels`` and masks of bits, are computed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, Sequence, Tuple
+
+from typing_extensions import Literal, TypeAlias, get_args
+
+from openai_harmony._extras import needed
+from openai_harmony.errors import quoted
+from openai_harmony.rendered import MessageSpan
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+    from openai_harmony.training import Batch
+
+Columns: TypeAlias = Literal["trl", "axolotl", "torchtune", "flat"]
+"""Whose columns a table has."""
+
+IGNORED = -100
+"""The label of a token that is not trained."""
+
+_LONGEST = 2**31 - 1
+"""The tokens that the offsets of one Arrow list array can count."""
+
+
+def to_arrow(batch: Batch, columns: Columns = "trl") -> pa.Table:
+    """The batch as a table with a row for each example; ``Batch.to_arrow`` describes it."""
+    checked_columns(columns)
+    return needed("pyarrow", "training").table(_COLUMNS[columns](_Lists(batch)))
+
+
+def checked_columns(columns: Columns) -> None:
+    """``ValueError`` if there are no columns of this name."""
+    if columns not in get_args(Columns):
+        known = ", ".join(map(repr, get_args(Columns)))
+        raise ValueError(f"columns: expected one of {known}, got {quoted(columns)}")
+
+
+def to_numpy(batch: Batch) -> Dict[str, np.ndarray[Any, Any]]:
+    """The batch's arrays as NumPy sees them, without a copy; ``Batch.to_numpy`` describes them."""
+    asarray = needed("numpy", "training").asarray
+    return {
+        "tokens": asarray(batch.tokens),
+        "offsets": asarray(batch.offsets),
+        "loss_mask": asarray(batch.loss_mask),
+        "row": asarray(batch.row),
+    }
+
+
+class _Lists:
+    """Makes columns of a batch: lists with an item for each token."""
+
+    def __init__(self, batch: Batch) -> None:
+        self.batch = batch
+        self.pa = needed("pyarrow", "training")
+        self.pc = needed("pyarrow.compute", "training")
+
+    def _view(self, array: Any, kind: Any, length: int) -> Any:
+        buffer = self.pa.py_buffer(array)
+        return self.pa.Array.from_buffers(kind, length, [None, buffer])
+
+    def tokens(self) -> Any:
+        """The token ids, int32."""
+        return self._view(self.batch.tokens, self.pa.int32(), len(self.batch.tokens))
+
+    def loss_mask(self, kind: Any) -> Any:
+        """A byte for each token, 1 if it is trained, as a type of one byte."""
+        return self._view(self.batch.loss_mask, kind, len(self.batch.loss_mask))
+
+    def labels(self) -> Any:
+        """The token ids where they are trained, else -100."""
+        ignored = self.pa.scalar(IGNORED, self.pa.int32())
+        return self.pc.if_else(self._is(1), self.tokens(), ignored)
+
+    def _is(self, byte: int) -> Any:
+        """A bit for each token: whether its mask is this byte."""
+        kind = self.pa.uint8()
+        return self.pc.equal(self.loss_mask(kind), self.pa.scalar(byte, kind))
+
+    def ignored(self) -> Any:
+        """A bit for each token, set if it is not trained."""
+        return self._is(0)
+
+    def ones(self) -> Any:
+        """A 1 for each token."""
+        return self.pa.repeat(self.pa.scalar(1, self.pa.int8()), len(self.batch.tokens))
+
+    def rows(self) -> Any:
+        """The row that each example came from."""
+        return self._view(self.batch.row, self.pa.int64(), len(self.batch))
+
+    def examples(self, values: Any) -> Any:
+        """The values of all tokens, cut into a list for each example."""
+        ends = self.batch.offsets
+        offsets = self._view(ends, self.pa.int64(), len(ends))
+        pieces = []
+        for start, stop in pieces_of(ends, _LONGEST):
+            own = self.pc.subtract(offsets.slice(start, stop - start + 1), ends[start])
+            inside = values.slice(ends[start], ends[stop] - ends[start])
+            pieces.append(self.pa.ListArray.from_arrays(own.cast(self.pa.int32()), inside))
+        return self.pa.chunked_array(pieces, self.pa.list_(values.type))
+
+    def spans(self) -> Any:
+        """The spans of each example, indexes of its tokens."""
+        pa, flat = self.pa, self.batch._spans
+        fields = {
+            name: pa.array(flat[index :: len(MessageSpan._fields)]).cast(pa.int32())
+            for index, name in enumerate(MessageSpan._fields)
+        }
+        none = pa.scalar(None, pa.int32())
+        fields["message"] = self.pc.if_else(
+            self.pc.less(fields["message"], 0), none, fields["message"]
+        )
+        structs = pa.StructArray.from_arrays(list(fields.values()), list(fields))
+        offsets = pa.array(self.batch._span_offsets).cast(pa.int32())
+        return pa.ListArray.from_arrays(offsets, structs)
+
+
+def pieces_of(ends: Sequence[int], longest: int) -> Iterator[Tuple[int, int]]:
+    """Cuts the examples that offsets delimit into pieces of at most so many tokens.
+
+    Yields the first and the last boundary of each piece; an example that is longer is a piece of
+    its own.
+    """
+    start = 0
+    for stop in range(1, len(ends)):
+        last = stop == len(ends) - 1
+        if last or ends[stop + 1] - ends[start] > longest:
+            yield start, stop
+            start = stop
+
+
+def _trl(lists: _Lists) -> Dict[str, Any]:
+    # TRL 1 reads `labels` and leaves them alone; before, packing dropped them and kept the masks.
+    return {
+        "input_ids": lists.examples(lists.tokens()),
+        "labels": lists.examples(lists.labels()),
+        "assistant_masks": lists.examples(lists.loss_mask(lists.pa.int8())),
+    }
+
+
+def _axolotl(lists: _Lists) -> Dict[str, Any]:
+    return {
+        "input_ids": lists.examples(lists.tokens()),
+        "attention_mask": lists.examples(lists.ones()),
+        "labels": lists.examples(lists.labels()),
+    }
+
+
+def _torchtune(lists: _Lists) -> Dict[str, Any]:
+    return {
+        "tokens": lists.examples(lists.tokens()),
+        "mask": lists.examples(lists.ignored()),
+    }
+
+
+def _flat(lists: _Lists) -> Dict[str, Any]:
+    return {
+        "tokens": lists.examples(lists.tokens()),
+        "loss_mask": lists.examples(lists.loss_mask(lists.pa.uint8())),
+        "row": lists.rows(),
+        "spans": lists.spans(),
+    }
+
+
+_COLUMNS: Dict[str, Callable[[_Lists], Dict[str, Any]]] = {
+    "trl": _trl,
+    "axolotl": _axolotl,
+    "torchtune": _torchtune,
+    "flat": _flat,
+}

@@ -1,0 +1,160 @@
+"""Whole data sets: files of rows to files of examples, in a run that can be interrupted."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Callable, Optional, Sequence
+
+import openai_harmony
+from openai_harmony import training
+from openai_harmony._extras import needed
+from openai_harmony.training.arrow import Columns, checked_columns
+from openai_harmony.training.dataset.inputs import STDIN, InputError, Inputs
+from openai_harmony.training.dataset.output import Output
+from openai_harmony.training.dataset.run import (
+    CHUNK_BYTES,
+    ErrorLimitError,
+    NoExamplesError,
+    Plan,
+    Run,
+)
+from openai_harmony.training.dataset.shards import FileFormat
+from openai_harmony.training.dataset.state import Counts, ShardEntry, State, StateError
+from openai_harmony.training.map_rows import described
+
+PIECE_TOKENS = 2**26
+"""After how many tokens a run that writes one file saves its state."""
+SHARD_TOKENS = 2**28
+"""The tokens of a shard, unless a size is given."""
+
+
+def write_dataset(
+    inputs: Sequence[str],
+    output: str,
+    *,
+    to: Optional[FileFormat] = None,
+    columns: Columns = "trl",
+    column: Optional[str] = None,
+    shard_tokens: Optional[int] = None,
+    shard_bytes: Optional[int] = None,
+    batch_rows: int = 4096,
+    max_errors: Optional[int] = None,
+    restart: bool = False,
+    progress: Optional[Callable[[int, Counts], None]] = None,
+    **options: Any,
+) -> State:
+    """Writes the examples of all rows of some files.
+
+    The same call goes on where an interrupted one was, and gives the same bytes as if it had not
+    been. It does nothing if the output is complete. Each file appears under its name when it is
+    whole. Memory: a few times 16 MiB of input, or the longest row.
+
+    Args:
+        inputs: JSONL (also packed: ``.gz``, ``.bz2``, ``.xz``, ``.zst``) and Parquet files, folders
+            of them, or ``"-"`` for JSONL from standard input, which cannot go on.
+        output: A file that ends with ``.parquet``, ``.arrow`` or ``.bin`` (Megatron), or a folder
+            for shards.
+        to: What to write into a folder: ``"parquet"``, ``"arrow"`` or ``"megatron"``.
+        columns: The columns of Parquet and Arrow files
+            (:meth:`openai_harmony.training.Batch.to_arrow`).
+        column: The column of Parquet files whose values are the rows; by default all columns are
+            the fields of a row.
+        shard_tokens: The most tokens of a shard; one example may have more.
+        shard_bytes: The size after which a shard ends.
+        batch_rows: How many rows are rendered together.
+        max_errors: The run stops when more rows than this are bad. By default it does not: bad rows
+            are counted, and written to a file of their own.
+        restart: Removes what is there of another run of this, and begins anew.
+        progress: Called after each batch with the bytes of the input that were read, and the
+            counts.
+        options: As for :func:`openai_harmony.training.render`.
+
+    Returns:
+        The state of the complete run, which is also in the file of the report.
+
+    Raises:
+        ValueError: A wrong option.
+        InputError: A file is missing or cannot be read.
+        StateError: The output is another run's, or was begun with other options or files.
+        ErrorLimitError: As asked for; the same call with a higher limit goes on.
+        NoExamplesError: There are no rows, or no row gave an example.
+        OSError: The output cannot be written.
+        ModuleNotFoundError: pyarrow is missing.
+    """
+    files = Inputs(inputs, column=column)
+    target = Output(output, to)
+    shard_tokens = _checked_sizes(target, shard_tokens, shard_bytes, batch_rows, max_errors)
+    checked_columns(columns)
+    training.render([], **options)
+    for name in inputs:
+        if os.path.isdir(name) and target.path.resolve().parent == Path(name).resolve():
+            raise ValueError(f"the output would be read as input: {output} is in {name}")
+    settings = {
+        "format of the output": target.kind,
+        "columns": None if target.kind == "megatron" else columns,
+        "column": column,
+        "shard tokens": shard_tokens,
+        "shard bytes": shard_bytes,
+        "batch rows": batch_rows,
+        "version of openai-harmony": openai_harmony.__version__,
+        "version of pyarrow": _version_of_pyarrow(files, target),
+        **{name: value for name, value in described(options) if name != "threads"},
+    }
+    plan = Plan(files, target, columns, batch_rows, shard_tokens, shard_bytes, max_errors, options)
+    with target.locked():
+        state = target.begin(State(settings, files.identity()), restart=restart)
+        if state.complete:
+            target.clean()
+            return state
+        if state.shards and STDIN in files.paths:
+            raise StateError("standard input cannot be read again: begin anew with restart")
+        Run(plan, state, progress or (lambda read, counts: None)).write()
+        target.end(state)
+    return state
+
+
+def _checked_sizes(
+    target: Output,
+    shard_tokens: Optional[int],
+    shard_bytes: Optional[int],
+    batch_rows: int,
+    max_errors: Optional[int],
+) -> Optional[int]:
+    """The tokens of a shard; ``ValueError`` for sizes that are none."""
+    sizes = {"shard_tokens": shard_tokens, "shard_bytes": shard_bytes, "batch_rows": batch_rows}
+    for name, size in sizes.items():
+        if size is not None and size < 1:
+            raise ValueError(f"{name}: expected a whole number from 1, got {size}")
+    if max_errors is not None and max_errors < 0:
+        raise ValueError(f"max_errors: expected a whole number from 0, got {max_errors}")
+    if shard_tokens is not None and shard_bytes is not None:
+        raise ValueError("shard_tokens and shard_bytes: give one of them")
+    if target.is_file:
+        if shard_tokens is not None or shard_bytes is not None:
+            raise ValueError(
+                "shard_tokens and shard_bytes are for a folder; the output is one file"
+            )
+        return PIECE_TOKENS
+    return SHARD_TOKENS if shard_tokens is None and shard_bytes is None else shard_tokens
+
+
+def _version_of_pyarrow(files: Inputs, target: Output) -> Optional[str]:
+    """Its files differ from version to version. Lines to Megatron's files need no pyarrow."""
+    if target.kind == "megatron" and not any(files.needs_pyarrow(path) for path in files.paths):
+        return None
+    version: str = needed("pyarrow", "training").__version__
+    return version
+
+
+__all__ = [
+    "CHUNK_BYTES",
+    "Counts",
+    "ErrorLimitError",
+    "InputError",
+    "NoExamplesError",
+    "ShardEntry",
+    "State",
+    "StateError",
+    "write_dataset",
+]

@@ -1,0 +1,281 @@
+"""The files of a data set, and their rows in chunks of bounded size.
+
+Chunks depend on nothing but the files and the chunks' limits, so a run that goes on where another
+was interrupted cuts the same ones.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import sys
+import zlib
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+
+from openai_harmony._extras import needed
+
+STDIN = "-"
+_JSONL = (".jsonl", ".ndjson")
+_PARQUET = (".parquet", ".pq")
+_BOM = b"\xef\xbb\xbf"
+_MEBIBYTE = 2**20
+LONGEST_LINE = 512 * _MEBIBYTE
+"""A file without line ends must not fill the memory."""
+
+
+def _zstandard(file: IO[bytes]) -> IO[bytes]:
+    pa = needed("pyarrow", "training")
+    stream: Any = pa.CompressedInputStream(pa.PythonFile(file, mode="r"), "zstd")
+    return io.BufferedReader(stream, _MEBIBYTE)
+
+
+def _gzip(file: IO[bytes]) -> IO[bytes]:
+    # Without the buffer, a read of each line is a call of Python code.
+    return io.BufferedReader(gzip.GzipFile(fileobj=file), _MEBIBYTE)
+
+
+_COMPRESSED: Dict[str, Callable[[IO[bytes]], IO[bytes]]] = {
+    ".gz": _gzip,
+    ".bz2": bz2.BZ2File,
+    ".xz": lzma.LZMAFile,
+    ".zst": _zstandard,
+}
+
+
+class InputError(Exception):
+    """The input cannot be read; the text names the file."""
+
+
+class Position(NamedTuple):
+    """A place between two rows."""
+
+    file: int = 0
+    """The index of the file."""
+    line: int = 0
+    """The lines of the file in front of it, or the rows of a Parquet file."""
+    byte: int = 0
+    """The bytes in front of it, unpacked, in a file of lines."""
+    row: int = 0
+    """The rows in front of it, in all files."""
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Rows that are rendered together."""
+
+    rows: Any
+    """JSON texts, or a table or column of Arrow."""
+    count: int
+    """How many rows."""
+    start: Position
+    end: Position
+    lines: Sequence[int]
+    """The index of each row in its file, counting blank lines."""
+    blank: int
+    """Blank lines, which are no rows."""
+    read: int
+    """The bytes of all files that were read so far, as stored."""
+
+
+class Inputs:
+    """The files of a data set, in order."""
+
+    def __init__(self, given: Sequence[str], *, column: Optional[str] = None) -> None:
+        """Finds the files: those that are given, and a folder's with a known suffix, by name.
+
+        ``InputError`` if there is no such file, or its suffix is unknown.
+        """
+        self.paths = [path for name in given for path in _files(name)]
+        self.column = column
+        twice = (
+            {path for path in self.paths if self.paths.count(path) > 1} if len(given) > 1 else ()
+        )
+        if twice:
+            raise InputError(f"given twice: {min(twice)}")
+        lines = [path for path in self.paths if not path.endswith(_PARQUET)]
+        if column is not None and lines:
+            raise InputError(f"a column can be chosen in Parquet files only, not in {lines[0]}")
+
+    def identity(self) -> List[Dict[str, Any]]:
+        """What tells whether the files are the same as before; a stream has nothing that tells."""
+        found = []
+        for path in self.paths:
+            if path == STDIN:
+                found.append({"path": STDIN})
+                continue
+            status = os.stat(path)
+            named = {"path": os.path.abspath(path), "bytes": status.st_size}
+            found.append({**named, "modified_ns": status.st_mtime_ns})
+        return found
+
+    def needs_pyarrow(self, path: str) -> bool:
+        """Whether pyarrow reads this file."""
+        return path.endswith((*_PARQUET, ".zst"))
+
+    def size(self) -> Optional[int]:
+        """The bytes of all files; ``None`` where a stream is among them."""
+        if STDIN in self.paths:
+            return None
+        return sum(os.path.getsize(path) for path in self.paths)
+
+    def chunks(self, start: Position, rows: int, size: int) -> Iterator[Chunk]:
+        """The rows behind a position, at most so many at once, and about so many bytes.
+
+        ``InputError`` if a file cannot be read.
+        """
+        before = sum(os.path.getsize(path) for path in self.paths[: start.file])
+        for index in range(start.file, len(self.paths)):
+            path = self.paths[index]
+            if index > start.file:
+                start = Position(index, row=start.row)
+            read = self._table_chunks if path.endswith(_PARQUET) else self._line_chunks
+            try:
+                for chunk in read(path, start, rows, size, before):
+                    start = chunk.end
+                    yield chunk
+            except (OSError, EOFError, lzma.LZMAError, zlib.error, _arrow_error()) as error:
+                raise InputError(f"cannot read {path}: {error}") from error
+            if path != STDIN:
+                before += os.path.getsize(path)
+
+    def _line_chunks(
+        self, path: str, start: Position, rows: int, size: int, before: int
+    ) -> Iterator[Chunk]:
+        with _opened(path) as (stored, unpacked):
+            _skip(unpacked, start.byte, seekable=stored is unpacked)
+            while True:
+                texts, lines, end = _lines(unpacked, start, rows, size)
+                if end == start:
+                    return
+                read = before + (stored.tell() if path != STDIN else end.byte)
+                blank = end.line - start.line - len(lines)
+                yield Chunk(texts, len(texts), start, end, lines, blank, read)
+                start = end
+
+    def _table_chunks(
+        self, path: str, start: Position, rows: int, size: int, before: int
+    ) -> Iterator[Chunk]:
+        pa = needed("pyarrow", "training")
+        pq = needed("pyarrow.parquet", "training")
+        with pq.ParquetFile(path, pre_buffer=False) as file:
+            names = file.schema_arrow.names
+            if self.column is not None and self.column not in names:
+                raise InputError(f"no column {self.column} in {path}, only {', '.join(names)}")
+            columns = None if self.column is None else [self.column]
+            total = max(file.metadata.num_rows, 1)
+            stored = os.path.getsize(path)
+            for first, batch in _record_batches(file, start.line, rows, size, columns):
+                end = start._replace(
+                    line=first + batch.num_rows, row=start.row + batch.num_rows, byte=0
+                )
+                given = batch if self.column is None else pa.chunked_array([batch.column(0)])
+                lines = range(first, end.line)
+                read = before + stored * end.line // total
+                yield Chunk(given, batch.num_rows, start, end, lines, 0, read)
+                start = end
+
+
+def _lines(
+    file: IO[bytes], start: Position, rows: int, size: int
+) -> Tuple[List[bytes], List[int], Position]:
+    """The next lines, without blank ones; the index of each in the file; and where they end."""
+    texts: List[bytes] = []
+    indexes: List[int] = []
+    line, byte, limit = start.line, start.byte, start.byte + size
+    while len(texts) < rows and byte < limit:
+        text = file.readline(LONGEST_LINE)
+        if not text:
+            break
+        if len(text) == LONGEST_LINE:
+            raise OSError(f"line {line + 1} has {LONGEST_LINE >> 20} MiB or more")
+        byte += len(text)
+        if line == 0 and text.startswith(_BOM):
+            text = text[len(_BOM) :]
+        if not text.isspace() and text:
+            texts.append(text)
+            indexes.append(line)
+        line += 1
+    return texts, indexes, start._replace(line=line, byte=byte, row=start.row + len(texts))
+
+
+def _record_batches(
+    file: Any, skip: int, rows: int, size: int, columns: Optional[List[str]]
+) -> Iterator[Tuple[int, Any]]:
+    """The batches of a Parquet file behind so many rows, each with its first row.
+
+    No batch crosses the end of a row group, and how many rows it has comes from the size of theirs.
+    """
+    first = 0
+    for group in range(file.metadata.num_row_groups):
+        about = file.metadata.row_group(group)
+        end = first + about.num_rows
+        if end > skip:
+            each = max(1, min(rows, size * about.num_rows // max(about.total_byte_size, 1)))
+            for batch in file.iter_batches(each, row_groups=[group], columns=columns):
+                if first >= skip:
+                    yield first, batch
+                first += batch.num_rows
+        first = end
+
+
+def _files(name: str) -> List[str]:
+    if name == STDIN or os.path.isfile(name):
+        if name != STDIN and not _is_known(name):
+            raise InputError(f"unknown suffix: {name} ({_known()})")
+        return [name]
+    if not os.path.isdir(name):
+        raise InputError(f"no such file or folder: {name}")
+    found = sorted(
+        str(path)
+        for path in Path(name).iterdir()
+        if path.is_file() and path.name[0] not in "._" and _is_known(path.name)
+    )
+    if not found:
+        raise InputError(f"no files of rows in {name} ({_known()})")
+    return found
+
+
+def _is_known(name: str) -> bool:
+    stem, suffix = os.path.splitext(name)
+    return name.endswith(_PARQUET) or (stem if suffix in _COMPRESSED else name).endswith(_JSONL)
+
+
+def _known() -> str:
+    packed = ", ".join(_COMPRESSED)
+    return f"known: {', '.join(_PARQUET + _JSONL)}, and the latter packed: {packed}"
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[Tuple[IO[bytes], IO[bytes]]]:
+    """A file of lines: as it is stored, for its position, and unpacked, for its lines."""
+    if path == STDIN:
+        yield sys.stdin.buffer, sys.stdin.buffer
+        return
+    unpack = _COMPRESSED.get(os.path.splitext(path)[1])
+    with open(path, "rb", buffering=_MEBIBYTE) as stored:
+        yield stored, stored if unpack is None else unpack(stored)
+
+
+def _skip(file: IO[bytes], count: int, *, seekable: bool) -> None:
+    if count and seekable:
+        file.seek(count)
+        return
+    while count:
+        skipped = len(file.read(min(count, _MEBIBYTE)))
+        if not skipped:
+            raise EOFError("the file is shorter than it was")
+        count -= skipped
+
+
+def _arrow_error() -> type[Exception]:
+    """What pyarrow raises for damaged files, if it is there."""
+    try:
+        return needed("pyarrow", "training").ArrowException  # type: ignore[no-any-return]
+    except ModuleNotFoundError:
+        return OSError

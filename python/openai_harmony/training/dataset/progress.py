@@ -1,0 +1,108 @@
+"""What a person sees of a run: a bar while it lasts, and a report at its end."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import contextmanager
+from typing import Callable, Iterator, List, Optional, TextIO, Tuple
+
+from openai_harmony.training.dataset.output import Output
+from openai_harmony.training.dataset.state import Counts, State
+
+Progress = Callable[[int, Counts], None]
+
+_SECONDS = 0.1
+"""How often a line is written anew."""
+
+
+@contextmanager
+def shown(size: Optional[int], stream: Optional[TextIO] = None) -> Iterator[Progress]:
+    """Shows the progress of a run on a terminal: with rich if it is installed, else in a line.
+
+    Nothing, if the stream (by default the one of errors) is not a terminal.
+    """
+    stream = sys.stderr if stream is None else stream
+    if not stream.isatty():
+        yield lambda read, counts: None
+        return
+    try:
+        import rich  # noqa: F401
+    except ModuleNotFoundError:
+        yield from _line(size, stream)
+        return
+    yield from _bar(size, stream)
+
+
+def _line(size: Optional[int], stream: TextIO) -> Iterator[Progress]:
+    """One line, written over and over."""
+    last = 0.0
+
+    def update(read: int, counts: Counts) -> None:
+        nonlocal last
+        if time.monotonic() - last >= _SECONDS:
+            last = time.monotonic()
+            part = f"{read / 2**20:,.0f} MiB" if size is None else f"{_percent(read, size):.0f} %"
+            stream.write(f"\r\033[K{part}  {_told(counts)}")
+            stream.flush()
+
+    try:
+        yield update
+    finally:
+        stream.write("\r\033[K")
+        stream.flush()
+
+
+def _bar(size: Optional[int], stream: TextIO) -> Iterator[Progress]:
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        BarColumn(),
+        DownloadColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[told]}"),
+    )
+    with Progress(*columns, console=Console(file=stream), transient=True) as progress:
+        task = progress.add_task("", total=size, told="")
+        yield lambda read, counts: progress.update(task, completed=read, told=_told(counts))
+
+
+def _told(counts: Counts) -> str:
+    bad = sum(counts.errors.values())
+    return f"{counts.rows:,} rows" + (f", {bad:,} bad" if bad else "")
+
+
+def report(state: State, output: Output, seconds: float) -> str:
+    """What a complete run has done, as text."""
+    counts, unit = state.counts, "row" if state.counts.rows == 1 else "rows"
+    lines: List[Tuple[str, str]] = [
+        ("rows", f"{counts.rows:,}"),
+        ("examples", f"{state.examples:,}"),
+        ("tokens", f"{state.tokens:,}"),
+        ("trained", f"{state.trained:,} ({_percent(state.trained, state.tokens):.1f} %)"),
+        ("errors", f"{sum(counts.errors.values()):,}"),
+        *((f"  {kind}", f"{count:,}") for kind, count in sorted(counts.errors.items())),
+    ]
+    optional = (
+        ("dropped", counts.dropped),
+        ("truncated", counts.truncated),
+        ("blank", counts.blank),
+    )
+    lines += [(name, f"{count:,}") for name, count in optional if count]
+    if counts.unused:
+        lines.append(("unused fields", ""))
+        lines += [(f"  {name}", f"{count:,}") for name, count in sorted(counts.unused.items())]
+    files = output.files(state.shards)
+    stored = sum(path.stat().st_size for path in files)
+    where = str(output.path) if output.is_file else f"{output.path} ({len(files):,} files)"
+    lines.append(("written", f"{where}, {stored / 2**20:,.1f} MiB"))
+    if counts.error_bytes:
+        lines.append(("errors in", str(output.errors)))
+    lines.append(("time", f"{seconds:,.1f} s, {counts.rows / max(seconds, 1e-9):,.0f} {unit}/s"))
+    width = max(len(name) for name, _ in lines)
+    return "\n".join(f"{name:{width}}  {value}".rstrip() for name, value in lines)
+
+
+def _percent(part: int, whole: int) -> float:
+    return 100 * part / whole if whole else 0.0

@@ -1,0 +1,195 @@
+"""A run: chunks of rows are read and rendered while the one before is written.
+
+After each shard the state is saved: the position of the chunk from which the next shard begins, and
+how many examples of it are already in a shard. A run that goes on renders that chunk again and
+leaves these out, so its output is the same byte for byte.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+from bisect import bisect_right
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Any, Callable, Dict, Iterator, Optional, Tuple
+
+from openai_harmony import training
+from openai_harmony.training.arrow import Columns
+from openai_harmony.training.dataset.inputs import Chunk, Inputs, Position
+from openai_harmony.training.dataset.output import Output
+from openai_harmony.training.dataset.shards import Shard, open_shard, paths_of
+from openai_harmony.training.dataset.state import Counts, ShardEntry, State
+from openai_harmony.training.whole_files import unfinished
+
+if TYPE_CHECKING:
+    from openai_harmony.training import Batch
+
+CHUNK_BYTES = 16 * 2**20
+"""About how many bytes of input are rendered together."""
+
+
+class ErrorLimitError(Exception):
+    """There are more bad rows than the caller wants."""
+
+
+class NoExamplesError(Exception):
+    """No row gave an example."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run does."""
+
+    inputs: Inputs
+    output: Output
+    columns: Columns
+    batch_rows: int
+    shard_tokens: Optional[int]
+    shard_bytes: Optional[int]
+    max_errors: Optional[int]
+    options: Dict[str, Any]
+    """The options of ``training.render``."""
+
+
+class Run:
+    """Writes the shards of a plan, from where a state is."""
+
+    def __init__(self, plan: Plan, state: State, progress: Callable[[int, Counts], None]) -> None:
+        """``progress`` is told the bytes of the input that were read, and what became of rows."""
+        self._plan = plan
+        self._state = state
+        self._counts = copy.deepcopy(state.counts)
+        self._skip = state.examples_done
+        self._progress = progress
+        self._shard: Optional[Shard] = None
+        self._examples = self._tokens = self._trained = 0
+
+    def write(self) -> None:
+        """Reads, renders and writes all that is left.
+
+        ``InputError``, ``OSError``, ``ErrorLimitError`` or ``NoExamplesError`` end the run. It can
+        go on later.
+        """
+        with open(unfinished(self._plan.output.errors), "ab") as errors:
+            errors.truncate(self._counts.error_bytes)
+            try:
+                end = self._state.position
+                for chunk, batch in self._rendered():
+                    self._write_chunk(chunk, batch, errors)
+                    end = chunk.end
+                self._close_shard(end, 0, errors)
+            except BaseException:
+                if self._shard is not None:
+                    self._shard.discard()
+                raise
+        self._state.counts = self._counts
+        if not self._state.shards:
+            raise NoExamplesError(self._why_none())
+
+    def _rendered(self) -> Iterator[Tuple[Chunk, Batch]]:
+        """The chunks and what they render to: one ahead of what is written."""
+        plan = self._plan
+        chunks = plan.inputs.chunks(self._state.position, plan.batch_rows, CHUNK_BYTES)
+
+        def following() -> Optional[Tuple[Chunk, Batch]]:
+            chunk = next(chunks, None)
+            if chunk is None:
+                return None
+            return chunk, training.render(chunk.rows, first_row=chunk.start.row, **plan.options)
+
+        with ThreadPoolExecutor(1) as ahead:
+            waiting = ahead.submit(following)
+            while (rendered := waiting.result()) is not None:
+                waiting = ahead.submit(following)
+                yield rendered
+
+    def _write_chunk(self, chunk: Chunk, batch: Batch, errors: IO[bytes]) -> None:
+        plan, done = self._plan, self._skip
+        self._skip = 0
+        table = None if plan.output.kind == "megatron" else batch.to_arrow(plan.columns)
+        while done < len(batch):
+            room = self._room(batch, done)
+            if not room:
+                self._close_shard(chunk.start, done, errors)
+                continue
+            if self._shard is None:
+                self._shard = open_shard(self._stem(), plan.output.kind, plan.columns)
+            self._shard.write(batch, table, done, done + room)
+            self._count(batch, done, done + room)
+            done += room
+        self._count_rows(chunk, batch, errors)
+        if plan.shard_bytes and self._shard is not None and self._shard.size() >= plan.shard_bytes:
+            self._close_shard(chunk.end, 0, errors)
+        self._progress(chunk.read, self._counts)
+        self._check_errors()
+
+    def _room(self, batch: Batch, first: int) -> int:
+        """How many examples from the first the shard still takes: at least one, if it is empty."""
+        if self._plan.shard_tokens is None:
+            return len(batch) - first
+        left = self._plan.shard_tokens - self._tokens
+        fit = bisect_right(batch.offsets, batch.offsets[first] + left) - 1 - first
+        return max(fit, 0 if self._examples else 1)
+
+    def _count(self, batch: Batch, first: int, end: int) -> None:
+        begin, stop = batch.offsets[first], batch.offsets[end]
+        self._examples += end - first
+        self._tokens += stop - begin
+        self._trained += batch.loss_mask.count(1, begin, stop)
+
+    def _count_rows(self, chunk: Chunk, batch: Batch, errors: IO[bytes]) -> None:
+        """Adds what became of a chunk's rows, once all its examples are written."""
+        counts = self._counts
+        counts.rows += chunk.count
+        counts.blank += chunk.blank
+        counts.dropped += len(batch.dropped)
+        counts.truncated += len(batch.truncated)
+        counts.add_unused(batch.unused)
+        path = self._plan.inputs.paths[chunk.start.file]
+        for row, error in batch.errors:
+            counts.add_error(error.kind)
+            line = chunk.lines[row - chunk.start.row] + 1
+            place = {"file": path, "line": line, "row": row}
+            said = {"kind": error.kind, "path": getattr(error, "path", None), "message": str(error)}
+            text = json.dumps({**place, **said}, ensure_ascii=False) + "\n"
+            counts.error_bytes += errors.write(text.encode("utf-8", "surrogatepass"))
+
+    def _check_errors(self) -> None:
+        found, allowed = sum(self._counts.errors.values()), self._plan.max_errors
+        if allowed is not None and found > allowed:
+            where = unfinished(self._plan.output.errors)
+            raise ErrorLimitError(f"{found:,} bad rows, {allowed:,} are allowed: see {where}")
+
+    def _stem(self) -> Any:
+        return self._plan.output.stem(len(self._state.shards))
+
+    def _close_shard(self, position: Position, done: int, errors: IO[bytes]) -> None:
+        """Completes the shard, if one is open, and saves where to go on.
+
+        That is at the position of a chunk, of which so many examples are done.
+        """
+        if self._shard is None:
+            return
+        self._shard.close()
+        self._shard = None
+        paths = paths_of(self._stem(), self._plan.output.kind)
+        sizes = {path.name: path.stat().st_size for path in paths}
+        entry = ShardEntry(self._stem().name, self._examples, self._tokens, self._trained, sizes)
+        self._examples = self._tokens = self._trained = 0
+        errors.flush()
+        os.fsync(errors.fileno())
+        state = self._state
+        state.shards.append(entry)
+        state.position, state.examples_done = position, done
+        state.counts = copy.deepcopy(self._counts)
+        state.save(self._plan.output.report)
+
+    def _why_none(self) -> str:
+        counts = self._counts
+        if not counts.rows:
+            return f"no rows in {', '.join(self._plan.inputs.paths[:3])}"
+        kinds = ", ".join(f"{kind}: {count:,}" for kind, count in counts.errors.items())
+        where = f"; see {unfinished(self._plan.output.errors)}" if counts.errors else ""
+        return f"none of {counts.rows:,} rows gave an example ({kinds or 'all dropped'}){where}"

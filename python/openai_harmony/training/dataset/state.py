@@ -1,0 +1,124 @@
+"""What a run has done, and where to go on: a file beside its output, which is its report too."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Dict, List
+
+from openai_harmony.errors import quoted
+from openai_harmony.training.dataset.inputs import Position
+from openai_harmony.training.whole_files import write_whole
+
+
+class StateError(Exception):
+    """A run cannot go on with the output that is there; the text says why."""
+
+
+@dataclass
+class ShardEntry:
+    """A shard that is complete."""
+
+    stem: str
+    """The name of its files, without suffix."""
+    examples: int
+    tokens: int
+    trained: int
+    """Tokens whose mask is 1."""
+    bytes: Dict[str, int]
+    """The size of each of its files."""
+
+
+@dataclass
+class Counts:
+    """What became of rows."""
+
+    rows: int = 0
+    blank: int = 0
+    """Blank lines, which are no rows."""
+    dropped: int = 0
+    """Rows that ``max_tokens`` left out."""
+    truncated: int = 0
+    """Rows that lost turns to ``max_tokens``."""
+    errors: Dict[str, int] = field(default_factory=dict)
+    """Bad rows by the kind of error."""
+    error_bytes: int = 0
+    """The size of the file of errors."""
+    unused: Dict[str, int] = field(default_factory=dict)
+    """Fields that say nothing to the model."""
+
+    def add_error(self, kind: str) -> None:
+        """Counts a bad row."""
+        self.errors[kind] = self.errors.get(kind, 0) + 1
+
+    def add_unused(self, fields: Dict[str, int]) -> None:
+        """Counts the fields of a batch that nothing reads."""
+        for name, count in fields.items():
+            self.unused[name] = self.unused.get(name, 0) + count
+
+
+@dataclass
+class State:
+    """What is done, and with which options."""
+
+    settings: Dict[str, Any]
+    """Whatever changes a byte of the output."""
+    inputs: List[Dict[str, Any]]
+    position: Position = field(default_factory=Position)
+    """In front of the chunk from which to go on."""
+    examples_done: int = 0
+    """How many examples of that chunk are already in a shard."""
+    shards: List[ShardEntry] = field(default_factory=list)
+    counts: Counts = field(default_factory=Counts)
+    """Of the chunks in front of the position; of all, if the run is complete."""
+    complete: bool = False
+
+    @property
+    def examples(self) -> int:
+        """The examples in the shards."""
+        return sum(shard.examples for shard in self.shards)
+
+    @property
+    def tokens(self) -> int:
+        """Their tokens."""
+        return sum(shard.tokens for shard in self.shards)
+
+    @property
+    def trained(self) -> int:
+        """Those with mask 1."""
+        return sum(shard.trained for shard in self.shards)
+
+    def save(self, path: Path) -> None:
+        """Writes the state; the file is always a whole one."""
+        text = json.dumps({"harmony_dataset": 1, **asdict(self)}, indent=1)
+        write_whole(path, text + "\n")
+
+    @classmethod
+    def load(cls, path: Path) -> State:
+        """Reads a state; ``StateError`` if the file has none."""
+        try:
+            fields = json.loads(path.read_text(encoding="utf-8"))
+            if fields.pop("harmony_dataset") != 1:
+                raise ValueError("of another version")
+            fields["position"] = Position(*fields["position"])
+            fields["shards"] = [ShardEntry(**shard) for shard in fields["shards"]]
+            fields["counts"] = Counts(**fields["counts"])
+            return cls(**fields)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise StateError(f"{path} is not the state of a run: {error!r}") from error
+
+    def check(self, settings: Dict[str, Any], inputs: List[Dict[str, Any]]) -> None:
+        """``StateError`` that names the options or files that are not those of this state."""
+        for name in sorted({*settings, *self.settings}):
+            before, now = self.settings.get(name), settings.get(name)
+            if before != now:
+                raise StateError(f"begun with another {name}: {quoted(before)}, not {quoted(now)}")
+        before_paths = [entry["path"] for entry in self.inputs]
+        paths = [entry["path"] for entry in inputs]
+        if paths != before_paths:
+            changed = sorted(set(paths) ^ set(before_paths))
+            raise StateError(f"begun with other files: {', '.join(changed[:3]) or 'another order'}")
+        for before, now in zip(self.inputs, inputs):
+            if before != now:
+                raise StateError(f"changed since the run began: {now['path']}")

@@ -1,0 +1,176 @@
+"""What ``datasets`` and Ray Data share: a function from a batch of rows to a batch of examples.
+
+Both give rows by columns. Those that were asked for become the rows of
+:func:`openai_harmony.training.render`, and what it returns becomes columns again. Nothing is lost
+in silence: a bad row raises, is counted in a warning, or is a row of the result with its error.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Union
+
+from typing_extensions import Literal, TypeAlias
+
+from openai_harmony import training
+from openai_harmony._extras import needed
+from openai_harmony.errors import HarmonyError, quoted
+from openai_harmony.loss_mask import LossMask
+from openai_harmony.options import RenderConversationConfig
+from openai_harmony.training.arrow import Columns, checked_columns
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from openai_harmony.training import Batch
+
+OnError: TypeAlias = Literal["raise", "drop", "column"]
+"""What becomes of a bad row."""
+
+logger = logging.getLogger("openai_harmony.training")
+
+
+class MapRows:
+    """The base of ``huggingface.RenderRows`` and ``ray.RenderRows``, which document it."""
+
+    def __init__(
+        self,
+        columns: Columns = "trl",
+        *,
+        rows: Union[str, Sequence[str], None] = None,
+        keep: Sequence[str] = (),
+        on_error: OnError = "raise",
+        format: Literal["harmony", "chat"] = "harmony",  # noqa: A002  (the plain word)
+        mask: Optional[LossMask] = None,
+        config: Optional[RenderConversationConfig] = None,
+        examples: Literal["conversation", "turns"] = "conversation",
+        max_tokens: Optional[int] = None,
+        overflow: Literal["error", "drop", "truncate_turns"] = "error",
+        threads: Optional[int] = None,
+        date: Optional[str] = None,
+        identity: Optional[str] = None,
+    ) -> None:
+        checked_columns(columns)
+        if on_error not in ("raise", "drop", "column"):
+            raise ValueError(
+                f"on_error: expected 'raise', 'drop' or 'column', got {quoted(on_error)}"
+            )
+        if isinstance(keep, str):
+            raise ValueError(f"keep: expected a list of columns, got {quoted(keep)}")
+        self.columns = columns
+        self.rows = rows if rows is None or isinstance(rows, str) else tuple(rows)
+        self.keep = tuple(keep)
+        self.on_error = on_error
+        self.options: Dict[str, Any] = {
+            "format": format,
+            "mask": mask,
+            "config": config,
+            "examples": examples,
+            "max_tokens": max_tokens,
+            "overflow": overflow,
+            "threads": threads,
+            "date": date,
+            "identity": identity,
+        }
+        training.render([], **self.options)  # Wrong options are found here, not on another machine.
+
+    def __call__(self, batch: Any, indices: Optional[Sequence[int]] = None) -> Any:
+        """The examples of a batch of rows, in the form in which it is given.
+
+        Args:
+            batch: A pyarrow table, or a mapping of lists, one for each column.
+            indices: The rows' numbers, which errors name; by default they count from 0.
+
+        Raises:
+            HarmonyError: A row is bad, and ``on_error`` is ``"raise"``; the text names the row.
+            ValueError: There is no such column, or the batch is neither a table nor a mapping.
+        """
+        pa = needed("pyarrow", "training")
+        if isinstance(batch, pa.Table):
+            return self._table(batch, indices)
+        if isinstance(batch, Mapping):
+            return self._table(batch, indices).to_pydict()
+        raise ValueError(
+            f"batch: expected a pyarrow.Table or columns as a mapping, got {type(batch).__name__}: "
+            'set the format to "arrow" or to none'
+        )
+
+    def _table(self, given: Any, indices: Optional[Sequence[int]]) -> pa.Table:
+        batch = training.render(self._rows(given), **self.options)
+        self._report(batch, indices)
+        table = batch.to_arrow(self.columns)
+        for name in self.keep:
+            table = table.append_column(name, _taken(given, name, list(batch.row)))
+        return self._with_errors(table, given, batch) if self.on_error == "column" else table
+
+    def _rows(self, given: Any) -> Any:
+        """The rows to render: one column by itself, or objects of several."""
+        names = _names(given)
+        wanted = names if self.rows is None else self.rows
+        for name in [wanted] if isinstance(wanted, str) else wanted:
+            if name not in names:
+                raise ValueError(f"rows: no column {quoted(name)} among {', '.join(names)}")
+        if isinstance(wanted, str):
+            return given[wanted]
+        if not isinstance(given, Mapping):
+            return given.select(list(wanted))
+        columns = [given[name] for name in wanted]
+        return [dict(zip(wanted, values)) for values in zip(*columns)]
+
+    def _report(self, batch: Batch, indices: Optional[Sequence[int]]) -> None:
+        if not batch.errors or self.on_error == "column":
+            return
+        row, error = batch.errors[0]
+        named = f"row {row if indices is None else indices[row]}: {error}"
+        if self.on_error == "raise":
+            if indices is None:
+                named = f"of this batch, {named}"
+            raise HarmonyError(named, error.kind, error.token_index) from error
+        kinds = Counter(error.kind for _, error in batch.errors)
+        counted = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common())
+        logger.warning("left out %d bad rows (%s); %s", len(batch.errors), counted, named)
+
+    def _with_errors(self, table: Any, given: Any, batch: Batch) -> Any:
+        """The table with a column ``error``, and in its place a row for each error."""
+        pa = needed("pyarrow", "training")
+        bad = [row for row, _ in batch.errors]
+        texts = [f"{error.kind}: {error}" for _, error in batch.errors]
+        columns = {
+            field.name: pa.array([[]] * len(bad), field.type)
+            if pa.types.is_list(field.type)
+            else pa.nulls(len(bad), field.type)
+            for field in table.schema
+        }
+        if "row" in columns:
+            columns["row"] = pa.array(bad, pa.int64())
+        columns.update((name, _taken(given, name, bad)) for name in self.keep)
+        columns["error"] = pa.array(texts, pa.string())
+        good = table.append_column("error", pa.nulls(len(table), pa.string()))
+        rows = list(batch.row) + bad
+        order = sorted(range(len(rows)), key=rows.__getitem__)
+        return pa.concat_tables([good, pa.table(columns, good.schema)]).take(order)
+
+
+def _names(given: Any) -> List[str]:
+    return list(given) if isinstance(given, Mapping) else list(given.column_names)
+
+
+def _taken(given: Any, name: str, rows: List[int]) -> Any:
+    """The values that some rows have in a column."""
+    if name not in _names(given):
+        raise ValueError(f"keep: no column {quoted(name)} among {', '.join(_names(given))}")
+    if not isinstance(given, Mapping):
+        return given[name].take(needed("pyarrow", "training").array(rows, "int64"))
+    values = given[name]
+    return needed("pyarrow", "training").array([values[row] for row in rows])
+
+
+def described(options: Dict[str, Any]) -> List[Tuple[str, Any]]:
+    """Options of rendering as plain values, in an order of their own."""
+    plain = {
+        name: value.model_dump(mode="json") if hasattr(value, "model_dump") else value
+        for name, value in options.items()
+    }
+    return sorted(plain.items())
