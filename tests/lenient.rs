@@ -187,6 +187,25 @@ fn a_channel_without_its_marker_begins_a_completion() {
     }
 }
 
+#[test]
+fn text_after_a_channel_marker_in_content_streams_from_its_33rd_token_on() {
+    let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap();
+    let begin = "<|channel|>final<|message|>a<|channel|>";
+    let config = ParseConfig::lenient();
+    let role = Some(Role::Assistant);
+    let mut parser = StreamableParser::with_config(encoding, role, &config).unwrap();
+    parser.feed(&encoding.tokenizer().encode_with_special_tokens(begin)).unwrap();
+    for (held, token) in
+        encoding.tokenizer().encode_ordinary(&" word".repeat(40)).iter().enumerate()
+    {
+        parser.process(*token).unwrap();
+        // The marker is one of the 32.
+        let words = if held < 31 { 0 } else { held + 1 };
+        let marker = if held < 31 { "" } else { "<|channel|>" };
+        assert_eq!(parser.content(), format!("a{marker}{}", " word".repeat(words)));
+    }
+}
+
 /// Up to 32 tokens may be words of a malformed header; more are a message of their own. A marker
 /// directly after them is never part of their text.
 #[test]

@@ -230,6 +230,7 @@ pub(crate) const HEADERS: &[Row] = &[
         &["glued_channel"],
     ),
     row("<|channel|>finalists<|message|>a<|end|>", &["finalists: a"], &[]),
+    row("<|channel|>finalX<|message|>a<|end|>", &["finalX: a"], &[]),
     row("<|channel|>semifinal<|message|>a<|end|>", &["semifinal: a"], &[]),
     row("<|channel|>??finalX<|message|>a<|end|>", &["??finalX: a"], &[]),
     // More than one field of a kind.
@@ -496,6 +497,13 @@ pub(crate) const HEADERS: &[Row] = &[
         &["final: The answer."],
         &["glued_channel", "missing_message"],
     ),
+    row(
+        "<|channel|>The capital of France is Paris, and that of Italy is Rome, and that of Spain is Madrid, and that of Portugal is Lisbon, and that of Norway is Oslo.<|end|>",
+        &[
+            ": The capital of France is Paris, and that of Italy is Rome, and that of Spain is Madrid, and that of Portugal is Lisbon, and that of Norway is Oslo.",
+        ],
+        &["empty_channel", "missing_message"],
+    ),
     // The header ends early.
     row(
         "<|channel|>commentary to=functions.bash <|constrain|>x<|end|>",
@@ -551,6 +559,11 @@ pub(crate) const HEADERS: &[Row] = &[
     row(
         "<|channel|>final<|message|>a<|channel|>analysis<|message|>b<|end|>",
         &["final: a", "analysis: b"],
+        &["missing_end"],
+    ),
+    row(
+        "<|channel|>final<|message|>a <|channel|> b<|start|>assistant<|channel|>analysis<|message|>c<|end|>",
+        &["final: a <|channel|> b", "analysis: c"],
         &["missing_end"],
     ),
     row(
