@@ -62,8 +62,11 @@ def with_blocks(language: str) -> list[Path]:
 
 
 @pytest.mark.parametrize("document", with_blocks("python"), ids=named)
-def test_python_examples_run(document: Path) -> None:
-    """The blocks of a document share a namespace, in their order."""
+def test_python_examples_run(
+    document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The blocks of a document share a namespace and a folder of their own, in their order."""
+    monkeypatch.chdir(tmp_path)
     namespace: Dict[str, Any] = {"__name__": document.stem}
     for block in blocks(document):
         if block.language == "python":
