@@ -6,7 +6,6 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList};
 
-use super::interop::raised_at;
 use crate::Error;
 use crate::span::MessageSpan;
 use crate::training::Batch;
@@ -63,7 +62,7 @@ impl<'py> Arrays<'py> {
         let spans: Vec<_> = batch.spans.iter().map(fields_of).collect();
         extend(&self.spans, spans.as_flattened(), i64::to_ne_bytes)?;
         extend_offsets(&self.span_offsets, &batch.span_offsets, &mut self.span_count)?;
-        let value = |error: &Error| raised_at(py, error).into_value(py);
+        let value = |error: &Error| super::errors::raised(py, error).into_value(py);
         batch.errors.iter().try_for_each(|(row, error)| self.errors.append((row, value(error))))?;
         batch.dropped.iter().try_for_each(|row| self.dropped.append(row))?;
         batch.truncated.iter().try_for_each(|row| self.truncated.append(row))?;

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use super::types::Types;
 use crate::{Error, ErrorKind};
 
-/// The exception for an error: a `HarmonyError`, which has the path of what is wrong in a request, or a
+/// The exception for an error: a `HarmonyError`, which has the path of what is wrong in a request or a row, or a
 /// `ValueError` for an unknown name.
 pub(super) fn raised(py: Python<'_>, error: &Error) -> PyErr {
     let kind = error.kind();
@@ -18,6 +18,7 @@ pub(super) fn raised(py: Python<'_>, error: &Error) -> PyErr {
     let with_path = match kind {
         ErrorKind::InvalidRequest { path, .. } => Some(("InvalidRequestError", path)),
         ErrorKind::UnsupportedContent { path, .. } => Some(("UnsupportedContent", path)),
+        ErrorKind::InvalidRow { path, .. } => Some(("InvalidRowError", path)),
         _ => None,
     };
     if let Some((class, path)) = with_path {

@@ -8,7 +8,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use serde_json::Value;
 
 use super::borrowed::BorrowedMessage;
-use super::interop::{MAX_DEPTH, read_value};
+use super::interop_body;
 use super::read::values::each;
 use super::text::BorrowedText;
 use super::types::Types;
@@ -68,7 +68,7 @@ impl PyRow {
             let got = errors::type_name(object);
             return Ok(Self::failed(format!("expected a conversation or JSON, got {got}")));
         }
-        read_value(object, MAX_DEPTH, "the row").map(Self::Json)
+        interop_body::row(object).map(Self::Json)
     }
 
     fn failed(reason: String) -> Self {
