@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 use super::types::Types;
 use crate::{Error, ErrorKind};
 
-/// The exception for an error: a `HarmonyError`, which has the path of what is wrong in a request, or a
-/// `ValueError` for an unknown name.
+/// The exception for an error: a `HarmonyError`, which has the path of what is wrong in a request or a
+/// row, or a `ValueError` for an unknown name.
 pub(super) fn raised(py: Python<'_>, error: &Error) -> PyErr {
     let kind = error.kind();
     if let ErrorKind::UnknownEncoding { .. } = kind {

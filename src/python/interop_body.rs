@@ -79,14 +79,19 @@ pub(super) fn body(body: &Bound<'_, PyAny>) -> PyResult<Value> {
         let text = String::from_utf8_lossy(bytes.as_bytes());
         py.detach(|| parse_body(&text))
     } else {
-        let reader = Reader::default();
-        let mut value = reader.value(body, MAX_DEPTH).map_err(|flaw| flaw.raised(py))?;
-        if reader.has_marks.get() {
-            long_integers::settle_body(&mut value);
-        }
-        return Ok(value);
+        return whole(body).map_err(|flaw| flaw.raised(py));
     };
     parsed.map_err(|error| raised(py, &error))
+}
+
+/// A body, or what else has messages: a row of a data set.
+pub(super) fn whole(object: &Bound<'_, PyAny>) -> Read<Value> {
+    let reader = Reader::default();
+    let mut value = reader.value(object, MAX_DEPTH)?;
+    if reader.has_marks.get() {
+        long_integers::settle_body(&mut value);
+    }
+    Ok(value)
 }
 
 /// The messages or items that are the argument of this name.
@@ -107,8 +112,8 @@ pub(super) fn item(item: &Bound<'_, PyAny>, id: &str) -> PyResult<Value> {
     message(item).map_err(|flaw| flaw.inside(place).raised(item.py()))
 }
 
-/// A message or an item outside a body, or a row of a data set.
-pub(super) fn message(object: &Bound<'_, PyAny>) -> Read<Value> {
+/// A message or an item outside a body.
+fn message(object: &Bound<'_, PyAny>) -> Read<Value> {
     let reader = Reader::default();
     let mut value = reader.value(object, MAX_DEPTH)?;
     if reader.has_marks.get() {

@@ -67,7 +67,7 @@ impl PyRow {
             let got = errors::type_name(object);
             return Ok(Self::failed(format!("expected a conversation or JSON, got {got}")));
         }
-        interop_body::message(object).map(Self::Json).or_else(|flaw| {
+        interop_body::whole(object).map(Self::Json).or_else(|flaw| {
             let (path, reason) = flaw.into_parts()?;
             Ok(Self::Failed(ErrorKind::InvalidRow { path, reason }))
         })
