@@ -51,7 +51,7 @@ pub(crate) fn tables() -> Result<Vec<Table>, Box<dyn Error>> {
 /// The code points that a pattern of one character matches, as ranges.
 fn ranges(pattern: &str) -> Result<Vec<(u32, u32)>, Box<dyn Error>> {
     let HirKind::Class(Class::Unicode(class)) = regex_syntax::parse(pattern)?.into_kind() else {
-        return Err(format!("{pattern} is no class").into());
+        return Err(format!("{pattern} is not a class").into());
     };
     Ok(class.ranges().iter().map(|range| (range.start().into(), range.end().into())).collect())
 }

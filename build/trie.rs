@@ -8,7 +8,7 @@ use crate::Table;
 const NO_TOKEN: u64 = (1 << 18) - 1;
 /// Bit of a node below which there is only one token.
 const LEAF: u64 = 1 << 27;
-/// No node: its first nine bits are no byte.
+/// Not a node: its first nine bits are not a byte.
 const HOLE: u64 = 1 << 8;
 
 /// A token and its id.
@@ -76,7 +76,7 @@ impl Nodes {
         let len = self.places.len().max((index | 255) + 1);
         self.places.resize(len, None);
         self.bases.resize(len, false);
-        // Base 0 belongs to the root, which is no node.
+        // Base 0 belongs to the root alone.
         self.bases[0] = true;
     }
 

@@ -87,7 +87,7 @@ impl Tokenizer {
     /// Encodes text by tiktoken's rules: names of `allowed` special tokens stand for them, names
     /// of `disallowed` ones are refused, all other names are ordinary text.
     ///
-    /// A name in `allowed` that is no special token is ignored; one in `disallowed` is refused all the
+    /// A name in `allowed` that is not a special token's is ignored; one in `disallowed` is refused all the
     /// same, and also if it is allowed.
     ///
     /// # Errors
@@ -179,7 +179,7 @@ impl Tokenizer {
     /// # Errors
     ///
     /// [`ErrorKind::InvalidToken`] as [`decode_bytes`](Self::decode_bytes), and
-    /// [`ErrorKind::InvalidUtf8`] where the bytes are no text, as when the tokens end in the
+    /// [`ErrorKind::InvalidUtf8`] where the bytes are not UTF-8, as when the tokens end in the
     /// midst of a character.
     pub fn decode_utf8(&self, tokens: impl AsRef<[TokenId]>) -> Result<String> {
         String::from_utf8(self.decode_bytes(tokens)?).map_err(|error| {

@@ -62,7 +62,7 @@ pub(super) fn by_name(name: &str) -> Option<TokenId> {
     }
     let id = name.strip_prefix(RESERVED_PREFIX)?.strip_suffix(SUFFIX)?;
     let token = id.parse().ok().filter(|&token| is_special(token))?;
-    // The named ones have no reserved name, and "+200013" is no name.
+    // The named ones have no reserved name, and "+200013" is not a name.
     (vocabulary::token_bytes(token)? == name.as_bytes()).then_some(token)
 }
 

@@ -30,7 +30,7 @@ pub struct Batch {
     pub span_offsets: Vec<usize>,
     /// Rows without an example, and why.
     pub errors: Vec<(usize, Error)>,
-    /// Rows that were left out, or an example of theirs, since it has more than `max_tokens`.
+    /// Rows of which an example, or all, were left out, since it has more than `max_tokens`.
     pub dropped: Vec<usize>,
     /// Rows that lost turns to `max_tokens`.
     pub truncated: Vec<usize>,

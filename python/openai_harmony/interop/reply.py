@@ -54,7 +54,7 @@ class Usage(NamedTuple):
 class Reply:
     """An answer under way. ``Turn.reply`` begins one.
 
-    Any tokens at all give a well-formed answer, and no text of theirs is lost: what has no place
+    Any tokens at all give a well-formed answer, and none of their text is lost: what has no place
     elsewhere is content.
 
     >>> from openai_harmony import HarmonyEncodingName, load_harmony_encoding

@@ -92,7 +92,7 @@ impl Turn {
 
 /// An answer under way: takes sampled tokens and gives what its API sends.
 ///
-/// Any tokens at all give a well-formed answer, and no text of theirs is lost: what has no place
+/// Any tokens at all give a well-formed answer, and none of their text is lost: what has no place
 /// elsewhere is content.
 #[derive(Debug)]
 pub struct Reply {

@@ -2,7 +2,7 @@
 //!
 //! The pool has room for 64 caches, made when they are first needed. An encoding locks one while it runs, the one that
 //! its thread had the last time if that is free. So there are as many caches as encodings ever ran at once, and
-//! not one per thread; a thread that ends leaves a filled one to others. Nobody waits for a lock: after a fork one may stay
+//! not one per thread; a thread that ends leaves a filled one to others. No encoding waits for a lock: after a fork one may stay
 //! locked for ever. Where all are taken, an encoding makes itself a small cache for as long as it runs.
 
 use std::cell::Cell;

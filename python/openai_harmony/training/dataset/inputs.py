@@ -78,7 +78,7 @@ class Chunk:
     lines: Sequence[int]
     """The index of each row in its file, counting blank lines."""
     blank: int
-    """Blank lines, which are no rows."""
+    """Blank lines, which are not rows."""
     read: int
     """The bytes of all files that were read so far, as stored."""
 
@@ -209,7 +209,7 @@ def _record_batches(
 ) -> Iterator[Tuple[int, Any]]:
     """The batches of a Parquet file behind so many rows, each with its first row.
 
-    No batch crosses the end of a row group, and how many rows it has comes from the size of theirs.
+    No batch crosses the end of a row group, and the size of the row group decides how many rows it has.
     """
     first = 0
     for group in range(file.metadata.num_row_groups):

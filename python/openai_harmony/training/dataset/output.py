@@ -80,7 +80,7 @@ class Output:
     def begin(self, state: State, *, restart: bool) -> State:
         """The state from which to go on: the one that is there, or a new one.
 
-        ``StateError`` if what is there is another run's, or nobody knows whose it is.
+        ``StateError`` if what is there is another run's, or of an unknown run.
         """
         if self.report.exists():
             before = State.load(self.report)

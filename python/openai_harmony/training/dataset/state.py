@@ -36,7 +36,7 @@ class Counts:
 
     rows: int = 0
     blank: int = 0
-    """Blank lines, which are no rows."""
+    """Blank lines, which are not rows."""
     dropped: int = 0
     """Rows that ``max_tokens`` left out."""
     truncated: int = 0

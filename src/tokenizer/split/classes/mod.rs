@@ -47,7 +47,7 @@ pub(super) struct Classes {
     pub(super) digit: u64,
     /// `[\r\n]`.
     pub(super) newline: u64,
-    /// White space of ASCII that is no newline.
+    /// ASCII white space other than newlines.
     pub(super) indent: u64,
     /// The space character.
     pub(super) blank: u64,
@@ -138,7 +138,7 @@ impl Classes {
     /// Takes marks out of the letters that belong to the punctuation before them.
     ///
     /// A mark is as good as a letter but for one place: in punctuation, which takes it in. Only
-    /// punctuation of a single character is no match for it: that goes to the word which the mark
+    /// punctuation of a single character does not match it: that goes to the word which the mark
     /// begins. So it is in `!❤️`, but `❤️` alone is a word.
     fn take_marks_from_letters(&mut self, marks: u64) {
         for at in bits::set_bits(marks & !self.continuation) {
