@@ -244,6 +244,9 @@ fn a_marker_ends_text_of_any_length() {
 fn a_role_after_a_given_role_is_no_author() {
     let outcome = in_any_chunks("user<|message|>a<|end|>", Some(Role::Assistant), &[]);
     assert_eq!((outcome.messages, outcome.kinds), (vec![": a".to_owned()], vec!["header_noise"]));
+    let repeated = "assistant<|channel|>final<|message|>a<|return|>";
+    let outcome = in_any_chunks(repeated, Some(Role::Assistant), &[]);
+    assert_eq!((outcome.messages, outcome.kinds), (vec!["final: a".to_owned()], vec![]));
     let outcome = in_any_chunks("<|endoftext|>", Some(Role::Assistant), &[]);
     assert_eq!((outcome.messages, outcome.kinds), (vec![], vec!["end_of_text"]));
 }

@@ -28,6 +28,11 @@ pub(crate) const BETWEEN: &[Row] = &[
         &["commentary to=functions.bash: {}"],
         &["glued_recipient"],
     ),
+    row(
+        "<|start|>assistantto=functions.bash{\"a\":1}<|call|>",
+        &["to=functions.bash: {\"a\":1}"],
+        &["glued_recipient", "missing_message"],
+    ),
     row("<|start|>Paris.<|return|>", &["final: Paris."], &["missing_role", "missing_header"]),
     // No role.
     row(
@@ -111,6 +116,8 @@ pub(crate) const BETWEEN: &[Row] = &[
         &["final: a"],
         &["duplicate_start"],
     ),
+    last("<|start|>Hello there", &["final: Hello there"], &["missing_role", "missing_header"]),
+    last("<|start|>functions.read to=assistant", &[], &["truncated_header"]),
     last("<|start|>assist", &[], &["truncated_header"]),
     last("<|start|>assistant<|chan", &[], &["truncated_header"]),
     // No `<|start|>`.

@@ -78,6 +78,11 @@ pub(crate) const CUT_HEADERS: &[Row] = &[
         &["missing_message"],
     ),
     row(
+        "<|channel|>analysis<|reserved_200013|> I must<|end|>",
+        &["analysis: I must"],
+        &["header_noise", "missing_message"],
+    ),
+    row(
         "<|channel|>analysis I must <|reserved_200013|> refuse<|end|>",
         &["analysis: I must <|reserved_200013|> refuse"],
         &["missing_message"],
