@@ -5,6 +5,12 @@
 //! the tools [`TOOLS`] are known; any other reads the same with them.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+#[path = "lenient/between.rs"]
+mod between;
+#[path = "lenient/cut_headers.rs"]
+mod cut_headers;
+#[path = "lenient/headers.rs"]
+mod headers;
 #[path = "lenient/rows.rs"]
 mod rows;
 
@@ -13,7 +19,7 @@ use openai_harmony::{
     HarmonyEncodingName, ParseConfig, StateData, StreamState, StreamableParser,
     load_harmony_encoding,
 };
-use rows::{BETWEEN, HEADERS, Row};
+use rows::Row;
 
 /// The tools that a known row knows.
 const TOOLS: [&str; 3] = ["functions.bash", "functions.get_weather", "python"];
@@ -145,12 +151,17 @@ fn check(rows: &[Row], look: impl Fn(&Expected<'_>) -> Vec<String>) {
 
 #[test]
 fn malformed_headers_are_repaired_in_any_place() {
-    check(HEADERS, holds_behind_a_role);
+    check(headers::HEADERS, holds_behind_a_role);
+}
+
+#[test]
+fn headers_without_a_message_token_are_repaired_in_any_place() {
+    check(cut_headers::CUT_HEADERS, holds_behind_a_role);
 }
 
 #[test]
 fn what_stands_between_messages_is_repaired_in_any_place() {
-    check(BETWEEN, holds_between_messages);
+    check(between::BETWEEN, holds_between_messages);
 }
 
 /// 215 texts as people reported or recorded them, each with the reading that somebody judged right
@@ -233,6 +244,9 @@ fn a_marker_ends_text_of_any_length() {
 fn a_role_after_a_given_role_is_no_author() {
     let outcome = in_any_chunks("user<|message|>a<|end|>", Some(Role::Assistant), &[]);
     assert_eq!((outcome.messages, outcome.kinds), (vec![": a".to_owned()], vec!["header_noise"]));
+    let repeated = "assistant<|channel|>final<|message|>a<|return|>";
+    let outcome = in_any_chunks(repeated, Some(Role::Assistant), &[]);
+    assert_eq!((outcome.messages, outcome.kinds), (vec!["final: a".to_owned()], vec![]));
     let outcome = in_any_chunks("<|endoftext|>", Some(Role::Assistant), &[]);
     assert_eq!((outcome.messages, outcome.kinds), (vec![], vec!["end_of_text"]));
 }

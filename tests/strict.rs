@@ -264,7 +264,12 @@ fn an_unknown_id_ends_the_content_before_it() {
 /// After an error in the first header the given role waits for the next one that names none.
 #[test]
 fn a_given_role_is_used_after_an_error_in_the_first_header() {
-    for (header, expected) in [("<|channel|>final", "assistant #final"), ("user", "user")] {
+    for (header, expected) in [
+        ("<|channel|>final", "assistant #final"),
+        ("f g", "assistant to=f (g)"),
+        ("functions.f", "assistant to=functions.f"),
+        ("user", "user"),
+    ] {
         let tokens = encode(&format!("a b c<|message|><|start|>{header}<|message|>x<|end|>"));
         let (errors, messages) = skip_errors(&tokens, Some(Role::Assistant));
         assert_eq!(errors.len(), 1, "{header}: {errors:?}");

@@ -1,0 +1,202 @@
+//! Headers without their `<|message|>`, after the assistant's role.
+
+use super::rows::{Row, known, last, row};
+
+pub(crate) const CUT_HEADERS: &[Row] = &[
+    // No `<|message|>`.
+    row(
+        "<|channel|>analysis I must refuse<|end|>",
+        &["analysis: I must refuse"],
+        &["missing_message"],
+    ),
+    row(
+        "<|channel|>final {\"answer\": 1}<|return|>",
+        &["final: {\"answer\": 1}"],
+        &["missing_message"],
+    ),
+    row(
+        "<|channel|>commentary to=functions.bash <|constrain|>json{\"a\":1}<|call|>",
+        &["commentary to=functions.bash type=<|constrain|>json: {\"a\":1}"],
+        &["missing_message"],
+    ),
+    row(
+        "<|channel|>commentary to=functions.bash{\"a\":1}<|end|>",
+        &["commentary to=functions.bash: {\"a\":1}"],
+        &["missing_message"],
+    ),
+    row(
+        "<|channel|>commentary to=functions.bash[1]<|call|>",
+        &["commentary to=functions.bash: [1]"],
+        &["missing_message"],
+    ),
+    row(
+        "<|channel|>commentary to=functions.bash json{\"a\":1}<|call|>",
+        &["commentary to=functions.bash type=json: {\"a\":1}"],
+        &["missing_message"],
+    ),
+    row(
+        "<|channel|>commentary to=functions.bash json {\"a\":1}<|call|>",
+        &["commentary to=functions.bash type=json: {\"a\":1}"],
+        &["missing_message"],
+    ),
+    row(
+        "<|channel|>commentary json{\"a\":1}<|end|>",
+        &["commentary type=json: {\"a\":1}"],
+        &["bare_word", "missing_message"],
+    ),
+    row(
+        " to=functions.bash {\"a\":1}<|call|>",
+        &["to=functions.bash: {\"a\":1}"],
+        &["missing_message"],
+    ),
+    row(
+        "<|channel|>commentary to=python code x = 1<|call|>",
+        &["commentary to=python type=code: x = 1"],
+        &["missing_message"],
+    ),
+    row(
+        "<|channel|>commentary to=functions.bash<|call|>",
+        &["commentary to=functions.bash: "],
+        &["missing_message"],
+    ),
+    row(
+        "<|channel|>foo to=functions.bash{\"a\":1}<|call|>",
+        &["foo to=functions.bash: {\"a\":1}"],
+        &["missing_message"],
+    ),
+    row("<|channel|>analysis I must \n<|end|>", &["analysis: I must"], &["missing_message"]),
+    row(
+        " <|constrain|>json{\"a\":1}<|return|>",
+        &["final type=<|constrain|>json: {\"a\":1}"],
+        &["missing_message"],
+    ),
+    row(" <|constrain|>json<|end|>", &["type=<|constrain|>json: "], &["missing_message"]),
+    row(" to=functions.bash<|call|>", &["to=functions.bash: "], &["missing_message"]),
+    row(
+        "<|channel|>commentary to=functions.bash <|constrain|> {\"a\":1}<|call|>",
+        &["commentary to=functions.bash type=<|constrain|>: {\"a\":1}"],
+        &["missing_message"],
+    ),
+    row(
+        "<|channel|>analysis<|reserved_200013|> I must<|end|>",
+        &["analysis: I must"],
+        &["header_noise", "missing_message"],
+    ),
+    row(
+        "<|channel|>analysis I must <|reserved_200013|> refuse<|end|>",
+        &["analysis: I must <|reserved_200013|> refuse"],
+        &["missing_message"],
+    ),
+    row(
+        "<|channel|>commentaryto=functions.bash{\"a\":1}<|call|>",
+        &["commentary to=functions.bash: {\"a\":1}"],
+        &["glued_channel", "missing_message"],
+    ),
+    row(
+        "<|channel|>commentary container.exec{\"a\":1}<|call|>",
+        &["commentary to=container.exec: {\"a\":1}"],
+        &["bare_word", "missing_message"],
+    ),
+    known(
+        "<|channel|>commentary bash {\"a\":1}<|call|>",
+        &["commentary: bash {\"a\":1}"],
+        &["missing_message"],
+        &["commentary to=functions.bash: {\"a\":1}"],
+        &["bare_word", "missing_message"],
+    ),
+    // No `<|message|>`, and content that begins to stream before its end.
+    row(
+        "<|channel|>commentary to=functions.bash{\"command\":\"ls -la /tmp /usr /var /etc /opt /home /root /srv /run /mnt /media /dev /proc /sys\"}<|call|>",
+        &[
+            "commentary to=functions.bash: {\"command\":\"ls -la /tmp /usr /var /etc /opt /home /root /srv /run /mnt /media /dev /proc /sys\"}",
+        ],
+        &["missing_message"],
+    ),
+    row(
+        "<|channel|>commentary to=functions.bash json{\"command\":\"ls -la /tmp /usr /var /etc /opt /home /root /srv /run /mnt /media /dev /proc /sys\"}<|call|>",
+        &[
+            "commentary to=functions.bash type=json: {\"command\":\"ls -la /tmp /usr /var /etc /opt /home /root /srv /run /mnt /media /dev /proc /sys\"}",
+        ],
+        &["missing_message"],
+    ),
+    row(
+        "<|channel|>commentary to=functions.bash <|constrain|>json{\"command\":\"ls -la /tmp /usr /var /etc /opt /home /root /srv /run /mnt /media /dev /proc /sys\"}<|call|>",
+        &[
+            "commentary to=functions.bash type=<|constrain|>json: {\"command\":\"ls -la /tmp /usr /var /etc /opt /home /root /srv /run /mnt /media /dev /proc /sys\"}",
+        ],
+        &["missing_message"],
+    ),
+    row(
+        "<|channel|>commentary json{\"command\":\"ls -la /tmp /usr /var /etc /opt /home /root /srv /run /mnt /media /dev /proc /sys\"}<|end|>",
+        &[
+            "commentary type=json: {\"command\":\"ls -la /tmp /usr /var /etc /opt /home /root /srv /run /mnt /media /dev /proc /sys\"}",
+        ],
+        &["bare_word", "missing_message"],
+    ),
+    row(
+        "<|channel|>commentary to=functions.bash [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]<|call|>",
+        &["commentary to=functions.bash: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]"],
+        &["missing_message"],
+    ),
+    row(
+        "<|channel|>commentary to=functions.bash ls -la /tmp /usr /var /etc /opt /home /root /srv /run /mnt /media /dev /proc /sys<|call|>",
+        &[
+            "commentary to=functions.bash: ls -la /tmp /usr /var /etc /opt /home /root /srv /run /mnt /media /dev /proc /sys",
+        ],
+        &["missing_message"],
+    ),
+    row(
+        "<|channel|>commentary to={\"command\":\"ls -la /tmp /usr /var /etc /opt /home /root /srv /run /mnt /media /dev /proc /sys\"}<|end|>",
+        &[
+            "commentary: {\"command\":\"ls -la /tmp /usr /var /etc /opt /home /root /srv /run /mnt /media /dev /proc /sys\"}",
+        ],
+        &["header_noise", "missing_message"],
+    ),
+    row(
+        "<|channel|>analysis 1.\n2.\n3.\n4.\n5.\n6.\n7.\n8.\n9.\n10.\n11.\n12.\n13.\n14.\n15.\n16.\n17.\n18.<|end|>",
+        &[
+            "analysis: 1.\n2.\n3.\n4.\n5.\n6.\n7.\n8.\n9.\n10.\n11.\n12.\n13.\n14.\n15.\n16.\n17.\n18.",
+        ],
+        &["missing_message"],
+    ),
+    // The header ends early.
+    row(
+        "<|channel|>commentary to=functions.bash <|constrain|>x<|end|>",
+        &[],
+        &["truncated_header"],
+    ),
+    row("<|channel|>commentary to=functions.bash<|return|>", &[], &["truncated_header"]),
+    last("<|channel|>commentary to=functions.bash", &[], &["truncated_header"]),
+    last("<|channel|>final", &["final: "], &["truncated_header"]),
+    last("<|channel|>fin", &["fin: "], &["truncated_header"]),
+    last("<|channel|>analysis I must", &["analysis: I must"], &["truncated_header"]),
+    row("<|channel|>analysis<|end|>", &["analysis: "], &["missing_message"]),
+    last("<|channel|>my-own_channel", &["my-own_channel: "], &["truncated_header"]),
+    last("<|channel|>Yes.", &[": Yes."], &["empty_channel", "truncated_header"]),
+    last("<|channel|>I must", &[": I must"], &["empty_channel", "truncated_header"]),
+    // Text with no header at all.
+    row(
+        "{\"country\":\"France\"}<|return|>",
+        &["final: {\"country\":\"France\"}"],
+        &["missing_header"],
+    ),
+    row("The capital is Paris.<|return|>", &["final: The capital is Paris."], &["missing_header"]),
+    row("The capital is Paris.<|end|>", &["final: The capital is Paris."], &["missing_header"]),
+    row(" 4.<|return|>", &["final: 4."], &["missing_header"]),
+    last("{\"country\":\"France\"}", &["final: {\"country\":\"France\"}"], &["missing_header"]),
+    row(
+        "The capital of France is Paris, and that of Italy is Rome, and that of Spain is Madrid, and that of Portugal is Lisbon, and that of Norway is Oslo.<|return|>",
+        &[
+            "final: The capital of France is Paris, and that of Italy is Rome, and that of Spain is Madrid, and that of Portugal is Lisbon, and that of Norway is Oslo.",
+        ],
+        &["missing_header"],
+    ),
+    row(
+        "The capital of France is Paris, and that of Italy is Rome, and that of Spain is Madrid, and that of Portugal is Lisbon, and that of Norway is Oslo.<|message|>a<|return|>",
+        &[
+            "final: The capital of France is Paris, and that of Italy is Rome, and that of Spain is Madrid, and that of Portugal is Lisbon, and that of Norway is Oslo.",
+            ": a",
+        ],
+        &["missing_header", "missing_end", "missing_start"],
+    ),
+];
