@@ -19,11 +19,10 @@ __all__ = [
     "MessageEnd",
     "MessageStart",
     "Repair",
+    "Reply",
     "StreamableParser",
-    "_Reply",
     "_Turn",
     "__version__",
-    "begin_reply",
     "cache_usage",
     "clear_cache",
     "get_tool_namespace_config",
@@ -837,25 +836,63 @@ class _Turn:
     def thoughts(self) -> Literal["shown", "omitted", "hidden"]: ...
     def prompt(self, encoding: HarmonyEncoding) -> list[int]: ...
 
-def begin_reply(turn: _Turn, encoding: HarmonyEncoding, **options: Any) -> _Reply: ...
+@disjoint_base
+class Reply:
+    def __new__(cls, turn: _Turn, encoding: HarmonyEncoding, **options: Any) -> Self: ...
+    def feed(self, tokens: _Tokens) -> list[dict[str, Any]]:
+        """Takes sampled tokens, any number of them, and returns what the API sends of them.
 
-@final
-class _Reply:
-    def feed(self, tokens: Iterable[int]) -> list[dict[str, Any]]: ...
-    def feed_bytes(self, tokens: Iterable[int]) -> bytes: ...
-    def finish(self, reason: str, stop_sequence: str | None) -> list[dict[str, Any]]: ...
-    def finish_bytes(self, reason: str, stop_sequence: str | None) -> bytes: ...
-    def response(self) -> dict[str, Any]: ...
-    def last_frame(self) -> bytes: ...
+        The first call also returns what opens the stream; ``feed([])`` does so before the first
+        token.
+
+        Raises:
+            HarmonyError: After ``finish``. Tokens raise none.
+            ValueError: Something that is not a token id; then none is consumed.
+        """
+
+    def feed_bytes(self, tokens: _Tokens) -> bytes:
+        """``feed`` and ``frame`` in one, which takes a fraction of their time."""
+
+    def finish(
+        self, reason: Literal["stop", "length", "abort"], stop_sequence: str | None = None
+    ) -> list[dict[str, Any]]:
+        """Ends the answer and returns what is left to send; a second call returns nothing.
+
+        Args:
+            reason: The model stopped, the limit was reached, or the engine gave up.
+            stop_sequence: The stop string at which the engine stopped, if it looks for the body's
+                itself; those in ``Turn.stop_strings`` are found without it.
+        """
+
+    def finish_bytes(
+        self, reason: Literal["stop", "length", "abort"], stop_sequence: str | None = None
+    ) -> bytes:
+        """``finish`` and ``frame`` in one, with what ends the stream."""
+
+    def response(self) -> dict[str, Any]:
+        """The whole answer, for a request that asked for no stream.
+
+        Before ``finish``: what there is so far.
+        """
+
+    def _last_frame(self) -> bytes: ...
     @property
-    def media_type(self) -> str: ...
+    def media_type(self) -> str:
+        """The stream's: ``text/event-stream``, for Ollama ``application/x-ndjson``."""
+
     @property
-    def stop_sequence(self) -> str | None: ...
+    def stop_sequence(self) -> str | None:
+        """The stop string of the body that ended the visible answer; the engine can stop."""
+
     @property
-    def messages(self) -> list[Message]: ...
+    def messages(self) -> list[Message]:
+        """The complete messages, as the parser gives them."""
+
     @property
-    def repairs(self) -> list[Repair]: ...
+    def repairs(self) -> list[Repair]:
+        """What was repaired, calls that were delivered as text (``call_as_text``) included."""
+
     @property
-    def builtin_calls(self) -> list[tuple[str, str, bool]]: ...
+    def _builtin_calls(self) -> list[tuple[str, str, bool]]: ...
     @property
-    def usage(self) -> list[int]: ...
+    def _usage(self) -> list[int]: ...

@@ -73,7 +73,6 @@ fn _lowlevel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<interop::PyTurn>()?;
     module.add_function(wrap_pyfunction!(interop::read_request, module)?)?;
     module.add_class::<interop_reply::PyReply>()?;
-    module.add_function(wrap_pyfunction!(interop_reply::begin_reply, module)?)?;
     module.add_function(wrap_pyfunction!(training::loss_mask, module)?)?;
     module.add_function(wrap_pyfunction!(batch::render_rows, module)?)?;
     module.add_function(wrap_pyfunction!(batch::render_arrow, module)?)?;

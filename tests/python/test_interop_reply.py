@@ -337,7 +337,7 @@ def test_wrong_arguments() -> None:
         reply.finish("done")  # type: ignore[arg-type]
     with pytest.raises(WrongTypeError, match="^reason: expected 'stop', 'length' or 'abort', got"):
         reply.finish_bytes(None)  # type: ignore[arg-type]
-    with pytest.raises(WrongTypeError, match="^stop_sequence: expected a string or None, got int"):
+    with pytest.raises(WrongTypeError, match="^stop_sequence: expected a string, got int"):
         reply.finish("stop", 5)  # type: ignore[arg-type]
     with pytest.raises(WrongTypeError, match="^tokens: expected a sequence of ints, got str"):
         reply.feed("x")  # type: ignore[arg-type]

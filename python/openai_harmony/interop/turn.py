@@ -246,7 +246,7 @@ class Turn:
             make_id: Makes all ids: a function from a prefix (``call_``) to an id.
             clock: Measures Ollama's durations: a function that returns seconds.
         """
-        raw = _lowlevel.begin_reply(
+        return Reply(
             self._raw,
             encoding,
             model=model,
@@ -259,7 +259,6 @@ class Turn:
             make_id=make_id,
             clock=clock,
         )
-        return Reply(raw)
 
 
 def read_request(

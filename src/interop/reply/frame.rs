@@ -31,60 +31,85 @@ pub(super) enum Out<'a> {
     Bytes(&'a mut Vec<u8>),
 }
 
-impl Out<'_> {
-    fn take(&mut self, chunk: Chunk) {
+/// A kind of chunks: what they are among all chunks, and their bytes.
+trait Framed: Serialize {
+    fn into_chunk(self) -> Chunk;
+
+    /// Writes the chunk's bytes.
+    fn frame(&self, bytes: &mut Vec<u8>);
+}
+
+/// Bytes are made of the chunk as it is: as a [`Chunk`] it would be moved about, which takes longer than
+/// writing it.
+impl<C: Framed> Sink<C> for Out<'_> {
+    fn push(&mut self, chunk: C) {
         match self {
-            Self::Chunks(chunks) => chunks.push(chunk),
-            Self::Bytes(bytes) => frame(&chunk, bytes),
+            Self::Chunks(chunks) => chunks.push(chunk.into_chunk()),
+            Self::Bytes(bytes) => chunk.frame(bytes),
         }
     }
 }
 
-impl Sink<ChatCompletionChunk> for Out<'_> {
-    fn push(&mut self, chunk: ChatCompletionChunk) {
-        self.take(Chunk::ChatCompletions(chunk));
+impl Framed for ChatCompletionChunk {
+    fn into_chunk(self) -> Chunk {
+        Chunk::ChatCompletions(self)
+    }
+
+    fn frame(&self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(b"data: ");
+        write_chat(self, bytes);
+        bytes.extend_from_slice(b"\n\n");
     }
 }
 
-impl Sink<ResponseEvent> for Out<'_> {
-    fn push(&mut self, event: ResponseEvent) {
-        self.take(Chunk::Responses(event));
+impl Framed for ResponseEvent {
+    fn into_chunk(self) -> Chunk {
+        Chunk::Responses(self)
+    }
+
+    fn frame(&self, bytes: &mut Vec<u8>) {
+        write_event(self.name(), self, bytes);
     }
 }
 
-impl Sink<MessageEvent> for Out<'_> {
-    fn push(&mut self, event: MessageEvent) {
-        self.take(Chunk::Anthropic(event));
+impl Framed for MessageEvent {
+    fn into_chunk(self) -> Chunk {
+        Chunk::Anthropic(self)
+    }
+
+    fn frame(&self, bytes: &mut Vec<u8>) {
+        write_event(self.name(), self, bytes);
     }
 }
 
-impl Sink<ChatLine> for Out<'_> {
-    fn push(&mut self, line: ChatLine) {
-        self.take(Chunk::Ollama(line));
+impl Framed for ChatLine {
+    fn into_chunk(self) -> Chunk {
+        Chunk::Ollama(self)
+    }
+
+    fn frame(&self, bytes: &mut Vec<u8>) {
+        write_json(self, bytes);
+        bytes.push(b'\n');
     }
 }
 
 /// Writes the chunk's bytes.
 pub(super) fn frame(chunk: &Chunk, bytes: &mut Vec<u8>) {
-    let event = match chunk {
-        Chunk::ChatCompletions(_) | Chunk::Ollama(_) => None,
-        Chunk::Responses(event) => Some(event.name()),
-        Chunk::Anthropic(event) => Some(event.name()),
-    };
-    if let Some(event) = event {
-        bytes.extend_from_slice(b"event: ");
-        bytes.extend_from_slice(event.as_bytes());
-        bytes.push(b'\n');
-    }
-    let is_line = matches!(chunk, Chunk::Ollama(_));
-    if !is_line {
-        bytes.extend_from_slice(b"data: ");
-    }
     match chunk {
-        Chunk::ChatCompletions(chunk) => write_chat(chunk, bytes),
-        _ => write_json(chunk, bytes),
+        Chunk::ChatCompletions(chunk) => chunk.frame(bytes),
+        Chunk::Responses(event) => event.frame(bytes),
+        Chunk::Anthropic(event) => event.frame(bytes),
+        Chunk::Ollama(line) => line.frame(bytes),
     }
-    bytes.extend_from_slice(if is_line { b"\n" } else { b"\n\n" });
+}
+
+/// Writes an event with its name.
+fn write_event(name: &str, event: &impl Serialize, bytes: &mut Vec<u8>) {
+    for part in ["event: ", name, "\ndata: "] {
+        bytes.extend_from_slice(part.as_bytes());
+    }
+    write_json(event, bytes);
+    bytes.extend_from_slice(b"\n\n");
 }
 
 /// What stands behind the delta in nearly all chunks of chat completions.
