@@ -83,6 +83,11 @@ pub(crate) const CUT_HEADERS: &[Row] = &[
         &["header_noise", "missing_message"],
     ),
     row(
+        "<|channel|>analysis final answer: 4<|end|>",
+        &["analysis: final answer: 4"],
+        &["missing_message"],
+    ),
+    row(
         "<|channel|>analysis I must <|reserved_200013|> refuse<|end|>",
         &["analysis: I must <|reserved_200013|> refuse"],
         &["missing_message"],
