@@ -2,7 +2,7 @@
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use openai_harmony::chat::{
-    Author, Conversation, DeveloperContent, Message, ReasoningEffort, Role, SystemContent,
+    Author, Content, Conversation, DeveloperContent, Message, ReasoningEffort, Role, SystemContent,
 };
 use openai_harmony::{
     AnalysisPolicy, Ending, ErrorKind, HarmonyEncoding, HarmonyEncodingName, HeaderStyle,
@@ -219,6 +219,28 @@ fn errors_that_callers_make_can_be_shown() {
     for (role, shown) in [("", ""), ("user", "User"), ("é", "é")] {
         let kind = ErrorKind::MisplacedContent { content: "X", allowed: "system", role };
         assert!(kind.to_string().ends_with(&format!("found in {shown}")));
+    }
+}
+
+#[test]
+fn structured_content_is_refused_in_messages_of_other_roles() {
+    for role in [Role::Assistant, Role::User, Role::Tool, Role::Developer, Role::System] {
+        let author = Author { role, name: Some("functions.f".to_owned()) };
+        let refused = |content: Content| {
+            let message = Message::from_author_and_content(author.clone(), content);
+            match encoding().render(&message, None).map_err(|error| error.kind().clone()) {
+                Err(ErrorKind::MisplacedContent { content, allowed, role }) => {
+                    Some((content, allowed, role))
+                }
+                Err(other) => panic!("{other}"),
+                Ok(_) => None,
+            }
+        };
+        let system = ("SystemContent", "system", role.as_str());
+        let developer = ("DeveloperContent", "developer", role.as_str());
+        let (in_system, in_developer) = (role == Role::System, role == Role::Developer);
+        assert_eq!(refused(SystemContent::new().into()), (!in_system).then_some(system));
+        assert_eq!(refused(DeveloperContent::new().into()), (!in_developer).then_some(developer));
     }
 }
 

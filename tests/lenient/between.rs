@@ -193,6 +193,7 @@ pub(crate) const BETWEEN: &[Row] = &[
         &["missing_header"],
     ),
     row("assistant is a word.<|return|>", &["final: assistant is a word."], &["missing_header"]),
+    row("assistants can help.<|end|>", &["final: assistants can help."], &["missing_header"]),
     row("user wants a pony.<|return|>", &["final: user wants a pony."], &["missing_header"]),
     row("final answer: 4.<|return|>", &["final: final answer: 4."], &["missing_header"]),
     row(

@@ -83,6 +83,16 @@ pub(crate) const CUT_HEADERS: &[Row] = &[
         &["header_noise", "missing_message"],
     ),
     row(
+        "<|channel|>analysis final answer: 4<|end|>",
+        &["analysis: final answer: 4"],
+        &["missing_message"],
+    ),
+    row(
+        "<|channel|>finalists to=functions.bash{\"a\":1}<|call|>",
+        &["finalists to=functions.bash: {\"a\":1}"],
+        &["missing_message"],
+    ),
+    row(
         "<|channel|>analysis I must <|reserved_200013|> refuse<|end|>",
         &["analysis: I must <|reserved_200013|> refuse"],
         &["missing_message"],
@@ -172,6 +182,8 @@ pub(crate) const CUT_HEADERS: &[Row] = &[
     last("<|channel|>analysis I must", &["analysis: I must"], &["truncated_header"]),
     row("<|channel|>analysis<|end|>", &["analysis: "], &["missing_message"]),
     last("<|channel|>my-own_channel", &["my-own_channel: "], &["truncated_header"]),
+    last("<|channel|>final <", &["final: <"], &["truncated_header"]),
+    last("<|channel|>final <|mess", &["final: "], &["header_noise", "truncated_header"]),
     last("<|channel|>Yes.", &[": Yes."], &["empty_channel", "truncated_header"]),
     last("<|channel|>I must", &[": I must"], &["empty_channel", "truncated_header"]),
     // Text with no header at all.

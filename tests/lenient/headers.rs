@@ -337,6 +337,11 @@ pub(crate) const HEADERS: &[Row] = &[
         &["missing_end"],
     ),
     row(
+        "<|channel|>final<|message|>a<|channel|>notes <|constrain|>json<|message|>b<|end|>",
+        &["final: a", "notes type=<|constrain|>json: b"],
+        &["missing_end"],
+    ),
+    row(
         "<|channel|>final<|message|>a<|channel|>analysis I must<|end|>",
         &["final: a", "analysis: I must"],
         &["missing_end", "missing_message"],
