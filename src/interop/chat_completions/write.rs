@@ -10,15 +10,16 @@ use crate::interop::answer::{
     Call, Delta, Head, Outcome, Segment, Sink, State, Step, TextKind, Writer, joined, whole_calls,
     write_json,
 };
-use crate::interop::{FinishReason, ReasoningField, SharedText, Turn};
+use crate::interop::{FinishReason, ReasoningField, Turn};
 
 /// Writes chat completions.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "two of the request, two of the stream")]
 pub(in crate::interop) struct Chat {
     head: Head,
-    /// The JSON of all chunks up to a choice's delta.
-    json_head: SharedText,
+    /// What the frames of deltas begin and end with.
+    frame_begin: String,
+    frame_end: &'static str,
     reasoning_field: ReasoningField,
     include_usage: bool,
     /// Whether a call is answered in its old form.
@@ -38,11 +39,13 @@ impl Chat {
         turn: &Turn,
         reasoning_field: ReasoningField,
     ) -> Self {
+        let include_usage = turn.answer.include_usage;
         Self {
-            json_head: json_head(&head),
+            frame_begin: frame_begin(&head),
+            frame_end: if include_usage { FRAME_END_WITH_USAGE } else { FRAME_END },
             head,
             reasoning_field,
-            include_usage: turn.answer.include_usage,
+            include_usage,
             function_call: turn.answer.function_call,
             has_content: false,
             has_thoughts: false,
@@ -63,8 +66,16 @@ impl Chat {
             model: self.head.model.clone(),
             choices,
             usage: self.include_usage.then_some(usage),
-            head: self.json_head.clone(),
         }
+    }
+
+    /// Sends a delta. Its bytes are written as they are between what all of them have in common: making
+    /// a chunk of each and writing that takes PLACEHOLDER as long.
+    fn push_delta(&self, delta: ChunkDelta, chunks: &mut dyn Sink<ChatCompletionChunk>) {
+        let Some(bytes) = chunks.bytes() else { return chunks.push(self.chunk(delta, None)) };
+        bytes.extend_from_slice(self.frame_begin.as_bytes());
+        write_json(&delta, bytes);
+        bytes.extend_from_slice(self.frame_end.as_bytes());
     }
 
     fn text_delta(&mut self, kind: TextKind, delta: Delta) -> Option<ChunkDelta> {
@@ -175,7 +186,7 @@ impl Writer for Chat {
             Step::End(_) => None,
         };
         if let Some(delta) = delta {
-            chunks.push(self.chunk(delta, None));
+            self.push_delta(delta, chunks);
         }
     }
 
@@ -218,16 +229,20 @@ impl ReasoningField {
     }
 }
 
-/// The JSON of a chunk up to its choice's delta.
-fn json_head(head: &Head) -> SharedText {
+const FRAME_END: &str = ",\"logprobs\":null,\"finish_reason\":null}]}\n\n";
+const FRAME_END_WITH_USAGE: &str =
+    ",\"logprobs\":null,\"finish_reason\":null}],\"usage\":null}\n\n";
+
+/// A frame up to its choice's delta.
+fn frame_begin(head: &Head) -> String {
     let Head { id, created, model, index } = head;
     let common = json!({"id": **id, "object": CHUNK, "created": created, "model": **model});
-    let mut bytes = Vec::new();
+    let mut bytes = b"data: ".to_vec();
     write_json(&common, &mut bytes);
     // The object goes on.
     bytes.pop();
     bytes.extend(format!(",\"choices\":[{{\"index\":{index},\"delta\":").bytes());
-    SharedText::from(&*String::from_utf8_lossy(&bytes))
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Chat has no namespaces: one is part of the name.
