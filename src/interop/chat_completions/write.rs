@@ -8,7 +8,7 @@ use super::chunk::{
 };
 use crate::interop::answer::{
     Call, Delta, Head, Outcome, Segment, Sink, State, Step, TextKind, Writer, joined, whole_calls,
-    write_json,
+    write_json, write_text,
 };
 use crate::interop::{FinishReason, ReasoningField, Turn};
 
@@ -69,8 +69,32 @@ impl Chat {
         }
     }
 
-    /// Sends a delta. Its bytes are written as they are between what all of them have in common: making
-    /// a chunk of each and writing that takes PLACEHOLDER as long.
+    /// Sends a text. Its bytes stand between what all frames have in common: through a chunk of each
+    /// text, `feed_bytes` takes 1.4 times as long in Python.
+    fn push_text(
+        &mut self,
+        kind: TextKind,
+        delta: Delta,
+        chunks: &mut dyn Sink<ChatCompletionChunk>,
+    ) {
+        let is_thought = kind == TextKind::Thought;
+        let said = if is_thought { &mut self.has_thoughts } else { &mut self.has_content };
+        let text = delta.behind(std::mem::replace(said, true));
+        let fields = if is_thought { self.reasoning_field.names() } else { &["content"] };
+        match (fields, chunks.bytes()) {
+            ([], _) => {}
+            ([first, more @ ..], Some(bytes)) => {
+                bytes.extend_from_slice(self.frame_begin.as_bytes());
+                write_member(b'{', first, &text, bytes);
+                more.iter().for_each(|field| write_member(b',', field, &text, bytes));
+                bytes.push(b'}');
+                bytes.extend_from_slice(self.frame_end.as_bytes());
+            }
+            (_, None) => chunks.push(self.chunk(self.text_delta(kind, text), None)),
+        }
+    }
+
+    /// Sends another delta, written between the same.
     fn push_delta(&self, delta: ChunkDelta, chunks: &mut dyn Sink<ChatCompletionChunk>) {
         let Some(bytes) = chunks.bytes() else { return chunks.push(self.chunk(delta, None)) };
         bytes.extend_from_slice(self.frame_begin.as_bytes());
@@ -78,15 +102,12 @@ impl Chat {
         bytes.extend_from_slice(self.frame_end.as_bytes());
     }
 
-    fn text_delta(&mut self, kind: TextKind, delta: Delta) -> Option<ChunkDelta> {
-        let is_thought = kind == TextKind::Thought;
-        let said = if is_thought { &mut self.has_thoughts } else { &mut self.has_content };
-        let text = delta.behind(std::mem::replace(said, true));
+    fn text_delta(&self, kind: TextKind, text: String) -> ChunkDelta {
         let delta = ChunkDelta::default();
-        if !is_thought {
-            return Some(ChunkDelta { content: Some(text), ..delta });
+        if kind != TextKind::Thought {
+            return ChunkDelta { content: Some(text), ..delta };
         }
-        Some(match self.reasoning_field {
+        match self.reasoning_field {
             ReasoningField::ReasoningContent => {
                 ChunkDelta { reasoning_content: Some(text), ..delta }
             }
@@ -94,8 +115,8 @@ impl Chat {
             ReasoningField::Both => {
                 ChunkDelta { reasoning_content: Some(text.clone()), reasoning: Some(text), ..delta }
             }
-            ReasoningField::Omitted => return None,
-        })
+            ReasoningField::Omitted => delta,
+        }
     }
 
     /// More of a call's arguments; with its name, where it begins.
@@ -175,18 +196,19 @@ impl Writer for Chat {
         segments: &[Segment],
         chunks: &mut dyn Sink<ChatCompletionChunk>,
     ) {
-        let delta = match step {
+        match step {
             Step::Begin(segment) => {
-                segments[segment].as_call().map(|call| self.call_delta(call, true, String::new()))
+                if let Some(call) = segments[segment].as_call() {
+                    self.push_delta(self.call_delta(call, true, String::new()), chunks);
+                }
             }
             Step::Delta(segment, new) => match &segments[segment] {
-                Segment::Text(text) => self.text_delta(text.kind, new),
-                Segment::Call(call) => Some(self.call_delta(call, false, new.text)),
+                Segment::Text(text) => self.push_text(text.kind, new, chunks),
+                Segment::Call(call) => {
+                    self.push_delta(self.call_delta(call, false, new.text), chunks);
+                }
             },
-            Step::End(_) => None,
-        };
-        if let Some(delta) = delta {
-            self.push_delta(delta, chunks);
+            Step::End(_) => {}
         }
     }
 
@@ -232,6 +254,14 @@ impl ReasoningField {
 const FRAME_END: &str = ",\"logprobs\":null,\"finish_reason\":null}]}\n\n";
 const FRAME_END_WITH_USAGE: &str =
     ",\"logprobs\":null,\"finish_reason\":null}],\"usage\":null}\n\n";
+
+/// Writes a member of an object behind the byte that stands before it.
+fn write_member(before: u8, field: &str, text: &str, bytes: &mut Vec<u8>) {
+    bytes.extend_from_slice(&[before, b'"']);
+    bytes.extend_from_slice(field.as_bytes());
+    bytes.extend_from_slice(b"\":");
+    write_text(text, bytes);
+}
 
 /// A frame up to its choice's delta.
 fn frame_begin(head: &Head) -> String {
