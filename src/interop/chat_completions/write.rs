@@ -86,7 +86,9 @@ impl Chat {
             ([first, more @ ..], Some(bytes)) => {
                 bytes.extend_from_slice(self.frame_begin.as_bytes());
                 write_member(b'{', first, &text, bytes);
-                more.iter().for_each(|field| write_member(b',', field, &text, bytes));
+                for field in more {
+                    write_member(b',', field, &text, bytes);
+                }
                 bytes.push(b'}');
                 bytes.extend_from_slice(self.frame_end.as_bytes());
             }
