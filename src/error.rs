@@ -185,7 +185,7 @@ pub enum ErrorKind {
     UnsupportedContent {
         /// Where in the body: `messages[3].content[0].image_url`.
         path: String,
-        /// What it is: `image`, `audio`, `file`.
+        /// What it is: `images`, `audio`, `files`.
         content: String,
     },
     /// A row of a data set that is not a conversation, or not one that can be rendered.

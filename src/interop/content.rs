@@ -30,7 +30,8 @@ impl Carrying {
     pub(super) fn omitted(self, field: &Field<'_, '_>, what: &str) -> Result<String> {
         match self.unsupported {
             Unsupported::Placeholder => Ok(format!("[{what} omitted]")),
-            Unsupported::Error => Err(field.unsupported(what)),
+            Unsupported::Error if matches!(what, "audio" | "video") => Err(field.unsupported(what)),
+            Unsupported::Error => Err(field.unsupported(format!("{what}s"))),
         }
     }
 

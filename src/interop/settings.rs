@@ -76,7 +76,7 @@ fn read_format_name<'v>(name: &Field<'v, '_>) -> Result<&'v str> {
         return Err(name.invalid("a response format needs a name"));
     }
     if text.contains(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}', '\u{0B}', '\u{0C}']) {
-        return Err(name.invalid("the name of a response format is one line"));
+        return Err(name.invalid("the name of a response format must be one line"));
     }
     Ok(text)
 }
@@ -94,7 +94,7 @@ pub(super) fn read_stop(stop: &Field<'_, '_>, unused: &mut Vec<Unused>) -> Resul
     let mut strings = Vec::new();
     let mut add = |field: &Field<'_, '_>| -> Result<()> {
         match field.text()? {
-            "" => unused.push(field.unused("an empty text stops nothing")),
+            "" => unused.push(field.unused("an empty stop string stops nothing")),
             text => strings.push(text.to_owned()),
         }
         Ok(())
@@ -128,7 +128,7 @@ pub(super) fn read_sampling(body: &Object<'_, '_>, sampling: &mut Sampling) -> R
 fn read_top_k(top_k: &Field<'_, '_>) -> Result<u64> {
     let value = top_k.integer()?;
     if value < -1 {
-        return Err(top_k.invalid("expected a whole number from -1 on"));
+        return Err(top_k.invalid("expected a whole number of at least -1"));
     }
     Ok(u64::try_from(value).unwrap_or(0))
 }
@@ -147,7 +147,7 @@ pub(super) fn read_count(field: &Field<'_, '_>) -> Result<u64> {
     u64::try_from(count)
         .ok()
         .filter(|&count| count > 0)
-        .ok_or_else(|| field.invalid(format!("expected a whole number from 1 on, got {count}")))
+        .ok_or_else(|| field.invalid(format!("expected a whole number of at least 1, got {count}")))
 }
 
 fn read_within(
@@ -161,8 +161,11 @@ fn read_within(
     if value >= least && most.is_none_or(|most| value <= most) {
         return Ok(Some(value));
     }
-    let end = most.map_or_else(|| "on".to_owned(), |most| format!("to {most}"));
-    Err(field.invalid(format!("expected a number from {least} {end}, got {value}")))
+    let range = match most {
+        Some(most) => format!("from {least} to {most}"),
+        None => format!("of at least {least}"),
+    };
+    Err(field.invalid(format!("expected a number {range}, got {value}")))
 }
 
 /// Refuses to promise log probabilities, which `Reply.feed` does not take.

@@ -72,7 +72,7 @@ where
         if error.is_instance_of::<PyOverflowError>(object.py()) {
             let shown = object.repr().map_or_else(|_| "?".to_owned(), |repr| repr.to_string());
             return InvalidArgument::value(format!(
-                "expected an int from 0 on, got {}",
+                "expected an int of at least 0, got {}",
                 brief(shown)
             ));
         }
@@ -124,8 +124,9 @@ fn time(seconds: &Bound<'_, PyAny>) -> Read<Duration> {
     let number = seconds.extract::<f64>().map_err(|error| {
         unless_raised(error, seconds, || InvalidArgument::type_of(seconds, "seconds"))
     })?;
-    Duration::try_from_secs_f64(number)
-        .map_err(|_| InvalidArgument::value(format!("expected seconds from 0 on, got {number}")))
+    Duration::try_from_secs_f64(number).map_err(|_| {
+        InvalidArgument::value(format!("expected seconds of at least 0, got {number}"))
+    })
 }
 
 #[pymethods]

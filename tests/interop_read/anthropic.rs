@@ -142,7 +142,7 @@ fn what_cannot_be_carried_is_an_error_with_its_path() {
     for (block, content) in cases {
         let body = json!({"messages": [{"role": "user", "content": [block]}]});
         let path = "messages[0].content[0].source".to_owned();
-        let kind = ErrorKind::UnsupportedContent { path, content: content.to_owned() };
+        let kind = ErrorKind::UnsupportedContent { path, content: format!("{content}s") };
         assert_eq!(error(ANTHROPIC, body.clone()).kind(), &kind);
         let placeholder = options().with_unsupported(Unsupported::Placeholder);
         let text = said(&ANTHROPIC(&body, &placeholder).unwrap());

@@ -199,7 +199,7 @@ fn references_are_resolved() {
     let lost = read("rs_1").unwrap();
     assert_eq!((said(&lost).as_str(), unused(&lost)), ("", vec!["input[0]"]));
     let text = read("msg_1").unwrap_err().to_string();
-    assert!(text.contains("input[0].id: no item with the id \"msg_1\" is kept"), "{text}");
+    assert!(text.contains("input[0].id: no item with the id \"msg_1\" is stored"), "{text}");
     let text = read("msg_8").unwrap_err().to_string();
     assert!(text.contains("input[0].role: unknown role"), "{text}");
 }
@@ -341,7 +341,7 @@ fn what_cannot_be_carried_is_an_error_or_a_placeholder() {
     let path = "input[0].content[1].image_url".to_owned();
     assert_eq!(
         error(RESPONSES, body).kind(),
-        &ErrorKind::UnsupportedContent { path, content: "image".to_owned() }
+        &ErrorKind::UnsupportedContent { path, content: "images".to_owned() }
     );
     let text = said(&read(json!([
         {"role": "user", "content": "A"}, call("a", "f"),

@@ -146,7 +146,7 @@ fn paths_and_reasons() {
             CHAT,
             json!({"messages": [], "temperature": -1}),
             "temperature",
-            "expected a number from 0 on, got -1",
+            "expected a number of at least 0, got -1",
         ),
         (
             CHAT,
@@ -158,7 +158,7 @@ fn paths_and_reasons() {
             CHAT,
             json!({"messages": [], "max_tokens": 0}),
             "max_tokens",
-            "expected a whole number from 1 on, got 0",
+            "expected a whole number of at least 1, got 0",
         ),
         (
             CHAT,
@@ -166,7 +166,12 @@ fn paths_and_reasons() {
             "max_tokens",
             "expected a whole number, got 1.5",
         ),
-        (CHAT, json!({"messages": [], "n": -1}), "n", "expected a whole number from 1 on, got -1"),
+        (
+            CHAT,
+            json!({"messages": [], "n": -1}),
+            "n",
+            "expected a whole number of at least 1, got -1",
+        ),
         (CHAT, json!({"messages": [], "stop": [1]}), "stop[0]", "expected a string, got a number"),
         (
             CHAT,
@@ -178,7 +183,7 @@ fn paths_and_reasons() {
             CHAT,
             json!({"messages": [], "logit_bias": {"a": 1}}),
             "logit_bias.a",
-            "its name is not the id of a token",
+            "the key is not a token id",
         ),
         (
             CHAT,
@@ -190,7 +195,7 @@ fn paths_and_reasons() {
             CHAT,
             json!({"messages": [], "response_format": {"type": "json_schema", "json_schema": {"name": "a\nb"}}}),
             "response_format.json_schema.name",
-            "the name of a response format is one line",
+            "the name of a response format must be one line",
         ),
         (
             RESPONSES,
@@ -350,7 +355,7 @@ fn what_harmony_cannot_carry() {
             CHAT,
             part(json!({"type": "image_url", "image_url": {"url": "x"}})),
             "messages[1].content[0].image_url",
-            "image",
+            "images",
         ),
         (
             CHAT,
@@ -358,7 +363,7 @@ fn what_harmony_cannot_carry() {
             "messages[1].content[0].input_audio",
             "audio",
         ),
-        (CHAT, part(json!({"type": "file", "file": {}})), "messages[1].content[0].file", "file"),
+        (CHAT, part(json!({"type": "file", "file": {}})), "messages[1].content[0].file", "files"),
         (
             CHAT,
             json!({"messages": [{"role": "assistant", "audio": {"id": "a"}}]}),

@@ -165,6 +165,32 @@ fn with_a_response_format_preambles_are_thoughts() {
 }
 
 #[test]
+fn bytes_are_the_frames_of_the_chunks() {
+    let bodies = [plain(), with(plain(), json!({"stream_options": {"include_usage": true}}))];
+    let sampled =
+        tokens(&[THOUGHT, "<|channel|>final<|message|>\"é\"\n\u{2028}<|return|>"].concat());
+    use ReasoningField::{Both, Omitted, Reasoning, ReasoningContent};
+    for field in [ReasoningContent, Reasoning, Both, Omitted] {
+        for body in &bodies {
+            let options = ReplyOptions::new("m\"é").with_id("a").with_created(5).with_index(2);
+            let reply = || {
+                let options = options.clone().with_reasoning_field(field);
+                turn(CHAT, body).reply(&encoding(), options).unwrap()
+            };
+            let (mut framed, mut fed) = (reply(), reply());
+            let (mut frames, mut bytes) = (Vec::new(), Vec::new());
+            for piece in sampled.chunks(2) {
+                for chunk in framed.feed(piece).unwrap() {
+                    framed.frame_into(&chunk, &mut frames);
+                }
+                fed.feed_into(piece, &mut bytes).unwrap();
+            }
+            assert_eq!(String::from_utf8(bytes), String::from_utf8(frames), "{field:?}");
+        }
+    }
+}
+
+#[test]
 fn the_field_of_thoughts_is_the_servers_choice() {
     let field = |reasoning_field| {
         let options = ReplyOptions::new("m").with_reasoning_field(reasoning_field);

@@ -304,10 +304,10 @@ def test_the_face() -> None:
         ({"id": 5}, "id: expected a string or None, got int"),
         ({"created": "now"}, "created: expected an int, got str"),
         ({"created": 1.5}, "created: expected an int, got float"),
-        ({"created": 2**70}, f"created: expected an int from 0 on, got {2**70}"),
-        ({"prompt_tokens": -1}, "prompt_tokens: expected an int from 0 on, got -1"),
+        ({"created": 2**70}, f"created: expected an int of at least 0, got {2**70}"),
+        ({"prompt_tokens": -1}, "prompt_tokens: expected an int of at least 0, got -1"),
         ({"cached_tokens": None}, "cached_tokens: expected an int, got NoneType"),
-        ({"index": -1}, "index: expected an int from 0 on, got -1"),
+        ({"index": -1}, "index: expected an int of at least 0, got -1"),
         (
             {"reasoning_field": "thoughts"},
             "reasoning_field: expected 'reasoning_content', 'reasoning', 'both' or None, "
@@ -317,7 +317,7 @@ def test_the_face() -> None:
         ({"make_id": lambda _: 5}, "make_id(): expected a string, got int"),
         ({"clock": 5}, "clock: expected a function, got int"),
         ({"clock": lambda: "now"}, "clock(): expected seconds, got str"),
-        ({"clock": lambda: -1.0}, "clock(): expected seconds from 0 on, got -1"),
+        ({"clock": lambda: -1.0}, "clock(): expected seconds of at least 0, got -1"),
     ],
 )
 def test_wrong_options(options: Dict[str, Any], reason: str) -> None:
@@ -325,7 +325,7 @@ def test_wrong_options(options: Dict[str, Any], reason: str) -> None:
     with pytest.raises(ValueError, match="expected") as raised:
         turn.reply(ENCODING, **{"model": "m", **options})
     assert str(raised.value) == reason
-    assert isinstance(raised.value, TypeError) == ("from 0 on" not in reason and '"' not in reason)
+    assert isinstance(raised.value, TypeError) == ("at least" not in reason and '"' not in reason)
 
 
 def test_wrong_arguments() -> None:

@@ -60,9 +60,16 @@ fn of_responses() -> Vec<Value> {
         {"type": "code_interpreter", "container": {"type": "auto"}},
     ]);
     let include = json!(["reasoning.encrypted_content"]);
+    let tools = with(body.clone(), json!({"tools": tools}));
+    let cut = |item: Value| json!([with(item, json!({"call_id": "a", "status": "incomplete"}))]);
+    let call =
+        cut(json!({"type": "function_call", "name": "get_weather", "arguments": "{\"city\":\"O"}));
+    let custom = cut(json!({"type": "custom_tool_call", "name": "shell", "input": "ls \""}));
     vec![
         body.clone(),
-        with(body.clone(), json!({"tools": tools, "include": include})),
+        with(tools.clone(), json!({"include": include})),
+        with(tools.clone(), json!({"input": call})),
+        with(tools, json!({"input": custom})),
         with(body, json!({"text": {"format": {"type": "json_object"}}})),
     ]
 }

@@ -13,6 +13,20 @@ pub(in crate::interop) fn write_json<T: Serialize + ?Sized>(value: &T, bytes: &m
     let _never = value.serialize(&mut serializer);
 }
 
+/// [`write_json`] of a text. Most have nothing to escape, which many bytes at a time are looked at for;
+/// the serializer takes them one by one.
+pub(in crate::interop) fn write_text(text: &str, bytes: &mut Vec<u8>) {
+    let is_plain = |byte: u8| byte.is_ascii() && byte >= b' ' && byte != b'"' && byte != b'\\';
+    // Not `all`, which would stop at the first byte that is not, and so look at each.
+    if text.bytes().fold(true, |plain, byte| plain & is_plain(byte)) {
+        bytes.push(b'"');
+        bytes.extend_from_slice(text.as_bytes());
+        bytes.push(b'"');
+    } else {
+        write_json(text, bytes);
+    }
+}
+
 struct OneLine(CompactFormatter);
 
 impl Formatter for OneLine {
@@ -34,5 +48,30 @@ impl Formatter for OneLine {
             rest = &from[separator.len_utf8()..];
         }
         self.0.write_string_fragment(writer, rest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn written(write: fn(&str, &mut Vec<u8>), text: &str) -> String {
+        let mut bytes = Vec::new();
+        write(text, &mut bytes);
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    #[test]
+    fn separators_of_lines_are_escaped() {
+        assert_eq!(written(write_text, "a\u{85}\u{2028}\"\n"), r#""a\u0085\u2028\"\n""#);
+    }
+
+    proptest! {
+        #[test]
+        fn texts_are_written_as_any_value(text in r#"[ -~]{0,20}["\\\x00-\x1f\x7f\u{85}é]{0,2}"#) {
+            prop_assert_eq!(written(write_text, &text), written(write_json, &text));
+        }
     }
 }

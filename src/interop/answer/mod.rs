@@ -7,7 +7,7 @@ mod shared;
 mod usage;
 mod writer;
 
-pub(super) use json::write_json;
+pub(super) use json::{write_json, write_text};
 pub(super) use segment::{Call, Delta, Ending, Segment, Step, Text, TextKind, joined, whole_calls};
 pub use shared::SharedText;
 pub use usage::Usage;

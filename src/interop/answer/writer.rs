@@ -24,6 +24,10 @@ pub enum FinishReason {
 /// Takes the chunks of a dialect.
 pub(in crate::interop) trait Sink<C> {
     fn push(&mut self, chunk: C);
+
+    /// What the bytes of the chunks are written behind, if bytes are all that is wanted: then a writer
+    /// may write those of a chunk without making it.
+    fn bytes(&mut self) -> Option<&mut Vec<u8>>;
 }
 
 /// Writes an answer in a dialect.

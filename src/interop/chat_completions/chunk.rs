@@ -37,10 +37,6 @@ pub struct ChatCompletionChunk {
     /// Written only if `stream_options.include_usage` asks for it; then null but in the last chunk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Option<ChatUsage>>,
-    /// The JSON that all chunks with a choice have in common, up to the choice's delta: writing it
-    /// anew takes longer than the rest of a chunk.
-    #[serde(skip)]
-    pub(in crate::interop) head: SharedText,
 }
 
 /// What a chunk adds to a choice.

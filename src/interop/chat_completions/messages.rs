@@ -62,7 +62,7 @@ pub(super) fn read_messages(
         if request.past.open_last() {
             request.continue_last = true;
         } else {
-            request.unused.push(flag.unused("the assistant did not say the last thing"));
+            request.unused.push(flag.unused("the last message is not one that can be continued"));
         }
     }
     Ok(())

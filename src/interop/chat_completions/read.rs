@@ -142,7 +142,7 @@ fn read_settings(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
     if let Some(bias) = body.get("logit_bias") {
         for field in bias.object()?.others(&[]) {
             let token = field.key().and_then(|key| key.parse().ok());
-            let token = token.ok_or_else(|| field.invalid("its name is not the id of a token"))?;
+            let token = token.ok_or_else(|| field.invalid("the key is not a token id"))?;
             sampling.logit_bias.push((token, field.number()?));
         }
     }

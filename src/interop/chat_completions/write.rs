@@ -8,17 +8,18 @@ use super::chunk::{
 };
 use crate::interop::answer::{
     Call, Delta, Head, Outcome, Segment, Sink, State, Step, TextKind, Writer, joined, whole_calls,
-    write_json,
+    write_json, write_text,
 };
-use crate::interop::{FinishReason, ReasoningField, SharedText, Turn};
+use crate::interop::{FinishReason, ReasoningField, Turn};
 
 /// Writes chat completions.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "two of the request, two of the stream")]
 pub(in crate::interop) struct Chat {
     head: Head,
-    /// The JSON of all chunks up to a choice's delta.
-    json_head: SharedText,
+    /// What the frames of deltas begin and end with.
+    frame_begin: String,
+    frame_end: &'static str,
     reasoning_field: ReasoningField,
     include_usage: bool,
     /// Whether a call is answered in its old form.
@@ -38,11 +39,13 @@ impl Chat {
         turn: &Turn,
         reasoning_field: ReasoningField,
     ) -> Self {
+        let include_usage = turn.answer.include_usage;
         Self {
-            json_head: json_head(&head),
+            frame_begin: frame_begin(&head),
+            frame_end: if include_usage { FRAME_END_WITH_USAGE } else { FRAME_END },
             head,
             reasoning_field,
-            include_usage: turn.answer.include_usage,
+            include_usage,
             function_call: turn.answer.function_call,
             has_content: false,
             has_thoughts: false,
@@ -63,19 +66,50 @@ impl Chat {
             model: self.head.model.clone(),
             choices,
             usage: self.include_usage.then_some(usage),
-            head: self.json_head.clone(),
         }
     }
 
-    fn text_delta(&mut self, kind: TextKind, delta: Delta) -> Option<ChunkDelta> {
+    /// Sends a text. Its bytes stand between what all frames have in common: through a chunk of each
+    /// text, `feed_bytes` takes 1.4 times as long in Python.
+    fn push_text(
+        &mut self,
+        kind: TextKind,
+        delta: Delta,
+        chunks: &mut dyn Sink<ChatCompletionChunk>,
+    ) {
         let is_thought = kind == TextKind::Thought;
         let said = if is_thought { &mut self.has_thoughts } else { &mut self.has_content };
         let text = delta.behind(std::mem::replace(said, true));
-        let delta = ChunkDelta::default();
-        if !is_thought {
-            return Some(ChunkDelta { content: Some(text), ..delta });
+        let fields = if is_thought { self.reasoning_field.names() } else { &["content"] };
+        match (fields, chunks.bytes()) {
+            ([], _) => {}
+            ([first, more @ ..], Some(bytes)) => {
+                bytes.extend_from_slice(self.frame_begin.as_bytes());
+                write_member(b'{', first, &text, bytes);
+                for field in more {
+                    write_member(b',', field, &text, bytes);
+                }
+                bytes.push(b'}');
+                bytes.extend_from_slice(self.frame_end.as_bytes());
+            }
+            (_, None) => chunks.push(self.chunk(self.text_delta(kind, text), None)),
         }
-        Some(match self.reasoning_field {
+    }
+
+    /// Sends another delta, written between the same.
+    fn push_delta(&self, delta: ChunkDelta, chunks: &mut dyn Sink<ChatCompletionChunk>) {
+        let Some(bytes) = chunks.bytes() else { return chunks.push(self.chunk(delta, None)) };
+        bytes.extend_from_slice(self.frame_begin.as_bytes());
+        write_json(&delta, bytes);
+        bytes.extend_from_slice(self.frame_end.as_bytes());
+    }
+
+    fn text_delta(&self, kind: TextKind, text: String) -> ChunkDelta {
+        let delta = ChunkDelta::default();
+        if kind != TextKind::Thought {
+            return ChunkDelta { content: Some(text), ..delta };
+        }
+        match self.reasoning_field {
             ReasoningField::ReasoningContent => {
                 ChunkDelta { reasoning_content: Some(text), ..delta }
             }
@@ -83,8 +117,8 @@ impl Chat {
             ReasoningField::Both => {
                 ChunkDelta { reasoning_content: Some(text.clone()), reasoning: Some(text), ..delta }
             }
-            ReasoningField::Omitted => return None,
-        })
+            ReasoningField::Omitted => delta,
+        }
     }
 
     /// More of a call's arguments; with its name, where it begins.
@@ -164,18 +198,19 @@ impl Writer for Chat {
         segments: &[Segment],
         chunks: &mut dyn Sink<ChatCompletionChunk>,
     ) {
-        let delta = match step {
+        match step {
             Step::Begin(segment) => {
-                segments[segment].as_call().map(|call| self.call_delta(call, true, String::new()))
+                if let Some(call) = segments[segment].as_call() {
+                    self.push_delta(self.call_delta(call, true, String::new()), chunks);
+                }
             }
             Step::Delta(segment, new) => match &segments[segment] {
-                Segment::Text(text) => self.text_delta(text.kind, new),
-                Segment::Call(call) => Some(self.call_delta(call, false, new.text)),
+                Segment::Text(text) => self.push_text(text.kind, new, chunks),
+                Segment::Call(call) => {
+                    self.push_delta(self.call_delta(call, false, new.text), chunks);
+                }
             },
-            Step::End(_) => None,
-        };
-        if let Some(delta) = delta {
-            chunks.push(self.chunk(delta, None));
+            Step::End(_) => {}
         }
     }
 
@@ -218,16 +253,28 @@ impl ReasoningField {
     }
 }
 
-/// The JSON of a chunk up to its choice's delta.
-fn json_head(head: &Head) -> SharedText {
+const FRAME_END: &str = ",\"logprobs\":null,\"finish_reason\":null}]}\n\n";
+const FRAME_END_WITH_USAGE: &str =
+    ",\"logprobs\":null,\"finish_reason\":null}],\"usage\":null}\n\n";
+
+/// Writes a member of an object behind the byte that stands before it.
+fn write_member(before: u8, field: &str, text: &str, bytes: &mut Vec<u8>) {
+    bytes.extend_from_slice(&[before, b'"']);
+    bytes.extend_from_slice(field.as_bytes());
+    bytes.extend_from_slice(b"\":");
+    write_text(text, bytes);
+}
+
+/// A frame up to its choice's delta.
+fn frame_begin(head: &Head) -> String {
     let Head { id, created, model, index } = head;
     let common = json!({"id": **id, "object": CHUNK, "created": created, "model": **model});
-    let mut bytes = Vec::new();
+    let mut bytes = b"data: ".to_vec();
     write_json(&common, &mut bytes);
     // The object goes on.
     bytes.pop();
     bytes.extend(format!(",\"choices\":[{{\"index\":{index},\"delta\":").bytes());
-    SharedText::from(&*String::from_utf8_lossy(&bytes))
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Chat has no namespaces: one is part of the name.

@@ -151,7 +151,7 @@ fn read_options(settings: &Object<'_, '_>, request: &mut Request) -> Result<()> 
         request.stop_strings = read_stop(&stop, &mut request.unused)?;
     }
     let others = settings.others(OF_OPTIONS);
-    request.unused.extend(others.map(|field| field.unused("the engine's business")));
+    request.unused.extend(others.map(|field| field.unused("it is left to the engine")));
     Ok(())
 }
 

@@ -48,6 +48,13 @@ impl<C: Framed> Sink<C> for Out<'_> {
             Self::Bytes(bytes) => chunk.frame(bytes),
         }
     }
+
+    fn bytes(&mut self) -> Option<&mut Vec<u8>> {
+        match self {
+            Self::Chunks(_) => None,
+            Self::Bytes(bytes) => Some(bytes),
+        }
+    }
 }
 
 impl Framed for ChatCompletionChunk {
@@ -57,7 +64,7 @@ impl Framed for ChatCompletionChunk {
 
     fn frame(&self, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(b"data: ");
-        write_chat(self, bytes);
+        write_json(self, bytes);
         bytes.extend_from_slice(b"\n\n");
     }
 }
@@ -110,18 +117,4 @@ fn write_event(name: &str, event: &impl Serialize, bytes: &mut Vec<u8>) {
     }
     write_json(event, bytes);
     bytes.extend_from_slice(b"\n\n");
-}
-
-/// What stands behind the delta in nearly all chunks of chat completions.
-const GOES_ON: &[u8] = b",\"logprobs\":null,\"finish_reason\":null}]}";
-
-/// A chunk's JSON, of which all chunks with a choice have the head in common.
-fn write_chat(chunk: &ChatCompletionChunk, bytes: &mut Vec<u8>) {
-    let [choice] = &chunk.choices[..] else { return write_json(chunk, bytes) };
-    if choice.finish_reason.is_some() || chunk.usage.is_some() {
-        return write_json(chunk, bytes);
-    }
-    bytes.extend_from_slice(chunk.head.as_bytes());
-    write_json(&choice.delta, bytes);
-    bytes.extend_from_slice(GOES_ON);
 }

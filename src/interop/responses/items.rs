@@ -197,15 +197,15 @@ impl<'o> Items<'o> {
         let Some(found) = self.options.resolve.as_ref().and_then(|find| Resolve::find(find, text))
         else {
             if text.starts_with("rs_") {
-                request.unused.push(item.field().unused("the thought is not kept"));
+                request.unused.push(item.field().unused("the thought is not stored"));
                 return Ok(());
             }
-            return Err(id.invalid(format!("no item with the id {:?} is kept", brief(text))));
+            return Err(id.invalid(format!("no item with the id {:?} is stored", brief(text))));
         };
         let path = item.field().path();
         let found = Field::root(&path, &found)?;
         if item_type(found.value()) == Some("item_reference") {
-            return Err(id.invalid("the item that is kept is a reference itself"));
+            return Err(id.invalid("the stored item is a reference itself"));
         }
         self.item(&found, call_follows, request)
     }

@@ -127,7 +127,7 @@ fn list_unused(body: &Object<'_, '_>, options: &ReadOptions, request: &mut Reque
     let unused = others.filter(|field| !field.key().is_some_and(|key| REPEATED.contains(&key)));
     request.unused.extend(unused.map(|field| field.not_read()));
     if let Some(prompt) = body.get("prompt") {
-        request.unused.push(prompt.unused("no prompts are kept here"));
+        request.unused.push(prompt.unused("prompts are not stored here"));
     }
     for key in ["previous_response_id", "conversation"] {
         if let Some(id) = body.get(key).filter(|_| options.history.is_empty()) {
@@ -178,7 +178,7 @@ fn read_answer(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
                         included.unsupported("log probabilities, which the answer does not have")
                     );
                 }
-                _ => request.unused.push(included.unused("no answer has it")),
+                _ => request.unused.push(included.unused("the answer does not have it")),
             }
         }
     }
