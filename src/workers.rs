@@ -17,6 +17,10 @@ pub(crate) struct Workers {
     pool: OnceLock<Option<ThreadPool>>,
 }
 
+/// So many threads are started at most, or one for each core where there are more of these. Thousands
+/// take minutes to start.
+const MOST: usize = 256;
+
 /// So many items are done by one thread at a time.
 const ITEMS: usize = 16;
 
@@ -24,7 +28,8 @@ impl Workers {
     /// As many threads as are wanted, or as there are cores. They are started when there is work for
     /// more than one.
     pub(crate) fn new(threads: Option<NonZeroUsize>) -> Self {
-        let threads = threads.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+        let cores = available_parallelism().map_or(1, NonZeroUsize::get);
+        let threads = threads.map_or(cores, NonZeroUsize::get).min(cores.max(MOST));
         Self { threads, pool: OnceLock::new() }
     }
 

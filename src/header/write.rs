@@ -121,7 +121,7 @@ fn write_content_type(content_type: &str, sink: &mut impl HeaderSink) {
 ///
 /// # Errors
 ///
-/// [`ErrorKind::UnsafeHeaderField`] with the field and its value.
+/// [`ErrorKind::UnsafeHeaderField`] with the field and its value, [`ErrorKind::ToolWithoutName`].
 pub(crate) fn check(header: HeaderFields<'_>) -> Result<()> {
     let HeaderFields { role, name, recipient, channel, content_type } = header;
     let recipient = written_recipient(recipient);
@@ -130,7 +130,7 @@ pub(crate) fn check(header: HeaderFields<'_>) -> Result<()> {
     }
     if role == Role::Tool {
         let is_alone = recipient.or(channel).or(content_type).is_none();
-        check_tool_name(name.unwrap_or_default(), is_alone)?;
+        check_tool_name(name.ok_or(ErrorKind::ToolWithoutName)?, is_alone)?;
     }
     if let Some(recipient) = recipient {
         check_word("recipient", recipient)?;

@@ -268,7 +268,7 @@ fn whole(number: f64) -> Option<i64> {
 }
 
 /// What a value is, for an error.
-fn kind(value: &Value) -> &'static str {
+pub(crate) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "true or false",
@@ -280,7 +280,7 @@ fn kind(value: &Value) -> &'static str {
 }
 
 /// A word that an error can show.
-pub(super) fn brief(word: &str) -> &str {
+pub(crate) fn brief(word: &str) -> &str {
     const MOST: usize = 80;
     word.char_indices().nth(MOST).map_or(word, |(end, _)| &word[..end])
 }

@@ -48,6 +48,8 @@ pub(crate) use body::parse_json;
 pub use chat_completions::ReasoningField;
 pub use conversations::{ConversationOptions, encode_conversations_with_harmony};
 pub use dialect::Dialect;
+#[cfg(feature = "training")]
+pub(crate) use field::{brief, kind};
 pub use names::{Tool, ToolKind, ToolNames};
 pub use options::{BuiltinTool, Date, NamedToolChoice, ReadOptions, Resolve, Unsupported};
 pub use reply::{BuiltinCall, Chunk, Clock, MakeId, Reply, ReplyOptions};

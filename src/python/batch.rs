@@ -37,8 +37,14 @@ pub(super) fn render_rows<'py>(
     let options = read_options(options).map_err(|invalid| invalid.raised(rows.py()))?;
     let maker = ExampleMaker::new(encoding.get().inner.tokenizer(), &options);
     let workers = Workers::new(options.threads);
-    let mut rows = rows.try_iter()?;
-    let next = || read_part(&mut rows);
+    let mut rows = rows.try_iter().map_err(|error| {
+        errors::unless_raised(error, rows, || {
+            let got = errors::type_name(rows);
+            let text = format!("rows: expected an iterable of rows, got {got}");
+            errors::wrong_type(rows.py(), text)
+        })
+    })?;
+    let next = || read_part(&mut rows, options.format);
     rendered(encoding.py(), &workers, options.first_row, next, |part, first_row| {
         render_on(&workers, part.iter_mut().collect(), first_row, |batch, index, row| {
             row.add(&maker, batch, index)
@@ -47,12 +53,15 @@ pub(super) fn render_rows<'py>(
 }
 
 /// The next rows, and how many they are; none at the end.
-fn read_part(rows: &mut Bound<'_, PyIterator>) -> PyResult<Option<(Vec<PyRow>, usize)>> {
+fn read_part(
+    rows: &mut Bound<'_, PyIterator>,
+    format: RowFormat,
+) -> PyResult<Option<(Vec<PyRow>, usize)>> {
     let mut part = Vec::new();
     let mut bytes = 0;
     while part.len() < ROWS && bytes < BYTES {
         let Some(row) = rows.next() else { break };
-        let row = PyRow::read(&row?)?;
+        let row = PyRow::read(&row?, format)?;
         bytes += row.size();
         part.push(row);
     }
@@ -135,7 +144,8 @@ fn wait<T: Send>(py: Python<'_>, receiver: Receiver<T>) -> PyResult<T> {
 }
 
 fn read_options(given: Option<&Bound<'_, PyDict>>) -> Read<RenderRows> {
-    let mut options = RenderRows::new();
+    // As where Python reads conversations from JSON.
+    let mut options = RenderRows::new().with_system_defaults(true);
     for (key, value) in given.into_iter().flatten() {
         let name = key.extract::<String>()?;
         read_option(&mut options, &name, &value).map_err(|invalid| invalid.inside(name))?;
@@ -178,7 +188,7 @@ fn read_option(options: &mut RenderRows, name: &str, value: &Bound<'_, PyAny>) -
 }
 
 /// A whole number from 1.
-fn count(value: &Bound<'_, PyAny>) -> Read<NonZeroUsize> {
+pub(super) fn count(value: &Bound<'_, PyAny>) -> Read<NonZeroUsize> {
     value.extract().map_err(|_| {
         let shown = value.repr().map_or_else(|_| "?".to_owned(), |repr| repr.to_string());
         InvalidArgument::value(format!(

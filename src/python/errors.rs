@@ -89,6 +89,14 @@ impl InvalidArgument {
         self
     }
 
+    /// The path and what is wrong there, or what Python code raised.
+    pub(super) fn into_parts(self) -> PyResult<(String, String)> {
+        match self.0.problem {
+            Problem::Type(text) | Problem::Value(text) => Ok((self.0.path, text)),
+            Problem::Raised(error) => Err(error),
+        }
+    }
+
     /// The exception, which names the path.
     pub(super) fn raised(self, py: Python<'_>) -> PyErr {
         let path = brief(self.0.path);

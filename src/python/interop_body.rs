@@ -84,14 +84,18 @@ pub(super) fn body(body: &Bound<'_, PyAny>) -> PyResult<Value> {
     parsed.map_err(|error| raised(py, &error))
 }
 
-/// A body, or what else has messages: a row of a data set.
-pub(super) fn whole(object: &Bound<'_, PyAny>) -> Read<Value> {
+/// A body that is not text.
+fn whole(object: &Bound<'_, PyAny>) -> Read<Value> {
     let reader = Reader::default();
-    let mut value = reader.value(object, MAX_DEPTH)?;
-    if reader.has_marks.get() {
-        long_integers::settle_body(&mut value);
-    }
-    Ok(value)
+    let value = reader.value(object, MAX_DEPTH)?;
+    Ok(reader.settled(value))
+}
+
+/// A row of a data set, without the columns that are not read: they may hold what JSON cannot.
+pub(super) fn row(object: &Bound<'_, PyAny>, is_read: impl Fn(&str) -> bool) -> Read<Value> {
+    let reader = Reader::default();
+    let value = reader.row(object, is_read)?;
+    Ok(reader.settled(value))
 }
 
 /// The messages or items that are the argument of this name.
@@ -141,6 +145,32 @@ struct Reader {
 }
 
 impl Reader {
+    fn settled(&self, mut value: Value) -> Value {
+        if self.has_marks.get() {
+            long_integers::settle_body(&mut value);
+        }
+        value
+    }
+
+    fn row(&self, object: &Bound<'_, PyAny>, is_read: impl Fn(&str) -> bool) -> Read<Value> {
+        let items = if let Ok(dict) = object.cast::<PyDict>() {
+            dict.items()
+        } else if let Ok(mapping) = object.cast::<PyMapping>() {
+            mapping.items()?
+        } else {
+            return self.value(object, MAX_DEPTH);
+        };
+        let mut map = Map::new();
+        for item in items.iter() {
+            let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
+            let is_read = |key: &Bound<'_, PyString>| key.to_str().is_ok_and(&is_read);
+            if key.cast::<PyString>().is_ok_and(is_read) {
+                self.insert(&mut map, &key, &value, MAX_DEPTH - 1)?;
+            }
+        }
+        Ok(Value::Object(map))
+    }
+
     fn value(&self, object: &Bound<'_, PyAny>, depth: usize) -> Read<Value> {
         if let Ok(text) = object.cast::<PyString>() {
             return Ok(Value::String(utf8(text)?.into_owned()));
@@ -158,7 +188,8 @@ impl Reader {
         let item = |item: &Bound<'_, PyAny>| self.value(item, depth);
         if let Ok(dict) = object.cast::<PyDict>() {
             let mut map = Map::with_capacity(dict.len());
-            for (key, value) in dict.iter() {
+            // Of a copy: Python code that runs for a value may change the dict, and so may other threads.
+            for (key, value) in dict.copy()?.iter() {
                 self.insert(&mut map, &key, &value, depth)?;
             }
             return Ok(Value::Object(map));

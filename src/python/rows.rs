@@ -8,13 +8,14 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use serde_json::Value;
 
 use super::borrowed::BorrowedMessage;
+use super::errors::Read;
 use super::interop_body;
 use super::read::values::each;
 use super::text::BorrowedText;
 use super::types::Types;
 use super::{errors, read};
 use crate::error::{ErrorKind, Result};
-use crate::training::{Batch, ExampleMaker, Row};
+use crate::training::{Batch, ExampleMaker, Row, RowFormat, is_read};
 
 /// A row, of which no text is copied. It is best dropped with the interpreter attached.
 pub(super) enum PyRow {
@@ -28,8 +29,8 @@ pub(super) enum PyRow {
 impl PyRow {
     /// Reads a row. What is wrong with it is an error of the row; what ends the program, such as
     /// `KeyboardInterrupt`, is raised.
-    pub(super) fn read(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Self::try_read(object).or_else(|error| {
+    pub(super) fn read(object: &Bound<'_, PyAny>, format: RowFormat) -> PyResult<Self> {
+        Self::try_read(object, format).or_else(|error| {
             let py = object.py();
             if !error.is_instance_of::<PyException>(py) {
                 return Err(error);
@@ -38,7 +39,7 @@ impl PyRow {
         })
     }
 
-    fn try_read(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn try_read(object: &Bound<'_, PyAny>, format: RowFormat) -> PyResult<Self> {
         let py = object.py();
         if let Ok(text) = object.cast::<PyString>() {
             return BorrowedText::of(text).map(Self::Text);
@@ -51,13 +52,11 @@ impl PyRow {
         }
         let types = Types::get(py)?;
         if object.is_instance(types.conversation.bind(py))? {
-            let messages = read::conversation(object);
-            return messages.map(Self::Messages).map_err(|invalid| invalid.raised(py));
+            return Self::of_messages(read::conversation(object));
         }
         if let Some(messages) = list_of_messages(object, types)? {
             let messages = each(&messages, read::single_message);
-            let messages = messages.map_err(|invalid| invalid.inside("messages").raised(py));
-            return messages.map(Self::Messages);
+            return Self::of_messages(messages.map_err(|invalid| invalid.inside("messages")));
         }
         let is_json = object.cast::<PyList>().is_ok()
             || object.cast::<PyTuple>().is_ok()
@@ -67,8 +66,17 @@ impl PyRow {
             let got = errors::type_name(object);
             return Ok(Self::failed(format!("expected a conversation or JSON, got {got}")));
         }
-        interop_body::whole(object).map(Self::Json).or_else(|flaw| {
-            let (path, reason) = flaw.into_parts()?;
+        interop_body::row(object, |column| is_read(column, format)).map(Self::Json).or_else(
+            |flaw| {
+                let (path, reason) = flaw.into_parts()?;
+                Ok(Self::Failed(ErrorKind::InvalidRow { path, reason }))
+            },
+        )
+    }
+
+    fn of_messages(messages: Read<Vec<BorrowedMessage>>) -> PyResult<Self> {
+        messages.map(Self::Messages).or_else(|invalid| {
+            let (path, reason) = invalid.into_parts()?;
             Ok(Self::Failed(ErrorKind::InvalidRow { path, reason }))
         })
     }

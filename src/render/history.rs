@@ -30,7 +30,7 @@ impl AnalysisPolicy {
 }
 
 /// The messages that a policy keeps, in order, with their indices.
-pub(super) fn kept<'m, M: AsMessage>(
+pub(crate) fn kept<'m, M: AsMessage>(
     messages: &[&'m M],
     policy: AnalysisPolicy,
 ) -> impl Iterator<Item = (usize, &'m M)> {
@@ -44,7 +44,7 @@ pub(super) fn kept<'m, M: AsMessage>(
 }
 
 /// What 0.0.8 drops: anything on `analysis`, calls and tool results too.
-fn is_analysis(message: &impl AsMessage) -> bool {
+pub(crate) fn is_analysis(message: &impl AsMessage) -> bool {
     message.is_on(ANALYSIS)
 }
 

@@ -15,6 +15,8 @@ mod system;
 mod view;
 
 pub use history::AnalysisPolicy;
+#[cfg(feature = "training")]
+pub(crate) use history::{is_analysis as is_droppable, kept};
 pub use options::{RenderConfig, RenderConversationConfig, RenderOptions};
 pub(crate) use spans::{SpanSink, Speaker};
 pub(crate) use view::{AsMessage, AsTools, DeveloperFields, Part, SystemFields};
@@ -86,10 +88,7 @@ pub(crate) fn conversation<'a, M: AsMessage + 'a>(
             message_into(kept, config, &mut sink).map_err(|error| error.in_message(index))?;
         spans.push(Some(index), kept.header(), written);
     }
-    let ends_in_final = messages
-        .last()
-        .is_some_and(|message| message.is_from(Role::Assistant) && message.is_on(FINAL));
-    match (ending, ends_in_final) {
+    match (ending, ends_in_answer(messages.last().copied())) {
         (Ending::Completion(role), _) => {
             write_beginning(role, &Prefill::new(), config, &mut sink, spans);
         }
@@ -102,6 +101,29 @@ pub(crate) fn conversation<'a, M: AsMessage + 'a>(
         (Ending::Training, false) | (Ending::None, _) => {}
     }
     Ok(())
+}
+
+/// Renders every message, whatever the policy, with the config as it is.
+#[cfg(feature = "training")]
+pub(crate) fn all_messages<M: AsMessage>(
+    tokenizer: Tokenizer,
+    messages: &[M],
+    config: RenderConfig,
+    into: &mut Vec<u32>,
+    spans: &mut impl SpanSink,
+) -> Result<()> {
+    let mut sink = Sink::new(tokenizer, into);
+    for (index, message) in messages.iter().enumerate() {
+        let written =
+            message_into(message, config, &mut sink).map_err(|error| error.in_message(index))?;
+        spans.push(Some(index), message.header(), written);
+    }
+    Ok(())
+}
+
+/// Whether a conversation to train on, of which this is the last message, ends with `<|return|>`.
+pub(crate) fn ends_in_answer(last: Option<&impl AsMessage>) -> bool {
+    last.is_some_and(|message| message.is_from(Role::Assistant) && message.is_on(FINAL))
 }
 
 /// How many tokens `<|start|>` and a role are, which a prompt ends with.
@@ -185,7 +207,7 @@ fn expect_role(content: &'static str, allowed: Role, role: Role) -> Result<()> {
 }
 
 /// Whether some developer content of a message has function tools.
-fn has_function_tools(message: &impl AsMessage) -> bool {
+pub(crate) fn has_function_tools(message: &impl AsMessage) -> bool {
     message.parts().any(|part| match part {
         Part::Developer(content) => content.tools.is_some_and(AsTools::has_functions),
         _ => false,

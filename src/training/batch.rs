@@ -9,8 +9,11 @@ use crate::tokenizer::TokenId;
 
 /// The examples of many rows as flat arrays, in the order of the rows.
 ///
-/// Example `i` has the tokens `offsets[i]..offsets[i + 1]`, and the loss mask there. Each row has
-/// examples, an entry in `errors`, or one in `dropped`.
+/// Example `i` has the tokens `offsets[i]..offsets[i + 1]`, and the loss mask there.
+///
+/// Each row is accounted for. A row in `errors` has no example and is in no other list. Any other has
+/// an example or is in `dropped`; with an example for each turn it may be both, since some of its
+/// examples are too long and others are not. A row in `truncated` has an example.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Batch {
@@ -51,6 +54,16 @@ pub struct Example<'b> {
     pub loss_mask: &'b [u8],
     /// The spans of its messages.
     pub spans: &'b [MessageSpan],
+}
+
+/// How long the lists of a batch were.
+#[derive(Clone, Copy)]
+pub(super) struct Lengths {
+    examples: usize,
+    tokens: usize,
+    spans: usize,
+    dropped: usize,
+    truncated: usize,
 }
 
 impl Default for Batch {
@@ -122,6 +135,30 @@ impl Batch {
         for (path, count) in std::mem::take(&mut later.unused) {
             *self.unused.entry(path).or_default() += count;
         }
+    }
+
+    /// Where the next example and the next entries go, for [`cut_back`](Self::cut_back).
+    pub(super) fn lengths(&self) -> Lengths {
+        Lengths {
+            examples: self.rows.len(),
+            tokens: self.tokens.len(),
+            spans: self.spans.len(),
+            dropped: self.dropped.len(),
+            truncated: self.truncated.len(),
+        }
+    }
+
+    /// Takes back what was added since.
+    pub(super) fn cut_back(&mut self, to: Lengths) {
+        let Lengths { examples, tokens, spans, dropped, truncated } = to;
+        self.tokens.truncate(tokens);
+        self.loss_mask.truncate(tokens);
+        self.offsets.truncate(examples + 1);
+        self.rows.truncate(examples);
+        self.spans.truncate(spans);
+        self.span_offsets.truncate(examples + 1);
+        self.dropped.truncate(dropped);
+        self.truncated.truncate(truncated);
     }
 
     pub(super) fn push(&mut self, example: Example<'_>) {

@@ -1,8 +1,9 @@
 //! A conversation -> examples, as many and as long as is wanted.
 
 use super::batch::{Batch, Example};
-use super::turns::Turns;
-use super::{Examples, LossMask, Overflow, RenderRows};
+use super::pieces::{Pieces, Shown};
+use super::turns::TurnRanges;
+use super::{Examples, LossMask, Overflow, RenderRows, Turns};
 use crate::chat::Role;
 use crate::error::{ErrorKind, Result};
 use crate::render::{self, AsMessage, Ending, Rendered};
@@ -16,20 +17,19 @@ pub(crate) struct ExampleMaker<'o> {
     mask: LossMask,
 }
 
-/// What a range of turns gives.
-enum Made {
-    Whole(Rendered),
-    /// Without some of the turns.
-    Truncated(Rendered),
-    /// Nothing, since it is too long.
-    Dropped,
+/// Where the examples of a row go.
+struct Row<'b> {
+    batch: &'b mut Batch,
+    index: usize,
+    /// An example was made, or was left out for another reason than the mask.
+    has_something: bool,
 }
 
 impl<'o> ExampleMaker<'o> {
     pub(crate) fn new(tokenizer: Tokenizer, options: &'o RenderRows) -> Self {
         let mut mask = options.mask.clone();
         if options.examples == Examples::Turns {
-            mask.turns = super::Turns::Last;
+            mask.turns = Turns::Last;
         }
         Self { tokenizer, options, mask }
     }
@@ -39,135 +39,209 @@ impl<'o> ExampleMaker<'o> {
     pub(crate) fn add<M: AsMessage>(
         &self,
         batch: &mut Batch,
-        row: usize,
+        index: usize,
         messages: &[M],
     ) -> Result<()> {
-        let turns = Turns::of(messages);
-        let mut made = Vec::new();
-        match self.options.examples {
-            Examples::Conversation => made.push(self.make(messages, &turns, turns.turns.len())?),
-            Examples::Turns => {
-                let is_answered = |turn: &usize| {
-                    let mut messages = messages[turns.turns[*turn].clone()].iter();
-                    messages.any(|message| message.is_from(Role::Assistant))
-                };
-                for turn in (0..turns.turns.len()).filter(is_answered) {
-                    made.push(self.make(messages, &turns, turn + 1)?);
-                }
-            }
-        }
-        let mut is_trained = false;
-        for made in made {
-            is_trained |= self.add_made(batch, row, &made);
-        }
-        if is_trained { Ok(()) } else { Err(ErrorKind::NothingToTrain.into()) }
-    }
-
-    /// Whether there was something to train, whatever became of it.
-    fn add_made(&self, batch: &mut Batch, row: usize, made: &Made) -> bool {
-        let (rendered, is_truncated) = match made {
-            Made::Whole(rendered) => (rendered, false),
-            Made::Truncated(rendered) => (rendered, true),
-            Made::Dropped => {
-                list_once(&mut batch.dropped, row);
-                return true;
-            }
+        let before = batch.lengths();
+        let mut row = Row { batch, index, has_something: false };
+        let added = match self.options.examples {
+            Examples::Conversation => self.add_conversation(&mut row, messages),
+            Examples::Turns => self.add_turns(&mut row, messages),
         };
-        let loss_mask = rendered.loss_mask(&self.mask);
-        if !loss_mask.contains(&1) {
-            return false;
-        }
-        if is_truncated {
-            list_once(&mut batch.truncated, row);
-        }
-        let Rendered { tokens, spans, .. } = rendered;
-        batch.push(Example { row, tokens, loss_mask: &loss_mask, spans });
-        true
-    }
-
-    /// The example that ends with the turn before `end`.
-    fn make<M: AsMessage>(&self, messages: &[M], turns: &Turns, end: usize) -> Result<Made> {
-        let rendered = self.render(messages, turns, 0, end)?;
-        let tokens = rendered.tokens.len();
-        let Some(max_tokens) = self.options.max_tokens.filter(|&most| tokens > most) else {
-            return Ok(Made::Whole(rendered));
+        let result = match added {
+            Ok(()) if !row.has_something => Err(ErrorKind::NothingToTrain.into()),
+            added => added,
         };
-        match self.options.overflow {
-            Overflow::Error => Err(ErrorKind::TooManyTokens { tokens, max_tokens }.into()),
-            Overflow::Drop => Ok(Made::Dropped),
-            Overflow::TruncateTurns => {
-                self.truncate(messages, turns, end, &rendered, max_tokens).map(Made::Truncated)
-            }
+        if result.is_err() {
+            batch.cut_back(before);
         }
+        result
     }
 
-    /// As many turns as fit: the last ones if the last one alone is trained, else the first.
-    fn truncate<M: AsMessage>(
-        &self,
-        messages: &[M],
-        turns: &Turns,
-        end: usize,
-        whole: &Rendered,
-        max_tokens: usize,
-    ) -> Result<Rendered> {
-        let keeps_last = self.mask.turns == super::Turns::Last;
-        // Where the tokens of a turn begin. What is left out changes which thoughts are dropped, so this
-        // tells only where to begin to try; fewer tokens than told there are only by 0.0.8's rule.
-        let begin = |turn: usize| first_token(whole, turns.turns[turn].start);
-        let head = begin(0);
-        let behind = |turn: &usize| head + whole.tokens.len() - begin(*turn) > max_tokens;
-        let before = |turn: &usize| begin(*turn) > max_tokens;
-        let candidates: Vec<(usize, usize)> = if keeps_last {
-            (1..end).skip_while(behind).map(|start| (start, end)).collect()
-        } else {
-            (1..end).rev().skip_while(before).map(|end| (0, end)).collect()
-        };
-        let mut tokens = whole.tokens.len();
-        for (start, end) in candidates {
-            let rendered = self.render(messages, turns, start, end)?;
-            tokens = rendered.tokens.len();
-            if tokens <= max_tokens {
-                return Ok(rendered);
-            }
-        }
-        Err(ErrorKind::TooManyTokens { tokens, max_tokens }.into())
-    }
-
-    /// Renders the head and a range of turns.
-    fn render<M: AsMessage>(
-        &self,
-        messages: &[M],
-        turns: &Turns,
-        start: usize,
-        end: usize,
-    ) -> Result<Rendered> {
-        let head = turns.head.len();
-        let first = turns.turns.get(start).map_or(head, |turn| turn.start);
-        let last = end.checked_sub(1).map_or(head, |last| turns.turns[last].end);
-        let shown = messages[turns.head.clone()].iter().chain(&messages[first..last]);
+    fn add_conversation<M: AsMessage>(&self, row: &mut Row<'_>, messages: &[M]) -> Result<()> {
         let (mut tokens, mut spans) = (Vec::new(), (Vec::new(), Vec::new()));
         let config = self.options.config;
         let ending = Ending::Training;
-        render::conversation(self.tokenizer, shown, ending, config, &mut tokens, &mut spans)?;
-        let (mut spans, speakers) = spans;
-        for span in &mut spans {
-            span.message =
-                span.message.map(|index| if index < head { index } else { index - head + first });
+        render::conversation(self.tokenizer, messages, ending, config, &mut tokens, &mut spans)?;
+        let (spans, speakers) = spans;
+        let rendered = Rendered { tokens, spans, speakers };
+        match self.options.max_tokens {
+            Some(max_tokens) if rendered.tokens.len() > max_tokens => {
+                let tokens = || Ok(rendered.tokens.len());
+                let truncated = || {
+                    let pieces = self.pieces(messages);
+                    let shown = self.truncated(&pieces, pieces.turns.len(), max_tokens)?;
+                    Ok(shown.rendered())
+                };
+                self.add_overlong(row, max_tokens, tokens, truncated)
+            }
+            _ => {
+                self.add_example(row, &rendered);
+                Ok(())
+            }
         }
-        Ok(Rendered { tokens, spans, speakers })
+    }
+
+    fn add_turns<M: AsMessage>(&self, row: &mut Row<'_>, messages: &[M]) -> Result<()> {
+        let pieces = self.pieces(messages);
+        for end in 1..=pieces.turns.len() {
+            let mut turn = messages[pieces.turns.messages(end - 1..end)].iter();
+            if !turn.any(|message| message.is_from(Role::Assistant)) {
+                continue;
+            }
+            let Some(max_tokens) = self.options.max_tokens else {
+                self.add_example(row, &pieces.show(0..end)?.rendered());
+                continue;
+            };
+            if let Some(shown) = whole(&pieces, end, max_tokens)? {
+                self.add_example(row, &shown.rendered());
+                continue;
+            }
+            let tokens = || Ok(pieces.show(0..end)?.tokens);
+            let truncated = || Ok(self.truncated(&pieces, end, max_tokens)?.rendered());
+            self.add_overlong(row, max_tokens, tokens, truncated)?;
+        }
+        Ok(())
+    }
+
+    fn pieces<'m, M: AsMessage>(&self, messages: &'m [M]) -> Pieces<'m, M> {
+        Pieces::new(self.tokenizer, self.options.config, messages, TurnRanges::of(messages))
+    }
+
+    /// What becomes of an example that is too long.
+    fn add_overlong(
+        &self,
+        row: &mut Row<'_>,
+        max_tokens: usize,
+        tokens: impl FnOnce() -> Result<usize>,
+        truncated: impl FnOnce() -> Result<Rendered>,
+    ) -> Result<()> {
+        match self.options.overflow {
+            Overflow::Error => Err(too_many(tokens()?, max_tokens)),
+            Overflow::Drop => {
+                row.has_something = true;
+                list_once(&mut row.batch.dropped, row.index);
+                Ok(())
+            }
+            Overflow::TruncateTurns => {
+                if self.add_example(row, &truncated()?) {
+                    list_once(&mut row.batch.truncated, row.index);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Adds an example, unless the mask leaves nothing of it.
+    fn add_example(&self, row: &mut Row<'_>, rendered: &Rendered) -> bool {
+        let loss_mask = rendered.loss_mask(&self.mask);
+        let is_trained = loss_mask.contains(&1);
+        if is_trained {
+            let Rendered { tokens, spans, .. } = rendered;
+            row.batch.push(Example { row: row.index, tokens, loss_mask: &loss_mask, spans });
+            row.has_something = true;
+        }
+        is_trained
+    }
+
+    /// As many turns before `end` as fit: the last ones if the last one alone is trained, else the
+    /// first.
+    fn truncated<'p, M: AsMessage>(
+        &self,
+        pieces: &'p Pieces<'_, M>,
+        end: usize,
+        max_tokens: usize,
+    ) -> Result<Shown<'p>> {
+        let (kept, shortest) = if self.mask.turns == Turns::Last {
+            // More turns in front are more tokens, so that few lengths need be tried.
+            let last = |count: usize| end - count..end;
+            let fits = |count| Ok(pieces.show(last(count))?.tokens <= max_tokens);
+            (last(largest(end.saturating_sub(1), fits)?), last(end.min(1)))
+        } else {
+            (0..first_turns(pieces, end, max_tokens)?, 0..end.min(1))
+        };
+        if kept.is_empty() {
+            return Err(too_many(pieces.show(shortest)?.tokens, max_tokens));
+        }
+        pieces.show(kept)
     }
 }
 
-/// The first token of the first message rendered that is not before `message`.
-fn first_token(rendered: &Rendered, message: usize) -> usize {
-    let mut spans = rendered.spans.iter();
-    let behind = spans.find(|span| span.message.is_some_and(|index| index >= message));
-    behind.map_or(rendered.tokens.len(), |span| span.start)
+/// The head and the turns before `end`, if they fit.
+fn whole<'p, M: AsMessage>(
+    pieces: &'p Pieces<'_, M>,
+    end: usize,
+    max_tokens: usize,
+) -> Result<Option<Shown<'p>>> {
+    // Else each turn of a long conversation would look at all messages in front of it.
+    if pieces.surely_exceeds(end, max_tokens)? {
+        return Ok(None);
+    }
+    Ok(Some(pieces.show(0..end)?).filter(|shown| shown.tokens <= max_tokens))
+}
+
+/// How many of the first turns before `end`, but not all, fit. One turn more may be fewer tokens: it
+/// completes the one before, whose thoughts are dropped then. So all numbers are tried from the largest.
+fn first_turns<M: AsMessage>(
+    pieces: &Pieces<'_, M>,
+    end: usize,
+    max_tokens: usize,
+) -> Result<usize> {
+    for count in (1..end).rev() {
+        if whole(pieces, count, max_tokens)?.is_some() {
+            return Ok(count);
+        }
+    }
+    Ok(0)
+}
+
+/// The largest number up to `most` that fits, where all smaller ones do, too; 0 if 1 does not.
+fn largest(most: usize, mut fits: impl FnMut(usize) -> Result<bool>) -> Result<usize> {
+    let (mut fitting, mut too_large, mut next) = (0, most + 1, 1);
+    while fitting + 1 < too_large {
+        if fits(next)? {
+            fitting = next;
+        } else {
+            too_large = next;
+        }
+        next = if too_large > most {
+            // Trying a number costs as much as it is large.
+            (2 * fitting).clamp(fitting + 1, most.max(fitting + 1))
+        } else {
+            fitting.midpoint(too_large)
+        };
+    }
+    Ok(fitting)
+}
+
+fn too_many(tokens: usize, max_tokens: usize) -> crate::Error {
+    ErrorKind::TooManyTokens { tokens, max_tokens }.into()
 }
 
 /// Rows come in order.
 fn list_once(rows: &mut Vec<usize>, row: usize) {
     if rows.last() != Some(&row) {
         rows.push(row);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_number_that_fits_is_found() {
+        for most in 0..40 {
+            for limit in 0..=most {
+                let mut tried = Vec::new();
+                let found = largest(most, |count| {
+                    tried.push(count);
+                    assert!((1..=most).contains(&count));
+                    Ok(count <= limit)
+                });
+                assert_eq!(found, Ok(limit), "of {most}");
+                assert!(tried.iter().all(|&count| count <= 2 * limit.max(1)), "{tried:?}");
+            }
+        }
     }
 }

@@ -30,7 +30,7 @@
 //! # Inside
 //!
 //! ```text
-//! rows -> messages -> examples (turns) -> tokens and spans -> mask (sampled) -> batch
+//! rows -> messages -> examples (turns, pieces) -> tokens and spans -> mask (sampled) -> batch
 //! ```
 
 mod mask;
@@ -41,7 +41,11 @@ mod batch;
 #[cfg(feature = "training")]
 mod examples;
 #[cfg(feature = "training")]
+mod gather;
+#[cfg(feature = "training")]
 mod options;
+#[cfg(feature = "training")]
+mod pieces;
 #[cfg(feature = "training")]
 mod render;
 #[cfg(feature = "training")]
@@ -53,7 +57,7 @@ pub use mask::{LossMask, Turns};
 #[cfg(feature = "arrow")]
 pub use rows::render_array;
 #[cfg(feature = "python")]
-pub(crate) use rows::render_array_on;
+pub(crate) use rows::{is_read, render_array_on};
 #[cfg(feature = "training")]
 pub use {
     batch::{Batch, Example},
@@ -62,4 +66,4 @@ pub use {
     rows::Row,
 };
 #[cfg(feature = "python")]
-pub(crate) use {examples::ExampleMaker, render::render_on};
+pub(crate) use {examples::ExampleMaker, gather::render_on};

@@ -33,7 +33,8 @@ pub struct RenderRows {
     pub max_tokens: Option<usize>,
     /// What becomes of an example with more.
     pub overflow: Overflow,
-    /// How many threads render; `None` takes as many as there are cores.
+    /// How many threads render, 256 at most where there are fewer cores; `None` takes as many as there
+    /// are cores.
     pub threads: Option<NonZeroUsize>,
     /// The date in the system message of chat rows; none by default, so that a data set gives the
     /// same tokens tomorrow.
@@ -42,6 +43,10 @@ pub struct RenderRows {
     pub identity: Option<String>,
     /// The index of the first row, where data come in parts.
     pub first_row: usize,
+    /// Whether fields that a harmony row's system content leaves out have the defaults of
+    /// [`SystemContent::new`](crate::chat::SystemContent::new), as where Python reads the JSON form;
+    /// else, as in Rust, they say nothing. Conversations are taken as they are.
+    pub system_defaults: bool,
 }
 
 /// What rows are.
@@ -63,7 +68,10 @@ pub enum Examples {
     #[default]
     Conversation,
     /// One for each turn of the assistant's: the conversation up to the turn's end, as the model sees
-    /// it there, of which the last turn is trained.
+    /// it there, of which the last turn is trained. A turn of which the mask leaves nothing gives none.
+    ///
+    /// Each example repeats what comes first, so that the tokens of a row grow with the square of its
+    /// turns; [`max_tokens`](RenderRows::max_tokens) bounds them.
     Turns,
 }
 
@@ -96,6 +104,7 @@ impl Default for RenderRows {
             date: Date::Omitted,
             identity: None,
             first_row: 0,
+            system_defaults: false,
         }
     }
 }
@@ -160,6 +169,13 @@ impl RenderRows {
     #[must_use]
     pub fn with_identity(mut self, identity: impl Into<String>) -> Self {
         self.identity = Some(identity.into());
+        self
+    }
+
+    /// Sets whether what a harmony row's system content leaves out has its defaults.
+    #[must_use]
+    pub fn with_system_defaults(mut self, has_defaults: bool) -> Self {
+        self.system_defaults = has_defaults;
         self
     }
 

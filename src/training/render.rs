@@ -1,10 +1,10 @@
 //! Rows -> a batch.
 
 use super::examples::ExampleMaker;
+use super::gather::render_on;
 use super::rows::Row;
 use super::{Batch, RenderRows};
 use crate::HarmonyEncoding;
-use crate::error::Result;
 use crate::workers::Workers;
 
 /// Renders rows to tokens and loss masks on all cores.
@@ -46,20 +46,4 @@ pub fn render<'r, R: Into<Row<'r>>>(
     let maker = ExampleMaker::new(encoding.tokenizer(), options);
     let add = |batch: &mut Batch, index, row| maker.add_row(batch, index, row);
     Batch::joined(render_on(&workers, rows, options.first_row, add))
-}
-
-/// Renders rows of any kind, the first of which has the index `first_row`, in batches that follow each
-/// other.
-pub(crate) fn render_on<T: Send>(
-    workers: &Workers,
-    rows: Vec<T>,
-    first_row: usize,
-    add: impl Fn(&mut Batch, usize, T) -> Result<()> + Sync,
-) -> Vec<Batch> {
-    workers.gather(rows, |batch: &mut Batch, index, row| {
-        let index = first_row + index;
-        if let Err(error) = add(batch, index, row) {
-            batch.errors.push((index, error));
-        }
-    })
 }

@@ -8,14 +8,14 @@ use crate::render::AsMessage;
 /// A conversation as turns: each begins with a message of the user that does not follow another of
 /// the user's.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Turns {
+pub(super) struct TurnRanges {
     /// The messages of the system and the developer in front of the first turn.
     pub(super) head: Range<usize>,
     /// The messages of each turn, of which the first may have no user.
     pub(super) turns: Vec<Range<usize>>,
 }
 
-impl Turns {
+impl TurnRanges {
     pub(super) fn of<M: AsMessage>(messages: &[M]) -> Self {
         let opens = |message: &M| matches!(message.header().role, Role::System | Role::Developer);
         let head = messages.iter().take_while(|message| opens(message)).count();
@@ -29,6 +29,20 @@ impl Turns {
         let turns = starts.iter().zip(ends).map(|(&start, end)| start..end).collect();
         Self { head: 0..head, turns }
     }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.turns.len()
+    }
+
+    /// The messages of some turns.
+    pub(super) fn messages(&self, turns: Range<usize>) -> Range<usize> {
+        match &self.turns[turns] {
+            [first, .., last] => first.start..last.end,
+            [only] => only.clone(),
+            [] => self.head.end..self.head.end,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -36,7 +50,7 @@ mod tests {
     use super::*;
     use crate::chat::{Author, Message};
 
-    fn turns(roles: &str) -> Turns {
+    fn turns(roles: &str) -> TurnRanges {
         let role = |letter| match letter {
             's' => Role::System,
             'd' => Role::Developer,
@@ -45,12 +59,13 @@ mod tests {
             _ => Role::Assistant,
         };
         let message = |letter| Message::from_author_and_content(Author::from(role(letter)), "");
-        Turns::of(&roles.chars().map(message).collect::<Vec<_>>())
+        TurnRanges::of(&roles.chars().map(message).collect::<Vec<_>>())
     }
 
     #[test]
     fn a_turn_begins_with_the_users_first_message() {
-        let cases: &[(&str, usize, &[(usize, usize)])] = &[
+        type Case<'c> = (&'c str, usize, &'c [(usize, usize)]);
+        let cases: &[Case<'_>] = &[
             ("", 0, &[]),
             ("sd", 2, &[]),
             ("u", 0, &[(0, 1)]),
@@ -60,7 +75,7 @@ mod tests {
             ("auda", 0, &[(0, 1), (1, 4)]),
         ];
         for (roles, head, expected) in cases {
-            let Turns { head: found, turns } = turns(roles);
+            let TurnRanges { head: found, turns } = turns(roles);
             assert_eq!(found, 0..*head, "{roles}");
             let expected: Vec<_> = expected.iter().map(|&(start, end)| start..end).collect();
             assert_eq!(turns, expected, "{roles}");

@@ -60,7 +60,8 @@ def render(
 
     Raises:
         ValueError: A wrong option.
-        TypeError: ``rows`` is a single text, dict or conversation, not an iterable of rows.
+        TypeError: ``rows`` is not an iterable of rows, but a single text, dict or conversation, or
+            something else.
 
     >>> batch = render(
     ...     [
@@ -74,8 +75,7 @@ def render(
     >>> encoding.decode([t for t, trained in zip(example.tokens, example.loss_mask) if trained])
     '<|channel|>analysis<|message|>Easy.<|end|><|start|>assistant<|channel|>final<|message|>Four.<|return|>'
     """
-    if isinstance(rows, (str, bytes, dict)) or hasattr(rows, "messages"):
-        raise WrongTypeError(f"rows: expected an iterable of rows, got one: {quoted(rows)}")
+    _check_rows(rows)
     if hasattr(rows, "__arrow_c_array__") and not hasattr(rows, "__arrow_c_stream__"):
         rows = _as_stream(rows)
     read = _lowlevel.render_arrow if hasattr(rows, "__arrow_c_stream__") else _lowlevel.render_rows
@@ -94,6 +94,15 @@ def render(
         first_row=first_row,
     )
     return Batch(**fields)
+
+
+def _check_rows(rows: object) -> None:
+    if isinstance(rows, (str, bytes, dict)) or hasattr(rows, "messages"):
+        raise WrongTypeError(f"rows: expected an iterable of rows, got one: {quoted(rows)}")
+    ways = ("__iter__", "__getitem__", "__arrow_c_stream__", "__arrow_c_array__")
+    if not any(hasattr(rows, way) for way in ways):
+        got = type(rows).__name__
+        raise WrongTypeError(f"rows: expected an iterable of rows, got {got}")
 
 
 def _as_stream(rows: Any) -> Any:
@@ -120,6 +129,7 @@ def render_batches(
 
     Raises:
         ValueError: A wrong option.
+        TypeError: ``rows`` is not an iterable of rows, but one of them or something else.
 
     >>> import itertools
     >>> chat = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello!"}]
@@ -132,6 +142,7 @@ def render_batches(
         raise ValueError(f"batch_rows: expected a whole number from 1, got {quoted(batch_rows)}")
     # Wrong options are found now, not when the first batch is asked for.
     render((), first_row=first_row, **options)
+    _check_rows(rows)
     return _batches(_parts(rows, batch_rows), first_row, options)
 
 

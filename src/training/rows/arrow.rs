@@ -9,11 +9,12 @@ use arrow_array::{Array, ArrayRef, StructArray};
 use arrow_schema::DataType;
 use serde_json::{Map, Number, Value};
 
+use super::path::Path;
 use super::{Row, invalid};
 use crate::HarmonyEncoding;
 use crate::error::Result;
 use crate::training::examples::ExampleMaker;
-use crate::training::render::render_on;
+use crate::training::gather::render_on;
 use crate::training::{Batch, RenderRows, RowFormat};
 use crate::workers::Workers;
 
@@ -67,24 +68,6 @@ fn row(rows: &dyn Array, at: usize, format: RowFormat) -> Result<Row<'_>> {
     fields(columns, at, &Path::Row, is_read).map(|row| Row::from(Value::Object(row)))
 }
 
-/// Where a value stands, for errors.
-enum Path<'p> {
-    Row,
-    Member(&'p Path<'p>, &'p str),
-    Item(&'p Path<'p>, usize),
-}
-
-impl Path<'_> {
-    fn text(&self) -> String {
-        match self {
-            Self::Row => String::new(),
-            Self::Member(Self::Row, name) => (*name).to_owned(),
-            Self::Member(parent, name) => format!("{}.{name}", parent.text()),
-            Self::Item(parent, index) => format!("{}[{index}]", parent.text()),
-        }
-    }
-}
-
 /// The members of a struct that are not null.
 fn fields(
     columns: &StructArray,
@@ -109,10 +92,9 @@ fn value(array: &dyn Array, at: usize, path: &Path<'_>) -> Result<Value> {
         return Ok(whole);
     }
     if let Some(real) = real(array, at) {
-        let reason = format!("expected a number that JSON can hold, got {real}");
-        return Number::from_f64(real)
-            .map(Value::Number)
-            .ok_or_else(|| invalid(path.text(), reason));
+        return Number::from_f64(real).map(Value::Number).ok_or_else(|| {
+            invalid(path, format!("expected a number that JSON can hold, got {real}"))
+        });
     }
     Ok(match array.data_type() {
         DataType::Null => Value::Null,
@@ -132,7 +114,7 @@ fn value(array: &dyn Array, at: usize, path: &Path<'_>) -> Result<Value> {
         }
         other => {
             let reason = format!("expected what JSON can hold, got Arrow's {other}");
-            return Err(invalid(path.text(), reason));
+            return Err(invalid(path, reason));
         }
     })
 }
@@ -179,12 +161,12 @@ fn items(list: &ArrayRef, path: &Path<'_>) -> Result<Value> {
 /// The entries of a map, whose keys must be texts.
 fn entries(map: &StructArray, path: &Path<'_>) -> Result<Value> {
     let (Some(keys), Some(values)) = (map.columns().first(), map.columns().get(1)) else {
-        return Err(invalid(path.text(), "expected a map with keys and values"));
+        return Err(invalid(path, "expected a map with keys and values"));
     };
     let entry = |at| {
         let key = text(keys, at).ok_or_else(|| {
             let reason = format!("expected a map whose keys are texts, got {}", keys.data_type());
-            invalid(path.text(), reason)
+            invalid(path, reason)
         })?;
         Ok((key.to_owned(), value(values, at, &Path::Member(path, key))?))
     };

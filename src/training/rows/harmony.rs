@@ -1,60 +1,191 @@
 //! Rows in the JSON form of [`chat`](crate::chat).
+//!
+//! Read by hand and not by serde: it would pass over fields that it does not know, and its errors
+//! do not say where in the row they are.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::invalid;
-use crate::chat::Message;
+use super::path::Path;
+use super::{expected, invalid};
+use crate::chat::{Author, Content, Message, Role, SystemContent};
 use crate::error::{ErrorKind, Result};
-use crate::render::{self, AsMessage};
+use crate::interop::brief;
+use crate::render::AsMessage;
 use crate::training::Batch;
 use crate::training::examples::ExampleMaker;
 
 /// The fields of a message.
 const FIELDS: &[&str] = &["role", "name", "content", "channel", "recipient", "content_type"];
 
-/// The messages of `{"messages": [...]}`, or of a list.
-pub(super) fn messages(json: Value) -> Result<Vec<Message>> {
+/// The fields of a content part by its type.
+const PARTS: [(&str, &[&str]); 3] = [
+    ("text", &["type", "text"]),
+    (
+        "system_content",
+        &[
+            "type",
+            "model_identity",
+            "reasoning_effort",
+            "tools",
+            "conversation_start_date",
+            "knowledge_cutoff",
+            "channel_config",
+        ],
+    ),
+    ("developer_content", &["type", "instructions", "tools", "response_formats"]),
+];
+
+/// What a chat row may have beside its messages. The other columns are the data set's own.
+const OF_CHAT: [&str; 2] = ["tools", "functions"];
+
+/// Whether a column of this name is looked at.
+#[cfg(feature = "arrow")]
+pub(super) fn is_read(name: &str) -> bool {
+    name == "messages" || OF_CHAT.contains(&name)
+}
+
+/// The messages of `{"messages": [...]}`, or of a list. `system_defaults`: see [`RenderRows`].
+///
+/// [`RenderRows`]: crate::training::RenderRows
+pub(super) fn messages(json: Value, system_defaults: bool) -> Result<Vec<Message>> {
     let messages = match json {
         Value::Array(messages) => messages,
-        Value::Object(mut row) => match row.remove("messages") {
-            Some(Value::Array(messages)) => messages,
-            Some(other) => return Err(invalid("messages", expected("a list", &other))),
-            None => return Err(invalid("messages", "is missing")),
-        },
+        Value::Object(row) => of_object(row)?,
         other => return Err(invalid("", expected("an object or a list of messages", &other))),
     };
     if messages.is_empty() {
         return Err(invalid("messages", "is empty"));
     }
-    messages.into_iter().enumerate().map(|(index, json)| message(index, json)).collect()
+    let list = Path::Member(&Path::Row, "messages");
+    let read = |(index, json)| message(&Path::Item(&list, index), json, system_defaults);
+    messages.into_iter().enumerate().map(read).collect()
 }
 
-fn message(index: usize, json: Value) -> Result<Message> {
-    // Serde would ignore them, and what they say would not be trained.
-    let unknown = json.as_object().and_then(|fields| {
-        let mut said = fields.iter().filter(|(_, value)| !value.is_null());
-        said.find(|(key, _)| !FIELDS.contains(&key.as_str()))
-    });
-    if let Some((key, _)) = unknown {
+fn of_object(mut row: Map<String, Value>) -> Result<Vec<Value>> {
+    let messages = match row.remove("messages") {
+        Some(Value::Array(messages)) => messages,
+        Some(other) => return Err(invalid("messages", expected("a list", &other))),
+        None => return Err(invalid("messages", "is missing")),
+    };
+    let is_said = |key: &&str| row.get(*key).is_some_and(|value| !value.is_null());
+    if let Some(key) = OF_CHAT.into_iter().find(is_said) {
+        let reason = "a developer message declares tools here; \
+                      beside the messages they stand in the format \"chat\"";
+        return Err(invalid(key, reason));
+    }
+    Ok(messages)
+}
+
+fn message(path: &Path<'_>, json: Value, system_defaults: bool) -> Result<Message> {
+    let Value::Object(mut fields) = json else {
+        return Err(invalid(path, expected("an object", &json)));
+    };
+    // What else it says would not be trained.
+    let is_unknown =
+        |(key, value): &(&String, &Value)| !value.is_null() && !FIELDS.contains(&key.as_str());
+    if let Some((key, _)) = fields.iter().find(is_unknown) {
         let known = FIELDS.join(", ");
         let reason =
             format!("unknown field (known: {known}); chat messages are the format \"chat\"");
-        return Err(invalid(format!("messages[{index}].{key}"), reason));
+        return Err(invalid(Path::Member(path, key), reason));
     }
-    serde_json::from_value(json)
-        .map_err(|error| invalid(format!("messages[{index}]"), error.to_string()))
+    Ok(Message {
+        author: Author { role: role(path, &mut fields)?, name: text(path, &mut fields, "name")? },
+        recipient: text(path, &mut fields, "recipient")?,
+        content: content(
+            &Path::Member(path, "content"),
+            fields.remove("content"),
+            system_defaults,
+        )?,
+        channel: text(path, &mut fields, "channel")?,
+        content_type: text(path, &mut fields, "content_type")?,
+    })
 }
 
-fn expected(what: &str, got: &Value) -> String {
-    let got = match got {
-        Value::Null => "null",
-        Value::Bool(_) => "true or false",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
+fn role(path: &Path<'_>, fields: &mut Map<String, Value>) -> Result<Role> {
+    let path = Path::Member(path, "role");
+    match fields.remove("role") {
+        None => Err(invalid(path, "is missing")),
+        Some(Value::String(word)) => word.parse().map_err(|_| {
+            let known = Role::ALL.map(|role| role.as_str()).join(", ");
+            invalid(path, format!("unknown role {:?} (known: {known})", brief(&word)))
+        }),
+        Some(other) => Err(invalid(path, expected("a string", &other))),
+    }
+}
+
+/// A text that may be left out.
+fn text(path: &Path<'_>, fields: &mut Map<String, Value>, key: &str) -> Result<Option<String>> {
+    match fields.remove(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(other) => Err(invalid(Path::Member(path, key), expected("a string", &other))),
+    }
+}
+
+fn content(path: &Path<'_>, json: Option<Value>, system_defaults: bool) -> Result<Vec<Content>> {
+    match json {
+        None => Err(invalid(path, "is missing")),
+        Some(Value::String(text)) => Ok(vec![text.into()]),
+        Some(Value::Array(parts)) => {
+            let parts = parts.into_iter().enumerate();
+            let read = |(index, json)| part(&Path::Item(path, index), json, system_defaults);
+            parts.map(read).collect()
+        }
+        Some(other) => Err(invalid(path, expected("a string or a list of parts", &other))),
+    }
+}
+
+fn part(path: &Path<'_>, json: Value, system_defaults: bool) -> Result<Content> {
+    let Some(fields) = json.as_object() else {
+        return Err(invalid(path, expected("an object", &json)));
     };
-    format!("expected {what}, got {got}")
+    let word = match fields.get("type") {
+        None => return Err(invalid(Path::Member(path, "type"), "is missing")),
+        Some(Value::String(word)) => word,
+        Some(other) => {
+            return Err(invalid(Path::Member(path, "type"), expected("a string", other)));
+        }
+    };
+    let Some((_, known)) = PARTS.iter().find(|(kind, _)| kind == word) else {
+        let known = PARTS.map(|(kind, _)| kind).join(", ");
+        let reason = format!("unknown type of a part {:?} (known: {known})", brief(word));
+        return Err(invalid(Path::Member(path, "type"), reason));
+    };
+    let is_unknown =
+        |(key, value): &(&String, &Value)| !value.is_null() && !known.contains(&key.as_str());
+    if let Some((key, _)) = fields.iter().find(is_unknown) {
+        let reason = format!("unknown field (known: {})", known.join(", "));
+        return Err(invalid(Path::Member(path, key), reason));
+    }
+    let missing: Vec<&str> =
+        known.iter().copied().filter(|key| !fields.contains_key(*key)).collect();
+    let mut content =
+        serde_json::from_value(json).map_err(|error| invalid(path, error.to_string()))?;
+    if let Content::SystemContent(system) = &mut content
+        && system_defaults
+    {
+        add_defaults(system, &missing);
+    }
+    Ok(content)
+}
+
+/// Gives fields that are missing, rather than null, the defaults that [`SystemContent::new`] has.
+fn add_defaults(system: &mut SystemContent, missing: &[&str]) {
+    let defaults = SystemContent::new();
+    let is_missing = |key| missing.contains(&key);
+    if is_missing("model_identity") {
+        system.model_identity = defaults.model_identity;
+    }
+    if is_missing("reasoning_effort") {
+        system.reasoning_effort = defaults.reasoning_effort;
+    }
+    if is_missing("knowledge_cutoff") {
+        system.knowledge_cutoff = defaults.knowledge_cutoff;
+    }
+    if is_missing("channel_config") {
+        system.channel_config = defaults.channel_config;
+    }
 }
 
 impl ExampleMaker<'_> {
@@ -67,13 +198,9 @@ impl ExampleMaker<'_> {
     ) -> Result<()> {
         self.add(batch, row, messages).map_err(|error| match error.kind() {
             ErrorKind::NothingToTrain | ErrorKind::TooManyTokens { .. } => error,
-            _ => {
-                let fails = |message: &M| {
-                    render::message(self.tokenizer, message, self.options.config, &mut Vec::new())
-                        .is_err()
-                };
-                let path = messages.iter().position(fails).map(|at| format!("messages[{at}]"));
-                invalid(path.unwrap_or_default(), error.to_string())
+            kind => {
+                let path = error.message_index().map(|index| format!("messages[{index}]"));
+                invalid(path.unwrap_or_default(), kind.to_string())
             }
         })
     }

@@ -2,9 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use super::invalid;
+use super::origin::{Origin, Place, Shape};
+use super::path::Path;
+use super::{expected, invalid};
+use crate::chat::Message;
 use crate::error::Result;
-use crate::interop::{ReadOptions, Turn, chat_completions, parse_json};
+use crate::interop::{ReadOptions, brief, chat_completions, parse_json};
 use crate::training::RenderRows;
 
 /// What a row may call its messages.
@@ -13,125 +16,181 @@ const MESSAGES: [&str; 3] = ["messages", "conversations", "conversation"];
 /// What else of a row the model reads. Other columns are the data set's own: ids, sources, scores.
 const SETTINGS: [&str; 4] = ["reasoning_effort", "reasoning", "response_format", "functions"];
 
+/// What may stand in `from`.
+const SPEAKERS: &str = "human, user, gpt, assistant, system, tool, observation, function_call";
+
+/// What TRL passes to a chat template.
+const TEMPLATE: &str = "chat_template_kwargs";
+
 /// Whether the model reads a column of this name.
 #[cfg(feature = "arrow")]
 pub(super) fn is_read(name: &str) -> bool {
-    const OTHERS: [&str; 5] =
-        ["prompt", "completion", "tools", "model_identity", "chat_template_kwargs"];
+    const OTHERS: [&str; 5] = ["prompt", "completion", "tools", "model_identity", TEMPLATE];
     [&MESSAGES[..], &SETTINGS, &OTHERS].iter().any(|names| names.contains(&name))
 }
 
+/// What a row says.
+pub(super) struct ChatRow {
+    pub(super) messages: Vec<Message>,
+    /// The paths of what says nothing to the model.
+    pub(super) unused: Vec<String>,
+}
+
 /// Reads a row as the conversation that it is.
-pub(super) fn read(row: Value, options: &RenderRows) -> Result<Turn> {
+pub(super) fn read(row: Value, options: &RenderRows) -> Result<ChatRow> {
     let mut row = match row {
         Value::Array(messages) => Map::from_iter([("messages".to_owned(), messages.into())]),
         Value::Object(row) => row,
-        _ => return Err(invalid("", "expected an object or a list of messages")),
+        other => return Err(invalid("", expected("an object or a list of messages", &other))),
     };
+    let mut origin = Origin::default();
     let mut body = Map::new();
-    body.insert("messages".to_owned(), messages(&mut row)?.into());
-    // What TRL passes to a chat template.
-    let mut template = match row.remove("chat_template_kwargs") {
+    body.insert("messages".to_owned(), messages(&mut row, &mut origin)?.into());
+    let mut template = match row.remove(TEMPLATE) {
+        None | Some(Value::Null) => Map::new(),
         Some(Value::Object(template)) => template,
-        _ => Map::new(),
+        Some(other) => return Err(invalid(TEMPLATE, expected("an object", &other))),
     };
-    let mut take = |key: &str| {
-        let value = row.remove(key).filter(|value| !value.is_null());
-        value.or_else(|| template.remove(key).filter(|value| !value.is_null()))
-    };
+    let mut take = |key: &str| said(&mut row, key).or_else(|| said(&mut template, key));
     for key in SETTINGS {
         body.extend(take(key).map(|value| (key.to_owned(), value)));
     }
     if let Some(tools) = take("tools") {
-        body.insert("tools".to_owned(), list("tools", tools, tool)?.into());
+        let tools = list("tools", tools)?.into_iter().enumerate();
+        let tools = tools.map(|(index, json)| tool(index, json, &mut origin));
+        body.insert("tools".to_owned(), tools.collect::<Result<_>>()?);
     }
     let mut read = ReadOptions::new().with_date(options.date.clone());
     read.identity = match take("model_identity") {
         None => options.identity.clone(),
         Some(Value::String(identity)) => Some(identity),
-        Some(_) => return Err(invalid("model_identity", "expected a text")),
+        Some(other) => return Err(invalid("model_identity", expected("a string", &other))),
     };
-    let turn = chat_completions::read_owned(Value::Object(body), &read)?;
+    let turn = chat_completions::read_owned(Value::Object(body), &read)
+        .map_err(|error| origin.error(error))?;
     if turn.prefill.is_some() {
-        return Err(invalid("messages", "a row to train on has nothing to be continued: `prefix`"));
+        let path = origin.last_message("prefix");
+        return Err(invalid(path, "a row to train on is complete; only a prompt is continued"));
     }
-    Ok(turn)
+    let mut unused: Vec<String> =
+        turn.unused.iter().map(|unused| origin.path(&unused.path)).collect();
+    let rest = template.iter().filter(|(_, value)| !value.is_null());
+    unused.extend(rest.map(|(key, _)| format!("{TEMPLATE}.{key}")));
+    Ok(ChatRow { messages: turn.conversation.messages, unused })
+}
+
+/// Takes a field, unless it is null.
+fn said(fields: &mut Map<String, Value>, key: &str) -> Option<Value> {
+    fields.remove(key).filter(|value| !value.is_null())
 }
 
 /// The messages of a row, by any of their names, or as a prompt and its completion.
-fn messages(row: &mut Map<String, Value>) -> Result<Vec<Value>> {
-    let mut take = |key: &str| row.remove(key).filter(|value| !value.is_null());
-    if let Some((key, value)) = MESSAGES.into_iter().find_map(|key| Some((key, take(key)?))) {
-        return list(key, value, message);
+fn messages(row: &mut Map<String, Value>, origin: &mut Origin) -> Result<Vec<Value>> {
+    let found = MESSAGES.into_iter().find_map(|key| Some((key, said(row, key)?)));
+    let mut all = Vec::new();
+    if let Some((key, value)) = found {
+        add_messages(key, value, &mut all, origin)?;
+        return Ok(all);
     }
-    let (Some(prompt), Some(completion)) = (take("prompt"), take("completion")) else {
-        return Err(invalid("messages", "is missing"));
+    let Some(prompt) = said(row, "prompt") else { return Err(invalid("messages", "is missing")) };
+    let Some(completion) = said(row, "completion") else {
+        return Err(invalid("completion", "is missing; a prompt alone trains nothing"));
     };
-    let mut both = side("prompt", "user", prompt)?;
-    both.append(&mut side("completion", "assistant", completion)?);
-    Ok(both)
-}
-
-/// A prompt or a completion: messages, or the text of one.
-fn side(key: &str, role: &str, value: Value) -> Result<Vec<Value>> {
-    match value {
-        Value::String(text) => Ok(vec![json!({"role": role, "content": text})]),
-        messages => list(key, messages, message),
+    for (key, role, side) in [("prompt", "user", prompt), ("completion", "assistant", completion)] {
+        match side {
+            Value::String(text) => {
+                origin.messages.push(Place { key, index: None, shape: Shape::Text });
+                all.push(json!({"role": role, "content": text}));
+            }
+            messages => add_messages(key, messages, &mut all, origin)?,
+        }
     }
+    Ok(all)
 }
 
-/// The items of a list, or of the JSON text of one, as some data sets keep what has many shapes.
-fn list(key: &str, value: Value, read: fn(&str, Value) -> Result<Value>) -> Result<Vec<Value>> {
-    let value = parsed(key, value)?;
-    let Value::Array(items) = value else { return Err(invalid(key, "expected a list")) };
-    if items.is_empty() && key != "tools" {
+fn add_messages(
+    key: &'static str,
+    value: Value,
+    into: &mut Vec<Value>,
+    origin: &mut Origin,
+) -> Result<()> {
+    let messages = list(key, value)?;
+    if messages.is_empty() {
         return Err(invalid(key, "is empty"));
     }
-    let items = items.into_iter().enumerate();
-    items.map(|(index, item)| read(&format!("{key}[{index}]"), item)).collect()
+    for (index, json) in messages.into_iter().enumerate() {
+        let (shape, message) = message(&Path::Item(&Path::Member(&Path::Row, key), index), json)?;
+        origin.messages.push(Place { key, index: Some(index), shape });
+        into.push(message);
+    }
+    Ok(())
+}
+
+/// A list, or what the JSON text of one says, as some data sets keep what has many shapes.
+fn list(key: &str, value: Value) -> Result<Vec<Value>> {
+    match parsed(&Path::Member(&Path::Row, key), value, "a list")? {
+        Value::Array(items) => Ok(items),
+        other => Err(invalid(key, expected("a list", &other))),
+    }
 }
 
 /// A value, or what its JSON text says.
-fn parsed(path: &str, value: Value) -> Result<Value> {
+fn parsed(path: &Path<'_>, value: Value, what: &str) -> Result<Value> {
     let Value::String(text) = &value else { return Ok(value) };
-    parse_json(text).map_err(|_| invalid(path, "expected a list, or the JSON text of one"))
+    parse_json(text).map_err(|error| {
+        invalid(path, format!("expected {what}, or the JSON text of one; it is not JSON: {error}"))
+    })
 }
 
 /// A message as chat completions have it. Others write `from` and `value`.
-fn message(path: &str, message: Value) -> Result<Value> {
+fn message(path: &Path<'_>, message: Value) -> Result<(Shape, Value)> {
     let Value::Object(mut fields) = message else {
-        return Err(invalid(path, "expected an object"));
+        return Err(invalid(path, expected("an object", &message)));
     };
     // Some fine-tuning services leave such messages out of the loss.
-    let weight = fields.remove("weight").filter(|weight| !weight.is_null());
+    let weight = said(&mut fields, "weight");
     if weight.is_some_and(|weight| weight != json!(1) && weight != json!(1.0)) {
-        let reason = "only the weight 1 is known; a `LossMask` narrows what is trained";
-        return Err(invalid(format!("{path}.weight"), reason));
+        let reason = "expected 1: messages have no weights; a `LossMask` narrows what is trained";
+        return Err(invalid(Path::Member(path, "weight"), reason));
     }
     if fields.contains_key("role") {
-        return Ok(fields.into());
+        return Ok((Shape::Chat, fields.into()));
     }
-    let (Some(from), Some(value)) = (fields.remove("from"), fields.remove("value")) else {
-        return Err(invalid(format!("{path}.role"), "is missing"));
+    let Some(from) = fields.remove("from") else {
+        return Err(invalid(Path::Member(path, "role"), "is missing"));
+    };
+    let Value::String(from) = from else {
+        return Err(invalid(Path::Member(path, "from"), expected("a string", &from)));
+    };
+    let Some(value) = fields.remove("value") else {
+        return Err(invalid(Path::Member(path, "value"), "is missing"));
     };
     let role = match from.as_str() {
-        Some("human" | "user") => "user",
-        Some("gpt" | "assistant") => "assistant",
-        Some("system") => "system",
-        Some("tool" | "observation") => "tool",
-        Some("function_call") => {
-            let call = parsed(&format!("{path}.value"), value)?;
-            return Ok(json!({"role": "assistant", "tool_calls": [call]}));
+        "human" | "user" => "user",
+        "gpt" | "assistant" => "assistant",
+        "system" => "system",
+        "tool" | "observation" => "tool",
+        "function_call" => {
+            let call = parsed(&Path::Member(path, "value"), value, "a call")?;
+            fields.insert("role".to_owned(), "assistant".into());
+            fields.insert("tool_calls".to_owned(), vec![call].into());
+            return Ok((Shape::Call, fields.into()));
         }
-        _ => return Err(invalid(format!("{path}.from"), format!("unknown speaker {from}"))),
+        other => {
+            let reason = format!("unknown speaker {:?} (known: {SPEAKERS})", brief(other));
+            return Err(invalid(Path::Member(path, "from"), reason));
+        }
     };
-    Ok(json!({"role": role, "content": value}))
+    fields.insert("role".to_owned(), role.into());
+    fields.insert("content".to_owned(), value);
+    Ok((Shape::FromValue, fields.into()))
 }
 
 /// A tool as chat completions declare it. Some data sets leave out what says that it is a function,
 /// or keep each as JSON text.
-fn tool(path: &str, tool: Value) -> Result<Value> {
-    let tool = parsed(path, tool)?;
+fn tool(index: usize, tool: Value, origin: &mut Origin) -> Result<Value> {
+    let tool = parsed(&Path::Item(&Path::Member(&Path::Row, "tools"), index), tool, "a tool")?;
     let is_bare = tool.get("name").is_some() && tool.get("type").is_none_or(Value::is_null);
+    origin.bare_tools.push(is_bare);
     Ok(if is_bare { json!({"type": "function", "function": tool}) } else { tool })
 }

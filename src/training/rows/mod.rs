@@ -8,8 +8,11 @@
 mod arrow;
 mod harmony;
 mod hub;
+mod origin;
+mod path;
 
 use std::borrow::Cow;
+use std::fmt::Display;
 
 use serde_json::Value;
 
@@ -17,11 +20,12 @@ use serde_json::Value;
 pub use self::arrow::render_array;
 #[cfg(feature = "python")]
 pub(crate) use self::arrow::render_array_on;
+use self::hub::ChatRow;
 use super::examples::ExampleMaker;
 use super::{Batch, RowFormat};
 use crate::chat::Conversation;
 use crate::error::{Error, ErrorKind, Result};
-use crate::interop::parse_json;
+use crate::interop::{kind, parse_json};
 
 /// A row of a data set.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,14 +77,18 @@ impl ExampleMaker<'_> {
         };
         match self.options.format {
             RowFormat::Harmony => {
-                let messages = harmony::messages(json)?;
+                let messages = harmony::messages(json, self.options.system_defaults)?;
                 self.add_harmony(batch, index, &messages)
             }
             RowFormat::Chat => {
-                let turn = hub::read(json, self.options).map_err(of_row)?;
-                self.add(batch, index, &turn.conversation.messages)?;
-                for unused in turn.unused {
-                    *batch.unused.entry(without_indices(&unused.path)).or_default() += 1;
+                let ChatRow { messages, unused } = hub::read(json, self.options)?;
+                // Its messages are not those of the row, so that their indices say nothing.
+                self.add(batch, index, &messages).map_err(|error| match error.kind() {
+                    ErrorKind::NothingToTrain | ErrorKind::TooManyTokens { .. } => error,
+                    kind => invalid("", kind.to_string()),
+                })?;
+                for path in unused {
+                    *batch.unused.entry(without_indices(&path)).or_default() += 1;
                 }
                 Ok(())
             }
@@ -90,23 +98,20 @@ impl ExampleMaker<'_> {
 
 /// Whether a column of this name is read of rows of this format.
 #[cfg(feature = "arrow")]
-fn is_read(column: &str, format: RowFormat) -> bool {
+pub(crate) fn is_read(column: &str, format: RowFormat) -> bool {
     match format {
-        RowFormat::Harmony => column == "messages",
+        RowFormat::Harmony => harmony::is_read(column),
         RowFormat::Chat => hub::is_read(column),
     }
 }
 
-/// An error of a request as one of a row.
-fn of_row(error: Error) -> Error {
-    match error.kind() {
-        ErrorKind::InvalidRequest { path, reason } => invalid(path.clone(), reason.clone()),
-        _ => error,
-    }
+fn invalid(path: impl Display, reason: impl Into<String>) -> Error {
+    ErrorKind::InvalidRow { path: path.to_string(), reason: reason.into() }.into()
 }
 
-fn invalid(path: impl Into<String>, reason: impl Into<String>) -> Error {
-    ErrorKind::InvalidRow { path: path.into(), reason: reason.into() }.into()
+/// What is wrong with a value of another type.
+fn expected(what: &str, got: &Value) -> String {
+    format!("expected {what}, got {}", kind(got))
 }
 
 /// `messages[].name` for `messages[3].name`.
