@@ -44,6 +44,7 @@ from openai_harmony.encoding import (
 from openai_harmony.errors import (
     HarmonyError,
     InvalidRequestError,
+    InvalidRowError,
     MissingFieldError,
     UnknownFieldError,
     UnknownFieldWarning,
@@ -69,6 +70,7 @@ from openai_harmony.stream import (
     StreamableParser,
     StreamState,
 )
+from openai_harmony.token_batch import TokenBatch
 
 import openai_harmony._classes  # isort: skip  # noqa: F401  (hands them to the extension)
 
@@ -90,6 +92,7 @@ __all__ = [
     "HarmonyError",
     "HeaderStyle",
     "InvalidRequestError",
+    "InvalidRowError",
     "Message",
     "MessageEnd",
     "MessageSpan",
@@ -108,6 +111,7 @@ __all__ = [
     "StreamableParser",
     "SystemContent",
     "TextContent",
+    "TokenBatch",
     "ToolDescription",
     "ToolNamespaceConfig",
     "ToolSchemaStyle",

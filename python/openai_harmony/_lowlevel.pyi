@@ -1,6 +1,7 @@
 # The compiled extension, made by src/python/. mypy's stubtest compares it with the module. Editors
 # show these docstrings; their examples run as tests, which know `encoding` and all public names.
 
+from array import array
 from types import ModuleType
 from typing import Any, Collection, Iterable, Literal, Sequence, final
 
@@ -25,10 +26,14 @@ __all__ = [
     "__version__",
     "cache_usage",
     "clear_cache",
+    "decode_batch",
+    "encode_batch",
     "get_tool_namespace_config",
     "loss_mask",
     "plain_message",
     "read_request",
+    "render_arrow",
+    "render_rows",
     "text_message",
     "use_classes",
     "vocabulary",
@@ -48,6 +53,20 @@ def use_classes(chat: ModuleType, errors: ModuleType, stream_state: type[StreamS
 # Both make a `Message`. Their callers return it as `Self`, and a cast takes time for each message.
 def plain_message(data: object) -> Any: ...
 def text_message(author: Author | Role, text: str) -> Any: ...
+def decode_batch(
+    encoding: HarmonyEncoding,
+    batch: Iterable[int] | Iterable[Iterable[int]],
+    offsets: Iterable[int] | None,
+    errors: str,
+    threads: int | None,
+) -> list[str]: ...
+def encode_batch(
+    encoding: HarmonyEncoding,
+    texts: Iterable[str],
+    allowed_special: Literal["all"] | Collection[str],
+    disallowed_special: Literal["all"] | Collection[str] | None,
+    threads: int | None,
+) -> tuple[array[int], array[int]]: ...
 def get_tool_namespace_config(name: str) -> ToolNamespaceConfig: ...
 def cache_usage() -> tuple[int, int]: ...
 def clear_cache() -> None: ...

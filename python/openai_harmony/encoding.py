@@ -5,7 +5,7 @@ from __future__ import annotations
 import copyreg
 from enum import Enum
 from functools import cache, cached_property
-from typing import Any, Iterable, List, Optional, Set, Tuple, Union
+from typing import Any, Collection, Iterable, List, Optional, Set, Tuple, Union
 
 from typing_extensions import Literal
 
@@ -14,6 +14,7 @@ from openai_harmony.chat import Conversation, Message, Role
 from openai_harmony.options import Prefill, RenderConversationConfig
 from openai_harmony.rendered import MessageSpan, Rendered
 from openai_harmony.stream import Repair, StreamableParser
+from openai_harmony.token_batch import FlatTokens, TokenBatch
 
 
 class HarmonyEncodingName(str, Enum):
@@ -36,6 +37,87 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding):
     def special_tokens_set(self) -> Set[str]:
         """The names of all special tokens, the reserved ones included."""
         return set(self._special_tokens())
+
+    def encode_batch(
+        self,
+        texts: Iterable[str],
+        *,
+        allowed_special: Union[Literal["all"], Collection[str]] = (),
+        disallowed_special: Union[Literal["all"], Collection[str], None] = "all",
+        threads: Optional[int] = None,
+    ) -> TokenBatch:
+        """Encodes many texts to flat arrays, on all cores and with the GIL released.
+
+        Args:
+            texts: The texts, any iterable of strings.
+            allowed_special: As for :meth:`encode`.
+            disallowed_special: As for :meth:`encode`; ``()`` encodes names of special tokens as
+                ordinary text.
+            threads: How many threads encode; by default as many as there are cores. The tokens do
+                not depend on it.
+
+        Returns:
+            The tokens that :meth:`encode` gives for each text, in their order.
+
+        Raises:
+            HarmonyError: A text has a disallowed name: ``texts[3]: ...``, the first that has one.
+            ValueError: An argument has another type or value.
+
+        Signal handlers run between parts of a few thousand texts or some megabytes.
+
+        >>> encoding = load_harmony_encoding("HarmonyGptOss")
+        >>> batch = encoding.encode_batch(["Hi", "Hello, world"])
+        >>> batch.tokens, batch.offsets
+        (array('I', [12194, 13225, 11, 2375]), array('q', [0, 1, 4]))
+        >>> encoding.decode_batch(batch)
+        ['Hi', 'Hello, world']
+        """
+        return TokenBatch(
+            *_lowlevel.encode_batch(self, texts, allowed_special, disallowed_special, threads)
+        )
+
+    def decode_batch(
+        self,
+        batch: Union[FlatTokens, Tuple[Any, Any], Iterable[Iterable[int]]],
+        errors: str = "replace",
+        *,
+        threads: Optional[int] = None,
+    ) -> List[str]:
+        """Decodes the tokens of many texts, on all cores and with the GIL released.
+
+        Args:
+            batch: A :class:`TokenBatch`, or anything else with ``tokens`` and ``offsets``, such as
+                a training ``Batch``; a tuple of these two, arrays or lists; or the token ids of
+                each text, any iterable of what :meth:`decode` takes but a tuple.
+            errors: What to do with bytes that are not UTF-8, as in ``bytes.decode``.
+            threads: How many threads decode; by default as many as there are cores.
+
+        Returns:
+            The texts that :meth:`decode` gives, in their order.
+
+        Raises:
+            HarmonyError: An id does not exist: ``batch[3]: ...``, with its ``token_index`` in that
+                text.
+            UnicodeDecodeError: Bytes are not UTF-8 and ``errors`` is ``"strict"``.
+            ValueError: An argument has another type or value; offsets that do not ascend or go
+                beyond the tokens.
+
+        >>> encoding = load_harmony_encoding("HarmonyGptOss")
+        >>> encoding.decode_batch([[12194], [13225, 11, 2375]])
+        ['Hi', 'Hello, world']
+        >>> encoding.decode_batch(([12194, 13225, 11, 2375], [0, 1, 4]))
+        ['Hi', 'Hello, world']
+        """
+        tokens: Any = batch
+        offsets: Any = None
+        if isinstance(batch, tuple):
+            if len(batch) != 2:
+                got = f"a tuple of {len(batch)}"
+                raise ValueError(f"batch: expected a tuple of tokens and offsets, got {got}")
+            tokens, offsets = batch
+        elif hasattr(batch, "tokens") and hasattr(batch, "offsets"):
+            tokens, offsets = batch.tokens, batch.offsets
+        return _lowlevel.decode_batch(self, tokens, offsets, errors, threads)
 
     def render_with_spans(
         self,

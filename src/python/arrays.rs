@@ -90,6 +90,31 @@ impl<'py> Arrays<'py> {
     }
 }
 
+/// Tokens and offsets alone, as `openai_harmony.TokenBatch` has them.
+pub(super) struct TokenArrays<'py> {
+    tokens: Bound<'py, PyAny>,
+    offsets: Bound<'py, PyAny>,
+    token_count: i64,
+}
+
+impl<'py> TokenArrays<'py> {
+    pub(super) fn new(py: Python<'py>) -> PyResult<Self> {
+        let class = py.import("array")?.getattr("array")?;
+        let (tokens, offsets) = (class.call1(("I",))?, class.call1(("q", [0]))?);
+        Ok(Self { tokens, offsets, token_count: 0 })
+    }
+
+    /// Adds texts that follow those that were added; `offsets` begin with 0.
+    pub(super) fn add(&mut self, tokens: &[u32], offsets: &[usize]) -> PyResult<()> {
+        extend(&self.tokens, tokens, u32::to_ne_bytes)?;
+        extend_offsets(&self.offsets, offsets, &mut self.token_count)
+    }
+
+    pub(super) fn into_arrays(self) -> (Bound<'py, PyAny>, Bound<'py, PyAny>) {
+        (self.tokens, self.offsets)
+    }
+}
+
 /// Adds offsets that count from the end of those before.
 fn extend_offsets(array: &Bound<'_, PyAny>, offsets: &[usize], count: &mut i64) -> PyResult<()> {
     let before = *count;

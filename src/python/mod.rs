@@ -48,6 +48,7 @@ mod schema;
 mod serialize;
 mod stream;
 mod text;
+mod texts;
 mod tokens;
 mod training;
 mod types;
@@ -76,6 +77,8 @@ fn _lowlevel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(training::loss_mask, module)?)?;
     module.add_function(wrap_pyfunction!(batch::render_rows, module)?)?;
     module.add_function(wrap_pyfunction!(batch::render_arrow, module)?)?;
+    module.add_function(wrap_pyfunction!(texts::encode_batch, module)?)?;
+    module.add_function(wrap_pyfunction!(texts::decode_batch, module)?)?;
     module.add_function(wrap_pyfunction!(use_classes, module)?)?;
     module.add_function(wrap_pyfunction!(text_message, module)?)?;
     module.add_function(wrap_pyfunction!(plain_message, module)?)?;

@@ -15,6 +15,8 @@
 //! # Ok::<(), openai_harmony::Error>(())
 //! ```
 
+#[cfg(feature = "training")]
+mod batch;
 mod bits;
 mod bpe;
 pub mod cache;
@@ -31,6 +33,8 @@ mod vocabulary;
 
 use std::io;
 
+#[cfg(feature = "training")]
+pub use batch::{TextError, TokenBatch};
 #[cfg(feature = "python")]
 pub(crate) use chunk::chunk_end;
 pub use special::SpecialSet;

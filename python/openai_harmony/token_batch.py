@@ -1,0 +1,94 @@
+"""The tokens of many texts as flat arrays."""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, Union
+
+from typing_extensions import Protocol, TypeAlias
+
+# `array` takes a subscript when the program runs only from Python 3.12 on.
+if TYPE_CHECKING:
+    _IntArray: TypeAlias = array[int]
+else:
+    _IntArray = array
+
+
+class FlatTokens(Protocol):
+    """What has flat arrays of tokens: a :class:`TokenBatch`, a training ``Batch``."""
+
+    @property
+    def tokens(self) -> Iterable[int]:
+        """The token ids of all texts."""
+
+    @property
+    def offsets(self) -> Iterable[int]:
+        """Where each text begins among the tokens, and the end of the last."""
+
+
+class TokenBatch:
+    """The tokens of many texts, which ``HarmonyEncoding.encode_batch`` gives: two flat arrays.
+
+    NumPy takes each without a copy, as whatever reads the buffer protocol does.
+
+    >>> from openai_harmony import load_harmony_encoding
+    >>> batch = load_harmony_encoding("HarmonyGptOss").encode_batch(["Hi", "", "Hello, world"])
+    >>> batch
+    <TokenBatch: 3 texts, 4 tokens>
+    >>> batch.tokens, batch.offsets
+    (array('I', [12194, 13225, 11, 2375]), array('q', [0, 1, 1, 4]))
+    >>> batch[2].tolist(), batch[-2].tolist()
+    ([13225, 11, 2375], [])
+    """
+
+    tokens: _IntArray
+    """The token ids of all texts, uint32."""
+    offsets: _IntArray
+    """Where each text begins among the tokens, and the end of the last, int64: one more than there
+    are texts. Text ``i`` is ``tokens[offsets[i]:offsets[i + 1]]``."""
+
+    def __init__(
+        self,
+        tokens: Union[bytes, Iterable[int]] = b"",
+        offsets: Union[bytes, Iterable[int]] = (0,),
+    ) -> None:
+        """From token ids and offsets, or their bytes as native uint32 and int64.
+
+        An ``array`` of these types is kept as it is and not copied. Whether the offsets are those
+        of the tokens is not looked at.
+        """
+        self.tokens = _as_array("I", tokens)
+        self.offsets = _as_array("q", offsets)
+
+    def __len__(self) -> int:
+        """How many texts there are."""
+        return max(len(self.offsets) - 1, 0)
+
+    def __getitem__(self, index: int) -> _IntArray:
+        """The tokens of a text by its index; ``IndexError`` where there is none."""
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"text {index} of {len(self)}")
+        index %= len(self)
+        return self.tokens[self.offsets[index] : self.offsets[index + 1]]
+
+    def __iter__(self) -> Iterator[_IntArray]:
+        return map(self.__getitem__, range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TokenBatch):
+            return NotImplemented
+        return self.tokens == other.tokens and self.offsets == other.offsets
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<TokenBatch: {len(self)} texts, {len(self.tokens)} tokens>"
+
+
+def _as_array(typecode: str, values: Any) -> _IntArray:
+    if isinstance(values, array) and values.typecode == typecode:
+        return values
+    return array(typecode, values)
+
+
+__all__ = ["TokenBatch"]

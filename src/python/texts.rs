@@ -1,0 +1,266 @@
+//! Many texts to flat arrays of tokens and back.
+
+use std::ops::Range;
+
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::{PyUnicodeDecodeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyIterator, PyList, PyString, PyType};
+
+use super::arguments::Argument;
+use super::arrays::TokenArrays;
+use super::batch::count;
+use super::encoding::PyHarmonyEncoding;
+use super::errors::{InvalidArgument, brief, type_name, unless_raised, wrong_type};
+use super::text::{BorrowedText, decoded};
+use super::tokens;
+use super::types::Types;
+use crate::tokenizer::{TextError, TokenBatch, Tokenizer};
+use crate::workers::Workers;
+
+/// So many texts, or as many with so many bytes or tokens, are given to the workers at once. Between
+/// such parts signal handlers run.
+const TEXTS: usize = 4096;
+const SIZE: usize = 1 << 23;
+
+impl AsRef<str> for BorrowedText {
+    fn as_ref(&self) -> &str {
+        self.as_str()
+    }
+}
+
+/// Encodes texts: an `array` of uint32 and one of the int64 offsets.
+#[pyfunction]
+pub(super) fn encode_batch<'py>(
+    encoding: &Bound<'py, PyHarmonyEncoding>,
+    texts: &Bound<'py, PyAny>,
+    allowed_special: Argument<'py>,
+    disallowed_special: Argument<'py>,
+    threads: Option<&Bound<'py, PyAny>>,
+) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    let py = encoding.py();
+    let allowed = allowed_special.allowed_special()?;
+    let disallowed = disallowed_special.disallowed_special()?;
+    let (allowed_names, disallowed_names) = (allowed.borrowed(), disallowed.borrowed());
+    let (allowed, disallowed) = (allowed.set(&allowed_names), disallowed.set(&disallowed_names));
+    let tokenizer = encoding.get().inner.tokenizer();
+    let workers = workers(threads)?;
+    let mut texts = items(texts, "texts: expected an iterable of strings")?;
+    let mut arrays = TokenArrays::new(py)?;
+    let mut first = 0;
+    loop {
+        let part = read_texts(&mut texts, first)?;
+        if part.is_empty() {
+            return Ok(arrays.into_arrays());
+        }
+        let batches =
+            py.detach(|| tokenizer.encode_batch_on(&workers, &part, &allowed, &disallowed));
+        for batch in batches.map_err(|error| raised_of(py, "texts", first, &error))? {
+            arrays.add(batch.tokens(), batch.offsets())?;
+        }
+        first += part.len();
+        py.check_signals()?;
+    }
+}
+
+/// The next texts, of which the first has this index; none at the end.
+fn read_texts(texts: &mut Bound<'_, PyIterator>, first: usize) -> PyResult<Vec<BorrowedText>> {
+    let mut part = Vec::new();
+    let mut size = 0;
+    while part.len() < TEXTS && size < SIZE {
+        let Some(item) = texts.next() else { break };
+        let item = item?;
+        let Ok(text) = item.cast::<PyString>() else {
+            let place = format!("texts[{}]", first + part.len());
+            return Err(InvalidArgument::type_of(&item, "a string")
+                .inside(place)
+                .raised(item.py()));
+        };
+        let text = BorrowedText::of(text)?;
+        size += text.as_str().len();
+        part.push(text);
+    }
+    Ok(part)
+}
+
+/// Decodes a batch: two flat arrays, tokens and offsets, or the tokens of each text by themselves.
+#[pyfunction]
+pub(super) fn decode_batch<'py>(
+    encoding: &Bound<'py, PyHarmonyEncoding>,
+    batch: &Bound<'py, PyAny>,
+    offsets: Option<&Bound<'py, PyAny>>,
+    errors: Argument<'py>,
+    threads: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyList>> {
+    let decoder = Decoder {
+        tokenizer: encoding.get().inner.tokenizer(),
+        workers: workers(threads)?,
+        errors: errors.errors()?,
+        texts: PyList::empty(encoding.py()),
+    };
+    if let Some(offsets) = offsets {
+        decoder.add_flat(&flat(batch, offsets)?)?;
+    } else {
+        decoder
+            .add_items(&mut items(batch, "batch: expected a TokenBatch or lists of token ids")?)?;
+    }
+    Ok(decoder.texts)
+}
+
+struct Decoder<'py> {
+    tokenizer: Tokenizer,
+    workers: Workers,
+    /// What to do with bytes that are not UTF-8.
+    errors: String,
+    /// Those that are decoded.
+    texts: Bound<'py, PyList>,
+}
+
+impl Decoder<'_> {
+    fn add_flat(&self, batch: &TokenBatch) -> PyResult<()> {
+        let offsets = batch.offsets();
+        let mut start = 0;
+        while start < batch.len() {
+            let is_part =
+                |&end: &usize| end - start < TEXTS && offsets[end] - offsets[start] < SIZE;
+            let end = (start + 1..batch.len()).take_while(is_part).last().unwrap_or(start) + 1;
+            self.add(batch, start..end)?;
+            start = end;
+        }
+        Ok(())
+    }
+
+    fn add_items(&self, items: &mut Bound<'_, PyIterator>) -> PyResult<()> {
+        loop {
+            let (mut ids, mut offsets) = (Vec::new(), vec![0]);
+            while offsets.len() <= TEXTS && ids.len() < SIZE {
+                let Some(item) = items.next() else { break };
+                let item = item?;
+                let index = self.texts.len() + offsets.len() - 1;
+                let read = tokens::read(&item).map_err(|error| at_text(item.py(), error, index))?;
+                ids.extend(read);
+                offsets.push(ids.len());
+            }
+            match TokenBatch::new(ids, offsets) {
+                Some(batch) if !batch.is_empty() => self.add(&batch, 0..batch.len())?,
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// Decodes some texts of a batch, those that come next.
+    fn add(&self, batch: &TokenBatch, range: Range<usize>) -> PyResult<()> {
+        let (py, before) = (self.texts.py(), self.texts.len() - range.start);
+        let (tokenizer, workers) = (self.tokenizer, &self.workers);
+        let parts = py
+            .detach(|| tokenizer.decode_batch_on(workers, batch, range))
+            .map_err(|error| raised_of(py, "batch", before, &error))?;
+        for bytes in parts.iter().flatten() {
+            let text = decoded(py, bytes, &self.errors);
+            self.texts.append(text.map_err(|error| not_utf8(py, error, self.texts.len()))?)?;
+        }
+        py.check_signals()
+    }
+}
+
+/// What reading the ids of a text raised, with the text's index.
+fn at_text(py: Python<'_>, error: PyErr, index: usize) -> PyErr {
+    let class = error.get_type(py);
+    let is_ours = |wrong_type: &Bound<'_, PyType>| {
+        class.is(wrong_type) || class.is(py.get_type::<PyValueError>())
+    };
+    if !Types::get(py).is_ok_and(|types| is_ours(types.wrong_type.bind(py))) {
+        return error;
+    }
+    let text = error.value(py).to_string();
+    let rest = text.strip_prefix("tokens").unwrap_or(&text);
+    PyErr::from_type(class, format!("batch[{index}]{rest}"))
+}
+
+/// Python's `UnicodeDecodeError`, which does not know the text's index.
+fn not_utf8(py: Python<'_>, error: PyErr, index: usize) -> PyErr {
+    if error.is_instance_of::<PyUnicodeDecodeError>(py) {
+        let value = error.value(py);
+        let told = value
+            .getattr("reason")
+            .and_then(|reason| value.setattr("reason", format!("{reason}, in batch[{index}]")));
+        return told.err().unwrap_or(error);
+    }
+    error
+}
+
+fn workers(threads: Option<&Bound<'_, PyAny>>) -> PyResult<Workers> {
+    let read = |threads: &Bound<'_, PyAny>| {
+        count(threads).map_err(|invalid| invalid.inside("threads").raised(threads.py()))
+    };
+    threads.map(read).transpose().map(Workers::new)
+}
+
+/// The items of an iterable that is not a single text.
+fn items<'py>(object: &Bound<'py, PyAny>, expected: &str) -> PyResult<Bound<'py, PyIterator>> {
+    let refused = || wrong_type(object.py(), format!("{expected}, got {}", type_name(object)));
+    if object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>() {
+        return Err(refused());
+    }
+    object.try_iter().map_err(|error| unless_raised(error, object, refused))
+}
+
+/// Flat arrays; an error names the offset that is none.
+fn flat(ids: &Bound<'_, PyAny>, offsets: &Bound<'_, PyAny>) -> PyResult<TokenBatch> {
+    let ids = tokens::read(ids)?;
+    let places = places(offsets)?;
+    if places.is_empty() {
+        return Err(PyValueError::new_err(
+            "offsets: expected one more than there are texts, got none",
+        ));
+    }
+    let mut before = 0;
+    for (index, &place) in places.iter().enumerate() {
+        let reason = if place < before {
+            format!("{place} comes after {before}")
+        } else if place > ids.len() {
+            format!("{place} is more than the {} tokens", ids.len())
+        } else {
+            before = place;
+            continue;
+        };
+        return Err(PyValueError::new_err(format!("offsets[{index}]: {reason}")));
+    }
+    TokenBatch::new(ids, places).ok_or_else(|| PyValueError::new_err("offsets: they do not ascend"))
+}
+
+fn places(offsets: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+    if let Ok(buffer) = PyBuffer::<i64>::get(offsets) {
+        let places = buffer.to_vec(offsets.py())?;
+        return places
+            .iter()
+            .enumerate()
+            .map(|(index, &place)| {
+                let refused =
+                    |_| PyValueError::new_err(format!("offsets[{index}]: {place} is not an index"));
+                place.try_into().map_err(refused)
+            })
+            .collect();
+    }
+    let refused = |object: &Bound<'_, PyAny>, index: usize| {
+        let shown = object.repr().map_or_else(|_| "?".to_owned(), |repr| brief(repr.to_string()));
+        let got = type_name(object);
+        wrong_type(object.py(), format!("offsets[{index}]: expected an index, got {got} {shown}"))
+    };
+    let items = items(offsets, "offsets: expected indexes of tokens")?;
+    let place = |(index, item): (usize, PyResult<Bound<'_, PyAny>>)| {
+        let item = item?;
+        item.extract().map_err(|_| refused(&item, index))
+    };
+    items.enumerate().map(place).collect()
+}
+
+/// The exception for what is wrong with one of the texts: it names the text.
+fn raised_of(py: Python<'_>, argument: &str, first: usize, error: &TextError) -> PyErr {
+    let place = format!("{argument}[{}]", first + error.index);
+    let (kind, token_index) = (error.error.kind(), error.error.token_index());
+    let text = format!("{place}: {}", error.error);
+    Types::get(py)
+        .and_then(|types| types.harmony_error.bind(py).call1((text, kind.name(), token_index)))
+        .map_or_else(|failed| failed, PyErr::from_value)
+}

@@ -1,0 +1,215 @@
+//! Many texts at once, on all cores.
+
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::ops::Range;
+
+use super::{SpecialSet, TokenId, Tokenizer};
+use crate::error::{Error, Result};
+use crate::workers::Workers;
+
+/// The tokens of many texts as flat arrays: text `i` has the tokens `offsets[i]..offsets[i + 1]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenBatch {
+    tokens: Vec<TokenId>,
+    offsets: Vec<usize>,
+}
+
+/// What is wrong with one of many texts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TextError {
+    /// The index of the text.
+    pub index: usize,
+    /// What is wrong with it.
+    pub error: Error,
+}
+
+impl fmt::Display for TextError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "text {}: {}", self.index, self.error)
+    }
+}
+
+impl std::error::Error for TextError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.error)
+    }
+}
+
+impl Default for TokenBatch {
+    fn default() -> Self {
+        Self { tokens: Vec::new(), offsets: vec![0] }
+    }
+}
+
+impl TokenBatch {
+    /// A batch of these arrays. There is one offset more than there are texts. `None` where offsets do
+    /// not ascend, or go beyond the tokens.
+    ///
+    /// ```
+    /// use openai_harmony::tokenizer::TokenBatch;
+    ///
+    /// let batch = TokenBatch::new(vec![12194, 13225], vec![0, 1, 1, 2]).unwrap();
+    /// assert_eq!(batch.iter().collect::<Vec<_>>(), [&[12194][..], &[], &[13225]]);
+    /// assert_eq!(TokenBatch::new(vec![12194], vec![0, 2]), None);
+    /// ```
+    pub fn new(tokens: Vec<TokenId>, offsets: Vec<usize>) -> Option<Self> {
+        let is_valid = offsets.is_sorted() && *offsets.last()? <= tokens.len();
+        is_valid.then_some(Self { tokens, offsets })
+    }
+
+    /// The tokens of all texts.
+    pub fn tokens(&self) -> &[TokenId] {
+        &self.tokens
+    }
+
+    /// Where each text begins among the tokens, and the end of the last: one more than there are
+    /// texts.
+    pub fn offsets(&self) -> &[usize] {
+        &self.offsets
+    }
+
+    /// Both arrays.
+    pub fn into_arrays(self) -> (Vec<TokenId>, Vec<usize>) {
+        (self.tokens, self.offsets)
+    }
+
+    /// How many texts there are.
+    pub fn len(&self) -> usize {
+        self.offsets.len().saturating_sub(1)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The tokens of a text by its index.
+    pub fn get(&self, index: usize) -> Option<&[TokenId]> {
+        let end = *self.offsets.get(index.checked_add(1)?)?;
+        self.tokens.get(self.offsets[index]..end)
+    }
+
+    /// The tokens of each text.
+    pub fn iter(&self) -> impl Iterator<Item = &[TokenId]> {
+        self.offsets.windows(2).map(|ends| &self.tokens[ends[0]..ends[1]])
+    }
+
+    fn append(&mut self, later: &Self) {
+        let before = self.tokens.len();
+        self.tokens.extend_from_slice(&later.tokens);
+        self.offsets.extend(later.offsets[1..].iter().map(|offset| before + offset));
+    }
+}
+
+/// What a thread has made of texts that follow each other, up to the first that is wrong.
+struct Part<T> {
+    made: T,
+    error: Option<TextError>,
+}
+
+impl<T: Default> Default for Part<T> {
+    fn default() -> Self {
+        Self { made: T::default(), error: None }
+    }
+}
+
+impl Tokenizer {
+    /// Encodes many texts by the rules of [`encode`](Self::encode), on as many threads, or on all
+    /// cores. The result does not depend on the threads.
+    ///
+    /// ```
+    /// use openai_harmony::tokenizer::{SpecialSet, Tokenizer};
+    ///
+    /// let tokenizer = Tokenizer::o200k_harmony();
+    /// let (none, all) = (SpecialSet::None, SpecialSet::All);
+    /// let batch = tokenizer.encode_batch(&["Hi", "", "Hello, world"], &none, &all, None)?;
+    /// assert_eq!(batch.tokens(), [12194, 13225, 11, 2375]);
+    /// assert_eq!(batch.offsets(), [0, 1, 1, 4]);
+    /// assert_eq!(tokenizer.decode_batch(&batch, None)?, ["Hi", "", "Hello, world"]);
+    ///
+    /// let error = tokenizer.encode_batch(&["Hi", "<|end|>"], &none, &all, None).unwrap_err();
+    /// assert_eq!(error.index, 1);
+    /// # Ok::<(), openai_harmony::tokenizer::TextError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`encode`](Self::encode), of the first text that has one.
+    pub fn encode_batch<T: AsRef<str> + Sync>(
+        &self,
+        texts: &[T],
+        allowed: &SpecialSet<'_>,
+        disallowed: &SpecialSet<'_>,
+        threads: Option<NonZeroUsize>,
+    ) -> Result<TokenBatch, TextError> {
+        let parts = self.encode_batch_on(&Workers::new(threads), texts, allowed, disallowed)?;
+        let mut parts = parts.into_iter();
+        let mut batch = parts.next().unwrap_or_default();
+        parts.for_each(|part| batch.append(&part));
+        Ok(batch)
+    }
+
+    /// [`encode_batch`](Self::encode_batch), as batches that follow each other.
+    pub(crate) fn encode_batch_on<T: AsRef<str> + Sync>(
+        self,
+        workers: &Workers,
+        texts: &[T],
+        allowed: &SpecialSet<'_>,
+        disallowed: &SpecialSet<'_>,
+    ) -> Result<Vec<TokenBatch>, TextError> {
+        gather(workers, 0..texts.len(), |batch: &mut TokenBatch, index| {
+            let text = texts[index].as_ref();
+            self.encode_into(text, allowed, disallowed, &mut batch.tokens)?;
+            batch.offsets.push(batch.tokens.len());
+            Ok(())
+        })
+    }
+
+    /// The texts of a batch, as [`decode_lossy`](Self::decode_lossy) gives them, on as many threads, or
+    /// on all cores.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`decode_lossy`](Self::decode_lossy), of the first text that has one.
+    pub fn decode_batch(
+        &self,
+        batch: &TokenBatch,
+        threads: Option<NonZeroUsize>,
+    ) -> Result<Vec<String>, TextError> {
+        let parts = gather(&Workers::new(threads), 0..batch.len(), |texts: &mut Vec<_>, index| {
+            texts.push(self.decode_lossy(batch.get(index).unwrap_or_default())?);
+            Ok(())
+        });
+        Ok(parts?.concat())
+    }
+
+    /// The bytes of some texts of a batch, in parts that follow each other.
+    #[cfg(feature = "python")]
+    pub(crate) fn decode_batch_on(
+        self,
+        workers: &Workers,
+        batch: &TokenBatch,
+        range: Range<usize>,
+    ) -> Result<Vec<Vec<Vec<u8>>>, TextError> {
+        gather(workers, range, |texts: &mut Vec<_>, index| {
+            texts.push(self.decode_bytes(batch.get(index).unwrap_or_default())?);
+            Ok(())
+        })
+    }
+}
+
+/// Does the work on each text, and gathers what was made of them, or the first error.
+fn gather<T: Default + Send>(
+    workers: &Workers,
+    indices: Range<usize>,
+    work: impl Fn(&mut T, usize) -> Result<()> + Sync,
+) -> Result<Vec<T>, TextError> {
+    let parts = workers.gather(indices.collect(), |part: &mut Part<T>, _, index: usize| {
+        if part.error.is_none() {
+            part.error = work(&mut part.made, index).err().map(|error| TextError { index, error });
+        }
+    });
+    parts.into_iter().map(|part| part.error.map_or(Ok(part.made), Err)).collect()
+}
