@@ -17,6 +17,8 @@ from openai_harmony import (
     ToolDescription,
     ToolNamespaceConfig,
 )
+from openai_harmony.interop import chat_completions
+from openai_harmony.training import render
 
 HAS_GIL = getattr(sys, "_is_gil_enabled", lambda: True)()
 
@@ -102,3 +104,27 @@ class TestSchemas:
         finally:
             done.set()
             thread.join()
+
+
+class TestBodies:
+    @pytest.mark.parametrize("change", ["add", "remove"])
+    def test_changed_by_a_model(self, change: str) -> None:
+        """Reading an SDK's object runs its code, which may change what is around it."""
+        message: Dict[str, Any] = {"role": "user"}
+
+        class Part:
+            def model_dump(self, **how: Any) -> Dict[str, str]:
+                if change == "add":
+                    message.update((f"other{index}", index) for index in range(100))
+                else:
+                    message.pop("last", None)
+                return {"type": "text", "text": "Hi"}
+
+        message["content"] = [Part()]
+        message["last"] = "?"
+        turn = chat_completions.read({"messages": [message]})
+        assert [unused.path for unused in turn.unused] == ["messages[0].last"]
+        message["last"] = "?"
+        answer = {"role": "assistant", "content": "Hi"}
+        batch = render([{"messages": [message, answer]}], format="chat")
+        assert len(batch) == 1

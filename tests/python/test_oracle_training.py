@@ -1,0 +1,49 @@
+"""Rows against 0.0.8: a batch has the tokens of its `render_conversation_for_training`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from openai_harmony import Conversation, RenderConversationConfig
+from openai_harmony.training import render
+from oracle import conversations
+from oracle.client import Oracle
+from oracle.seeds import randoms
+
+# Of a conversation as JSON.
+FORMS = {
+    "dicts": lambda asked: asked,
+    "texts": json.dumps,
+    "conversations": lambda asked: Conversation.from_json(json.dumps(asked)),
+}
+
+
+@pytest.mark.parametrize("drops", [True, False])
+@pytest.mark.parametrize("form", FORMS)
+def test_rows_have_the_tokens_of_0_0_8(oracle: Oracle, form: str, drops: bool) -> None:
+    drawn = [conversations.conversation(random) for _, random in randoms(400)]
+    asked = [conversation for conversation in drawn if conversation["messages"]]
+    expected: dict[int, Any] = {}
+    rows = []
+    for index, conversation in enumerate(asked):
+        tokens = oracle.ask("render_conversation", conversation, "training", "assistant", drops)
+        try:
+            rows.append(FORMS[form](conversation))
+        except Exception:
+            # Python's own form of a conversation that neither package reads.
+            assert isinstance(tokens, dict)
+            rows.append(None)
+        expected[index] = tokens
+    batch = render(rows, config=RenderConversationConfig(auto_drop_analysis=drops))
+    for example in batch:
+        assert example.tokens.tolist() == expected.pop(example.row), asked[example.row]
+    # What is left either package refuses, or the model says nothing in it.
+    errors = dict(batch.errors)
+    assert list(errors) == list(expected)
+    for row, tokens in expected.items():
+        is_untrained = errors[row].kind == "nothing_to_train"
+        assert is_untrained == isinstance(tokens, list), (asked[row], errors[row], tokens)
+    assert len(batch) > 200

@@ -1,0 +1,245 @@
+//! Rows in the shapes that data sets have: whatever the shape, the conversation is the same.
+
+use openai_harmony::chat::Conversation;
+use openai_harmony::interop::{Date, ReadOptions, chat_completions};
+use openai_harmony::training::{Batch, RenderRows, Row, RowFormat, render};
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::{Value, json};
+
+use crate::conversations::conversation;
+use crate::encoding;
+
+fn rendered<'r>(row: impl Into<Row<'r>>, format: RowFormat) -> Batch {
+    let mut batch = render(&encoding(), [row.into()], &RenderRows::new().with_format(format));
+    // What says nothing to the model depends on the shape.
+    batch.unused.clear();
+    batch
+}
+
+/// What the assistant does, and the results of its calls.
+fn step() -> impl Strategy<Value = Vec<Value>> {
+    let text = || "[a-zé ]{1,12}";
+    let thought = prop::option::of(text());
+    let key = select(&["reasoning_content", "reasoning", "thinking"][..]);
+    let answer = (text(), thought, key).prop_map(|(text, thought, key)| {
+        let mut message = json!({"role": "assistant", "content": text});
+        if let Some(thought) = thought {
+            message[key] = thought.into();
+        }
+        vec![message]
+    });
+    let calls = (prop::collection::vec(text(), 1..3), any::<bool>()).prop_map(|(texts, has_id)| {
+        let id = |index: usize| format!("c{index}");
+        let call = |(index, text): (usize, &String)| {
+            let arguments = json!({"x": text}).to_string();
+            let mut call = json!({"function": {"name": "f", "arguments": arguments}});
+            if has_id {
+                call["id"] = id(index).into();
+            }
+            call
+        };
+        let calls: Vec<Value> = texts.iter().enumerate().map(call).collect();
+        let result = |(index, text): (usize, &String)| {
+            let mut result = json!({"role": "tool", "content": text});
+            if has_id {
+                result["tool_call_id"] = id(index).into();
+            }
+            result
+        };
+        let results = texts.iter().enumerate().map(result);
+        [json!({"role": "assistant", "tool_calls": calls})].into_iter().chain(results).collect()
+    });
+    prop_oneof![answer, calls]
+}
+
+/// The messages of a chat, and the tools beside them.
+fn chat() -> impl Strategy<Value = (Vec<Value>, Option<Vec<Value>>)> {
+    let system = prop::option::of(Just(json!({"role": "system", "content": "Be brief."})));
+    let user = "[a-z ]{0,12}".prop_map(|text| json!({"role": "user", "content": text}));
+    let turn = (user, prop::collection::vec(step(), 0..3))
+        .prop_map(|(user, steps)| [user].into_iter().chain(steps.concat()).collect::<Vec<_>>());
+    let turns = prop::collection::vec(turn, 1..4);
+    let schema = json!({"type": "object", "properties": {"x": {"type": "string"}}});
+    let tool = json!({"name": "f", "description": "Does it.", "parameters": schema});
+    let tools = prop::option::of(Just(vec![tool]));
+    (system, turns, tools).prop_map(|(system, turns, tools)| {
+        (system.into_iter().chain(turns.concat()).collect(), tools)
+    })
+}
+
+/// The tools as chat completions have them.
+fn declared(tools: &[Value]) -> Value {
+    tools.iter().map(|tool| json!({"type": "function", "function": tool})).collect()
+}
+
+/// A message as `from` and `value`, if these can say all of it.
+fn from_value(message: &Value) -> Value {
+    let fields = message.as_object().unwrap();
+    let from = match message["role"].as_str().unwrap() {
+        "user" => "human",
+        "assistant" => "gpt",
+        "tool" => "observation",
+        role => role,
+    };
+    if fields.len() == 2 && fields.contains_key("content") {
+        return json!({"from": from, "value": message["content"]});
+    }
+    match message["tool_calls"].as_array().map(Vec::as_slice) {
+        Some([call]) => json!({"from": "function_call", "value": call.to_string()}),
+        _ => message.clone(),
+    }
+}
+
+/// The same chat in every shape.
+fn shapes(messages: &[Value], tools: Option<&Vec<Value>>, split: usize) -> Vec<Value> {
+    let texts = |values: &[Value]| values.iter().map(Value::to_string).collect::<Vec<_>>();
+    let all = json!(messages);
+    let mut lists = vec![
+        json!({"messages": all}),
+        json!({"messages": all.to_string(), "conversations": null, "prompt": "not read"}),
+        json!({"conversations": all, "id": 3, "source": {"url": "x"}, "messages": null}),
+        json!({"conversation": all, "chat_template_kwargs": null, "model_identity": null}),
+        json!({"conversations": messages.iter().map(from_value).collect::<Vec<_>>()}),
+        json!({"prompt": messages[..split], "completion": messages[split..]}),
+    ];
+    let weighted = messages.iter().map(|message| {
+        let mut message = message.clone();
+        message["weight"] = 1.into();
+        message["name"] = Value::Null;
+        message
+    });
+    lists.push(json!({"messages": weighted.collect::<Vec<_>>()}));
+    let Some(tools) = tools else {
+        lists.push(all);
+        return lists;
+    };
+    let declarations = [
+        declared(tools),
+        json!(tools),
+        declared(tools).to_string().into(),
+        json!(texts(tools)),
+        json!(texts(declared(tools).as_array().unwrap())),
+    ];
+    let mut shapes = Vec::new();
+    for row in lists {
+        for tools in &declarations {
+            let mut row = row.clone();
+            row["tools"] = tools.clone();
+            shapes.push(row);
+        }
+        let mut row = row;
+        row["chat_template_kwargs"] = json!({"tools": tools, "enable_thinking": null});
+        shapes.push(row);
+    }
+    shapes
+}
+
+proptest! {
+    #[test]
+    fn every_shape_is_the_same_conversation((messages, tools) in chat(), split in any::<prop::sample::Index>()) {
+        let mut body = json!({"messages": messages});
+        if let Some(tools) = &tools {
+            body["tools"] = declared(tools);
+        }
+        let options = ReadOptions::new().with_date(Date::Omitted);
+        let turn = chat_completions::read(&body, &options).unwrap();
+        let expected = rendered(turn.conversation, RowFormat::Chat);
+        let split = if messages.len() > 1 { 1 + split.index(messages.len() - 1) } else { 0 };
+        for row in shapes(&messages, tools.as_ref(), split) {
+            if split == 0 && row.get("completion").is_some() {
+                continue;
+            }
+            prop_assert_eq!(&rendered(&*row.to_string(), RowFormat::Chat), &expected, "{}", row);
+            prop_assert_eq!(&rendered(row, RowFormat::Chat), &expected);
+        }
+    }
+
+    #[test]
+    fn a_harmony_row_is_the_conversation_whose_json_it_is(conversation in conversation()) {
+        let expected = rendered(conversation.clone(), RowFormat::Harmony);
+        let json = serde_json::to_value(&conversation).unwrap();
+        let has_messages = !conversation.messages.is_empty();
+        for json in [json["messages"].clone(), json] {
+            let rows = [Row::from(json.to_string()), Row::from(json)];
+            for row in rows {
+                let batch = rendered(row, RowFormat::Harmony);
+                if has_messages {
+                    prop_assert_eq!(&batch, &expected);
+                } else {
+                    prop_assert_eq!(batch.errors[0].1.to_string(), "Invalid row: messages: is empty");
+                }
+            }
+        }
+        // A `Conversation` is harmony's whatever the format.
+        prop_assert_eq!(rendered(conversation, RowFormat::Chat), expected);
+    }
+}
+
+#[test]
+fn a_prompt_and_its_completion_are_a_question_and_an_answer() {
+    let row = r#"{"prompt": "2 + 2?", "completion": "4."}"#;
+    let chat =
+        json!([{"role": "user", "content": "2 + 2?"}, {"role": "assistant", "content": "4."}]);
+    assert_eq!(rendered(row, RowFormat::Chat), rendered(chat, RowFormat::Chat));
+}
+
+/// The date is that of no day unless one is asked for, the identity the model's own.
+#[test]
+fn the_system_message_says_what_is_asked() {
+    let text = |options: &RenderRows, row: Value| {
+        let options = options.clone().with_format(RowFormat::Chat);
+        let batch = render(&encoding(), [row], &options);
+        let first = batch.spans[0];
+        let tokens = &batch.tokens[first.content..first.stop];
+        encoding().tokenizer().decode_utf8(tokens).unwrap()
+    };
+    let row = |setting: Value| {
+        let mut row = json!({"prompt": "Hi", "completion": "Hi"});
+        row.as_object_mut().unwrap().extend(setting.as_object().unwrap().clone());
+        row
+    };
+    let options = RenderRows::new();
+    let plain = text(&options, row(json!({})));
+    assert!(!plain.contains("Current date"), "{plain}");
+    assert!(plain.starts_with("You are ChatGPT") && plain.contains("Reasoning: medium"), "{plain}");
+    let dated = options.clone().with_date(Date::Given("2025-06-28".to_owned()));
+    assert!(text(&dated, row(json!({}))).contains("Current date: 2025-06-28"));
+    let named = options.clone().with_identity("You are Ada.");
+    assert!(text(&named, row(json!({}))).starts_with("You are Ada."));
+    // What the row says counts more than the option.
+    let own = row(json!({"model_identity": "You are Bob.", "reasoning_effort": "high"}));
+    let said = text(&named, own);
+    assert!(said.starts_with("You are Bob.") && said.contains("Reasoning: high"), "{said}");
+    let template = row(json!({"chat_template_kwargs": {"reasoning_effort": "low"}}));
+    assert!(text(&options, template).contains("Reasoning: low"));
+}
+
+#[test]
+fn what_says_nothing_to_the_model_is_counted() {
+    let row = json!({
+        "messages": [
+            {"role": "user", "content": "Hi", "name": "a b", "mood": 1},
+            {"role": "assistant", "content": "Hi", "mood": 2, "chanel": "final"},
+            {"from": "human", "value": "Hi", "score": 3},
+        ],
+        "chat_template_kwargs": {"enable_thinking": true},
+    });
+    let options = RenderRows::new().with_format(RowFormat::Chat);
+    let batch = render(&encoding(), [row.clone(), row], &options);
+    let unused: Vec<_> = batch.unused.iter().map(|(path, count)| (&**path, *count)).collect();
+    let expected = [
+        ("chat_template_kwargs.enable_thinking", 2),
+        ("messages[].chanel", 2),
+        ("messages[].mood", 4),
+        ("messages[].name", 2),
+        ("messages[].score", 2),
+    ];
+    assert_eq!(unused, expected);
+}
+
+#[test]
+fn an_empty_conversation_has_nothing_to_train() {
+    let batch = rendered(Conversation::default(), RowFormat::Harmony);
+    assert_eq!(batch.errors[0].1.kind(), &openai_harmony::ErrorKind::NothingToTrain);
+}

@@ -1,0 +1,192 @@
+//! Examples are those of `render_with_spans` and `loss_mask`, whatever the options, the number of
+//! threads, and the parts that rows come in.
+
+use std::num::NonZeroUsize;
+use std::ops::Range;
+
+use openai_harmony::chat::{Conversation, Message, Role};
+use openai_harmony::training::{
+    Batch, Examples, LossMask, Overflow, RenderRows, Row, Turns, render,
+};
+use openai_harmony::{Ending, ErrorKind, MessageSpan};
+use proptest::prelude::*;
+
+use crate::conversations::{conversation, options};
+use crate::encoding;
+
+/// Where a conversation's turns are, behind its head.
+pub(crate) fn turns(messages: &[Message]) -> (usize, Vec<Range<usize>>) {
+    let role = |index: usize| messages[index].author.role;
+    let count = messages.len();
+    let is_head = |&index: &usize| matches!(role(index), Role::System | Role::Developer);
+    let head = (0..count).take_while(is_head).count();
+    let mut turns: Vec<Range<usize>> = Vec::new();
+    for index in head..count {
+        let is_user = role(index) == Role::User;
+        match turns.last_mut() {
+            Some(turn) if !is_user || role(index - 1) == Role::User => turn.end = index + 1,
+            _ => turns.push(index..index + 1),
+        }
+    }
+    (head, turns)
+}
+
+/// An example, or why there is none.
+type Made = Result<(Vec<u32>, Vec<u8>, Vec<MessageSpan>), ErrorKind>;
+
+/// Renders the head and some turns, as single conversations are.
+fn made(messages: &[Message], turns: Range<usize>, options: &RenderRows) -> Made {
+    let (head, all) = self::turns(messages);
+    let kept = &all[turns];
+    let range = kept.first().map_or(0..0, |first| first.start..kept[kept.len() - 1].end);
+    let shown: Vec<Message> =
+        messages[..head].iter().chain(&messages[range.clone()]).cloned().collect();
+    let rendered = encoding().render_with_spans(&shown, Ending::Training, &options.config).unwrap();
+    let mut spans = rendered.spans.clone();
+    for span in &mut spans {
+        span.message = span.message.map(|at| if at < head { at } else { at - head + range.start });
+    }
+    let mut mask: LossMask = options.mask.clone();
+    if options.examples == Examples::Turns {
+        mask.turns = Turns::Last;
+    }
+    let loss_mask = rendered.loss_mask(&mask);
+    match options.max_tokens {
+        Some(max_tokens) if rendered.tokens.len() > max_tokens => {
+            Err(ErrorKind::TooManyTokens { tokens: rendered.tokens.len(), max_tokens })
+        }
+        _ if !loss_mask.contains(&1) => Err(ErrorKind::NothingToTrain),
+        _ => Ok((rendered.tokens, loss_mask, spans)),
+    }
+}
+
+/// The example that ends with the turn before `end`, by trying all that may be left out.
+fn truncated(messages: &[Message], end: usize, options: &RenderRows) -> Made {
+    let keeps_last = options.examples == Examples::Turns || options.mask.turns == Turns::Last;
+    let candidates = (1..end).map(|count| if keeps_last { count..end } else { 0..end - count });
+    let mut last = made(messages, 0..end, options);
+    for candidate in candidates {
+        last = made(messages, candidate, options);
+        if !matches!(last, Err(ErrorKind::TooManyTokens { .. })) {
+            break;
+        }
+    }
+    last
+}
+
+/// The whole batch of one conversation, told as the documentation does.
+fn expected(messages: &[Message], options: &RenderRows) -> Batch {
+    let (_, turns) = turns(messages);
+    let is_answered = |turn: &Range<usize>| {
+        messages[turn.clone()].iter().any(|m| m.author.role == Role::Assistant)
+    };
+    let ends: Vec<usize> = match options.examples {
+        Examples::Turns => (1..=turns.len()).filter(|end| is_answered(&turns[end - 1])).collect(),
+        _ => vec![turns.len()],
+    };
+    let mut batch = Batch::default();
+    let mut error = None;
+    for end in ends {
+        let whole = made(messages, 0..end, options);
+        let is_overlong = matches!(whole, Err(ErrorKind::TooManyTokens { .. }));
+        let example = match options.overflow {
+            Overflow::Drop if is_overlong => {
+                batch.dropped = vec![0];
+                continue;
+            }
+            Overflow::TruncateTurns if is_overlong => truncated(messages, end, options),
+            _ => whole,
+        };
+        match example {
+            Ok((tokens, mask, spans)) => {
+                if is_overlong {
+                    batch.truncated = vec![0];
+                }
+                batch.tokens.extend(tokens);
+                batch.loss_mask.extend(mask);
+                batch.spans.extend(spans);
+                batch.offsets.push(batch.tokens.len());
+                batch.span_offsets.push(batch.spans.len());
+                batch.rows.push(0);
+            }
+            Err(ErrorKind::NothingToTrain) => {}
+            Err(kind) => {
+                error = Some(kind);
+                break;
+            }
+        }
+    }
+    if error.is_none() && batch.is_empty() && batch.dropped.is_empty() {
+        error = Some(ErrorKind::NothingToTrain);
+    }
+    if let Some(kind) = error {
+        batch = Batch::default();
+        batch.errors.push((0, kind.into()));
+    }
+    batch
+}
+
+fn thousands_of_cases() -> ProptestConfig {
+    let config = ProptestConfig::default();
+    ProptestConfig { cases: config.cases.max(3000), ..config }
+}
+
+fn is_ascending(list: impl IntoIterator<Item = usize>, strictly: bool) -> bool {
+    list.into_iter().is_sorted_by(|a, b| if strictly { a < b } else { a <= b })
+}
+
+proptest! {
+    #![proptest_config(thousands_of_cases())]
+
+    #[test]
+    fn examples_are_those_of_the_renderer(conversation in conversation(), options in options()) {
+        let batch = render(&encoding(), [conversation.clone()], &options);
+        prop_assert_eq!(batch, expected(&conversation.messages, &options));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.min(64), ..ProptestConfig::default() })]
+
+    #[test]
+    fn threads_and_parts_change_nothing(
+        conversations in prop::collection::vec(prop_oneof![
+            9 => conversation().prop_map(Some),
+            1 => Just(None),
+        ], 0..150),
+        options in options(),
+        part in 1_usize..100,
+    ) {
+        let row = |conversation: &Option<Conversation>| match conversation {
+            Some(conversation) => Row::from(conversation.clone()),
+            None => Row::from("no JSON"),
+        };
+        let rows = || conversations.iter().map(row);
+        let options = options.with_first_row(3);
+        let whole = render(&encoding(), rows(), &options);
+        for threads in [1, 2, 7] {
+            let options = options.clone().with_threads(NonZeroUsize::new(threads).unwrap());
+            prop_assert_eq!(&render(&encoding(), rows(), &options), &whole);
+        }
+        let mut joined = Batch::default();
+        for (index, part_of) in conversations.chunks(part).enumerate() {
+            let options = options.clone().with_first_row(3 + index * part);
+            joined.append(&mut render(&encoding(), part_of.iter().map(row), &options));
+        }
+        prop_assert_eq!(&joined, &whole);
+
+        // Each row is accounted for, in order.
+        let failed = |row: usize| whole.errors.iter().any(|(index, _)| *index == row);
+        for row in 3..3 + conversations.len() {
+            let has_example = whole.rows.contains(&row);
+            let is_dropped = whole.dropped.contains(&row);
+            prop_assert_eq!(failed(row), !(has_example || is_dropped));
+            prop_assert!(has_example || !whole.truncated.contains(&row));
+        }
+        prop_assert!(is_ascending(whole.rows.iter().copied(), false));
+        prop_assert!(is_ascending(whole.errors.iter().map(|(row, _)| *row), true));
+        prop_assert!(is_ascending(whole.dropped.iter().copied(), true));
+        prop_assert!(is_ascending(whole.truncated.iter().copied(), true));
+        prop_assert_eq!(whole.iter().count(), whole.len());
+    }
+}

@@ -1,0 +1,75 @@
+//! Limits, told by example. The laws are in `examples`.
+
+use openai_harmony::ErrorKind;
+use openai_harmony::chat::{Conversation, Message, Role};
+use openai_harmony::training::{Batch, Examples, LossMask, Overflow, RenderRows, Turns, render};
+
+use crate::encoding;
+
+fn message(role: Role, text: &str) -> Message {
+    let message = Message::from_role_and_content(role, text);
+    if role == Role::Assistant { message.with_channel("final") } else { message }
+}
+
+/// Turns of which each has 12 tokens.
+fn turns(count: usize) -> Conversation {
+    let turn = [message(Role::User, "Hi"), message(Role::Assistant, "Hi")];
+    Conversation::from_messages(std::iter::repeat_n(turn, count).flatten())
+}
+
+fn rendered(row: Conversation, options: &RenderRows) -> Batch {
+    render(&encoding(), [row], options)
+}
+
+#[test]
+fn the_first_turns_stay_where_all_are_trained_and_the_last_where_it_alone_is() {
+    for (mask, first_message) in [(Turns::All, 0), (Turns::Last, 2)] {
+        let options = RenderRows::new()
+            .with_mask(LossMask::new().with_turns(mask))
+            .with_max_tokens(24, Overflow::TruncateTurns);
+        let batch = rendered(turns(3), &options);
+        let messages: Vec<_> = batch.spans.iter().map(|span| span.message.unwrap()).collect();
+        assert_eq!(messages, (first_message..first_message + 4).collect::<Vec<_>>());
+        assert_eq!((batch.tokens.len(), batch.truncated), (24, vec![0]));
+    }
+}
+
+#[test]
+fn one_turn_that_does_not_fit_is_an_error_of_its_row() {
+    for examples in [Examples::Conversation, Examples::Turns] {
+        for overflow in [Overflow::Error, Overflow::TruncateTurns] {
+            let options = RenderRows::new().with_examples(examples).with_max_tokens(5, overflow);
+            let batch = rendered(turns(1), &options);
+            let expected = ErrorKind::TooManyTokens { tokens: 12, max_tokens: 5 };
+            assert_eq!(batch.errors, [(0, expected.into())]);
+            assert!(batch.is_empty());
+        }
+        let options = RenderRows::new().with_examples(examples).with_max_tokens(5, Overflow::Drop);
+        let batch = rendered(turns(1), &options);
+        assert_eq!((batch.errors.len(), batch.dropped), (0, vec![0]));
+    }
+}
+
+/// With an example for each turn, a row can have examples and be listed as dropped.
+#[test]
+fn examples_that_fit_stay_where_others_of_the_row_are_dropped() {
+    let options =
+        RenderRows::new().with_examples(Examples::Turns).with_max_tokens(30, Overflow::Drop);
+    let batch = rendered(turns(5), &options);
+    assert_eq!((batch.rows, batch.dropped), (vec![0, 0], vec![0]));
+}
+
+/// Were every example rendered anew, or all turns tried for each, this would take hours.
+#[test]
+fn a_row_of_a_hundred_thousand_messages() {
+    let options = RenderRows::new().with_examples(Examples::Turns);
+    for (overflow, examples) in [(Overflow::TruncateTurns, 50_000), (Overflow::Drop, 8)] {
+        let options = options.clone().with_max_tokens(100, overflow);
+        let batch = rendered(turns(50_000), &options);
+        assert_eq!(batch.len(), examples);
+        let tokens = (1..=examples).map(|turns| 12 * turns.min(8)).sum::<usize>();
+        assert_eq!(batch.tokens.len(), tokens);
+    }
+    let options = RenderRows::new().with_max_tokens(100, Overflow::TruncateTurns);
+    assert_eq!(rendered(turns(50_000), &options).tokens.len(), 96);
+}
