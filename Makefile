@@ -31,7 +31,7 @@ fuzz: tools ## fuzz the parser and the readers of requests; FUZZ_SECONDS=60 sets
 	sh fuzz/run.sh $(or $(FUZZ_SECONDS),60)
 
 laws: tools ## try the laws on LAWS_CASES=20000 new random cases
-	PROPTEST_CASES=$(or $(LAWS_CASES),20000) cargo test --release
+	PROPTEST_CASES=$(or $(LAWS_CASES),20000) cargo test --release --features arrow
 
 clean: ## remove all that these commands made
 	rm -rf .venv .venv-* .bench target .mypy_cache .pytest_cache .ruff_cache
@@ -48,7 +48,7 @@ tools:
 # The random cases of the laws are the same in each run, so that a failure comes from the change;
 # `make laws` tries new ones.
 test-rust: tools
-	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test
+	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --features arrow
 	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --features portable --test tokenizer_equivalence
 
 test-python: $(VENV)/.dev $(VENV)/.built $(ORACLE)/.made
@@ -74,6 +74,7 @@ lint: $(VENV)/.dev
 	cargo clippy --all-targets -- -D warnings
 	PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo clippy --all-targets --features python -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps
+	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --features arrow
 	@if rustup toolchain list 2>/dev/null | grep -q '^1\.88'; then \
 	  RUSTFLAGS="-D warnings" cargo +1.88 check --target-dir target/oldest; \
 	else echo "not checked with Rust 1.88, the oldest supported: it is not installed"; fi
