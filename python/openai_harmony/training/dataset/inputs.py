@@ -104,14 +104,14 @@ class Inputs:
 
     def identity(self) -> List[Dict[str, Any]]:
         """What tells whether the files are the same as before; a stream has nothing that tells."""
-        found = []
+        found: List[Dict[str, Any]] = []
         for path in self.paths:
             if path == STDIN:
                 found.append({"path": STDIN})
                 continue
             status = os.stat(path)
-            named = {"path": os.path.abspath(path), "bytes": status.st_size}
-            found.append({**named, "modified_ns": status.st_mtime_ns})
+            size, modified = status.st_size, status.st_mtime_ns
+            found.append({"path": os.path.abspath(path), "bytes": size, "modified_ns": modified})
         return found
 
     def needs_pyarrow(self, path: str) -> bool:
