@@ -7,8 +7,8 @@ import sys
 from typing import Any
 
 import pytest
-from chats import chats
 
+from chats import chats
 from openai_harmony.training import Batch, LossMask, arrow, render
 from openai_harmony.training.arrow import pieces_of
 
@@ -25,11 +25,13 @@ def batch() -> Batch:
 def test_trl(batch: Batch) -> None:
     table = batch.to_arrow("trl")
     assert table.equals(batch.to_arrow())
-    assert table.schema == pa.schema({
-        "input_ids": pa.list_(pa.int32()),
-        "labels": pa.list_(pa.int32()),
-        "assistant_masks": pa.list_(pa.int8()),
-    })
+    assert table.schema == pa.schema(
+        {
+            "input_ids": pa.list_(pa.int32()),
+            "labels": pa.list_(pa.int32()),
+            "assistant_masks": pa.list_(pa.int8()),
+        }
+    )
     assert len(table) == len(batch) == 23
     for example, row in zip(batch, table.to_pylist()):
         trained = list(example.loss_mask)

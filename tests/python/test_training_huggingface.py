@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chats import chats
 
+from chats import chats
 from openai_harmony import HarmonyError, RenderConversationConfig
 from openai_harmony.training import LossMask, render
 from openai_harmony.training.huggingface import RenderRows
@@ -236,5 +236,7 @@ def test_columns_that_are_not_there_are_named(form: str | None) -> None:
 
 
 def test_other_formats_are_refused() -> None:
-    with pytest.raises(ValueError, match="^batch: expected a pyarrow.Table or columns as a mapping"):
+    with pytest.raises(
+        ValueError, match="^batch: expected a pyarrow.Table or columns as a mapping"
+    ):
         RenderRows()([{"messages": []}])

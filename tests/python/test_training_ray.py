@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Iterator
 
 import pytest
-from chats import chats
 
+from chats import chats
 from openai_harmony.training import LossMask, render
 from openai_harmony.training.ray import RenderRows
 
@@ -22,9 +22,8 @@ pa = pytest.importorskip("pyarrow", reason=reason)
 
 ROWS = chats(60)
 
-# Ray leaves sockets and files to its end, and deprecates what it calls itself.
-pytestmark = [
-]
+# Ray deprecates options that it sets itself.
+pytestmark = pytest.mark.filterwarnings(r"ignore::DeprecationWarning:ray\..*")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -55,7 +54,7 @@ def mapped(dataset: Any, actors: int = 2, **options: Any) -> Any:
 
 
 def rows_of(dataset: Any) -> list[dict[str, Any]]:
-    tables = [table for table in dataset.iter_batches(batch_format="pyarrow", batch_size=None)]
+    tables = list(dataset.iter_batches(batch_format="pyarrow", batch_size=None))
     rows: list[dict[str, Any]] = pa.concat_tables(tables).to_pylist()
     return sorted(rows, key=lambda row: int(row["id"].split("-")[1]))
 

@@ -13,6 +13,7 @@ import lzma
 import os
 import sys
 import zlib
+from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,11 +94,10 @@ class Inputs:
         """
         self.paths = [path for name in given for path in _files(name)]
         self.column = column
-        twice = (
-            {path for path in self.paths if self.paths.count(path) > 1} if len(given) > 1 else ()
-        )
+        times = Counter(map(os.path.realpath, self.paths))
+        twice = [path for path in self.paths if times[os.path.realpath(path)] > 1]
         if twice:
-            raise InputError(f"given twice: {min(twice)}")
+            raise InputError(f"given twice: {twice[-1]}")
         lines = [path for path in self.paths if not path.endswith(_PARQUET)]
         if column is not None and lines:
             raise InputError(f"a column can be chosen in Parquet files only, not in {lines[0]}")
