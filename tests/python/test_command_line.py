@@ -69,7 +69,11 @@ def test_replaces_what_was_there(tmp_path: Path) -> None:
             "expected a whole number, got 'x'",
         ),
         (["dataset", "{folder}/rows.jsonl", "out", "--max-tokens", "0"], 2, "max_tokens"),
-        (["dataset", "{folder}/rows.jsonl", "out", "--date", "yesterday"], 2, "expected YYYY-MM-DD"),
+        (
+            ["dataset", "{folder}/rows.jsonl", "out", "--date", "yesterday"],
+            2,
+            "expected YYYY-MM-DD",
+        ),
         (["dataset", "{folder}/rows.jsonl", "{folder}/file/out"], 1, "Not a directory"),
         (["dataset", "{folder}/rows.jsonl", "{folder}/out"], 1, "no rows in {folder}/rows.jsonl"),
     ],
