@@ -6,6 +6,7 @@ import hashlib
 import importlib.metadata
 import io
 import json
+import shlex
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import pytest
 
 import openai_harmony
 from chats import chats
+from fences import commands
 from openai_harmony import cli, vocabulary
 from openai_harmony.training.dataset import progress
 
@@ -290,3 +292,15 @@ def test_a_missing_package_is_said(
     assert "pyarrow is missing: pip install 'openai-harmony[training]'" in capsys.readouterr().err
     # Megatron's files need nothing.
     assert cli.main(["dataset", rows, str(tmp_path / "out.bin"), "--format", "chat"]) == 0
+
+
+def test_the_commands_of_the_documents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_rows(tmp_path / "chats.jsonl", 2)
+    monkeypatch.chdir(tmp_path)
+    for line in commands():
+        name, *arguments = shlex.split(line)
+        assert name == "harmony"
+        assert cli.main(arguments) == 0
+        assert capsys.readouterr().out.startswith("rows      2\nexamples  2\ntokens    ")

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from chats import chats
+from fences import fenced
 from openai_harmony import HarmonyError, RenderConversationConfig
 from openai_harmony.training import LossMask, render
 from openai_harmony.training.huggingface import RenderRows
@@ -240,3 +241,12 @@ def test_other_formats_are_refused() -> None:
         ValueError, match="^batch: expected a pyarrow.Table or columns as a mapping"
     ):
         RenderRows()([{"messages": []}])
+
+
+def test_the_example_of_the_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
+    (tmp_path / "chats.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    names: dict[str, Any] = {}
+    exec(fenced("datasets"), names)
+    assert names["tokens"].with_format(None).to_dict() == expected()

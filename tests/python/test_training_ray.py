@@ -12,6 +12,7 @@ from typing import Any, Iterator
 import pytest
 
 from chats import chats
+from fences import fenced
 from openai_harmony.training import LossMask, render
 from openai_harmony.training.ray import RenderRows
 
@@ -99,3 +100,16 @@ def test_one_thread_for_one_core() -> None:
 
 def test_usage_is_not_reported() -> None:
     assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"
+
+
+def test_the_example_of_the_documents(tmp_path: Path) -> None:
+    (tmp_path / "chats.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    example = fenced("ray")
+    for name in ("chats.jsonl", "tokens"):  # Ray's processes are in another folder.
+        example = example.replace(f'"{name}"', repr(str(tmp_path / name)))
+    exec(example, {})
+    files = sorted((tmp_path / "tokens").glob("*.parquet"))
+    rows = [row for path in files for row in pa.parquet.read_table(path).to_pylist()]
+    assert [row["input_ids"] for row in rows] == [
+        list(example.tokens) for example in render(ROWS, format="chat")
+    ]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 np = pytest.importorskip("numpy")
-torch = pytest.importorskip("torch", reason="make trainers installs PyTorch")
+pytest.importorskip("torch", reason="make trainers installs PyTorch")
 with warnings.catch_warnings():  # It misses packages for GPUs.
     warnings.simplefilter("ignore")
     reason = "make trainers installs megatron-core"
@@ -17,6 +17,7 @@ with warnings.catch_warnings():  # It misses packages for GPUs.
     gpt = pytest.importorskip("megatron.core.datasets.gpt_dataset", reason=reason)
 
 from chats import chats  # noqa: E402
+from fences import fenced  # noqa: E402
 from openai_harmony.training import render  # noqa: E402
 from openai_harmony.training.megatron import MegatronWriter  # noqa: E402
 
@@ -44,30 +45,11 @@ def test_megatron_writes_the_same_bytes(tmp_path: Path) -> None:
     batch.write_megatron(tmp_path / "ours")
     builder = indexed.IndexedDatasetBuilder(f"{tmp_path}/theirs.bin", dtype=np.int32)
     for example in batch:
-        builder.add_document(torch.tensor(example.tokens, dtype=torch.int32), [len(example.tokens)])
+        builder.add_document(np.asarray(example.tokens), [len(example.tokens)])
     builder.finalize(f"{tmp_path}/theirs.idx")
     for suffix in ("bin", "idx"):
         theirs = (tmp_path / f"theirs.{suffix}").read_bytes()
         assert (tmp_path / f"ours.{suffix}").read_bytes() == theirs
-
-
-class MaskedGPTDataset(gpt.GPTDataset):  # type: ignore[misc]
-    """As docs/training.md shows it."""
-
-    def __init__(self, tokens: Any, path: str, *rest: Any) -> None:
-        super().__init__(tokens, path, *rest)
-        self.masks = indexed.IndexedDataset(f"{path}.loss_mask")
-
-    def __getitem__(self, index: int | None) -> Any:
-        sample = super().__getitem__(index)
-        tokens, self.dataset = self.dataset, self.masks
-        try:
-            masks, _ = self._query_document_sample_shuffle_indices(index or 0)
-        finally:
-            self.dataset = tokens
-        # The loss at a token is that of the next one.
-        sample["loss_mask"] *= torch.from_numpy(masks[1:] == 1)
-        return sample
 
 
 class Vocabulary:
@@ -95,7 +77,9 @@ def test_the_gpt_dataset_takes_the_masks(tmp_path: Path) -> None:
     )
     tokens = indexed.IndexedDataset(prefix)
     train = gpt.Split.train
-    dataset = MaskedGPTDataset(tokens, prefix, np.arange(len(tokens)), None, train, config)
+    names: dict[str, Any] = {}
+    exec(fenced("megatron"), names)
+    dataset = names["MaskedGPTDataset"](tokens, prefix, np.arange(len(tokens)), None, train, config)
     # Samples are 64 tokens each, of documents one after the other.
     order = dataset.document_index
     flat = np.concatenate([list(batch[int(i)].tokens) for i in order])

@@ -17,6 +17,7 @@ torch = pytest.importorskip("torch", reason="make trainers installs PyTorch")
 datasets = pytest.importorskip("datasets", reason="make trainers installs datasets")
 
 from chats import chats  # noqa: E402
+from fences import fenced  # noqa: E402
 from openai_harmony.training import LossMask, render  # noqa: E402
 
 pytestmark = [
@@ -131,6 +132,15 @@ def test_packing_keeps_the_labels(tmp_path: Path, trainer_of: Any) -> None:
     assert sorted(labels) == sorted(chain.from_iterable(EXPECTED))
 
 
-def test_a_step_of_training(tmp_path: Path, trainer_of: Any) -> None:
-    trainer = trainer_of(tmp_path, stored(tmp_path).select(range(1)))
-    assert 0 < trainer.train().training_loss < 100
+def test_the_example_of_the_documents_trains(
+    tmp_path: Path, trainer_of: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One step, without a GPU."""
+    stored(tmp_path).select(range(1)).to_parquet(str(tmp_path / "train.parquet"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HF_HOME", str(tmp_path))
+    other = trainer_of(tmp_path, stored(tmp_path))
+    names: dict[str, Any] = {"model": other.model, "tokenizer": other.processing_class}
+    here = "SFTConfig(max_steps=1, use_cpu=True, bf16=False, gradient_checkpointing=False, report_to=[], "
+    exec(fenced("trl").replace("=SFTConfig(", f"={here}"), names)
+    assert 0 < names["trainer"].state.log_history[-1]["train_loss"] < 100
