@@ -107,6 +107,22 @@ def test_a_column_can_be_the_rows(form: str | None) -> None:
         assert result.with_format(None).to_dict() == expected()
 
 
+def test_columns_that_hold_json(tmp_path: Path) -> None:
+    """As `load_dataset` reads messages whose fields differ, and here also by each part of them."""
+    pa = pytest.importorskip("pyarrow")
+    if not hasattr(pa, "json_"):
+        pytest.skip("this pyarrow has no type for JSON")
+    messages = [[json.dumps(message) for message in row["messages"]] for row in ROWS]
+    whole = pa.array([json.dumps(row["messages"]) for row in ROWS]).cast(pa.json_(pa.string()))
+    items = pa.array(messages, pa.list_(pa.string())).cast(pa.list_(pa.json_(pa.string())))
+    for column in (whole, items):
+        batch = render(pa.table({"messages": column}), format="chat")
+        assert batch.to_arrow().to_pydict() == expected()
+    broken = pa.array(['{"role"']).cast(pa.json_(pa.string()))
+    [(_, error)] = render(pa.table({"messages": broken}), format="chat").errors
+    assert str(error) == "Invalid row: messages: expected JSON text"
+
+
 @pytest.mark.parametrize("form", [None, "arrow"])
 class TestBadRows:
     def test_the_first_ends_it(self, form: str | None) -> None:

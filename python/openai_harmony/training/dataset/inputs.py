@@ -209,7 +209,7 @@ def _record_batches(
 ) -> Iterator[Tuple[int, Any]]:
     """The batches of a Parquet file behind so many rows, each with its first row.
 
-    No batch crosses the end of a row group, and the size of the row group decides how many rows it has.
+    No batch crosses the end of a row group, whose size decides how many rows it has.
     """
     first = 0
     for group in range(file.metadata.num_row_groups):
