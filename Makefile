@@ -6,12 +6,13 @@ PYTHON ?= python3
 PYTHONS ?= $(shell $(PYTHON) .ci/pythons.py)
 VENV := .venv
 ORACLE := .venv-oracle
+TRAINERS := .venv-trainers
 BIN := $(VENV)/bin
 SOURCES := $(shell find src build.rs build Cargo.toml Cargo.lock -type f 2>/dev/null)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-rust test-python test-pythons check format lint types bench fuzz laws clean tools
+.PHONY: help demo test test-rust test-python test-pythons trainers check format lint types bench fuzz laws clean tools
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
@@ -21,7 +22,7 @@ demo: $(VENV)/.built ## the main job on a real conversation: render, parse, stre
 
 test: test-rust test-python ## set up and run all tests of both languages
 
-check: format lint types test test-pythons ## formatting, lints, types, stubs, all tests, the Python tests on all PYTHONS
+check: format lint types test test-pythons trainers ## formatting, lints, types, stubs, all tests, the Python tests on all PYTHONS
 
 bench: $(VENV)/.built ## compare with the published packages, side by side; count instructions
 	$(BIN)/python benches/compare.py $(BENCH_OPTIONS)
@@ -51,7 +52,8 @@ test-rust: tools
 	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --features arrow
 	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --features portable --test tokenizer_equivalence
 
-test-python: $(VENV)/.dev $(VENV)/.built $(ORACLE)/.made
+# Datasets and Ray are 500 MB, so one Python has them: the others skip their tests.
+test-python: $(VENV)/.dev $(VENV)/.built $(ORACLE)/.made $(if $(filter .venv,$(VENV)),$(VENV)/.frameworks)
 	@OPENAI_HARMONY_ORACLE_PYTHON="$$(ls $(CURDIR)/$(ORACLE)/bin/python 2>/dev/null)" \
 	OPENAI_HARMONY_ORACLE_MISSING="$$(cat $(ORACLE)/missing 2>/dev/null)" \
 	TIKTOKEN_ENCODINGS_BASE=$(CURDIR)/$(ORACLE) \
@@ -65,6 +67,10 @@ test-pythons: tools
 	  echo "The Python tests on Python $$version"; \
 	  $(MAKE) --no-print-directory PYTHON=$$python VENV=.venv-$$version test-python || exit 1; \
 	done
+
+trainers: $(TRAINERS)/.made $(VENV)/.built ## the trainers themselves read the rows: PyTorch, TRL, Megatron (6 GB on Linux)
+	@if test -s $(TRAINERS)/missing; then echo "not tested: the trainers cannot be installed"; cat $(TRAINERS)/missing; \
+	else PYTHONPATH=$(CURDIR)/python $(TRAINERS)/bin/python -m pytest -rs tests/python/trainers; fi
 
 format: $(VENV)/.dev
 	cargo fmt --check
@@ -98,6 +104,19 @@ $(VENV)/.built: $(VENV)/.made $(SOURCES) pyproject.toml
 
 $(VENV)/.dev: $(VENV)/.made pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group checks
+	@touch $@
+
+$(VENV)/.frameworks: $(VENV)/.made pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group frameworks
+	@touch $@
+
+# Without a cache, which would take as much again.
+$(TRAINERS)/.made: pyproject.toml | $(VENV)/.made
+	@rm -rf $(TRAINERS)
+	$(BIN)/python -m venv $(TRAINERS)
+	$(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	@$(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-cache-dir --group trainers 2>$(TRAINERS)/missing \
+	  && rm -f $(TRAINERS)/missing || true
 	@touch $@
 
 # The published package that this one replaces, for the tests that compare the two. Where it

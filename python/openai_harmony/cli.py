@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import datetime
 import os
 import sys
 import time
@@ -14,14 +15,6 @@ from openai_harmony.options import RenderConversationConfig
 from openai_harmony.vocabulary import FILE_NAME, write_vocabulary
 
 FAILED, INTERRUPTED = 1, 130
-
-# The config of `training.render`: options change single fields of it.
-_AS_SERVERS_RENDER: Dict[str, Any] = {
-    "analysis": "drop_completed_turns",
-    "header_style": "recipient_in_channel",
-    "tool_schema": "full",
-    "validate": True,
-}
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:
@@ -140,14 +133,29 @@ def _add_rendering(add: Callable[..., Any]) -> None:
     add("--turns", choices=["all", "last"], default="all", help="which turns are trained (all)")
     add("--no-headers", action="store_true", help="do not train headers")
     add("--no-stop-tokens", action="store_true", help="do not train stop tokens")
-    add("--date", metavar="YYYY-MM-DD", help="the date in the system message of chat rows (none)")
+    add(
+        "--date",
+        type=_date,
+        metavar="YYYY-MM-DD",
+        help="the date in the system message of chat rows (none)",
+    )
     add("--identity", metavar="TEXT", help="the identity in the system message of chat rows")
     add("--threads", type=_number, metavar="N", help="threads that render (one for each core)")
 
 
 def _number(text: str) -> int:
     """A whole number, also with separators: ``250_000_000``."""
-    return int(text.replace(",", ""))
+    try:
+        return int(text.replace(",", ""))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a whole number, got {text!r}") from None
+
+
+def _date(text: str) -> str:
+    try:
+        return datetime.date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected YYYY-MM-DD, got {text!r}") from None
 
 
 def _dataset(options: argparse.Namespace) -> int:
@@ -172,7 +180,7 @@ def _dataset(options: argparse.Namespace) -> int:
     except ValueError as error:
         raise _UsageError(str(error)) from error
     except KeyboardInterrupt:
-        print("The same command goes on from here.", file=sys.stderr)
+        print("The same command goes on.", file=sys.stderr)
         raise
     print(report(state, Output(options.output, options.to), time.monotonic() - begun))
     return 0
@@ -205,4 +213,11 @@ def _config(options: argparse.Namespace) -> Optional[RenderConversationConfig]:
     }
     if options.no_validate:
         given["validate"] = False
-    return RenderConversationConfig(**{**_AS_SERVERS_RENDER, **given}) if given else None
+    if not given:
+        return None
+    # What `training.render` does by default is what servers do; the options change single fields.
+    from openai_harmony.interop import chat_completions
+
+    request = {"messages": [{"role": "user", "content": ""}]}
+    default = chat_completions.read(request).config
+    return RenderConversationConfig(**{**default.model_dump(), **given})

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from openai_harmony import HarmonyEncoding, load_harmony_encoding
+
+# Tests have no network, and report to nobody. Both packages look when they are imported.
+os.environ.update(HF_HUB_OFFLINE="1", HF_HUB_DISABLE_TELEMETRY="1", RAY_USAGE_STATS_ENABLED="0")
 
 pytest_plugins = ["oracle.fixtures"]
 

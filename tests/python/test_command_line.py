@@ -1,20 +1,33 @@
-"""`python -m openai_harmony`."""
+"""`harmony` and `python -m openai_harmony`."""
 
 from __future__ import annotations
 
 import hashlib
+import importlib.metadata
+import io
+import json
+import shlex
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from openai_harmony import __main__, vocabulary
+import openai_harmony
+from chats import chats
+from fences import commands
+from openai_harmony import cli, vocabulary
+from openai_harmony.training.dataset import progress
+
+COMMAND = [sys.executable, "-m", "openai_harmony"]
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "openai_harmony", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+def run(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    options = {"capture_output": True, "text": True, "timeout": 120, **options}
+    return subprocess.run([*COMMAND, *arguments], check=False, **options)
 
 
 def test_writes_the_vocabulary(tmp_path: Path) -> None:
@@ -43,6 +56,28 @@ def test_replaces_what_was_there(tmp_path: Path) -> None:
         (["vocabulary"], 2, "the following arguments are required: DIR"),
         (["vocab"], 2, "invalid choice: 'vocab'"),
         ([], 2, "the following arguments are required: COMMAND"),
+        (["dataset", "in.jsonl"], 2, "the following arguments are required: OUT"),
+        (
+            ["dataset", "{folder}/none.jsonl", "out"],
+            1,
+            "no such file or folder: {folder}/none.jsonl",
+        ),
+        (["dataset", "{folder}/file", "{folder}/out"], 1, "unknown suffix: {folder}/file (known:"),
+        (["dataset", "{folder}/rows.jsonl", "out.csv"], 2, "unknown suffix: out.csv (known:"),
+        (["dataset", "{folder}/rows.jsonl", "out", "--to", "csv"], 2, "invalid choice: 'csv'"),
+        (
+            ["dataset", "{folder}/rows.jsonl", "out", "--max-tokens", "x"],
+            2,
+            "expected a whole number, got 'x'",
+        ),
+        (["dataset", "{folder}/rows.jsonl", "out", "--max-tokens", "0"], 2, "max_tokens"),
+        (
+            ["dataset", "{folder}/rows.jsonl", "out", "--date", "yesterday"],
+            2,
+            "expected YYYY-MM-DD",
+        ),
+        (["dataset", "{folder}/rows.jsonl", "{folder}/file/out"], 1, "Not a directory"),
+        (["dataset", "{folder}/rows.jsonl", "{folder}/out"], 1, "no rows in {folder}/rows.jsonl"),
     ],
 )
 def test_bad_usage_is_an_error_of_one_line(
@@ -53,10 +88,11 @@ def test_bad_usage_is_an_error_of_one_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     (tmp_path / "file").touch()
+    (tmp_path / "rows.jsonl").touch()
     folder = str(tmp_path)
     given = [argument.format(folder=folder) for argument in arguments]
     with pytest.raises(SystemExit) as exited:
-        sys.exit(__main__.main(given))
+        sys.exit(cli.main(given))
     assert exited.value.code == code
     last_line = capsys.readouterr().err.splitlines()[-1]
     assert "error: " in last_line
@@ -67,7 +103,7 @@ def test_a_corrupt_vocabulary_is_not_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(vocabulary, "SHA256", "0" * 64)
-    assert __main__.main(["vocabulary", str(tmp_path)]) == 1
+    assert cli.main(["vocabulary", str(tmp_path)]) == 1
     assert "checksum is wrong" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
@@ -82,3 +118,189 @@ def test_nothing_is_left_behind_by_a_failure(
     with pytest.raises(OSError, match="disk is full"):
         vocabulary.write_vocabulary(tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_console_script_is_the_same() -> None:
+    [script] = [
+        entry
+        for entry in importlib.metadata.distribution("openai-harmony").entry_points
+        if entry.name == "harmony"
+    ]
+    assert (script.group, script.load()) == ("console_scripts", cli.main)
+    done = run("--version")
+    assert done.stdout == f"openai-harmony {openai_harmony.__version__}\n"
+
+
+pa = pytest.importorskip("pyarrow", reason="pyarrow has no wheel for this Python")
+pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow has no wheel for this Python")
+
+
+def write_rows(path: Path, count: int) -> str:
+    path.write_text("".join(json.dumps(row) + "\n" for row in chats(count)))
+    return str(path)
+
+
+def test_dataset(tmp_path: Path) -> None:
+    rows = write_rows(tmp_path / "rows.jsonl", 20)
+    with open(rows, "a") as file:
+        file.write('{"messages": []}\n')
+    out = str(tmp_path / "out.parquet")
+    done = run("dataset", rows, out, "--format", "chat")
+    assert (done.returncode, done.stderr) == (0, "")
+    said = dict(line.split("  ", 1) for line in done.stdout.splitlines() if line[0] != " ")
+    said = {name: value.strip() for name, value in said.items()}
+    assert (said["rows"], said["examples"], said["errors"]) == ("21", "20", "1")
+    assert said["written"].startswith(f"{out}, ")
+    assert said["errors in"] == f"{out}.errors.jsonl"
+    assert "  invalid_row  1\n  first        " in done.stdout
+    assert len(pq.read_table(out)) == 20
+
+
+def test_dataset_from_standard_input(tmp_path: Path) -> None:
+    rows = Path(write_rows(tmp_path / "rows.jsonl", 20)).read_text()
+    out = tmp_path / "out"
+    done = run("dataset", "-", str(out), "--format", "chat", input=rows)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(pq.read_table(out / "part-00000.parquet")) == 20
+    done = run("dataset", "-", str(out), "--format", "chat", input="")
+    assert done.returncode == 0  # It is complete.
+    for _ in range(2):
+        done = run("dataset", "-", str(tmp_path / "other"), input="")
+        assert (done.returncode, done.stderr[-13:]) == (1, "no rows in -\n")
+
+
+def test_dataset_stops_at_bad_rows(tmp_path: Path) -> None:
+    rows = write_rows(tmp_path / "rows.jsonl", 3)
+    with open(rows, "a") as file:
+        file.write("{}\n{}\n")
+    arguments = ["dataset", rows, str(tmp_path / "out"), "--format", "chat", "--max-errors"]
+    done = run(*arguments, "1")
+    assert done.returncode == 1
+    assert "error: 2 bad rows, 1 are allowed: see " in done.stderr
+    assert run(*arguments, "2").returncode == 0
+
+
+def test_options_reach_the_rendering(tmp_path: Path) -> None:
+    rows = write_rows(tmp_path / "rows.jsonl", 4)
+
+    def tokens(*options: str) -> str:
+        out = tmp_path / str(len(list(tmp_path.iterdir())))
+        assert cli.main(["dataset", rows, f"{out}/", "--format", "chat", *options]) == 0
+        return str(
+            [row for path in sorted(out.glob("part*")) for row in pq.read_table(path).to_pylist()]
+        )
+
+    default = tokens()
+    changes = [
+        ["--columns", "flat"],
+        ["--examples", "turns"],
+        ["--max-tokens", "200", "--overflow", "drop"],
+        ["--analysis", "keep_all"],
+        ["--channels", "final,commentary"],
+        ["--turns", "last"],
+        ["--no-headers"],
+        ["--no-stop-tokens"],
+        ["--date", "2026-01-01"],
+        ["--identity", "I"],
+    ]
+    changed = [tokens(*change) for change in changes]
+    assert len({default, *changed}) == len(changes) + 1
+    same = [
+        ["--threads", "1"],
+        ["--batch-rows", "1"],
+        ["--shard-tokens", "300"],
+        ["--turns", "all"],
+    ]
+    same += [["--analysis", "drop_completed_turns"], ["--no-validate"], ["--shard-bytes", "1"]]
+    same += [["--header-style", "recipient_in_channel"], ["--tool-schema", "full"]]
+    assert {tokens(*options) for options in same} == {default}
+
+
+@pytest.mark.parametrize("kind", ["SIGKILL", "SIGINT"])
+def test_a_process_that_ends_in_the_middle(kind: str, tmp_path: Path) -> None:
+    rows = write_rows(tmp_path / "rows.jsonl", 4000)
+    options = ["--format", "chat", "--shard-tokens", "10_000"]
+    out = tmp_path / "out"
+    running = subprocess.Popen(
+        [*COMMAND, "dataset", rows, str(out), *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while not (out / "part-00002.parquet").exists() and time.monotonic() < deadline:
+        time.sleep(0.001)
+    running.send_signal(getattr(signal, kind))
+    said = running.communicate(timeout=60)
+    if kind == "SIGINT":
+        assert (running.returncode, said[0]) == (130, "")
+        assert said[1].endswith(
+            "The same command goes on.\npython -m openai_harmony: interrupted\n"
+        )
+    else:
+        assert running.returncode == -signal.SIGKILL
+    assert not json.loads((out / "_report.json").read_text())["complete"]
+    left = {path.name: path.stat().st_mtime_ns for path in out.glob("part-*.parquet")}
+    done = run("dataset", rows, str(out), *options)
+    assert (done.returncode, done.stderr) == (0, "")
+    whole = tmp_path / "whole"
+    assert cli.main(["dataset", rows, str(whole), *options]) == 0
+    names = {path.name for path in whole.iterdir()}
+    assert {path.name for path in out.iterdir()} == names
+    assert len(names) > 20
+    for name in names:
+        assert (out / name).read_bytes() == (whole / name).read_bytes()
+    # The shards that the state knew were not written again.
+    unchanged = [name for name, at in left.items() if (out / name).stat().st_mtime_ns == at]
+    assert len(unchanged) >= len(left) - 1 > 0
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("with_rich", [True, False])
+def test_progress_on_a_terminal(with_rich: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if with_rich:
+        pytest.importorskip("rich", reason="rich has no wheel for this Python")
+    else:
+        monkeypatch.setitem(sys.modules, "rich", None)
+    monkeypatch.setattr(progress, "_SECONDS", 0)
+    counts = progress.Counts(rows=1234, errors={"invalid_row": 2})
+    for size, part in ((2**21, "50 %"), (None, "1 MiB")):
+        terminal = Terminal()
+        with progress.shown(size, terminal) as update:
+            update(2**20, counts)
+        assert "1,234 rows, 2 bad" in terminal.getvalue()
+        assert with_rich or terminal.getvalue() == f"\r\033[K{part}  1,234 rows, 2 bad\r\033[K"
+
+
+def test_no_progress_elsewhere() -> None:
+    stream = io.StringIO()
+    with progress.shown(10, stream) as update:
+        update(5, progress.Counts())
+    assert stream.getvalue() == ""
+
+
+def test_a_missing_package_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = write_rows(tmp_path / "rows.jsonl", 2)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert cli.main(["dataset", rows, str(tmp_path / "out"), "--format", "chat"]) == 1
+    assert "pyarrow is missing: pip install 'openai-harmony[training]'" in capsys.readouterr().err
+    # Megatron's files need nothing.
+    assert cli.main(["dataset", rows, str(tmp_path / "out.bin"), "--format", "chat"]) == 0
+
+
+def test_the_commands_of_the_documents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_rows(tmp_path / "chats.jsonl", 2)
+    monkeypatch.chdir(tmp_path)
+    for line in commands():
+        name, *arguments = shlex.split(line)
+        assert name == "harmony"
+        assert cli.main(arguments) == 0
+        assert capsys.readouterr().out.startswith("rows      2\nexamples  2\ntokens    ")

@@ -1,4 +1,4 @@
-"""A batch as the arrays of other packages: pyarrow's tables with a trainer's columns, NumPy's arrays.
+"""A batch as the arrays of other packages: tables of pyarrow, arrays of NumPy.
 
 Token ids and masks are not copied: an Arrow buffer is a view of the batch's array, and token ids
 are below 2^31, so the same bytes are int32, the type that trainers read. Only offsets (int32 in

@@ -151,15 +151,15 @@ class Batch:
         >>> from openai_harmony.training import render
         >>> chat = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello!"}]
         >>> arrays = render([chat, chat], format="chat").to_numpy()
-        >>> arrays["loss_mask"].mean().round(2), arrays["row"].tolist()
-        (np.float64(0.46), [0, 1])
+        >>> {name: str(array.dtype) for name, array in arrays.items()}
+        {'tokens': 'uint32', 'offsets': 'int64', 'loss_mask': 'uint8', 'row': 'int64'}
         """
         return arrow.to_numpy(self)
 
     def write_megatron(self, prefix: Union[str, os.PathLike[str]]) -> None:
         """Writes the files of a data set of Megatron-LM, ``PREFIX.bin`` and ``PREFIX.idx``.
 
-        The masks are beside it in the same form, ``PREFIX.loss_mask.bin`` and ``PREFIX.loss_mask.idx``.
+        The masks are beside it in the same form: ``PREFIX.loss_mask.bin`` and its ``.idx``.
         :class:`openai_harmony.training.megatron.MegatronWriter` writes many batches, and its module
         describes the files. ``OSError`` if they cannot be written.
         """

@@ -43,12 +43,10 @@ class RenderRows(MapRows):
         ValueError: An option is wrong.
         ModuleNotFoundError: pyarrow is missing; it comes with ``datasets``.
 
-    >>> def rows():
-    ...     yield {"messages": [{"role": "user", "content": "2 + 2?"},
-    ...                         {"role": "assistant", "content": "4."}]}
-    >>> render = RenderRows("trl", format="chat")
-    >>> render({"messages": [row["messages"] for row in rows()]})["assistant_masks"]
-    [[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1]]
+    >>> chat = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello!"}]
+    >>> examples = RenderRows("trl", format="chat")({"messages": [chat]})
+    >>> examples["labels"][0][-6:]
+    [200005, 17196, 200008, 13225, 0, 200002]
     """
 
     @property

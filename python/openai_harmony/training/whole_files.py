@@ -31,15 +31,22 @@ class WholeFiles:
             raise
 
     def commit(self) -> None:
-        """Gives the files their names, once their bytes are on the disk."""
-        for file in self.files:
-            file.flush()
-            os.fsync(file.fileno())
-            file.close()
-        for path in self.paths:
-            os.replace(unfinished(path), path)
-        for folder in {path.parent for path in self.paths}:
-            sync_folder(folder)
+        """Gives the files their names, once their bytes are on the disk.
+
+        If that fails, those that have no name yet are removed.
+        """
+        try:
+            for file in self.files:
+                file.flush()
+                os.fsync(file.fileno())
+                file.close()
+            for path in self.paths:
+                os.replace(unfinished(path), path)
+            for folder in {path.parent for path in self.paths}:
+                sync_folder(folder)
+        except BaseException:
+            self.discard()
+            raise
 
     def discard(self) -> None:
         """Removes what was written."""

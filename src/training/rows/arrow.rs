@@ -6,13 +6,14 @@ use arrow_array::types::{
     UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, StructArray};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, Field};
 use serde_json::{Map, Number, Value};
 
 use super::path::Path;
 use super::{Row, invalid};
 use crate::HarmonyEncoding;
 use crate::error::Result;
+use crate::interop::parse_json;
 use crate::training::examples::ExampleMaker;
 use crate::training::gather::render_on;
 use crate::training::{Batch, RenderRows, RowFormat};
@@ -75,10 +76,23 @@ fn fields(
     path: &Path<'_>,
     is_read: impl Fn(&str) -> bool,
 ) -> Result<Map<String, Value>> {
-    let named = columns.column_names().into_iter().zip(columns.columns());
-    let said = named.filter(|(name, column)| column.is_valid(at) && is_read(name));
-    said.map(|(name, column)| Ok((name.to_owned(), value(column, at, &Path::Member(path, name))?)))
-        .collect()
+    let named = columns.fields().iter().zip(columns.columns());
+    let said = named.filter(|(field, column)| column.is_valid(at) && is_read(field.name()));
+    said.map(|(field, column)| {
+        let path = Path::Member(path, field.name());
+        Ok((field.name().to_owned(), of_field(field, column, at, &path)?))
+    })
+    .collect()
+}
+
+/// A value of a column, or of the items of one. Where the column is marked as JSON, as Hugging Face's
+/// `datasets` keeps objects that have not all the same fields, it is what the text says.
+fn of_field(field: &Field, array: &dyn Array, at: usize, path: &Path<'_>) -> Result<Value> {
+    let is_json = field.extension_type_name() == Some("arrow.json");
+    match text(array, at).filter(|_| is_json) {
+        Some(text) => parse_json(text).map_err(|_| invalid(path.to_string(), "expected JSON text")),
+        None => value(array, at, path),
+    }
 }
 
 fn value(array: &dyn Array, at: usize, path: &Path<'_>) -> Result<Value> {
@@ -100,11 +114,13 @@ fn value(array: &dyn Array, at: usize, path: &Path<'_>) -> Result<Value> {
         DataType::Null => Value::Null,
         DataType::Boolean => array.as_boolean().value(at).into(),
         DataType::Struct(_) => fields(array.as_struct(), at, path, |_| true)?.into(),
-        DataType::List(_) => items(&array.as_list::<i32>().value(at), path)?,
-        DataType::LargeList(_) => items(&array.as_list::<i64>().value(at), path)?,
-        DataType::ListView(_) => items(&array.as_list_view::<i32>().value(at), path)?,
-        DataType::LargeListView(_) => items(&array.as_list_view::<i64>().value(at), path)?,
-        DataType::FixedSizeList(..) => items(&array.as_fixed_size_list().value(at), path)?,
+        DataType::List(item) => items(item, &array.as_list::<i32>().value(at), path)?,
+        DataType::LargeList(item) => items(item, &array.as_list::<i64>().value(at), path)?,
+        DataType::ListView(item) => items(item, &array.as_list_view::<i32>().value(at), path)?,
+        DataType::LargeListView(item) => items(item, &array.as_list_view::<i64>().value(at), path)?,
+        DataType::FixedSizeList(item, _) => {
+            items(item, &array.as_fixed_size_list().value(at), path)?
+        }
         DataType::Map(..) => entries(&array.as_map().value(at), path)?,
         DataType::Dictionary(..) => {
             let dictionary = array.as_any_dictionary();
@@ -154,8 +170,8 @@ fn real(array: &dyn Array, at: usize) -> Option<f64> {
     })
 }
 
-fn items(list: &ArrayRef, path: &Path<'_>) -> Result<Value> {
-    (0..list.len()).map(|index| value(list, index, &Path::Item(path, index))).collect()
+fn items(item: &Field, list: &ArrayRef, path: &Path<'_>) -> Result<Value> {
+    (0..list.len()).map(|index| of_field(item, list, index, &Path::Item(path, index))).collect()
 }
 
 /// The entries of a map, whose keys must be texts.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from pathlib import Path
-from typing import Any, Callable, Optional, Sequence
+from typing import Any, Callable, Dict, Optional, Sequence
 
 import openai_harmony
 from openai_harmony import training
@@ -99,7 +100,7 @@ def write_dataset(
         "batch rows": batch_rows,
         "version of openai-harmony": openai_harmony.__version__,
         "version of pyarrow": _version_of_pyarrow(files, target),
-        **{name: value for name, value in described(options) if name != "threads"},
+        **dict(described({**_defaults(), **options, "threads": None})),
     }
     plan = Plan(files, target, columns, batch_rows, shard_tokens, shard_bytes, max_errors, options)
     with target.locked():
@@ -112,6 +113,12 @@ def write_dataset(
         Run(plan, state, progress or (lambda read, counts: None)).write()
         target.end(state)
     return state
+
+
+def _defaults() -> Dict[str, Any]:
+    """The options of rendering that are not given."""
+    parameters = inspect.signature(training.render).parameters.values()
+    return {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
 
 
 def _checked_sizes(

@@ -13,6 +13,7 @@ import lzma
 import os
 import sys
 import zlib
+from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,25 +94,24 @@ class Inputs:
         """
         self.paths = [path for name in given for path in _files(name)]
         self.column = column
-        twice = (
-            {path for path in self.paths if self.paths.count(path) > 1} if len(given) > 1 else ()
-        )
+        times = Counter(map(os.path.realpath, self.paths))
+        twice = [path for path in self.paths if times[os.path.realpath(path)] > 1]
         if twice:
-            raise InputError(f"given twice: {min(twice)}")
+            raise InputError(f"given twice: {twice[-1]}")
         lines = [path for path in self.paths if not path.endswith(_PARQUET)]
         if column is not None and lines:
             raise InputError(f"a column can be chosen in Parquet files only, not in {lines[0]}")
 
     def identity(self) -> List[Dict[str, Any]]:
         """What tells whether the files are the same as before; a stream has nothing that tells."""
-        found = []
+        found: List[Dict[str, Any]] = []
         for path in self.paths:
             if path == STDIN:
                 found.append({"path": STDIN})
                 continue
             status = os.stat(path)
-            named = {"path": os.path.abspath(path), "bytes": status.st_size}
-            found.append({**named, "modified_ns": status.st_mtime_ns})
+            size, modified = status.st_size, status.st_mtime_ns
+            found.append({"path": os.path.abspath(path), "bytes": size, "modified_ns": modified})
         return found
 
     def needs_pyarrow(self, path: str) -> bool:
@@ -209,7 +209,7 @@ def _record_batches(
 ) -> Iterator[Tuple[int, Any]]:
     """The batches of a Parquet file behind so many rows, each with its first row.
 
-    No batch crosses the end of a row group, and the size of the row group decides how many rows it has.
+    No batch crosses the end of a row group, whose size decides how many rows it has.
     """
     first = 0
     for group in range(file.metadata.num_row_groups):

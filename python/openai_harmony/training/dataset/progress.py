@@ -84,6 +84,8 @@ def report(state: State, output: Output, seconds: float) -> str:
         ("errors", f"{sum(counts.errors.values()):,}"),
         *((f"  {kind}", f"{count:,}") for kind, count in sorted(counts.errors.items())),
     ]
+    if counts.first_error:
+        lines.append(("  first", counts.first_error))
     optional = (
         ("dropped", counts.dropped),
         ("truncated", counts.truncated),

@@ -149,8 +149,8 @@ class Run:
         counts.add_unused(batch.unused)
         path = self._plan.inputs.paths[chunk.start.file]
         for row, error in batch.errors:
-            counts.add_error(error.kind)
             line = chunk.lines[row - chunk.start.row] + 1
+            counts.add_error(error.kind, f"{path}:{line}: {error}")
             place = {"file": path, "line": line, "row": row}
             said = {"kind": error.kind, "path": getattr(error, "path", None), "message": str(error)}
             text = json.dumps({**place, **said}, ensure_ascii=False) + "\n"
@@ -190,6 +190,8 @@ class Run:
         counts = self._counts
         if not counts.rows:
             return f"no rows in {', '.join(self._plan.inputs.paths[:3])}"
-        kinds = ", ".join(f"{kind}: {count:,}" for kind, count in counts.errors.items())
-        where = f"; see {unfinished(self._plan.output.errors)}" if counts.errors else ""
-        return f"none of {counts.rows:,} rows gave an example ({kinds or 'all dropped'}){where}"
+        reasons = [f"{kind} {count:,}" for kind, count in counts.errors.items()]
+        if counts.dropped:
+            reasons.append(f"longer than max_tokens {counts.dropped:,}")
+        first = f"; the first is {counts.first_error}" if counts.first_error else ""
+        return f"none of {counts.rows:,} rows gave an example: {', '.join(reasons)}{first}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence
 
@@ -115,7 +116,9 @@ class _TableShard:
         self._files.commit()
 
     def discard(self) -> None:
-        self._sink.close()
+        # The writer may have failed before, and what it still writes is removed.
+        with suppress(OSError, ValueError):
+            self._sink.close()
         self._files.discard()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Optional
 
 from openai_harmony.errors import quoted
 from openai_harmony.training.dataset.inputs import Position
@@ -43,14 +43,17 @@ class Counts:
     """Rows that lost turns to ``max_tokens``."""
     errors: Dict[str, int] = field(default_factory=dict)
     """Bad rows by the kind of error."""
+    first_error: Optional[str] = None
+    """The text of the first, with its place."""
     error_bytes: int = 0
     """The size of the file of errors."""
     unused: Dict[str, int] = field(default_factory=dict)
     """Fields that say nothing to the model."""
 
-    def add_error(self, kind: str) -> None:
+    def add_error(self, kind: str, said: str) -> None:
         """Counts a bad row."""
         self.errors[kind] = self.errors.get(kind, 0) + 1
+        self.first_error = self.first_error or said
 
     def add_unused(self, fields: Dict[str, int]) -> None:
         """Counts the fields of a batch that nothing reads."""
@@ -113,7 +116,7 @@ class State:
         for name in sorted({*settings, *self.settings}):
             before, now = self.settings.get(name), settings.get(name)
             if before != now:
-                raise StateError(f"begun with another {name}: {quoted(before)}, not {quoted(now)}")
+                raise StateError(f"begun with {name} {quoted(before)}, not {quoted(now)}")
         before_paths = [entry["path"] for entry in self.inputs]
         paths = [entry["path"] for entry in inputs]
         if paths != before_paths:

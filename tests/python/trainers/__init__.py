@@ -1,0 +1,1 @@
+"""Trainers themselves read the rows. `make trainers` installs them and runs these tests."""

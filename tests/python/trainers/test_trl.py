@@ -1,0 +1,146 @@
+"""TRL reads the columns "trl": its collator, and its SFTTrainer with a model of random weights."""
+
+from __future__ import annotations
+
+import os
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+# Before the first import of it: no trainer reports to anybody.
+os.environ.update(HF_HUB_OFFLINE="1", HF_HUB_DISABLE_TELEMETRY="1", WANDB_DISABLED="true")
+
+trl = pytest.importorskip("trl", reason="make trainers installs TRL")
+torch = pytest.importorskip("torch", reason="make trainers installs PyTorch")
+datasets = pytest.importorskip("datasets", reason="make trainers installs datasets")
+
+from chats import chats  # noqa: E402
+from fences import fenced  # noqa: E402
+from openai_harmony.training import LossMask, render  # noqa: E402
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::FutureWarning"),
+    pytest.mark.filterwarnings("ignore::UserWarning"),
+]
+
+PAD = 199999
+BATCH = render(chats(12), format="chat", mask=LossMask(channels=["final"]))
+
+
+def trained(labels: Any) -> list[list[int]]:
+    """The labels of each row that are in the loss."""
+    return [row[row != -100].tolist() for row in labels]
+
+
+EXPECTED = [[t for t, m in zip(e.tokens, e.loss_mask) if m] for e in BATCH]
+
+
+def test_the_collator_takes_the_rows() -> None:
+    from trl.trainer.sft_trainer import DataCollatorForLanguageModeling
+
+    rows = BATCH.to_arrow("trl").to_pylist()
+    padded = DataCollatorForLanguageModeling(pad_token_id=PAD)(rows)
+    assert padded["input_ids"].dtype == padded["labels"].dtype == torch.int64
+    assert trained(padded["labels"]) == EXPECTED
+    for index, example in enumerate(BATCH):
+        tokens = padded["input_ids"][index]
+        assert tokens[: len(example.tokens)].tolist() == list(example.tokens)
+        assert set(tokens[len(example.tokens) :].tolist()) <= {PAD}
+    free = DataCollatorForLanguageModeling(pad_token_id=PAD, padding_free=True)(rows)
+    assert trained(free["labels"]) == [list(chain.from_iterable(EXPECTED))]
+
+
+@pytest.fixture(scope="module")
+def trainer_of() -> Any:
+    from tokenizers import Tokenizer, models
+    from transformers import GptOssConfig, GptOssForCausalLM, PreTrainedTokenizerFast
+
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=Tokenizer(models.WordLevel({"<|endoftext|>": 0}, "<|endoftext|>")),
+        pad_token="<|endoftext|>",
+        eos_token="<|endoftext|>",
+    )
+    config = GptOssConfig(
+        vocab_size=201_088,
+        hidden_size=8,
+        intermediate_size=8,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        head_dim=4,
+        num_local_experts=2,
+        num_experts_per_tok=1,
+        pad_token_id=0,
+    )
+    torch.manual_seed(0)
+
+    def make(folder: Path, dataset: Any, **options: Any) -> Any:
+        arguments = trl.SFTConfig(
+            output_dir=str(folder),
+            max_steps=1,
+            per_device_train_batch_size=16,
+            report_to=[],
+            use_cpu=True,
+            bf16=False,
+            gradient_checkpointing=False,
+            disable_tqdm=True,
+            max_length=4096,
+            save_strategy="no",
+            **options,
+        )
+        return trl.SFTTrainer(
+            model=GptOssForCausalLM(config),
+            args=arguments,
+            train_dataset=dataset,
+            processing_class=tokenizer,
+        )
+
+    return make
+
+
+def stored(folder: Path, columns: Any = None) -> Any:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = str(folder / "rows.parquet")
+    parquet.write_table(BATCH.to_arrow("trl"), path)
+    return datasets.Dataset.from_parquet(path, cache_dir=str(folder), columns=columns)
+
+
+AS_IT_IS = {"dataset_kwargs": {"skip_prepare_dataset": True}}
+
+
+@pytest.mark.parametrize("options", [{}, AS_IT_IS], ids=["prepared", "as it is"])
+def test_the_trainer_takes_the_labels(options: Any, tmp_path: Path, trainer_of: Any) -> None:
+    trainer = trainer_of(tmp_path, stored(tmp_path), **options)
+    [batch] = list(trainer.get_train_dataloader())
+    assert sorted(trained(batch["labels"])) == sorted(EXPECTED)
+
+
+def test_the_trainer_takes_the_masks(tmp_path: Path, trainer_of: Any) -> None:
+    """Without labels it makes its own."""
+    dataset = stored(tmp_path, ["input_ids", "assistant_masks"])
+    trainer = trainer_of(tmp_path, dataset)
+    [batch] = list(trainer.get_train_dataloader())
+    assert sorted(trained(batch["labels"])) == sorted(EXPECTED)
+
+
+def test_packing_keeps_the_labels(tmp_path: Path, trainer_of: Any) -> None:
+    trainer = trainer_of(tmp_path, stored(tmp_path), packing=True, packing_strategy="wrapped")
+    labels = [label for row in trainer.train_dataset["labels"] for label in row if label != -100]
+    assert sorted(labels) == sorted(chain.from_iterable(EXPECTED))
+
+
+def test_the_example_of_the_documents_trains(
+    tmp_path: Path, trainer_of: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One step, without a GPU."""
+    stored(tmp_path).select(range(1)).to_parquet(str(tmp_path / "train.parquet"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HF_HOME", str(tmp_path))
+    other = trainer_of(tmp_path, stored(tmp_path))
+    names: dict[str, Any] = {"model": other.model, "tokenizer": other.processing_class}
+    here = "SFTConfig(max_steps=1, use_cpu=True, bf16=False, gradient_checkpointing=False, report_to=[], "
+    exec(fenced("trl").replace("=SFTConfig(", f"={here}"), names)
+    assert 0 < names["trainer"].state.log_history[-1]["train_loss"] < 100
