@@ -86,6 +86,15 @@ fn reason() -> impl Strategy<Value = FinishReason> {
     prop::sample::select(vec![FinishReason::Stop, FinishReason::Length, FinishReason::Abort])
 }
 
+#[test]
+fn a_tab_that_is_not_escaped_is_part_of_an_input() {
+    let call =
+        "<|channel|>commentary to=functions.shell<|message|>{\"input\": \"ls\texport\\n\"}<|call|>";
+    for turn in turns() {
+        check(&turn, &tokens(call), 2, FinishReason::Stop);
+    }
+}
+
 proptest! {
     #[test]
     fn any_tokens_keep_the_laws(tokens in sampled(), size in 1_usize..6, reason in reason()) {

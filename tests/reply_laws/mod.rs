@@ -135,8 +135,27 @@ fn said(message: &Message) -> String {
     texts.collect()
 }
 
+/// The letters but those of escapes: what is written again may have others.
 fn letters(text: &str) -> String {
-    text.chars().filter(char::is_ascii_alphabetic).collect()
+    let mut letters = String::new();
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            '\\' => {
+                if rest.next() == Some('u') {
+                    rest = rest.as_str()[hex(rest.as_str())..].chars();
+                }
+            }
+            c if c.is_ascii_alphabetic() => letters.push(c),
+            _ => {}
+        }
+    }
+    letters
+}
+
+/// How many of the first four bytes are digits of an escape.
+fn hex(text: &str) -> usize {
+    text.bytes().take(4).take_while(u8::is_ascii_hexdigit).count()
 }
 
 /// The letters of each string; those of an object's keys and members as one.
