@@ -166,10 +166,10 @@ fn with_a_response_format_preambles_are_thoughts() {
 
 #[test]
 fn bytes_are_the_frames_of_the_chunks() {
+    use ReasoningField::{Both, Omitted, Reasoning, ReasoningContent};
     let bodies = [plain(), with(plain(), json!({"stream_options": {"include_usage": true}}))];
     let sampled =
         tokens(&[THOUGHT, "<|channel|>final<|message|>\"é\"\n\u{2028}<|return|>"].concat());
-    use ReasoningField::{Both, Omitted, Reasoning, ReasoningContent};
     for field in [ReasoningContent, Reasoning, Both, Omitted] {
         for body in &bodies {
             let options = ReplyOptions::new("m\"é").with_id("a").with_created(5).with_index(2);
