@@ -177,11 +177,11 @@ fn bytes_are_the_frames_of_the_chunks() {
                 let options = options.clone().with_reasoning_field(field);
                 turn(CHAT, body).reply(&encoding(), options).unwrap()
             };
-            let (mut framed, mut fed) = (reply(), reply());
+            let (mut chunked, mut fed) = (reply(), reply());
             let (mut frames, mut bytes) = (Vec::new(), Vec::new());
             for piece in sampled.chunks(2) {
-                for chunk in framed.feed(piece).unwrap() {
-                    framed.frame_into(&chunk, &mut frames);
+                for chunk in chunked.feed(piece).unwrap() {
+                    chunked.frame_into(&chunk, &mut frames);
                 }
                 fed.feed_into(piece, &mut bytes).unwrap();
             }

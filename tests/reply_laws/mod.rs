@@ -140,14 +140,10 @@ fn letters(text: &str) -> String {
     let mut letters = String::new();
     let mut rest = text.chars();
     while let Some(c) = rest.next() {
-        match c {
-            '\\' => {
-                if rest.next() == Some('u') {
-                    rest = rest.as_str()[hex(rest.as_str())..].chars();
-                }
-            }
-            c if c.is_ascii_alphabetic() => letters.push(c),
-            _ => {}
+        if c.is_ascii_alphabetic() {
+            letters.push(c);
+        } else if c == '\\' && rest.next() == Some('u') {
+            rest = rest.as_str()[hex(rest.as_str())..].chars();
         }
     }
     letters
