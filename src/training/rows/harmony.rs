@@ -58,7 +58,24 @@ pub(super) fn messages(json: Value, system_defaults: bool) -> Result<Vec<Message
     }
     let list = Path::Member(&Path::Row, "messages");
     let read = |(index, json)| message(&Path::Item(&list, index), json, system_defaults);
-    messages.into_iter().enumerate().map(read).collect()
+    let messages = messages.into_iter().enumerate().map(read).collect::<Result<Vec<Message>>>()?;
+    refuse_chat(&messages)?;
+    Ok(messages)
+}
+
+/// Refuses what can only be a chat by its shape. The model puts all that it says on channels; messages of
+/// the assistant's of which none is on one would teach it to leave them out.
+fn refuse_chat(messages: &[Message]) -> Result<()> {
+    let mut own =
+        messages.iter().enumerate().filter(|(_, said)| said.author.role == Role::Assistant);
+    let Some((index, first)) = own.next() else { return Ok(()) };
+    if first.channel.is_some() || own.any(|(_, said)| said.channel.is_some()) {
+        return Ok(());
+    }
+    let path = format!("messages[{index}].channel");
+    let reason = "is missing, as in all messages of the assistant; \
+                  chat messages are the format \"chat\"";
+    Err(invalid(path, reason))
 }
 
 fn of_object(mut row: Map<String, Value>) -> Result<Vec<Value>> {
