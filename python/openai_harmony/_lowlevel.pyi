@@ -857,41 +857,134 @@ class _Turn:
 
 @disjoint_base
 class Reply:
+    """An answer under way. ``Turn.reply`` begins one.
+
+    Example:
+        >>> from openai_harmony.interop import chat_completions
+        >>> turn = chat_completions.read({"messages": [{"role": "user", "content": "2 + 2?"}]})
+        >>> reply = turn.reply(encoding, model="gpt-oss-20b")
+        >>> stream = reply.feed_bytes([200005, 17196, 200008, 19, 13, 200002])
+        >>> stream += reply.finish_bytes("stop")
+        >>> reply.response()["choices"][0]["message"]["content"]
+        '4.'
+    """
+
     def __new__(cls, turn: _Turn, encoding: HarmonyEncoding, **options: Any) -> Self: ...
     def feed(self, tokens: _Tokens) -> list[dict[str, Any]]:
-        """Takes sampled tokens, any number of them, and returns what the API sends of them.
+        """Takes sampled tokens and returns what the API sends of them.
 
         The first call also returns what opens the stream; ``feed([])`` does so before the first
         token.
 
+        Args:
+            tokens: Token ids, any number of them.
+
+        Returns:
+            The chunks or events as dicts.
+
         Raises:
             HarmonyError: After ``finish``. Tokens raise none.
             ValueError: Something that is not a token id; then none is consumed.
+            RuntimeError: Another thread is using the reply.
+
+        Example:
+            >>> from openai_harmony.interop import chat_completions
+            >>> turn = chat_completions.read({"messages": [{"role": "user", "content": "2 + 2?"}]})
+            >>> reply = turn.reply(encoding, model="gpt-oss-20b")
+            >>> chunks = reply.feed([200005, 17196, 200008, 19])
+            >>> [chunk["choices"][0]["delta"] for chunk in chunks]
+            [{'role': 'assistant', 'content': ''}, {'content': '4'}]
         """
 
     def feed_bytes(self, tokens: _Tokens) -> bytes:
-        """``feed`` and ``frame`` in one, which takes a fraction of their time."""
+        """``feed`` and ``frame`` in one, which takes a fraction of their time.
+
+        Args:
+            tokens: Token ids, any number of them.
+
+        Returns:
+            The bytes on the wire.
+
+        Raises:
+            HarmonyError: After ``finish``. Tokens raise none.
+            ValueError: Something that is not a token id; then none is consumed.
+            RuntimeError: Another thread is using the reply.
+
+        Example:
+            >>> from openai_harmony.interop import chat_completions
+            >>> turn = chat_completions.read({"messages": [{"role": "user", "content": "2 + 2?"}]})
+            >>> reply = turn.reply(encoding, model="gpt-oss-20b")
+            >>> b'"delta":{"content":"4"}' in reply.feed_bytes([200005, 17196, 200008, 19])
+            True
+        """
 
     def finish(
         self, reason: Literal["stop", "length", "abort"], stop_sequence: str | None = None
     ) -> list[dict[str, Any]]:
-        """Ends the answer and returns what is left to send; a second call returns nothing.
+        """Ends the answer and returns what is left to send.
 
         Args:
             reason: The model stopped, the limit was reached, or the engine gave up.
             stop_sequence: The stop string at which the engine stopped, if it looks for the body's
                 itself; those in ``Turn.stop_strings`` are found without it.
+
+        Returns:
+            The last chunks or events as dicts; a second call returns none.
+
+        Raises:
+            ValueError: Another reason.
+            RuntimeError: Another thread is using the reply.
+
+        Example:
+            >>> from openai_harmony.interop import chat_completions
+            >>> turn = chat_completions.read({"messages": [{"role": "user", "content": "2 + 2?"}]})
+            >>> reply = turn.reply(encoding, model="gpt-oss-20b")
+            >>> _ = reply.feed([200005, 17196, 200008, 19, 13, 200002])
+            >>> [chunk["choices"][0]["finish_reason"] for chunk in reply.finish("stop")]
+            ['stop']
         """
 
     def finish_bytes(
         self, reason: Literal["stop", "length", "abort"], stop_sequence: str | None = None
     ) -> bytes:
-        """``finish`` and ``frame`` in one, with what ends the stream."""
+        """``finish`` and ``frame`` in one, with what ends the stream.
+
+        Args:
+            reason: The model stopped, the limit was reached, or the engine gave up.
+            stop_sequence: The stop string at which the engine stopped, if it looks for the body's
+                itself; those in ``Turn.stop_strings`` are found without it.
+
+        Returns:
+            The last bytes on the wire; a second call returns none.
+
+        Raises:
+            ValueError: Another reason.
+            RuntimeError: Another thread is using the reply.
+
+        Example:
+            >>> from openai_harmony.interop import chat_completions
+            >>> turn = chat_completions.read({"messages": [{"role": "user", "content": "2 + 2?"}]})
+            >>> reply = turn.reply(encoding, model="gpt-oss-20b")
+            >>> reply.finish_bytes("stop").rstrip().endswith(b"data: [DONE]")
+            True
+        """
 
     def response(self) -> dict[str, Any]:
         """The whole answer, for a request that asked for no stream.
 
-        Before ``finish``: what there is so far.
+        Returns:
+            The response; before ``finish`` what there is so far.
+
+        Raises:
+            RuntimeError: Another thread is using the reply.
+
+        Example:
+            >>> from openai_harmony.interop import chat_completions
+            >>> turn = chat_completions.read({"messages": [{"role": "user", "content": "2 + 2?"}]})
+            >>> reply = turn.reply(encoding, model="gpt-oss-20b")
+            >>> _ = reply.feed([200005, 17196, 200008, 19, 13, 200002]), reply.finish("stop")
+            >>> reply.response()["choices"][0]["message"]["content"]
+            '4.'
         """
 
     def _last_frame(self) -> bytes: ...

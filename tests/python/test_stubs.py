@@ -79,6 +79,7 @@ def test_all_are_found() -> None:
         "ContentDelta",
         "MessageEnd",
         "Repair",
+        "Reply",
     }
 
 
