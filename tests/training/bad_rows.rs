@@ -69,7 +69,7 @@ fn halves_of_surrogate_pairs_are_replaced() {
         let row = |text: &str| {
             format!(
                 r#"[{{"role": "user", "content": "{text}"}},
-                    {{"role": "assistant", "content": "{text}"}}]"#
+                    {{"role": "assistant", "channel": "final", "content": "{text}"}}]"#
             )
         };
         let options = RenderRows::new().with_format(format);
