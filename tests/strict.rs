@@ -175,6 +175,33 @@ fn spelled_markers_are_text() {
     }
 }
 
+/// The author is the role before a spelled marker, as in 0.0.8, also where a channel or further words
+/// would make a tool of any other word.
+#[test]
+fn a_role_ends_before_a_spelled_marker() {
+    for (author, rest, expected) in [
+        ("assistant<|constrain|>", "<|channel|>final", "assistant #final"),
+        (
+            "assistant<|constrain|>",
+            "<|channel|>final <|constrain|>json",
+            "assistant #final (<|constrain|>json)",
+        ),
+        (
+            "assistant<|channel|>commentary",
+            " to=f<|channel|>commentary",
+            "assistant #commentary to=f",
+        ),
+        ("user<|channel|>", " to=f", "user to=f"),
+        ("functions.f<|constrain|>", "<|channel|>final", "tool:functions.f<|constrain|> #final"),
+    ] {
+        let spelled = encoding().tokenizer().encode_ordinary(author);
+        let tokens = [encode("<|start|>"), spelled, encode(&format!("{rest}<|message|>x<|end|>"))];
+        let messages = encoding().parse_messages_from_completion_tokens(tokens.concat(), None);
+        let read: Vec<_> = messages.unwrap().iter().map(fields).collect();
+        assert_eq!(read, [expected], "{author:?}, {rest:?}");
+    }
+}
+
 /// All that a parser raises, by the index of its token, and its messages.
 fn skip_errors(tokens: &[u32], role: Option<Role>) -> (Vec<(usize, String)>, Vec<String>) {
     let mut parser = StreamableParser::new(encoding(), role).unwrap();

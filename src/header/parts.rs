@@ -65,7 +65,7 @@ pub(super) fn spells_marker(words: &Words) -> bool {
 }
 
 /// Where the first spelled marker begins, or the text ends.
-fn until_spelled(text: &str) -> usize {
+pub(super) fn until_spelled(text: &str) -> usize {
     SEARCHED.iter().filter_map(|marker| text.find(marker)).min().unwrap_or(text.len())
 }
 

@@ -3,7 +3,7 @@
 //! Every header that 0.0.8 reads is read. Where 0.0.8 makes a marker part of a field, the field ends
 //! before the marker here.
 
-use super::parts::{Part, Parts, Spelled, spells_marker, utf8};
+use super::parts::{Part, Parts, Spelled, spells_marker, until_spelled, utf8};
 use super::tools::CONTENT_TYPES;
 use super::words::{Kind, Word, Words};
 use super::{CONSTRAIN, Header, TO};
@@ -124,7 +124,9 @@ impl<'a> Reader<'a> {
             && (names_a_tool(name) || has_channel && !is_run_of_names(name));
         // 0.0.8 counts a word that begins with a marker, and one that begins with a spelled marker.
         let has_more = self.parts.list.len() > 1 || self.spelled == Spelled::Misplaced;
-        if !has_more && !is_tool {
+        // `assistant<|constrain|>`: the role, to 0.0.8, and an answer must not become a tool's message.
+        let is_role = author_of(&name[..until_spelled(name)]).is_some();
+        if is_role || !has_more && !is_tool {
             let role = self.parts.shown(self.words, part);
             return Err(ErrorKind::UnknownRole { role }.into());
         }
