@@ -112,7 +112,6 @@ $(VENV)/.frameworks: $(VENV)/.made pyproject.toml
 
 # Without a cache, which would take as much again.
 $(TRAINERS)/.made: pyproject.toml | $(VENV)/.made
-	@rm -rf $(TRAINERS)
 	$(BIN)/python -m venv $(TRAINERS)
 	$(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	@$(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-cache-dir --group trainers 2>$(TRAINERS)/missing \
