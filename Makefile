@@ -24,8 +24,9 @@ test: test-rust test-python ## set up and run all tests of both languages
 
 check: format lint types test test-pythons trainers ## formatting, lints, types, stubs, all tests, the Python tests on all PYTHONS
 
-bench: $(VENV)/.built ## compare with the published packages, side by side; count instructions
+bench: $(VENV)/.built $(VENV)/.frameworks ## compare with the published packages, side by side; count instructions
 	$(BIN)/python benches/compare.py $(BENCH_OPTIONS)
+	$(BIN)/python benches/frameworks.py
 	$(BIN)/python benches/instructions.py
 
 fuzz: tools ## fuzz the parser and the readers of requests; FUZZ_SECONDS=60 sets for how long each
