@@ -24,8 +24,9 @@ test: test-rust test-python ## set up and run all tests of both languages
 
 check: format lint types test test-pythons trainers ## formatting, lints, types, stubs, all tests, the Python tests on all PYTHONS
 
-bench: $(VENV)/.built ## compare with the published packages, side by side; count instructions
+bench: $(VENV)/.built $(VENV)/.frameworks ## compare with the published packages, side by side; count instructions
 	$(BIN)/python benches/compare.py $(BENCH_OPTIONS)
+	$(BIN)/python benches/frameworks.py
 	$(BIN)/python benches/instructions.py
 
 fuzz: tools ## fuzz the parser and the readers of requests; FUZZ_SECONDS=60 sets for how long each
@@ -112,7 +113,6 @@ $(VENV)/.frameworks: $(VENV)/.made pyproject.toml
 
 # Without a cache, which would take as much again.
 $(TRAINERS)/.made: pyproject.toml | $(VENV)/.made
-	@rm -rf $(TRAINERS)
 	$(BIN)/python -m venv $(TRAINERS)
 	$(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	@$(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-cache-dir --group trainers 2>$(TRAINERS)/missing \

@@ -97,8 +97,8 @@ def report(state: State, output: Output, seconds: float) -> str:
         lines += [(f"  {name}", f"{count:,}") for name, count in sorted(counts.unused.items())]
     files = output.files(state.shards)
     stored = sum(path.stat().st_size for path in files)
-    where = str(output.path) if output.is_file else f"{output.path} ({len(files):,} files)"
-    lines.append(("written", f"{where}, {stored / 2**20:,.1f} MiB"))
+    number = "" if output.is_file else f" ({len(files):,} {'file' if len(files) == 1 else 'files'})"
+    lines.append(("written", f"{output.path}{number}, {stored / 2**20:,.1f} MiB"))
     if counts.error_bytes:
         lines.append(("errors in", str(output.errors)))
     lines.append(("time", f"{seconds:,.1f} s, {counts.rows / max(seconds, 1e-9):,.0f} {unit}/s"))
