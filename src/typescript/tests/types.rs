@@ -234,3 +234,20 @@ fn a_reference_that_cannot_be_followed_is_any_and_says_why() {
         ),
     ]);
 }
+
+/// `[string, number]` says how long it is, and nothing else.
+#[test]
+fn the_length_of_a_tuple_is_not_said_twice() {
+    let mut limited = tuple(&json!([s(), n()]), None);
+    let mut open = list(&s());
+    for (keyword, value) in
+        [("minItems", json!(2)), ("maxItems", json!(2)), ("uniqueItems", json!(true))]
+    {
+        limited[keyword] = value.clone();
+        open[keyword] = value;
+    }
+    check(&[
+        (limited, "// uniqueItems\np: [string, number],\n"),
+        (open, "// minItems: 2, maxItems: 2, uniqueItems\np: string[],\n"),
+    ]);
+}
