@@ -115,6 +115,7 @@ fn unions_are_flat_and_name_a_type_once_unless_there_are_comments() {
             "p:\n | string | number // d\n | boolean\n,\n",
         ),
         (json!({"anyOf": [s(), {"type": "null"}, s()]}), "string | null,\n"),
+        (json!({"anyOf": [{"anyOf": [s(), {"type": "null"}]}, s()]}), "string | null,\n"),
         (
             json!({"anyOf": [s(), {"type": "null"}, described]}),
             "p:\n | string\n | null\n | string // d\n,\n",
