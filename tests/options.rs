@@ -114,6 +114,16 @@ fn a_running_turn_keeps_its_thoughts() {
         kept(&broken_off, AnalysisPolicy::DropCompletedTurns),
         ["answer 1", "2?", "think 2", "or rather?"]
     );
+    // However much came before it, thoughts after the answer included.
+    let (long, running) = ([user("1?"), thought(), thought(), thought()], [user("2?"), thought()]);
+    let answer = [said(Role::Assistant, "final", "answer 1"), thought()];
+    let messages = [&long[..], &answer, &running].concat();
+    let expected = ["1?", "answer 1", "2?", "think"];
+    assert_eq!(kept(&messages, AnalysisPolicy::DropCompletedTurns), expected);
+}
+
+fn thought() -> Message {
+    said(Role::Assistant, "analysis", "think")
 }
 
 #[test]

@@ -163,6 +163,33 @@ fn every_token_decodes_to_its_bytes() {
     assert!(TOKENIZER.decode_bytes([]).unwrap().is_empty());
 }
 
+#[test]
+fn decoding_appends_to_what_is_there() {
+    let mut bytes = b"a".to_vec();
+    TOKENIZER.decode_bytes_into(TOKENIZER.encode_ordinary("bc de"), &mut bytes).unwrap();
+    assert_eq!(bytes, b"abc de");
+    // What stands before an id that does not exist has been appended.
+    let error = TOKENIZER.decode_bytes_into([byte_token(b'f'), 201_089], &mut bytes).unwrap_err();
+    assert_eq!((error.token_index(), &bytes[..]), (Some(1), &b"abc def"[..]));
+}
+
+/// A cache that took one piece for another would give the tokens of the first.
+#[test]
+fn pieces_that_differ_in_one_byte_are_told_apart() {
+    let letters = "pneumonoultramicroscopicsilicovolcanoconiosis".repeat(2);
+    for length in 1..=letters.len() {
+        let piece = &letters[..length];
+        assert_eq!(TOKENIZER.decode_utf8(TOKENIZER.encode_ordinary(piece)).unwrap(), piece);
+        for at in 0..length {
+            for letter in ["q", "z"] {
+                let other = [&piece[..at], letter, &piece[at + 1..]].concat();
+                let tokens = TOKENIZER.encode_ordinary(&other);
+                assert_eq!(TOKENIZER.decode_utf8(&tokens).unwrap(), other);
+            }
+        }
+    }
+}
+
 /// Each would take minutes if the time were not linear. The encoding is checked by what must hold:
 /// it decodes to the text, and the text's middle is encoded periodically.
 #[test]

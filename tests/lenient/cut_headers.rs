@@ -186,6 +186,11 @@ pub(crate) const CUT_HEADERS: &[Row] = &[
     last("<|channel|>final <|mess", &["final: "], &["header_noise", "truncated_header"]),
     last("<|channel|>Yes.", &[": Yes."], &["empty_channel", "truncated_header"]),
     last("<|channel|>I must", &[": I must"], &["empty_channel", "truncated_header"]),
+    row(
+        "<|channel|>final<|message|>a<|channel|>analysis<|end|>",
+        &["final: a", "analysis: "],
+        &["missing_end", "missing_message"],
+    ),
     // Text with no header at all.
     row(
         "{\"country\":\"France\"}<|return|>",

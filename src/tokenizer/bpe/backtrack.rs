@@ -68,3 +68,34 @@ fn backtrack(
     }
     Some(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::backtrack;
+    use crate::tokenizer::bpe::{merge, pairs};
+    use crate::tokenizer::vocabulary::token_bytes;
+
+    /// Merging is for pieces that take many wrong tries, such as long runs of one character. Others must not
+    /// need it: it is slower.
+    #[test]
+    fn short_pieces_need_no_merging() {
+        for left in (0..199_998).step_by(23) {
+            for right in [left, left + 1, left * 7919 % 199_998] {
+                let (Some(first), Some(second)) = (token_bytes(left), token_bytes(right)) else {
+                    continue;
+                };
+                let piece = [first, second].concat();
+                if piece.len() > 32 {
+                    continue;
+                }
+                let (mut tokens, mut merged) = (Vec::new(), Vec::new());
+                assert!(
+                    backtrack(&piece, pairs::is_valid_pair, &mut tokens).is_some(),
+                    "{piece:?}"
+                );
+                merge::encode(&piece, &mut merged);
+                assert_eq!(tokens, merged, "{piece:?}");
+            }
+        }
+    }
+}

@@ -114,3 +114,30 @@ pub(super) fn merged(left: TokenId, right: TokenId) -> Option<TokenId> {
     let halves = (Side::right(token).half(), Side::left(token).half());
     (halves == (left, right)).then_some(token)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::is_valid_pair;
+    use crate::tokenizer::bpe::merge;
+    use crate::tokenizer::vocabulary::token_bytes;
+
+    /// What the function promises, asked of merging itself: for tokens of all lengths beside themselves,
+    /// their neighbours among the ids, and tokens that have nothing to do with them.
+    #[test]
+    fn a_pair_is_valid_if_merging_makes_it() {
+        let (mut valid, mut others) = (0, 0);
+        for left in (0..199_998).step_by(23).chain(0..1000) {
+            for right in [left, left + 1, left / 2, left * 7919 % 199_998, 220, 64] {
+                let (Some(first), Some(second)) = (token_bytes(left), token_bytes(right)) else {
+                    continue;
+                };
+                let mut tokens = Vec::new();
+                merge::encode(&[first, second].concat(), &mut tokens);
+                let is_made = tokens == [left, right];
+                assert_eq!(is_valid_pair(left, right), is_made, "{left} {right}");
+                *(if is_made { &mut valid } else { &mut others }) += 1;
+            }
+        }
+        assert!(valid > 5000 && others > 5000, "{valid} {others}");
+    }
+}

@@ -9,6 +9,7 @@ mod full;
 mod grammar;
 mod names;
 mod strategies;
+mod types;
 
 use std::fs;
 use std::path::PathBuf;
