@@ -44,6 +44,13 @@ def test_rows_have_the_tokens_of_0_0_8(oracle: Oracle, form: str, drops: bool) -
     errors = dict(batch.errors)
     assert list(errors) == list(expected)
     for row, tokens in expected.items():
-        is_untrained = errors[row].kind == "nothing_to_train"
-        assert is_untrained == isinstance(tokens, list), (asked[row], errors[row], tokens)
-    assert len(batch) > 200
+        error = errors[row]
+        if "is missing, as in all messages of the assistant" in str(error):
+            assert form != "conversations"
+            said = [each for each in asked[row]["messages"] if each["role"] == "assistant"]
+            assert said
+            assert not any(each.get("channel") for each in said)
+            continue
+        is_untrained = error.kind == "nothing_to_train"
+        assert is_untrained == isinstance(tokens, list), (asked[row], error, tokens)
+    assert len(batch) > 150
