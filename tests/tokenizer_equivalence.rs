@@ -71,6 +71,8 @@ fn every_character_beside_spaces_and_marks() {
 #[test]
 fn every_character_beside_punctuation_and_numbers() {
     check_every_character(|char, text| text.extend(['!', char, '.']), "1");
+    // Punctuation of several characters takes in a mark, but no letter.
+    check_every_character(|char, text| text.extend([' ', '!', '!', char, 'a']), "1");
     check_every_character(|char, text| text.extend(['a', '\'', char, 'S']), "1");
     check_every_character(|char, text| text.extend(['1', char, '2', '3', '4', char]), "a");
 }
