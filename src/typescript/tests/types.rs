@@ -81,6 +81,7 @@ fn a_demand_that_another_describes_in_detail_is_left_out() {
             json!({"type": "object", "additionalProperties": s(), "allOf": [ab()]}),
             "Record<string, string> & (\"a\" | \"b\"),\n",
         ),
+        (json!({"allOf": [{"type": "object"}, {"type": "object"}]}), "Record<string, any>,\n"),
         (
             json!({"allOf": [{"type": "object"}, {"type": "object", "properties": {"a": s()}}]}),
             "{\n    a?: string,\n    },\n",
