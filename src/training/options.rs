@@ -185,4 +185,11 @@ impl RenderRows {
         self.first_row = first_row;
         self
     }
+
+    /// The same where the last turn alone is trained.
+    pub(super) fn of_completions(mut self) -> Self {
+        self.examples = Examples::Conversation;
+        self.mask.turns = super::Turns::Last;
+        self
+    }
 }

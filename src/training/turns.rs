@@ -5,8 +5,9 @@ use std::ops::Range;
 use crate::chat::Role;
 use crate::render::AsMessage;
 
-/// A conversation as turns: each begins with a message of the user that does not follow another of
-/// the user's.
+/// A conversation as turns: each begins where the assistant, or a tool, is followed by messages of others,
+/// of which one is the user's. What the system or the developer says in front of that belongs to the turn
+/// that it is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TurnRanges {
     /// The messages of the system and the developer in front of the first turn.
@@ -18,12 +19,18 @@ pub(super) struct TurnRanges {
 impl TurnRanges {
     pub(super) fn of<M: AsMessage>(messages: &[M]) -> Self {
         let opens = |message: &M| matches!(message.header().role, Role::System | Role::Developer);
+        let is_user = |message: &M| message.is_from(Role::User);
         let head = messages.iter().take_while(|message| opens(message)).count();
-        let is_user = |index: usize| messages[index].is_from(Role::User);
-        let begins = |&index: &usize| is_user(index) && !(index > head && is_user(index - 1));
-        let mut starts: Vec<usize> = (head..messages.len()).filter(begins).collect();
-        if head < messages.len() && starts.first() != Some(&head) {
-            starts.insert(0, head);
+        let is_others = |index: &usize| opens(&messages[*index]) || is_user(&messages[*index]);
+        let mut starts = Vec::new();
+        let mut index = head;
+        while index < messages.len() {
+            let others = (index..messages.len()).take_while(is_others).count();
+            let asks = messages[index..index + others].iter().any(is_user);
+            if asks || index == head {
+                starts.push(index);
+            }
+            index += others.max(1);
         }
         let ends = starts.iter().copied().skip(1).chain([messages.len()]);
         let turns = starts.iter().zip(ends).map(|(&start, end)| start..end).collect();
@@ -73,6 +80,8 @@ mod tests {
             ("suuaata", 1, &[(1, 7)]),
             ("sauau", 1, &[(1, 2), (2, 4), (4, 5)]),
             ("auda", 0, &[(0, 1), (1, 4)]),
+            ("uadua", 0, &[(0, 2), (2, 5)]),
+            ("uadaua", 0, &[(0, 4), (4, 6)]),
         ];
         for (roles, head, expected) in cases {
             let TurnRanges { head: found, turns } = turns(roles);

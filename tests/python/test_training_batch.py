@@ -116,10 +116,12 @@ def test_the_path_of_an_error_is_pickled() -> None:
 
 
 def test_fields_that_say_nothing_are_counted() -> None:
-    row = [dict(USER, mood=1), dict(ANSWER, mood=2)]
+    answer = {"role": "assistant", "content": "4.", "mood": 2}
+    row = [dict(USER, mood=1), answer, dict(USER, score=3)]
     assert render([row, row], format="chat").unused == {
-        "messages[].channel": 2,
+        "messages behind the assistant's last": 2,
         "messages[].mood": 4,
+        "messages[].score": 2,
     }
 
 

@@ -532,6 +532,16 @@ def test_a_full_disk_is_said(
     assert write_dataset([rows], str(tmp_path / output), **CHAT).examples == len(ROWS)
 
 
+def test_restart_removes_nothing_where_it_is_refused(rows: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    write_dataset([rows], str(out), **CHAT)
+    (out / "mine.txt").write_text("kept")
+    before = contents(out)
+    with pytest.raises(dataset.StateError, match=r"the folder is not empty: .*mine\.txt"):
+        write_dataset([rows], str(out), restart=True, **CHAT)
+    assert contents(out) == before
+
+
 def test_a_complete_output_is_left_alone(rows: str, tmp_path: Path) -> None:
     for output in ("out", "out.parquet"):
         first = write_dataset([rows], str(tmp_path / output), **CHAT)

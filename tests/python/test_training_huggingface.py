@@ -185,7 +185,7 @@ def test_fingerprints_say_what_is_rendered() -> None:
         RenderRows(rows=["messages"]),
         RenderRows(keep=["id"]),
         RenderRows(on_error="drop"),
-        RenderRows(identity="I"),
+        RenderRows(format="chat", identity="I"),
     ]
     assert len({Hasher.hash(function) for function in functions}) == len(functions)
     for function in functions:

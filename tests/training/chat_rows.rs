@@ -1,8 +1,8 @@
 //! Rows in the shapes that data sets have: whatever the shape, the conversation is the same.
 
-use openai_harmony::chat::Conversation;
+use openai_harmony::chat::{Conversation, Message, Role};
 use openai_harmony::interop::{Date, ReadOptions, chat_completions};
-use openai_harmony::training::{Batch, RenderRows, Row, RowFormat, render};
+use openai_harmony::training::{Batch, Examples, RenderRows, Row, RowFormat, render};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
@@ -144,10 +144,16 @@ proptest! {
         }
         let options = ReadOptions::new().with_date(Date::Omitted);
         let turn = chat_completions::read(&body, &options).unwrap();
-        let expected = rendered(turn.conversation, RowFormat::Chat);
+        let mut said = turn.conversation.messages;
+        let is_own = |message: &Message| message.author.role == Role::Assistant;
+        // What follows the assistant's last message is left out.
+        said.truncate(said.iter().rposition(is_own).map_or(said.len(), |last| last + 1));
+        let expected = rendered(Conversation::from_messages(said), RowFormat::Chat);
         let split = if messages.len() > 1 { 1 + split.index(messages.len() - 1) } else { 0 };
         for row in shapes(&messages, tools.as_ref(), split) {
-            if split == 0 && row.get("completion").is_some() {
+            // Of a prompt nothing is trained: see below.
+            let is_prompted = || messages[..split].iter().any(|said| said["role"] == "assistant");
+            if row.get("completion").is_some() && (split == 0 || is_prompted()) {
                 continue;
             }
             prop_assert_eq!(&rendered(&*row.to_string(), RowFormat::Chat), &expected, "{}", row);
@@ -216,6 +222,41 @@ fn the_system_message_says_what_is_asked() {
 }
 
 #[test]
+fn of_a_prompt_that_the_assistant_has_a_part_in_the_completion_alone_is_trained() {
+    let said = |role: &str, content: &str| json!({"role": role, "content": content});
+    let prompt = [said("user", "a"), said("assistant", "b"), said("user", "c")];
+    let trained = |row: &Value, options: &RenderRows| {
+        let batch = render(&encoding(), [row.clone()], options);
+        let text = |example: openai_harmony::training::Example<'_>| {
+            let tokens = example.tokens.iter().zip(example.loss_mask).filter(|(_, one)| **one == 1);
+            encoding().tokenizer().decode_utf8(tokens.map(|(token, _)| *token).collect::<Vec<_>>())
+        };
+        let texts = batch.iter().map(|example| text(example).unwrap()).collect::<Vec<_>>();
+        (texts, batch.errors.first().map(|(_, error)| error.to_string()))
+    };
+    let row = json!({"prompt": prompt, "completion": [said("assistant", "d")]});
+    let answer = vec!["<|channel|>final<|message|>d<|return|>".to_owned()];
+    let options = RenderRows::new().with_format(RowFormat::Chat);
+    for examples in [Examples::Conversation, Examples::Turns] {
+        let options = options.clone().with_examples(examples);
+        assert_eq!(trained(&row, &options), (answer.clone(), None));
+    }
+    let row = json!({"prompt": prompt[..2], "completion": [said("assistant", "d")]});
+    let (texts, error) = trained(&row, &options);
+    assert!(texts.is_empty() && error.unwrap().starts_with("Invalid row: prompt: "));
+}
+
+#[test]
+fn a_column_with_a_system_prompt_is_its_first_message() {
+    let chat = json!([{"from": "human", "value": "a"}, {"from": "gpt", "value": "b"}]);
+    let mut whole = chat.clone();
+    whole.as_array_mut().unwrap().insert(0, json!({"from": "system", "value": "Be brief."}));
+    let row = json!({"system": "Be brief.", "conversations": chat});
+    let expected = rendered(json!({"conversations": whole}), RowFormat::Chat);
+    assert_eq!(rendered(row, RowFormat::Chat), expected);
+}
+
+#[test]
 fn what_says_nothing_to_the_model_is_counted() {
     let row = json!({
         "messages": [
@@ -230,6 +271,7 @@ fn what_says_nothing_to_the_model_is_counted() {
     let unused: Vec<_> = batch.unused.iter().map(|(path, count)| (&**path, *count)).collect();
     let expected = [
         ("chat_template_kwargs.enable_thinking", 2),
+        ("messages behind the assistant's last", 2),
         ("messages[].chanel", 2),
         ("messages[].mood", 4),
         ("messages[].name", 2),

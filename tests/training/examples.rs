@@ -20,11 +20,14 @@ pub(crate) fn turns(messages: &[Message]) -> (usize, Vec<Range<usize>>) {
     let count = messages.len();
     let is_head = |&index: &usize| matches!(role(index), Role::System | Role::Developer);
     let head = (0..count).take_while(is_head).count();
+    let is_others = |&index: &usize| is_head(&index) || role(index) == Role::User;
     let mut turns: Vec<Range<usize>> = Vec::new();
     for index in head..count {
-        let is_user = role(index) == Role::User;
+        let mut run = (index..count).take_while(is_others);
+        let asks = run.any(|index| role(index) == Role::User);
+        let is_first = index == head || !is_others(&(index - 1));
         match turns.last_mut() {
-            Some(turn) if !is_user || role(index - 1) == Role::User => turn.end = index + 1,
+            Some(turn) if !(asks && is_first) => turn.end = index + 1,
             _ => turns.push(index..index + 1),
         }
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 from typing import Any, Iterable, Iterator, Optional
 
@@ -49,8 +50,8 @@ def render(
             ``"truncate_turns"`` leaves out whole turns until it fits: the first ones where the last
             turn alone is trained, else the last.
         threads: How many threads render; by default as many as there are cores.
-        date: The date in the system message of chat rows; by default there is none, so that a
-            data set gives the same tokens tomorrow.
+        date: The date in the system message of chat rows, ``"2025-06-28"``; by default there is
+            none, so that a data set gives the same tokens tomorrow.
         identity: The identity in the system message of chat rows; by default the model's own.
         first_row: The index of the first row, where data come in parts.
 
@@ -76,6 +77,7 @@ def render(
     '<|channel|>analysis<|message|>Easy.<|end|><|start|>assistant<|channel|>final<|message|>Four.<|return|>'
     """
     _check_rows(rows)
+    _check_system(format, date, identity)
     if hasattr(rows, "__arrow_c_array__") and not hasattr(rows, "__arrow_c_stream__"):
         rows = _as_stream(rows)
     read = _lowlevel.render_arrow if hasattr(rows, "__arrow_c_stream__") else _lowlevel.render_rows
@@ -94,6 +96,15 @@ def render(
         first_row=first_row,
     )
     return Batch(**fields)
+
+
+def _check_system(format: str, date: object, identity: object) -> None:  # noqa: A002  (as above)
+    """``ValueError`` for what cannot be in the system message; other types are refused later."""
+    for name, value in (("date", date), ("identity", identity)):
+        if format == "harmony" and isinstance(value, str):
+            raise ValueError(f'{name}: rows of the format "harmony" have their own system message')
+    if isinstance(date, str) and not re.fullmatch(r"\d{4}-\d{2}-\d{2}", date):
+        raise ValueError(f'date: expected a date such as "2025-06-28", got {quoted(date)}')
 
 
 def _check_rows(rows: object) -> None:

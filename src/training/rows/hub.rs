@@ -2,10 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
+use super::cleaned::{clean, clean_call, remove_nulls};
 use super::origin::{Origin, Place, Shape};
 use super::path::Path;
 use super::{expected, invalid};
-use crate::chat::Message;
+use crate::chat::{Message, Role};
 use crate::error::Result;
 use crate::interop::{ReadOptions, brief, chat_completions, parse_json};
 use crate::training::RenderRows;
@@ -25,13 +26,16 @@ const TEMPLATE: &str = "chat_template_kwargs";
 /// Whether the model reads a column of this name.
 #[cfg(feature = "arrow")]
 pub(super) fn is_read(name: &str) -> bool {
-    const OTHERS: [&str; 5] = ["prompt", "completion", "tools", "model_identity", TEMPLATE];
+    const OTHERS: [&str; 6] =
+        ["system", "prompt", "completion", "tools", "model_identity", TEMPLATE];
     [&MESSAGES[..], &SETTINGS, &OTHERS].iter().any(|names| names.contains(&name))
 }
 
 /// What a row says.
 pub(super) struct ChatRow {
     pub(super) messages: Vec<Message>,
+    /// Whether it is a prompt in which the assistant speaks, and its completion, which alone is trained.
+    pub(super) is_completion: bool,
     /// The paths of what says nothing to the model.
     pub(super) unused: Vec<String>,
 }
@@ -45,7 +49,9 @@ pub(super) fn read(row: Value, options: &RenderRows) -> Result<ChatRow> {
     };
     let mut origin = Origin::default();
     let mut body = Map::new();
-    body.insert("messages".to_owned(), messages(&mut row, &mut origin)?.into());
+    let messages = messages(&mut row, &mut origin)?;
+    let is_completion = is_completion(&messages, &origin)?;
+    body.insert("messages".to_owned(), messages.into());
     let mut template = match row.remove(TEMPLATE) {
         None | Some(Value::Null) => Map::new(),
         Some(Value::Object(template)) => template,
@@ -55,7 +61,8 @@ pub(super) fn read(row: Value, options: &RenderRows) -> Result<ChatRow> {
     for key in SETTINGS {
         body.extend(take(key).map(|value| (key.to_owned(), value)));
     }
-    if let Some(tools) = take("tools") {
+    let is_empty = |tools: &Value| tools.as_str().is_some_and(|text| text.trim().is_empty());
+    if let Some(tools) = take("tools").filter(|tools| !is_empty(tools)) {
         let tools = list("tools", tools)?.into_iter().enumerate();
         let tools = tools.map(|(index, json)| tool(index, json, &mut origin));
         body.insert("tools".to_owned(), tools.collect::<Result<_>>()?);
@@ -76,7 +83,34 @@ pub(super) fn read(row: Value, options: &RenderRows) -> Result<ChatRow> {
         turn.unused.iter().map(|unused| origin.path(&unused.path)).collect();
     let rest = template.iter().filter(|(_, value)| !value.is_null());
     unused.extend(rest.map(|(key, _)| format!("{TEMPLATE}.{key}")));
-    Ok(ChatRow { messages: turn.conversation.messages, unused })
+    let mut messages = turn.conversation.messages;
+    // What follows trains nothing; and behind a user's message thoughts would be dropped, and the answer
+    // would not end as the model ends it.
+    let is_own = |message: &Message| message.author.role == Role::Assistant;
+    if let Some(last) = messages.iter().rposition(is_own) {
+        let behind = messages.drain(last + 1..);
+        unused.extend(behind.map(|_| "messages behind the assistant's last".to_owned()));
+    }
+    Ok(ChatRow { messages, is_completion, unused })
+}
+
+/// Whether the messages are a prompt in which the assistant speaks, and its completion.
+fn is_completion(messages: &[Value], origin: &Origin) -> Result<bool> {
+    let prompt = origin.messages.iter().take_while(|place| place.key != "completion").count();
+    if prompt == messages.len() {
+        return Ok(false);
+    }
+    let (prompt, completion) = messages.split_at(prompt);
+    let is_from = |role: &'static str| move |message: &Value| message["role"] == role;
+    if !prompt.iter().any(is_from("assistant")) {
+        return Ok(false);
+    }
+    if prompt.last().is_some_and(is_from("user")) && !completion.iter().any(is_from("user")) {
+        return Ok(true);
+    }
+    let reason = "what the assistant says in it can be told from the completion only where the user \
+                  says the last thing, and nothing in the completion; whole conversations are `messages`";
+    Err(invalid("prompt", reason))
 }
 
 /// Takes a field, unless it is null.
@@ -88,6 +122,14 @@ fn said(fields: &mut Map<String, Value>, key: &str) -> Option<Value> {
 fn messages(row: &mut Map<String, Value>, origin: &mut Origin) -> Result<Vec<Value>> {
     let found = MESSAGES.into_iter().find_map(|key| Some((key, said(row, key)?)));
     let mut all = Vec::new();
+    match said(row, "system") {
+        None => {}
+        Some(Value::String(text)) => {
+            origin.messages.push(Place { key: "system", index: None, shape: Shape::Text });
+            all.push(json!({"role": "system", "content": text}));
+        }
+        Some(other) => return Err(invalid("system", expected("a string", &other))),
+    }
     if let Some((key, value)) = found {
         add_messages(key, value, &mut all, origin)?;
         return Ok(all);
@@ -154,6 +196,7 @@ fn message(path: &Path<'_>, message: Value) -> Result<(Shape, Value)> {
         return Err(invalid(Path::Member(path, "weight"), reason));
     }
     if fields.contains_key("role") {
+        clean(path, &mut fields)?;
         return Ok((Shape::Chat, fields.into()));
     }
     let Some(from) = fields.remove("from") else {
@@ -171,7 +214,9 @@ fn message(path: &Path<'_>, message: Value) -> Result<(Shape, Value)> {
         "system" => "system",
         "tool" | "observation" => "tool",
         "function_call" => {
-            let call = parsed(&Path::Member(path, "value"), value, "a call")?;
+            let path = Path::Member(path, "value");
+            let mut call = parsed(&path, value, "a call")?;
+            clean_call(&path, &mut call)?;
             fields.insert("role".to_owned(), "assistant".into());
             fields.insert("tool_calls".to_owned(), vec![call].into());
             return Ok((Shape::Call, fields.into()));
@@ -183,13 +228,15 @@ fn message(path: &Path<'_>, message: Value) -> Result<(Shape, Value)> {
     };
     fields.insert("role".to_owned(), role.into());
     fields.insert("content".to_owned(), value);
+    clean(path, &mut fields)?;
     Ok((Shape::FromValue, fields.into()))
 }
 
 /// A tool as chat completions declare it. Some data sets leave out what says that it is a function,
 /// or keep each as JSON text.
 fn tool(index: usize, tool: Value, origin: &mut Origin) -> Result<Value> {
-    let tool = parsed(&Path::Item(&Path::Member(&Path::Row, "tools"), index), tool, "a tool")?;
+    let mut tool = parsed(&Path::Item(&Path::Member(&Path::Row, "tools"), index), tool, "a tool")?;
+    remove_nulls(&mut tool);
     let is_bare = tool.get("name").is_some() && tool.get("type").is_none_or(Value::is_null);
     origin.bare_tools.push(is_bare);
     Ok(if is_bare { json!({"type": "function", "function": tool}) } else { tool })

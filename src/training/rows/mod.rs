@@ -1,11 +1,13 @@
 //! Rows of data sets -> messages.
 //!
 //! `harmony` reads the JSON form of [`chat`](crate::chat), `hub` chat messages in the shapes that data
-//! sets have, which it brings into the one that the reader of chat completions knows. `arrow` makes JSON
+//! sets have, which it brings into the one that the reader of chat completions knows, and which `cleaned`
+//! frees of what must not be trained. `arrow` makes JSON
 //! of what Arrow arrays hold.
 
 #[cfg(feature = "arrow")]
 mod arrow;
+mod cleaned;
 mod harmony;
 mod hub;
 mod origin;
@@ -81,9 +83,15 @@ impl ExampleMaker<'_> {
                 self.add_harmony(batch, index, &messages)
             }
             RowFormat::Chat => {
-                let ChatRow { messages, unused } = hub::read(json, self.options)?;
+                let ChatRow { messages, is_completion, unused } = hub::read(json, self.options)?;
+                let added = if is_completion {
+                    let options = self.options.clone().of_completions();
+                    ExampleMaker::new(self.tokenizer, &options).add(batch, index, &messages)
+                } else {
+                    self.add(batch, index, &messages)
+                };
                 // Its messages are not those of the row, so that their indices say nothing.
-                self.add(batch, index, &messages).map_err(|error| match error.kind() {
+                added.map_err(|error| match error.kind() {
                     ErrorKind::NothingToTrain | ErrorKind::TooManyTokens { .. } => error,
                     kind => invalid("", kind.to_string()),
                 })?;

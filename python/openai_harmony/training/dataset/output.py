@@ -88,13 +88,13 @@ class Output:
                 before.check(state.settings, state.inputs)
                 self._check_files(before)
                 return before
-            self._remove(before)
+            self._check_folder(self._written(before))
+            for path in self._written(before):
+                path.unlink(missing_ok=True)
         elif self.is_file and any(path.exists() for path in self.files([])):
             raise StateError(f"already there, and nothing tells how it was made: {self.path}")
+        self._check_folder([])
         self._remove_unfinished()
-        others = sorted(self.shards.iterdir())
-        if others:
-            raise StateError(f"the folder is not empty: {others[0]}")
         state.save(self.report)
         return state
 
@@ -133,22 +133,30 @@ class Output:
         if missing:
             raise StateError(f"missing or changed since it was written: {missing[0]}")
 
-    def _remove(self, state: State) -> None:
-        """Removes what a run wrote, and the shard after its state, if it was as far."""
+    def _written(self, state: State) -> List[Path]:
+        """What a run wrote, and the shard after its state, if it was as far."""
         stems = [self.shards / entry.stem for entry in state.shards] + [
             self.stem(len(state.shards))
         ]
         written = [path for stem in stems for path in paths_of(stem, self.kind)]
-        for path in (self.report, self.errors, *written, *(self.files([]) if self.is_file else ())):
-            path.unlink(missing_ok=True)
+        return [self.report, self.errors, *written, *(self.files([]) if self.is_file else ())]
+
+    def _check_folder(self, mine: Sequence[Path]) -> None:
+        """``StateError`` if the folder of shards has files that are not a run's."""
+        known = {*mine, *self._unfinished()}
+        others = sorted(path for path in self.shards.iterdir() if path not in known)
+        if others:
+            raise StateError(f"the folder is not empty: {others[0]}")
 
     def _remove_unfinished(self) -> None:
         """Removes what an interrupted run left under unfinished names."""
-        for path in (unfinished(self.errors), unfinished(self.report)):
+        for path in self._unfinished():
             path.unlink(missing_ok=True)
-        for pattern in paths_of(Path("part-*"), self.kind):
-            for path in self.shards.glob(unfinished(pattern).name):
-                path.unlink()
+
+    def _unfinished(self) -> List[Path]:
+        patterns = [unfinished(path).name for path in paths_of(Path("part-*"), self.kind)]
+        shards = [path for pattern in patterns for path in self.shards.glob(pattern)]
+        return [unfinished(self.errors), unfinished(self.report), *shards]
 
 
 def _size(path: Path) -> int:
