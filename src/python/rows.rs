@@ -4,7 +4,7 @@ use std::mem::take;
 
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple, PyType, PyTypeMethods};
 use serde_json::Value;
 
 use super::borrowed::BorrowedMessage;
@@ -51,7 +51,7 @@ impl PyRow {
             });
         }
         let types = Types::get(py)?;
-        if object.is_instance(types.conversation.bind(py))? {
+        if is_a(object, types.conversation.bind(py)) {
             return Self::of_messages(read::conversation(object));
         }
         if let Some(messages) = list_of_messages(object, types)? {
@@ -122,6 +122,12 @@ fn list_of_messages<'py>(
     let Some(list) = list else { return Ok(None) };
     let Ok(items) = list.cast::<PyList>() else { return Ok(None) };
     let Some(first) = items.iter().next() else { return Ok(None) };
-    let is_message = first.is_instance(types.message.class.bind(object.py()))?;
+    let is_message = is_a(&first, types.message.class.bind(object.py()));
     Ok(is_message.then_some(list))
+}
+
+/// Whether an object is of a class, without Python code: pydantic's own `isinstance` is some, in which a signal
+/// handler may run and raise, and what it raises would be taken for an error of the row.
+fn is_a(object: &Bound<'_, PyAny>, class: &Bound<'_, PyType>) -> bool {
+    object.get_type().mro().iter().any(|base| base.is(class))
 }
