@@ -5,6 +5,7 @@ use std::fmt::Display;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
+use pyo3::{PyTypeInfo, intern};
 use serde_json::{Map, Number, Value};
 
 use super::errors::{InvalidArgument, brief, raised, type_name, unless_raised};
@@ -103,7 +104,7 @@ pub(super) fn list(list: &Bound<'_, PyAny>, argument: &str) -> PyResult<Vec<Valu
     let py = list.py();
     let not_a_list = || InvalidArgument::type_of(list, "a list").inside(argument).raised(py);
     // Iterating over these would give characters or keys.
-    if list.cast::<PyString>().is_ok() || list.cast::<PyMapping>().is_ok() {
+    if list.cast::<PyString>().is_ok() || is_mapping(list)? {
         return Err(not_a_list());
     }
     let items = list.try_iter().map_err(|error| unless_raised(error, list, not_a_list))?;
@@ -153,15 +154,15 @@ impl Reader {
     }
 
     fn row(&self, object: &Bound<'_, PyAny>, is_read: impl Fn(&str) -> bool) -> Read<Value> {
-        let items = if let Ok(dict) = object.cast::<PyDict>() {
-            dict.items()
-        } else if let Ok(mapping) = object.cast::<PyMapping>() {
-            mapping.items()?
-        } else {
+        let items = match object.cast::<PyDict>() {
+            Ok(dict) => Some(dict.items().iter().collect()),
+            Err(_) => items(object)?,
+        };
+        let Some(items) = items else {
             return self.value(object, MAX_DEPTH);
         };
         let mut map = Map::new();
-        for item in items.iter() {
+        for item in items {
             let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
             let is_read = |key: &Bound<'_, PyString>| key.to_str().is_ok_and(&is_read);
             if key.cast::<PyString>().is_ok_and(is_read) {
@@ -213,20 +214,20 @@ impl Reader {
             how.set_item("warnings", false)?;
             return self.value(&object.call_method("model_dump", (), Some(&how))?, depth);
         }
-        if let Ok(mapping) = object.cast::<PyMapping>() {
+        if let Some(items) = items(object)? {
             let mut map = Map::new();
-            for item in mapping.items()?.iter() {
+            for item in items {
                 let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
                 self.insert(&mut map, &key, &value, depth)?;
             }
             return Ok(Value::Object(map));
         }
-        if object.cast::<PyBytes>().is_err()
-            && let Ok(items) = object.try_iter()
-        {
-            return each(items, |item| self.value(item, depth)).map(Value::Array);
+        let not_json = || Flaw::new(format!("expected a JSON value, got {}", type_name(object)));
+        if object.cast::<PyBytes>().is_ok() {
+            return Err(not_json());
         }
-        Err(Flaw::new(format!("expected a JSON value, got {}", type_name(object))))
+        let items = object.try_iter().map_err(|error| unless_raised(error, object, not_json))?;
+        each(items, |item| self.value(item, depth)).map(Value::Array)
     }
 
     fn insert(
@@ -267,4 +268,23 @@ impl Reader {
         let digits = number.py().get_type::<PyInt>().call_method1("__repr__", (number,))?;
         Ok(long_integers::marked_integer(digits.extract()?))
     }
+}
+
+/// What the object's `items()` gives, if it is a mapping.
+fn items<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
+    if !is_mapping(object)? {
+        return Ok(None);
+    }
+    object
+        .call_method0(intern!(object.py(), "items"))?
+        .try_iter()?
+        .collect::<PyResult<_>>()
+        .map(Some)
+}
+
+/// Whether the object is a mapping. For lists and tuples no Python code runs to tell: a signal handler may raise
+/// in it, which would be taken for an error of a row. What is raised there is not hidden, as by `cast`.
+fn is_mapping(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let is_list = object.cast::<PyList>().is_ok() || object.cast::<PyTuple>().is_ok();
+    Ok(!is_list && object.is_instance(&PyMapping::type_object(object.py()))?)
 }

@@ -180,6 +180,19 @@ class TestBodies:
         with pytest.raises(KeyboardInterrupt):
             chat_completions.read({"messages": messages()})
 
+    @pytest.mark.parametrize("place", ["body", "message"])
+    def test_what_telling_a_class_raises_is_raised(self, place: str) -> None:
+        """`isinstance` asks an object for its class, which may be a property."""
+
+        class Odd:
+            @property  # type: ignore[misc]
+            def __class__(self) -> Any:
+                raise KeyboardInterrupt("mine")
+
+        body: Any = Odd() if place == "body" else {"messages": [Odd()]}
+        with pytest.raises(KeyboardInterrupt, match="mine"):
+            chat_completions.read(body)
+
 
 class TestErrors:
     def test_they_have_a_path(self) -> None:

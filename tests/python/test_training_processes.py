@@ -115,6 +115,30 @@ def test_a_signal_ends_a_large_rendering(form: str) -> None:
     assert read > 0
 
 
+@pytest.mark.parametrize(
+    "row", [TEXT, CHAT, {"messages": CHAT}, tuple(CHAT)], ids=["text", "list", "dict", "tuple"]
+)
+def test_no_python_code_reads_a_row(row: Any) -> None:
+    """A signal handler that raised in it would be taken for an error of the row."""
+
+    def calls(rows: int) -> list[str]:
+        names: list[str] = []
+
+        def note(frame: FrameType, event: str, argument: object) -> None:
+            if event == "call":
+                names.append(frame.f_code.co_name)
+
+        profiled = sys.getprofile()
+        sys.setprofile(note)
+        try:
+            render([row] * rows, format="chat")
+        finally:
+            sys.setprofile(profiled)
+        return names
+
+    assert calls(100) == calls(1) != []
+
+
 @alarms
 def test_a_keyboard_interrupt_ends_the_process_at_once(tmp_path: Path) -> None:
     """While the workers render rows that are all there."""
