@@ -68,16 +68,20 @@ def free_port() -> int:
         return port
 
 
+def is_listening(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
 def serve(*options: str) -> Iterator[str]:
     port = free_port()
     command = [sys.executable, str(SERVER), *options, "--port", str(port)]
     with subprocess.Popen(command) as process:
         try:
-            for _ in range(200):
-                with socket.socket() as probe:
-                    if probe.connect_ex(("127.0.0.1", port)) == 0:
-                        break
+            deadline = time.monotonic() + 60
+            while not is_listening(port):
                 assert process.poll() is None, "the server ended"
+                assert time.monotonic() < deadline, "the server does not listen"
                 time.sleep(0.05)
             yield f"http://127.0.0.1:{port}"
         finally:
@@ -369,10 +373,10 @@ def test_a_client_that_goes_away_ends_the_sampling() -> None:
                 gone.set()
 
         scope = {"type": "http", "method": "POST", "path": "/v1/chat/completions", "headers": []}
-        await asyncio.wait_for(server.app(Endless())(scope, receive, send), timeout=10)
+        await asyncio.wait_for(server.app(Endless())(scope, receive, send), timeout=60)
 
     asyncio.run(run())
-    assert closed.wait(10)
+    assert closed.wait(60)
 
 
 def stand_in(form: str) -> Tuple[HTTPServer, List[Dict[str, Any]]]:
