@@ -13,6 +13,8 @@ mod chars;
 mod flags;
 #[path = "src/tokenizer/hash.rs"]
 mod hash;
+#[path = "src/tokenizer/bpe/layout.rs"]
+mod layout;
 #[path = "build/pairs.rs"]
 mod pairs;
 #[path = "build/perfect_hash.rs"]
@@ -30,7 +32,8 @@ use std::path::PathBuf;
 use std::{env, fs};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let shared = ["bpe/boundary_bits.rs", "split/flags.rs", "hash.rs", "special_names.rs"];
+    let shared =
+        ["bpe/boundary_bits.rs", "bpe/layout.rs", "split/flags.rs", "hash.rs", "special_names.rs"];
     let shared = shared.map(|file| format!("src/tokenizer/{file}"));
     for input in ["build.rs", "build"].into_iter().chain(shared.iter().map(String::as_str)) {
         println!("cargo::rerun-if-changed={input}");

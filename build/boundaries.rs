@@ -1,9 +1,9 @@
-//! The table of `src/tokenizer/bpe/boundaries.rs`: what is around the middles of all merges.
+//! The table of `src/tokenizer/bpe/boundaries.rs`: what is around where the operands of merges meet.
 
 use crate::pairs::Merge;
 use crate::{Table, boundary_bits};
 
-/// `boundary_bits.bin`: the bits, as `boundary_bits` numbers them, of the middles of all merges that are looked for.
+/// `boundary_bits.bin`: the bits, as `boundary_bits` numbers them, of all merges that are looked for.
 pub(crate) fn table(merges: &[Merge], tokens: &[Vec<u8>]) -> Table {
     let mut bits = vec![0; boundary_bits::COUNT / 8];
     for merge in merges {

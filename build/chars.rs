@@ -5,18 +5,16 @@ use std::error::Error;
 
 use regex_syntax::hir::{Class, HirKind};
 
-use crate::{Table, flags};
-
-/// Code points per block; `src/tokenizer/split/chars.rs` says the same.
-const BLOCK: usize = 128;
+use crate::Table;
+use crate::flags::{self, BLOCK};
 
 /// The classes as the o200k pattern spells them.
 const PATTERNS: [(&str, u8); 6] = [
-    (r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", flags::UPPER),
-    (r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]", flags::LOWER),
+    (r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", flags::WORD_HEAD),
+    (r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]", flags::WORD_TAIL),
     (r"\p{L}", flags::LETTER),
     (r"\p{N}", flags::NUMBER),
-    (r"\s", flags::SPACE),
+    (r"\s", flags::WHITE_SPACE),
     (r"[\r\n]", flags::NEWLINE),
 ];
 

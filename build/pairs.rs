@@ -2,16 +2,13 @@
 
 use std::collections::HashMap;
 
+use crate::layout::{NO_TOKEN, TOKEN_BITS, side};
 use crate::{Table, hash, perfect_hash};
 
-/// What the tables have for no token and no merge; `src/tokenizer/bpe/pairs.rs` says the same.
-const NO_HALF: u32 = (1 << 18) - 1;
-const NEVER: u32 = ((1 << 13) - 1) * 32;
-
-/// `pair_sides.bin`: u64 per ordinary token: what it is on the left of a boundary and, in the upper half, on
-/// the right of one: see `Side::pack`.
-/// `pair_slots.bin`: u32 per slot: a token and, from bit 18 on, the fingerprint of its halves' hash; a free
-/// slot holds 0.
+/// `pair_sides.bin`: u64 per ordinary token: what it is on the left of a boundary (see `Side`) and, from bit 32 on,
+/// on the right of one.
+/// `pair_slots.bin`: u32 per slot: a token and, from bit `TOKEN_BITS` on, the fingerprint of its operands' hash; a
+/// free slot holds 0.
 /// `pair_pilots.bin`: u16 per bucket.
 pub(crate) fn tables(merges: &[Merge], tokens: usize) -> Result<Vec<Table>, String> {
     let (lefts, rights) = sides(merges, tokens);
@@ -21,7 +18,7 @@ pub(crate) fn tables(merges: &[Merge], tokens: usize) -> Result<Vec<Table>, Stri
     let hash = |merge: &Merge| hash::mix(merge.left.into(), merge.right.into());
     let hashes: Vec<u64> = merges.iter().map(hash).collect();
     let placement = perfect_hash::place(&hashes)?;
-    let slot = |key: usize| merges[key].token | hash::fingerprint(hashes[key]) << 18;
+    let slot = |key: usize| merges[key].token | hash::fingerprint(hashes[key]) << TOKEN_BITS;
     let slots: Vec<u32> = placement.slots.iter().map(|key| key.map_or(0, slot)).collect();
     Ok(vec![
         Table::of_u64("pair_sides.bin", &sides),
@@ -41,41 +38,39 @@ fn sides(merges: &[Merge], tokens: usize) -> (Vec<Side>, Vec<Side>) {
     for &Merge { token, left, right } in merges {
         // A merge across the boundary comes in time if its id is below that of the merge on the
         // left side, and not above that of the merge on the right side: see `is_valid_pair`.
-        let right_half = lefts[right as usize];
+        let operand = lefts[right as usize];
         let side = &mut lefts[token as usize];
-        side.half = right;
-        side.has_open_parts = right_half.lowest_merge < token || right_half.has_open_parts;
-        let left_half = rights[left as usize];
+        side.operand = right;
+        side.parts_may_merge = operand.lowest_merge < token || operand.parts_may_merge;
+        let operand = rights[left as usize];
         let side = &mut rights[token as usize];
-        side.half = left;
-        side.has_open_parts = left_half.lowest_merge <= token || left_half.has_open_parts;
+        side.operand = left;
+        side.parts_may_merge = operand.lowest_merge <= token || operand.parts_may_merge;
     }
     (lefts, rights)
 }
 
-/// What `is_valid_pair` has to know of a token beside a boundary.
+/// What `is_valid_pair` has to know of a token on one side of a boundary: `layout::side` before it is packed.
 #[derive(Clone, Copy)]
 struct Side {
-    /// The one of its halves that touches the boundary.
-    half: u32,
-    /// The lowest token that it is merged into across the boundary.
+    operand: u32,
     lowest_merge: u32,
-    /// Whether any part of it that touches the boundary, other than itself, can be merged across the
-    /// boundary before it is merged into a larger part of the token.
-    has_open_parts: bool,
+    parts_may_merge: bool,
 }
 
 impl Side {
     /// A single byte that is never merged.
-    const ALONE: Self = Self { half: NO_HALF, lowest_merge: NEVER, has_open_parts: false };
+    const ALONE: Self =
+        Self { operand: NO_TOKEN, lowest_merge: side::NEVER, parts_may_merge: false };
 
     fn note_merge(&mut self, token: u32) {
         self.lowest_merge = self.lowest_merge.min(token);
     }
 
-    /// Bits 0 to 17 the half, 18 to 30 a 32nd of the merge, rounded down, bit 31 whether it has open parts.
     fn pack(self) -> u64 {
-        (self.half | (self.lowest_merge / 32) << 18 | u32::from(self.has_open_parts) << 31).into()
+        let lowest = (self.lowest_merge / side::STEP) << side::LOWEST_SHIFT;
+        let parts_may_merge = if self.parts_may_merge { side::PARTS_MAY_MERGE } else { 0 };
+        (self.operand | lowest | parts_may_merge).into()
     }
 }
 
@@ -96,15 +91,15 @@ pub(crate) fn merges(tokens: &[Vec<u8>]) -> Result<Vec<Merge>, String> {
             let (left, right) = last_merge(bytes, &ids)
                 .ok_or_else(|| format!("merging the bytes of token {token} does not lead to it"))?;
             if left.max(right) >= token {
-                return Err(format!("the id of token {token} is below that of one of its halves"));
+                return Err(format!("the id of token {token} is below that of an operand"));
             }
             Ok(Merge { token, left, right })
         })
         .collect()
 }
 
-/// The two parts left when a token's bytes are merged until two are left: always the neighbours
-/// whose union has the lowest id, of equals the leftmost.
+/// The two parts that remain when a token's bytes are merged until there are two: always the adjacent pair
+/// whose concatenation has the lowest id, of equals the leftmost.
 fn last_merge(token: &[u8], ids: &HashMap<&[u8], u32>) -> Option<(u32, u32)> {
     // Where the parts begin and end.
     let mut ends: Vec<usize> = (0..=token.len()).collect();
@@ -116,6 +111,6 @@ fn last_merge(token: &[u8], ids: &HashMap<&[u8], u32>) -> Option<(u32, u32)> {
             .min()?;
         ends.remove(first + 1);
     }
-    let middle = ends[1];
-    Some((*ids.get(&token[..middle])?, *ids.get(&token[middle..])?))
+    let (left, right) = token.split_at(ends[1]);
+    Some((*ids.get(left)?, *ids.get(right)?))
 }

@@ -23,7 +23,7 @@ pub(crate) fn place(hashes: &[u64]) -> Result<Placement, String> {
     for (key, &hash) in hashes.iter().enumerate() {
         buckets[hash::bucket(hash, pilots.len())].push(key);
     }
-    // The fullest first, while there is room.
+    // The fullest first, while there are many free slots.
     let mut order: Vec<usize> = (0..buckets.len()).collect();
     order.sort_by_key(|&bucket| Reverse(buckets[bucket].len()));
     for bucket in order {
@@ -40,7 +40,7 @@ pub(crate) fn place(hashes: &[u64]) -> Result<Placement, String> {
     Ok(Placement { pilots, slots })
 }
 
-/// Whether the pilot leads all hashes to free slots, each to another.
+/// Whether the pilot leads all hashes to free slots, each to its own.
 fn fits(hashes: impl Iterator<Item = u64>, pilot: u16, slots: &[Option<usize>]) -> bool {
     let mut taken: Vec<usize> = Vec::new();
     for hash in hashes {

@@ -3,21 +3,13 @@
 use std::collections::VecDeque;
 
 use crate::Table;
-
-/// The id in a node where no token ends; `src/tokenizer/bpe/trie.rs` says the same.
-const NO_TOKEN: u64 = (1 << 18) - 1;
-/// Bit of a node below which there is only one token.
-const LEAF: u64 = 1 << 27;
-/// Not a node: its first nine bits are not a byte.
-const HOLE: u64 = 1 << 8;
+use crate::layout::{self, node};
 
 /// A token and its id.
 type Numbered<'t> = (&'t [u8], u64);
 
-/// `trie_nodes.bin`: u64 per node: bits 0 to 8 the byte that leads to it, 9 to 26 the token
-/// that ends there, bit 27 whether it is a leaf, 32 to 63 its base. The child of a node for a byte is at
-/// its base XOR the byte, if the node there has that byte. A leaf has the only token below it, and in
-/// place of a base how many bytes of that token are left (bits 32 to 39) and the first three of them. The nodes of the first bytes are at 0 to 255.
+/// `trie_nodes.bin`: u64 per node, see `layout::node`. The child of a node for a byte is at its base XOR the byte,
+/// if the node there has that byte. The nodes of the first bytes are at 0 to 255.
 pub(crate) fn tables(tokens: &[Vec<u8>]) -> Vec<Table> {
     let mut sorted: Vec<Numbered> = tokens.iter().map(Vec::as_slice).zip(0..).collect();
     sorted.sort_unstable();
@@ -33,13 +25,14 @@ pub(crate) fn tables(tokens: &[Vec<u8>]) -> Vec<Table> {
         let (first, token) = below[0];
         let ends_here = first.len() == depth;
         if below.len() == 1 {
-            nodes.finish(index, token, LEAF | left(&first[depth..]) << 32);
+            nodes.finish(index, token, node::LEAF | remaining(&first[depth..]) << node::BASE_SHIFT);
             continue;
         }
         let children = children(&below[usize::from(ends_here)..], depth);
         let bytes: Vec<u8> = children.iter().map(|(byte, _)| *byte).collect();
         let base = nodes.find_base(&bytes);
-        nodes.finish(index, if ends_here { token } else { NO_TOKEN }, (base as u64) << 32);
+        let token = if ends_here { token } else { layout::NO_TOKEN.into() };
+        nodes.finish(index, token, (base as u64) << node::BASE_SHIFT);
         for (byte, below) in children {
             queue.push_back((nodes.put(base ^ byte as usize, byte), depth + 1, below));
         }
@@ -47,8 +40,8 @@ pub(crate) fn tables(tokens: &[Vec<u8>]) -> Vec<Table> {
     vec![Table::of_u64("trie_nodes.bin", &nodes.into_numbers())]
 }
 
-/// How many bytes of a token are left below a leaf, and the first three of them.
-fn left(bytes: &[u8]) -> u64 {
+/// How many bytes of a token remain below a leaf, and the first three of them.
+fn remaining(bytes: &[u8]) -> u64 {
     let first = bytes.iter().take(3).rev().fold(0, |first, &byte| first << 8 | u64::from(byte));
     first << 8 | bytes.len() as u64
 }
@@ -64,7 +57,7 @@ fn children<'a, 't>(tokens: &'a [Numbered<'t>], depth: usize) -> Vec<(u8, &'a [N
 /// The growing array of nodes.
 #[derive(Default)]
 struct Nodes {
-    places: Vec<Option<u64>>,
+    slots: Vec<Option<u64>>,
     /// Whether a base is in use: no two nodes may share one, or they would share children.
     bases: Vec<bool>,
     first_free: usize,
@@ -73,35 +66,35 @@ struct Nodes {
 impl Nodes {
     /// Grows the array to hold the index and all others that differ from it in the last byte.
     fn reserve(&mut self, index: usize) {
-        let len = self.places.len().max((index | 255) + 1);
-        self.places.resize(len, None);
+        let len = self.slots.len().max((index | 255) + 1);
+        self.slots.resize(len, None);
         self.bases.resize(len, false);
         // Base 0 belongs to the root alone.
         self.bases[0] = true;
     }
 
     fn put(&mut self, index: usize, byte: u8) -> usize {
-        self.places[index] = Some(byte.into());
+        self.slots[index] = Some(byte.into());
         index
     }
 
     fn finish(&mut self, index: usize, token: u64, rest: u64) {
-        if let Some(node) = &mut self.places[index] {
-            *node |= token << 9 | rest;
+        if let Some(node) = &mut self.slots[index] {
+            *node |= token << node::TOKEN_SHIFT | rest;
         }
     }
 
     /// A base that no node has and that leads all bytes to free nodes.
     fn find_base(&mut self, bytes: &[u8]) -> usize {
-        while self.places.get(self.first_free).is_some_and(Option::is_some) {
+        while self.slots.get(self.first_free).is_some_and(Option::is_some) {
             self.first_free += 1;
         }
         let mut index = self.first_free;
         loop {
             self.reserve(index);
             let base = index ^ bytes[0] as usize;
-            let free = |byte: &u8| self.places[base ^ *byte as usize].is_none();
-            if self.places[index].is_none() && !self.bases[base] && bytes.iter().all(free) {
+            let free = |byte: &u8| self.slots[base ^ *byte as usize].is_none();
+            if self.slots[index].is_none() && !self.bases[base] && bytes.iter().all(free) {
                 self.bases[base] = true;
                 return base;
             }
@@ -110,6 +103,6 @@ impl Nodes {
     }
 
     fn into_numbers(self) -> Vec<u64> {
-        self.places.into_iter().map(|node| node.unwrap_or(HOLE)).collect()
+        self.slots.into_iter().map(|node| node.unwrap_or(node::HOLE)).collect()
     }
 }

@@ -1,6 +1,6 @@
 """The memory of the tokenizer's caches.
 
-Encoding caches pieces of text with their tokens: up to 3.3 MiB per concurrent encoding, and 208 MiB
+Encoding caches pieces of text with their tokens: up to 3.26 MiB per concurrent encoding, and 208 MiB
 in all. See docs/tokenizer.md.
 """
 

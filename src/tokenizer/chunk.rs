@@ -1,37 +1,37 @@
 //! Where a long text can be divided so that its parts, each encoded by itself, give the same tokens.
 //!
-//! No piece of the pattern (see `split`) reaches over any of these places, and what is before one ends
-//! in the same pieces whether the text goes on there or not. In the pattern's alternatives:
+//! No piece of the pattern (see `split`) reaches across any of these offsets, and what is before one ends
+//! in the same pieces whether more text follows or not. Within a piece:
 //!
-//! * a space stands only first or after white space, so a piece begins at a space after anything else;
-//! * nothing but line breaks and `/` follows a line break;
+//! * a space is only first or after white space, so a piece begins at a space after anything else;
+//! * nothing but white space and `/` follows a newline;
 //! * letters are followed by letters, marks and contractions, digits by digits.
 //!
-//! Nor does a special token's name reach over one: it has neither white space nor a letter next to a
+//! Nor does a special token's name reach across one: it has neither white space nor a letter next to a
 //! digit.
 
-/// The last such place in a text that is behind `from`; `None` if there is none. Linear in what is
-/// behind the place.
+/// The last such offset in a text after `from`; `None` if there is none. Linear in the text after the
+/// offset.
 pub(crate) fn chunk_end(text: &str, from: usize) -> Option<usize> {
-    let mut behind = None;
+    let mut after = None;
     for (index, char) in text.get(from..)?.char_indices().rev() {
-        if behind.is_some_and(|behind| is_divided(char, behind)) {
+        if after.is_some_and(|after| is_divided(char, after)) {
             return Some(from + index + char.len_utf8());
         }
-        behind = Some(char);
+        after = Some(char);
     }
     None
 }
 
 /// Whether a piece ends between two characters whatever is around them.
-fn is_divided(before: char, behind: char) -> bool {
-    match behind {
+fn is_divided(before: char, after: char) -> bool {
+    match after {
         ' ' => !before.is_whitespace(),
         '\n' | '、' | '。' | '，' => is_letter(before) || before.is_ascii_digit(),
         '0'..='9' => before == '\n' || before.is_ascii_alphabetic(),
         _ => {
-            is_letter(behind) && before == '\n'
-                || behind.is_ascii_alphabetic() && before.is_ascii_digit()
+            is_letter(after) && before == '\n'
+                || after.is_ascii_alphabetic() && before.is_ascii_digit()
         }
     }
 }
@@ -49,7 +49,7 @@ mod tests {
     use crate::tokenizer::{SpecialSet, Tokenizer};
 
     /// Characters that the pattern treats differently, and those that look like others: a circled
-    /// letter is none, a Roman numeral is a number and a letter.
+    /// letter is not a letter, a Roman numeral is a number and a letter.
     const CHARS: &[char] = &[
         ' ', ' ', '\n', '\r', '\t', '\u{a0}', '\u{2028}', 'a', 'S', 't', '\'', '’', '1', '2', '/',
         '!', '|', '中', 'の', '한', '。', 'é', '\u{301}', 'Ⓐ', 'Ⅷ', '٣', '🤷', '\u{200d}', 'ſ',
@@ -79,19 +79,19 @@ mod tests {
         ) {
             let text = text.concat();
             let whole = encoded(&text);
-            // Each place is the last one of some beginning of the text.
+            // Each offset is the last one of some beginning of the text.
             for (end, _) in text.char_indices() {
-                if let Some(place) = chunk_end(&text[..end], 0) {
-                    let (before, behind) = text.split_at(place);
-                    prop_assert_eq!(&[encoded(before), encoded(behind)].concat(), &whole, "{:?}", place);
+                if let Some(offset) = chunk_end(&text[..end], 0) {
+                    let (before, after) = text.split_at(offset);
+                    prop_assert_eq!(&[encoded(before), encoded(after)].concat(), &whole, "{:?}", offset);
                 }
             }
         }
     }
 
     #[test]
-    fn the_last_place_is_found() {
-        for (text, from, place) in [
+    fn the_last_offset_is_found() {
+        for (text, from, offset) in [
             ("one two three", 0, Some(7)),
             ("one two three", 7, None),
             ("one two  ", 0, Some(7)),
@@ -102,7 +102,7 @@ mod tests {
             ("!\n!\n", 0, None),
             ("", 0, None),
         ] {
-            assert_eq!(chunk_end(text, from), place, "{text:?}");
+            assert_eq!(chunk_end(text, from), offset, "{text:?}");
         }
     }
 }

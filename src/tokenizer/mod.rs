@@ -62,7 +62,7 @@ impl Tokenizer {
         special_names::LAST as usize
     }
 
-    /// Encodes text in which no special token is looked for. Linear in the text.
+    /// Encodes text in which no special token is looked for. Nearly linear in the text.
     pub fn encode_ordinary(&self, text: &str) -> Vec<TokenId> {
         let mut tokens = Vec::new();
         self.encode_ordinary_into(text, &mut tokens);
@@ -74,8 +74,8 @@ impl Tokenizer {
         let text = text.as_bytes();
         // English has some 4.5 bytes per token; where there are fewer the vector grows.
         tokens.reserve(text.len() / 4 + 1);
-        cache::with(|cache| {
-            split::cut(text, |start, end| cache.encode(text, start, end, tokens));
+        cache::with(|encoder| {
+            split::cut(text, |start, end| encoder.encode(text, start, end, tokens));
         });
     }
 
@@ -191,7 +191,7 @@ impl Tokenizer {
         })
     }
 
-    /// The text that the tokens stand for, U+FFFD in place of what is no UTF-8: one for each
+    /// The text that the tokens stand for, U+FFFD instead of what is not UTF-8: one for each
     /// maximal beginning of a character, as the Unicode standard recommends.
     ///
     /// # Errors

@@ -82,7 +82,7 @@ impl Found<'_> {
 
 /// The first name of a special token in `text[from..]`.
 ///
-/// Only the places with `<|` are looked at, so the number of names does not matter.
+/// The search stops only at each `<`, so the number of names does not matter.
 pub(super) fn find(text: &str, from: usize) -> Option<Found<'_>> {
     let mut at = from;
     loop {
@@ -106,9 +106,10 @@ fn at_start(text: &str) -> Option<(&str, TokenId)> {
     Some((name, by_name(name)?))
 }
 
-/// The first of the disallowed names in the text that is in no way allowed.
+/// The first disallowed name in the text.
 ///
-/// The names of a list may be any strings: they are looked for as they are.
+/// `SpecialSet::All` disallows the names that are not allowed. A list disallows its names even if they are
+/// allowed; they may be any strings, and are looked for as they are.
 pub(super) fn find_disallowed<'a>(
     text: &'a str,
     allowed: &SpecialSet<'_>,

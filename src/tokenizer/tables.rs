@@ -24,17 +24,3 @@ macro_rules! table {
 }
 
 pub(super) use table;
-
-/// The lower half of a number.
-#[inline]
-#[expect(clippy::cast_possible_truncation, reason = "the upper half is dropped on purpose")]
-pub(super) const fn low_64(number: u128) -> u64 {
-    number as u64
-}
-
-/// The lower half of a number.
-#[inline]
-#[expect(clippy::cast_possible_truncation, reason = "the upper half is dropped on purpose")]
-pub(super) const fn low_32(number: u64) -> u32 {
-    number as u32
-}

@@ -1,16 +1,17 @@
 //! Where a long piece falls into segments that are encoded apart.
 //!
 //! The merge that first reaches across an offset in a piece joins a part that ends there and a part that
-//! begins there. There are 200,000 merges, each of a left half and a right half, and the table holds what
-//! is around their middles: the last bytes of the left half, the first bytes of the right one. Where the bytes around
-//! an offset look like none of them, no token of the piece reaches across it: it is a *merge
+//! begins there. There are 200,000 merges, each of a left and a right operand, and the table holds what
+//! is around where the two meet: the last bytes of the left one, the first bytes of the right one. Where the
+//! bytes around an offset look like none of them, no token of the piece reaches across it: it is a *merge
 //! boundary*, and what is before it and what is after it are encoded apart. (The table is a filter: by
 //! chance some boundaries look like a merge. They are missed, which costs time and changes nothing.)
 //!
-//! Only characters of three bytes or more have boundaries that are worth looking for: there are only
-//! 12,000 neighbours among them that any token has, so this finds nine in ten boundaries between tokens of Chinese, Japanese and
-//! Korean, whose sentences are pieces. What is between two of them is most often one token. Without
-//! boundaries such text takes 1.7 times as long.
+//! Only offsets before a character of three bytes or more are looked at, and only merges whose right operand
+//! begins with one are in the table: any token has only 12,000 adjacent pairs of such characters, so this finds
+//! nine in ten boundaries between tokens of Chinese, Japanese and Korean, whose sentences are pieces. What is
+//! between two of them is most often one token. Without boundaries such text takes 1.7 times as long. A piece
+//! of Latin letters is never cut.
 
 use super::boundary_bits::{self, LONG_CHAR, SIDE};
 use crate::tokenizer::bits;
@@ -46,7 +47,7 @@ pub(in crate::tokenizer) fn for_each_segment(
     encode(begun, end);
 }
 
-/// Offsets that are looked at at once.
+/// How many offsets are looked at together.
 const AT_ONCE: usize = 64;
 
 /// The boundaries among the offsets `from..to`, a bit for each.
@@ -71,7 +72,7 @@ fn boundaries(text: &[u8], from: usize, to: usize) -> u64 {
     bits::set_bits(long_chars).fold(0, |boundaries, bit| boundaries | boundary(bit))
 }
 
-/// Whether the middle of any merge looks like what is around an offset.
+/// Whether what is around an offset looks like where the operands of any merge meet.
 #[inline]
 fn may_merge(text: &[u8], at: usize) -> bool {
     let around = match at.checked_sub(SIDE).and_then(|first| text[first..].first_chunk()) {
@@ -83,8 +84,10 @@ fn may_merge(text: &[u8], at: usize) -> bool {
     (one | two | three) & 1 != 0
 }
 
-/// The bytes around an offset where the text begins or ends, zeros past its ends. What is past the ends
-/// of a piece does no harm, since no half of a merge reaches there.
+/// The bytes around an offset where the text begins or ends, zeros past its ends.
+///
+/// Such zeros, and bytes of the text outside the piece, can only hide a boundary: a merge is looked up by as
+/// many bytes as its shorter operand has, up to three, and these are inside the piece.
 #[cold]
 fn around_at_an_end(text: &[u8], at: usize) -> u64 {
     let byte = |index: usize| (at + index).checked_sub(SIDE).and_then(|at| text.get(at));

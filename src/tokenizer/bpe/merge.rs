@@ -2,7 +2,7 @@
 //!
 //! Slower than `backtrack` on usual text, but the time is nearly linear whatever is in the piece: each
 //! merge takes one part away and looks up two new pairs. The ids come up in rising order, since a token's
-//! id is above those of its halves (build.rs checks it): so all merges into one token are known when
+//! id is above those of its operands (build.rs checks it): so all merges into one token are known when
 //! its turn comes, and are done from left to right.
 
 use std::collections::BTreeMap;

@@ -1,16 +1,18 @@
-//! Which token two tokens are merged into, and whether two tokens can be neighbours.
+//! Which token two tokens are merged into, and whether two tokens are a valid pair.
 
+use super::layout::{NO_TOKEN, TOKEN_BITS, side};
+use crate::tokenizer::bits::low_32;
 use crate::tokenizer::hash;
-use crate::tokenizer::tables::{low_32, table};
+use crate::tokenizer::tables::table;
 use crate::tokenizer::vocabulary::TokenId;
 
 table!(
-    /// Two u32 per token, see `Side`: what it is on the left of a boundary, and what on the right. (In one
-    /// table: of two neighbours the left one has just been looked up as the right one of another pair.)
+    /// Two u32 per token, see `Side`: what it is on the left of a boundary, and what on the right. Backtracking
+    /// asks for a token on the right first, then on the left: so both are in one cache line.
     SIDES, 8, "pair_sides.bin"
 );
 table!(
-    /// u32: a token and, from bit 18 on, the fingerprint of the hash of its halves.
+    /// u32: a token and, from bit `TOKEN_BITS` on, the fingerprint of the hash of its operands.
     SLOTS, 4, "pair_slots.bin"
 );
 table!(
@@ -18,14 +20,11 @@ table!(
     PILOTS, 2, "pair_pilots.bin"
 );
 
-/// A token beside a boundary.
+/// A token on one side of a boundary, packed as `layout::side` says.
 #[derive(Clone, Copy)]
 struct Side(u32);
 
 impl Side {
-    /// Above any id: that of a merge that never happens.
-    const NEVER: TokenId = ((1 << 13) - 1) * 32;
-
     #[inline]
     fn left(token: TokenId) -> Self {
         Self(low_32(Self::both(token)))
@@ -41,64 +40,70 @@ impl Side {
         SIDES.get(token as usize).map_or(u64::MAX, |sides| u64::from_le_bytes(*sides))
     }
 
-    /// The one of the token's halves that touches the boundary; no token for a single byte.
+    /// The operand of the token's merge that touches the boundary; `NO_TOKEN` for a single byte.
     #[inline]
-    fn half(self) -> TokenId {
-        self.0 & 0x3_ffff
+    fn operand(self) -> TokenId {
+        self.0 & NO_TOKEN
     }
 
     /// No merge across the boundary that the token takes part in makes a token with a lower id.
     #[inline]
     fn lowest_merge(self) -> TokenId {
-        (self.0 >> 18 & 0x1fff) * 32
+        (self.0 >> side::LOWEST_SHIFT & 0x1fff) * side::STEP
     }
 
-    /// Whether any smaller part of the token could be merged across the boundary in time.
+    /// Whether any smaller part of the token may be merged across the boundary before it goes into a larger one.
     #[inline]
-    fn has_open_parts(self) -> bool {
-        self.0 >> 31 == 1
+    fn parts_may_merge(self) -> bool {
+        self.0 & side::PARTS_MAY_MERGE != 0
     }
 }
 
 /// Whether two tokens are a valid pair: whether merging the bytes of both together makes just these two tokens.
 ///
-/// Merging takes the possible merge with the lowest id first, of equals the leftmost. Both halves of a
-/// token have lower ids than it (build.rs checks it), so the merges inside `left` and `right` happen in
+/// Merging takes the possible merge with the lowest id first, of equals the leftmost. Both operands of a merge
+/// have lower ids than its token (build.rs checks it), so the merges inside `left` and `right` happen in
 /// the order of their ids. At any moment one part ends at the boundary between the two, and one begins
-/// there. They are merged if they make a token whose turn comes before either of them goes into a larger
-/// part of its own side. This function goes back in time, from the finished tokens to the single bytes,
-/// and asks at each step.
+/// there. They are merged if they make a token before the deadline of either part: the merge by which it goes
+/// into a larger part of its own side. This function goes back in time, from the finished tokens to the
+/// single bytes, and asks at each step. " tokenize" and "s" are not a valid pair:
+///
+/// | left part | its deadline | right part | the two make |
+/// |---|---|---|---|
+/// | `" tokenize"` 192720 | none | `"s"` 82 | nothing |
+/// | `"ize"` 750, an operand of 192720 | 192720 | `"s"` 82 | nothing |
+/// | `"e"` 68, an operand of 750 | 750 | `"s"` 82 | `"es"` 268: before 750, so across the boundary |
 pub(in crate::tokenizer) fn is_valid_pair(left: TokenId, right: TokenId) -> bool {
     let (mut left_part, mut right_part) = (left, right);
-    // The ids of the merges that end the time of the two parts.
-    let (mut left_ends, mut right_ends) = (Side::NEVER, Side::NEVER);
+    let (mut left_deadline, mut right_deadline) = (side::NEVER, side::NEVER);
     loop {
         let (left_side, right_side) = (Side::left(left_part), Side::right(right_part));
-        // Of equal ids the leftmost is first: that of the left side comes before a merge across the
-        // boundary, that of the right side after it.
-        let in_time = |merge| merge < left_ends && merge <= right_ends;
+        // Of equal ids the leftmost is first: the merge of the left side, then that across the boundary,
+        // then that of the right side.
+        let may_merge_across = |merge| merge < left_deadline && merge <= right_deadline;
         // Three in four pairs come too late whatever they make: no need to look them up.
         let lowest = left_side.lowest_merge().max(right_side.lowest_merge());
-        if in_time(lowest) && merged(left_part, right_part).is_some_and(in_time) {
+        if may_merge_across(lowest) && merged(left_part, right_part).is_some_and(may_merge_across) {
             return false;
         }
-        // The younger one of the two is undone; of equal ones the right one is younger. Most often
-        // none of its parts has a chance, and that is the answer; it is for single bytes.
-        let younger = if left_part > right_part { left_side } else { right_side };
-        if !younger.has_open_parts() {
+        // The part that was made later (its id is higher; of equal ones the right one) is undone. Before it was
+        // made, one of its own parts touched the boundary, so any earlier merge across involves such a part,
+        // whatever was on the other side. Most often none of them has a chance, and that is the answer.
+        let later = if left_part > right_part { left_side } else { right_side };
+        if !later.parts_may_merge() {
             return true;
         }
         if left_part > right_part {
-            left_ends = left_part;
-            left_part = left_side.half();
+            left_deadline = left_part;
+            left_part = left_side.operand();
         } else {
-            right_ends = right_part;
-            right_part = right_side.half();
+            right_deadline = right_part;
+            right_part = right_side.operand();
         }
     }
 }
 
-/// The token that merging makes of two neighbours.
+/// The token that merging makes of two adjacent ones.
 ///
 /// Other pairs of tokens may spell a token too, but merging never meets them: see `backtrack`, fact 1.
 #[inline]
@@ -106,13 +111,13 @@ pub(super) fn merged(left: TokenId, right: TokenId) -> Option<TokenId> {
     let hash = hash::mix(left.into(), right.into());
     let pilot = u16::from_le_bytes(PILOTS[hash::bucket(hash, PILOTS.len())]);
     let slot = u32::from_le_bytes(SLOTS[hash::slot(hash, pilot, SLOTS.len())]);
-    // The fingerprint refuses nearly all other pairs without a look at the halves.
-    if slot >> 18 != hash::fingerprint(hash) {
+    // The fingerprint refuses nearly all other pairs without a look at the operands.
+    if slot >> TOKEN_BITS != hash::fingerprint(hash) {
         return None;
     }
-    let token = slot & 0x3_ffff;
-    let halves = (Side::right(token).half(), Side::left(token).half());
-    (halves == (left, right)).then_some(token)
+    let token = slot & NO_TOKEN;
+    let operands = (Side::right(token).operand(), Side::left(token).operand());
+    (operands == (left, right)).then_some(token)
 }
 
 #[cfg(test)]
@@ -122,7 +127,7 @@ mod tests {
     use crate::tokenizer::vocabulary::token_bytes;
 
     /// What the function promises, asked of merging itself: for tokens of all lengths beside themselves,
-    /// their neighbours among the ids, and tokens that have nothing to do with them.
+    /// beside those with ids next to theirs, and beside tokens that have nothing to do with them.
     #[test]
     fn a_pair_is_valid_if_merging_makes_it() {
         let (mut valid, mut others) = (0, 0);

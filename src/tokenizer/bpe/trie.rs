@@ -3,10 +3,12 @@
 //! The trie is a double array in one: the child of a node for a byte is at the node's base XOR the
 //! byte, if the node found there bears that byte; no two nodes share a base. Below a leaf there is only
 //! one token, whose remaining bytes are compared at once, which halves the trie. The leaf holds three
-//! of them, which are all of most tokens: else the look at the token itself would be a cache miss (Russian
+//! of them, and most tokens have no more: else the look at the token itself would be a cache miss (Russian
 //! takes 1.1 of the time without).
 
-use crate::tokenizer::tables::{low_32, table};
+use super::layout::{self, node};
+use crate::tokenizer::bits::low_32;
+use crate::tokenizer::tables::table;
 use crate::tokenizer::vocabulary::{self, TokenId};
 
 table!(
@@ -14,47 +16,47 @@ table!(
     NODES, 8, "trie_nodes.bin"
 );
 
-/// A node as build/trie.rs packs it.
+/// A node, packed as `layout::node` says.
 #[derive(Clone, Copy)]
 struct Node(u64);
 
 impl Node {
-    /// The id in a node where no token ends.
-    const NO_TOKEN: u64 = (1 << 18) - 1;
+    /// The bits of the byte, and the one that only a hole has.
+    const BYTE: u64 = 2 * node::HOLE - 1;
 
     #[inline]
     fn at(index: usize) -> Self {
-        Self(NODES.get(index).map_or(1 << 8, |node| u64::from_le_bytes(*node)))
+        Self(NODES.get(index).map_or(node::HOLE, |node| u64::from_le_bytes(*node)))
     }
 
     #[inline]
     fn child(self, byte: u8) -> Option<Self> {
-        let child = Self::at((self.0 >> 32) as usize ^ usize::from(byte));
-        (child.0 & 0x1ff == u64::from(byte)).then_some(child)
+        let child = Self::at((self.0 >> node::BASE_SHIFT) as usize ^ usize::from(byte));
+        (child.0 & Self::BYTE == u64::from(byte)).then_some(child)
     }
 
     /// The token that ends here; at a leaf, the only one that begins with the bytes so far.
     #[inline]
     fn token(self) -> Option<TokenId> {
-        let token = self.0 >> 9 & Self::NO_TOKEN;
-        (token != Self::NO_TOKEN).then_some(low_32(token))
+        let token = low_32(self.0 >> node::TOKEN_SHIFT) & layout::NO_TOKEN;
+        (token != layout::NO_TOKEN).then_some(token)
     }
 
     #[inline]
     fn is_leaf(self) -> bool {
-        self.0 >> 27 & 1 == 1
+        self.0 & node::LEAF != 0
     }
 
     /// The length of the only token below a leaf, if `text`, whose first `depth` bytes led here, begins with it.
     #[inline]
     fn leaf_len(self, text: &[u8], token: TokenId, depth: usize) -> Option<usize> {
-        let [.., left, a, b, c] = self.0.to_le_bytes();
-        let left = usize::from(left);
-        let end = depth + left;
-        let rest = text.get(depth..end)?;
-        let fits = rest.iter().zip([a, b, c]).all(|(&byte, own)| byte == own)
-            && (left <= 3 || vocabulary::token_bytes(token)?.get(depth + 3..)? == &rest[3..]);
-        fits.then_some(end)
+        let [_, _, _, _, remaining, first_three @ ..] = self.0.to_le_bytes();
+        let remaining = usize::from(remaining);
+        let len = depth + remaining;
+        let rest = text.get(depth..len)?;
+        let fits = rest.iter().zip(first_three).all(|(&byte, own)| byte == own)
+            && (remaining <= 3 || vocabulary::token_bytes(token)?.get(depth + 3..)? == &rest[3..]);
+        fits.then_some(len)
     }
 }
 

@@ -1,13 +1,13 @@
 //! Short pieces as numbers, to look them up by.
 
+use crate::tokenizer::bits::low_64;
 use crate::tokenizer::hash;
-use crate::tokenizer::tables::low_64;
 
 /// A piece of 1 to 15 bytes: its bytes padded with zeros, and its length in the last of sixteen, as two
-/// halves. So no two pieces have the same key, and none has the key 0.
+/// words. So no two pieces have the same key, and none has the key 0.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Key {
-    pub(super) halves: [u64; 2],
+    pub(super) words: [u64; 2],
 }
 
 impl Key {
@@ -20,24 +20,24 @@ impl Key {
         if end - start > Self::LONGEST {
             return None;
         }
-        // The text goes on behind most pieces: read sixteen bytes, keep the piece's.
+        // Most pieces have text after them: read sixteen bytes, keep the piece's.
         let bytes = match text[start..].first_chunk() {
             Some(bytes) => u128::from_le_bytes(*bytes),
             None => last_bytes(&text[start..]),
         };
         let (low, high) = *MASKS.get(end - start)?;
         let length = ((end - start) as u64) << 56;
-        Some(Self { halves: [low_64(bytes) & low, low_64(bytes >> 64) & high | length] })
+        Some(Self { words: [low_64(bytes) & low, low_64(bytes >> 64) & high | length] })
     }
 
     #[inline]
     pub(super) fn hash(self) -> u64 {
-        let [low, high] = self.halves;
+        let [low, high] = self.words;
         hash::mix(low, high)
     }
 }
 
-/// For each length, what keeps that many bytes, in two halves.
+/// For each length, what keeps that many bytes, in two words.
 const MASKS: [(u64, u64); Key::LONGEST + 1] = {
     let mut masks = [(0, 0); Key::LONGEST + 1];
     let mut len = 0;
@@ -49,7 +49,7 @@ const MASKS: [(u64, u64); Key::LONGEST + 1] = {
     masks
 };
 
-/// The last bytes of a text, fewer than sixteen, with zeros behind them.
+/// The last bytes of a text, fewer than sixteen, with zeros after them.
 fn last_bytes(rest: &[u8]) -> u128 {
     let mut bytes = [0; 16];
     bytes[..rest.len()].copy_from_slice(rest);

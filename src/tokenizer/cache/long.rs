@@ -5,8 +5,8 @@
 
 use super::packed::{self, Packed};
 use super::table::Table;
+use crate::tokenizer::bits::{low_32, low_64};
 use crate::tokenizer::hash;
-use crate::tokenizer::tables::{low_32, low_64};
 use crate::tokenizer::vocabulary::TokenId;
 
 /// Longest piece that is cached, in bytes.
@@ -14,13 +14,13 @@ const LONGEST: usize = 64;
 /// Most tokens of a piece that is cached.
 const MOST_TOKENS: usize = 16;
 
-/// The bytes of a piece, padded with zeros.
-type Halves = [[u64; 2]; LONGEST / 16];
+/// The bytes of a piece, padded with zeros, as words.
+type Words = [[u64; 2]; LONGEST / 16];
 
 /// A piece, padded with zeros. No piece that ends in a zero is cached, so no two have the same key.
 #[derive(Clone, Copy)]
 pub(super) struct LongKey {
-    halves: Halves,
+    words: Words,
     hash: u64,
 }
 
@@ -35,41 +35,41 @@ impl LongKey {
         // bytes are left, the last sixteen are read and shifted down, which brings in zeros.
         let last = piece.len().saturating_sub(16);
         let mut hash = 0_u64;
-        let mut halves = [[0; 2]; LONGEST / 16];
-        for (pair, start) in halves.iter_mut().zip((0..).step_by(16)) {
+        let mut words = [[0; 2]; LONGEST / 16];
+        for (pair, start) in words.iter_mut().zip((0..).step_by(16)) {
             let at = last.min(start);
             let bytes = piece[at..].first_chunk().map_or(0, |bytes| u128::from_le_bytes(*bytes));
             let bytes = bytes.unbounded_shr(low_32(8 * (start - at) as u64));
             *pair = [low_64(bytes), low_64(bytes >> 64)];
             hash = hash.rotate_left(16) ^ hash::mix(pair[0], pair[1]);
         }
-        Some(Self { halves, hash })
+        Some(Self { words, hash })
     }
 }
 
 /// Pieces and their tokens. A new one takes the slot of an old one.
 pub(super) struct LongCache {
-    slots: Table<(Halves, Packed<MOST_TOKENS>)>,
-    /// Per slot the hash of the piece that last fell there, cached or not.
-    seen: Table<u16>,
+    slots: Table<(Words, Packed<MOST_TOKENS>)>,
+    /// Per slot the tag of the piece that last fell there, cached or not.
+    last_tag: Table<u16>,
 }
 
 impl LongCache {
     pub(super) fn new(slots: usize) -> Self {
         Self {
             slots: Table::new(slots, ([[0; 2]; LONGEST / 16], [0; MOST_TOKENS])),
-            seen: Table::new(slots, 0),
+            last_tag: Table::new(slots, 0),
         }
     }
 
     /// Appends the tokens of a piece if it is cached, and tells whether it is.
     #[inline]
     pub(super) fn append(&self, key: &LongKey, out: &mut Vec<TokenId>) -> bool {
-        if self.seen[key.hash] != tag(key) {
+        if self.last_tag[key.hash] != tag(key) {
             return false;
         }
         let (piece, tokens) = &self.slots[key.hash];
-        let found = same(piece, &key.halves);
+        let found = same(piece, &key.words);
         if found {
             packed::append(tokens, out);
         }
@@ -78,22 +78,22 @@ impl LongCache {
 
     /// Caches a piece, if it has few tokens and was seen before.
     pub(super) fn insert(&mut self, key: &LongKey, tokens: &[TokenId]) {
-        let seen = std::mem::replace(&mut self.seen[key.hash], tag(key));
-        if seen == tag(key)
+        let last_tag = std::mem::replace(&mut self.last_tag[key.hash], tag(key));
+        if last_tag == tag(key)
             && let Some(tokens) = packed::pack(tokens)
         {
-            self.slots[key.hash] = (key.halves, tokens);
+            self.slots[key.hash] = (key.words, tokens);
         }
     }
 }
 
 /// Whether two keys are equal. `==` would call the system's library for arrays of this size.
-fn same(one: &Halves, other: &Halves) -> bool {
+fn same(one: &Words, other: &Words) -> bool {
     let pairs = one.as_flattened().iter().zip(other.as_flattened());
     pairs.fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
 }
 
-/// The lower bits of a key's hash; the upper ones choose its slot.
+/// The lower 16 bits of a key's hash; the upper ones choose its slot.
 fn tag(key: &LongKey) -> u16 {
     let [a, b, ..] = key.hash.to_le_bytes();
     u16::from_le_bytes([a, b])

@@ -1,46 +1,52 @@
 //! Caches of what was encoded before: the same words, names and lines come again and again.
 //!
-//! The tables of the vocabulary have megabytes, and encoding a piece by them reads a dozen places of them,
+//! The tables of the vocabulary have megabytes, and encoding a piece by them reads a dozen of their slots,
 //! each of which may be a cache miss of the processor. Here the pieces in use lie close together: 2 MB of
-//! prose that was encoded before takes a third of the time with these caches, and even text that is new to them three quarters.
+//! prose that was encoded before takes a third of the time with these caches, and even text that is new to
+//! them three quarters.
 //!
-//! A `Cache` belongs to one encoding at a time (see `pool`) and has four parts:
+//! A `PieceEncoder` belongs to one encoding at a time (see `pool`). It asks its caches, and `bpe` for what is
+//! in none of them. A piece of
 //!
-//! | part | from | to | slots | memory |
+//! * up to 15 bytes: `tokens`, else `short`, else `bpe::encode`;
+//! * 16 bytes or more: `long`, if it has up to 64 bytes and does not end in a zero byte; else each of its segments by
+//!   itself: one of up to 15 bytes as above, a longer one by `bpe::encode`.
+//!
+//! | cache | from | to | slots | memory |
 //! |---|---|---|---|---|
 //! | `tokens` | a piece of up to 12 bytes | the token that it is | 16,384 of 16 bytes | 256 KiB |
 //! | `short` | a piece of up to 15 bytes | its tokens, up to 4 | 65,536 of 32 bytes | 2 MiB |
 //! | `long` | a piece of 16 to 64 bytes | its tokens, up to 16 | 4,096 of 130 bytes | 520 KiB |
-//! | `pairs` | two tokens | whether they can be neighbours | 65,536 of 8 bytes | 512 KiB |
+//! | `pairs` | two tokens | whether they are a valid pair, for `bpe::encode` | 65,536 of 8 bytes | 512 KiB |
 //!
-//! Every part is an array of a fixed size; what does not find room takes the slot of something older.
-//! Memory of the system that was never written to is not used up: a cache grows into its 3.3 MiB
-//! as it fills.
+//! Every cache is an array of a fixed size: a new piece takes the slot of an older one.
+//! Memory of the system that was never written to is not used up: the four grow into their 3.26 MiB
+//! as they fill.
 //!
-//! Budget: [`BYTES_PER_CACHE`] (3.3 MiB) for each encoding that runs at a time, so per thread at the most, and
+//! Budget: [`BYTES_PER_CACHE`] (3.26 MiB) for each encoding that runs at a time, so per thread at the most, and
 //! [`MAX_BYTES`] (208 MiB) in all. [`usage`] tells what is in use, [`clear`] gives it back.
 
 mod key;
 mod long;
 mod packed;
-mod pairs;
 mod pool;
 mod short;
 mod table;
 mod tokens;
+mod valid_pairs;
 
 pub(super) use self::pool::with;
 pub use self::pool::{BYTES_PER_CACHE, MAX_BYTES, Usage, clear, usage};
 
 use self::key::Key;
 use self::long::{LongCache, LongKey};
-use self::pairs::PairCache;
 use self::short::ShortCache;
 use self::tokens::TokenCache;
+use self::valid_pairs::PairCache;
 use super::bpe;
 use super::vocabulary::TokenId;
 
-/// Slots of the four parts of a cache.
+/// Slots of the four caches.
 #[derive(Debug, Clone, Copy)]
 struct Slots {
     tokens: usize,
@@ -53,14 +59,14 @@ struct Slots {
 const SLOTS: Slots = Slots { tokens: 1 << 14, short: 1 << 16, long: 1 << 12, pairs: 1 << 16 };
 
 /// Encodes pieces, and caches what came out.
-pub(super) struct Cache {
+pub(super) struct PieceEncoder {
     tokens: TokenCache,
     short: ShortCache,
     long: LongCache,
     pairs: PairCache,
 }
 
-impl Cache {
+impl PieceEncoder {
     /// Zeroed memory, which the system provides as it is written to.
     fn new(slots: Slots) -> Self {
         Self {
@@ -71,7 +77,8 @@ impl Cache {
         }
     }
 
-    /// Appends the tokens of the piece `text[start..end]`.
+    /// Appends the tokens of the piece `text[start..end]`. It takes the text, since the keys of short pieces are read
+    /// past their end: see `Key::of`.
     #[inline]
     pub(super) fn encode(&mut self, text: &[u8], start: usize, end: usize, out: &mut Vec<TokenId>) {
         let key = Key::of(text, start, end);
@@ -130,6 +137,7 @@ impl Cache {
         }
     }
 
+    /// A piece or segment that is in no cache. Out of line, since there are two callers and it is large.
     #[inline(never)]
     fn encode_new(&mut self, piece: &[u8], out: &mut Vec<TokenId>) {
         bpe::encode(piece, |left, right| self.pairs.is_valid_pair(left, right), out);
@@ -143,9 +151,9 @@ mod tests {
     /// Small, so that pieces take each other's slots.
     const FEW: Slots = Slots { tokens: 8, short: 16, long: 2, pairs: 4 };
 
-    fn encode(cache: &mut Cache, piece: &str) -> Vec<TokenId> {
+    fn encode(encoder: &mut PieceEncoder, piece: &str) -> Vec<TokenId> {
         let mut out = vec![7];
-        cache.encode(piece.as_bytes(), 0, piece.len(), &mut out);
+        encoder.encode(piece.as_bytes(), 0, piece.len(), &mut out);
         out.split_off(1)
     }
 
@@ -161,36 +169,36 @@ mod tests {
 
     #[test]
     fn a_cached_piece_is_not_encoded_again() {
-        let mut cache = Cache::new(SLOTS);
-        cache.tokens.insert(key("word"), 5);
-        assert_eq!(encode(&mut cache, "word"), [5]);
-        cache.short.insert(key("wordzq"), &[1, 2, 3]);
-        assert_eq!(encode(&mut cache, "wordzq"), [1, 2, 3]);
+        let mut encoder = PieceEncoder::new(SLOTS);
+        encoder.tokens.insert(key("word"), 5);
+        assert_eq!(encode(&mut encoder, "word"), [5]);
+        encoder.short.insert(key("wordzq"), &[1, 2, 3]);
+        assert_eq!(encode(&mut encoder, "wordzq"), [1, 2, 3]);
         let long = "a_name_of_thirty_two_characters_";
         if let Some(key) = LongKey::of(long.as_bytes()) {
-            cache.long.insert(&key, &[4, 5]);
-            cache.long.insert(&key, &[4, 5]);
+            encoder.long.insert(&key, &[4, 5]);
+            encoder.long.insert(&key, &[4, 5]);
         }
-        assert_eq!(encode(&mut cache, long), [4, 5]);
+        assert_eq!(encode(&mut encoder, long), [4, 5]);
     }
 
     #[test]
     fn what_was_encoded_is_cached() {
-        let mut cache = Cache::new(SLOTS);
-        let word = encode(&mut cache, "word");
-        assert_eq!(cache.tokens.get(key("word")).as_slice(), word);
-        let name = encode(&mut cache, "wordzq");
+        let mut encoder = PieceEncoder::new(SLOTS);
+        let word = encode(&mut encoder, "word");
+        assert_eq!(encoder.tokens.get(key("word")).as_slice(), word);
+        let name = encode(&mut encoder, "wordzq");
         let mut cached = vec![];
-        if let Some(tokens) = cache.short.get(key("wordzq")) {
+        if let Some(tokens) = encoder.short.get(key("wordzq")) {
             packed::append(tokens, &mut cached);
         }
         assert!(name.len() > 1 && cached == name);
         let long = "a_name_of_thirty_two_characters_";
         for times in 1..=2 {
-            let tokens = encode(&mut cache, long);
+            let tokens = encode(&mut encoder, long);
             let mut cached = vec![];
             let found = LongKey::of(long.as_bytes())
-                .is_some_and(|key| cache.long.append(&key, &mut cached));
+                .is_some_and(|key| encoder.long.append(&key, &mut cached));
             // Only what comes for the second time is.
             assert_eq!(found, times == 2);
             assert_eq!(cached, if found { tokens } else { vec![] });
@@ -200,7 +208,7 @@ mod tests {
     /// Of every length, each three times over: new, seen once, cached, or thrown out in between.
     #[test]
     fn pieces_that_take_each_others_slots_are_encoded_as_without_a_cache() {
-        let mut cache = Cache::new(FEW);
+        let mut encoder = PieceEncoder::new(FEW);
         let mut pieces: Vec<String> =
             vec!["\0".repeat(20), "a\0".into(), "a".into(), "-".repeat(64)];
         for number in 0..2000_u32 {
@@ -212,7 +220,7 @@ mod tests {
         for piece in &pieces {
             let expected = encode_without_cache(piece);
             for _ in 0..3 {
-                assert_eq!(encode(&mut cache, piece), expected, "{piece:?}");
+                assert_eq!(encode(&mut encoder, piece), expected, "{piece:?}");
             }
         }
     }

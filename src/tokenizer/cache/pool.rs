@@ -1,16 +1,17 @@
 //! Who uses which cache, and how much memory all of them have.
 //!
-//! The pool has room for 64 caches, made when they are first needed. An encoding locks one while it runs, the one that
-//! its thread had the last time if that is free. So there are as many caches as encodings ever ran at once, and
-//! not one per thread; a thread that ends leaves a filled one to others. No encoding waits for a lock: after a fork one may stay
-//! locked for ever. Where all are taken, an encoding makes itself a small cache for as long as it runs.
+//! The pool has slots for 64 encoders, each made when it is first needed. ("A cache" is here, and for users, all that
+//! one encoder has.) An encoding locks one while it runs, the one that its thread had the last time if that is
+//! free. So there are as many caches as encodings ever ran at once, and not one per thread; a thread that ends
+//! leaves a filled one to others. No encoding waits for a lock: after a fork one may stay locked for ever. Where
+//! all are taken, an encoding makes itself a small cache for as long as it runs.
 
 use std::cell::Cell;
 use std::sync::{Mutex, TryLockError};
 
-use super::{Cache, SLOTS, Slots};
+use super::{PieceEncoder, SLOTS, Slots};
 
-/// Bytes of one cache once it is full: 3.3 MiB.
+/// Bytes of one cache once it is full: 3.26 MiB.
 pub const BYTES_PER_CACHE: usize =
     SLOTS.tokens * 16 + SLOTS.short * 32 + SLOTS.long * 130 + SLOTS.pairs * 8;
 /// Bytes of all caches at the most, once they are full: 208 MiB.
@@ -26,27 +27,27 @@ const SMALL: Slots = Slots {
     pairs: SLOTS.pairs / 64,
 };
 
-/// A place in the pool. Locks of different places are on different cache lines of the processor.
+/// A slot of the pool. Locks of different slots are on different cache lines of the processor.
 #[repr(align(64))]
-struct Place(Mutex<Option<Cache>>);
+struct Slot(Mutex<Option<PieceEncoder>>);
 
-static POOL: [Place; CACHES] = [const { Place(Mutex::new(None)) }; CACHES];
+static POOL: [Slot; CACHES] = [const { Slot(Mutex::new(None)) }; CACHES];
 
 thread_local! {
-    /// The place that this thread had the last time.
+    /// The slot that this thread had the last time.
     static LAST: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Runs an encoding with a cache of its own.
-pub(in crate::tokenizer) fn with<R>(encode: impl FnOnce(&mut Cache) -> R) -> R {
+/// Runs an encoding with an encoder of its own.
+pub(in crate::tokenizer) fn with<R>(encode: impl FnOnce(&mut PieceEncoder) -> R) -> R {
     let last = LAST.get();
     for index in (last..CACHES).chain(0..last) {
-        if let Ok(mut cache) = POOL[index].0.try_lock() {
+        if let Ok(mut encoder) = POOL[index].0.try_lock() {
             LAST.set(index);
-            return encode(cache.get_or_insert_with(|| Cache::new(SLOTS)));
+            return encode(encoder.get_or_insert_with(|| PieceEncoder::new(SLOTS)));
         }
     }
-    encode(&mut Cache::new(SMALL))
+    encode(&mut PieceEncoder::new(SMALL))
 }
 
 /// How much memory the caches have.
@@ -69,8 +70,8 @@ pub struct Usage {
 /// assert!(cache::usage().bytes <= cache::MAX_BYTES);
 /// ```
 pub fn usage() -> Usage {
-    let exists = |place: &&Place| match place.0.try_lock() {
-        Ok(cache) => cache.is_some(),
+    let exists = |slot: &&Slot| match slot.0.try_lock() {
+        Ok(encoder) => encoder.is_some(),
         // In use, so it exists.
         Err(TryLockError::WouldBlock) => true,
         Err(TryLockError::Poisoned(_)) => false,
@@ -90,9 +91,9 @@ pub fn usage() -> Usage {
 /// cache::clear();
 /// ```
 pub fn clear() {
-    for place in &POOL {
-        if let Ok(mut cache) = place.0.try_lock() {
-            *cache = None;
+    for slot in &POOL {
+        if let Ok(mut encoder) = slot.0.try_lock() {
+            *encoder = None;
         }
     }
 }
@@ -103,9 +104,9 @@ mod tests {
 
     /// Encodings within encodings, each with a cache of its own.
     fn nest(depth: usize) -> Vec<u32> {
-        with(|cache| {
+        with(|encoder| {
             let mut out = vec![];
-            cache.encode(b"encodings", 0, 9, &mut out);
+            encoder.encode(b"encodings", 0, 9, &mut out);
             if depth > 0 {
                 assert_eq!(nest(depth - 1), out);
             } else {

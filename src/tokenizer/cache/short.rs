@@ -29,15 +29,16 @@ impl ShortCache {
     pub(super) fn get(&self, key: Key) -> Option<&Packed<MOST_TOKENS>> {
         let set = &self.sets[key.hash()];
         let [(newest, tokens), ..] = set;
-        if *newest == key.halves {
+        if *newest == key.words {
             return Some(tokens);
         }
-        // Which of the others it is cannot be predicted, so no branch depends on it.
+        // Which of the others it is cannot be predicted, so no branch depends on it. A key is in a set once at
+        // most, so the sum has one term that is not 0.
         let index_if_found =
-            |(index, (piece, _)): (usize, &Slot)| if *piece == key.halves { index } else { 0 };
+            |(index, (piece, _)): (usize, &Slot)| if *piece == key.words { index } else { 0 };
         let index: usize = set.iter().enumerate().map(index_if_found).sum();
         let (piece, tokens) = &set[index % WAYS];
-        (*piece == key.halves).then_some(tokens)
+        (*piece == key.words).then_some(tokens)
     }
 
     /// Caches a piece, if it has few tokens.
@@ -45,7 +46,7 @@ impl ShortCache {
         if let Some(tokens) = packed::pack(tokens) {
             let set = &mut self.sets[key.hash()];
             set.rotate_right(1);
-            set[0] = (key.halves, tokens);
+            set[0] = (key.words, tokens);
         }
     }
 }

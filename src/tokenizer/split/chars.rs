@@ -1,9 +1,7 @@
 //! Characters of UTF-8 text and their classes.
 
+use super::flags::BLOCK;
 use crate::tokenizer::tables::table;
-
-/// Code points per block; `build/chars.rs` says the same.
-const BLOCK: usize = 128;
 
 table!(
     /// Flags of code points, in blocks. The first block is that of ASCII.
@@ -28,7 +26,7 @@ pub(super) struct Char {
 }
 
 impl Char {
-    /// The character that begins at `at`, a border between characters; `None` at the end.
+    /// The character that begins at `at`, which no character reaches across; `None` at the end.
     #[inline]
     pub(super) fn at(text: &[u8], at: usize) -> Option<Self> {
         let first = *text.get(at)?;

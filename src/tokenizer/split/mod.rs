@@ -1,7 +1,7 @@
 //! Pre-tokenisation: a text is cut into pieces, and no token reaches across the end of a piece.
 //!
-//! The o200k pattern says where. Its alternatives are tried in order at each place, and the first
-//! that matches takes its piece; `pattern` has a function for each, by name:
+//! The o200k pattern says where. Its seven alternatives are tried in order at the end of each piece, and the
+//! first that matches takes the next one; `pattern` has five functions for them:
 //!
 //! | function | pattern |
 //! |---|---|
@@ -38,7 +38,7 @@ pub(super) fn cut(text: &[u8], piece: impl FnMut(usize, usize)) {
     cut_by(scan::piece_starts, text, piece);
 }
 
-/// The same by this scan, see `scan::piece_starts`.
+/// `cut` with the scan as a parameter, so that tests can run both: see `scan::piece_starts`.
 #[inline]
 fn cut_by(scan: impl Fn(&Window, usize) -> u64, text: &[u8], mut piece: impl FnMut(usize, usize)) {
     let mut start = 0;
@@ -77,7 +77,7 @@ impl Backoff {
     const SHORTEST: usize = 64;
     const LONGEST: usize = 512;
 
-    /// Takes note that a window at `at`, with `len` bytes of text, had its last start at `gain`.
+    /// Notes a window at `at`, with `len` bytes of text, whose last certain start is at its offset `gain`.
     fn note(&mut self, at: usize, gain: usize, len: usize) {
         if gain >= LEAST_GAIN.min(len / 2) {
             self.len = Self::SHORTEST;
@@ -124,7 +124,7 @@ mod tests {
                 "[aÀà中がハ한ʰ\u{301}。，🙂\u{fe0f}²1 \u{3000}\n'sſ/]{0,80}",
                 "[aÀà中。' ]{0,80}",
                 "[Жжאعक\u{94d}ก×÷ÿǅ .]{0,80}",
-                // Capitals behind letters without case, and marks.
+                // Uppercase after letters without case, and marks.
                 "[aA中 's]{0,80}",
                 "[aA\u{301}。 '1\n/]{0,80}",
             ],

@@ -1,11 +1,11 @@
-//! The pattern over all of Unicode, one function per alternative.
+//! The pattern over all of Unicode: five functions for its seven alternatives.
 //!
-//! Regular expressions go back and try again where a choice led nowhere. Each function says how
-//! it gets to the same result without that.
+//! A regular expression backtracks where a choice leads nowhere. Each function says how it gets to the same
+//! result without backtracking.
 
 use super::chars::Char;
 use super::contraction;
-use super::flags::{LETTER, LOWER, NEWLINE, NUMBER, SPACE, UPPER};
+use super::flags::{LETTER, NEWLINE, NUMBER, WHITE_SPACE, WORD_HEAD, WORD_TAIL};
 
 /// The end of the piece that begins at `start`, where there is a character.
 pub(super) fn piece_end(text: &[u8], start: usize) -> usize {
@@ -17,25 +17,25 @@ pub(super) fn piece_end(text: &[u8], start: usize) -> usize {
         .unwrap_or_else(|| spaces(text, start))
 }
 
-/// Both alternatives for words: an optional character that is neither letter, number nor line
-/// break, then letters and marks, then an optional contraction.
+/// Both alternatives for words: an optional character that is neither letter, number nor
+/// newline, then letters and marks, then an optional contraction.
 ///
-/// The pattern tries in this order: small word behind the optional character, small word without
-/// it, capital word behind it, capital word without it.
+/// The pattern tries in this order: lowercase word after the optional character, lowercase word without
+/// it, uppercase word after it, uppercase word without it.
 fn word(text: &[u8], start: usize, first: Char) -> Option<usize> {
     let end = if first.is(LETTER) {
-        small_word(text, start).or_else(|| capital_word(text, start))
+        lowercase_word(text, start).or_else(|| uppercase_word(text, start))
     } else if first.is(NUMBER | NEWLINE) {
         None
     } else {
-        let behind = start + first.len;
-        let small = small_word(text, behind);
-        if first.is(LOWER) {
-            // A mark is the optional character if that leads to a small word. If not it is the
-            // word's first letter, and then a small word is sure, the mark alone if need be.
-            small.or_else(|| small_word(text, start))
+        let after = start + first.len;
+        let lowercase = lowercase_word(text, after);
+        if first.is(WORD_TAIL) {
+            // A mark is the optional character if that leads to a lowercase word. If not, it begins the word
+            // itself, which then is a lowercase word for certain, of the mark alone if need be.
+            lowercase.or_else(|| lowercase_word(text, start))
         } else {
-            small.or_else(|| capital_word(text, behind))
+            lowercase.or_else(|| uppercase_word(text, after))
         }
     }?;
     Some(contraction::end(text, end))
@@ -43,31 +43,33 @@ fn word(text: &[u8], start: usize, first: Char) -> Option<usize> {
 
 /// `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+`
 ///
-/// The first part takes all it can. If a small letter follows, the second part takes on from there.
+/// The first part takes all it can. If a lowercase letter follows, the second part continues from there.
 /// If not, the first part has to give back characters until the second can take one, which is
-/// at the last letter without case, or mark, that it took; what it gave back behind that are
-/// capitals, which the second part cannot take.
-fn small_word(text: &[u8], start: usize) -> Option<usize> {
+/// the last letter without case, or mark, that it took. What it gave back after that are uppercase letters,
+/// which the second part cannot take.
+fn lowercase_word(text: &[u8], start: usize) -> Option<usize> {
     let mut end = start;
     let mut last_without_case = None;
-    while let Some(char) = Char::at(text, end).filter(|char| char.is(UPPER)) {
+    while let Some(char) = Char::at(text, end).filter(|char| char.is(WORD_HEAD)) {
         end += char.len;
-        if char.is(LOWER) {
+        if char.is(WORD_TAIL) {
             last_without_case = Some(end);
         }
     }
-    let small_end = run_end(text, end, LOWER);
-    if small_end > end { Some(small_end) } else { last_without_case }
+    let tail_end = run_end(text, end, WORD_TAIL);
+    if tail_end > end { Some(tail_end) } else { last_without_case }
 }
 
-/// `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*`, where there is no small word
+/// `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*`, where there is no lowercase word
 ///
-/// Then no small letter follows the first part: the second part stays empty.
-fn capital_word(text: &[u8], start: usize) -> Option<usize> {
-    Some(run_end(text, start, UPPER)).filter(|&end| end > start)
+/// Then no lowercase letter follows the first part: the second part stays empty.
+fn uppercase_word(text: &[u8], start: usize) -> Option<usize> {
+    Some(run_end(text, start, WORD_HEAD)).filter(|&end| end > start)
 }
 
 /// `\p{N}{1,3}`
+///
+/// Nothing follows in this alternative that could ask for a character back.
 fn number(text: &[u8], start: usize) -> Option<usize> {
     let mut end = start;
     for _ in 0..3 {
@@ -86,7 +88,9 @@ fn number(text: &[u8], start: usize) -> Option<usize> {
 fn punctuation(text: &[u8], start: usize) -> Option<usize> {
     let after_space = start + usize::from(text[start] == b' ');
     let mut end = after_space;
-    while let Some(char) = Char::at(text, end).filter(|char| !char.is(SPACE | LETTER | NUMBER)) {
+    while let Some(char) =
+        Char::at(text, end).filter(|char| !char.is(WHITE_SPACE | LETTER | NUMBER))
+    {
         end += char.len;
     }
     if end == after_space {
@@ -101,19 +105,19 @@ fn punctuation(text: &[u8], start: usize) -> Option<usize> {
 /// `\s*[\r\n]+`
 ///
 /// The first part takes all white space, then gives back until the second can take one: the last
-/// line break.
+/// newline.
 fn lines(text: &[u8], start: usize) -> Option<usize> {
-    let end = run_end(text, start, SPACE);
+    let end = run_end(text, start, WHITE_SPACE);
     let last = text[start..end].iter().rposition(|byte| matches!(byte, b'\r' | b'\n'))?;
     Some(start + last + 1)
 }
 
-/// `\s+(?!\S)`, then `\s+`, where there is no line break in the white space
+/// `\s+(?!\S)`, then `\s+`, where there is no newline in the white space
 ///
-/// The look-ahead wants the end of the text or more white space behind the piece. So white space
-/// gives back its last character to what follows it, unless it ends the text or has but one.
+/// The look-ahead asks for the end of the text or more white space after the piece. So white space
+/// gives back its last character to what follows it, unless it ends the text or has only one.
 fn spaces(text: &[u8], start: usize) -> usize {
-    let end = run_end(text, start, SPACE);
+    let end = run_end(text, start, WHITE_SPACE);
     if end == text.len() {
         return end;
     }

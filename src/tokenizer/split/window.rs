@@ -1,49 +1,50 @@
-//! Sixty-four bytes of a text at a time.
+//! The part of a text that is scanned at once.
 
-/// The bytes that are scanned, and sixteen more, so that sixteen can be read from each of them on.
-pub(super) type Window = [u8; WINDOW_LEN + 16];
+/// The sixty-four bytes that are scanned, and the sixteen after them: these are only read, where a rule, a
+/// character or a vector reaches past the end of what is scanned.
+pub(super) type Window = [u8; SCANNED_LEN + 16];
 
 /// How many bytes of a window are scanned.
-pub(super) const WINDOW_LEN: usize = 64;
+pub(super) const SCANNED_LEN: usize = 64;
 
-/// Bytes by which a scan has to get on to be worth its while.
+/// A scan pays if it gets this many bytes further; else `pattern` is as fast.
 pub(super) const LEAST_GAIN: usize = 24;
 
-/// Bytes of text from which on a window is worth its while.
+/// At the end of a text, with fewer bytes than this, `pattern` is as fast.
 const SHORTEST_TEXT: usize = 16;
 
-/// Bytes of a window, those included that are only read.
-const WHOLE_LEN: usize = size_of::<Window>();
+/// Bytes of a window, with those that are only read.
+const WINDOW_LEN: usize = size_of::<Window>();
 
 /// The windows of a text.
 pub(super) struct Windows<'a> {
     text: &'a [u8],
-    /// The last bytes of the text, as many as a window has or all, and zeros behind them.
-    last: [u8; 2 * WHOLE_LEN],
+    /// The last bytes of the text, as many as a window has or all, and zeros after them.
+    last: [u8; 2 * WINDOW_LEN],
 }
 
 impl<'a> Windows<'a> {
     pub(super) fn of(text: &'a [u8]) -> Self {
-        let mut last = [0; 2 * WHOLE_LEN];
-        match text.last_chunk::<{ WHOLE_LEN }>() {
-            Some(bytes) => last[..WHOLE_LEN].copy_from_slice(bytes),
+        let mut last = [0; 2 * WINDOW_LEN];
+        match text.last_chunk::<WINDOW_LEN>() {
+            Some(bytes) => last[..WINDOW_LEN].copy_from_slice(bytes),
             None => last[..text.len()].copy_from_slice(text),
         }
         Self { text, last }
     }
 
-    /// The window that begins at an offset, if it is worth its while, and how many of the bytes to be
-    /// scanned are text.
+    /// The window that begins at an offset, and how many of the bytes to be scanned are text; `None` where
+    /// too little text is left.
     #[inline]
     pub(super) fn at(&self, at: usize) -> Option<(&Window, usize)> {
-        if let Some(window) = self.text[at..].first_chunk() {
-            return Some((window, WINDOW_LEN));
+        if let Some(window) = self.text[at..].first_chunk::<WINDOW_LEN>() {
+            return Some((window, SCANNED_LEN));
         }
         let len = self.text.len() - at;
         if len < SHORTEST_TEXT {
             return None;
         }
-        let in_last = self.text.len().min(WHOLE_LEN) - len;
-        Some((self.last[in_last..].first_chunk()?, len.min(WINDOW_LEN)))
+        let in_last = self.text.len().min(WINDOW_LEN) - len;
+        Some((self.last[in_last..].first_chunk::<WINDOW_LEN>()?, len.min(SCANNED_LEN)))
     }
 }

@@ -2,23 +2,24 @@
 //! Cyrillic, Hebrew and Arabic those that are used most, nearly all of Han, Hangul syllables and kana;
 //! and the punctuation that comes with the latter.
 //!
-//! Which class a character has is a matter of ranges: a first byte tells from which to which second
-//! byte on all are of one class.
+//! Which class a character has is a matter of ranges: for each first byte there is a range of second bytes
+//! whose characters are all of one class. A range is looked up by the low nibble of the first byte, its *column*,
+//! since a shuffle looks up nibbles.
 
 use std::arch::x86_64::{
     __m256i, _mm256_and_si256, _mm256_andnot_si256, _mm256_cmpeq_epi8, _mm256_max_epu8,
     _mm256_min_epu8, _mm256_or_si256, _mm256_set1_epi8, _mm256_shuffle_epi8,
 };
 
-use super::avx2::{loaded, mask, table};
+use super::avx2::{loaded, mask, shuffle_table};
 use super::{Recognised, are_many};
 use crate::tokenizer::split::window::Window;
 
-/// Ranges of bytes in columns: where each one begins and where it ends.
+/// For each column the first and the last byte of its range.
 type Ranges = ([u8; 16], [u8; 16]);
 
-/// Makes ranges of their columns, first and last bytes. Other columns have a zero byte alone, which is
-/// behind no byte that begins a character.
+/// Ranges from their columns, first and last bytes. The range of other columns is the zero byte, which
+/// follows no byte that begins a character.
 const fn ranges<const N: usize>(entries: [(usize, u8, u8); N]) -> Ranges {
     let (mut firsts, mut lasts) = ([0; 16], [0; 16]);
     let mut at = 0;
@@ -33,13 +34,13 @@ const fn ranges<const N: usize>(entries: [(usize, u8, u8); N]) -> Ranges {
 /// The first bytes of two that are looked for, no two in one column.
 const FIRST_OF_TWO: [u8; 16] =
     [0xd0, 0xd1, 0, 0xc3, 0, 0, 0, 0xd7, 0xd8, 0xd9, 0, 0, 0, 0, 0xce, 0xcf];
-/// Their second bytes, by the lower half of the first.
-const CAPITALS: Ranges = ranges([
+/// Their second bytes.
+const UPPERCASE: Ranges = ranges([
     (0x0, 0x80, 0xaf), // Ѐ to Я
     (0x3, 0x80, 0x9e), // À to Þ, but for ×
     (0xe, 0x91, 0xa1), // Α to Ρ
 ]);
-const SMALL: Ranges = ranges([
+const LOWERCASE: Ranges = ranges([
     (0x0, 0xb0, 0xbf), // а to п
     (0x1, 0x80, 0x9f), // р to џ
     (0x3, 0x9f, 0xbf), // ß to ÿ, but for ÷
@@ -55,8 +56,8 @@ const CASELESS_OF_TWO: Ranges = ranges([
 const TIMES: u8 = 0x97;
 const DIVIDED_BY: u8 = 0xb7;
 
-/// The second bytes of letters of three bytes, by the lower half of the first, whose upper half is that
-/// of 0xe0. The third byte does not matter.
+/// The second bytes of letters of three bytes, whose first byte has the high nibble of 0xe0. The third byte
+/// does not matter.
 const CASELESS_OF_THREE: Ranges = ranges([
     (0x3, 0x90, 0xbf), // Han
     (0x4, 0xb8, 0xbf),
@@ -74,7 +75,7 @@ const CASELESS_OF_THREE: Ranges = ranges([
 /// The first byte of kana, and the range of their second one.
 const KANA: u8 = 0xe3;
 const SECOND_OF_KANA: (u8, u8) = (0x81, 0x83);
-/// By the lower half of the second byte, the third bytes of what may be no letter among kana.
+/// Here the column is that of the second byte: the third bytes of what may not be a letter among kana.
 const NO_KANA: Ranges = ranges([(0x1, 0x80, 0x80), (0x2, 0x97, 0xa0), (0x3, 0xbb, 0xbb)]);
 
 /// The first two bytes of quotation marks, dashes and dots, and the range of the third one.
@@ -90,65 +91,82 @@ const WIDE: [u8; 2] = [0xef, 0xbc];
 const THIRD_OF_WIDE: (u8, u8) = (0x81, 0x8f);
 
 /// What is recognised of the characters in a window. `firsts` are the first bytes of all characters other than
-/// ASCII. Whatever is not in the result may be anything.
+/// ASCII. What is not in the result may be of any class.
+///
+/// No mark is recognised as a letter: the ranges have none.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(in super::super) fn recognised(window: &Window, firsts: u64) -> Recognised {
     let [first, second] = [Loaded::at(window, 0), Loaded::at(window, 1)];
-    let long = mask::<0x20>([first.0, first.1]);
+    let long = mask::<0x20>([first.low, first.high]);
     let mut recognised = Recognised::default();
     if are_many(firsts & !long) {
         recognised = letters_of_two(&first, &second);
     }
     if are_many(firsts & long) {
         let third = Loaded::at(window, 2);
-        let low = letter_of_three(first.0, second.0, third.0);
-        let high = letter_of_three(first.1, second.1, third.1);
-        let firsts = mask::<0x80>([low, high]);
-        recognised.caseless |= firsts | firsts << 1 | firsts << 2;
-        let low = begins_punctuation(first.0, second.0, third.0);
-        let high = begins_punctuation(first.1, second.1, third.1);
+        let low = letter_of_three(first.low, second.low, third.low);
+        let high = letter_of_three(first.high, second.high, third.high);
+        let letters = mask::<0x80>([low, high]);
+        recognised.caseless |= letters | letters << 1 | letters << 2;
+        let low = begins_punctuation(first.low, second.low, third.low);
+        let high = begins_punctuation(first.high, second.high, third.high);
         recognised.punctuation = mask::<0x80>([low, high]);
     }
     recognised
 }
 
-/// The bytes of a window from some place on, in two vectors.
-struct Loaded(__m256i, __m256i);
+/// Sixty-four bytes of a window from some offset on.
+struct Loaded {
+    low: __m256i,
+    high: __m256i,
+}
 
 impl Loaded {
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn at(window: &Window, place: usize) -> Self {
-        let (halves, _) = window[place..].as_chunks();
-        Self(loaded(&halves[0]), loaded(&halves[1]))
+    fn at(window: &Window, offset: usize) -> Self {
+        let (vectors, _) = window[offset..].as_chunks();
+        Self { low: loaded(&vectors[0]), high: loaded(&vectors[1]) }
+    }
+}
+
+/// For each of thirty-two bytes, what tells the class of the letter of two bytes that may begin with it.
+#[derive(Clone, Copy)]
+struct LetterOfTwo {
+    /// Whether it begins such a letter, if the second byte is in range.
+    begins: __m256i,
+    column: __m256i,
+    second: __m256i,
+}
+
+impl LetterOfTwo {
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn of(first: __m256i, second: __m256i) -> Self {
+        Self { begins: begins_letter_of_two(first, second), column: column(first), second }
     }
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
 fn letters_of_two(first: &Loaded, second: &Loaded) -> Recognised {
-    let low = (second.0, column(first.0), begins_letter_of_two(first.0, second.0));
-    let high = (second.1, column(first.1), begins_letter_of_two(first.1, second.1));
+    let low = LetterOfTwo::of(first.low, second.low);
+    let high = LetterOfTwo::of(first.high, second.high);
     Recognised {
-        capital: in_ranges_of_two(CAPITALS, low, high),
-        small: in_ranges_of_two(SMALL, low, high),
+        uppercase: in_ranges_of_two(UPPERCASE, low, high),
+        lowercase: in_ranges_of_two(LOWERCASE, low, high),
         caseless: in_ranges_of_two(CASELESS_OF_TWO, low, high),
         punctuation: 0,
     }
 }
 
-/// Letters of two bytes whose second byte is in range. Of each half of a window the second bytes, the
-/// columns of the first ones, and which of these begin such a letter.
+/// The bytes of those letters whose second byte is in the range of its column.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn in_ranges_of_two(
-    ranges: Ranges,
-    low: (__m256i, __m256i, __m256i),
-    high: (__m256i, __m256i, __m256i),
-) -> u64 {
-    let low = _mm256_and_si256(low.2, in_range(low.0, ranges, low.1));
-    let high = _mm256_and_si256(high.2, in_range(high.0, ranges, high.1));
+fn in_ranges_of_two(ranges: Ranges, low: LetterOfTwo, high: LetterOfTwo) -> u64 {
+    let low = _mm256_and_si256(low.begins, in_range(low.second, ranges, low.column));
+    let high = _mm256_and_si256(high.begins, in_range(high.second, ranges, high.column));
     let firsts = mask::<0x80>([low, high]);
     firsts | firsts << 1
 }
@@ -164,7 +182,7 @@ fn letter_of_three(first: __m256i, second: __m256i, third: __m256i) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn begins_letter_of_two(first: __m256i, second: __m256i) -> __m256i {
-    let looked_for = _mm256_shuffle_epi8(table(FIRST_OF_TWO), column(first));
+    let looked_for = _mm256_shuffle_epi8(shuffle_table(FIRST_OF_TWO), column(first));
     let times_or_divided_by = _mm256_and_si256(
         _mm256_cmpeq_epi8(first, splat(0xc3)),
         _mm256_cmpeq_epi8(_mm256_or_si256(second, splat(TIMES ^ DIVIDED_BY)), splat(DIVIDED_BY)),
@@ -207,7 +225,7 @@ fn begins_with([one, two]: [u8; 2], first: __m256i, second: __m256i) -> __m256i 
     _mm256_and_si256(first, _mm256_cmpeq_epi8(second, splat(two)))
 }
 
-/// The columns of bytes, by their lower halves.
+/// The columns of bytes: their low nibbles.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn column(bytes: __m256i) -> __m256i {
@@ -218,25 +236,25 @@ fn column(bytes: __m256i) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn in_range(bytes: __m256i, (firsts, lasts): Ranges, column: __m256i) -> __m256i {
-    let first = _mm256_shuffle_epi8(table(firsts), column);
-    let last = _mm256_shuffle_epi8(table(lasts), column);
+    let first = _mm256_shuffle_epi8(shuffle_table(firsts), column);
+    let last = _mm256_shuffle_epi8(shuffle_table(lasts), column);
     from_to(bytes, first, last)
 }
 
-/// Which bytes are in one and the same range.
+/// Which bytes are in one range.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn between(bytes: __m256i, (first, last): (u8, u8)) -> __m256i {
     from_to(bytes, splat(first), splat(last))
 }
 
-/// Which bytes are neither before the first nor behind the last, each by itself.
+/// Which bytes are neither below `first` nor above `last`, each by itself.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn from_to(bytes: __m256i, first: __m256i, last: __m256i) -> __m256i {
-    let not_before = _mm256_cmpeq_epi8(_mm256_max_epu8(bytes, first), bytes);
-    let not_behind = _mm256_cmpeq_epi8(_mm256_min_epu8(bytes, last), bytes);
-    _mm256_and_si256(not_before, not_behind)
+    let not_below = _mm256_cmpeq_epi8(_mm256_max_epu8(bytes, first), bytes);
+    let not_above = _mm256_cmpeq_epi8(_mm256_min_epu8(bytes, last), bytes);
+    _mm256_and_si256(not_below, not_above)
 }
 
 #[inline]

@@ -1,8 +1,8 @@
 //! The classes of sixty-four bytes at once, a bit for each byte.
 //!
-//! Those of ASCII are found for all bytes at once. With AVX2 so are, where there are many, the letters of
-//! the most usual scripts and the punctuation of Chinese and Japanese. Other characters are looked up
-//! one by one.
+//! Three sources, in this order. ASCII: masks of all bytes at once. The letters of the most used scripts and
+//! the punctuation of Chinese and Japanese: with AVX2, and where there are many, masks of all bytes at once
+//! too (`Recognised`). Other characters: looked up one by one, up to six in a window (`add_characters`).
 
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx2;
@@ -11,7 +11,7 @@ pub(super) mod avx2_characters;
 pub(super) mod portable;
 
 use super::chars::Char;
-use super::flags::{LETTER, LOWER, NUMBER, SPACE, UPPER};
+use super::flags::{LETTER, NUMBER, WHITE_SPACE, WORD_HEAD, WORD_TAIL};
 use super::window::{LEAST_GAIN, Window};
 use crate::tokenizer::bits;
 
@@ -38,35 +38,37 @@ fn without_first(mut bits: u64, count: u32) -> u64 {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Classes {
     /// `[\p{Lu}\p{Lt}]`.
-    pub(super) capital: u64,
+    pub(super) uppercase: u64,
     /// `\p{Ll}`.
-    pub(super) small: u64,
+    pub(super) lowercase: u64,
     /// `[\p{Lm}\p{Lo}\p{M}]`: letters without case, and marks.
     pub(super) caseless: u64,
     /// `[0-9]`.
     pub(super) digit: u64,
     /// `[\r\n]`.
     pub(super) newline: u64,
-    /// ASCII white space other than newlines.
-    pub(super) indent: u64,
-    /// The space character.
-    pub(super) blank: u64,
+    /// ASCII white space other than newlines: `[ \t\v\f]`.
+    pub(super) inline_space: u64,
+    /// The space, U+0020.
+    pub(super) space: u64,
     pub(super) apostrophe: u64,
     pub(super) slash: u64,
     /// What is not ASCII.
     pub(super) non_ascii: u64,
-    /// The bytes of characters behind the first.
+    /// The bytes of characters after the first.
     pub(super) continuation: u64,
     /// Where the rules stop: numbers and white space other than ASCII, characters that were not looked up,
-    /// what is behind the text. Not all bytes of a character, but the first at least.
+    /// what is past the text. Of a character the first byte at least.
     pub(super) undecided: u64,
 }
 
 /// Characters other than ASCII, as far as vectors tell them.
+///
+/// No mark may be in `caseless`: `take_marks_from_letters` knows only marks that were looked up.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Recognised {
-    pub(super) capital: u64,
-    pub(super) small: u64,
+    pub(super) uppercase: u64,
+    pub(super) lowercase: u64,
     pub(super) caseless: u64,
     /// The first bytes of them.
     pub(super) punctuation: u64,
@@ -75,26 +77,26 @@ pub(super) struct Recognised {
 impl Classes {
     /// Letters, and the marks among them.
     pub(super) fn letter(&self) -> u64 {
-        self.capital | self.small | self.caseless
+        self.uppercase | self.lowercase | self.caseless
     }
 
-    pub(super) fn space(&self) -> u64 {
-        self.newline | self.indent
+    pub(super) fn white_space(&self) -> u64 {
+        self.newline | self.inline_space
     }
 
     /// All that is neither letter, number nor white space, control characters too.
     pub(super) fn punctuation(&self) -> u64 {
-        !(self.letter() | self.digit | self.space() | self.undecided)
+        !(self.letter() | self.digit | self.white_space() | self.undecided)
     }
 
-    /// Newlines right behind punctuation, which they belong to with those that follow.
+    /// Newlines right after punctuation: they and those that follow belong to it.
     pub(super) fn first_newline_of_punctuation(&self) -> u64 {
         self.newline & self.punctuation() << 1
     }
 
-    /// White space that begins a line.
-    pub(super) fn line_indent(&self) -> u64 {
-        self.indent & self.newline << 1
+    /// The byte after a newline, if it is white space other than a newline.
+    pub(super) fn first_after_newline(&self) -> u64 {
+        self.inline_space & self.newline << 1
     }
 
     /// The first bytes of characters other than ASCII.
@@ -102,14 +104,14 @@ impl Classes {
         self.non_ascii & !self.continuation
     }
 
-    /// Adds the classes of characters other than ASCII: of those `known`, and what is found for the others.
+    /// Adds the classes of characters other than ASCII: of those `recognised`, and what is found for the others.
     ///
-    /// Numbers and white space among them are undecided, and all characters behind the first few that
+    /// Numbers and white space among them are undecided, and all characters after the first few that
     /// have to be looked up.
     #[inline]
     pub(super) fn add_characters(&mut self, window: &Window, recognised: &Recognised) {
-        self.capital |= recognised.capital;
-        self.small |= recognised.small;
+        self.uppercase |= recognised.uppercase;
+        self.lowercase |= recognised.lowercase;
         self.caseless |= recognised.caseless;
         let unknown = self.first_bytes() & !(self.letter() | recognised.punctuation);
         let too_many = without_first(unknown, LOOK_UPS);
@@ -123,32 +125,32 @@ impl Classes {
             let Some(char) = Char::at(window, at) else { break };
             let bytes = ((1 << char.len) - 1) << at;
             let if_in = |flags: u8| if char.is_all(flags) { bytes } else { 0 };
-            let (upper, lower) = (if_in(UPPER), if_in(LOWER));
-            self.capital |= upper & !lower;
-            self.small |= lower & !upper;
+            let (upper, lower) = (if_in(WORD_HEAD), if_in(WORD_TAIL));
+            self.uppercase |= upper & !lower;
+            self.lowercase |= lower & !upper;
             self.caseless |= upper & lower;
             marks |= upper & lower & !if_in(LETTER);
-            self.undecided |= if_in(NUMBER) | if_in(SPACE);
+            self.undecided |= if_in(NUMBER) | if_in(WHITE_SPACE);
         }
         if marks != 0 {
             self.take_marks_from_letters(marks);
         }
     }
 
-    /// Takes marks out of the letters that belong to the punctuation before them.
+    /// Takes those marks out of the letters that belong to the punctuation before them.
     ///
-    /// A mark is as good as a letter but for one place: in punctuation, which takes it in. Only
-    /// punctuation of a single character does not match it: that goes to the word which the mark
-    /// begins. So it is in `!❤️`, but `❤️` alone is a word.
+    /// The pattern treats a mark like a letter, but for one case: a mark after two or more characters of
+    /// punctuation, or after a space and one, extends the punctuation. After exactly one it begins a word,
+    /// which takes in that character. So the mark in `!❤️` is punctuation, and `❤️` alone is a word.
     fn take_marks_from_letters(&mut self, marks: u64) {
         for at in bits::set_bits(marks & !self.continuation) {
             let before = !self.continuation & ((1 << at) - 1);
             let Some(last) = before.checked_ilog2() else { continue };
             let punctuation = self.punctuation();
-            let run = punctuation & (punctuation | self.blank) << 1;
+            let run = punctuation & (punctuation | self.space) << 1;
             if run >> last & 1 == 1 {
-                let behind = (self.continuation >> at >> 1).trailing_ones();
-                self.caseless &= !(((2 << behind) - 1) << at);
+                let more_bytes = (self.continuation >> at >> 1).trailing_ones();
+                self.caseless &= !(((2 << more_bytes) - 1) << at);
             }
         }
     }
@@ -159,20 +161,20 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::tokenizer::split::window::WINDOW_LEN;
+    use crate::tokenizer::split::window::SCANNED_LEN;
 
     /// By the names that the standard library has for them.
     fn expected(window: &Window) -> Classes {
         let mask = |is: fn(u8) -> bool| {
-            (0..WINDOW_LEN).fold(0, |mask, at| mask | u64::from(is(window[at])) << at)
+            (0..SCANNED_LEN).fold(0, |mask, at| mask | u64::from(is(window[at])) << at)
         };
         Classes {
-            capital: mask(|byte| byte.is_ascii_uppercase()),
-            small: mask(|byte| byte.is_ascii_lowercase()),
+            uppercase: mask(|byte| byte.is_ascii_uppercase()),
+            lowercase: mask(|byte| byte.is_ascii_lowercase()),
             digit: mask(|byte| byte.is_ascii_digit()),
             newline: mask(|byte| matches!(byte, b'\r' | b'\n')),
-            indent: mask(|byte| matches!(byte, b' ' | b'\t' | 0x0b | 0x0c)),
-            blank: mask(|byte| byte == b' '),
+            inline_space: mask(|byte| matches!(byte, b' ' | b'\t' | 0x0b | 0x0c)),
+            space: mask(|byte| byte == b' '),
             apostrophe: mask(|byte| byte == b'\''),
             slash: mask(|byte| byte == b'/'),
             non_ascii: mask(|byte| !byte.is_ascii()),
@@ -181,9 +183,9 @@ mod tests {
         }
     }
 
-    /// Checks the window at the beginning of a text, with zeros behind a short one.
+    /// Checks the window at the beginning of a text, with zeros after a short one.
     fn check(text: &str) {
-        let mut window: Window = [0; WINDOW_LEN + 16];
+        let mut window: Window = [0; SCANNED_LEN + 16];
         for (place, byte) in window.iter_mut().zip(text.bytes()) {
             *place = byte;
         }
@@ -213,16 +215,16 @@ mod tests {
     }
 
     fn masks(classes: &Classes) -> [u64; 12] {
-        let Classes { capital, small, caseless, digit, newline, indent, .. } = *classes;
-        let Classes { blank, apostrophe, slash, non_ascii, continuation, undecided, .. } = *classes;
+        let Classes { uppercase, lowercase, caseless, digit, newline, inline_space, .. } = *classes;
+        let Classes { space, apostrophe, slash, non_ascii, continuation, undecided, .. } = *classes;
         [
-            capital,
-            small,
+            uppercase,
+            lowercase,
             caseless,
             digit,
             newline,
-            indent,
-            blank,
+            inline_space,
+            space,
             apostrophe,
             slash,
             non_ascii,
@@ -241,8 +243,8 @@ mod tests {
     #[test]
     fn characters_at_every_place() {
         for char in ('\0'..='\x7f').chain("é中がハ한。²🙂".chars()) {
-            for at in 0..WINDOW_LEN {
-                check(&format!("{}{char}{}", "a".repeat(at), "a".repeat(WINDOW_LEN - at)));
+            for at in 0..SCANNED_LEN {
+                check(&format!("{}{char}{}", "a".repeat(at), "a".repeat(SCANNED_LEN - at)));
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Which two tokens can be neighbours: backtracking asks for the same pairs again and again.
+//! The pair cache: which two tokens are a valid pair. Backtracking asks for the same pairs again and again.
 
 use super::table::Table;
 use crate::tokenizer::bpe;
