@@ -12,7 +12,7 @@
 //! | file | answers | table that build.rs makes |
 //! |---|---|---|
 //! | `trie` | which is the longest token that a text begins with? | the tokens by their bytes |
-//! | `pairs` | which token are two tokens merged into? are two tokens a valid pair? | the operands of each token's merge |
+//! | `pairs` | which token are two tokens merged into? are they a valid pair? | the operands of each token's merge |
 //! | `backtrack` | the encoding of a piece | |
 //! | `merge` | the same, where backtracking would take too long | |
 //! | `boundaries` | which offsets of a long piece does no merge reach across? | what is around where operands meet |

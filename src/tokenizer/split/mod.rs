@@ -5,12 +5,14 @@
 //!
 //! | function | pattern |
 //! |---|---|
-//! | `word` | `[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s\|'t\|'re\|'ve\|'m\|'ll\|'d)?` |
-//! | `word` | `[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s\|'t\|'re\|'ve\|'m\|'ll\|'d)?` |
+//! | `word` | `[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+C?` |
+//! | `word` | `[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*C?` |
 //! | `number` | `\p{N}{1,3}` |
 //! | `punctuation` | ` ?[^\s\p{L}\p{N}]+[\r\n/]*` |
 //! | `lines` | `\s*[\r\n]+` |
 //! | `spaces` | `\s+(?!\S)` and `\s+` |
+//!
+//! `C` is a contraction: `(?i:'s|'t|'re|'ve|'m|'ll|'d)`.
 //!
 //! Every character is matched by some alternative, so the pieces cover the text. The pattern never looks
 //! back, so the pieces from a piece's start on are those of the rest of the text alone.
