@@ -152,7 +152,7 @@ struct Answer {
 }
 
 impl Answer {
-    /// Takes the next tokens and writes what the API streams of them; `false` behind the last ones.
+    /// Takes the next tokens and writes what the API streams of them; `false` after the last ones.
     async fn go_on(&mut self, frames: &mut Vec<u8>) -> Result<bool, Error> {
         if self.is_finished {
             return Ok(false);

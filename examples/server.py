@@ -82,7 +82,7 @@ class Replay:
     async def sample(
         self, prompt: List[int], turn: Turn, index: int
     ) -> AsyncGenerator[Sampled, None]:
-        """Says the first record that matches, in further answers those behind it."""
+        """Says the first record that matches, in further answers those after it."""
         text = encoding.decode(prompt)
         found = [record["text"] for record in self.records if record["match"] in text]
         if not found:

@@ -408,7 +408,7 @@ class HarmonyEncoding:
 
         Args:
             tokens: Token ids; the stop token at their end may be missing.
-            role: The author of the first message, if the tokens begin behind its role, as a
+            role: The author of the first message, if the tokens begin after its role, as a
                 completion's do. Tokens that begin with ``<|start|>`` name their own.
             strict: Whether to raise where the tokens are not well-formed. If not, they are read as
                 well as they can be; :meth:`parse_with_repairs` also says what was repaired.
@@ -497,7 +497,7 @@ class StreamableParser:
 
     Args:
         encoding: The encoding.
-        role: The author of the first message, if the tokens begin behind its role, as a
+        role: The author of the first message, if the tokens begin after its role, as a
             completion's do.
         strict: Whether to raise where the tokens are not well-formed. If not, the parser repairs
             and reports each repair.
@@ -720,7 +720,7 @@ class MessageStart:
 
     @property
     def span(self) -> tuple[int, int]:
-        """The header's tokens: their first index, and the index behind the last."""
+        """The header's tokens: their first index, and the index after the last."""
 
     @property
     def index(self) -> int:
@@ -747,7 +747,7 @@ class ContentDelta:
 
     @property
     def span(self) -> tuple[int, int]:
-        """The content's tokens: their first index, and the index behind the last."""
+        """The content's tokens: their first index, and the index after the last."""
 
     @property
     def index(self) -> int:
@@ -807,7 +807,7 @@ class Repair:
 
     @property
     def span(self) -> tuple[int, int]:
-        """The tokens concerned: their first index, and the index behind the last."""
+        """The tokens concerned: their first index, and the index after the last."""
 
     @property
     def index(self) -> int | None:

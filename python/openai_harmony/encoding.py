@@ -182,7 +182,7 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding):
 
         Args:
             tokens: Token ids, any iterable of ints.
-            role: The author of the first message, if the tokens begin behind its role, as a
+            role: The author of the first message, if the tokens begin after its role, as a
                 completion's do.
             tools: The recipients that the model was offered, by full or short names
                 (``functions.bash``, ``bash``, ``python``): they tell calls from other words.

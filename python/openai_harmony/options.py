@@ -88,7 +88,7 @@ class Prefill(BaseModel, extra="forbid", validate_assignment=True):
     """How the next message begins, whoever then continues it.
 
     Give it to ``render_conversation_for_completion`` and to the parser of what the model writes
-    behind it. With a field or a text, even an empty one, its header is complete and ends with
+    after it. With a field or a text, even an empty one, its header is complete and ends with
     ``<|message|>``; without any, it writes nothing. Fields that could be read as another header
     are refused by both.
 

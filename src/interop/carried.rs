@@ -1,7 +1,7 @@
 //! Thoughts inside fields that clients send back unread: `encrypted_content` of a Responses
 //! reasoning item, `signature` of an Anthropic thinking block.
 //!
-//! Nothing is secret here: the text is in base64, behind a mark by which this library knows its own
+//! Nothing is secret here: the text is in base64, after a mark by which this library knows its own
 //! from those of other servers.
 
 use base64::Engine;

@@ -54,7 +54,7 @@ fn payload<'v, 's>(part: &'s Object<'v, '_>) -> Field<'v, 's> {
 pub(super) struct Texts(String);
 
 impl Texts {
-    /// Adds a text behind an empty line; an empty one adds nothing.
+    /// Adds a text after an empty line; an empty one adds nothing.
     pub(super) fn add(&mut self, text: &str) {
         if text.is_empty() {
             return;

@@ -179,7 +179,7 @@ mod tests {
         for number in short {
             assert_eq!(mark_all(&format!("[{number}]")), None, "{number}");
         }
-        // Behind strings that end in odd ways, numbers are numbers.
+        // After strings that end in odd ways, numbers are numbers.
         for string in [r#""\\""#, r#""\"""#, r#""é""#] {
             assert!(mark_all(&format!("[{string},{LONGEST}]")).is_some(), "{string}");
         }

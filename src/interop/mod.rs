@@ -13,7 +13,7 @@
 //! * [`Reply`]: the answer under way, which takes sampled tokens and gives [`Chunk`]s.
 //!
 //! Inside, `field` walks JSON and knows the path of each value, `past` puts what was said into
-//! harmony's order (each result behind its call, which `pairs` finds), `tools` and `choice` read
+//! harmony's order (each result after its call, which `pairs` finds), `tools` and `choice` read
 //! tools, `content` and `settings` what else dialects share, and `request` makes the turn.
 //! `long_integers` keeps the digits of numbers that a JSON value cannot hold.
 

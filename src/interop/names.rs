@@ -203,12 +203,12 @@ fn joined(namespace: Option<&str>, name: &str) -> String {
     }
 }
 
-/// The name behind `functions.`.
+/// The name after `functions.`.
 pub(super) fn function_name(recipient: &str) -> Option<&str> {
     recipient.strip_prefix(FUNCTIONS)?.strip_prefix('.')
 }
 
-/// Whether a name can stand behind `functions.` as it is.
+/// Whether a name can stand after `functions.` as it is.
 fn is_carried(name: &str) -> bool {
     !is_word_of_the_format(name)
         && names::flaw(name).is_none()

@@ -135,7 +135,7 @@ pub enum Date {
 }
 
 impl Date {
-    /// The text behind `Current date: `, if there is to be one.
+    /// The text after `Current date: `, if there is to be one.
     pub fn text(&self) -> Option<String> {
         match self {
             Self::Today => Some(today()),

@@ -1,7 +1,7 @@
 //! What was said so far, in harmony's order.
 //!
 //! A reader tells what it finds in the order of its API; [`Past`] makes messages of it. Harmony has
-//! no ids for calls, so each result goes directly behind its call: c1 c2 r2 r1 becomes c1 r1 c2 r2.
+//! no ids for calls, so each result goes directly after its call: c1 c2 r2 r1 becomes c1 r1 c2 r2.
 
 use super::field::brief;
 use super::names::ToolNames;
@@ -74,7 +74,7 @@ pub(super) struct NewResult {
 pub(super) struct PastMessages {
     /// The texts of the leading system and developer messages.
     pub(super) instructions: Vec<String>,
-    /// What was said behind them.
+    /// What was said after them.
     pub(super) messages: Vec<Message>,
     /// The beginning of the message that the model continues.
     pub(super) prefill: Option<Prefill>,
@@ -271,7 +271,7 @@ fn write(said: Said, names: &ToolNames, messages: &mut Vec<Message>) {
     });
 }
 
-/// Writes a call, and its result behind it.
+/// Writes a call, and its result after it.
 fn write_call(call: Call, names: &ToolNames, messages: &mut Vec<Message>) {
     let Call { tool, arguments, result, .. } = call;
     // All tools that were called have names.

@@ -120,7 +120,7 @@ impl Batch {
         batch
     }
 
-    /// Puts the examples of later rows behind those that are there.
+    /// Puts the examples of later rows after those that are there.
     pub fn append(&mut self, later: &mut Self) {
         let (tokens, spans) = (self.tokens.len(), self.spans.len());
         self.offsets.extend(later.offsets.drain(1..).map(|offset| tokens + offset));

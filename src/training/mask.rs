@@ -11,7 +11,7 @@ pub enum Turns {
     /// All of them.
     #[default]
     All,
-    /// What stands behind the last message of the user that was rendered; everything, if there is
+    /// What stands after the last message of the user that was rendered; everything, if there is
     /// none. Where the conversation ends with a user's message, this leaves nothing.
     Last,
 }
@@ -156,7 +156,7 @@ impl Rendered {
         bytes
     }
 
-    /// The index of the first span behind the last message of the user; one that only begins is
+    /// The index of the first span after the last message of the user; one that only begins is
     /// none yet.
     fn behind_last_user(&self) -> usize {
         let is_user = |index: &usize| {

@@ -16,15 +16,15 @@
 //! The tokens that are sampled there are those of mask 1. So:
 //!
 //! * Nothing of another role is sampled, and no message that only begins, prefilled or not.
-//! * An assistant's message is sampled from behind `<|start|>assistant` on, which ends the prompt;
+//! * An assistant's message is sampled after `<|start|>assistant`, which ends the prompt;
 //!   its recipient, channel and content type are the model's choice, wherever they stand.
-//! * `<|start|>assistant` too is sampled behind an assistant's message at whose end sampling did not
+//! * `<|start|>assistant` too is sampled after an assistant's message at whose end sampling did not
 //!   stop: one that ends with `<|end|>` and is not on `final`.
 //! * The stop token is sampled, except for the `<|end|>` of an answer on `final`. The model ended it
 //!   with `<|return|>`, and whoever keeps the history wrote `<|end|>` instead.
 //!
-//! The messages that were rendered are the conversation that counts. A message behind one whose
-//! thoughts were dropped stands where the tokens say: `<|start|>assistant` right behind a user ended a
+//! The messages that were rendered are the conversation that counts. A message after one whose
+//! thoughts were dropped stands where the tokens say: `<|start|>assistant` right after a user ended a
 //! prompt.
 //!
 //! # Inside

@@ -1,7 +1,7 @@
 //! The messages of a row, each rendered once, from which examples are put together.
 //!
 //! The tokens of a message are the same wherever it stands. With an example for each turn, rendering
-//! every example anew would encode a message as often as there are turns behind it.
+//! every example anew would encode a message as often as there are turns after it.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -19,7 +19,7 @@ pub(super) struct Pieces<'m, M> {
     messages: &'m [M],
     pub(super) turns: TurnRanges,
     /// Where functions are declared, the system message says more. Only a row that declares some
-    /// behind its first turn needs both.
+    /// after its first turn needs both.
     without_functions: OnceCell<Result<Rendered>>,
     with_functions: OnceCell<Result<Rendered>>,
     /// At least so many tokens have the head and the first turns, by their number.

@@ -26,7 +26,7 @@ impl Sampled {
     }
 }
 
-/// What is sampled of each message in turn, and whether sampling goes on behind it.
+/// What is sampled of each message in turn, and whether sampling goes on after it.
 #[derive(Debug, Default)]
 pub(super) struct Sampler {
     /// The model has ended a message, and nothing has stopped it yet.

@@ -75,7 +75,7 @@ class Reply(_lowlevel.Reply):
     def frame(self, chunk: Optional[Chunk] = None) -> bytes:
         """A chunk's bytes on the wire: an event of a stream (SSE), or for Ollama a line of JSON.
 
-        Without a chunk: what ends the stream behind the last one, chat's ``data: [DONE]`` and for
+        Without a chunk: what ends the stream after the last one, chat's ``data: [DONE]`` and for
         others nothing.
         """
         if chunk is None:

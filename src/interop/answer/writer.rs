@@ -25,7 +25,7 @@ pub enum FinishReason {
 pub(in crate::interop) trait Sink<C> {
     fn push(&mut self, chunk: C);
 
-    /// What the bytes of the chunks are written behind, if bytes are all that is wanted: then a writer
+    /// What the bytes of the chunks are written after, if bytes are all that is wanted: then a writer
     /// may write those of a chunk without making it.
     fn bytes(&mut self) -> Option<&mut Vec<u8>>;
 }

@@ -73,7 +73,7 @@ impl<'o> Messages<'o> {
         Ok(())
     }
 
-    /// `user_follows`: some message behind this one is a user's.
+    /// `user_follows`: some message after this one is a user's.
     fn message(
         &self,
         field: &Field<'_, '_>,

@@ -257,7 +257,7 @@ const FRAME_END: &str = ",\"logprobs\":null,\"finish_reason\":null}]}\n\n";
 const FRAME_END_WITH_USAGE: &str =
     ",\"logprobs\":null,\"finish_reason\":null}],\"usage\":null}\n\n";
 
-/// Writes a member of an object behind the byte that stands before it.
+/// Writes a member of an object after the byte that stands before it.
 fn write_member(before: u8, field: &str, text: &str, bytes: &mut Vec<u8>) {
     bytes.extend_from_slice(&[before, b'"']);
     bytes.extend_from_slice(field.as_bytes());

@@ -23,7 +23,7 @@ pub enum Chunk {
     Ollama(ChatLine),
 }
 
-/// Where chunks go: to the caller, or as their bytes behind those that are there, which spares the
+/// Where chunks go: to the caller, or as their bytes after those that are there, which spares the
 /// way through the caller's hands.
 #[derive(Debug)]
 pub(super) enum Out<'a> {

@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-/// How many bytes behind a quote may leave open whether it ends the string. Longer ones occur in
+/// How many bytes after a quote may leave open whether it ends the string. Longer ones occur in
 /// no object that a model writes.
 const LOOK_AHEAD: usize = 256;
 
@@ -83,7 +83,7 @@ fn member(raw: &str) -> Option<String> {
     }
 }
 
-/// What is left where the arguments end inside the string or behind it.
+/// What is left where the arguments end inside the string or after it.
 fn rest(raw: &str, at: usize) -> String {
     let left = &raw[at..];
     let is_ending = left
@@ -148,7 +148,7 @@ fn opening(text: &str) -> Found {
     Found::Whole(at)
 }
 
-/// Whether what stands behind a quote can end the object: [`Found::Undecided`] as long as it can,
+/// Whether what stands after a quote can end the object: [`Found::Undecided`] as long as it can,
 /// [`Found::Other`] if the quote belongs to the input.
 fn closing(behind: &str) -> Found {
     let text = behind.trim_ascii_start();
@@ -180,7 +180,7 @@ fn another_member(text: &str) -> Found {
     }
 }
 
-/// Whether an escape may go on behind the text's end.
+/// Whether an escape may continue after the text's end.
 fn is_cut(text: &str) -> bool {
     let unit = |text: &str| match text.as_bytes() {
         [] | [b'\\'] => Found::Undecided,

@@ -162,7 +162,7 @@ impl Reply {
         Ok(chunks)
     }
 
-    /// [`Self::feed`] as bytes on the wire, behind the bytes that are there.
+    /// [`Self::feed`] as bytes on the wire, after the bytes that are there.
     ///
     /// # Errors
     ///
@@ -203,7 +203,7 @@ impl Reply {
         Ok(chunks)
     }
 
-    /// [`Self::finish`] as bytes on the wire, behind the bytes that are there, with
+    /// [`Self::finish`] as bytes on the wire, after the bytes that are there, with
     /// [`Self::last_frame`]. A second call writes nothing.
     ///
     /// # Errors
@@ -279,12 +279,12 @@ impl Reply {
         bytes
     }
 
-    /// [`Self::frame`] behind the bytes that are there.
+    /// [`Self::frame`] after the bytes that are there.
     pub fn frame_into(&self, chunk: &Chunk, bytes: &mut Vec<u8>) {
         frame::frame(chunk, bytes);
     }
 
-    /// What ends the stream behind the last chunk: chat's `data: [DONE]`, for others nothing.
+    /// What ends the stream after the last chunk: chat's `data: [DONE]`, for others nothing.
     pub fn last_frame(&self) -> &'static [u8] {
         match self.dialect {
             Dialect::ChatCompletions => b"data: [DONE]\n\n",

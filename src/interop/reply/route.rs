@@ -56,7 +56,7 @@ impl Rules {
         }
     }
 
-    /// Where a message of this header belongs, behind so many calls.
+    /// Where a message of this header belongs, after so many calls.
     pub(super) fn route(
         &self,
         author: &Author,

@@ -145,7 +145,7 @@ impl Sorter {
         };
     }
 
-    /// `None` behind a stop string: nothing more is said.
+    /// `None` after a stop string: nothing more is said.
     fn begin_call(&mut self, target: Target) -> Option<usize> {
         if self.stopped.is_some() {
             return None;

@@ -84,7 +84,7 @@ pub(super) fn read(row: Value, options: &RenderRows) -> Result<ChatRow> {
     let rest = template.iter().filter(|(_, value)| !value.is_null());
     unused.extend(rest.map(|(key, _)| format!("{TEMPLATE}.{key}")));
     let mut messages = turn.conversation.messages;
-    // What follows trains nothing; and behind a user's message thoughts would be dropped, and the answer
+    // What follows trains nothing; and after a user's message thoughts would be dropped, and the answer
     // would not end as the model ends it.
     let is_own = |message: &Message| message.author.role == Role::Assistant;
     if let Some(last) = messages.iter().rposition(is_own) {

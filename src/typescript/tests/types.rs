@@ -184,7 +184,7 @@ fn comments_within_a_type_put_it_on_lines_of_its_own() {
     ]);
 }
 
-/// A description of a variant stands behind it, unless the variant takes several lines.
+/// A description of a variant stands after it, unless the variant takes several lines.
 #[test]
 fn variants_have_their_comments_behind_or_before_them() {
     let d = || json!({"type": "string", "description": "d"});

@@ -125,7 +125,7 @@ class Inputs:
         return sum(os.path.getsize(path) for path in self.paths)
 
     def chunks(self, start: Position, rows: int, size: int) -> Iterator[Chunk]:
-        """The rows behind a position, at most so many at once, and about so many bytes.
+        """The rows after a position, at most so many at once, and about so many bytes.
 
         ``InputError`` if a file cannot be read.
         """
@@ -207,7 +207,7 @@ def _lines(
 def _record_batches(
     file: Any, skip: int, rows: int, size: int, columns: Optional[List[str]]
 ) -> Iterator[Tuple[int, Any]]:
-    """The batches of a Parquet file behind so many rows, each with its first row.
+    """The batches of a Parquet file after so many rows, each with its first row.
 
     No batch crosses the end of a row group, whose size decides how many rows it has.
     """

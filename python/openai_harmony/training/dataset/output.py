@@ -17,7 +17,7 @@ class Output:
     """The paths of a run's output.
 
     A folder has the shards ``part-00000`` and so on, ``_report.json`` and ``_errors.jsonl``. A file
-    has the latter beside it, and while the run lasts its shards in a folder with ``.shards`` behind
+    has the latter beside it, and while the run lasts its shards in a folder with ``.shards`` after
     its name.
     """
 
