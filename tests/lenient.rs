@@ -1,4 +1,4 @@
-//! The two tables of docs/parsing.md: each row with and without known tools, in every chunking,
+//! The table of repairs in docs/parsing.md: each row with and without known tools, in every chunking,
 //! at the beginning and after a thought, at the end of the stream and before another message.
 //!
 //! The expectations are written by hand, never by the parser. A row that is `known` differs where
@@ -164,14 +164,14 @@ fn what_stands_between_messages_is_repaired_in_any_place() {
     check(between::BETWEEN, holds_between_messages);
 }
 
-/// 215 texts as people reported or recorded them, each with the reading that somebody judged right
+/// Texts as people reported or recorded them, each with the reading that somebody judged right
 /// and, where that is not obvious, why.
 #[test]
 fn real_outputs_are_read_as_a_person_would() {
     let lines = include_str!("repairs/outputs.jsonl").lines();
     let cases: Vec<serde_json::Value> =
         lines.map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(cases.len(), 215);
+    assert!(cases.len() >= 215, "a line is missing");
     for case in cases {
         let text = case["text"].as_str().unwrap();
         let role = (!text.starts_with("<|start|>")).then_some(Role::Assistant);
