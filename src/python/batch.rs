@@ -21,9 +21,10 @@ use crate::training::{
 };
 use crate::workers::Workers;
 
-/// So many rows, or as many with so many bytes, are given to the workers at once. Between such parts
-/// signal handlers run.
-const ROWS: usize = 2048;
+/// So many rows for each worker, or as many with so many bytes, are given to the workers at once. Between
+/// such parts signal handlers run. The workers wait while the first part is read and while the last is stored,
+/// so parts are small.
+const ROWS_PER_THREAD: usize = 128;
 const BYTES: usize = 1 << 23;
 
 /// Renders rows. The result has the fields of `openai_harmony.training.Batch`.
@@ -44,7 +45,8 @@ pub(super) fn render_rows<'py>(
             errors::wrong_type(rows.py(), text)
         })
     })?;
-    let next = || read_part(&mut rows, options.format);
+    let most = rows_of_part(&workers);
+    let next = || read_part(&mut rows, most, options.format);
     rendered(encoding.py(), &workers, options.first_row, next, |part, first_row| {
         render_on(&workers, part.iter_mut().collect(), first_row, |batch, index, row| {
             row.add(&maker, batch, index)
@@ -52,14 +54,19 @@ pub(super) fn render_rows<'py>(
     })
 }
 
+fn rows_of_part(workers: &Workers) -> usize {
+    workers.threads() * ROWS_PER_THREAD
+}
+
 /// The next rows, and how many they are; none at the end.
 fn read_part(
     rows: &mut Bound<'_, PyIterator>,
+    most: usize,
     format: RowFormat,
 ) -> PyResult<Option<(Vec<PyRow>, usize)>> {
     let mut part = Vec::new();
     let mut bytes = 0;
-    while part.len() < ROWS && bytes < BYTES {
+    while part.len() < most && bytes < BYTES {
         let Some(row) = rows.next() else { break };
         let row = PyRow::read(&row?, format)?;
         bytes += row.size();
@@ -81,6 +88,7 @@ pub(super) fn render_arrow<'py>(
     let maker = ExampleMaker::new(encoding.get().inner.tokenizer(), &options);
     let workers = Workers::new(options.threads);
     let mut arrays = arrow::arrays(stream)?;
+    let most = rows_of_part(&workers);
     let mut rest: Option<ArrayRef> = None;
     let next = || {
         while rest.as_ref().is_none_or(|rest: &ArrayRef| Array::is_empty(rest)) {
@@ -88,7 +96,7 @@ pub(super) fn render_arrow<'py>(
             rest = Some(array?);
         }
         Ok(rest.as_mut().map(|rest| {
-            let count = rest.len().min(ROWS);
+            let count = rest.len().min(most);
             let part = rest.slice(0, count);
             *rest = rest.slice(count, rest.len() - count);
             (part, count)
