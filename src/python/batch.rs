@@ -1,5 +1,6 @@
 //! Rows of data sets -> flat arrays, for Python.
 
+use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 use std::sync::mpsc::{Receiver, channel};
 
@@ -26,6 +27,9 @@ use crate::workers::Workers;
 /// so parts are small.
 const ROWS_PER_THREAD: usize = 128;
 const BYTES: usize = 1 << 23;
+/// So many parts wait for the workers, or for being stored. With a single one the workers often have nothing
+/// to do: two parts tend to be done at once, since a worker that waits for the rest of one begins the next.
+const PARTS_AHEAD: usize = 4;
 
 /// Renders rows. The result has the fields of `openai_harmony.training.Batch`.
 #[pyfunction]
@@ -107,8 +111,8 @@ pub(super) fn render_arrow<'py>(
     })
 }
 
-/// The fields of all parts, each with its number of rows. Workers render a part while this thread reads
-/// the next one and stores the one before: both need the interpreter.
+/// The fields of all parts, each with its number of rows. Workers render parts while this thread reads later
+/// ones and stores earlier ones: both need the interpreter.
 fn rendered<'py, T: Send>(
     py: Python<'py>,
     workers: &Workers,
@@ -119,7 +123,7 @@ fn rendered<'py, T: Send>(
     let mut arrays = Arrays::new(py)?;
     let render = &render;
     workers.scope(|scope| {
-        let mut before: Option<Receiver<_>> = None;
+        let mut under_way: VecDeque<Receiver<_>> = VecDeque::new();
         let mut give_all = || -> PyResult<()> {
             while let Some((mut part, count)) = next()? {
                 let (done, receiver) = channel();
@@ -129,8 +133,11 @@ fn rendered<'py, T: Send>(
                     None => py.detach(job),
                 }
                 first_row += count;
-                if let Some(before) = before.replace(receiver) {
-                    arrays.add(wait(py, before)?.0)?;
+                under_way.push_back(receiver);
+                if under_way.len() > PARTS_AHEAD
+                    && let Some(first) = under_way.pop_front()
+                {
+                    arrays.add(wait(py, first)?.0)?;
                 }
                 py.check_signals()?;
             }
@@ -139,9 +146,10 @@ fn rendered<'py, T: Send>(
         let given = give_all();
         // After an error, too: parts come back with their batches to be dropped here, since what they hold
         // of Python may need the interpreter for it.
-        let last = before.map(|last| wait(py, last)).transpose()?;
-        given?;
-        last.map_or(Ok(()), |(batches, _)| arrays.add(batches))
+        under_way.into_iter().fold(given, |given, part| {
+            let done = wait(py, part);
+            given.and_then(|()| arrays.add(done?.0))
+        })
     })?;
     arrays.into_fields()
 }
