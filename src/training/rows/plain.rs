@@ -34,26 +34,29 @@ pub(super) fn messages(row: &str) -> Option<Vec<PlainMessage<'_>>> {
 
 impl AsMessage for PlainMessage<'_> {
     fn header(&self) -> HeaderFields<'_> {
-        fn text<'m>(field: &'m Option<Text<'_>>) -> Option<&'m str> {
-            field.as_ref().map(|Text(text)| &**text)
-        }
         HeaderFields {
             role: self.role,
-            name: text(&self.name),
-            recipient: text(&self.recipient),
-            channel: text(&self.channel),
-            content_type: text(&self.content_type),
+            name: self.name.as_ref().map(Text::as_str),
+            recipient: self.recipient.as_ref().map(Text::as_str),
+            channel: self.channel.as_ref().map(Text::as_str),
+            content_type: self.content_type.as_ref().map(Text::as_str),
         }
     }
 
     fn parts(&self) -> impl Iterator<Item = Part<'_>> {
-        iter::once(Part::Text(&self.content.0))
+        iter::once(Part::Text(self.content.as_str()))
     }
 }
 
 /// A text, copied only where it has escapes. (serde would always copy an `Option<Cow>`.)
 #[derive(Deserialize)]
 struct Text<'r>(#[serde(borrow)] Cow<'r, str>);
+
+impl Text<'_> {
+    fn as_str(&self) -> &str {
+        &self.0
+    }
+}
 
 struct PlainRow<'r>(Vec<PlainMessage<'r>>);
 
