@@ -33,6 +33,12 @@ impl Workers {
         Self { threads, pool: OnceLock::new() }
     }
 
+    /// How many threads there are.
+    #[cfg(feature = "python")]
+    pub(crate) fn threads(&self) -> usize {
+        self.threads
+    }
+
     /// Lets a task give work to the threads, which it does not wait for. `None` where there are no others
     /// than the calling thread.
     #[cfg(feature = "python")]

@@ -1,5 +1,6 @@
 //! Rows of data sets -> flat arrays, for Python.
 
+use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 use std::sync::mpsc::{Receiver, channel};
 
@@ -21,10 +22,14 @@ use crate::training::{
 };
 use crate::workers::Workers;
 
-/// So many rows, or as many with so many bytes, are given to the workers at once. Between such parts
-/// signal handlers run.
-const ROWS: usize = 2048;
+/// So many rows for each worker, or as many with so many bytes, are given to the workers at once. Between
+/// such parts signal handlers run. The workers wait while the first part is read and while the last is stored,
+/// so parts are small.
+const ROWS_PER_THREAD: usize = 128;
 const BYTES: usize = 1 << 23;
+/// So many parts wait for the workers, or for being stored. With a single one the workers often have nothing
+/// to do: two parts tend to be done at once, since a worker that waits for the rest of one begins the next.
+const PARTS_AHEAD: usize = 4;
 
 /// Renders rows. The result has the fields of `openai_harmony.training.Batch`.
 #[pyfunction]
@@ -44,7 +49,8 @@ pub(super) fn render_rows<'py>(
             errors::wrong_type(rows.py(), text)
         })
     })?;
-    let next = || read_part(&mut rows, options.format);
+    let most = rows_of_part(&workers);
+    let next = || read_part(&mut rows, most, options.format);
     rendered(encoding.py(), &workers, options.first_row, next, |part, first_row| {
         render_on(&workers, part.iter_mut().collect(), first_row, |batch, index, row| {
             row.add(&maker, batch, index)
@@ -52,14 +58,19 @@ pub(super) fn render_rows<'py>(
     })
 }
 
+fn rows_of_part(workers: &Workers) -> usize {
+    workers.threads() * ROWS_PER_THREAD
+}
+
 /// The next rows, and how many they are; none at the end.
 fn read_part(
     rows: &mut Bound<'_, PyIterator>,
+    most: usize,
     format: RowFormat,
 ) -> PyResult<Option<(Vec<PyRow>, usize)>> {
     let mut part = Vec::new();
     let mut bytes = 0;
-    while part.len() < ROWS && bytes < BYTES {
+    while part.len() < most && bytes < BYTES {
         let Some(row) = rows.next() else { break };
         let row = PyRow::read(&row?, format)?;
         bytes += row.size();
@@ -81,6 +92,7 @@ pub(super) fn render_arrow<'py>(
     let maker = ExampleMaker::new(encoding.get().inner.tokenizer(), &options);
     let workers = Workers::new(options.threads);
     let mut arrays = arrow::arrays(stream)?;
+    let most = rows_of_part(&workers);
     let mut rest: Option<ArrayRef> = None;
     let next = || {
         while rest.as_ref().is_none_or(|rest: &ArrayRef| Array::is_empty(rest)) {
@@ -88,7 +100,7 @@ pub(super) fn render_arrow<'py>(
             rest = Some(array?);
         }
         Ok(rest.as_mut().map(|rest| {
-            let count = rest.len().min(ROWS);
+            let count = rest.len().min(most);
             let part = rest.slice(0, count);
             *rest = rest.slice(count, rest.len() - count);
             (part, count)
@@ -99,8 +111,8 @@ pub(super) fn render_arrow<'py>(
     })
 }
 
-/// The fields of all parts, each with its number of rows. Workers render a part while this thread reads
-/// the next one and stores the one before: both need the interpreter.
+/// The fields of all parts, each with its number of rows. Workers render parts while this thread reads later
+/// ones and stores earlier ones: both need the interpreter.
 fn rendered<'py, T: Send>(
     py: Python<'py>,
     workers: &Workers,
@@ -111,7 +123,7 @@ fn rendered<'py, T: Send>(
     let mut arrays = Arrays::new(py)?;
     let render = &render;
     workers.scope(|scope| {
-        let mut before: Option<Receiver<_>> = None;
+        let mut under_way: VecDeque<Receiver<_>> = VecDeque::new();
         let mut give_all = || -> PyResult<()> {
             while let Some((mut part, count)) = next()? {
                 let (done, receiver) = channel();
@@ -121,8 +133,11 @@ fn rendered<'py, T: Send>(
                     None => py.detach(job),
                 }
                 first_row += count;
-                if let Some(before) = before.replace(receiver) {
-                    arrays.add(wait(py, before)?.0)?;
+                under_way.push_back(receiver);
+                if under_way.len() > PARTS_AHEAD
+                    && let Some(first) = under_way.pop_front()
+                {
+                    arrays.add(wait(py, first)?.0)?;
                 }
                 py.check_signals()?;
             }
@@ -131,9 +146,10 @@ fn rendered<'py, T: Send>(
         let given = give_all();
         // After an error, too: parts come back with their batches to be dropped here, since what they hold
         // of Python may need the interpreter for it.
-        let last = before.map(|last| wait(py, last)).transpose()?;
-        given?;
-        last.map_or(Ok(()), |(batches, _)| arrays.add(batches))
+        under_way.into_iter().fold(given, |given, part| {
+            let done = wait(py, part);
+            given.and_then(|()| arrays.add(done?.0))
+        })
     })?;
     arrays.into_fields()
 }

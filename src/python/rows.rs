@@ -17,7 +17,8 @@ use super::{errors, read};
 use crate::error::{ErrorKind, Result};
 use crate::training::{Batch, ExampleMaker, Row, RowFormat, is_read};
 
-/// A row, of which no text is copied. It is best dropped with the interpreter attached.
+/// A row, whose texts are borrowed from Python where that is the fastest. It is best dropped with the
+/// interpreter attached.
 pub(super) enum PyRow {
     Text(BorrowedText),
     Json(Value),
@@ -42,7 +43,7 @@ impl PyRow {
     fn try_read(object: &Bound<'_, PyAny>, format: RowFormat) -> PyResult<Self> {
         let py = object.py();
         if let Ok(text) = object.cast::<PyString>() {
-            return BorrowedText::of(text).map(Self::Text);
+            return BorrowedText::of_once(text).map(Self::Text);
         }
         if let Ok(bytes) = object.cast::<PyBytes>() {
             return Ok(match std::str::from_utf8(bytes.as_bytes()) {

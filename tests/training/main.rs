@@ -7,6 +7,7 @@ mod chat_rows;
 mod conversations;
 mod examples;
 mod overflow;
+mod plain_rows;
 mod texts;
 mod turns;
 

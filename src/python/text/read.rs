@@ -27,7 +27,7 @@ pub(in crate::python) fn utf8<'a>(string: &'a Bound<'_, PyString>) -> PyResult<C
 /// It can be read with the GIL released.
 pub(in crate::python) enum BorrowedText {
     Python(PyBackedStr),
-    /// Where the string holds surrogates.
+    /// Where the string holds surrogates, or its UTF-8 is made faster here.
     Copied(String),
 }
 
@@ -37,6 +37,11 @@ impl BorrowedText {
             Ok(text) => Ok(Self::Python(text)),
             Err(_) => without_surrogates(string).map(Self::Copied),
         }
+    }
+
+    /// The same, of a string that is read once: Python need not keep the UTF-8 of it.
+    pub(in crate::python) fn of_once(string: &Bound<'_, PyString>) -> PyResult<Self> {
+        long_utf16(string)?.map_or_else(|| Self::of(string), |text| Ok(Self::Copied(text)))
     }
 
     pub(in crate::python) fn as_str(&self) -> &str {

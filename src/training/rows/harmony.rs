@@ -15,7 +15,8 @@ use crate::training::Batch;
 use crate::training::examples::ExampleMaker;
 
 /// The fields of a message.
-const FIELDS: &[&str] = &["role", "name", "content", "channel", "recipient", "content_type"];
+pub(super) const FIELDS: [&str; 6] =
+    ["role", "name", "content", "channel", "recipient", "content_type"];
 
 /// The fields of a content part by its type.
 const PARTS: [(&str, &[&str]); 3] = [
@@ -36,7 +37,7 @@ const PARTS: [(&str, &[&str]); 3] = [
 ];
 
 /// What a chat row may have beside its messages. The other columns are the data set's own.
-const OF_CHAT: [&str; 2] = ["tools", "functions"];
+pub(super) const OF_CHAT: [&str; 2] = ["tools", "functions"];
 
 /// Whether a column of this name is looked at.
 #[cfg(feature = "arrow")]
@@ -65,11 +66,12 @@ pub(super) fn messages(json: Value, system_defaults: bool) -> Result<Vec<Message
 
 /// Refuses what can only be a chat by its shape. The model puts all that it says on channels; messages of
 /// the assistant's of which none is on one would teach it to leave them out.
-fn refuse_chat(messages: &[Message]) -> Result<()> {
+pub(super) fn refuse_chat<M: AsMessage>(messages: &[M]) -> Result<()> {
     let mut own =
-        messages.iter().enumerate().filter(|(_, said)| said.author.role == Role::Assistant);
+        messages.iter().enumerate().filter(|(_, message)| message.is_from(Role::Assistant));
     let Some((index, first)) = own.next() else { return Ok(()) };
-    if first.channel.is_some() || own.any(|(_, said)| said.channel.is_some()) {
+    let has_channel = |message: &M| message.header().channel.is_some();
+    if has_channel(first) || own.any(|(_, message)| has_channel(message)) {
         return Ok(());
     }
     let path = format!("messages[{index}].channel");
