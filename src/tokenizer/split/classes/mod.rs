@@ -127,7 +127,7 @@ impl Classes {
             self.capital |= upper & !lower;
             self.small |= lower & !upper;
             self.caseless |= upper & lower;
-            marks |= upper & lower & !if_in(LETTER);
+            marks |= upper & !if_in(LETTER);
             self.undecided |= if_in(NUMBER) | if_in(SPACE);
         }
         if marks != 0 {
