@@ -82,8 +82,9 @@ pub(in crate::tokenizer) fn is_valid_pair(left: TokenId, right: TokenId) -> bool
         if in_time(lowest) && merged(left_part, right_part).is_some_and(in_time) {
             return false;
         }
-        // The younger one of the two is undone; of equal ones the right one is younger. Most often
-        // none of its parts has a chance, and that is the answer; it is for single bytes.
+        // The younger one of the two is undone. Of equal ones it can be either: what one of them makes with
+        // a part of the other has a higher id than both, so it comes too late. Most often none of its
+        // parts has a chance, and that is the answer; it is for single bytes.
         let younger = if left_part > right_part { left_side } else { right_side };
         if !younger.has_open_parts() {
             return true;
