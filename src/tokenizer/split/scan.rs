@@ -190,12 +190,11 @@ fn without_contractions(mut starts: u64, window: &Window, classes: &Classes) -> 
             continue;
         }
         let end = contraction::end(window, at);
-        if end > at {
-            let its = ((1 << (end - at)) - 1) << at;
-            // Adding to its first byte carries to the one behind it, which may be behind the window.
-            starts = starts & !its | its.wrapping_add(1 << at);
-            last_end = end;
-        }
+        let its = ((1 << (end - at)) - 1) << at;
+        // Adding to its first byte carries to the one behind it, which may be behind the window. Of none
+        // the apostrophe stays the start that it is.
+        starts = starts & !its | its.wrapping_add(1 << at);
+        last_end = end;
     }
     starts
 }
@@ -327,6 +326,7 @@ mod tests {
             ("Привет|,| как| дела|?| Ёж| ещё|Яма", ""),
             ("Καλη|Μέρα| κόσμε|,ώ", ""),
             ("ÀÉÞ| éàß|×öÿ|÷ÿ", ""),
+            ("ÀÁÂÃÄÅÀÁÂÃ| Áä|,", ""),
             ("שלום| עולם|!| مرحبا| بك", ""),
             ("中文|，你好|。“|再见|”| ひら|・カナ| 한국", ""),
         ];
