@@ -229,7 +229,7 @@ mod tests {
     use super::{piece_starts, piece_starts_portably};
     use crate::tokenizer::split::window::{SCANNED_LEN, Window};
 
-    /// A text with `|` where a piece starts, as far as its first window tells, and what else is in it.
+    /// A text with `|` where a piece starts, as far as its first window decides, and the rest of the text.
     type Row<'a> = (&'a str, &'a str);
 
     fn check(rows: &[Row], scan: impl Fn(&Window, usize) -> u64) {
@@ -241,12 +241,12 @@ mod tests {
             }
             let starts = scan(&window, text.len().min(SCANNED_LEN));
             let pieces: Vec<&str> = marked.split('|').collect();
-            let (mut start, mut told) = (0, 0_u64);
+            let (mut start, mut expected) = (0, 0_u64);
             for piece in &pieces[..pieces.len() - 1] {
                 start += piece.len();
-                told |= 1 << start;
+                expected |= 1 << start;
             }
-            assert_eq!(starts, told, "{marked:?} {rest:?} {starts:b}");
+            assert_eq!(starts, expected, "{marked:?} {rest:?} {starts:b}");
         }
     }
 
@@ -274,7 +274,7 @@ mod tests {
             ("I'm| sure| it's|'t| we'll|x| I'D|!", ""),
             ("a|'| b|''|s| c|'x| they'RE", ""),
             ("is'ſ|s| é's|É's", ""),
-            // Whether an uppercase letter after letters without case begins a piece is not told beside one.
+            // Whether an uppercase letter after letters without case begins a piece is not decided beside one.
             ("x| a's| 中", "A b"),
         ]);
     }
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_after_the_window_is_told() {
+    fn nothing_past_the_window_is_decided() {
         let sixty_four_bytes = format!("a{}", "| bc".repeat(21));
         check_both(&[
             (&sixty_four_bytes, "d e f"),
