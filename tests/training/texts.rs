@@ -1,5 +1,6 @@
 //! Many texts at once: as one by one, whatever the threads.
 
+use std::error::Error;
 use std::num::NonZeroUsize;
 
 use openai_harmony::ErrorKind;
@@ -67,12 +68,24 @@ fn of_many_errors_the_first_is_named() {
     let error = tokenizer.encode_batch(&texts, &none, &all, NonZeroUsize::new(4)).unwrap_err();
     assert_eq!(error.index, 130);
     assert!(error.to_string().starts_with("text 130: Encountered text"), "{error}");
+    assert_eq!(error.source().unwrap().to_string(), error.error.to_string());
 
     let tokens: Vec<u32> = (0..200).map(|id| if id == 77 { 999_999 } else { id }).collect();
     let batch = TokenBatch::new(tokens, (0..=200).collect()).unwrap();
     let error = tokenizer.decode_batch(&batch, None).unwrap_err();
     assert_eq!((error.index, error.error.token_index()), (77, Some(0)));
     assert_eq!(error.error.kind(), &ErrorKind::InvalidToken { token: 999_999 });
+}
+
+#[test]
+fn a_batch_is_two_arrays() {
+    let (tokens, offsets) = (vec![12194, 13225, 11, 2375], vec![0, 1, 1, 4]);
+    let (none, texts) = (SpecialSet::None, ["Hi", "", "Hello, world"]);
+    let batch = encoding().tokenizer().encode_batch(&texts, &none, &none, None).unwrap();
+    assert_eq!((batch.tokens(), batch.offsets()), (&tokens[..], &offsets[..]));
+    assert!(!batch.is_empty());
+    assert_eq!(batch.get(usize::MAX), None);
+    assert_eq!(batch.into_arrays(), (tokens, offsets));
 }
 
 #[test]

@@ -86,9 +86,10 @@ pub(in crate::tokenizer) fn is_valid_pair(left: TokenId, right: TokenId) -> bool
         if may_merge_across(lowest) && merged(left_part, right_part).is_some_and(may_merge_across) {
             return false;
         }
-        // The part that was made later (its id is higher; of equal ones the right one) is undone. Before it was
-        // made, one of its own parts touched the boundary, so any earlier merge across involves such a part,
-        // whatever was on the other side. Most often none of them has a chance, and that is the answer.
+        // The part that was made later (its id is higher) is undone. Before it was made, one of its own parts touched
+        // the boundary, so any earlier merge across involves such a part, whatever was on the other side. Of
+        // equal ones it can be either: what one of them makes with a part of the other has a higher id than both,
+        // so it comes too late. Most often none of the parts has a chance, and that is the answer.
         let later = if left_part > right_part { left_side } else { right_side };
         if !later.parts_may_merge() {
             return true;

@@ -57,6 +57,7 @@ fn cut_by(scan: impl Fn(&Window, usize) -> u64, text: &[u8], mut piece: impl FnM
         }
         if starts == 0 {
             let end = pattern::piece_end(text, start);
+            debug_assert!(end > start, "a piece has a character");
             piece(start, end);
             start = end;
         }
@@ -106,6 +107,7 @@ mod tests {
         let (mut pieces, mut start) = (vec![], 0);
         while start < text.len() {
             let end = pattern::piece_end(text.as_bytes(), start);
+            assert!(end > start, "a piece has a character");
             pieces.push(&text[start..end]);
             start = end;
         }

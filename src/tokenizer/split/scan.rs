@@ -215,12 +215,146 @@ fn without_contractions(mut starts: u64, window: &Window, classes: &Classes) -> 
             continue;
         }
         let end = contraction::end(window, at);
-        if end > at {
-            let inside = ((1 << (end - at)) - 1) << at;
-            // The byte after it begins a piece: the sum carries to its bit, or past the window.
-            starts = starts & !inside | inside.wrapping_add(1 << at);
-            last_end = end;
-        }
+        let inside = ((1 << (end - at)) - 1) << at;
+        // The byte after it begins a piece: the sum carries to its bit, or past the window. Without a
+        // contraction the sum is the apostrophe's own bit, which stays.
+        starts = starts & !inside | inside.wrapping_add(1 << at);
+        last_end = end;
     }
     starts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{piece_starts, piece_starts_portably};
+    use crate::tokenizer::split::window::{SCANNED_LEN, Window};
+
+    /// A text with `|` where a piece starts, as far as its first window decides, and the rest of the text.
+    type Row<'a> = (&'a str, &'a str);
+
+    fn check(rows: &[Row], scan: impl Fn(&Window, usize) -> u64) {
+        for &(marked, rest) in rows {
+            let text = marked.replace('|', "") + rest;
+            let mut window: Window = [0; SCANNED_LEN + 16];
+            for (place, byte) in window.iter_mut().zip(text.bytes()) {
+                *place = byte;
+            }
+            let starts = scan(&window, text.len().min(SCANNED_LEN));
+            let pieces: Vec<&str> = marked.split('|').collect();
+            let (mut start, mut expected) = (0, 0_u64);
+            for piece in &pieces[..pieces.len() - 1] {
+                start += piece.len();
+                expected |= 1 << start;
+            }
+            assert_eq!(starts, expected, "{marked:?} {rest:?} {starts:b}");
+        }
+    }
+
+    fn check_both(rows: &[Row]) {
+        check(rows, piece_starts);
+        check(rows, piece_starts_portably);
+    }
+
+    #[test]
+    fn words() {
+        check_both(&[
+            ("the| cat| sat| on| the| mat", ""),
+            ("camel|Case| HTTPServer|Name| x|A| AB", ""),
+            ("École| où| straße|ÉTÉ", ""),
+            // A letter without case ends a word before an uppercase one, unless lowercase letters follow.
+            ("中|A| 中Ab| a中|B", ""),
+            ("A中B中|C| Aʰb| AB中|C|1", ""),
+            ("x| 中", &"A".repeat(70)),
+        ]);
+    }
+
+    #[test]
+    fn contractions() {
+        check_both(&[
+            ("I'm| sure| it's|'t| we'll|x| I'D|!", ""),
+            ("a|'| b|''|s| c|'x| they'RE", ""),
+            ("is'ſ|s| é's|É's", ""),
+            // Whether an uppercase letter after letters without case begins a piece is not decided beside one.
+            ("x| a's| 中", "A b"),
+        ]);
+    }
+
+    #[test]
+    fn numbers_and_white_space() {
+        check_both(&[
+            ("123|456|78|a| |1|.|5|-|123|4| |12", ""),
+            ("1|a|12|b|123|c|123|4|d|123|456|789|012|345", ""),
+            ("a|  | b|\t|\tc|  | |1", ""),
+            ("a|\n|b| \n|  | c|\r\n\n|d", ""),
+            // White space may go on, and a later newline takes it in.
+            ("a| cat|  ", ""),
+            ("a|\n", "  \n  b"),
+            // Numbers and white space other than ASCII are left to the pattern.
+            ("x| abc| ab", "² c d"),
+            ("x| abc| ab", "\u{3000}c d"),
+            ("", "\u{a0}a b c d e f g"),
+        ]);
+    }
+
+    #[test]
+    fn punctuation() {
+        check_both(&[
+            ("a|...| (|b|)| !!|c|,d| -|e|\0", ""),
+            ("a|/b|//|c| //|d", ""),
+            ("a|!\n\n|b|.\r\n| c|;\n|  | d", ""),
+            ("a|!\n", "/b"),
+            ("a|¡Hola|!| ¿|Qué| «|tal|»", ""),
+        ]);
+    }
+
+    /// Several characters of punctuation take in marks, but no letter; a single one goes to the word after it,
+    /// which a mark begins as any letter does.
+    #[test]
+    fn marks() {
+        check_both(&[
+            ("x|!!\u{301}|a| !\u{301}|b|!\u{301}c", ""),
+            ("x|!!\u{301}\u{301}|a|!!|中\u{301}b", ""),
+            ("x|!!|ʰb| !|中| ¡¡\u{301}|é", ""),
+            ("x|¡\u{301}b|!¡\u{301}|b", ""),
+            ("I| ❤️| it|!❤️| a|❤️b", ""),
+            ("a\u{301}b| \u{301}c|\t\u{301}d", ""),
+            ("\u{301}a|!!\u{20dd}|中|!!\u{e0100}|b", ""),
+        ]);
+    }
+
+    #[test]
+    fn only_six_characters_are_looked_up() {
+        check_both(&[
+            ("aaaaʰ| aaaʰ| aaaʰ| aaaʰ| aaaʰ| aaaʰ| aaa", "ʰ b"),
+            ("", "ʰʰʰʰʰʰʰ aaa aaa aaa aaa aaa aaa"),
+        ]);
+    }
+
+    #[test]
+    fn nothing_past_the_window_is_decided() {
+        let sixty_four_bytes = format!("a{}", "| bc".repeat(21));
+        check_both(&[
+            (&sixty_four_bytes, "d e f"),
+            (&sixty_four_bytes, " e"),
+            (&sixty_four_bytes, ""),
+        ]);
+    }
+
+    /// Where there are many, the usual letters need no look.
+    #[test]
+    #[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
+    fn vectors_recognise_many_characters() {
+        if !is_x86_feature_detected!("avx2") {
+            return;
+        }
+        let rows = [
+            ("Привет|,| как| дела|?| Ёж| ещё|Яма", ""),
+            ("Καλη|Μέρα| κόσμε|,ώ", ""),
+            ("ÀÉÞ| éàß|×öÿ|÷ÿ", ""),
+            ("ÀÁÂÃÄÅÀÁÂÃ| Áä|,", ""),
+            ("שלום| עולם|!| مرحبا| بك", ""),
+            ("中文|，你好|。“|再见|”| ひら|・カナ| 한국", ""),
+        ];
+        check(&rows, piece_starts);
+    }
 }

@@ -234,6 +234,11 @@ fn a_reference_that_cannot_be_followed_is_any_and_says_why() {
             json!({"allOf": [{"$ref": "#/nowhere"}, n()]}),
             "// any: $ref \"#/nowhere\" leads nowhere\np: number,\n",
         ),
+        // What stands beside it is still read, and nothing of that is taken for its target.
+        (
+            json!({"$ref": "#/nowhere", "type": "array", "items": s()}),
+            "// any: $ref \"#/nowhere\" leads nowhere\np: string[],\n",
+        ),
     ]);
 }
 

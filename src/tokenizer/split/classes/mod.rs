@@ -129,7 +129,7 @@ impl Classes {
             self.uppercase |= upper & !lower;
             self.lowercase |= lower & !upper;
             self.caseless |= upper & lower;
-            marks |= upper & lower & !if_in(LETTER);
+            marks |= upper & !if_in(LETTER);
             self.undecided |= if_in(NUMBER) | if_in(WHITE_SPACE);
         }
         if marks != 0 {
