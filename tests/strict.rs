@@ -1,7 +1,7 @@
 //! Strict parsing of headers, row by row: what 0.0.8 was asked, and what is read better.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
-use openai_harmony::chat::{Message, Role};
+use openai_harmony::chat::{Author, Message, Role};
 use openai_harmony::{
     HarmonyEncoding, HarmonyEncodingName, StreamState, StreamableParser, load_harmony_encoding,
 };
@@ -39,15 +39,19 @@ fn parse(text: &str, role: Option<Role>) -> String {
 }
 
 /// Headers after a given role, the assistant's.
-const GIVEN: [(&str, &str); 37] = [
+const GIVEN: [(&str, &str); 41] = [
     ("", "assistant"),
     ("assistant", "assistant"),
     ("a", "assistant to=a"),
     ("a b", "assistant to=a (b)"),
     ("a to=b", "unexpected tokens remaining in message header: Some(\"a\")"),
     ("a b c d", "unexpected tokens remaining in message header: Some(\"a b\")"),
-    ("json", "assistant (json)"),
+    ("json", "assistant to=json"),
+    ("assistant code", "assistant to=code"),
     ("to=json", "assistant to=json"),
+    ("to=f json", "assistant to=f (json)"),
+    ("json code", "assistant to=json (code)"),
+    ("json<|channel|>final", "assistant #final (json)"),
     ("<|channel|>final code", "assistant #final (code)"),
     ("<|channel|>final text", "assistant #final (text)"),
     ("<|channel|>final yaml", "assistant #final to=yaml"),
@@ -85,7 +89,7 @@ const GIVEN: [(&str, &str); 37] = [
 ];
 
 /// Headers after `<|start|>`.
-const NAMED: [(&str, &str); 31] = [
+const NAMED: [(&str, &str); 35] = [
     ("", "message header did not contain a role"),
     ("assistant", "assistant"),
     ("user:bob", "user:bob"),
@@ -97,6 +101,10 @@ const NAMED: [(&str, &str); 31] = [
     // Tools.
     ("f", "Unknown role: f"),
     ("f g", "tool:f to=g"),
+    ("f json", "tool:f to=json"),
+    ("f<|channel|>final json", "tool:f #final (json)"),
+    ("assistant text", "assistant to=text"),
+    ("json", "Unknown role: json"),
     ("f tool", "tool:f"),
     ("f tool tool", "tool:f to=tool"),
     ("functions.f", "tool:functions.f"),
@@ -138,6 +146,42 @@ fn headers_after_a_start_token_are_read_as_listed() {
     }
 }
 
+/// The law of the round trip, without the option that refuses fields. Its one exception: a content type
+/// without `<|constrain|>` and without a recipient is read as the recipient, as in 0.0.8, unless it is
+/// `json`, `code` or `text` beside a channel.
+#[test]
+fn what_is_rendered_reads_back_unless_a_content_type_stands_for_a_recipient() {
+    let authors = [
+        Role::User.into(),
+        Role::Assistant.into(),
+        Author::new(Role::User, "bob"),
+        Author::new(Role::Tool, "functions.f"),
+    ];
+    let channels = [None, Some("final"), Some("notes")];
+    let recipients = [None, Some("functions.f"), Some("assistant"), Some("json")];
+    let types =
+        [None, Some("json"), Some("code"), Some("text"), Some("yaml"), Some("<|constrain|>json")];
+    let mut exceptions = 0;
+    for (author, channel) in authors.iter().flat_map(|author| channels.map(|c| (author, c))) {
+        for (recipient, content_type) in recipients.iter().flat_map(|r| types.map(|t| (r, t))) {
+            let mut message = Message::from_author_and_content(author.clone(), "x");
+            message.channel = channel.map(str::to_owned);
+            message.recipient = recipient.map(str::to_owned);
+            message.content_type = content_type.map(str::to_owned);
+            let tokens = encoding().render(&message, None).unwrap();
+            let is_bare = content_type.is_some_and(|name| !name.starts_with("<|constrain|>"));
+            let is_known = content_type != Some("yaml");
+            if is_bare && recipient.is_none() && !(is_known && channel.is_some()) {
+                message.recipient = message.content_type.take();
+                exceptions += 1;
+            }
+            let parsed = encoding().parse_messages_from_completion_tokens(tokens, None);
+            assert_eq!(parsed.unwrap(), [message]);
+        }
+    }
+    assert_eq!(exceptions, 24);
+}
+
 /// What begins with `<|start|>` names its author; if it does not, the given role counts.
 #[test]
 fn a_start_token_overrides_the_given_role() {
@@ -149,6 +193,8 @@ fn a_start_token_overrides_the_given_role() {
         ("<|channel|>final", "assistant #final"),
         ("final<|channel|>final", "assistant #final"),
         ("f", "assistant"),
+        ("json", "assistant"),
+        ("assistant json", "assistant to=json"),
         ("<|channel|>commentary to=f", "assistant #commentary to=f"),
     ] {
         let text = format!("<|start|>{header}<|message|>x<|end|>");

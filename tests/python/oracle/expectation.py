@@ -142,6 +142,8 @@ class _Walk:
         if self.tokens[end] == START:
             self._broken_off(tokens, unknown)
         elif unknown:
+            # No later header has this one's author.
+            self.fallback = None
             self.say(self.feed(*GIVE_UP), error=_error(f"Invalid token for decoding: {unknown[0]}"))
         else:
             self._closed_header(tokens)

@@ -28,7 +28,7 @@ SIGN_OF = {
 STAND_INS = {"<": chr(0x2460)}
 #: A word that turns a reading of 0.0.8's into the one that is meant; never seen in the end.
 FILLER = "filler"
-#: Words that are content types where they stand alone.
+#: Words that are content types where they stand alone beside a channel.
 CONTENT_TYPES = ["json", "code", "text"]
 CHANNELS = ["analysis", "commentary", "final"]
 
@@ -251,7 +251,7 @@ def repair(header: Header, given: Optional[str]) -> Optional[Repaired]:
         author = [fields.pop(0)]
     is_behind = len(fields) == 1 and _is_behind_misplaced(fields[0], repaired.words)
     _join_last(fields, repaired)
-    _fields(fields, repaired, is_behind)
+    _fields(fields, repaired, is_behind, header.channel is not None)
     is_named_tool = bool(author) and author[0].text not in ROLE_WORDS
     if is_named_tool and not fields and not author[0].text.startswith("to="):
         repaired.differences.add("tool-without-recipient")
@@ -323,22 +323,22 @@ def _is_behind_misplaced(field: Word, words: list[Word]) -> bool:
     return any(word.misplaced for word in words[:place])
 
 
-def _fields(fields: list[Word], repaired: Repaired, is_behind: bool) -> None:
+def _fields(fields: list[Word], repaired: Repaired, is_behind: bool, has_channel: bool) -> None:
     """Content types that 0.0.8 takes for recipients.
 
-    A single word after one that is not a field is the content type for both.
+    A single word after one that is not a field is the content type for both, and without a channel a
+    single word is the recipient for both.
     """
     if not fields:
         return
     last = fields[-1]
     is_alone = len(fields) == 1 and not last.text.startswith("to=")
+    is_type = is_alone and has_channel and last.text in CONTENT_TYPES
     if len(fields) == 1 and last.constrained:
         repaired.differences.add("constrain-without-recipient")
-    elif is_alone and not is_behind and last.text in CONTENT_TYPES:
+    elif is_type and not is_behind:
         repaired.differences.add("content-type-alone")
-    if len(fields) == 1 and (
-        last.constrained or (is_alone and (is_behind or last.text in CONTENT_TYPES))
-    ):
+    if len(fields) == 1 and (last.constrained or (is_alone and is_behind) or is_type):
         repaired.put_back["recipient"] = None
         fields.insert(0, Word("to=" + FILLER))
     elif len(fields) == 2 and fields[0].constrained and not last.text.startswith("to="):
