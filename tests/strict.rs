@@ -89,7 +89,7 @@ const GIVEN: [(&str, &str); 41] = [
 ];
 
 /// Headers after `<|start|>`.
-const NAMED: [(&str, &str); 35] = [
+const NAMED: [(&str, &str); 36] = [
     ("", "message header did not contain a role"),
     ("assistant", "assistant"),
     ("user:bob", "user:bob"),
@@ -127,6 +127,7 @@ const NAMED: [(&str, &str); 35] = [
     ("<|end|>", "Unknown role: <|end|>"),
     ("final <|end|>", "tool:final"),
     ("<|constrain|>json a", "tool:json to=a"),
+    ("<|constrain|>user to=f", "tool:user to=f"),
     ("<|constrain|>json", "Unknown role: <|constrain|>json"),
 ];
 

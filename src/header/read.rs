@@ -125,7 +125,7 @@ impl<'a> Reader<'a> {
         // 0.0.8 counts a word that begins with a marker, and one that begins with a spelled marker.
         let has_more = self.parts.list.len() > 1 || self.spelled == Spelled::Misplaced;
         // `assistant<|constrain|>`: the role, to 0.0.8, and an answer must not become a tool's message.
-        let is_role = author_of(&name[..until_spelled(name)]).is_some();
+        let is_role = part.kind == Kind::Plain && author_of(&name[..until_spelled(name)]).is_some();
         if is_role || !has_more && !is_tool {
             let role = self.parts.shown(self.words, part);
             return Err(ErrorKind::UnknownRole { role }.into());
