@@ -1,6 +1,9 @@
 //! Strict parsing of headers, row by row: what 0.0.8 was asked, and what is read better.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
+#[path = "strict/spelled.rs"]
+mod spelled;
+
 use openai_harmony::chat::{Author, Message, Role};
 use openai_harmony::{
     HarmonyEncoding, HarmonyEncodingName, StreamState, StreamableParser, load_harmony_encoding,
@@ -89,7 +92,7 @@ const GIVEN: [(&str, &str); 41] = [
 ];
 
 /// Headers after `<|start|>`.
-const NAMED: [(&str, &str); 36] = [
+const NAMED: [(&str, &str); 40] = [
     ("", "message header did not contain a role"),
     ("assistant", "assistant"),
     ("user:bob", "user:bob"),
@@ -119,6 +122,12 @@ const NAMED: [(&str, &str); 36] = [
     ("toolFINALuser<|channel|>final", "Unknown role: toolFINALuser"),
     ("finals<|channel|>final", "tool:finals #final"),
     ("final to=f", "tool:final to=f"),
+    // White space that is not ASCII, before a channel.
+    ("\u{b}<|channel|>final\u{b}python", "tool:python #final"),
+    ("\u{b} \u{3000}<|channel|>final\u{b}f to=g", "tool:f #final to=g"),
+    ("f\u{b}<|channel|>final\u{b}g to=h", "tool:f\u{b} #final to=h"),
+    // A channel that ends at a `<` in 0.0.8.
+    ("<|channel|>a<b", "Unknown role: <b"),
     // Markers without a place.
     ("assistant<|channel|>a<|channel|>final", "assistant #final"),
     ("assistant<|end|> to=f", "assistant to=f"),
@@ -200,52 +209,6 @@ fn a_start_token_overrides_the_given_role() {
     ] {
         let text = format!("<|start|>{header}<|message|>x<|end|>");
         assert_eq!(parse(&text, Some(Role::Assistant)), expected, "{header:?}");
-    }
-}
-
-/// Spelled in ordinary tokens: text, and in the way of nothing that 0.0.8 read.
-#[test]
-fn spelled_markers_are_text() {
-    for (header, expected) in [
-        (" to=f<|channel|>final", "assistant to=f<|channel|>final"),
-        ("assistant<|channel|>final", "assistant"),
-        ("assistant<|constrain|>", "assistant"),
-        ("a <|channel|>final b", "assistant to=a (b)"),
-    ] {
-        let is_named = header.starts_with("assistant");
-        let start = encode(if is_named { "<|start|>" } else { "" });
-        let spelled = encoding().tokenizer().encode_ordinary(header);
-        let tokens = [start, spelled, encode("<|message|>x<|end|>")].concat();
-        let given = (!is_named).then_some(Role::Assistant);
-        let messages = encoding().parse_messages_from_completion_tokens(tokens, given).unwrap();
-        assert_eq!(messages.iter().map(fields).collect::<Vec<_>>(), [expected], "{header:?}");
-    }
-}
-
-/// The author is the role before a spelled marker, as in 0.0.8, also where a channel or further words
-/// would make a tool of any other word.
-#[test]
-fn a_role_ends_before_a_spelled_marker() {
-    for (author, rest, expected) in [
-        ("assistant<|constrain|>", "<|channel|>final", "assistant #final"),
-        (
-            "assistant<|constrain|>",
-            "<|channel|>final <|constrain|>json",
-            "assistant #final (<|constrain|>json)",
-        ),
-        (
-            "assistant<|channel|>commentary",
-            " to=f<|channel|>commentary",
-            "assistant #commentary to=f",
-        ),
-        ("user<|channel|>", " to=f", "user to=f"),
-        ("functions.f<|constrain|>", "<|channel|>final", "tool:functions.f<|constrain|> #final"),
-    ] {
-        let spelled = encoding().tokenizer().encode_ordinary(author);
-        let tokens = [encode("<|start|>"), spelled, encode(&format!("{rest}<|message|>x<|end|>"))];
-        let messages = encoding().parse_messages_from_completion_tokens(tokens.concat(), None);
-        let read: Vec<_> = messages.unwrap().iter().map(fields).collect();
-        assert_eq!(read, [expected], "{author:?}, {rest:?}");
     }
 }
 

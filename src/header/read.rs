@@ -173,7 +173,7 @@ impl<'a> Reader<'a> {
         let Some(word) = list.last() else { return Ok(None) };
         if let [.., marker, word] = &list[..] {
             let (before, behind) = (marker.first(self.words), word.first(self.words));
-            if is_spaced_pair(self.words, before, behind) {
+            if word.follows(marker) && is_spaced_pair(self.words, before, behind) {
                 let end = behind.text.start + word.value.len();
                 let text = utf8(self.words.bytes(before.text.start..end))?;
                 list.truncate(list.len() - 2);

@@ -60,7 +60,11 @@ STREAMS: list[tuple[str, Optional[str], list[Part]]] = [
         ["<|channel|>final <|constrain|>json<|message|>{}"],
     ),
     ("content-type-alone", "assistant", ["<|channel|>final json<|message|>{}<|end|>"]),
-    ("content-type-alone", None, ["<|start|>assistant code<|channel|>analysis<|message|>{}<|end|>"]),
+    (
+        "content-type-alone",
+        None,
+        ["<|start|>assistant code<|channel|>analysis<|message|>{}<|end|>"],
+    ),
     ("content-type-alone", None, ["<|start|>f<|channel|>final text<|message|>{}<|end|>"]),
     ("named-author", None, ["<|start|>user:bob<|message|>hi<|end|>"]),
     ("tool-without-recipient", None, ["<|start|>f<|channel|>commentary<|message|>1<|end|>"]),
