@@ -91,9 +91,10 @@ fn what_0_0_8_read_by_spelled_markers_raises_nothing() {
         let mut tokens = encode(if role.is_none() { "<|start|>" } else { "" });
         for (index, part) in header.split(['[', ']']).enumerate() {
             let is_spelled = index % 2 == 1;
-            tokens.extend(match is_spelled {
-                true => encoding().tokenizer().encode_ordinary(part),
-                false => encode(part),
+            tokens.extend(if is_spelled {
+                encoding().tokenizer().encode_ordinary(part)
+            } else {
+                encode(part)
             });
         }
         tokens.extend(encode("<|message|>x<|end|>"));
