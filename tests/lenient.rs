@@ -22,7 +22,7 @@ use openai_harmony::{
 use rows::Row;
 
 /// The tools that a known row knows.
-const TOOLS: [&str; 3] = ["functions.bash", "functions.get_weather", "python"];
+const TOOLS: [&str; 4] = ["functions.bash", "functions.code", "functions.get_weather", "python"];
 
 /// Tools that no row names.
 const OTHER_TOOLS: [&str; 2] = ["functions.unrelated", "browser"];
@@ -143,7 +143,7 @@ fn check(rows: &[Row], look: impl Fn(&Expected<'_>) -> Vec<String>) {
         let (messages, kinds) = row.known.unwrap_or((messages, kinds));
         differences.extend(look(&Expected { row, tools: &TOOLS, messages, kinds }));
         // Functions may be given by their short names.
-        let tools = ["bash", "get_weather", "python"];
+        let tools = ["bash", "code", "get_weather", "python"];
         differences.extend(look(&Expected { row, tools: &tools, messages, kinds }));
     }
     assert!(differences.is_empty(), "{}", differences.join("\n"));

@@ -114,6 +114,11 @@ proptest! {
     }
 
     #[test]
+    fn what_needs_no_repair_is_read_as_strictly(tokens in tokens(), given in given()) {
+        laws::what_needs_no_repair_is_read_as_strictly(&tokens, given);
+    }
+
+    #[test]
     fn process_and_feed_can_be_mixed(
         tokens in tokens(),
         given in given(),

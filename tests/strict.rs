@@ -1,7 +1,10 @@
 //! Strict parsing of headers, row by row: what 0.0.8 was asked, and what is read better.
 #![expect(clippy::unwrap_used, reason = "a test")]
 
-use openai_harmony::chat::{Message, Role};
+#[path = "strict/spelled.rs"]
+mod spelled;
+
+use openai_harmony::chat::{Author, Message, Role};
 use openai_harmony::{
     HarmonyEncoding, HarmonyEncodingName, StreamState, StreamableParser, load_harmony_encoding,
 };
@@ -39,15 +42,19 @@ fn parse(text: &str, role: Option<Role>) -> String {
 }
 
 /// Headers after a given role, the assistant's.
-const GIVEN: [(&str, &str); 37] = [
+const GIVEN: [(&str, &str); 41] = [
     ("", "assistant"),
     ("assistant", "assistant"),
     ("a", "assistant to=a"),
     ("a b", "assistant to=a (b)"),
     ("a to=b", "unexpected tokens remaining in message header: Some(\"a\")"),
     ("a b c d", "unexpected tokens remaining in message header: Some(\"a b\")"),
-    ("json", "assistant (json)"),
+    ("json", "assistant to=json"),
+    ("assistant code", "assistant to=code"),
     ("to=json", "assistant to=json"),
+    ("to=f json", "assistant to=f (json)"),
+    ("json code", "assistant to=json (code)"),
+    ("json<|channel|>final", "assistant #final (json)"),
     ("<|channel|>final code", "assistant #final (code)"),
     ("<|channel|>final text", "assistant #final (text)"),
     ("<|channel|>final yaml", "assistant #final to=yaml"),
@@ -85,7 +92,7 @@ const GIVEN: [(&str, &str); 37] = [
 ];
 
 /// Headers after `<|start|>`.
-const NAMED: [(&str, &str); 31] = [
+const NAMED: [(&str, &str); 40] = [
     ("", "message header did not contain a role"),
     ("assistant", "assistant"),
     ("user:bob", "user:bob"),
@@ -97,6 +104,10 @@ const NAMED: [(&str, &str); 31] = [
     // Tools.
     ("f", "Unknown role: f"),
     ("f g", "tool:f to=g"),
+    ("f json", "tool:f to=json"),
+    ("f<|channel|>final json", "tool:f #final (json)"),
+    ("assistant text", "assistant to=text"),
+    ("json", "Unknown role: json"),
     ("f tool", "tool:f"),
     ("f tool tool", "tool:f to=tool"),
     ("functions.f", "tool:functions.f"),
@@ -111,6 +122,12 @@ const NAMED: [(&str, &str); 31] = [
     ("toolFINALuser<|channel|>final", "Unknown role: toolFINALuser"),
     ("finals<|channel|>final", "tool:finals #final"),
     ("final to=f", "tool:final to=f"),
+    // White space that is not ASCII, before a channel.
+    ("\u{b}<|channel|>final\u{b}python", "tool:python #final"),
+    ("\u{b} \u{3000}<|channel|>final\u{b}f to=g", "tool:f #final to=g"),
+    ("f\u{b}<|channel|>final\u{b}g to=h", "tool:f\u{b} #final to=h"),
+    // A channel that ends at a `<` in 0.0.8.
+    ("<|channel|>a<b", "Unknown role: <b"),
     // Markers without a place.
     ("assistant<|channel|>a<|channel|>final", "assistant #final"),
     ("assistant<|end|> to=f", "assistant to=f"),
@@ -119,6 +136,7 @@ const NAMED: [(&str, &str); 31] = [
     ("<|end|>", "Unknown role: <|end|>"),
     ("final <|end|>", "tool:final"),
     ("<|constrain|>json a", "tool:json to=a"),
+    ("<|constrain|>user to=f", "tool:user to=f"),
     ("<|constrain|>json", "Unknown role: <|constrain|>json"),
 ];
 
@@ -138,6 +156,42 @@ fn headers_after_a_start_token_are_read_as_listed() {
     }
 }
 
+/// The law of the round trip, without the option that refuses fields. Its one exception: a content type
+/// without `<|constrain|>` and without a recipient is read as the recipient, as in 0.0.8, unless it is
+/// `json`, `code` or `text` beside a channel.
+#[test]
+fn what_is_rendered_reads_back_unless_a_content_type_stands_for_a_recipient() {
+    let authors = [
+        Role::User.into(),
+        Role::Assistant.into(),
+        Author::new(Role::User, "bob"),
+        Author::new(Role::Tool, "functions.f"),
+    ];
+    let channels = [None, Some("final"), Some("notes")];
+    let recipients = [None, Some("functions.f"), Some("assistant"), Some("json")];
+    let types =
+        [None, Some("json"), Some("code"), Some("text"), Some("yaml"), Some("<|constrain|>json")];
+    let mut exceptions = 0;
+    for (author, channel) in authors.iter().flat_map(|author| channels.map(|c| (author, c))) {
+        for (recipient, content_type) in recipients.iter().flat_map(|r| types.map(|t| (r, t))) {
+            let mut message = Message::from_author_and_content(author.clone(), "x");
+            message.channel = channel.map(str::to_owned);
+            message.recipient = recipient.map(str::to_owned);
+            message.content_type = content_type.map(str::to_owned);
+            let tokens = encoding().render(&message, None).unwrap();
+            let is_bare = content_type.is_some_and(|name| !name.starts_with("<|constrain|>"));
+            let is_known = content_type != Some("yaml");
+            if is_bare && recipient.is_none() && !(is_known && channel.is_some()) {
+                message.recipient = message.content_type.take();
+                exceptions += 1;
+            }
+            let parsed = encoding().parse_messages_from_completion_tokens(tokens, None);
+            assert_eq!(parsed.unwrap(), [message]);
+        }
+    }
+    assert_eq!(exceptions, 24);
+}
+
 /// What begins with `<|start|>` names its author; if it does not, the given role counts.
 #[test]
 fn a_start_token_overrides_the_given_role() {
@@ -149,56 +203,12 @@ fn a_start_token_overrides_the_given_role() {
         ("<|channel|>final", "assistant #final"),
         ("final<|channel|>final", "assistant #final"),
         ("f", "assistant"),
+        ("json", "assistant"),
+        ("assistant json", "assistant to=json"),
         ("<|channel|>commentary to=f", "assistant #commentary to=f"),
     ] {
         let text = format!("<|start|>{header}<|message|>x<|end|>");
         assert_eq!(parse(&text, Some(Role::Assistant)), expected, "{header:?}");
-    }
-}
-
-/// Spelled in ordinary tokens: text, and in the way of nothing that 0.0.8 read.
-#[test]
-fn spelled_markers_are_text() {
-    for (header, expected) in [
-        (" to=f<|channel|>final", "assistant to=f<|channel|>final"),
-        ("assistant<|channel|>final", "assistant"),
-        ("assistant<|constrain|>", "assistant"),
-        ("a <|channel|>final b", "assistant to=a (b)"),
-    ] {
-        let is_named = header.starts_with("assistant");
-        let start = encode(if is_named { "<|start|>" } else { "" });
-        let spelled = encoding().tokenizer().encode_ordinary(header);
-        let tokens = [start, spelled, encode("<|message|>x<|end|>")].concat();
-        let given = (!is_named).then_some(Role::Assistant);
-        let messages = encoding().parse_messages_from_completion_tokens(tokens, given).unwrap();
-        assert_eq!(messages.iter().map(fields).collect::<Vec<_>>(), [expected], "{header:?}");
-    }
-}
-
-/// The author is the role before a spelled marker, as in 0.0.8, also where a channel or further words
-/// would make a tool of any other word.
-#[test]
-fn a_role_ends_before_a_spelled_marker() {
-    for (author, rest, expected) in [
-        ("assistant<|constrain|>", "<|channel|>final", "assistant #final"),
-        (
-            "assistant<|constrain|>",
-            "<|channel|>final <|constrain|>json",
-            "assistant #final (<|constrain|>json)",
-        ),
-        (
-            "assistant<|channel|>commentary",
-            " to=f<|channel|>commentary",
-            "assistant #commentary to=f",
-        ),
-        ("user<|channel|>", " to=f", "user to=f"),
-        ("functions.f<|constrain|>", "<|channel|>final", "tool:functions.f<|constrain|> #final"),
-    ] {
-        let spelled = encoding().tokenizer().encode_ordinary(author);
-        let tokens = [encode("<|start|>"), spelled, encode(&format!("{rest}<|message|>x<|end|>"))];
-        let messages = encoding().parse_messages_from_completion_tokens(tokens.concat(), None);
-        let read: Vec<_> = messages.unwrap().iter().map(fields).collect();
-        assert_eq!(read, [expected], "{author:?}, {rest:?}");
     }
 }
 

@@ -51,6 +51,7 @@ fuzz_target!(|input: &[u8]| {
     laws::deltas_of_process_are_the_content(&tokens, given, false);
     laws::strict_parsing_goes_on_after_errors(&tokens, given);
     laws::strict_feed_keeps_what_happened_before_an_error(&tokens, given);
+    laws::what_needs_no_repair_is_read_as_strictly(&tokens, given);
     let by_feed: Vec<_> = (0..8).map(|bit| setting >> bit & 1 == 1).collect();
     laws::process_and_feed_can_be_mixed(&tokens, given, &by_feed);
 });

@@ -8,8 +8,9 @@
 //!
 //! A word ends at ASCII white space or at a marker. Markers are token ids: a marker spelled in
 //! ordinary tokens is text. A word that begins with `to=` is the recipient. Of the other words after
-//! the author, a single one is the recipient, unless it is `json`, `code` or `text`; of several, the
-//! last is the content type.
+//! the author, a single one is the recipient, unless it is `json`, `code` or `text` and there is a
+//! channel; of several, the last is the content type. So a content type without `<|constrain|>`, a channel
+//! and a recipient is written, but read as the recipient, as in 0.0.8.
 //!
 //! [`write`] renders a message's header, [`read`] reads it back or returns what is wrong with it,
 //! and [`repair`] reads a malformed one.

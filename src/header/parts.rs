@@ -30,6 +30,11 @@ impl Part<'_> {
         self.words.len() == 1
     }
 
+    /// Whether this part is directly behind another one that is a single word.
+    pub(super) fn follows(&self, other: &Self) -> bool {
+        other.is_whole() && other.words.end == self.words.start
+    }
+
     /// Its first word.
     pub(super) fn first<'a>(&self, words: &'a Words) -> &'a Word {
         &words.list()[self.words.start]
@@ -60,8 +65,39 @@ const CHANNEL: &str = "<|channel|>";
 
 /// Whether ordinary tokens of a header spell a marker that 0.0.8 searches for.
 pub(super) fn spells_marker(words: &Words) -> bool {
-    let plain = words.list().iter().filter(|word| word.kind == Kind::Plain);
-    plain.map(|word| words.lossy(word.text.clone())).any(|text| until_spelled(&text) < text.len())
+    ordinary(words).any(|(_, text)| until_spelled(&text) < text.len())
+}
+
+/// Whether 0.0.8 takes a spelled `<|channel|>` for the header's first, and finds a value behind it.
+fn spells_first_channel(words: &Words) -> bool {
+    let before = ordinary(words).take_while(|(kind, _)| *kind != Kind::Channel);
+    let mut behind = before.filter_map(|(_, text)| Some(text.split_once(CHANNEL)?.1.to_owned()));
+    let has_value = |text: String| !text.is_empty() && !text.starts_with(ends_channel);
+    behind.next().is_some_and(has_value)
+}
+
+/// What follows the value of a spelled `<|channel|>` and white space that ends no word, up to the next
+/// spelled marker.
+fn behind_channel(text: &str) -> &str {
+    let behind = text.split_once(CHANNEL).and_then(|(_, behind)| {
+        let (end, char) = behind.char_indices().find(|(_, char)| ends_channel(*char))?;
+        char.is_whitespace().then(|| behind[end..].trim_start())
+    });
+    behind.map_or("", |behind| &behind[..until_spelled(behind)])
+}
+
+/// Whether 0.0.8 counts several words where markers are spelled in one.
+fn is_several(text: &str) -> bool {
+    let (before, behind) = text.split_once(CHANNEL).unwrap_or((text, ""));
+    let behind = behind.find(ends_channel).map_or("", |end| &behind[end..]);
+    let split = [before, behind].concat().replace(CONSTRAIN, &[" ", CONSTRAIN].concat());
+    split.trim().split_ascii_whitespace().nth(1).is_some()
+}
+
+/// The text of ordinary tokens in each word.
+fn ordinary(words: &Words) -> impl Iterator<Item = (Kind, String)> {
+    let list = words.list().iter().filter(|word| word.kind != Kind::Noise);
+    list.map(|word| (word.kind, words.lossy(word.text.clone())))
 }
 
 /// Where the first spelled marker begins, or the text ends.
@@ -75,7 +111,7 @@ pub(super) struct Parts<'a> {
     pub(super) list: Vec<Part<'a>>,
     /// The value that counts; empty if `<|channel|>` has no value.
     pub(super) channel: Option<&'a str>,
-    /// The index of the header's first channel among its words, and what follows its value.
+    /// The index of the header's first channel among its words, and what follows its value in 0.0.8.
     first_channel: Option<(usize, &'a str)>,
     /// The end of the last part's text. The next word is glued to it if it begins there.
     glue: Option<usize>,
@@ -89,10 +125,11 @@ impl<'a> Parts<'a> {
     /// [`ErrorKind::InvalidUtf8`].
     pub(super) fn group(words: &'a Words, spelled: Spelled) -> Result<Self> {
         let mut parts = Self::default();
+        let is_first_spelled = spelled == Spelled::Misplaced && spells_first_channel(words);
         for (index, word) in words.list().iter().enumerate() {
             let text = utf8(words.bytes(word.text.clone()))?;
             match word.kind {
-                Kind::Channel if parts.first_channel.is_none() => {
+                Kind::Channel if parts.first_channel.is_none() && !is_first_spelled => {
                     parts.take_channel(index, word, text);
                     continue;
                 }
@@ -103,14 +140,17 @@ impl<'a> Parts<'a> {
                 Kind::Noise => parts.misplaced(index, word),
                 Kind::Plain if parts.is_glued(word) => parts.extend(index),
                 Kind::Plain if spelled == Spelled::Misplaced => {
-                    let value = &text[..until_spelled(text)];
-                    if !value.is_empty() {
-                        parts.begin(Kind::Plain, value, index);
+                    if !parts.begin_spelled(text, index) {
+                        continue;
                     }
                 }
                 Kind::Plain | Kind::Constrain => parts.begin(word.kind, text, index),
             }
             parts.glue = Some(word.text.end);
+        }
+        if is_first_spelled {
+            // To 0.0.8 the others are no channels, and may be empty.
+            parts.channel = parts.channel.filter(|value| !value.is_empty());
         }
         parts.trim();
         Ok(parts)
@@ -122,6 +162,20 @@ impl<'a> Parts<'a> {
 
     fn begin(&mut self, kind: Kind, value: &'a str, index: usize) {
         self.list.push(Part { kind, value, words: index..index + 1 });
+    }
+
+    /// A word up to the marker that it spells; `false` if nothing is left of it.
+    fn begin_spelled(&mut self, text: &'a str, index: usize) -> bool {
+        let before = &text[..until_spelled(text)];
+        let value = if before.trim_start().is_empty() { behind_channel(text) } else { before };
+        if !value.is_empty() {
+            self.begin(Kind::Plain, value, index);
+        } else if is_several(text) {
+            self.begin(Kind::Noise, "", index);
+        } else {
+            return false;
+        }
+        true
     }
 
     /// Adds a word to the part that it is glued to, whose value does not change.
@@ -145,8 +199,8 @@ impl<'a> Parts<'a> {
         let value = channel_value(text);
         let behind = &text[value.len()..];
         self.channel = Some(value);
-        self.first_channel = Some((index, behind));
-        if self.is_glued(word) {
+        self.first_channel = Some((index, text.find(ends_channel).map_or("", |end| &text[end..])));
+        if self.is_glued(word) && !self.is_blank() {
             self.glue = Some(word.text.end);
             if !behind.trim_start().is_empty() {
                 self.extend(index);
@@ -166,10 +220,17 @@ impl<'a> Parts<'a> {
         self.glue = Some(word.text.end);
     }
 
+    /// Whether there is nothing but white space so far, which is removed.
+    fn is_blank(&self) -> bool {
+        let is_blank =
+            |part: &Part<'_>| part.kind == Kind::Plain && part.value.trim_start().is_empty();
+        self.list.iter().all(is_blank)
+    }
+
     /// Of several channels the last known one counts, otherwise the first that has a value.
     fn settle_channel(&mut self, text: &'a str) {
         let value = channel_value(text);
-        if CHANNELS.contains(&value) || self.channel.is_some_and(str::is_empty) {
+        if CHANNELS.contains(&value) || self.channel.is_none_or(str::is_empty) {
             self.channel = Some(value);
         }
     }
@@ -229,6 +290,11 @@ pub(super) fn channel_value(text: &str) -> &str {
         Some((known, _)) if CHANNELS.contains(&known) => known,
         _ => value,
     }
+}
+
+/// Whether 0.0.8 ends a channel here.
+fn ends_channel(char: char) -> bool {
+    char == '<' || char.is_whitespace()
 }
 
 pub(super) fn utf8(bytes: &[u8]) -> Result<&str> {

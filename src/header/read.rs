@@ -125,7 +125,7 @@ impl<'a> Reader<'a> {
         // 0.0.8 counts a word that begins with a marker, and one that begins with a spelled marker.
         let has_more = self.parts.list.len() > 1 || self.spelled == Spelled::Misplaced;
         // `assistant<|constrain|>`: the role, to 0.0.8, and an answer must not become a tool's message.
-        let is_role = author_of(&name[..until_spelled(name)]).is_some();
+        let is_role = part.kind == Kind::Plain && author_of(&name[..until_spelled(name)]).is_some();
         if is_role || !has_more && !is_tool {
             let role = self.parts.shown(self.words, part);
             return Err(ErrorKind::UnknownRole { role }.into());
@@ -161,17 +161,19 @@ impl<'a> Reader<'a> {
     }
 
     /// The content type is the last word if it follows `<|constrain|>`, if there are several words, or
-    /// if it is a content type even alone (`json`).
+    /// if it is a content type beside a channel (`final json`). Without a channel, 0.0.8's users call
+    /// tools named `json` that way.
     ///
     /// A misplaced marker is not a field and is dropped. But it counts as a word here, as in 0.0.8.
     fn take_content_type(&mut self) -> Result<Option<String>> {
+        let has_channel = self.parts.channel.is_some();
         let list = &mut self.parts.list;
         let at = list.iter().rposition(|part| part.kind != Kind::Noise).unwrap_or_default();
         list.retain(|part| part.kind != Kind::Noise);
         let Some(word) = list.last() else { return Ok(None) };
         if let [.., marker, word] = &list[..] {
             let (before, behind) = (marker.first(self.words), word.first(self.words));
-            if is_spaced_pair(self.words, before, behind) {
+            if word.follows(marker) && is_spaced_pair(self.words, before, behind) {
                 let end = behind.text.start + word.value.len();
                 let text = utf8(self.words.bytes(before.text.start..end))?;
                 list.truncate(list.len() - 2);
@@ -181,7 +183,7 @@ impl<'a> Reader<'a> {
         let content_type = match word.kind {
             Kind::Constrain => [CONSTRAIN, word.value].concat(),
             _ if word.value.starts_with(TO) => return Ok(None),
-            _ if at > 0 || is_content_type(word.value) => word.value.to_owned(),
+            _ if at > 0 || has_channel && is_content_type(word.value) => word.value.to_owned(),
             _ => return Ok(None),
         };
         list.pop();
@@ -243,7 +245,8 @@ pub(super) fn is_run_of_names(word: &str) -> bool {
     rest.is_empty()
 }
 
-/// Whether a word is a content type even if it is the only word. Any other word is then the recipient.
+/// Whether a word is a content type even if it is the only one beside a channel. Any other word is then
+/// the recipient.
 fn is_content_type(word: &str) -> bool {
     CONTENT_TYPES.contains(&word)
 }

@@ -272,3 +272,12 @@ pub(crate) fn process_and_feed_can_be_mixed(tokens: &[u32], given: Given, by_fee
     assert_eq!(parser.messages(), whole.messages);
     assert_eq!(parser.repairs(), whole.repairs);
 }
+
+/// Where strict parsing raises nothing and lenient parsing repairs nothing, both read the same.
+pub(crate) fn what_needs_no_repair_is_read_as_strictly(tokens: &[u32], given: Given) {
+    let (lenient, _) = feed_in_chunks(tokens, given, 64);
+    let mut strict = parser(given, true);
+    if lenient.repairs.is_empty() && strict.feed(tokens).is_ok() && strict.finish().is_ok() {
+        assert_eq!(strict.messages(), lenient.messages);
+    }
+}

@@ -114,6 +114,13 @@ pub(crate) const CUT_HEADERS: &[Row] = &[
         &["commentary to=functions.bash: {\"a\":1}"],
         &["bare_word", "missing_message"],
     ),
+    known(
+        " code{\"a\":1}<|call|>",
+        &["final type=code: {\"a\":1}"],
+        &["bare_word", "missing_message"],
+        &["to=functions.code: {\"a\":1}"],
+        &["bare_word", "missing_message"],
+    ),
     // No `<|message|>`, and content that begins to stream before its end.
     row(
         "<|channel|>commentary to=functions.bash{\"command\":\"ls -la /tmp /usr /var /etc /opt /home /root /srv /run /mnt /media /dev /proc /sys\"}<|call|>",

@@ -114,6 +114,22 @@ pub(crate) const HEADERS: &[Row] = &[
         &["bare_word"],
     ),
     row("<|channel|>analysis code<|message|>x<|end|>", &["analysis type=code: x"], &["bare_word"]),
+    // Without a channel it may be a call.
+    row(" json<|message|>{}<|call|>", &["type=json: {}"], &["bare_word"]),
+    known(
+        " code<|message|>x<|call|>",
+        &["type=code: x"],
+        &["bare_word"],
+        &["to=functions.code: x"],
+        &["bare_word"],
+    ),
+    known(
+        " code json<|message|>{}<|call|>",
+        &["type=code: {}"],
+        &["bare_word", "header_noise"],
+        &["to=functions.code type=json: {}"],
+        &["bare_word"],
+    ),
     row("<|channel|>final answer<|message|>a<|return|>", &["final: a"], &["header_noise"]),
     row(
         "<|channel|>commentary container.exec<|message|>{}<|call|>",

@@ -42,6 +42,7 @@ STREAMS: list[tuple[str, Optional[str], list[Part]]] = [
     ("channel-value", "assistant", ["<|channel|>final<b<|message|>x<|end|>"]),
     ("channel-value", "assistant", [" to=f<|channel|>final\u00a0a<|message|>x<|end|>"]),
     ("constrain-as-role", None, ["<|start|><|constrain|>json a<|message|>x<|end|>"]),
+    ("constrain-as-role", None, ["<|start|><|constrain|>user to=f<|message|>x<|end|>"]),
     ("constrain-as-recipient", "assistant", ["<|channel|>final <|constrain|>json a<|message|>{}"]),
     (
         "constrain-as-recipient",
@@ -59,7 +60,12 @@ STREAMS: list[tuple[str, Optional[str], list[Part]]] = [
         ["<|channel|>final <|constrain|>json<|message|>{}"],
     ),
     ("content-type-alone", "assistant", ["<|channel|>final json<|message|>{}<|end|>"]),
-    ("content-type-alone", None, ["<|start|>assistant code<|message|>{}<|end|>"]),
+    (
+        "content-type-alone",
+        None,
+        ["<|start|>assistant code<|channel|>analysis<|message|>{}<|end|>"],
+    ),
+    ("content-type-alone", None, ["<|start|>f<|channel|>final text<|message|>{}<|end|>"]),
     ("named-author", None, ["<|start|>user:bob<|message|>hi<|end|>"]),
     ("tool-without-recipient", None, ["<|start|>f<|channel|>commentary<|message|>1<|end|>"]),
     ("tool-without-recipient", None, ["<|start|>functions.f<|message|>1<|end|>"]),
@@ -115,6 +121,35 @@ def test_marker_spelled_in_header(oracle: Oracle, ours: Session) -> None:
     assert watched(ours, stream) == (expected.snapshots, expected.messages)
     assert watched(oracle, stream) != (expected.snapshots, expected.messages)
     assert expected.messages[0]["recipient"] == "a<|channel|>b"
+
+
+#: What comes before the fields of a header, and the role given.
+AUTHORS = [
+    ("assistant", ""),
+    ("assistant", "assistant"),
+    ("tool", ""),
+    (None, "<|start|>assistant"),
+    (None, "<|start|>user"),
+    (None, "<|start|>tool"),
+    (None, "<|start|>f"),
+    (None, "<|start|>functions.f"),
+    (None, "<|start|>"),
+]
+
+
+@pytest.mark.parametrize("word", ["json", "code", "text"])
+@pytest.mark.parametrize(("role", "author"), AUTHORS)
+def test_a_content_type_without_a_channel_is_read_as_in_0_0_8(
+    role: Optional[str], author: str, word: str, oracle: Oracle, ours: Session
+) -> None:
+    """Alone it is the recipient, behind another word the content type."""
+    for fields in ("", " to=f", " a", " a b", f" {word}", f" to={word}"):
+        for header in (f"{author}{fields} {word}", f"{author} {word}{fields}"):
+            text = f"{header}<|message|>x<|end|>"
+            stream = Stream(oracle.ask("encode", text, "all", []), role)
+            assert watched(ours, stream) == watched(oracle, stream), text
+            whole = ["parse", stream.tokens, role, True]
+            assert ours.ask(*whole) == oracle.ask(*whole), text
 
 
 def test_each_is_shown_and_documented() -> None:

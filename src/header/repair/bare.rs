@@ -117,8 +117,16 @@ impl Draft<'_> {
     /// `json` of `json{"a":1}`, or of `json` before a value or after the recipient.
     fn bare_type_length(&self, text: &str) -> Option<usize> {
         let (length, is_before_value) = self.end_of_name(text);
-        let is_type = text.get(..length).is_some_and(is_content_type);
+        let is_type = text.get(..length).is_some_and(|name| self.is_type(name));
         (is_type && (is_before_value || self.recipient.is_some())).then_some(length)
+    }
+
+    /// Whether a bare word is a content type. Without a channel strict parsing reads it as the recipient, and
+    /// so it is here if a tool of that name was offered.
+    fn is_type(&self, word: &str) -> bool {
+        let may_be_recipient =
+            self.channel.is_none() && self.recipient.is_none() && !self.setting.stray;
+        is_content_type(word) && !(may_be_recipient && self.setting.tools.misplaced(word).is_some())
     }
 
     /// How many bytes of a word come before a value in it, and whether a value follows, in the word
@@ -173,7 +181,7 @@ impl Draft<'_> {
             self.content_type = Some(field);
         } else if let Some(channel) = run_of_channels(&text) {
             self.place_channel(Field { value: channel.to_owned(), ..field });
-        } else if is_content_type(&text) && self.content_type.is_none() {
+        } else if self.content_type.is_none() && self.is_type(&text) {
             let kind = match self.recipient {
                 Some(_) => RepairKind::HeaderOrder,
                 None => RepairKind::BareWord,

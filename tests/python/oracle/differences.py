@@ -71,7 +71,7 @@ IN_PARSING = {
         "It was the recipient then.",
     ),
     "content-type-alone": (
-        "`json`, `code` or `text` alone is the content type.",
+        "`json`, `code` or `text` alone beside a channel is the content type.",
         "It was the recipient.",
     ),
     "constrain-with-space": (

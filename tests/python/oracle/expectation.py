@@ -142,6 +142,7 @@ class _Walk:
         if self.tokens[end] == START:
             self._broken_off(tokens, unknown)
         elif unknown:
+            self.fallback = None  # No later header has this one's author.
             self.say(self.feed(*GIVE_UP), error=_error(f"Invalid token for decoding: {unknown[0]}"))
         else:
             self._closed_header(tokens)
@@ -167,7 +168,7 @@ class _Walk:
         text = self._text(tokens)
         if text is None:
             return None
-        header = headers.read(headers.without_spelled(text))
+        header = headers.read_without_spelled(text)
         first = next((word for word in header.words if not word.misplaced), None)
         return first.text.partition(":")[0] if first and headers.names_role(header) else None
 
@@ -175,6 +176,7 @@ class _Walk:
         text = self._text(tokens)
         if text is None:
             self.differs("undecodable-header")
+            self.fallback = None
             self._unread_header(tokens)
             self.say(self.feed(*tokens, MESSAGE), error=_error(UNDECODABLE))
             return
@@ -185,14 +187,13 @@ class _Walk:
             self.differs("marker-spelled-in-header")
             self.start_anew(self.given)
             self.feed(*([START] if self.given is None else []))
-            self._read_header(tokens, headers.without_spelled(text), spelled=True)
+            self._read_header(tokens, text, spelled=True)
         self.fallback = None
         if self.expected.snapshots[-1]["error"] is None:
             self.given = None
 
     def _read_header(self, tokens: list[int], text: str, *, spelled: bool = False) -> None:
-        header = headers.read(text)
-        header.spelled = spelled
+        header = headers.read_without_spelled(text) if spelled else headers.read(text)
         reads_as, is_other = self.given, self.fallback is not None
         if self.fallback is not None:
             reads_as = self.fallback
@@ -248,8 +249,8 @@ class _Walk:
         """The header's text with signs for its markers, or None if it is not UTF-8."""
         text = b""
         for token, its_bytes in zip(tokens, self.oracle.ask("bytes_of_each", tokens)):
-            sign = headers.SIGN_OF.get(token)
-            text += bytes(its_bytes or []) if sign is None else sign.encode()
+            sign = headers.OTHER_SIGN if its_bytes is None else headers.SIGN_OF.get(token)
+            text += bytes(its_bytes) if sign is None else sign.encode()
         try:
             return text.decode()
         except UnicodeDecodeError:

@@ -28,7 +28,7 @@ SIGN_OF = {
 STAND_INS = {"<": chr(0x2460)}
 #: A word that turns a reading of 0.0.8's into the one that is meant; never seen in the end.
 FILLER = "filler"
-#: Words that are content types where they stand alone.
+#: Words that are content types where they stand alone beside a channel.
 CONTENT_TYPES = ["json", "code", "text"]
 CHANNELS = ["analysis", "commentary", "final"]
 
@@ -95,21 +95,27 @@ def _own_letters(text: str) -> str:
 # Reading.
 
 
-def read(text: str) -> Header:
-    """Reads a header from its text, in which signs stand for markers."""
+def read(text: str, *, is_first_spelled: bool = False) -> Header:
+    """Reads a header from its text, in which signs stand for markers.
+
+    `is_first_spelled` says that ordinary text spelled what 0.0.8 took for the first channel marker.
+    """
     header = Header(channels=text.count(CHANNEL_SIGN))
     values = [_channel_value(part) for part in text.split(CHANNEL_SIGN)[1:]]
     known = [value for value in values if value in CHANNELS]
     if values:
         header.channel = (known[-1:] or [value for value in values if value] or [""])[0]
-        text = _without_first_channel(text, values[0], header)
+        if is_first_spelled:
+            header.channel = header.channel or None  # To 0.0.8 it is not a channel.
+        else:
+            text = _without_first_channel(text, values[0], header)
     text = text.replace(CONSTRAIN_SIGN, " " + CONSTRAIN_SIGN)
     text = text.strip(ASCII_BLANKS + OTHER_BLANKS + GAP)
     for word, behind in re.findall(f"([^{ASCII_BLANKS}]+)([{ASCII_BLANKS}]*)", text):
+        if word[0] == GAP and header.words:
+            header.words[-1].blanks = ""  # The channel stood between the two.
         if word != GAP:
             header.words.append(_word(word, behind))
-        elif header.words:
-            header.words[-1].blanks = ""
     _trim(header.words, 0, str.lstrip)
     _trim(header.words, -1, str.rstrip)
     return header
@@ -143,7 +149,7 @@ def _without_first_channel(text: str, value: str, header: Header) -> str:
     before, _, behind = text.partition(CHANNEL_SIGN)
     rest = behind[len(value) :]
     header.ended_by_other = (rest != "" and rest[0] in OTHER_BLANKS + "<") or "<" in value
-    is_glued = before != "" and before[-1] not in ASCII_BLANKS
+    is_glued = before.strip(ASCII_BLANKS + OTHER_BLANKS) != "" and before[-1] not in ASCII_BLANKS
     word = re.split(f"[{ASCII_BLANKS}{SIGNS}]", rest, maxsplit=1)[0]
     if is_glued and word:
         rest = OTHER_SIGN + rest
@@ -176,11 +182,36 @@ def spells_marker(text: str) -> bool:
     return "<|channel|>" in text or "<|constrain|>" in text
 
 
+def read_without_spelled(text: str) -> Header:
+    """Reads a header with its words cut at the marker that they spell."""
+    header = read(without_spelled(text), is_first_spelled=spells_first_channel(text))
+    header.spelled = True
+    return header
+
+
+def spells_first_channel(text: str) -> bool:
+    """Whether 0.0.8 takes a spelled <|channel|> for the first, and finds a value behind it."""
+    _, spelled, behind = text.partition(CHANNEL_SIGN)[0].partition("<|channel|>")
+    return spelled != "" and behind[:1] not in ["", "<", *ASCII_BLANKS, *OTHER_BLANKS, *SIGNS]
+
+
 def without_spelled(text: str) -> str:
     """The text with words cut at the marker that they spell."""
     word = f"(^|[{ASCII_BLANKS}])([^{ASCII_BLANKS}{SIGNS}]*)"
-    cut = re.compile(r"<\|(channel|constrain)\|>.*", re.DOTALL)
-    return re.sub(word, lambda found: found[1] + cut.sub("", found[2]), text)
+    return re.sub(word, lambda found: found[1] + _cut(found[2]), text)
+
+
+def _cut(word: str) -> str:
+    marker = re.compile(r"<\|(channel|constrain)\|>.*", re.DOTALL)
+    kept = marker.sub("", word)
+    if kept.strip(OTHER_BLANKS) != "":
+        return kept
+    before, _, behind = word.partition("<|channel|>")
+    behind = re.sub(f"^[^<{OTHER_BLANKS}]*", "", behind)
+    if behind[:1] not in ["", "<"] and (kept := marker.sub("", behind.lstrip(OTHER_BLANKS))):
+        return kept
+    split = (before + behind).replace("<|constrain|>", " <|constrain|>").strip(OTHER_BLANKS)
+    return OTHER_SIGN if len(split.split()) > 1 else ""
 
 
 def names_role(header: Header) -> bool:
@@ -246,12 +277,12 @@ def repair(header: Header, given: Optional[str]) -> Optional[Repaired]:
         word.blanks = "" if behind.misplaced else word.blanks
     fields = [word for word in repaired.words if not word.misplaced]
     if author:
-        _second_role(fields, author[0])
+        _second_role(fields, repaired.words, author[0])
     elif given is not None and fields and fields[0].spelled() == given:
         author = [fields.pop(0)]
     is_behind = len(fields) == 1 and _is_behind_misplaced(fields[0], repaired.words)
     _join_last(fields, repaired)
-    _fields(fields, repaired, is_behind)
+    _fields(fields, repaired, is_behind, header.channel is not None)
     is_named_tool = bool(author) and author[0].text not in ROLE_WORDS
     if is_named_tool and not fields and not author[0].text.startswith("to="):
         repaired.differences.add("tool-without-recipient")
@@ -297,13 +328,15 @@ def _author(header: Header, repaired: Repaired) -> Word:
     return Word(role)
 
 
-def _second_role(fields: list[Word], author: Word) -> None:
-    """0.0.8 leaves out the word of the role after a tool's name; not one that was cut."""
-    if author.text not in ROLE_WORDS and fields and fields[0].spelled() == "tool":
-        if fields[0].cut:
-            fields[0] = Word("to=tool")
-        else:
-            fields.pop(0)
+def _second_role(fields: list[Word], words: list[Word], author: Word) -> None:
+    """0.0.8 leaves out the word of the role directly after a tool's name; not one that was cut."""
+    if author.text in ROLE_WORDS or not fields or fields[0].spelled() != "tool":
+        return
+    is_next = fields[0] is words[0]
+    if is_next and not fields[0].cut:
+        fields.pop(0)
+    elif is_next or len(fields) > 1:
+        fields[0] = Word("to=tool")  # In the stand-in it is directly after the name.
 
 
 def _join_last(fields: list[Word], repaired: Repaired) -> None:
@@ -323,22 +356,22 @@ def _is_behind_misplaced(field: Word, words: list[Word]) -> bool:
     return any(word.misplaced for word in words[:place])
 
 
-def _fields(fields: list[Word], repaired: Repaired, is_behind: bool) -> None:
+def _fields(fields: list[Word], repaired: Repaired, is_behind: bool, has_channel: bool) -> None:
     """Content types that 0.0.8 takes for recipients.
 
-    A single word after one that is not a field is the content type for both.
+    A single word after one that is not a field is the content type for both, and without a channel a
+    single word is the recipient for both.
     """
     if not fields:
         return
     last = fields[-1]
     is_alone = len(fields) == 1 and not last.text.startswith("to=")
+    is_type = is_alone and has_channel and last.text in CONTENT_TYPES
     if len(fields) == 1 and last.constrained:
         repaired.differences.add("constrain-without-recipient")
-    elif is_alone and not is_behind and last.text in CONTENT_TYPES:
+    elif is_type and not is_behind:
         repaired.differences.add("content-type-alone")
-    if len(fields) == 1 and (
-        last.constrained or (is_alone and (is_behind or last.text in CONTENT_TYPES))
-    ):
+    if len(fields) == 1 and (last.constrained or (is_alone and is_behind) or is_type):
         repaired.put_back["recipient"] = None
         fields.insert(0, Word("to=" + FILLER))
     elif len(fields) == 2 and fields[0].constrained and not last.text.startswith("to="):

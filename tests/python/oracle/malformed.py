@@ -60,6 +60,13 @@ JUNK = [
     " I must", "{\"a\":1}", " ", "\n", "\u00a0", "<b", "<|channel", " assistant",
 ]  # fmt: skip
 
+#: What headers with spelled markers are made of; those between `[` and `]` are spelled.
+SPELLED_PARTS = [
+    "[<|channel|>]", "[<|channel|>]", "[<|constrain|>]", "[<|constrain|>]", "<|channel|>", "<|channel|>",
+    "<|constrain|>", "<|end|>", " ", " ", " ", "\n", "\x0b", "<", "a<b", "f", "x.y", "to=", "to=f",
+    "json", "final", "Final", "user", "tool", "assistant", "functions.f",
+]  # fmt: skip
+
 
 def malformed(random: Random, encode: Encode) -> Stream:
     """A conversation with up to four things wrong."""
@@ -68,6 +75,18 @@ def malformed(random: Random, encode: Encode) -> Stream:
     for _ in range(random.choice([0, 1, 1, 1, 2, 2, 3, 4])):
         _spoil(random, tokens, encode)
     return Stream(tokens, role)
+
+
+def spelled(random: Random, encode: Encode) -> Stream:
+    """A message in whose header ordinary tokens spell markers."""
+    role = random.choice([None, None, "assistant", "tool"])
+    tokens = [START] if role is None else []
+    for part in random.choices(SPELLED_PARTS, k=random.randint(1, 7)):
+        if part[0] == "[":
+            tokens += encode(part[1:3]) + encode(part[3:-1])
+        else:
+            tokens += encode(part)
+    return Stream([*tokens, MESSAGE, *encode("x"), END], role)
 
 
 def _conversation(random: Random, encode: Encode, role: Optional[str]) -> list[int]:
