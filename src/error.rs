@@ -201,6 +201,13 @@ pub enum ErrorKind {
         tokens: usize,
         /// How many it may have.
         max_tokens: usize,
+        /// Which turn's example it is, from 0, where each turn is one. The other turns of the row are
+        /// examples.
+        turn: Option<usize>,
+        /// How many later turns have too many, too.
+        later: usize,
+        /// Whether it is one turn by itself, where turns could be left out.
+        is_single_turn: bool,
     },
     /// A row of a data set of which the loss mask leaves nothing.
     NothingToTrain,
@@ -292,8 +299,22 @@ impl fmt::Display for ErrorKind {
                 write!(f, "Invalid row: {reason}")
             }
             Self::InvalidRow { path, reason } => write!(f, "Invalid row: {path}: {reason}"),
-            Self::TooManyTokens { tokens, max_tokens } => {
-                write!(f, "Too many tokens: {tokens}, more than max_tokens={max_tokens}")
+            Self::TooManyTokens { tokens, max_tokens, turn, later, is_single_turn } => {
+                write!(f, "Too many tokens: {tokens}")?;
+                if let Some(turn) = turn {
+                    write!(f, " in the example of turns[{turn}]")?;
+                }
+                write!(f, ", more than max_tokens={max_tokens}")?;
+                if *is_single_turn {
+                    f.write_str(
+                        "; it is a single turn, and truncate_turns leaves out whole turns only",
+                    )?;
+                }
+                match later {
+                    0 => Ok(()),
+                    1 => f.write_str("; so it is with 1 later turn"),
+                    later => write!(f, "; so it is with {later} later turns"),
+                }
             }
             Self::NothingToTrain => {
                 f.write_str("Nothing to train: the loss mask leaves none of the tokens")

@@ -7,7 +7,7 @@ import datetime
 import os
 import sys
 import time
-from typing import Any, Callable, Dict, Optional, Sequence
+from typing import Any, Callable, Dict, List, Optional, Sequence
 
 from openai_harmony import __version__
 from openai_harmony.errors import HarmonyError
@@ -15,6 +15,8 @@ from openai_harmony.options import RenderConversationConfig
 from openai_harmony.vocabulary import FILE_NAME, write_vocabulary
 
 FAILED, INTERRUPTED = 1, 130
+
+_CHANNELS = ("analysis", "commentary", "final")
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:
@@ -73,7 +75,8 @@ def _add_dataset(commands: Any) -> None:
         "inputs",
         metavar="IN",
         nargs="+",
-        help="files, folders of files, or - for JSONL from standard input",
+        help="files (.jsonl, .parquet, .json with a list), folders of JSONL and Parquet files, "
+        "or - for JSONL from standard input",
     )
     add("output", metavar="OUT", help="a file (.parquet, .arrow, .bin), or a folder for shards")
     files = command.add_argument_group("files").add_argument
@@ -81,7 +84,6 @@ def _add_dataset(commands: Any) -> None:
     files(
         "--columns",
         choices=["trl", "axolotl", "torchtune", "flat"],
-        default="trl",
         help="whose columns (trl)",
     )
     files("--column", metavar="NAME", help="the column of Parquet files that holds the rows")
@@ -129,7 +131,12 @@ def _add_rendering(add: Callable[..., Any]) -> None:
     )
     add("--tool-schema", choices=["compat", "full"], help="how tools are declared (full)")
     add("--no-validate", action="store_true", help="do not check names and recipients")
-    add("--channels", metavar="A,B", help="train messages on these channels only")
+    add(
+        "--channels",
+        type=_channels,
+        metavar="A,B",
+        help="train messages on these channels only: analysis, commentary, final",
+    )
     add("--turns", choices=["all", "last"], default="all", help="which turns are trained (all)")
     add("--no-headers", action="store_true", help="do not train headers")
     add("--no-stop-tokens", action="store_true", help="do not train stop tokens")
@@ -140,6 +147,12 @@ def _add_rendering(add: Callable[..., Any]) -> None:
         help="the date in the system message of chat rows (none)",
     )
     add("--identity", metavar="TEXT", help="the identity in the system message of chat rows")
+    add(
+        "--reasoning-effort",
+        type=str.lower,
+        choices=["low", "medium", "high"],
+        help="the effort in the system message of chat rows that do not say theirs (medium)",
+    )
     add("--threads", type=_number, metavar="N", help="threads that render (one for each core)")
 
 
@@ -151,6 +164,15 @@ def _number(text: str) -> int:
         raise argparse.ArgumentTypeError(f"expected a whole number, got {text!r}") from None
 
 
+def _channels(text: str) -> List[str]:
+    channels = [channel.strip() for channel in text.split(",")]
+    for channel in channels:
+        if channel not in _CHANNELS:
+            known = ", ".join(_CHANNELS)
+            raise argparse.ArgumentTypeError(f"unknown channel {channel!r} (known: {known})")
+    return channels
+
+
 def _date(text: str) -> str:
     try:
         return datetime.date.fromisoformat(text).isoformat()
@@ -160,7 +182,7 @@ def _date(text: str) -> str:
 
 def _dataset(options: argparse.Namespace) -> int:
     from openai_harmony.training import dataset
-    from openai_harmony.training.dataset.inputs import Inputs
+    from openai_harmony.training.dataset.inputs import STDIN, Inputs
     from openai_harmony.training.dataset.output import Output
     from openai_harmony.training.dataset.progress import report, shown
 
@@ -180,7 +202,8 @@ def _dataset(options: argparse.Namespace) -> int:
     except ValueError as error:
         raise _UsageError(str(error)) from error
     except KeyboardInterrupt:
-        print("The same command goes on.", file=sys.stderr)
+        again = "--restart begins anew" if STDIN in options.inputs else "The same command goes on"
+        print(f"{again}.", file=sys.stderr)
         raise
     print(report(state, Output(options.output, options.to), time.monotonic() - begun))
     return 0
@@ -191,12 +214,11 @@ def _dataset_options(options: argparse.Namespace) -> Dict[str, Any]:
 
     names = (
         "to columns column shard_tokens shard_bytes batch_rows max_errors restart "
-        "format examples max_tokens overflow date identity threads"
+        "format examples max_tokens overflow date identity reasoning_effort threads"
     )
     given = {name: getattr(options, name) for name in names.split()}
-    channels = None if options.channels is None else options.channels.split(",")
     mask = LossMask(
-        channels=channels,
+        channels=options.channels,
         turns=options.turns,
         headers=not options.no_headers,
         stop_tokens=not options.no_stop_tokens,

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Optional, Sequence, Tuple
 
-from pydantic import BaseModel, Field, StrictBool
+from pydantic import BaseModel, BeforeValidator, Field, StrictBool
 from typing_extensions import Annotated, Literal, TypeAlias
+
+from openai_harmony.errors import quoted
 
 # Lists are accepted too, and become tuples: a mask does not change.
 if TYPE_CHECKING:
     _Channels: TypeAlias = Sequence[str]
 else:
-    _Channels = Tuple[str, ...]
+    _Channels = Tuple[Annotated[str, Field(min_length=1)], ...]
+
+
+def _listed(channels: object) -> object:
+    """A text, too, is a sequence of texts."""
+    if isinstance(channels, str):
+        raise ValueError(f"expected a list of channels, such as [{quoted(channels)}], got a text")
+    return channels
 
 
 class LossMask(BaseModel, extra="forbid", frozen=True):
@@ -25,7 +34,7 @@ class LossMask(BaseModel, extra="forbid", frozen=True):
     (('final',), 'last', True, True)
     """
 
-    channels: Optional[Annotated[_Channels, Field(min_length=1)]] = None
+    channels: Optional[Annotated[_Channels, BeforeValidator(_listed), Field(min_length=1)]] = None
     """The channels whose messages are trained. ``None`` is all messages, those without a channel
     too, which are on none of the channels listed."""
     turns: Literal["all", "last"] = "all"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING, Any, Iterable, List, NamedTuple, Optional, Tuple, Union
 
-from typing_extensions import Self, TypeAlias
+from typing_extensions import Never, Self, TypeAlias
 
 from openai_harmony import _lowlevel
 from openai_harmony.loss_mask import LossMask
@@ -109,11 +109,12 @@ class Rendered(_IntArray):
         """The token ids as a new list."""
         return self.tolist()
 
-    def loss_mask(self, mask: Optional[LossMask] = None) -> bytearray:
+    def loss_mask(self, mask: Optional[LossMask] = None, **unknown: Never) -> bytearray:
         """Which tokens to train on: those that the model itself would have sampled.
 
         Args:
             mask: What of these to leave out; by default nothing.
+            unknown: Nothing else is an argument.
 
         Returns:
             A byte for each token, 1 if it is trained and else 0. NumPy takes them as uint8 without
@@ -121,7 +122,7 @@ class Rendered(_IntArray):
 
         Raises:
             ValueError: The tokens or spans are not those that ``render_with_spans`` gave.
-            TypeError: ``mask`` is not a ``LossMask``.
+            TypeError: ``mask`` is not a ``LossMask``; its options are not arguments of this.
 
         >>> from openai_harmony import Conversation, Message, load_harmony_encoding
         >>> encoding = load_harmony_encoding("HarmonyGptOss")
@@ -135,6 +136,8 @@ class Rendered(_IntArray):
         >>> any(encoding.render_with_spans(Conversation.from_messages([question])).loss_mask())
         False
         """
+        for name in unknown:
+            raise TypeError(f"{name}: expected a LossMask alone: loss_mask(LossMask({name}=...))")
         return _lowlevel.loss_mask(self, self.spans, self._speakers, mask)
 
     def __repr__(self) -> str:

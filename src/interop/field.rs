@@ -52,6 +52,9 @@ impl fmt::Display for Place<'_> {
     }
 }
 
+/// Why most fields are unused.
+pub(crate) const NOT_READ: &str = "it means nothing to the model";
+
 /// A value and its place.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Field<'v, 'p> {
@@ -121,7 +124,7 @@ impl<'v, 'p> Field<'v, 'p> {
 
     /// A field that says nothing to the model.
     pub(super) fn not_read(&self) -> Unused {
-        self.unused("it means nothing to the model")
+        self.unused(NOT_READ)
     }
 
     pub(super) fn text(&self) -> Result<&'v str> {

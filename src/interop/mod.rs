@@ -49,7 +49,7 @@ pub use chat_completions::ReasoningField;
 pub use conversations::{ConversationOptions, encode_conversations_with_harmony};
 pub use dialect::Dialect;
 #[cfg(feature = "training")]
-pub(crate) use field::{brief, kind};
+pub(crate) use field::{NOT_READ, brief, kind};
 pub use names::{Tool, ToolKind, ToolNames};
 pub use options::{BuiltinTool, Date, NamedToolChoice, ReadOptions, Resolve, Unsupported};
 pub use reply::{BuiltinCall, Chunk, Clock, MakeId, Reply, ReplyOptions};

@@ -90,7 +90,9 @@ impl ToolNames {
         let id = ToolId { namespace: namespace.map(str::to_owned), name: name.to_owned() };
         let index = self.by_name.get(&id).or_else(|| {
             let joined = joined(namespace, name);
-            self.by_recipient.get(&[FUNCTIONS, ".", &joined].concat())
+            let in_harmony = [FUNCTIONS, ".", &joined].concat();
+            let whole = || function_name(&joined).and_then(|_| self.by_recipient.get(&joined));
+            self.by_recipient.get(&in_harmony).or_else(whole)
         })?;
         self.tools.get(*index)
     }
@@ -172,11 +174,12 @@ impl Assigning {
     }
 }
 
-/// The recipient of a tool whose name harmony carries as it is.
+/// The recipient of a tool whose name harmony carries as it is, or which is named by it.
 fn own_recipient(tool: &Unnamed) -> Option<String> {
     let name = joined(tool.id.namespace.as_deref(), &tool.id.name);
     match tool.kind {
         ToolKind::Builtin => Some(name),
+        _ if function_name(&name).is_some_and(is_carried) => Some(name),
         _ if is_carried(&name) => Some([FUNCTIONS, ".", &name].concat()),
         _ => None,
     }

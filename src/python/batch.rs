@@ -13,6 +13,7 @@ use super::arrays::Arrays;
 use super::encoding::PyHarmonyEncoding;
 use super::errors::{self, InvalidArgument, Read};
 use super::options::one_of;
+use super::read::reasoning_effort;
 use super::read::values::string;
 use super::rows::PyRow;
 use super::{arrow, options, training};
@@ -187,13 +188,15 @@ fn read_option(options: &mut RenderRows, name: &str, value: &Bound<'_, PyAny>) -
             ];
             options.overflow = one_of(value, "\"error\", \"drop\" or \"truncate_turns\"", &all)?;
         }
-        "mask" | "config" | "max_tokens" | "threads" | "date" | "identity" if value.is_none() => {}
+        "mask" | "config" | "max_tokens" | "threads" | "date" | "identity" | "reasoning_effort"
+            if value.is_none() => {}
         "mask" => options.mask = training::options(Some(value))?,
         "config" => options.config = options::config(Some(value))?,
         "max_tokens" => options.max_tokens = Some(count(value)?.get()),
         "threads" => options.threads = Some(count(value)?),
         "date" => options.date = Date::Given(string(value)?),
         "identity" => options.identity = Some(string(value)?),
+        "reasoning_effort" => options.reasoning_effort = Some(reasoning_effort(value)?),
         "first_row" => {
             let not_a_row = |_| InvalidArgument::value("expected the index of a row, from 0");
             options.first_row = value.extract().map_err(not_a_row)?;

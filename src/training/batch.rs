@@ -11,9 +11,10 @@ use crate::tokenizer::TokenId;
 ///
 /// Example `i` has the tokens `offsets[i]..offsets[i + 1]`, and the loss mask there.
 ///
-/// Each row is accounted for. A row in `errors` has no example and is in no other list. Any other has
-/// an example or is in `dropped`; with an example for each turn it may be both, since some of its
-/// examples are too long and others are not. A row in `truncated` has an example.
+/// Each row is accounted for: it has an example, or is in `dropped` or in `errors`. A row in `errors` is there
+/// once and has no example. Where each turn is an example, a row may be in several lists, since some of its
+/// turns are too long and others are not: each turn is an example, is listed in `dropped`, is counted in
+/// the row's error, or has nothing that the mask leaves.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Batch {
@@ -31,11 +32,11 @@ pub struct Batch {
     pub spans: Vec<MessageSpan>,
     /// Where the spans of each example begin, and the end of the last.
     pub span_offsets: Vec<usize>,
-    /// Rows without an example, and why.
+    /// Bad rows and what is wrong with them; of turns that are too long, the others are examples.
     pub errors: Vec<(usize, Error)>,
-    /// Rows of which an example, or all, were left out, since it has more than `max_tokens`.
+    /// The row of each example that was left out, since it has more than `max_tokens`.
     pub dropped: Vec<usize>,
-    /// Rows that lost turns to `max_tokens`.
+    /// The row of each example that lost turns to `max_tokens`.
     pub truncated: Vec<usize>,
     /// Fields of messages and tools that say nothing to the model, `messages[].name`, and how
     /// often there was one.

@@ -1,5 +1,7 @@
 //! A conversation -> examples, as many and as long as is wanted.
 
+use std::ops::Range;
+
 use super::batch::{Batch, Example};
 use super::pieces::{Pieces, Shown};
 use super::turns::TurnRanges;
@@ -23,6 +25,17 @@ struct Row<'b> {
     index: usize,
     /// An example was made, or was left out for another reason than the mask.
     has_something: bool,
+    too_long: Option<TooLong>,
+}
+
+/// Examples of a row that are too long, which nothing can be left out of.
+struct TooLong {
+    /// How many tokens the first has.
+    tokens: usize,
+    /// The turn at whose end the first ends, where each turn is an example.
+    turn: Option<usize>,
+    /// How many more there are.
+    later: usize,
 }
 
 impl<'o> ExampleMaker<'o> {
@@ -34,8 +47,8 @@ impl<'o> ExampleMaker<'o> {
         Self { tokenizer, options, mask }
     }
 
-    /// Puts the examples of a conversation into the batch, all or, where one of them is an error,
-    /// none.
+    /// Puts the examples of a conversation into the batch. One that is too long is an error, and leaves
+    /// the other turns what they are; with any other error there are none.
     pub(crate) fn add<M: AsMessage>(
         &self,
         batch: &mut Batch,
@@ -43,19 +56,18 @@ impl<'o> ExampleMaker<'o> {
         messages: &[M],
     ) -> Result<()> {
         let before = batch.lengths();
-        let mut row = Row { batch, index, has_something: false };
+        let mut row = Row { batch, index, has_something: false, too_long: None };
         let added = match self.options.examples {
             Examples::Conversation => self.add_conversation(&mut row, messages),
             Examples::Turns => self.add_turns(&mut row, messages),
         };
-        let result = match added {
-            Ok(()) if !row.has_something => Err(ErrorKind::NothingToTrain.into()),
-            added => added,
-        };
-        if result.is_err() {
-            batch.cut_back(before);
+        match (added, row.too_long) {
+            (Ok(()), Some(too_long)) => return Err(self.too_many(&too_long)),
+            (Ok(()), None) if row.has_something => return Ok(()),
+            (Ok(()), None) => Err(ErrorKind::NothingToTrain.into()),
+            (added, _) => added,
         }
-        result
+        .inspect_err(|_| batch.cut_back(before))
     }
 
     fn add_conversation<M: AsMessage>(&self, row: &mut Row<'_>, messages: &[M]) -> Result<()> {
@@ -68,12 +80,8 @@ impl<'o> ExampleMaker<'o> {
         match self.options.max_tokens {
             Some(max_tokens) if rendered.tokens.len() > max_tokens => {
                 let tokens = || Ok(rendered.tokens.len());
-                let truncated = || {
-                    let pieces = self.pieces(messages);
-                    let shown = self.truncated(&pieces, pieces.turns.len(), max_tokens)?;
-                    Ok(shown.rendered())
-                };
-                self.add_overlong(row, max_tokens, tokens, truncated)
+                let pieces = self.pieces(messages);
+                self.add_overlong(row, &pieces, pieces.turns.len(), max_tokens, tokens)
             }
             _ => {
                 self.add_example(row, &rendered);
@@ -98,8 +106,7 @@ impl<'o> ExampleMaker<'o> {
                 continue;
             }
             let tokens = || Ok(pieces.show(0..end)?.tokens);
-            let truncated = || Ok(self.truncated(&pieces, end, max_tokens)?.rendered());
-            self.add_overlong(row, max_tokens, tokens, truncated)?;
+            self.add_overlong(row, &pieces, end, max_tokens, tokens)?;
         }
         Ok(())
     }
@@ -108,28 +115,35 @@ impl<'o> ExampleMaker<'o> {
         Pieces::new(self.tokenizer, self.options.config, messages, TurnRanges::of(messages))
     }
 
-    /// What becomes of an example that is too long.
-    fn add_overlong(
+    /// What becomes of the example that ends with the turn before `end`, which is too long.
+    fn add_overlong<M: AsMessage>(
         &self,
         row: &mut Row<'_>,
+        pieces: &Pieces<'_, M>,
+        end: usize,
         max_tokens: usize,
         tokens: impl FnOnce() -> Result<usize>,
-        truncated: impl FnOnce() -> Result<Rendered>,
     ) -> Result<()> {
+        let turn = (self.options.examples == Examples::Turns).then(|| end.saturating_sub(1));
         match self.options.overflow {
-            Overflow::Error => Err(too_many(tokens()?, max_tokens)),
+            Overflow::Error => row.note_too_long(turn, tokens)?,
             Overflow::Drop => {
                 row.has_something = true;
-                list_once(&mut row.batch.dropped, row.index);
-                Ok(())
+                row.batch.dropped.push(row.index);
             }
-            Overflow::TruncateTurns => {
-                if self.add_example(row, &truncated()?) {
-                    list_once(&mut row.batch.truncated, row.index);
+            Overflow::TruncateTurns => match self.kept_turns(pieces, end, max_tokens)? {
+                kept if kept.is_empty() => {
+                    let single = self.shortest(end);
+                    row.note_too_long(turn, || Ok(pieces.show(single)?.tokens))?;
                 }
-                Ok(())
-            }
+                kept => {
+                    if self.add_example(row, &pieces.show(kept)?.rendered()) {
+                        row.batch.truncated.push(row.index);
+                    }
+                }
+            },
         }
+        Ok(())
     }
 
     /// Adds an example, unless the mask leaves nothing of it.
@@ -145,25 +159,47 @@ impl<'o> ExampleMaker<'o> {
     }
 
     /// As many turns before `end` as fit: the last ones if the last one alone is trained, else the
-    /// first.
-    fn truncated<'p, M: AsMessage>(
+    /// first; none if not even one does.
+    fn kept_turns<M: AsMessage>(
         &self,
-        pieces: &'p Pieces<'_, M>,
+        pieces: &Pieces<'_, M>,
         end: usize,
         max_tokens: usize,
-    ) -> Result<Shown<'p>> {
-        let (kept, shortest) = if self.mask.turns == Turns::Last {
-            // More turns in front are more tokens, so that few lengths need be tried.
-            let last = |count: usize| end - count..end;
-            let fits = |count| Ok(pieces.show(last(count))?.tokens <= max_tokens);
-            (last(largest(end.saturating_sub(1), fits)?), last(end.min(1)))
-        } else {
-            (0..first_turns(pieces, end, max_tokens)?, 0..end.min(1))
-        };
-        if kept.is_empty() {
-            return Err(too_many(pieces.show(shortest)?.tokens, max_tokens));
+    ) -> Result<Range<usize>> {
+        if self.mask.turns != Turns::Last {
+            return Ok(0..first_turns(pieces, end, max_tokens)?);
         }
-        pieces.show(kept)
+        // More turns in front are more tokens, so that few lengths need be tried.
+        let last = |count: usize| end - count..end;
+        let fits = |count| Ok(pieces.show(last(count))?.tokens <= max_tokens);
+        Ok(last(largest(end.saturating_sub(1), fits)?))
+    }
+
+    /// What would be left last of the turns before `end`.
+    fn shortest(&self, end: usize) -> Range<usize> {
+        if self.mask.turns == Turns::Last { end.saturating_sub(1)..end } else { 0..end.min(1) }
+    }
+
+    fn too_many(&self, too_long: &TooLong) -> crate::Error {
+        let &TooLong { tokens, turn, later } = too_long;
+        let max_tokens = self.options.max_tokens.unwrap_or(usize::MAX);
+        let is_single_turn = self.options.overflow == Overflow::TruncateTurns;
+        ErrorKind::TooManyTokens { tokens, max_tokens, turn, later, is_single_turn }.into()
+    }
+}
+
+impl Row<'_> {
+    /// Counts the tokens of the first alone: each count looks at all messages.
+    fn note_too_long(
+        &mut self,
+        turn: Option<usize>,
+        tokens: impl FnOnce() -> Result<usize>,
+    ) -> Result<()> {
+        match &mut self.too_long {
+            Some(first) => first.later += 1,
+            none => *none = Some(TooLong { tokens: tokens()?, turn, later: 0 }),
+        }
+        Ok(())
     }
 }
 
@@ -212,17 +248,6 @@ fn largest(most: usize, mut fits: impl FnMut(usize) -> Result<bool>) -> Result<u
         };
     }
     Ok(fitting)
-}
-
-fn too_many(tokens: usize, max_tokens: usize) -> crate::Error {
-    ErrorKind::TooManyTokens { tokens, max_tokens }.into()
-}
-
-/// Rows come in order.
-fn list_once(rows: &mut Vec<usize>, row: usize) {
-    if rows.last() != Some(&row) {
-        rows.push(row);
-    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 
 use super::LossMask;
 use crate::RenderConfig;
+use crate::chat::ReasoningEffort;
 use crate::interop::{Date, Turn};
 
 /// How [`render`](super::render) reads and renders rows.
@@ -41,6 +42,8 @@ pub struct RenderRows {
     pub date: Date,
     /// The identity in the system message of chat rows; `None` writes the model's own.
     pub identity: Option<String>,
+    /// The effort in the system message of chat rows that do not say their own; `None` writes `medium`.
+    pub reasoning_effort: Option<ReasoningEffort>,
     /// The index of the first row, where data come in parts.
     pub first_row: usize,
     /// Whether fields that a harmony row's system content leaves out have the defaults of
@@ -79,7 +82,8 @@ pub enum Examples {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Overflow {
-    /// It is an error of its row.
+    /// It is an error of its row. Where each turn is an example, the others stay, and the error names the
+    /// first that is too long.
     #[default]
     Error,
     /// It is left out, and its row listed in [`Batch::dropped`](super::Batch::dropped).
@@ -87,7 +91,7 @@ pub enum Overflow {
     /// It loses whole turns until it fits, and its row is listed in
     /// [`Batch::truncated`](super::Batch::truncated). Where only the last turn is trained, the first
     /// turns go, otherwise the last; messages of the system and the developer in front of the first turn
-    /// stay. One turn that does not fit by itself is an error.
+    /// stay. One turn that does not fit by itself, however many calls it has, is an error as above.
     TruncateTurns,
 }
 
@@ -103,6 +107,7 @@ impl Default for RenderRows {
             threads: None,
             date: Date::Omitted,
             identity: None,
+            reasoning_effort: None,
             first_row: 0,
             system_defaults: false,
         }
@@ -169,6 +174,13 @@ impl RenderRows {
     #[must_use]
     pub fn with_identity(mut self, identity: impl Into<String>) -> Self {
         self.identity = Some(identity.into());
+        self
+    }
+
+    /// Sets the effort in the system message of chat rows that do not say their own.
+    #[must_use]
+    pub fn with_reasoning_effort(mut self, effort: ReasoningEffort) -> Self {
+        self.reasoning_effort = Some(effort);
         self
     }
 

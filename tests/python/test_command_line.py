@@ -170,8 +170,11 @@ def test_dataset_from_standard_input(tmp_path: Path) -> None:
     done = run("dataset", "-", str(out), "--format", "chat", input=rows)
     assert (done.returncode, done.stderr) == (0, "")
     assert len(pq.read_table(out / "part-00000.parquet")) == 20
-    done = run("dataset", "-", str(out), "--format", "chat", input="")
-    assert done.returncode == 0  # It is complete.
+    done = run("dataset", "-", str(out), "--format", "chat", input=rows)
+    again = "standard input cannot be read again: begin anew with restart"
+    assert (done.returncode, done.stderr.strip().split("error: ")[-1]) == (1, again)
+    done = run("dataset", "-", str(out), "--format", "chat", "--restart", input=rows)
+    assert (done.returncode, len(pq.read_table(out / "part-00000.parquet"))) == (0, 20)
     for _ in range(2):
         done = run("dataset", "-", str(tmp_path / "other"), input="")
         assert (done.returncode, done.stderr[-13:]) == (1, "no rows in -\n")

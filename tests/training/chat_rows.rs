@@ -1,6 +1,6 @@
 //! Rows in the shapes that data sets have: whatever the shape, the conversation is the same.
 
-use openai_harmony::chat::{Conversation, Message, Role};
+use openai_harmony::chat::{Conversation, Message, ReasoningEffort, Role};
 use openai_harmony::interop::{Date, ReadOptions, chat_completions};
 use openai_harmony::training::{Batch, Examples, RenderRows, Row, RowFormat, render};
 use proptest::prelude::*;
@@ -87,7 +87,9 @@ fn from_value(message: &Value) -> Value {
     }
     match message["tool_calls"].as_array().map(Vec::as_slice) {
         Some([call]) => json!({"from": "function_call", "value": call.to_string()}),
-        _ => message.clone(),
+        Some([_, _]) => json!({"from": "function_call", "value": message["tool_calls"]}),
+        Some(calls) => json!({"from": "function_call", "value": json!(calls).to_string()}),
+        None => message.clone(),
     }
 }
 
@@ -99,7 +101,7 @@ fn shapes(messages: &[Value], tools: Option<&Vec<Value>>, split: usize) -> Vec<V
         json!({"messages": all}),
         json!({"messages": all.to_string(), "conversations": null, "prompt": "not read"}),
         json!({"conversations": all, "id": 3, "source": {"url": "x"}, "messages": null}),
-        json!({"conversation": all, "chat_template_kwargs": null, "model_identity": null}),
+        json!({"conversation": all, "chat_template_kwargs": "", "model_identity": null}),
         json!({"conversations": messages.iter().map(from_value).collect::<Vec<_>>()}),
         json!({"prompt": messages[..split], "completion": messages[split..]}),
     ];
@@ -128,9 +130,12 @@ fn shapes(messages: &[Value], tools: Option<&Vec<Value>>, split: usize) -> Vec<V
             row["tools"] = tools.clone();
             shapes.push(row);
         }
-        let mut row = row;
-        row["chat_template_kwargs"] = json!({"tools": tools, "enable_thinking": null});
-        shapes.push(row);
+        let kwargs = json!({"tools": tools, "enable_thinking": null});
+        for kwargs in [kwargs.to_string().into(), kwargs] {
+            let mut row = row.clone();
+            row["chat_template_kwargs"] = kwargs;
+            shapes.push(row);
+        }
     }
     shapes
 }
@@ -222,6 +227,77 @@ fn the_system_message_says_what_is_asked() {
 }
 
 #[test]
+fn an_effort_of_its_own_counts_more_than_that_of_all_rows() {
+    let low =
+        RenderRows::new().with_format(RowFormat::Chat).with_reasoning_effort(ReasoningEffort::Low);
+    for (own, effort) in [
+        (json!({}), "low"),
+        (json!({"reasoning_effort": null, "reasoning": {"effort": null}}), "low"),
+        (json!({"reasoning_effort": " ", "chat_template_kwargs": {}}), "low"),
+        (json!({"reasoning_effort": "High"}), "high"),
+        (json!({"reasoning": {"effort": "high"}}), "high"),
+        (json!({"chat_template_kwargs": "{\"reasoning_effort\": \"high\"}"}), "high"),
+    ] {
+        let mut row = json!({"prompt": "Hi", "completion": "Hi"});
+        row.as_object_mut().unwrap().extend(own.as_object().unwrap().clone());
+        let batch = render(&encoding(), [row], &low);
+        let text = encoding().tokenizer().decode_utf8(&batch.tokens).unwrap();
+        assert!(text.contains(&format!("Reasoning: {effort}")), "{own}: {text}");
+    }
+}
+
+/// Some data sets write the names of tools as harmony does.
+#[test]
+fn names_of_harmony_have_no_second_namespace() {
+    let row = |declared: &str, called: &str, answered: &str| {
+        json!({
+            "messages": [
+                {"role": "user", "content": "Rain?"},
+                {"role": "assistant", "tool_calls": [{"function": {"name": called, "arguments": "{}"}}]},
+                {"role": "tool", "name": answered, "content": "no"},
+                {"role": "assistant", "content": "No."},
+            ],
+            "tools": [{"name": declared, "parameters": {"type": "object"}}],
+        })
+    };
+    let expected = rendered(row("rain", "rain", "rain"), RowFormat::Chat);
+    assert_eq!(expected.len(), 1);
+    for (declared, called) in [
+        ("rain", "functions.rain"),
+        ("functions.rain", "functions.rain"),
+        ("functions.rain", "rain"),
+    ] {
+        assert_eq!(rendered(row(declared, called, called), RowFormat::Chat), expected);
+    }
+    let text = encoding().tokenizer().decode_utf8(&expected.tokens).unwrap();
+    assert!(text.contains("type rain") && text.contains(" to=functions.rain"), "{text}");
+}
+
+#[test]
+fn what_is_strange_about_tools_is_counted() {
+    let row = json!({
+        "messages": [
+            {"role": "user", "content": "Rain?"},
+            {"role": "assistant", "tool_calls": [{"function": {"name": "snow", "arguments": "{}"}}]},
+            {"role": "tool", "content": "no"},
+            {"role": "assistant", "content": "No."},
+        ],
+        "tools": [{"name": "rain"}, {"name": "rain"}, {"type": "function", "function": {"name": "rain"}}],
+        "reasoning_effort": "hihg",
+    });
+    let options = RenderRows::new().with_format(RowFormat::Chat);
+    let batch = render(&encoding(), [row], &options);
+    let unused: Vec<_> = batch.unused.into_keys().collect();
+    let expected = [
+        "calls of tools that are not declared",
+        "reasoning_effort: not an effort that the model knows",
+        "tools[].function: an earlier tool has this name",
+        "tools[]: an earlier tool has this name",
+    ];
+    assert_eq!(unused, expected);
+}
+
+#[test]
 fn of_a_prompt_that_the_assistant_has_a_part_in_the_completion_alone_is_trained() {
     let said = |role: &str, content: &str| json!({"role": role, "content": content});
     let prompt = [said("user", "a"), said("assistant", "b"), said("user", "c")];
@@ -274,7 +350,7 @@ fn what_says_nothing_to_the_model_is_counted() {
         ("messages behind the assistant's last", 2),
         ("messages[].chanel", 2),
         ("messages[].mood", 4),
-        ("messages[].name", 2),
+        ("messages[].name: the message's header cannot carry it", 2),
         ("messages[].score", 2),
     ];
     assert_eq!(unused, expected);

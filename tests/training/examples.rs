@@ -56,11 +56,17 @@ fn made(messages: &[Message], turns: Range<usize>, options: &RenderRows) -> Made
     let loss_mask = rendered.loss_mask(&mask);
     match options.max_tokens {
         Some(max_tokens) if rendered.tokens.len() > max_tokens => {
-            Err(ErrorKind::TooManyTokens { tokens: rendered.tokens.len(), max_tokens })
+            Err(too_many(rendered.tokens.len(), max_tokens, options))
         }
         _ if !loss_mask.contains(&1) => Err(ErrorKind::NothingToTrain),
         _ => Ok((rendered.tokens, loss_mask, spans)),
     }
+}
+
+/// The error of an example that is too long, without its turn.
+fn too_many(tokens: usize, max_tokens: usize, options: &RenderRows) -> ErrorKind {
+    let is_single_turn = options.overflow == Overflow::TruncateTurns;
+    ErrorKind::TooManyTokens { tokens, max_tokens, turn: None, later: 0, is_single_turn }
 }
 
 /// The example that ends with the turn before `end`, by trying all that may be left out.
@@ -88,13 +94,13 @@ fn expected(messages: &[Message], options: &RenderRows) -> Batch {
         _ => vec![turns.len()],
     };
     let mut batch = Batch::default();
-    let mut error = None;
+    let mut error: Option<ErrorKind> = None;
     for end in ends {
         let whole = made(messages, 0..end, options);
         let is_overlong = matches!(whole, Err(ErrorKind::TooManyTokens { .. }));
         let example = match options.overflow {
             Overflow::Drop if is_overlong => {
-                batch.dropped = vec![0];
+                batch.dropped.push(0);
                 continue;
             }
             Overflow::TruncateTurns if is_overlong => truncated(messages, end, options),
@@ -103,7 +109,7 @@ fn expected(messages: &[Message], options: &RenderRows) -> Batch {
         match example {
             Ok((tokens, mask, spans)) => {
                 if is_overlong {
-                    batch.truncated = vec![0];
+                    batch.truncated.push(0);
                 }
                 batch.tokens.extend(tokens);
                 batch.loss_mask.extend(mask);
@@ -113,19 +119,21 @@ fn expected(messages: &[Message], options: &RenderRows) -> Batch {
                 batch.rows.push(0);
             }
             Err(ErrorKind::NothingToTrain) => {}
-            Err(kind) => {
-                error = Some(kind);
-                break;
-            }
+            Err(mut kind) => match &mut error {
+                Some(ErrorKind::TooManyTokens { later, .. }) => *later += 1,
+                first => {
+                    if let ErrorKind::TooManyTokens { turn, .. } = &mut kind {
+                        *turn = (options.examples == Examples::Turns).then(|| end - 1);
+                    }
+                    *first = Some(kind);
+                }
+            },
         }
     }
     if error.is_none() && batch.is_empty() && batch.dropped.is_empty() {
         error = Some(ErrorKind::NothingToTrain);
     }
-    if let Some(kind) = error {
-        batch = Batch::default();
-        batch.errors.push((0, kind.into()));
-    }
+    batch.errors.extend(error.map(|kind| (0, kind.into())));
     batch
 }
 
@@ -183,13 +191,15 @@ proptest! {
         for row in 3..3 + conversations.len() {
             let has_example = whole.rows.contains(&row);
             let is_dropped = whole.dropped.contains(&row);
-            prop_assert_eq!(failed(row), !(has_example || is_dropped));
+            prop_assert!(failed(row) || has_example || is_dropped);
+            let is_one_of = options.examples == Examples::Turns;
+            prop_assert!(is_one_of || !(failed(row) && (has_example || is_dropped)));
             prop_assert!(has_example || !whole.truncated.contains(&row));
         }
         prop_assert!(is_ascending(whole.rows.iter().copied(), false));
         prop_assert!(is_ascending(whole.errors.iter().map(|(row, _)| *row), true));
-        prop_assert!(is_ascending(whole.dropped.iter().copied(), true));
-        prop_assert!(is_ascending(whole.truncated.iter().copied(), true));
+        prop_assert!(is_ascending(whole.dropped.iter().copied(), false));
+        prop_assert!(is_ascending(whole.truncated.iter().copied(), false));
         prop_assert_eq!(whole.iter().count(), whole.len());
     }
 }

@@ -40,7 +40,13 @@ fn one_turn_that_does_not_fit_is_an_error_of_its_row() {
         for overflow in [Overflow::Error, Overflow::TruncateTurns] {
             let options = RenderRows::new().with_examples(examples).with_max_tokens(5, overflow);
             let batch = rendered(turns(1), &options);
-            let expected = ErrorKind::TooManyTokens { tokens: 12, max_tokens: 5 };
+            let expected = ErrorKind::TooManyTokens {
+                tokens: 12,
+                max_tokens: 5,
+                turn: (examples == Examples::Turns).then_some(0),
+                later: 0,
+                is_single_turn: overflow == Overflow::TruncateTurns,
+            };
             assert_eq!(batch.errors, [(0, expected.into())]);
             assert!(batch.is_empty());
         }
@@ -56,14 +62,54 @@ fn examples_that_fit_stay_where_others_of_the_row_are_dropped() {
     let options =
         RenderRows::new().with_examples(Examples::Turns).with_max_tokens(30, Overflow::Drop);
     let batch = rendered(turns(5), &options);
-    assert_eq!((batch.rows, batch.dropped), (vec![0, 0], vec![0]));
+    assert_eq!((batch.rows, batch.dropped), (vec![0, 0], vec![0, 0, 0]));
+}
+
+/// Of a row's turns, those that are too long are in one error, and the others are examples.
+#[test]
+fn a_turn_that_is_too_long_leaves_the_others() {
+    let long = "Hi ".repeat(20);
+    let mut conversation = turns(4);
+    conversation.messages[2] = message(Role::User, &long);
+    conversation.messages[6] = message(Role::User, &long);
+    let rows = [conversation, turns(1)];
+    let errors = |overflow| {
+        let options =
+            RenderRows::new().with_examples(Examples::Turns).with_max_tokens(30, overflow);
+        let batch = render(&encoding(), rows.clone(), &options);
+        let errors: Vec<_> =
+            batch.errors.iter().map(|(row, error)| (*row, error.to_string())).collect();
+        (batch.rows, batch.truncated, errors)
+    };
+    let said = |text: &str| vec![(0, format!("Too many tokens: {text}"))];
+    let expected =
+        "44 in the example of turns[1], more than max_tokens=30; so it is with 2 later turns";
+    assert_eq!(errors(Overflow::Error), (vec![0, 1], vec![], said(expected)));
+    // The third turn is short, and loses the second.
+    let expected = "32 in the example of turns[1], more than max_tokens=30; it is a single turn, and \
+                    truncate_turns leaves out whole turns only; so it is with 1 later turn";
+    assert_eq!(errors(Overflow::TruncateTurns), (vec![0, 0, 1], vec![0], said(expected)));
+}
+
+/// What cannot be rendered is not a matter of one turn.
+#[test]
+fn with_any_other_error_a_row_has_no_examples() {
+    let mut conversation = turns(3);
+    conversation.messages[4] = Message::from_role_and_content(Role::Tool, "Hi");
+    for overflow in [Overflow::Error, Overflow::Drop, Overflow::TruncateTurns] {
+        let options = RenderRows::new().with_examples(Examples::Turns).with_max_tokens(5, overflow);
+        let batch = rendered(conversation.clone(), &options);
+        assert_eq!((batch.len(), batch.dropped.len(), batch.errors.len()), (0, 0, 1));
+        assert!(matches!(batch.errors[0].1.kind(), ErrorKind::InvalidRow { .. }));
+    }
 }
 
 /// Were every example rendered anew, or all turns tried for each, this would take hours.
 #[test]
 fn a_row_of_a_hundred_thousand_messages() {
     let options = RenderRows::new().with_examples(Examples::Turns);
-    for (overflow, examples) in [(Overflow::TruncateTurns, 50_000), (Overflow::Drop, 8)] {
+    let overflows = [(Overflow::TruncateTurns, 50_000), (Overflow::Drop, 8), (Overflow::Error, 8)];
+    for (overflow, examples) in overflows {
         let options = options.clone().with_max_tokens(100, overflow);
         let batch = rendered(turns(50_000), &options);
         assert_eq!(batch.len(), examples);

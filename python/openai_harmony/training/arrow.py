@@ -27,8 +27,30 @@ Columns: TypeAlias = Literal["trl", "axolotl", "torchtune", "flat"]
 IGNORED = -100
 """The label of a token that is not trained."""
 
+_ROWS = 1024
+"""The rows of a data set that are taken as one table."""
+
 _LONGEST = 2**31 - 1
 """The tokens that the offsets of one Arrow list array can count."""
+
+
+def arrow_stream(rows: Any) -> Any:
+    """What gives the rows as an Arrow stream, if Arrow holds them; ``None`` if it does not."""
+    if hasattr(rows, "__arrow_c_stream__"):
+        return rows
+    if hasattr(rows, "__arrow_c_array__"):
+        pa = needed("pyarrow", "training")
+        return pa.chunked_array([pa.array(rows)])
+    # A data set of Hugging Face's in the format "arrow" iterates over tables of one row.
+    if not (hasattr(rows, "with_format") and hasattr(rows, "iter")):
+        return None
+    first: Any = next(iter(rows), None)
+    if not hasattr(first, "__arrow_c_stream__"):
+        return None
+    pa = needed("pyarrow", "training")
+    tables = rows.iter(batch_size=_ROWS)
+    batches = (batch for table in tables for batch in table.to_batches())
+    return pa.RecordBatchReader.from_batches(first.schema, batches)
 
 
 def to_arrow(batch: Batch, columns: Columns = "trl") -> pa.Table:

@@ -43,7 +43,8 @@ class Batch:
     """The examples of many rows, which :func:`render` makes: flat arrays, in the order of the rows.
 
     NumPy takes each array without a copy, as whatever reads the buffer protocol does. Each row has
-    examples, an entry in ``errors``, or one in ``dropped``.
+    examples, an entry in ``errors``, or one in ``dropped``. With an example for each turn it may
+    have several of these, since some of its turns are too long and others are not.
 
     >>> from openai_harmony.training import render
     >>> chat = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello!"}]
@@ -64,14 +65,15 @@ class Batch:
     row: _IntArray
     """The index of the row that each example was made of, int64."""
     errors: List[Tuple[int, HarmonyError]]
-    """Rows without an example, and why."""
+    """Bad rows, each once, and what is wrong with them. They have no examples; but if turns of a
+    row are too long, the others are examples."""
     dropped: List[int]
-    """Rows of which an example was left out, since it has more than ``max_tokens``."""
+    """The row of each example that was left out, since it has more than ``max_tokens``."""
     truncated: List[int]
-    """Rows that lost turns to ``max_tokens``."""
+    """The row of each example that lost turns to ``max_tokens``."""
     unused: Dict[str, int]
-    """Fields of messages and tools that say nothing to the model, ``messages[].name``, and how
-    often there was one."""
+    """What of the rows says nothing to the model, or not what it seems to, and how often it was
+    there: ``messages[].annotations``, ``tools[]: an earlier tool has this name``."""
 
     def __init__(self, **fields: Any) -> None:
         """From the fields as the compiled function gives them."""

@@ -9,7 +9,8 @@ import openai_harmony
 from openai_harmony._extras import needed
 from openai_harmony.loss_mask import LossMask
 from openai_harmony.options import RenderConversationConfig
-from openai_harmony.training.map_rows import MapRows, described
+from openai_harmony.training.map_rows import MapRows
+from openai_harmony.training.options import described
 
 if TYPE_CHECKING:
     from datasets import Features
@@ -19,8 +20,9 @@ class RenderRows(MapRows):
     """For ``dataset.map(RenderRows(...), batched=True, remove_columns=dataset.column_names)``.
 
     Rows in, examples out. ``dataset.with_format("arrow")`` in front of ``map`` skips Python's
-    objects, and is several times as fast; without it the values are lists. Rendering uses all cores
-    by itself; with ``num_proc`` set ``threads=1``.
+    objects, and is several times as fast; without it the values are lists, of whose numbers
+    ``datasets`` makes int64 unless ``map`` is given ``features``. Rendering uses all cores by
+    itself; with ``num_proc`` set ``threads=1``.
 
     The fingerprint by which ``datasets`` finds a result in its cache comes from the options and the
     version of this package, and from nothing else.
@@ -41,6 +43,7 @@ class RenderRows(MapRows):
 
     Raises:
         ValueError: An option is wrong.
+        TypeError: There is no such option.
         ModuleNotFoundError: pyarrow is missing; it comes with ``datasets``.
 
     >>> chat = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello!"}]

@@ -10,16 +10,15 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Union
 
-from typing_extensions import Literal, TypeAlias
+from typing_extensions import Literal, TypeAlias, Unpack
 
 from openai_harmony import training
 from openai_harmony._extras import needed
 from openai_harmony.errors import HarmonyError, quoted
-from openai_harmony.loss_mask import LossMask
-from openai_harmony.options import RenderConversationConfig
 from openai_harmony.training.arrow import Columns, checked_columns
+from openai_harmony.training.options import DEFAULTS, RowOptions, refuse_unknown
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,16 +41,9 @@ class MapRows:
         rows: Union[str, Sequence[str], None] = None,
         keep: Sequence[str] = (),
         on_error: OnError = "raise",
-        format: Literal["harmony", "chat"] = "harmony",  # noqa: A002  (the plain word)
-        mask: Optional[LossMask] = None,
-        config: Optional[RenderConversationConfig] = None,
-        examples: Literal["conversation", "turns"] = "conversation",
-        max_tokens: Optional[int] = None,
-        overflow: Literal["error", "drop", "truncate_turns"] = "error",
-        threads: Optional[int] = None,
-        date: Optional[str] = None,
-        identity: Optional[str] = None,
+        **options: Unpack[RowOptions],
     ) -> None:
+        refuse_unknown(options, "RenderRows", "columns", "rows", "keep", "on_error")
         checked_columns(columns)
         if on_error not in ("raise", "drop", "column"):
             raise ValueError(
@@ -63,17 +55,7 @@ class MapRows:
         self.rows = rows if rows is None or isinstance(rows, str) else tuple(rows)
         self.keep = tuple(keep)
         self.on_error = on_error
-        self.options: Dict[str, Any] = {
-            "format": format,
-            "mask": mask,
-            "config": config,
-            "examples": examples,
-            "max_tokens": max_tokens,
-            "overflow": overflow,
-            "threads": threads,
-            "date": date,
-            "identity": identity,
-        }
+        self.options: RowOptions = {**DEFAULTS, **options}
         training.render([], **self.options)  # Wrong options are found here, not on another machine.
 
     def __call__(self, batch: Any, indices: Optional[Sequence[int]] = None) -> Any:
@@ -85,7 +67,8 @@ class MapRows:
 
         Raises:
             HarmonyError: A row is bad, and ``on_error`` is ``"raise"``; the text names the row.
-            ValueError: There is no such column, or the batch is neither a table nor a mapping.
+            ValueError: There is no such column, or the batch is neither a table nor a mapping of
+                columns; one row alone is neither.
         """
         pa = needed("pyarrow", "training")
         if isinstance(batch, pa.Table):
@@ -117,6 +100,7 @@ class MapRows:
         if not isinstance(given, Mapping):
             return given.select(list(wanted))
         columns = [given[name] for name in wanted]
+        _check_batched(given, dict(zip(wanted, columns)))
         return [dict(zip(wanted, values)) for values in zip(*columns)]
 
     def _report(self, batch: Batch, indices: Optional[Sequence[int]]) -> None:
@@ -153,6 +137,23 @@ class MapRows:
         return pa.concat_tables([good, pa.table(columns, good.schema)]).take(order)
 
 
+def _check_batched(given: Any, columns: Dict[str, Any]) -> None:
+    """``ValueError`` for a single row, which ``map`` hands over where it does not make batches."""
+    is_row = (
+        type(given).__name__ == "LazyRow"  # As `datasets` calls it; a batch is a `LazyBatch`.
+        or any(isinstance(value, (str, bytes, Mapping)) for value in columns.values())
+        or not all(hasattr(value, "__len__") for value in columns.values())
+        or len(set(map(len, columns.values()))) > 1
+        # Each value of a column of messages is a list of them.
+        or any(isinstance(value, Mapping) for value in columns.get("messages", ())[:1])
+    )
+    if is_row:
+        raise ValueError(
+            "batch: expected columns with a value for each row, got a single row: "
+            "call `map` with batched=True"
+        )
+
+
 def _names(given: Any) -> List[str]:
     return list(given) if isinstance(given, Mapping) else list(given.column_names)
 
@@ -165,12 +166,3 @@ def _taken(given: Any, name: str, rows: List[int]) -> Any:
         return given[name].take(needed("pyarrow", "training").array(rows, "int64"))
     values = given[name]
     return needed("pyarrow", "training").array([values[row] for row in rows])
-
-
-def described(options: Dict[str, Any]) -> List[Tuple[str, Any]]:
-    """Options of rendering as plain values, in an order of their own."""
-    plain = {
-        name: value.model_dump(mode="json") if hasattr(value, "model_dump") else value
-        for name, value in options.items()
-    }
-    return sorted(plain.items())

@@ -27,12 +27,9 @@ import os
 import struct
 from array import array
 from pathlib import Path
-from types import TracebackType
-from typing import IO, TYPE_CHECKING, Iterator, List, Optional, Type, Union
+from typing import IO, TYPE_CHECKING, Iterator, List, Optional, Union
 
-from typing_extensions import Self
-
-from openai_harmony.training.whole_files import WholeFiles
+from openai_harmony.training.whole_files import AllOrNothing, WholeFiles
 
 if TYPE_CHECKING:
     from openai_harmony.training import Batch
@@ -59,7 +56,7 @@ def write_megatron(batch: Batch, prefix: Union[str, os.PathLike[str]]) -> None:
         writer.write(batch)
 
 
-class MegatronWriter:
+class MegatronWriter(AllOrNothing):
     """Writes many batches into one pair of files and a pair of masks beside it.
 
     The files appear when the writer is closed, all complete; a ``with`` block that an exception
@@ -111,25 +108,11 @@ class MegatronWriter:
         """Writes the indexes and gives all files their names."""
         for file, kind in zip(self._files.files[2:], (_INT32, _UINT8)):
             _write_index(file, self._lengths, kind)
-        self._files.commit()
+        self._files.close()
 
     def discard(self) -> None:
         """Removes what was written."""
         self._files.discard()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: Optional[Type[BaseException]],
-        error: Optional[BaseException],
-        traceback: Optional[TracebackType],
-    ) -> None:
-        if error is None:
-            self.close()
-        else:
-            self.discard()
 
 
 def _write_index(file: IO[bytes], lengths: _Lengths, kind: int) -> None:

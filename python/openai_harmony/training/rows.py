@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 from itertools import islice
-from typing import Any, Iterable, Iterator, Optional
+from typing import Any, Iterable, Iterator, Optional, Union
 
-from typing_extensions import Literal
+from typing_extensions import Literal, Unpack
 
 from openai_harmony import _lowlevel
+from openai_harmony.chat import ReasoningEffort
 from openai_harmony.encoding import load_harmony_encoding
 from openai_harmony.errors import WrongTypeError, quoted
 from openai_harmony.loss_mask import LossMask
 from openai_harmony.options import RenderConversationConfig
+from openai_harmony.training.arrow import arrow_stream
 from openai_harmony.training.batch import Batch
+from openai_harmony.training.options import RowOptions, refuse_unknown
 
 
 def render(
@@ -28,6 +31,7 @@ def render(
     threads: Optional[int] = None,
     date: Optional[str] = None,
     identity: Optional[str] = None,
+    reasoning_effort: Union[ReasoningEffort, str, None] = None,
     first_row: int = 0,
 ) -> Batch:
     """Renders rows to tokens and loss masks, on all cores.
@@ -35,7 +39,8 @@ def render(
     Args:
         rows: Any iterable of rows: JSON texts, dicts, lists of messages, conversations. Or anything
             that gives an Arrow stream, such as pyarrow's tables and columns: of JSON texts, or of
-            structs with the fields of a row. A null in a struct counts as missing.
+            structs with the fields of a row; so does a data set of ``datasets`` in the format
+            ``"arrow"``. A null in a struct counts as missing.
         format: What the rows are: conversations in this library's form, or ``"chat"`` messages
             as data sets on hubs have them.
         mask: What of the tokens that the model samples is not trained; by default nothing.
@@ -48,16 +53,19 @@ def render(
         max_tokens: The most tokens that an example may have.
         overflow: What becomes of a longer one: an ``"error"`` of its row, ``"drop"`` leaves it out,
             ``"truncate_turns"`` leaves out whole turns until it fits: the first ones where the last
-            turn alone is trained, else the last.
+            turn alone is trained, else the last. A single turn that is too long is an error. Where
+            each turn is an example, the others stay in any case.
         threads: How many threads render; by default as many as there are cores.
         date: The date in the system message of chat rows, ``"2025-06-28"``; by default there is
             none, so that a data set gives the same tokens tomorrow.
         identity: The identity in the system message of chat rows; by default the model's own.
+        reasoning_effort: The effort in the system message of chat rows that do not say their own:
+            ``"low"``, ``"medium"`` (the default) or ``"high"``, in any case of letters.
         first_row: The index of the first row, where data come in parts.
 
     Returns:
         The examples. A row that cannot be read or rendered is an entry in ``errors``, as is one of
-        which the mask leaves nothing; no row ends the batch.
+        which the mask leaves nothing, or that is too long; no row ends the batch.
 
     Raises:
         ValueError: A wrong option.
@@ -77,13 +85,13 @@ def render(
     '<|channel|>analysis<|message|>Easy.<|end|><|start|>assistant<|channel|>final<|message|>Four.<|return|>'
     """
     _check_rows(rows)
-    _check_system(format, date, identity)
-    if hasattr(rows, "__arrow_c_array__") and not hasattr(rows, "__arrow_c_stream__"):
-        rows = _as_stream(rows)
-    read = _lowlevel.render_arrow if hasattr(rows, "__arrow_c_stream__") else _lowlevel.render_rows
+    _check_system(format, date=date, identity=identity, reasoning_effort=reasoning_effort)
+    _check_overflow(overflow, max_tokens)
+    stream = arrow_stream(rows)
+    read = _lowlevel.render_rows if stream is None else _lowlevel.render_arrow
     fields = read(
         load_harmony_encoding("HarmonyGptOss"),
-        rows,
+        rows if stream is None else stream,
         format=format,
         mask=mask,
         config=config,
@@ -93,18 +101,33 @@ def render(
         threads=threads,
         date=date,
         identity=identity,
+        reasoning_effort=_effort(reasoning_effort),
         first_row=first_row,
     )
     return Batch(**fields)
 
 
-def _check_system(format: str, date: object, identity: object) -> None:  # noqa: A002  (as above)
+def _check_system(format: str, **fields: object) -> None:  # noqa: A002  (as above)
     """``ValueError`` for what cannot be in the system message; other types are refused later."""
-    for name, value in (("date", date), ("identity", identity)):
+    for name, value in fields.items():
         if format == "harmony" and isinstance(value, str):
             raise ValueError(f'{name}: rows of the format "harmony" have their own system message')
+    date = fields["date"]
     if isinstance(date, str) and not re.fullmatch(r"\d{4}-\d{2}-\d{2}", date):
         raise ValueError(f'date: expected a date such as "2025-06-28", got {quoted(date)}')
+
+
+def _effort(effort: object) -> Optional[ReasoningEffort]:
+    try:
+        return None if effort is None else ReasoningEffort(effort)
+    except ValueError:
+        known = '"low", "medium" or "high"'
+        raise ValueError(f"reasoning_effort: expected {known}, got {quoted(effort)}") from None
+
+
+def _check_overflow(overflow: object, max_tokens: object) -> None:
+    if max_tokens is None and overflow in ("drop", "truncate_turns"):
+        raise ValueError(f'overflow: "{overflow}" does nothing without max_tokens')
 
 
 def _check_rows(rows: object) -> None:
@@ -116,15 +139,12 @@ def _check_rows(rows: object) -> None:
         raise WrongTypeError(f"rows: expected an iterable of rows, got {got}")
 
 
-def _as_stream(rows: Any) -> Any:
-    """An Arrow array as a stream of one."""
-    import pyarrow
-
-    return pyarrow.chunked_array([pyarrow.array(rows)])
-
-
 def render_batches(
-    rows: Iterable[Any], *, batch_rows: int = 1024, first_row: int = 0, **options: Any
+    rows: Iterable[Any],
+    *,
+    batch_rows: int = 1024,
+    first_row: int = 0,
+    **options: Unpack[RowOptions],
 ) -> Iterator[Batch]:
     """Renders rows in batches, for data that do not fit into memory.
 
@@ -151,6 +171,7 @@ def render_batches(
     """
     if not _is_count(batch_rows):
         raise ValueError(f"batch_rows: expected a whole number from 1, got {quoted(batch_rows)}")
+    refuse_unknown(options, "render_batches", "batch_rows", "first_row")
     # Wrong options are found now, not when the first batch is asked for.
     render((), first_row=first_row, **options)
     _check_rows(rows)
@@ -161,7 +182,7 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int) and value >= 1
 
 
-def _batches(parts: Iterator[Any], first_row: int, options: Any) -> Iterator[Batch]:
+def _batches(parts: Iterator[Any], first_row: int, options: RowOptions) -> Iterator[Batch]:
     for part in parts:
         yield render(part, first_row=first_row, **options)
         first_row += len(part)
@@ -169,8 +190,9 @@ def _batches(parts: Iterator[Any], first_row: int, options: Any) -> Iterator[Bat
 
 def _parts(rows: Any, count: int) -> Iterator[Any]:
     """Parts of at most so many rows."""
-    if hasattr(rows, "__arrow_c_stream__") or hasattr(rows, "__arrow_c_array__"):
-        yield from _arrow_parts(rows, count)
+    stream = arrow_stream(rows)
+    if stream is not None:
+        yield from _arrow_parts(stream, count)
         return
     rest = iter(rows)
     while part := list(islice(rest, count)):

@@ -13,11 +13,37 @@ SUFFIX = ".unfinished"
 """What the name of a file ends with while it is written."""
 
 
-class WholeFiles:
-    """Some files that are written together: each under another name, until all are complete.
+class AllOrNothing:
+    """Something that is written whole or not at all.
 
-    As a context manager it commits at the end, and discards on an exception.
+    As a context manager it is closed at the end, and discarded on an exception.
     """
+
+    def close(self) -> None:
+        """Completes what was written."""
+        raise NotImplementedError
+
+    def discard(self) -> None:
+        """Removes what was written."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        traceback: Optional[TracebackType],
+    ) -> None:
+        if error is None:
+            self.close()
+        else:
+            self.discard()
+
+
+class WholeFiles(AllOrNothing):
+    """Some files that are written together: each under another name, until all are complete."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self.paths = paths
@@ -30,7 +56,7 @@ class WholeFiles:
             self.discard()
             raise
 
-    def commit(self) -> None:
+    def close(self) -> None:
         """Gives the files their names, once their bytes are on the disk.
 
         If that fails, those that have no name yet are removed.
@@ -53,20 +79,6 @@ class WholeFiles:
         for path, file in zip(self.paths, self.files):
             file.close()
             unfinished(path).unlink(missing_ok=True)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: Optional[Type[BaseException]],
-        error: Optional[BaseException],
-        traceback: Optional[TracebackType],
-    ) -> None:
-        if error is None:
-            self.commit()
-        else:
-            self.discard()
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -90,7 +90,7 @@ fn developer(object: &Bound<'_, PyAny>, types: &Types) -> Read<BorrowedPart> {
     Ok(BorrowedPart::Developer(Box::new(content)))
 }
 
-fn reasoning_effort(object: &Bound<'_, PyAny>) -> Read<ReasoningEffort> {
+pub(in crate::python) fn reasoning_effort(object: &Bound<'_, PyAny>) -> Read<ReasoningEffort> {
     match string(object)?.as_str() {
         "Low" => Ok(ReasoningEffort::Low),
         "Medium" => Ok(ReasoningEffort::Medium),

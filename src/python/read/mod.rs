@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use self::content::contents;
+pub(super) use self::content::reasoning_effort;
 use self::own_json::{FORMS, Form, via_own_json};
 use self::values::{each, optional_text};
 use super::attributes::{Attributes, fields};

@@ -128,6 +128,13 @@ fn value(array: &dyn Array, at: usize, path: &Path<'_>) -> Result<Value> {
             let key = key.and_then(|key| usize::try_from(key).ok());
             value(dictionary.values(), key.unwrap_or(usize::MAX), path)?
         }
+        other if other.is_binary() => {
+            let reason = format!(
+                "expected what JSON can hold, got bytes (Arrow's {other}), as which Ray and others keep \
+                 pickled objects; write the column as JSON texts or as structs"
+            );
+            return Err(invalid(path, reason));
+        }
         other => {
             let reason = format!("expected what JSON can hold, got Arrow's {other}");
             return Err(invalid(path, reason));

@@ -8,15 +8,19 @@ use super::invalid;
 use super::path::Path;
 use crate::error::Result;
 
-/// Cleans a message. An error names what cannot be told: a channel, which chat messages do not have, and
-/// arguments that are not JSON.
-pub(super) fn clean(path: &Path<'_>, message: &mut Map<String, Value>) -> Result<()> {
+/// Cleans a message, whose content the row calls `content`. An error names what cannot be told: a channel,
+/// which chat messages do not have, arguments that are not JSON, and two thoughts.
+pub(super) fn clean(
+    path: &Path<'_>,
+    content: &str,
+    message: &mut Map<String, Value>,
+) -> Result<()> {
     if message.get("channel").is_some_and(|channel| !channel.is_null()) {
         let reason = "chat messages have no channel; those with one are the format \"harmony\"";
         return Err(invalid(Path::Member(path, "channel"), reason));
     }
     if message.get("role").and_then(Value::as_str) == Some("assistant") {
-        take_thought(message);
+        clean_thought(path, content, message)?;
     }
     let calls = Path::Member(path, "tool_calls");
     if let Some(Value::Array(items)) = message.get_mut("tool_calls") {
@@ -63,22 +67,56 @@ pub(super) fn remove_nulls(value: &mut Value) {
     }
 }
 
-/// Moves a thought that begins the content, `<think>…</think>`, to where thoughts are read, unless the
-/// message has one there.
-fn take_thought(message: &mut Map<String, Value>) {
-    const FIELDS: [&str; 3] = ["thinking", "reasoning_content", "reasoning"];
-    let says = |key: &str| message.get(key).and_then(Value::as_str).is_some_and(|s| !s.is_empty());
-    let Some(content) = message.get("content").and_then(Value::as_str) else { return };
-    let inside = content.trim_start().strip_prefix("<think>");
-    let Some((thought, rest)) = inside.and_then(|inside| inside.split_once("</think>")) else {
-        return;
+/// The fields of a message that say a thought.
+const THOUGHTS: [&str; 3] = ["thinking", "reasoning_content", "reasoning"];
+
+/// Leaves a message one thought, in a field where thoughts are read: data sets say the same one in several
+/// fields, or at the beginning of the content, `<think>…</think>`. An error names two that differ.
+fn clean_thought(path: &Path<'_>, content: &str, message: &mut Map<String, Value>) -> Result<()> {
+    let says = |key: &&str| !thought(message, key).is_empty();
+    let field = THOUGHTS.into_iter().find(says);
+    let differs = |key: &str, field: &str| {
+        let other = Path::Member(path, field);
+        invalid(Path::Member(path, key), format!("another thought than {other}; a message has one"))
     };
-    if FIELDS.into_iter().any(says) {
-        return;
+    if let Some(field) = field {
+        for other in THOUGHTS.into_iter().filter(|key| *key != field) {
+            let (said, again) = (thought(message, field), thought(message, other));
+            if !again.is_empty() && said != again {
+                return Err(differs(other, field));
+            }
+            if !again.is_empty() {
+                message.remove(other);
+            }
+        }
     }
-    let (thought, rest) = (thought.trim().to_owned(), rest.trim_start().to_owned());
-    message.insert("thinking".to_owned(), thought.into());
+    let Some((inside, rest)) = message.get("content").and_then(Value::as_str).and_then(marked)
+    else {
+        return Ok(());
+    };
+    if let Some(field) = field.filter(|_| !inside.is_empty())
+        && inside != thought(message, field)
+    {
+        return Err(differs(content, field));
+    }
+    let (inside, rest) = (inside.to_owned(), rest.to_owned());
+    if field.is_none() {
+        message.insert("thinking".to_owned(), inside.into());
+    }
     message.insert("content".to_owned(), rest.into());
+    Ok(())
+}
+
+/// What a field says, without the blanks around it.
+fn thought<'m>(message: &'m Map<String, Value>, key: &str) -> &'m str {
+    message.get(key).and_then(Value::as_str).unwrap_or_default().trim()
+}
+
+/// The thought that begins a content, and what stands behind it.
+fn marked(content: &str) -> Option<(&str, &str)> {
+    let inside = content.trim_start().strip_prefix("<think>")?;
+    let (thought, rest) = inside.split_once("</think>")?;
+    Some((thought.trim(), rest.trim_start()))
 }
 
 #[cfg(test)]
@@ -89,7 +127,7 @@ mod tests {
 
     fn cleaned(message: Value) -> Result<Value> {
         let Value::Object(mut message) = message else { return Ok(Value::Null) };
-        clean(&Path::Row, &mut message).map(|()| message.into())
+        clean(&Path::Row, "content", &mut message).map(|()| message.into())
     }
 
     #[test]
@@ -104,9 +142,20 @@ mod tests {
         for content in same {
             assert_eq!(cleaned(message(content)), Ok(message(content)));
         }
-        let both = json!({"role": "assistant", "content": "<think>a</think>b", "thinking": "c"});
-        assert_eq!(cleaned(both.clone()), Ok(both));
+        let both = |inside: &str| json!({"role": "assistant", "content": format!("<think>{inside}</think>b"), "reasoning": "c"});
+        let once = json!({"role": "assistant", "content": "b", "reasoning": "c"});
+        assert_eq!(cleaned(both("\nc ")), Ok(once.clone()));
+        assert_eq!(cleaned(both("\n\n")), Ok(once));
         let user = json!({"role": "user", "content": "<think>a</think>b"});
+        assert_eq!(cleaned(user.clone()), Ok(user));
+    }
+
+    #[test]
+    fn a_thought_that_is_said_twice_is_one() {
+        let twice = json!({"role": "assistant", "thinking": "", "reasoning_content": "c\n", "reasoning": "c", "content": "b"});
+        let once = json!({"role": "assistant", "thinking": "", "reasoning_content": "c\n", "content": "b"});
+        assert_eq!(cleaned(twice), Ok(once));
+        let user = json!({"role": "user", "thinking": "a", "reasoning": "b"});
         assert_eq!(cleaned(user.clone()), Ok(user));
     }
 
@@ -136,9 +185,17 @@ mod tests {
                 json!({"role": "assistant", "function_call": {"arguments": "x"}}),
                 "function_call.arguments",
             ),
+            (
+                json!({"role": "assistant", "reasoning": "a", "thinking": "b"}),
+                "reasoning: another thought than thinking",
+            ),
+            (
+                json!({"role": "assistant", "reasoning": "a", "content": "<think>b</think>"}),
+                "content: another thought than reasoning",
+            ),
         ] {
             let error = cleaned(message).err().map(|error| error.to_string()).unwrap_or_default();
-            assert!(error.starts_with(&format!("Invalid row: {path}: ")), "{error}");
+            assert!(error.starts_with(&format!("Invalid row: {path}")), "{error}");
         }
     }
 }

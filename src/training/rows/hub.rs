@@ -6,9 +6,9 @@ use super::cleaned::{clean, clean_call, remove_nulls};
 use super::origin::{Origin, Place, Shape};
 use super::path::Path;
 use super::{expected, invalid};
-use crate::chat::{Message, Role};
+use crate::chat::{ANALYSIS, Message, Role};
 use crate::error::Result;
-use crate::interop::{ReadOptions, brief, chat_completions, parse_json};
+use crate::interop::{NOT_READ, ReadOptions, brief, chat_completions, parse_json};
 use crate::training::RenderRows;
 
 /// What a row may call its messages.
@@ -31,6 +31,11 @@ pub(super) fn is_read(name: &str) -> bool {
     [&MESSAGES[..], &SETTINGS, &OTHERS].iter().any(|names| names.contains(&name))
 }
 
+/// Whether an object has what a row is read from.
+pub(super) fn says_messages(fields: &Map<String, Value>) -> bool {
+    MESSAGES.iter().chain(&["prompt"]).any(|key| fields.contains_key(*key))
+}
+
 /// What a row says.
 pub(super) struct ChatRow {
     pub(super) messages: Vec<Message>,
@@ -51,18 +56,18 @@ pub(super) fn read(row: Value, options: &RenderRows) -> Result<ChatRow> {
     let mut body = Map::new();
     let messages = messages(&mut row, &mut origin)?;
     let is_completion = is_completion(&messages, &origin)?;
+    let last_own = messages.iter().rposition(|message| message["role"] == "assistant");
     body.insert("messages".to_owned(), messages.into());
-    let mut template = match row.remove(TEMPLATE) {
-        None | Some(Value::Null) => Map::new(),
-        Some(Value::Object(template)) => template,
-        Some(other) => return Err(invalid(TEMPLATE, expected("an object", &other))),
-    };
+    let mut template = template(&mut row)?;
     let mut take = |key: &str| said(&mut row, key).or_else(|| said(&mut template, key));
     for key in SETTINGS {
-        body.extend(take(key).map(|value| (key.to_owned(), value)));
+        let value = take(key).filter(|value| !is_blank(value));
+        body.extend(value.map(|value| (key.to_owned(), value)));
     }
-    let is_empty = |tools: &Value| tools.as_str().is_some_and(|text| text.trim().is_empty());
-    if let Some(tools) = take("tools").filter(|tools| !is_empty(tools)) {
+    if let Some(effort) = options.reasoning_effort.filter(|_| !says_effort(&body)) {
+        body.insert("reasoning_effort".to_owned(), effort.as_str().into());
+    }
+    if let Some(tools) = take("tools").filter(|tools| !is_blank(tools)) {
         let tools = list("tools", tools)?.into_iter().enumerate();
         let tools = tools.map(|(index, json)| tool(index, json, &mut origin));
         body.insert("tools".to_owned(), tools.collect::<Result<_>>()?);
@@ -80,9 +85,11 @@ pub(super) fn read(row: Value, options: &RenderRows) -> Result<ChatRow> {
         return Err(invalid(path, "a row to train on is complete; only a prompt is continued"));
     }
     let mut unused: Vec<String> =
-        turn.unused.iter().map(|unused| origin.path(&unused.path)).collect();
+        turn.unused.iter().map(|unused| named(&origin.path(&unused.path), unused.reason)).collect();
     let rest = template.iter().filter(|(_, value)| !value.is_null());
     unused.extend(rest.map(|(key, _)| format!("{TEMPLATE}.{key}")));
+    let undeclared = turn.tools.iter().filter(|tool| !tool.offered);
+    unused.extend(undeclared.map(|_| "calls of tools that are not declared".to_owned()));
     let mut messages = turn.conversation.messages;
     // What follows trains nothing; and after a user's message thoughts would be dropped, and the answer
     // would not end as the model ends it.
@@ -91,7 +98,43 @@ pub(super) fn read(row: Value, options: &RenderRows) -> Result<ChatRow> {
         let behind = messages.drain(last + 1..);
         unused.extend(behind.map(|_| "messages behind the assistant's last".to_owned()));
     }
+    if let (Some(index), Some(true)) = (last_own, messages.last().map(is_thought)) {
+        let path = origin.path(&format!("messages[{index}]"));
+        return Err(invalid(path, "ends in a thought; an example ends with an answer or a call"));
+    }
     Ok(ChatRow { messages, is_completion, unused })
+}
+
+/// What TRL passes to a chat template: an object, or its JSON text.
+fn template(row: &mut Map<String, Value>) -> Result<Map<String, Value>> {
+    let Some(json) = said(row, TEMPLATE).filter(|json| !is_blank(json)) else {
+        return Ok(Map::new());
+    };
+    match parsed(&Path::Member(&Path::Row, TEMPLATE), json, "an object")? {
+        Value::Object(template) => Ok(template),
+        Value::Null => Ok(Map::new()),
+        other => Err(invalid(TEMPLATE, expected("an object", &other))),
+    }
+}
+
+/// Whether a body says an effort, in either of its fields.
+fn says_effort(body: &Map<String, Value>) -> bool {
+    let nested = || body.get("reasoning")?.get("effort");
+    body.get("reasoning_effort").or_else(nested).is_some_and(|effort| !effort.is_null())
+}
+
+/// What is counted as unused: a field, and why, if that is more than that nothing reads it.
+fn named(path: &str, reason: &str) -> String {
+    if reason == NOT_READ { path.to_owned() } else { format!("{path}: {reason}") }
+}
+
+fn is_thought(message: &Message) -> bool {
+    message.channel.as_deref() == Some(ANALYSIS) && message.recipient.is_none()
+}
+
+/// Whether a value is a text that says nothing, as some tables have it where others have null.
+fn is_blank(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| text.trim().is_empty())
 }
 
 /// Whether the messages are a prompt in which the assistant speaks, and its completion.
@@ -196,7 +239,7 @@ fn message(path: &Path<'_>, message: Value) -> Result<(Shape, Value)> {
         return Err(invalid(Path::Member(path, "weight"), reason));
     }
     if fields.contains_key("role") {
-        clean(path, &mut fields)?;
+        clean(path, "content", &mut fields)?;
         return Ok((Shape::Chat, fields.into()));
     }
     let Some(from) = fields.remove("from") else {
@@ -214,12 +257,11 @@ fn message(path: &Path<'_>, message: Value) -> Result<(Shape, Value)> {
         "system" => "system",
         "tool" | "observation" => "tool",
         "function_call" => {
-            let path = Path::Member(path, "value");
-            let mut call = parsed(&path, value, "a call")?;
-            clean_call(&path, &mut call)?;
             fields.insert("role".to_owned(), "assistant".into());
-            fields.insert("tool_calls".to_owned(), vec![call].into());
-            return Ok((Shape::Call, fields.into()));
+            clean(path, "value", &mut fields)?;
+            let (shape, calls) = calls(&Path::Member(path, "value"), value)?;
+            fields.insert("tool_calls".to_owned(), calls.into());
+            return Ok((shape, fields.into()));
         }
         other => {
             let reason = format!("unknown speaker {:?} (known: {SPEAKERS})", brief(other));
@@ -228,8 +270,25 @@ fn message(path: &Path<'_>, message: Value) -> Result<(Shape, Value)> {
     };
     fields.insert("role".to_owned(), role.into());
     fields.insert("content".to_owned(), value);
-    clean(path, &mut fields)?;
+    clean(path, "value", &mut fields)?;
     Ok((Shape::FromValue, fields.into()))
+}
+
+/// The calls of a message with `from` and `value`: one, or a list of them.
+fn calls(path: &Path<'_>, value: Value) -> Result<(Shape, Vec<Value>)> {
+    match parsed(path, value, "a call or a list of calls")? {
+        Value::Array(calls) if calls.is_empty() => Err(invalid(path, "is empty")),
+        Value::Array(mut calls) => {
+            for (index, call) in calls.iter_mut().enumerate() {
+                clean_call(&Path::Item(path, index), call)?;
+            }
+            Ok((Shape::Calls, calls))
+        }
+        mut call => {
+            clean_call(path, &mut call)?;
+            Ok((Shape::Call, vec![call]))
+        }
+    }
 }
 
 /// A tool as chat completions declare it. Some data sets leave out what says that it is a function,

@@ -76,13 +76,16 @@ impl ExampleMaker<'_> {
         }
         let json = match row {
             Row::Text(text) => {
-                parse_json(&text).map_err(|error| invalid("", format!("not JSON: {error}")))?
+                parse_json(&text).map_err(|error| invalid("", not_json(&text, &error)))?
             }
             Row::Json(json) => json,
             Row::Conversation(conversation) => {
                 return self.add_harmony(batch, index, &conversation.messages);
             }
         };
+        if is_list_of_rows(&json) {
+            return Err(invalid("", "a list of rows; each has to be a row of its own"));
+        }
         match self.options.format {
             RowFormat::Harmony => {
                 let messages = harmony::messages(json, self.options.system_defaults)?;
@@ -96,15 +99,17 @@ impl ExampleMaker<'_> {
                 } else {
                     self.add(batch, index, &messages)
                 };
+                // Some turns of a bad row may be examples.
+                if added.is_ok() || batch.rows.last() == Some(&index) {
+                    for path in unused {
+                        *batch.unused.entry(without_indices(&path)).or_default() += 1;
+                    }
+                }
                 // Its messages are not those of the row, so that their indices say nothing.
                 added.map_err(|error| match error.kind() {
                     ErrorKind::NothingToTrain | ErrorKind::TooManyTokens { .. } => error,
                     kind => invalid("", kind.to_string()),
-                })?;
-                for path in unused {
-                    *batch.unused.entry(without_indices(&path)).or_default() += 1;
-                }
-                Ok(())
+                })
             }
         }
     }
@@ -121,6 +126,31 @@ pub(crate) fn is_read(column: &str, format: RowFormat) -> bool {
 
 fn invalid(path: impl Display, reason: impl Into<String>) -> Error {
     ErrorKind::InvalidRow { path: path.to_string(), reason: reason.into() }.into()
+}
+
+/// Whether what should be a row is the whole content of a file, as some data sets are kept.
+fn is_list_of_rows(json: &Value) -> bool {
+    let first = json.as_array().and_then(|items| items.first()).and_then(Value::as_object);
+    first.is_some_and(|first| hub::says_messages(first))
+}
+
+/// What is wrong with a text that is not JSON.
+fn not_json(text: &str, error: &serde_json::Error) -> String {
+    const NUMBERS: [&str; 3] = ["-Infinity", "Infinity", "NaN"];
+    let line = text.split('\n').nth(error.line().saturating_sub(1)).unwrap_or_default();
+    // At the sign, or at what follows it.
+    let begin = |back: usize| line.get(error.column().checked_sub(back)?..);
+    let is_at = |number: &&str| (1..=2).filter_map(begin).any(|rest| rest.starts_with(*number));
+    match NUMBERS.iter().find(|number| is_at(number)) {
+        Some(number) => {
+            let (line, column) = (error.line(), error.column());
+            format!(
+                "not JSON: {number} at line {line} column {column}, which JSON does not have; \
+                 write null"
+            )
+        }
+        None => format!("not JSON: {error}"),
+    }
 }
 
 /// What is wrong with a value of another type.

@@ -29,6 +29,8 @@ pub(super) enum Shape {
     FromValue,
     /// The same, of which the value is a call.
     Call,
+    /// The same, of which the value is a list of calls.
+    Calls,
     /// As a text.
     Text,
 }
@@ -74,6 +76,7 @@ impl Place {
             Shape::Text => Some(("", "")),
             Shape::FromValue => rest.strip_prefix(".content").map(|rest| (".value", rest)),
             Shape::Call => rest.strip_prefix(".tool_calls[0]").map(|rest| (".value", rest)),
+            Shape::Calls => rest.strip_prefix(".tool_calls").map(|rest| (".value", rest)),
         };
         let (field, rest) = renamed.unwrap_or(("", rest));
         let index = index.map(|index| format!("[{index}]")).unwrap_or_default();
@@ -100,6 +103,7 @@ mod tests {
                 place("completion", Some(0), Shape::Chat),
                 place("completion", Some(1), Shape::FromValue),
                 place("completion", Some(2), Shape::Call),
+                place("completion", Some(3), Shape::Calls),
             ],
             bare_tools: vec![true, false],
         };
@@ -109,7 +113,8 @@ mod tests {
             ("messages[2].content[0]", "completion[1].value[0]"),
             ("messages[2]", "completion[1]"),
             ("messages[3].tool_calls[0].name", "completion[2].value.name"),
-            ("messages[4].role", "messages[4].role"),
+            ("messages[4].tool_calls[1].name", "completion[3].value[1].name"),
+            ("messages[5].role", "messages[5].role"),
             ("tools[0].function.name", "tools[0].name"),
             ("tools[1].function.name", "tools[1].function.name"),
             ("reasoning.effort", "reasoning.effort"),
@@ -118,6 +123,6 @@ mod tests {
         for (of_body, of_row) in cases {
             assert_eq!(origin.path(of_body), of_row);
         }
-        assert_eq!(origin.last_message("prefix"), "completion[2].prefix");
+        assert_eq!(origin.last_message("prefix"), "completion[3].prefix");
     }
 }

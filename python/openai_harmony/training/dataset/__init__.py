@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
+import logging
 import os
 from pathlib import Path
-from typing import Any, Callable, Dict, Optional, Sequence
+from typing import Callable, Optional, Sequence
+
+from typing_extensions import Unpack
 
 import openai_harmony
 from openai_harmony import training
@@ -22,7 +24,9 @@ from openai_harmony.training.dataset.run import (
 )
 from openai_harmony.training.dataset.shards import FileFormat
 from openai_harmony.training.dataset.state import Counts, ShardEntry, State, StateError
-from openai_harmony.training.map_rows import described
+from openai_harmony.training.options import RowOptions, described, refuse_unknown
+
+logger = logging.getLogger("openai_harmony.training")
 
 PIECE_TOKENS = 2**26
 """After how many tokens a run that writes one file saves its state."""
@@ -35,7 +39,7 @@ def write_dataset(
     output: str,
     *,
     to: Optional[FileFormat] = None,
-    columns: Columns = "trl",
+    columns: Optional[Columns] = None,
     column: Optional[str] = None,
     shard_tokens: Optional[int] = None,
     shard_bytes: Optional[int] = None,
@@ -43,7 +47,7 @@ def write_dataset(
     max_errors: Optional[int] = None,
     restart: bool = False,
     progress: Optional[Callable[[int, Counts], None]] = None,
-    **options: Any,
+    **options: Unpack[RowOptions],
 ) -> State:
     """Writes the examples of all rows of some files.
 
@@ -52,13 +56,16 @@ def write_dataset(
     whole. Memory: a few times 16 MiB of input, or the longest row.
 
     Args:
-        inputs: JSONL (also packed: ``.gz``, ``.bz2``, ``.xz``, ``.zst``) and Parquet files, folders
-            of them, or ``"-"`` for JSONL from standard input, which cannot go on.
+        inputs: JSONL files and ``.json`` files that are one list of rows (both also packed:
+            ``.gz``, ``.bz2``, ``.xz``, ``.zst``), Parquet files, folders of JSONL and Parquet
+            (what else is in them is named in a warning of the logger
+            ``openai_harmony.training``), or ``"-"`` for JSONL from standard input, which cannot
+            go on.
         output: A file that ends with ``.parquet``, ``.arrow`` or ``.bin`` (Megatron), or a folder
             for shards.
         to: What to write into a folder: ``"parquet"``, ``"arrow"`` or ``"megatron"``.
-        columns: The columns of Parquet and Arrow files
-            (:meth:`openai_harmony.training.Batch.to_arrow`).
+        columns: The columns of Parquet and Arrow files, by default ``"trl"``
+            (:meth:`openai_harmony.training.Batch.to_arrow`). Megatron's files have none.
         column: The column of Parquet files whose values are the rows; by default all columns are
             the fields of a row.
         shard_tokens: The most tokens of a shard; one example may have more.
@@ -66,18 +73,21 @@ def write_dataset(
         batch_rows: How many rows are rendered together.
         max_errors: The run stops when more rows than this are bad. By default it does not: bad rows
             are counted, and written to a file of their own.
-        restart: Removes what is there of another run of this, and begins anew.
+        restart: Removes what is there of another run of this, and begins anew, if the input has a
+            row that gives an example. Of standard input only the first byte is awaited.
         progress: Called after each batch with the bytes of the input that were read, and the
             counts.
         options: As for :func:`openai_harmony.training.render`.
 
     Returns:
-        The state of the complete run, which is also in the file of the report.
+        The state of the complete run, which is also in the file of the report. ``found_complete``
+        says that there was nothing to do.
 
     Raises:
         ValueError: A wrong option.
         InputError: A file is missing or cannot be read.
-        StateError: The output is another run's, or was begun with other options or files.
+        StateError: The output is another run's, was begun with other options or files, or was
+            changed since it was written.
         ErrorLimitError: As asked for; the same call with a higher limit goes on.
         NoExamplesError: There are no rows, or no row gave an example.
         OSError: The output cannot be written.
@@ -86,7 +96,8 @@ def write_dataset(
     files = Inputs(inputs, column=column)
     target = Output(output, to)
     shard_tokens = _checked_sizes(target, shard_tokens, shard_bytes, batch_rows, max_errors)
-    checked_columns(columns)
+    columns = _checked_columns(target, columns)
+    refuse_unknown(options, "write_dataset")
     training.render([], **options)
     for name in inputs:
         if os.path.isdir(name) and target.path.resolve().parent == Path(name).resolve():
@@ -100,25 +111,39 @@ def write_dataset(
         "batch rows": batch_rows,
         "version of openai-harmony": openai_harmony.__version__,
         "version of pyarrow": _version_of_pyarrow(files, target),
-        **dict(described({**_defaults(), **options, "threads": None})),
+        **dict(described({**options, "threads": None})),
     }
+    for folder, names in files.not_read.items():
+        logger.warning("not read in %s: %s", folder, names)
     plan = Plan(files, target, columns, batch_rows, shard_tokens, shard_bytes, max_errors, options)
+    new = State(settings, files.identity())
     with target.locked():
-        state = target.begin(State(settings, files.identity()), restart=restart)
+        if restart and target.report.exists():
+            Run(plan, new, _no_progress).refuse_empty()
+        state = target.begin(new, restart=restart)
+        if state.shards and STDIN in files.paths:
+            # Nor does anything tell whether a complete output is of the same rows.
+            raise StateError("standard input cannot be read again: begin anew with restart")
         if state.complete:
             target.clean()
+            state.found_complete = True
             return state
-        if state.shards and STDIN in files.paths:
-            raise StateError("standard input cannot be read again: begin anew with restart")
-        Run(plan, state, progress or (lambda read, counts: None)).write()
+        Run(plan, state, progress or _no_progress).write()
         target.end(state)
     return state
 
 
-def _defaults() -> Dict[str, Any]:
-    """The options of rendering that are not given."""
-    parameters = inspect.signature(training.render).parameters.values()
-    return {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+def _no_progress(read: int, counts: Counts) -> None:
+    """Nobody wants to know of progress."""
+
+
+def _checked_columns(target: Output, columns: Optional[Columns]) -> Columns:
+    if columns is None:
+        return "trl"
+    checked_columns(columns)
+    if target.kind == "megatron":
+        raise ValueError(f"columns: Megatron's files have none, so {columns} can not be written")
+    return columns
 
 
 def _checked_sizes(

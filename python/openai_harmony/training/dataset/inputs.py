@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import IO, Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from openai_harmony._extras import needed
+from openai_harmony.training.dataset.json_list import ListReader, is_list
 
 STDIN = "-"
-_JSONL = (".jsonl", ".ndjson")
+_JSON = (".jsonl", ".ndjson", ".json")
 _PARQUET = (".parquet", ".pq")
 _BOM = b"\xef\xbb\xbf"
 _MEBIBYTE = 2**20
@@ -59,7 +60,7 @@ class Position(NamedTuple):
     file: int = 0
     """The index of the file."""
     line: int = 0
-    """The lines of the file in front of it, or the rows of a Parquet file."""
+    """The lines of the file in front of it, or the rows of a Parquet file or a list."""
     byte: int = 0
     """The bytes in front of it, unpacked, in a file of lines."""
     row: int = 0
@@ -92,7 +93,9 @@ class Inputs:
 
         ``InputError`` if there is no such file, or its suffix is unknown.
         """
-        self.paths = [path for name in given for path in _files(name)]
+        self.not_read: Dict[str, str] = {}
+        """What else is in folders, by folder."""
+        self.paths = [path for name in given for path in self._files(name)]
         self.column = column
         times = Counter(map(os.path.realpath, self.paths))
         twice = [path for path in self.paths if times[os.path.realpath(path)] > 1]
@@ -101,6 +104,26 @@ class Inputs:
         lines = [path for path in self.paths if not path.endswith(_PARQUET)]
         if column is not None and lines:
             raise InputError(f"a column can be chosen in Parquet files only, not in {lines[0]}")
+
+    def _files(self, name: str) -> List[str]:
+        if name == STDIN or os.path.isfile(name):
+            if name != STDIN and not _is_known(name):
+                raise InputError(f"unknown suffix: {name} ({_known()})")
+            return [name]
+        if not os.path.isdir(name):
+            raise InputError(f"no such file or folder: {name}")
+        inside = [path for path in sorted(Path(name).iterdir()) if path.name[0] not in "._"]
+        # A folder's .json is as often what a tool says about the rows.
+        is_read = [p.is_file() and _is_known(p.name) and not _is_json(p.name) for p in inside]
+        found = [str(path) for path, read in zip(inside, is_read) if read]
+        others = [path.name for path, read in zip(inside, is_read) if not read]
+        if not found:
+            jsons = "; of a folder, .json is not read" if any(map(_is_json, others)) else ""
+            raise InputError(f"no files of rows in {name} ({_known()}{jsons})")
+        if others:
+            more = f" and {len(others) - 3} more" if len(others) > 3 else ""
+            self.not_read[name] = ", ".join(others[:3]) + more
+        return found
 
     def identity(self) -> List[Dict[str, Any]]:
         """What tells whether the files are the same as before; a stream has nothing that tells."""
@@ -148,9 +171,14 @@ class Inputs:
         self, path: str, start: Position, rows: int, size: int, before: int
     ) -> Iterator[Chunk]:
         with _opened(path) as (stored, unpacked):
+            is_one_list = _is_json(path) and is_list(unpacked)
             _skip(unpacked, start.byte, seekable=stored is unpacked)
+            items = ListReader(unpacked, start.byte, LONGEST_LINE) if is_one_list else None
             while True:
-                texts, lines, end = _lines(unpacked, start, rows, size)
+                if items is None:
+                    texts, lines, end = _lines(unpacked, start, rows, size)
+                else:
+                    texts, lines, end = _items(items, start, rows, size)
                 if end == start:
                     return
                 read = before + (stored.tell() if path != STDIN else end.byte)
@@ -197,11 +225,30 @@ def _lines(
         byte += len(text)
         if line == 0 and text.startswith(_BOM):
             text = text[len(_BOM) :]
+        if line == 0 and text.strip() == b"[":
+            raise OSError("this is one JSON list, not a row on each line: name it .json")
         if not text.isspace() and text:
             texts.append(text)
             indexes.append(line)
         line += 1
     return texts, indexes, start._replace(line=line, byte=byte, row=start.row + len(texts))
+
+
+def _items(
+    items: ListReader, start: Position, rows: int, size: int
+) -> Tuple[List[bytes], List[int], Position]:
+    """The next items of a list, as lines are."""
+    texts: List[bytes] = []
+    byte, limit = start.byte, start.byte + size
+    while len(texts) < rows and byte < limit:
+        item = items.next()
+        if item is None:
+            break
+        text, byte = item
+        texts.append(text)
+    end = start.line + len(texts)
+    indexes = list(range(start.line, end))
+    return texts, indexes, start._replace(line=end, byte=byte, row=start.row + len(texts))
 
 
 def _record_batches(
@@ -224,31 +271,19 @@ def _record_batches(
         first = end
 
 
-def _files(name: str) -> List[str]:
-    if name == STDIN or os.path.isfile(name):
-        if name != STDIN and not _is_known(name):
-            raise InputError(f"unknown suffix: {name} ({_known()})")
-        return [name]
-    if not os.path.isdir(name):
-        raise InputError(f"no such file or folder: {name}")
-    found = sorted(
-        str(path)
-        for path in Path(name).iterdir()
-        if path.is_file() and path.name[0] not in "._" and _is_known(path.name)
-    )
-    if not found:
-        raise InputError(f"no files of rows in {name} ({_known()})")
-    return found
+def _is_json(name: str) -> bool:
+    stem, suffix = os.path.splitext(name)
+    return (stem if suffix in _COMPRESSED else name).endswith(".json")
 
 
 def _is_known(name: str) -> bool:
     stem, suffix = os.path.splitext(name)
-    return name.endswith(_PARQUET) or (stem if suffix in _COMPRESSED else name).endswith(_JSONL)
+    return name.endswith(_PARQUET) or (stem if suffix in _COMPRESSED else name).endswith(_JSON)
 
 
 def _known() -> str:
     packed = ", ".join(_COMPRESSED)
-    return f"known: {', '.join(_PARQUET + _JSONL)}, and the latter packed: {packed}"
+    return f"known: {', '.join(_PARQUET + _JSON)}, and the latter packed: {packed}"
 
 
 @contextmanager

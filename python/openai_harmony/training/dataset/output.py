@@ -103,6 +103,8 @@ class Output:
         if self.is_file:
             stems = [self.shards / entry.stem for entry in state.shards]
             join(stems, self.path.with_suffix(""), self.kind)
+            files = self.files(state.shards)
+            state.joined = {path.name: path.stat().st_size for path in files}
         if state.counts.error_bytes:
             os.replace(unfinished(self.errors), self.errors)
         else:
@@ -118,20 +120,20 @@ class Output:
 
     def _check_files(self, state: State) -> None:
         """``StateError`` if a file of a state is not as it was written."""
-        if state.complete:
-            missing = [path for path in self.files(state.shards) if not path.exists()]
-        else:
+        shards = {self.shards / name: size for e in state.shards for name, size in e.bytes.items()}
+        joined = {self.path.with_name(name): size for name, size in state.joined.items()}
+        sizes = joined if state.complete and self.is_file else shards
+        missing = [path for path, size in sizes.items() if _size(path) != size]
+        if not state.complete:
             # The run may have ended between giving the errors their name and saying so.
             if self.errors.exists():
                 os.replace(self.errors, unfinished(self.errors))
-            sizes = {
-                self.shards / name: size for e in state.shards for name, size in e.bytes.items()
-            }
-            missing = [path for path, size in sizes.items() if _size(path) != size]
             if _size(unfinished(self.errors)) < state.counts.error_bytes:
                 missing.append(unfinished(self.errors))
         if missing:
-            raise StateError(f"missing or changed since it was written: {missing[0]}")
+            raise StateError(
+                f"missing or changed since it was written: {missing[0]}; restart writes all anew"
+            )
 
     def _written(self, state: State) -> List[Path]:
         """What a run wrote, and the shard after its state, if it was as far."""

@@ -93,7 +93,7 @@ def report(state: State, output: Output, seconds: float) -> str:
     )
     lines += [(name, f"{count:,}") for name, count in optional if count]
     if counts.unused:
-        lines.append(("unused fields", ""))
+        lines.append(("unused", ""))
         lines += [(f"  {name}", f"{count:,}") for name, count in sorted(counts.unused.items())]
     files = output.files(state.shards)
     stored = sum(path.stat().st_size for path in files)
@@ -101,7 +101,11 @@ def report(state: State, output: Output, seconds: float) -> str:
     lines.append(("written", f"{output.path}{number}, {stored / 2**20:,.1f} MiB"))
     if counts.error_bytes:
         lines.append(("errors in", str(output.errors)))
-    lines.append(("time", f"{seconds:,.1f} s, {counts.rows / max(seconds, 1e-9):,.0f} {unit}/s"))
+    if state.found_complete:
+        lines.append(("done", "nothing to do: this output was complete"))
+    else:
+        speed = f"{counts.rows / max(seconds, 1e-9):,.0f} {unit}/s"
+        lines.append(("time", f"{seconds:,.1f} s, {speed}"))
     width = max(len(name) for name, _ in lines)
     return "\n".join(f"{name:{width}}  {value}".rstrip() for name, value in lines)
 

@@ -10,17 +10,19 @@ from __future__ import annotations
 import copy
 import json
 import os
+import sys
 from bisect import bisect_right
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any, Callable, Dict, Iterator, Optional, Tuple
+from typing import IO, TYPE_CHECKING, Any, Callable, Iterator, Optional, Tuple
 
 from openai_harmony import training
 from openai_harmony.training.arrow import Columns
-from openai_harmony.training.dataset.inputs import Chunk, Inputs, Position
+from openai_harmony.training.dataset.inputs import STDIN, Chunk, Inputs, Position
 from openai_harmony.training.dataset.output import Output
 from openai_harmony.training.dataset.shards import Shard, open_shard, paths_of
 from openai_harmony.training.dataset.state import Counts, ShardEntry, State
+from openai_harmony.training.options import RowOptions
 from openai_harmony.training.whole_files import unfinished
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ class Plan:
     shard_tokens: Optional[int]
     shard_bytes: Optional[int]
     max_errors: Optional[int]
-    options: Dict[str, Any]
+    options: RowOptions
     """The options of ``training.render``."""
 
 
@@ -87,6 +89,24 @@ class Run:
         self._state.counts = self._counts
         if not self._state.shards:
             raise NoExamplesError(self._why_none())
+
+    def refuse_empty(self) -> None:
+        """``NoExamplesError`` if no row gives an example; asked before anything is removed.
+
+        Costs the rendering of all rows up to the first example. Standard input, which cannot be
+        read twice, is asked only whether there is any.
+        """
+        paths = self._plan.inputs.paths
+        if STDIN in paths:
+            if paths == [STDIN] and not sys.stdin.buffer.peek(1):  # type: ignore[union-attr]
+                raise NoExamplesError(self._why_none())
+            return
+        with open(os.devnull, "wb") as errors:
+            for chunk, batch in self._rendered():
+                if len(batch):
+                    return
+                self._count_rows(chunk, batch, errors)
+        raise NoExamplesError(self._why_none())
 
     def _rendered(self) -> Iterator[Tuple[Chunk, Batch]]:
         """The chunks and what they render to: one ahead of what is written."""

@@ -113,7 +113,7 @@ class _TableShard:
 
     def close(self) -> None:
         self._sink.close()
-        self._files.commit()
+        self._files.close()
 
     def discard(self) -> None:
         # The writer may have failed before, and what it still writes is removed.

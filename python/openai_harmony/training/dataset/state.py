@@ -38,9 +38,9 @@ class Counts:
     blank: int = 0
     """Blank lines, which are not rows."""
     dropped: int = 0
-    """Rows that ``max_tokens`` left out."""
+    """Examples that ``max_tokens`` left out."""
     truncated: int = 0
-    """Rows that lost turns to ``max_tokens``."""
+    """Examples that lost turns to ``max_tokens``."""
     errors: Dict[str, int] = field(default_factory=dict)
     """Bad rows by the kind of error."""
     first_error: Optional[str] = None
@@ -48,7 +48,7 @@ class Counts:
     error_bytes: int = 0
     """The size of the file of errors."""
     unused: Dict[str, int] = field(default_factory=dict)
-    """Fields that say nothing to the model."""
+    """What says nothing to the model, or not what it seems to."""
 
     def add_error(self, kind: str, said: str) -> None:
         """Counts a bad row."""
@@ -76,6 +76,10 @@ class State:
     counts: Counts = field(default_factory=Counts)
     """Of the chunks in front of the position; of all, if the run is complete."""
     complete: bool = False
+    joined: Dict[str, int] = field(default_factory=dict)
+    """The size of each file that the shards of a complete run were joined to."""
+    found_complete: bool = field(default=False, compare=False)
+    """The output was complete, and nothing was done. This is not saved."""
 
     @property
     def examples(self) -> int:
@@ -94,7 +98,9 @@ class State:
 
     def save(self, path: Path) -> None:
         """Writes the state; the file is always a whole one."""
-        text = json.dumps({"harmony_dataset": 1, **asdict(self)}, indent=1)
+        fields = {"harmony_dataset": 1, **asdict(self)}
+        del fields["found_complete"]
+        text = json.dumps(fields, indent=1)
         write_whole(path, text + "\n")
 
     @classmethod

@@ -1,0 +1,59 @@
+"""The options of rendering, for whatever passes them on to ``training.render``."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Iterable, List, Optional, Tuple, Union
+
+from typing_extensions import Literal, TypedDict
+
+from openai_harmony.chat import ReasoningEffort
+from openai_harmony.loss_mask import LossMask
+from openai_harmony.options import RenderConversationConfig
+
+
+class RowOptions(TypedDict, total=False):
+    """What :func:`openai_harmony.training.render` takes beside rows, and describes."""
+
+    format: Literal["harmony", "chat"]
+    mask: Optional[LossMask]
+    config: Optional[RenderConversationConfig]
+    examples: Literal["conversation", "turns"]
+    max_tokens: Optional[int]
+    overflow: Literal["error", "drop", "truncate_turns"]
+    threads: Optional[int]
+    date: Optional[str]
+    identity: Optional[str]
+    reasoning_effort: Union[ReasoningEffort, str, None]
+
+
+DEFAULTS: RowOptions = {
+    "format": "harmony",
+    "mask": None,
+    "config": None,
+    "examples": "conversation",
+    "max_tokens": None,
+    "overflow": "error",
+    "threads": None,
+    "date": None,
+    "identity": None,
+    "reasoning_effort": None,
+}
+
+
+def refuse_unknown(given: Iterable[str], where: str, *own: str) -> None:
+    """``TypeError`` that names an option that neither ``where`` has of its own nor rendering."""
+    known = (*own, *DEFAULTS)
+    for name in given:
+        if name not in known:
+            raise TypeError(f"{name}: unknown option of {where} (known: {', '.join(known)})")
+
+
+def described(options: RowOptions) -> List[Tuple[str, Any]]:
+    """All options as plain values, in an order of their own: the same for the same rendering."""
+    plain: Dict[str, Any] = {
+        name: value.model_dump(mode="json") if hasattr(value, "model_dump") else value
+        for name, value in {**DEFAULTS, **options}.items()
+    }
+    if plain["reasoning_effort"] is not None:
+        plain["reasoning_effort"] = ReasoningEffort(plain["reasoning_effort"]).value
+    return sorted(plain.items())
