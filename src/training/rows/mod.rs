@@ -131,7 +131,7 @@ fn invalid(path: impl Display, reason: impl Into<String>) -> Error {
 /// Whether what should be a row is the whole content of a file, as some data sets are kept.
 fn is_list_of_rows(json: &Value) -> bool {
     let first = json.as_array().and_then(|items| items.first()).and_then(Value::as_object);
-    first.is_some_and(|first| hub::says_messages(first))
+    first.is_some_and(hub::says_messages)
 }
 
 /// What is wrong with a text that is not JSON.
