@@ -61,6 +61,23 @@ fn other_names_get_a_spelling_of_their_own() {
     }
 }
 
+/// Clients that have seen harmony's names, and data sets, say `functions.` themselves.
+#[test]
+fn names_of_harmony_have_no_second_namespace() {
+    assert_eq!(
+        recipients(&["functions.look", "functions."]),
+        ["functions.look", "functions.functions."]
+    );
+    assert_eq!(recipients(&["functions.python"]), ["functions.functions.python"]);
+    let both = ["functions.look", "look"];
+    assert_eq!(recipients(&both), ["functions.look", "functions.look_2"]);
+    let turn = turn(CHAT, chat(&both, json!({})));
+    for (recipient, name) in [("functions.look", "functions.look"), ("functions.look_2", "look")] {
+        assert_eq!(turn.tools.by_recipient(recipient).unwrap().name, name);
+        assert_eq!(turn.tools.by_name(None, name).unwrap().recipient, recipient);
+    }
+}
+
 #[test]
 fn names_come_back_from_both_spellings() {
     let turn = turn(CHAT, chat(&["get weather", "python", "a-b"], json!({})));

@@ -40,7 +40,6 @@ const PARTS: [(&str, &[&str]); 3] = [
 pub(super) const OF_CHAT: [&str; 2] = ["tools", "functions"];
 
 /// Whether a column of this name is looked at.
-#[cfg(feature = "arrow")]
 pub(super) fn is_read(name: &str) -> bool {
     name == "messages" || OF_CHAT.contains(&name)
 }

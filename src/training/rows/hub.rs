@@ -24,7 +24,6 @@ const SPEAKERS: &str = "human, user, gpt, assistant, system, tool, observation, 
 const TEMPLATE: &str = "chat_template_kwargs";
 
 /// Whether the model reads a column of this name.
-#[cfg(feature = "arrow")]
 pub(super) fn is_read(name: &str) -> bool {
     const OTHERS: [&str; 6] =
         ["system", "prompt", "completion", "tools", "model_identity", TEMPLATE];

@@ -10,6 +10,7 @@ mod arrow;
 mod cleaned;
 mod harmony;
 mod hub;
+mod not_numbers;
 mod origin;
 mod path;
 mod plain;
@@ -76,7 +77,9 @@ impl ExampleMaker<'_> {
         }
         let json = match row {
             Row::Text(text) => {
-                parse_json(&text).map_err(|error| invalid("", not_json(&text, &error)))?
+                let not_json = |error| Err(invalid("", format!("not JSON: {error}")));
+                let with_nan = || not_numbers::read(&text, self.options.format);
+                parse_json(&text).or_else(|error| with_nan().unwrap_or_else(|| not_json(error)))?
             }
             Row::Json(json) => json,
             Row::Conversation(conversation) => {
@@ -116,7 +119,6 @@ impl ExampleMaker<'_> {
 }
 
 /// Whether a column of this name is read of rows of this format.
-#[cfg(feature = "arrow")]
 pub(crate) fn is_read(column: &str, format: RowFormat) -> bool {
     match format {
         RowFormat::Harmony => harmony::is_read(column),
@@ -132,25 +134,6 @@ fn invalid(path: impl Display, reason: impl Into<String>) -> Error {
 fn is_list_of_rows(json: &Value) -> bool {
     let first = json.as_array().and_then(|items| items.first()).and_then(Value::as_object);
     first.is_some_and(hub::says_messages)
-}
-
-/// What is wrong with a text that is not JSON.
-fn not_json(text: &str, error: &serde_json::Error) -> String {
-    const NUMBERS: [&str; 3] = ["-Infinity", "Infinity", "NaN"];
-    let line = text.split('\n').nth(error.line().saturating_sub(1)).unwrap_or_default();
-    // At the sign, or at what follows it.
-    let begin = |back: usize| line.get(error.column().checked_sub(back)?..);
-    let is_at = |number: &&str| (1..=2).filter_map(begin).any(|rest| rest.starts_with(*number));
-    match NUMBERS.iter().find(|number| is_at(number)) {
-        Some(number) => {
-            let (line, column) = (error.line(), error.column());
-            format!(
-                "not JSON: {number} at line {line} column {column}, which JSON does not have; \
-                 write null"
-            )
-        }
-        None => format!("not JSON: {error}"),
-    }
 }
 
 /// What is wrong with a value of another type.
