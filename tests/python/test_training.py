@@ -196,6 +196,7 @@ def test_copies_and_pickles_have_the_same_mask(encoding: HarmonyEncoding) -> Non
     [
         {"channels": []},
         {"channels": "final"},
+        {"channels": [""]},
         {"channels": [None]},
         {"channels": 3},
         {"turns": "first"},
@@ -213,6 +214,13 @@ def test_wrong_options_are_errors_that_name_them(wrong: dict[str, Any]) -> None:
         LossMask(**wrong)
 
 
+def test_a_text_is_not_a_list_of_channels() -> None:
+    with pytest.raises(
+        ValidationError, match=r"a list of channels, such as \['final'\], got a text"
+    ):
+        LossMask(channels="final")
+
+
 def test_a_mask_does_not_change() -> None:
     with pytest.raises(ValidationError, match="frozen"):
         LossMask().headers = False  # type: ignore[misc]
@@ -222,6 +230,8 @@ def test_what_is_not_a_mask_is_refused(encoding: HarmonyEncoding) -> None:
     rendered: Any = encoding.render_with_spans(Conversation.from_messages(TURN))
     with pytest.raises(WrongTypeError, match="^mask: expected a LossMask, got dict"):
         rendered.loss_mask({"headers": False})
+    with pytest.raises(TypeError, match=r"^turns: expected .* loss_mask\(LossMask\(turns=...\)\)"):
+        rendered.loss_mask(turns="last")
     unchecked = LossMask.model_construct(turns="first")
     with pytest.raises(ValueError, match='^mask.turns: expected "all" or "last", got "first"'):
         rendered.loss_mask(unchecked)

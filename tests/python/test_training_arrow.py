@@ -134,6 +134,22 @@ def test_a_column_of_another_type_is_an_error_of_its_rows(rows, path, text):
     assert text in str(error)
 
 
+def test_nan_in_a_column_that_is_not_read_does_not_matter():
+    rows = table().append_column("score", pa.array([float("nan")] * 7))
+    assert render(rows, format="chat").tokens == render(ROWS, format="chat").tokens
+
+
+@pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary(), pa.binary_view()])
+def test_bytes_say_what_to_do(kind):
+    """Ray pickles what it cannot make columns of."""
+    rows = pa.table({"messages": pa.array([b"\x80\x04."], kind), "id": [b"x"]})
+    [error] = [str(error) for _, error in render(rows, format="chat").errors]
+    assert error.startswith(
+        "Invalid row: messages: expected what JSON can hold, got bytes (Arrow's "
+    )
+    assert error.endswith("write the column as JSON texts or as structs")
+
+
 def test_invalid_data_of_another_library_is_refused():
     """Nothing is read of texts that are not UTF-8, or that end before they begin."""
 

@@ -17,7 +17,7 @@ import pytest
 from chats import chats
 from fences import fenced
 from openai_harmony import HarmonyError, RenderConversationConfig
-from openai_harmony.training import LossMask, render
+from openai_harmony.training import LossMask, render, render_batches
 from openai_harmony.training.huggingface import RenderRows
 
 reason = "datasets is tested with the first Python alone"
@@ -236,6 +236,7 @@ def test_the_cache_is_found_by_another_process(tmp_path: Path) -> None:
         ({"format": "chats"}, "format"),
         ({"max_tokens": 0}, "max_tokens"),
         ({"threads": 0}, "threads"),
+        ({"reasoning_effort": "x", "format": "chat"}, "^reasoning_effort: expected"),
     ],
 )
 def test_wrong_options_are_found_at_once(wrong: dict[str, Any], said: str) -> None:
@@ -250,6 +251,65 @@ def test_columns_that_are_not_there_are_named(form: str | None) -> None:
         [option] = wrong
         with pytest.raises(ValueError, match=f"^{option}: no column 'texts' among id, messages"):
             mapped(dataset, RenderRows(format="chat", **wrong))
+
+
+def test_unknown_options_are_named() -> None:
+    with pytest.raises(TypeError, match=r"^foo: unknown option of RenderRows \(known: columns, "):
+        RenderRows(foo=1)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("form", [None, "numpy", "arrow"])
+@pytest.mark.parametrize("rows", [None, "messages", ["messages"]])
+def test_single_rows_are_refused(form: str | None, rows: Any) -> None:
+    """As `map` hands them over where it is not asked for batches."""
+    dataset = datasets.Dataset.from_list(ROWS).with_format(form)
+    if form == "arrow":  # A row is a table of one row there, and as good as a batch.
+        result = dataset.map(
+            RenderRows(format="chat", rows=rows), remove_columns=["id", "messages"]
+        )
+        assert result.with_format(None).to_dict() == expected()
+        return
+    with pytest.raises(ValueError, match="got a single row: call `map` with batched=True"):
+        dataset.map(RenderRows(format="chat", rows=rows))
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"messages": [{"role": "user", "content": "Hi"}]},
+        {"conversations": [{"from": "human", "value": "Hi"}], "tools": [{}]},
+        {"prompt": "Hi", "completion": "Hi"},
+        {"messages": [{"role": "user", "content": "Hi"}], "reasoning_effort": None},
+    ],
+)
+def test_single_rows_of_streams_are_refused(row: Any) -> None:
+    """They are plain dicts."""
+    with pytest.raises(ValueError, match="got a single row: call `map` with batched=True"):
+        RenderRows(format="chat")(row)
+
+
+def test_a_data_set_of_tables_is_read_as_tables() -> None:
+    dataset = datasets.Dataset.from_list(ROWS)
+    for given in (dataset, dataset.with_format("arrow"), dataset.to_iterable_dataset()):
+        assert render(given, format="chat").to_arrow().to_pydict() == expected()
+        parts = list(render_batches(given, format="chat", batch_rows=7))
+        assert [len(part) for part in parts] == [7, 7, 7, 7, 2]
+        assert [row for part in parts for row in part.row] == list(range(30))
+    streamed = dataset.to_iterable_dataset().with_format("arrow")
+    assert render(streamed, format="chat").to_arrow().to_pydict() == expected()
+    chosen = dataset.with_format("arrow").select([7, 3])
+    assert render(chosen, format="chat").tokens == render([ROWS[7], ROWS[3]], format="chat").tokens
+
+
+def test_numbers_have_the_types_that_map_is_given() -> None:
+    """`datasets` makes int64 of lists."""
+    dataset = datasets.Dataset.from_list(ROWS)
+    arrow = mapped(dataset.with_format("arrow"), RenderRows(format="chat"))
+    lists = mapped(dataset, RenderRows(format="chat"))
+    typed = mapped(dataset, RenderRows(format="chat"), features=arrow.features)
+    assert str(lists.features["labels"].feature.dtype) == "int64"
+    assert typed.features == arrow.features
+    assert typed.to_dict() == lists.to_dict() == arrow.with_format(None).to_dict()
 
 
 def test_other_formats_are_refused() -> None:

@@ -85,10 +85,18 @@ def test_a_bad_row_ends_the_job() -> None:
         mapped(dataset, actors=1).take_all()
 
 
+def test_pickled_columns_are_named() -> None:
+    """Ray pickles lists whose items have no common type."""
+    parts = [{"type": "text", "text": "Hi"}]
+    messages = [{"role": "user", "content": parts}, {"role": "assistant", "content": "Hi"}]
+    with pytest.raises(ray.exceptions.RayTaskError, match=r"row 0: .*messages: .*, got bytes"):
+        mapped(data.from_items([{"messages": messages}]), actors=1).take_all()
+
+
 def test_wrong_options_are_found_where_the_class_is_made() -> None:
     with pytest.raises(ValueError, match="max_tokens"):
         RenderRows(max_tokens=0)
-    with pytest.raises(TypeError, match="colunms"):
+    with pytest.raises(TypeError, match=r"^colunms: unknown option of RenderRows \(known: columns"):
         RenderRows(colunms="trl")
 
 

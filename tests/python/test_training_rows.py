@@ -8,8 +8,9 @@ from __future__ import annotations
 import collections
 import itertools
 import json
+import re
 import types
-from typing import Any, Iterator, List, Mapping, Optional
+from typing import Any, ClassVar, Iterator, List, Mapping, Optional
 
 import pytest
 from pydantic import BaseModel
@@ -20,6 +21,7 @@ from openai_harmony import (
     HarmonyError,
     InvalidRowError,
     Message,
+    ReasoningEffort,
     RenderConversationConfig,
     Role,
 )
@@ -257,6 +259,27 @@ class TestBadRows:
         assert "nested" in said(batch)[0]
 
 
+class TestNotNumbers:
+    """Python's JSON and its objects have NaN, and JSON does not."""
+
+    ROW: ClassVar[dict[str, Any]] = {"score": float("nan"), "more": [float("inf")]}
+
+    @pytest.mark.parametrize("form", [lambda row: row, json.dumps])
+    def test_they_do_not_matter_where_nothing_is_read(self, form: Any) -> None:
+        batch = render([form({**self.ROW, "messages": CHAT})], format="chat")
+        assert same(batch, render([CHAT], format="chat"))
+        batch = render([form({**self.ROW, "messages": HARMONY})])
+        assert same(batch, render([HARMONY]))
+
+    @pytest.mark.parametrize("form", [lambda row: row, json.dumps])
+    def test_they_are_named_where_something_is(self, form: Any) -> None:
+        row = {**self.ROW, "messages": [*CHAT[:4], {**CHAT[4], "content": float("nan")}]}
+        [(_, error)] = render([form(row)], format="chat").errors
+        assert isinstance(error, InvalidRowError)
+        assert error.path == "messages[4].content"
+        assert "nan" in str(error).lower()
+
+
 class TestOptions:
     @pytest.mark.parametrize(
         ("options", "message"),
@@ -275,6 +298,17 @@ class TestOptions:
             ({"config": "keep"}, "config: "),
             ({"date": 3}, "date: expected a string, got int"),
             ({"identity": b"me"}, "identity: expected a string, got bytes"),
+            (
+                {"reasoning_effort": "hihg", "format": "chat"},
+                "reasoning_effort: expected .low., .medium. or .high., got 'hihg'",
+            ),
+            ({"reasoning_effort": 3, "format": "chat"}, "reasoning_effort: .*, got 3"),
+            (
+                {"reasoning_effort": "low", "format": "harmony"},
+                'reasoning_effort: rows of the format "harmony" have their own system message',
+            ),
+            ({"overflow": "drop"}, 'overflow: "drop" does nothing without max_tokens'),
+            ({"overflow": "truncate_turns"}, 'overflow: "truncate_turns" does nothing without'),
         ],
     )
     @pytest.mark.parametrize("rows", [[], [CHAT]])
@@ -288,8 +322,9 @@ class TestOptions:
     def test_unknown_ones(self) -> None:
         with pytest.raises(TypeError, match="max_token"):
             render([], max_token=3)  # type: ignore[call-arg]
-        with pytest.raises(TypeError, match="max_token"):
-            render_batches([], max_token=3)
+        known = r"^max_token: unknown option of render_batches \(known: batch_rows, .*, max_tokens,"
+        with pytest.raises(TypeError, match=known):
+            render_batches([], max_token=3)  # type: ignore[call-arg]
 
     @pytest.mark.parametrize("batch_rows", [0, -1, 1.5, "2", None])
     def test_batch_rows(self, batch_rows: Any) -> None:
@@ -354,6 +389,39 @@ class TestOptions:
         assert "You are Ada.\n" in text
         assert "Current date: 2025-06-28\n" in text
         assert "Current date" not in encoding.decode(render([CHAT], format="chat")[0].tokens)
+
+    @pytest.mark.parametrize("effort", ["high", "High", "HIGH", ReasoningEffort.HIGH])
+    def test_reasoning_effort(self, encoding: HarmonyEncoding, effort: Any) -> None:
+        rows = [{"messages": CHAT}, {"messages": CHAT, "reasoning_effort": "low"}]
+        own = render(rows, format="chat", reasoning_effort=effort)
+        texts = [encoding.decode(example.tokens) for example in own]
+        assert ["Reasoning: high" in text for text in texts] == [True, False]
+        assert "Reasoning: low" in texts[1]
+        [part] = render_batches(rows, format="chat", reasoning_effort=effort)
+        assert part.tokens == own.tokens
+
+    def test_turns_that_are_too_long(self) -> None:
+        """They are named, and leave the others of their row."""
+        long = [CHAT[1], {"role": "assistant", "content": "Four. " * 300}, *CHAT[3:]]
+        batch = render([CHAT, long, CHAT], format="chat", examples="turns", max_tokens=250)
+        assert list(batch.row) == [0, 0, 2, 2]
+        [(row, error)] = batch.errors
+        assert (row, error.kind) == (1, "too_many_tokens")
+        text = r"Too many tokens: \d+ in the example of turns\[0\], more than max_tokens=250; so it is "
+        assert re.match(text + "with 1 later turn$", str(error))
+        turns = [*CHAT, *long[:2]]
+        batch = render([turns], format="chat", examples="turns", max_tokens=250)
+        assert list(batch.row) == [0, 0]
+        assert "of turns[2], more" in said(batch)[0]
+
+    def test_a_single_turn_is_not_cut(self) -> None:
+        call = {"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": {}}}]}
+        result = {"role": "tool", "content": "Done. " * 10}
+        turn = [CHAT[1], *[call, result] * 20, CHAT[2]]
+        batch = render([turn], format="chat", max_tokens=300, overflow="truncate_turns")
+        assert re.search(
+            "; it is a single turn, and truncate_turns leaves out whole turns only$", said(batch)[0]
+        )
 
     @pytest.mark.parametrize("threads", [1, 2, 7, 10**9, None])
     def test_threads_change_nothing(self, threads: int | None) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Union
 
 from typing_extensions import Literal, TypeAlias, Unpack
 
@@ -91,16 +91,17 @@ class MapRows:
     def _rows(self, given: Any) -> Any:
         """The rows to render: one column by itself, or objects of several."""
         names = _names(given)
-        wanted = names if self.rows is None else self.rows
-        for name in [wanted] if isinstance(wanted, str) else wanted:
+        is_one = isinstance(self.rows, str)
+        wanted = names if self.rows is None else [self.rows] if is_one else self.rows
+        for name in wanted:
             if name not in names:
                 raise ValueError(f"rows: no column {quoted(name)} among {', '.join(names)}")
-        if isinstance(wanted, str):
-            return given[wanted]
         if not isinstance(given, Mapping):
-            return given.select(list(wanted))
+            return given[self.rows] if is_one else given.select(list(wanted))
         columns = [given[name] for name in wanted]
-        _check_batched(given, dict(zip(wanted, columns)))
+        _check_batched(given, columns)
+        if is_one:
+            return columns[0]
         return [dict(zip(wanted, values)) for values in zip(*columns)]
 
     def _report(self, batch: Batch, indices: Optional[Sequence[int]]) -> None:
@@ -137,21 +138,25 @@ class MapRows:
         return pa.concat_tables([good, pa.table(columns, good.schema)]).take(order)
 
 
-def _check_batched(given: Any, columns: Dict[str, Any]) -> None:
+def _check_batched(given: Any, columns: List[Any]) -> None:
     """``ValueError`` for a single row, which ``map`` hands over where it does not make batches."""
     is_row = (
         type(given).__name__ == "LazyRow"  # As `datasets` calls it; a batch is a `LazyBatch`.
-        or any(isinstance(value, (str, bytes, Mapping)) for value in columns.values())
-        or not all(hasattr(value, "__len__") for value in columns.values())
-        or len(set(map(len, columns.values()))) > 1
-        # Each value of a column of messages is a list of them.
-        or any(isinstance(value, Mapping) for value in columns.get("messages", ())[:1])
+        or any(isinstance(column, (str, bytes, Mapping)) for column in columns)
+        or not all(hasattr(column, "__len__") for column in columns)
+        or len(set(map(len, columns))) > 1
+        # Each value of a column is a list of messages, or a row.
+        or any(_is_message(value) for column in columns for value in column[:1])
     )
     if is_row:
         raise ValueError(
             "batch: expected columns with a value for each row, got a single row: "
             "call `map` with batched=True"
         )
+
+
+def _is_message(value: Any) -> bool:
+    return isinstance(value, Mapping) and ("role" in value or "from" in value)
 
 
 def _names(given: Any) -> List[str]:
