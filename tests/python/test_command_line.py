@@ -84,6 +84,36 @@ def test_replaces_what_was_there(tmp_path: Path) -> None:
             2,
             "expected YYYY-MM-DD",
         ),
+        (
+            ["dataset", "{folder}/rows.jsonl", "{folder}/out", "--channels", ""],
+            2,
+            "--channels: unknown channel '' (known: analysis, commentary, final)",
+        ),
+        (
+            ["dataset", "{folder}/rows.jsonl", "{folder}/out", "--channels", "final,anlysis"],
+            2,
+            "unknown channel 'anlysis' (known: analysis, commentary, final)",
+        ),
+        (
+            ["dataset", "{folder}/rows.jsonl", "{folder}/out", "--reasoning-effort", "x"],
+            2,
+            "invalid choice: 'x'",
+        ),
+        (
+            ["dataset", "{folder}/rows.jsonl", "{folder}/out", "--reasoning-effort", "low"],
+            2,
+            'reasoning_effort: rows of the format "harmony" have their own system message',
+        ),
+        (
+            ["dataset", "{folder}/rows.jsonl", "{folder}/out.bin", "--columns", "trl"],
+            2,
+            "columns: Megatron's files have none",
+        ),
+        (
+            ["dataset", "{folder}/rows.jsonl", "{folder}/out", "--overflow", "drop"],
+            2,
+            'overflow: "drop" does nothing without max_tokens',
+        ),
         (["dataset", "{folder}/rows.jsonl", "{folder}/file/out"], 1, "Not a directory"),
         (["dataset", "{folder}/rows.jsonl", "{folder}/out"], 1, "no rows in {folder}/rows.jsonl"),
     ],
@@ -162,6 +192,9 @@ def test_dataset(tmp_path: Path) -> None:
     assert said["errors in"] == f"{out}.errors.jsonl"
     assert "  invalid_row  1\n  first        " in done.stdout
     assert len(pq.read_table(out)) == 20
+    done = run("dataset", rows, out, "--format", "chat")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1].endswith(" nothing to do: this output was complete")
 
 
 def test_dataset_from_standard_input(tmp_path: Path) -> None:
@@ -207,12 +240,13 @@ def test_options_reach_the_rendering(tmp_path: Path) -> None:
         ["--examples", "turns"],
         ["--max-tokens", "200", "--overflow", "drop"],
         ["--analysis", "keep_all"],
-        ["--channels", "final,commentary"],
+        ["--channels", "final, commentary"],
         ["--turns", "last"],
         ["--no-headers"],
         ["--no-stop-tokens"],
         ["--date", "2026-01-01"],
         ["--identity", "I"],
+        ["--reasoning-effort", "High"],
     ]
     changed = [tokens(*change) for change in changes]
     assert len({default, *changed}) == len(changes) + 1

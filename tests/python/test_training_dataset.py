@@ -178,6 +178,9 @@ PACKED: list[tuple[str, Callable[[bytes], bytes]]] = [
     (".jsonl.bz2", bz2.compress),
     (".jsonl.xz", lzma.compress),
     (".jsonl.zst", lambda text: pa.compress(text, "zstd", asbytes=True)),
+    (".json", bytes),
+    (".json", lambda text: b"[" + b",".join(text.splitlines()) + b"]"),
+    (".json.gz", lambda text: gzip.compress(b" [\n" + b" ,\n".join(text.splitlines()) + b"\n]\n")),
 ]  # fmt: skip
 LINES = "".join(json.dumps(row) + "\n" for row in ROWS).encode()
 
@@ -221,16 +224,18 @@ class TestInput:
         write_dataset(*arguments, **options)
         assert [row for table in tables(out) for row in table.to_pylist()] == expected()
 
-    def test_many_files_in_order(self, tmp_path: Path) -> None:
+    def test_many_files_in_order(self, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
         folder = tmp_path / "in"
         folder.mkdir()
         (folder / "b.jsonl").write_bytes(LINES)
         pq.write_table(pa.Table.from_pylist(ROWS[:10]), folder / "a.parquet")
         (folder / "_report.json").write_text("{}")
         (folder / "notes.txt").write_text("?")
+        (folder / "info.json").write_text("[]")
         (tmp_path / "c.jsonl").write_text("{}\n")
         out = tmp_path / "out"
         state = write_dataset([str(folder), str(tmp_path / "c.jsonl")], str(out), **CHAT)
+        assert caplog.messages == [f"not read in {folder}: info.json, notes.txt"]
         assert pq.read_table(out / "part-00000.parquet").to_pylist() == expected(
             rows=ROWS[:10] + ROWS
         )
@@ -242,9 +247,11 @@ class TestInput:
     def test_chunks_are_the_same_from_any_position(self, rows: str, tmp_path: Path) -> None:
         pq.write_table(pa.Table.from_pylist(ROWS), tmp_path / "in.parquet", row_group_size=70)
         (tmp_path / "again.jsonl").write_bytes(Path(rows).read_bytes())
-        inputs = Inputs([rows, str(tmp_path / "in.parquet"), str(tmp_path / "again.jsonl")])
+        (tmp_path / "list.json").write_text(json.dumps(ROWS, ensure_ascii=False), encoding="utf-8")
+        names = ["in.parquet", "list.json", "again.jsonl"]
+        inputs = Inputs([rows, *(str(tmp_path / name) for name in names)])
         chunks = list(inputs.chunks(Position(), 40, 9000))
-        assert sum(chunk.count for chunk in chunks) == 2 * (len(ROWS) + 2) + len(ROWS)
+        assert sum(chunk.count for chunk in chunks) == 2 * (len(ROWS) + 2) + 2 * len(ROWS)
         assert chunks[-1].read == inputs.size()
         for index, chunk in enumerate(chunks):
             assert list(inputs.chunks(chunk.start, 40, 9000)) == chunks[index:]
@@ -279,10 +286,16 @@ class TestInput:
     def test_what_cannot_be_read_is_named(self, rows: str, tmp_path: Path) -> None:
         (tmp_path / "empty").mkdir()
         (tmp_path / "x.csv").touch()
+        (tmp_path / "json").mkdir()
+        (tmp_path / "json" / "rows.json").write_text("[]")
         pq.write_table(pa.table({"text": ["{}"]}), tmp_path / "in.parquet")
         for given, said in [
             (["none.jsonl"], "^no such file or folder: none.jsonl"),
             ([f"{tmp_path}/empty"], "^no files of rows in .*empty"),
+            (
+                [f"{tmp_path}/json"],
+                "^no files of rows in .*json .*; of a folder, .json is not read",
+            ),
             ([f"{tmp_path}/x.csv"], "^unknown suffix: .*x.csv .known: .parquet"),
             ([rows, f"{tmp_path}/./rows.jsonl"], "^given twice: "),
         ]:
@@ -532,27 +545,6 @@ def test_a_full_disk_is_said(
     assert write_dataset([rows], str(tmp_path / output), **CHAT).examples == len(ROWS)
 
 
-def test_restart_removes_nothing_where_it_is_refused(rows: str, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    write_dataset([rows], str(out), **CHAT)
-    (out / "mine.txt").write_text("kept")
-    before = contents(out)
-    with pytest.raises(dataset.StateError, match=r"the folder is not empty: .*mine\.txt"):
-        write_dataset([rows], str(out), restart=True, **CHAT)
-    assert contents(out) == before
-
-
-def test_a_complete_output_is_left_alone(rows: str, tmp_path: Path) -> None:
-    for output in ("out", "out.parquet"):
-        first = write_dataset([rows], str(tmp_path / output), **CHAT)
-        before = {p: p.stat().st_mtime_ns for p in tmp_path.rglob("*")}
-        assert write_dataset([rows], str(tmp_path / output), **CHAT) == first
-        assert {p: p.stat().st_mtime_ns for p in tmp_path.rglob("*")} == before
-    (tmp_path / "out" / "part-00000.parquet").unlink()
-    with pytest.raises(dataset.StateError, match="^missing or changed since"):
-        write_dataset([rows], str(tmp_path / "out"), **CHAT)
-
-
 def test_a_run_stops_at_too_many_errors_and_goes_on(
     rows: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -596,12 +588,21 @@ def test_nothing_to_write(rows: str, tmp_path: Path) -> None:
         ("out", {"batch_rows": 0}, "^batch_rows: expected a whole number from 1, got 0"),
         ("out", {"max_errors": -1}, "^max_errors: expected a whole number from 0, got -1"),
         ("out", {"columns": "all"}, "^columns: expected one of"),
+        ("out.bin", {"columns": "trl"}, "^columns: Megatron's files have none"),
+        ("out", {"columns": "flat", "to": "megatron"}, "^columns: Megatron's files have none"),
+        ("out", {"overflow": "drop"}, '^overflow: "drop" does nothing without max_tokens'),
         ("out", {"format": "chats"}, "format"),
     ],
 )
 def test_wrong_options(rows: str, tmp_path: Path, output: str, options: Any, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         write_dataset([rows], str(tmp_path / output), **options)
+    assert {path.name for path in tmp_path.iterdir()} == {"rows.jsonl"}
+
+
+def test_unknown_options(rows: str, tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=r"^foo: unknown option of write_dataset \(known: to, "):
+        write_dataset([rows], str(tmp_path / "out"), foo=1)  # type: ignore[call-arg]
     assert {path.name for path in tmp_path.iterdir()} == {"rows.jsonl"}
 
 

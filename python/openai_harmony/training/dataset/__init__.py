@@ -33,6 +33,18 @@ PIECE_TOKENS = 2**26
 SHARD_TOKENS = 2**28
 """The tokens of a shard, unless a size is given."""
 
+_OWN_OPTIONS = [
+    "to",
+    "columns",
+    "column",
+    "shard_tokens",
+    "shard_bytes",
+    "batch_rows",
+    "max_errors",
+    "restart",
+    "progress",
+]
+
 
 def write_dataset(
     inputs: Sequence[str],
@@ -97,7 +109,7 @@ def write_dataset(
     target = Output(output, to)
     shard_tokens = _checked_sizes(target, shard_tokens, shard_bytes, batch_rows, max_errors)
     columns = _checked_columns(target, columns)
-    refuse_unknown(options, "write_dataset")
+    refuse_unknown(options, "write_dataset", *_OWN_OPTIONS)
     training.render([], **options)
     for name in inputs:
         if os.path.isdir(name) and target.path.resolve().parent == Path(name).resolve():

@@ -63,7 +63,8 @@ class ListReader:
         return item, self._before + end
 
     def _skip_begin(self) -> None:
-        self._sign()
+        while len(self._text) < len(_BOM) and self._more():
+            pass
         if self._text.startswith(_BOM.decode("latin-1")):
             self._at += len(_BOM)
         if self._sign() != "[":
@@ -88,8 +89,8 @@ class ListReader:
         while True:
             try:
                 _, end = self._decoder.raw_decode(self._text, self._at)
-                # What ends a number is what follows it.
-                if end < len(self._text) or not self._more():
+                # What ends a number is what follows it: 1 could be 1e-5.
+                if end + len("e-") < len(self._text) or not self._more():
                     return end
             except json.JSONDecodeError as error:
                 is_cut = (
@@ -102,13 +103,17 @@ class ListReader:
                 raise self._wrong("nested too deeply") from None
 
     def _more(self) -> bool:
-        """Reads as much again as there is of the item, and forgets what was in front of it."""
+        """Reads as much again as there is of the item, and forgets what was in front of it.
+
+        At the end of the file nothing changes.
+        """
         rest = self._text[self._at :]
         if len(rest) >= self._longest:
             raise self._wrong(f"an item has {self._longest >> 20} MiB or more")
         read = self._file.read(max(_MEBIBYTE, len(rest)))
-        self._before += self._at
-        self._text, self._at = rest + read.decode("latin-1"), 0
+        if read:
+            self._before += self._at
+            self._text, self._at = rest + read.decode("latin-1"), 0
         return bool(read)
 
     def _wrong(self, reason: str, at: Optional[int] = None) -> OSError:
