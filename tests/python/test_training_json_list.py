@@ -72,10 +72,10 @@ def test_items_are_those_of_the_text_from_any_place() -> None:
         ('[{"a": 1}, {"b"}]', "byte 1[45]: "),
         ('["a', "byte 1: Unterminated string"),
         ("[tru]", "byte 1: "),
-        ("[]\n[]", "byte 3: more follows behind the list; rows on lines are in files .jsonl"),
+        ("[]\n[]", "byte 3: more follows the list; rows on lines are in files .jsonl"),
         ("[" * 100_000, "nested too deeply"),
-        ("{}", "byte 0: expected its begin"),
-        ("", "byte 0: expected its begin"),
+        ("{}", "byte 0: expected its beginning"),
+        ("", "byte 0: expected its beginning"),
     ],
     ids=lambda value: str(value)[:20],
 )
@@ -94,7 +94,7 @@ def test_an_item_of_any_length_does_not_fill_the_memory() -> None:
         items(text, longest=2**20)
 
 
-def test_a_list_is_told_by_its_begin() -> None:
+def test_a_list_is_known_by_its_beginning() -> None:
     for text, expected in [
         (" \n[", True),
         ("\ufeff[", True),

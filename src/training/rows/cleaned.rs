@@ -112,7 +112,7 @@ fn thought<'m>(message: &'m Map<String, Value>, key: &str) -> &'m str {
     message.get(key).and_then(Value::as_str).unwrap_or_default().trim()
 }
 
-/// The thought that begins a content, and what stands behind it.
+/// The thought that begins a content, and what follows it.
 fn marked(content: &str) -> Option<(&str, &str)> {
     let inside = content.trim_start().strip_prefix("<think>")?;
     let (thought, rest) = inside.split_once("</think>")?;

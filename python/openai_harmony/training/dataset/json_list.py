@@ -19,13 +19,13 @@ _LONGEST_WORD = 16
 
 
 def is_list(file: IO[bytes]) -> bool:
-    """Whether a file, at its begin, is a JSON list. Nothing is read."""
+    """Whether a file, at its beginning, is a JSON list. Nothing is read."""
     begin: bytes = file.peek(64)  # type: ignore[attr-defined]
     return begin.replace(_BOM, b"").lstrip()[:1] == b"["
 
 
 class ListReader:
-    """Reads the items of a list, from its begin or from behind an item."""
+    """Reads the items of a list, from its beginning or from after an item."""
 
     def __init__(self, file: IO[bytes], byte: int, longest: int) -> None:
         """``byte``: where the file stands. An item has at most ``longest`` bytes."""
@@ -39,7 +39,7 @@ class ListReader:
         self._decoder = json.JSONDecoder(parse_int=str, parse_float=str)
 
     def next(self) -> Optional[Tuple[bytes, int]]:
-        """The next item and the byte behind it; ``None`` at the end of the list.
+        """The next item and the byte after it; ``None`` at the end of the list.
 
         ``OSError`` if this is not a list.
         """
@@ -68,14 +68,14 @@ class ListReader:
         if self._text.startswith(_BOM.decode("latin-1")):
             self._at += len(_BOM)
         if self._sign() != "[":
-            raise self._wrong("expected its begin")
+            raise self._wrong("expected its beginning")
         self._at += 1
 
     def _end(self) -> None:
         self._has_ended = True
         self._at += 1
         if self._sign():
-            raise self._wrong("more follows behind the list; rows on lines are in files .jsonl")
+            raise self._wrong("more follows the list; rows on lines are in files .jsonl")
 
     def _sign(self) -> str:
         """The next character that is not blank; none at the end of the file."""
