@@ -399,14 +399,13 @@ fn on_ids<T: Send>(
 fn encoded<'py>(
     string: &Bound<'py, PyString>,
     has_parts: bool,
-    encode: impl Fn(&str, &mut Vec<u32>) -> Result<()> + Send + Sync,
+    encode: impl Fn(&str, &mut Vec<u32>) -> Result<()> + Sync,
 ) -> PyResult<Bound<'py, PyList>> {
     if has_parts && long_text::is_long(string)? {
         return long_text::encode(string, encode);
     }
     let text = utf8(string)?;
-    // The closure takes the text, so that its memory is free before the list is made.
-    tokens_of(string.py(), text.len() >= MUCH_TEXT, move |ids| encode(&text, ids))
+    tokens_of(string.py(), text.len() >= MUCH_TEXT, |ids| encode(&text, ids))
 }
 
 /// The list of the tokens that `write` appends to an empty vector.

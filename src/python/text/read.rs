@@ -66,9 +66,7 @@ fn long_utf16(string: &Bound<'_, PyString>) -> PyResult<Option<String>> {
     if units.len() < LONG {
         return Ok(None);
     }
-    // A pair of surrogates, which makes four bytes, counts as six.
-    let bytes = |&unit: &u16| 1 + usize::from(unit >= 0x80) + usize::from(unit >= 0x800);
-    let mut text = String::with_capacity(units.iter().map(bytes).sum());
+    let mut text = String::with_capacity(units.len() + units.len() / 4);
     // Zeros are text.
     let mut room = [0; 4096];
     let Ok(room) = str::from_utf8_mut(&mut room) else { return Ok(None) };
