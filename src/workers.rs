@@ -33,6 +33,12 @@ impl Workers {
         Self { threads, pool: OnceLock::new() }
     }
 
+    /// The calling thread does the work.
+    #[cfg(feature = "python")]
+    pub(crate) fn none() -> Self {
+        Self { threads: 1, pool: OnceLock::new() }
+    }
+
     /// How many threads there are.
     #[cfg(feature = "python")]
     pub(crate) fn threads(&self) -> usize {

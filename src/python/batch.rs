@@ -23,13 +23,11 @@ use crate::training::{
 };
 use crate::workers::Workers;
 
-/// So many rows for each worker, or as many with so many bytes, are given to the workers at once. Between
-/// such parts signal handlers run. The workers wait while the first part is read and while the last is stored,
-/// so parts are small.
-const ROWS_PER_THREAD: usize = 128;
-const BYTES: usize = 1 << 23;
-/// So many parts wait for the workers, or for being stored. With a single one the workers often have nothing
-/// to do: two parts tend to be done at once, since a worker that waits for the rest of one begins the next.
+/// So many rows, or as many with so many bytes, are a part: the work of one thread. Between parts signal
+/// handlers run. The workers wait while the first part is read and while the last is stored, so parts are small.
+const ROWS: usize = 64;
+const BYTES: usize = 1 << 20;
+/// So many parts for each worker wait to be rendered or stored.
 const PARTS_AHEAD: usize = 4;
 
 /// Renders rows. The result has the fields of `openai_harmony.training.Batch`.
@@ -50,28 +48,22 @@ pub(super) fn render_rows<'py>(
             errors::wrong_type(rows.py(), text)
         })
     })?;
-    let most = rows_of_part(&workers);
-    let next = || read_part(&mut rows, most, options.format);
+    let next = || read_part(&mut rows, options.format);
     rendered(encoding.py(), &workers, options.first_row, next, |part, first_row| {
-        render_on(&workers, part.iter_mut().collect(), first_row, |batch, index, row| {
+        render_on(&Workers::none(), part.iter_mut().collect(), first_row, |batch, index, row| {
             row.add(&maker, batch, index)
         })
     })
 }
 
-fn rows_of_part(workers: &Workers) -> usize {
-    workers.threads() * ROWS_PER_THREAD
-}
-
 /// The next rows, and how many they are; none at the end.
 fn read_part(
     rows: &mut Bound<'_, PyIterator>,
-    most: usize,
     format: RowFormat,
 ) -> PyResult<Option<(Vec<PyRow>, usize)>> {
     let mut part = Vec::new();
     let mut bytes = 0;
-    while part.len() < most && bytes < BYTES {
+    while part.len() < ROWS && bytes < BYTES {
         let Some(row) = rows.next() else { break };
         let row = PyRow::read(&row?, format)?;
         bytes += row.size();
@@ -93,7 +85,6 @@ pub(super) fn render_arrow<'py>(
     let maker = ExampleMaker::new(encoding.get().inner.tokenizer(), &options);
     let workers = Workers::new(options.threads);
     let mut arrays = arrow::arrays(stream)?;
-    let most = rows_of_part(&workers);
     let mut rest: Option<ArrayRef> = None;
     let next = || {
         while rest.as_ref().is_none_or(|rest: &ArrayRef| Array::is_empty(rest)) {
@@ -101,19 +92,20 @@ pub(super) fn render_arrow<'py>(
             rest = Some(array?);
         }
         Ok(rest.as_mut().map(|rest| {
-            let count = rest.len().min(most);
+            let count = rest.len().min(ROWS);
             let part = rest.slice(0, count);
             *rest = rest.slice(count, rest.len() - count);
             (part, count)
         }))
     };
     rendered(encoding.py(), &workers, options.first_row, next, |part, first_row| {
-        render_array_on(&workers, &maker, part, first_row)
+        render_array_on(&Workers::none(), &maker, part, first_row)
     })
 }
 
 /// The fields of all parts, each with its number of rows. Workers render parts while this thread reads later
-/// ones and stores earlier ones: both need the interpreter.
+/// ones and stores earlier ones: both need the interpreter. A part is not divided among workers: one that waited
+/// for the rest of its part would begin another, and many would be done at once, with nothing left to do.
 fn rendered<'py, T: Send>(
     py: Python<'py>,
     workers: &Workers,
@@ -122,6 +114,7 @@ fn rendered<'py, T: Send>(
     render: impl Fn(&mut T, usize) -> Vec<Batch> + Sync,
 ) -> PyResult<Bound<'py, PyDict>> {
     let mut arrays = Arrays::new(py)?;
+    let ahead = workers.threads() * PARTS_AHEAD;
     let render = &render;
     workers.scope(|scope| {
         let mut under_way: VecDeque<Receiver<_>> = VecDeque::new();
@@ -135,7 +128,7 @@ fn rendered<'py, T: Send>(
                 }
                 first_row += count;
                 under_way.push_back(receiver);
-                if under_way.len() > PARTS_AHEAD
+                if under_way.len() > ahead
                     && let Some(first) = under_way.pop_front()
                 {
                     arrays.add(wait(py, first)?.0)?;
