@@ -1,0 +1,114 @@
+//! Tokens and text to messages.
+
+use super::HarmonyEncoding;
+use crate::chat::{Message, Role};
+use crate::error::Result;
+use crate::parse::{self, ParseConfig, ParseOptions, StreamableParser};
+use crate::tokenizer::TokenId;
+
+/// Parsing.
+impl HarmonyEncoding {
+    /// Parses a whole sequence of tokens, strictly. `role` is the role of the first message's
+    /// author if the tokens begin after it, as those of a completion do.
+    ///
+    /// # Errors
+    ///
+    /// Where the tokens are not well-formed; [`StreamableParser`] keeps the messages before.
+    pub fn parse_messages_from_completion_tokens<I>(
+        &self,
+        tokens: I,
+        role: Option<Role>,
+    ) -> Result<Vec<Message>>
+    where
+        I: IntoIterator<Item = TokenId>,
+    {
+        self.parse_messages_with(tokens, role, &ParseConfig::strict())
+    }
+
+    /// Parses a whole sequence of tokens, strictly or leniently.
+    ///
+    /// # Errors
+    ///
+    /// Strict parsing, where the tokens are not well-formed; lenient parsing, never.
+    pub fn parse_messages_from_completion_tokens_with_options<I>(
+        &self,
+        tokens: I,
+        role: Option<Role>,
+        options: ParseOptions,
+    ) -> Result<Vec<Message>>
+    where
+        I: IntoIterator<Item = TokenId>,
+    {
+        self.parse_messages_with(tokens, role, &options.into())
+    }
+
+    /// Parses a whole sequence of tokens with any of the options.
+    ///
+    /// # Errors
+    ///
+    /// Strict parsing, where the tokens are not well-formed; lenient parsing, never.
+    pub fn parse_messages_with<I>(
+        &self,
+        tokens: I,
+        role: Option<Role>,
+        config: &ParseConfig,
+    ) -> Result<Vec<Message>>
+    where
+        I: IntoIterator<Item = TokenId>,
+    {
+        let mut parser = StreamableParser::with_config(*self, role, config)?;
+        let tokens: Vec<TokenId> = tokens.into_iter().collect();
+        parser.advance(&tokens)?;
+        parser.process_eos()?;
+        Ok(parser.into_messages())
+    }
+
+    /// Parses text in which the special tokens are spelled by their names, as logs and engines
+    /// that decode them show it. `role` is as for
+    /// [`Self::parse_messages_from_completion_tokens`].
+    ///
+    /// The markers that the text spells count as such: it is for the model's output, never for
+    /// text of others.
+    ///
+    /// # Errors
+    ///
+    /// Strict parsing, where the tokens are not well-formed; a tool whose name no header can carry.
+    ///
+    /// ```
+    /// # use openai_harmony::chat::Role;
+    /// # use openai_harmony::{HarmonyEncodingName, ParseConfig, load_harmony_encoding};
+    /// # let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+    /// let text = "<|channel|>final<|message|>Hello<|return|>";
+    /// let config = ParseConfig::lenient();
+    /// let messages = encoding.parse_messages_from_text(text, Some(Role::Assistant), &config)?;
+    /// assert_eq!(messages[0].channel.as_deref(), Some("final"));
+    /// # Ok::<(), openai_harmony::Error>(())
+    /// ```
+    pub fn parse_messages_from_text(
+        &self,
+        text: &str,
+        role: Option<Role>,
+        config: &ParseConfig,
+    ) -> Result<Vec<Message>> {
+        self.parse_messages_with(self.tokenizer().encode_with_special_tokens(text), role, config)
+    }
+
+    /// Guesses the messages of a text from which an engine dropped the special tokens, as vLLM and
+    /// others do by default: `analysisI must add.assistantfinal4`.
+    ///
+    /// Nothing in such a text says where a header ends, so this is a guess, for text that cannot be
+    /// had in tokens. It loses nothing: all text is in a content or in a header's field. Text
+    /// without any header is an answer on `final`.
+    ///
+    /// ```
+    /// # use openai_harmony::{HarmonyEncodingName, load_harmony_encoding};
+    /// # let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+    /// let messages = encoding.read_stripped_text("analysisI must add.assistantfinal4");
+    /// assert_eq!(messages[0].channel.as_deref(), Some("analysis"));
+    /// assert_eq!(messages[1].channel.as_deref(), Some("final"));
+    /// # Ok::<(), openai_harmony::Error>(())
+    /// ```
+    pub fn read_stripped_text(&self, text: &str) -> Vec<Message> {
+        parse::read_stripped(text)
+    }
+}

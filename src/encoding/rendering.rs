@@ -1,0 +1,245 @@
+//! Conversations and messages to tokens.
+
+use super::HarmonyEncoding;
+use crate::chat::{Message, Role};
+use crate::error::Result;
+use crate::render::{
+    self, AnalysisPolicy, Ending, RenderConfig, RenderConversationConfig, RenderOptions, Rendered,
+};
+use crate::tokenizer::TokenId;
+
+/// Rendering.
+///
+/// A config of `None` drops nothing, and the default one drops earlier thoughts by 0.0.8's rule.
+impl HarmonyEncoding {
+    /// Renders a conversation with any of the options, and with any ending.
+    ///
+    /// ```
+    /// use openai_harmony::chat::{Message, Role};
+    /// use openai_harmony::{Ending, HarmonyEncodingName, HeaderStyle, RenderConfig};
+    ///
+    /// let encoding = openai_harmony::load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+    /// let call = Message::from_role_and_content(Role::Assistant, "{}")
+    ///     .with_channel("commentary")
+    ///     .with_recipient("functions.f");
+    /// let config = RenderConfig::new().with_header_style(HeaderStyle::RecipientInChannel);
+    /// let tokens =
+    ///     encoding.render_conversation_with(&[call], Ending::Completion(Role::Tool), &config)?;
+    /// assert_eq!(
+    ///     encoding.tokenizer().decode_utf8(tokens)?,
+    ///     "<|start|>assistant<|channel|>commentary to=functions.f<|message|>{}<|call|><|start|>tool",
+    /// );
+    /// # Ok::<(), openai_harmony::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A tool message without a name, content in a message of the wrong role, a schema or a
+    /// header field that cannot be rendered.
+    pub fn render_conversation_with<'a, I>(
+        &self,
+        conversation: I,
+        ending: Ending<'_>,
+        config: &RenderConfig,
+    ) -> Result<Vec<TokenId>>
+    where
+        I: IntoIterator<Item = &'a Message>,
+    {
+        let mut tokens = Vec::new();
+        render::conversation(
+            self.tokenizer(),
+            conversation,
+            ending,
+            *config,
+            &mut tokens,
+            &mut (),
+        )?;
+        Ok(tokens)
+    }
+
+    /// Renders a conversation, and returns where each message is among the tokens.
+    ///
+    /// ```
+    /// use openai_harmony::chat::{Message, Role};
+    /// use openai_harmony::{Ending, HarmonyEncodingName, RenderConfig};
+    ///
+    /// let encoding = openai_harmony::load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+    /// let messages = [
+    ///     Message::from_role_and_content(Role::Assistant, "Easy.").with_channel("analysis"),
+    ///     Message::from_role_and_content(Role::Assistant, "Four.").with_channel("final"),
+    /// ];
+    /// // By default the thought before the answer is dropped.
+    /// let config = RenderConfig::new();
+    /// let rendered = encoding.render_with_spans(&messages, Ending::Training, &config)?;
+    /// let [answer] = rendered.spans[..] else { panic!("one message") };
+    /// assert_eq!(answer.message, Some(1));
+    /// let content = &rendered.tokens[answer.content_tokens()];
+    /// assert_eq!(encoding.tokenizer().decode_utf8(content)?, "Four.");
+    /// # Ok::<(), openai_harmony::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::render_conversation_with`].
+    pub fn render_with_spans<'a, I>(
+        &self,
+        conversation: I,
+        ending: Ending<'_>,
+        config: &RenderConfig,
+    ) -> Result<Rendered>
+    where
+        I: IntoIterator<Item = &'a Message>,
+    {
+        let mut tokens = Vec::new();
+        let mut spans = (Vec::new(), Vec::new());
+        render::conversation(
+            self.tokenizer(),
+            conversation,
+            ending,
+            *config,
+            &mut tokens,
+            &mut spans,
+        )?;
+        let (spans, speakers) = spans;
+        Ok(Rendered { tokens, spans, speakers })
+    }
+
+    /// Renders a conversation and the beginning of the next message, which the model completes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::render_conversation_with`].
+    pub fn render_conversation_for_completion<'a, I>(
+        &self,
+        conversation: I,
+        next_turn_role: Role,
+        config: Option<&RenderConversationConfig>,
+    ) -> Result<Vec<TokenId>>
+    where
+        I: IntoIterator<Item = &'a Message>,
+    {
+        let ending = Ending::Completion(next_turn_role);
+        self.render_conversation_with(conversation, ending, &all_options(config))
+    }
+
+    /// Renders a conversation to train on: if its last message is the assistant's on `final`,
+    /// it ends with `<|return|>`, as the model itself ends it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::render_conversation_with`].
+    pub fn render_conversation_for_training<'a, I>(
+        &self,
+        conversation: I,
+        config: Option<&RenderConversationConfig>,
+    ) -> Result<Vec<TokenId>>
+    where
+        I: IntoIterator<Item = &'a Message>,
+    {
+        self.render_conversation_with(conversation, Ending::Training, &all_options(config))
+    }
+
+    /// Renders a conversation and nothing after it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::render_conversation_with`].
+    pub fn render_conversation<'a, I>(
+        &self,
+        conversation: I,
+        config: Option<&RenderConversationConfig>,
+    ) -> Result<Vec<TokenId>>
+    where
+        I: IntoIterator<Item = &'a Message>,
+    {
+        self.render_conversation_with(conversation, Ending::None, &all_options(config))
+    }
+
+    /// Appends to a collection what [`Self::render_conversation`] returns.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::render_conversation_with`]; nothing has been appended then.
+    pub fn render_conversation_into<'a, I, B>(
+        &self,
+        conversation: I,
+        into: &mut B,
+        config: Option<&RenderConversationConfig>,
+    ) -> Result<()>
+    where
+        I: IntoIterator<Item = &'a Message>,
+        B: Extend<TokenId>,
+    {
+        into.extend(self.render_conversation(conversation, config)?);
+        Ok(())
+    }
+
+    /// Appends to a collection what [`Self::render_conversation_for_completion`] returns.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::render_conversation_with`]; nothing has been appended then.
+    pub fn render_conversation_for_completion_into<'a, I, B>(
+        &self,
+        conversation: I,
+        next_turn_role: Role,
+        into: &mut B,
+        config: Option<&RenderConversationConfig>,
+    ) -> Result<()>
+    where
+        I: IntoIterator<Item = &'a Message>,
+        B: Extend<TokenId>,
+    {
+        into.extend(self.render_conversation_for_completion(
+            conversation,
+            next_turn_role,
+            config,
+        )?);
+        Ok(())
+    }
+
+    /// Renders a single message with any of the options.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::render_conversation_with`].
+    pub fn render_with(&self, message: &Message, config: &RenderConfig) -> Result<Vec<TokenId>> {
+        let mut tokens = Vec::new();
+        render::message(self.tokenizer(), message, *config, &mut tokens)?;
+        Ok(tokens)
+    }
+
+    /// Renders a single message.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::render_conversation_with`].
+    pub fn render(
+        &self,
+        message: &Message,
+        options: Option<&RenderOptions>,
+    ) -> Result<Vec<TokenId>> {
+        self.render_with(message, &options.copied().unwrap_or_default().into())
+    }
+
+    /// Appends to a collection what [`Self::render`] returns.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::render_conversation_with`]; nothing has been appended then.
+    pub fn render_into<B: Extend<TokenId>>(
+        &self,
+        message: &Message,
+        into: &mut B,
+        options: Option<&RenderOptions>,
+    ) -> Result<()> {
+        into.extend(self.render(message, options)?);
+        Ok(())
+    }
+}
+
+/// What leaving the config out means in Rust: nothing is dropped.
+fn all_options(config: Option<&RenderConversationConfig>) -> RenderConfig {
+    config
+        .map_or(RenderConfig::new().with_analysis(AnalysisPolicy::KeepAll), |&config| config.into())
+}
