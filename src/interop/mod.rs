@@ -41,7 +41,7 @@ pub mod chat_completions;
 pub mod ollama;
 pub mod responses;
 
-pub use answer::{FinishReason, SharedText, Usage};
+pub use answer::{Arguments, FinishReason, SharedText, Usage};
 pub use body::parse_body;
 #[cfg(feature = "training")]
 pub(crate) use body::parse_json;

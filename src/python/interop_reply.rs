@@ -199,7 +199,7 @@ impl PyReply {
     ///
     /// Before `finish`: what there is so far.
     fn response<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        serialize::to_python(py, &self.lock()?.response())
+        serialize::to_python(py, &self.lock()?.whole())
     }
 
     /// What ends the stream after the last chunk.

@@ -6,8 +6,11 @@ use std::sync::OnceLock;
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyString};
 use serde::ser::{self, Serialize};
+
+use crate::interop::Arguments;
 
 type Object<'py> = Bound<'py, PyAny>;
 
@@ -78,6 +81,12 @@ struct DictWriter<'py> {
 impl<'py> Writer<'py> {
     fn object(self, value: impl IntoPyObjectExt<'py>) -> Written<'py> {
         Ok(value.into_bound_py_any(self.py)?)
+    }
+
+    /// What Python makes of JSON. Its integers have no end, and serde has no name for such.
+    fn loads(self, json: &str) -> PyResult<Object<'py>> {
+        static LOADS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        LOADS.import(self.py, "json", "loads")?.call1((json,))
     }
 
     fn dict(self) -> DictWriter<'py> {
@@ -151,9 +160,13 @@ impl<'py> ser::Serializer for Writer<'py> {
 
     fn serialize_newtype_struct<T: Serialize + ?Sized>(
         self,
-        _: &'static str,
+        name: &'static str,
         value: &T,
     ) -> Written<'py> {
+        if Arguments::is_type(name) {
+            let json = serde_json::to_string(value).map_err(<Failed as ser::Error>::custom)?;
+            return Ok(self.loads(&json)?);
+        }
         value.serialize(self)
     }
 

@@ -139,3 +139,22 @@ fn with_a_response_format_preambles_are_thoughts() {
     let blocks = content(&thinking(body), &[PREAMBLE, json]);
     assert_eq!(blocks[0]["thinking"], "Let me look.");
 }
+
+#[test]
+fn arguments_keep_their_numbers() {
+    let call = CALL.replace("{\"city\":\"Oslo\"}", NUMBERS);
+    let whole = sent_whole(ANTHROPIC, &with_tools(), &[&call]);
+    assert!(whole.contains(&format!(r#""input":{NUMBERS}"#)), "{whole}");
+    let streamed = sent_stream(ANTHROPIC, &with_tools(), &[&call]);
+    let partial = json!({"partial_json": NUMBERS}).to_string();
+    assert!(streamed.contains(partial.trim_matches(['{', '}'])), "{streamed}");
+    // What a `Value` holds of them.
+    let value = answered(ANTHROPIC, &with_tools(), &[&call]);
+    assert_eq!(value["content"][0]["input"]["b"], json!(-2_f64.powi(70)));
+    assert_eq!(serde_json::from_str::<Value>(&whole).unwrap(), value);
+    // What no double holds is an error or an infinity to clients: the call is text, and reported.
+    let call = CALL.replace("\"Oslo\"", "1e400");
+    let reply = ended(ANTHROPIC, &with_tools(), &[&call], FinishReason::Stop);
+    assert_eq!(reply.response()["content"][0]["text"], "{\"city\":1e400}");
+    assert_eq!(reply.repairs()[0].kind.name(), "call_as_text");
+}

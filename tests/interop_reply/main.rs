@@ -75,3 +75,22 @@ fn with(mut body: Value, more: Value) -> Value {
     }
     body
 }
+
+/// The answer as it goes over the wire.
+fn sent_whole(read: Read, body: &Value, sampled: &[&str]) -> String {
+    let mut bytes = Vec::new();
+    ended(read, body, sampled, FinishReason::Stop).response_into(&mut bytes);
+    String::from_utf8(bytes).unwrap()
+}
+
+/// What was streamed, as it goes over the wire.
+fn sent_stream(read: Read, body: &Value, sampled: &[&str]) -> String {
+    let mut reply = reply(&turn(read, body));
+    let mut bytes = Vec::new();
+    reply.feed_into(&tokens(&sampled.concat()), &mut bytes).unwrap();
+    reply.finish_into(FinishReason::Stop, None, &mut bytes).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+/// Arguments with numbers that few parsers keep.
+const NUMBERS: &str = r#"{"a":[1180591620717411303424,-0.0,0.100000000000000000000000000001],"b":-1180591620717411303424}"#;

@@ -101,3 +101,24 @@ fn the_clients_own_notebook_gets_code() {
     let function = json!({"index": 0, "name": "python", "arguments": {"code": "print(1)"}});
     assert_eq!(answer["message"]["tool_calls"][0]["function"], function);
 }
+
+#[test]
+fn arguments_keep_their_numbers() {
+    let call = CALL.replace("{\"city\":\"Oslo\"}", NUMBERS);
+    let whole = sent_whole(OLLAMA, &with_tools(), &[&call]);
+    assert!(whole.contains(&format!(r#""arguments":{NUMBERS}"#)), "{whole}");
+    let streamed = sent_stream(OLLAMA, &with_tools(), &[&call]);
+    assert!(streamed.contains(&format!(r#""arguments":{NUMBERS}"#)), "{streamed}");
+    // What a `Value` holds of them.
+    let value = answered(OLLAMA, &with_tools(), &[&call]);
+    assert_eq!(
+        value["message"]["tool_calls"][0]["function"]["arguments"]["b"],
+        json!(-2_f64.powi(70))
+    );
+    assert_eq!(serde_json::from_str::<Value>(&whole).unwrap(), value);
+    // What no double holds is an error or an infinity to clients: the call is text, and reported.
+    let call = CALL.replace("\"Oslo\"", "1e400");
+    let reply = ended(OLLAMA, &with_tools(), &[&call], FinishReason::Stop);
+    assert_eq!(reply.response()["message"]["content"], "{\"city\":1e400}");
+    assert_eq!(reply.repairs()[0].kind.name(), "call_as_text");
+}

@@ -3,8 +3,6 @@
 use std::fmt::Debug;
 use std::time::Duration;
 
-use serde_json::Value;
-
 use super::segment::{Segment, Step};
 use super::shared::SharedText;
 use super::usage::Usage;
@@ -34,6 +32,8 @@ pub(in crate::interop) trait Sink<C> {
 pub(in crate::interop) trait Writer: Debug + Send + Sync {
     /// What the dialect sends at a time.
     type Chunk;
+    /// The whole answer.
+    type Response;
     /// What opens the stream.
     fn open(
         &mut self,
@@ -46,7 +46,7 @@ pub(in crate::interop) trait Writer: Debug + Send + Sync {
     /// What ends the stream.
     fn close(&mut self, state: &State<'_>, chunks: &mut dyn Sink<Self::Chunk>);
     /// The whole answer.
-    fn response(&self, state: &State<'_>) -> Value;
+    fn response(&self, state: &State<'_>) -> Self::Response;
 }
 
 /// What every chunk says of the answer.

@@ -1,9 +1,8 @@
 //! What a streamed message consists of.
 
 use serde::Serialize;
-use serde_json::{Map, Value};
 
-use crate::interop::SharedText;
+use crate::interop::{Arguments, SharedText};
 
 /// An event of a streamed message.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -106,7 +105,7 @@ pub enum ContentBlock {
         /// The tool's name.
         name: String,
         /// The arguments.
-        input: Map<String, Value>,
+        input: Arguments,
     },
 }
 

@@ -1,12 +1,10 @@
 //! Steps -> events, segments -> a message.
 
-use serde_json::{Map, Value, json};
-
 use super::event::{
     BlockDelta, ContentBlock, MessageEvent, MessageObject, MessageUsage, StopDelta,
 };
 use crate::interop::answer::{
-    Call, Head, Segment, Sink, State, Step, Text, TextKind, Usage, Writer, whole_calls,
+    Arguments, Call, Head, Segment, Sink, State, Step, Text, TextKind, Usage, Writer, whole_calls,
 };
 use crate::interop::carried::carry_thought;
 use crate::interop::{FinishReason, Thoughts, Turn};
@@ -41,7 +39,7 @@ impl Anthropic {
                 ContentBlock::Thinking { thinking: String::new(), signature: String::new() }
             }
             Segment::Text(_) => ContentBlock::Text { text: String::new() },
-            Segment::Call(call) => tool_use(call, Map::new()),
+            Segment::Call(call) => tool_use(call, Arguments::default()),
         }
     }
 
@@ -53,8 +51,9 @@ impl Anthropic {
                 ContentBlock::Thinking { thinking, signature: carry_thought(text) }
             }
             Segment::Text(text) => ContentBlock::Text { text: text.text.clone() },
+            // What `Sorter` makes a call of is an object.
             Segment::Call(call) => {
-                tool_use(call, serde_json::from_str(&call.arguments).unwrap_or_default())
+                tool_use(call, Arguments::read(&call.arguments).unwrap_or_default())
             }
         }
     }
@@ -88,6 +87,7 @@ impl Anthropic {
 
 impl Writer for Anthropic {
     type Chunk = MessageEvent;
+    type Response = MessageObject;
 
     fn open(
         &mut self,
@@ -138,10 +138,10 @@ impl Writer for Anthropic {
         chunks.push(MessageEvent::MessageStop);
     }
 
-    fn response(&self, state: &State<'_>) -> Value {
+    fn response(&self, state: &State<'_>) -> MessageObject {
         let shown = state.segments.iter().filter(|segment| self.is_shown(segment));
         let content = shown.map(|segment| self.whole_block(segment)).collect();
-        json!(self.message(content, state.usage, stop(state)))
+        self.message(content, state.usage, stop(state))
     }
 }
 
@@ -159,7 +159,7 @@ fn stop(state: &State<'_>) -> StopDelta {
     StopDelta { stop_reason: Some(stop_reason), stop_sequence: outcome.stop_sequence.clone() }
 }
 
-fn tool_use(call: &Call, input: Map<String, Value>) -> ContentBlock {
+fn tool_use(call: &Call, input: Arguments) -> ContentBlock {
     ContentBlock::ToolUse { id: call.call_id.clone(), name: call.name.clone(), input }
 }
 

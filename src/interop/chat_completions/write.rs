@@ -180,6 +180,7 @@ impl Chat {
 
 impl Writer for Chat {
     type Chunk = ChatCompletionChunk;
+    type Response = Value;
 
     fn open(
         &mut self,

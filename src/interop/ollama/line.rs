@@ -1,9 +1,8 @@
 //! What a streamed answer of Ollama's consists of.
 
 use serde::Serialize;
-use serde_json::{Map, Value};
 
-use crate::interop::SharedText;
+use crate::interop::{Arguments, SharedText};
 
 /// A line of a streamed answer; as the only line, the whole answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -60,7 +59,7 @@ pub struct LineFunction {
     /// The function's name.
     pub name: String,
     /// Its arguments.
-    pub arguments: Map<String, Value>,
+    pub arguments: Arguments,
 }
 
 /// What the answer took: durations in nanoseconds, tokens.

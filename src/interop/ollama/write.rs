@@ -1,10 +1,8 @@
 //! Steps -> lines, segments -> a whole answer.
 
-use serde_json::{Value, json};
-
 use super::line::{ChatLine, LineCall, LineFunction, LineMessage, Metrics};
 use crate::interop::answer::{
-    Call, Delta, Ending, Head, Segment, Sink, State, Step, TextKind, Writer, joined,
+    Arguments, Call, Delta, Ending, Head, Segment, Sink, State, Step, TextKind, Writer, joined,
 };
 use crate::interop::options::civil;
 use crate::interop::{FinishReason, SharedText, Thoughts, Turn};
@@ -85,6 +83,7 @@ impl Ollama {
 
 impl Writer for Ollama {
     type Chunk = ChatLine;
+    type Response = ChatLine;
 
     /// Nothing opens a stream of lines.
     fn open(
@@ -116,7 +115,7 @@ impl Writer for Ollama {
         chunks.push(self.last_line(empty_message(), state));
     }
 
-    fn response(&self, state: &State<'_>) -> Value {
+    fn response(&self, state: &State<'_>) -> ChatLine {
         let calls = state.segments.iter().filter_map(Segment::as_call);
         let thoughts = joined(state.segments, &[TextKind::Thought]);
         let message = LineMessage {
@@ -125,7 +124,7 @@ impl Writer for Ollama {
             tool_calls: calls.filter_map(whole_call).collect(),
             ..empty_message()
         };
-        json!(self.last_line(message, state))
+        self.last_line(message, state)
     }
 }
 
@@ -146,7 +145,7 @@ fn whole_call(call: &Call) -> Option<LineCall> {
     let function = LineFunction {
         index: call.index,
         name: call.name.clone(),
-        arguments: serde_json::from_str(&call.arguments).ok()?,
+        arguments: Arguments::read(&call.arguments)?,
     };
     Some(LineCall { id: call.call_id.clone(), function })
 }

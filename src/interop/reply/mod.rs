@@ -18,6 +18,7 @@ mod options;
 mod route;
 mod sort;
 mod stop;
+mod whole;
 
 pub use frame::Chunk;
 use frame::Out;
@@ -26,14 +27,16 @@ pub use options::{Clock, MakeId, ReplyOptions};
 use std::fmt::Debug;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use self::ids::Ids;
 use self::options::seconds_now;
 use self::route::Rules;
 use self::sort::Sorter;
+use self::whole::Whole;
 use super::answer::{
     FinishReason, Head, Outcome, Prefixes, Segment, SharedText, Sink, State, Step, Usage, Writer,
+    write_json,
 };
 use super::{Dialect, Turn, anthropic, chat_completions, ollama, responses};
 use crate::HarmonyEncoding;
@@ -260,7 +263,21 @@ impl Reply {
 
     /// The whole answer, for a request that asked for no stream. Before [`Self::finish`]: what there
     /// is so far.
+    ///
+    /// A [`Value`] makes floats of integers of more than 64 bits, which calls of Anthropic's and Ollama's can
+    /// have in their arguments; [`Self::response_into`] writes all their digits.
     pub fn response(&self) -> Value {
+        json!(self.whole())
+    }
+
+    /// [`Self::response`] as JSON in one line, after the bytes that are there, where every number of a call's
+    /// arguments is as the model wrote it.
+    pub fn response_into(&self, bytes: &mut Vec<u8>) {
+        write_json(&self.whole(), bytes);
+    }
+
+    /// The whole answer before it is JSON.
+    pub(crate) fn whole(&self) -> Whole {
         self.writer.response(&self.state())
     }
 
@@ -341,12 +358,13 @@ trait AnyWriter: Debug + Send + Sync {
     fn open(&mut self, prompt_tokens: usize, cached_tokens: usize, out: &mut Out<'_>);
     fn step(&mut self, step: Step, segments: &[Segment], out: &mut Out<'_>);
     fn close(&mut self, state: &State<'_>, out: &mut Out<'_>);
-    fn response(&self, state: &State<'_>) -> Value;
+    fn response(&self, state: &State<'_>) -> Whole;
 }
 
 impl<W: Writer> AnyWriter for W
 where
     for<'a> Out<'a>: Sink<W::Chunk>,
+    Whole: From<W::Response>,
 {
     fn open(&mut self, prompt_tokens: usize, cached_tokens: usize, out: &mut Out<'_>) {
         Writer::open(self, prompt_tokens, cached_tokens, out);
@@ -360,8 +378,8 @@ where
         Writer::close(self, state, out);
     }
 
-    fn response(&self, state: &State<'_>) -> Value {
-        Writer::response(self, state)
+    fn response(&self, state: &State<'_>) -> Whole {
+        Writer::response(self, state).into()
     }
 }
 

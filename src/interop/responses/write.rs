@@ -218,6 +218,7 @@ impl Responses {
 
 impl Writer for Responses {
     type Chunk = ResponseEvent;
+    type Response = Value;
 
     fn open(
         &mut self,
