@@ -131,8 +131,11 @@ async fn complete(
     let Gateway { encoding, engine } = &*gateway;
     let body = parse_body(&String::from_utf8_lossy(&body?))?;
     let turn = chat_completions::read(&body, &ReadOptions::default())?;
+    // Several would be a reply for each, sampled at once, with their frames in order and one usage for all:
+    // examples/server.py does that.
     if turn.sampling.n > 1 {
-        return Err(Failure::bad_request("n", "one answer at a time"));
+        let asked = turn.sampling.n;
+        return Err(Failure::bad_request("n", &format!("this server gives 1 answer, not {asked}")));
     }
     let prompt = turn.prompt(encoding)?;
     let model = body.get("model").and_then(Value::as_str).unwrap_or(DEFAULT_MODEL);
@@ -176,7 +179,9 @@ impl Answer {
         while self.go_on(&mut frames).await? {
             frames.clear();
         }
-        Ok(json_response(StatusCode::OK, &self.reply.response()))
+        frames.clear();
+        self.reply.response_into(&mut frames);
+        Ok(json_response(StatusCode::OK, frames))
     }
 
     fn stream(self) -> Response {
@@ -237,10 +242,10 @@ impl IntoResponse for Failure {
         let error = json!({
             "message": self.message, "type": kind, "param": self.param, "code": null,
         });
-        json_response(self.status, &json!({"error": error}))
+        json_response(self.status, json!({"error": error}).to_string())
     }
 }
 
-fn json_response(status: StatusCode, body: &Value) -> Response {
-    (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
+fn json_response(status: StatusCode, json: impl Into<Body>) -> Response {
+    (status, [(header::CONTENT_TYPE, "application/json")], json.into()).into_response()
 }

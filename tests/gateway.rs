@@ -205,6 +205,8 @@ fn a_bad_body_is_refused_with_its_path() {
         assert_eq!(error["param"], path);
         assert_eq!(error["type"], "invalid_request_error");
     }
+    let several = ask(address, &json!({"messages": [], "n": 2}).to_string()).json();
+    assert_eq!(several["error"]["message"], "this server gives 1 answer, not 2");
     let answered = ask(address, "{");
     assert_eq!((answered.status, &answered.json()["error"]["param"]), (400, &Value::Null));
     assert!(answered.body.contains("the body is not JSON"), "{}", answered.body);
