@@ -11,6 +11,7 @@ from typing_extensions import Literal
 
 from openai_harmony import _lowlevel
 from openai_harmony.chat import Conversation, Message, Role
+from openai_harmony.errors import quoted
 from openai_harmony.options import Prefill, RenderConversationConfig
 from openai_harmony.rendered import MessageSpan, Rendered
 from openai_harmony.stream import Repair, StreamableParser
@@ -161,7 +162,9 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding):
         '<|return|>'
         """
         if ending not in ("completion", "training", "none"):
-            raise ValueError(f'ending: expected "completion", "training" or "none", got {ending!r}')
+            raise ValueError(
+                f"ending: expected 'completion', 'training' or 'none', got {quoted(ending)}"
+            )
         if ending != "completion" and not (role is None and prefill is None):
             name = "role" if prefill is None else "prefill"
             raise ValueError(f'{name}: with ending="{ending}" no message comes next')

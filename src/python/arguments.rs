@@ -6,7 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use super::errors::{InvalidArgument, brief, type_name, unless_raised, wrong_type};
+use super::errors::{InvalidArgument, quoted, type_name, unless_raised, wrong_type};
 use super::options;
 use super::read;
 use super::read::values::boolean;
@@ -146,7 +146,7 @@ pub(super) enum Names {
 
 impl Names {
     fn read(names: &Bound<'_, PyAny>, argument: &str) -> PyResult<Self> {
-        let expected = format!("{argument}: expected \"all\" or names of special tokens, got");
+        let expected = format!("{argument}: expected 'all' or names of special tokens, got");
         let refused = |object: &Bound<'_, PyAny>, place: &str| {
             wrong_type(object.py(), format!("{expected} {place}{}", type_name(object)))
         };
@@ -155,8 +155,8 @@ impl Names {
                 "all" => Ok(Self::Set(SpecialSet::All)),
                 "" => Ok(Self::Set(SpecialSet::None)),
                 other => Err(PyValueError::new_err(format!(
-                    "{expected} the str {:?}",
-                    brief(other.to_owned())
+                    "{expected} the str {}",
+                    quoted(names.py(), other)
                 ))),
             };
         }

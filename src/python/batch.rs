@@ -167,11 +167,11 @@ fn read_option(options: &mut RenderRows, name: &str, value: &Bound<'_, PyAny>) -
     match name {
         "format" => {
             let formats = [("harmony", RowFormat::Harmony), ("chat", RowFormat::Chat)];
-            options.format = one_of(value, "\"harmony\" or \"chat\"", &formats)?;
+            options.format = one_of(value, "'harmony' or 'chat'", &formats)?;
         }
         "examples" => {
             let examples = [("conversation", Examples::Conversation), ("turns", Examples::Turns)];
-            options.examples = one_of(value, "\"conversation\" or \"turns\"", &examples)?;
+            options.examples = one_of(value, "'conversation' or 'turns'", &examples)?;
         }
         "overflow" => {
             let all = [
@@ -179,7 +179,7 @@ fn read_option(options: &mut RenderRows, name: &str, value: &Bound<'_, PyAny>) -
                 ("drop", Overflow::Drop),
                 ("truncate_turns", Overflow::TruncateTurns),
             ];
-            options.overflow = one_of(value, "\"error\", \"drop\" or \"truncate_turns\"", &all)?;
+            options.overflow = one_of(value, "'error', 'drop' or 'truncate_turns'", &all)?;
         }
         "mask" | "config" | "max_tokens" | "threads" | "date" | "identity" | "reasoning_effort"
             if value.is_none() => {}

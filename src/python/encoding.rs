@@ -8,7 +8,7 @@ use pyo3::types::{PyBytes, PyList, PyString};
 
 use super::arguments::{Argument, LEFT_OUT};
 use super::borrowed::BorrowedMessage;
-use super::errors::{InvalidArgument, brief, raised};
+use super::errors::{InvalidArgument, quoted, raised};
 use super::gil::released_if;
 use super::text::{decoded, utf8};
 use super::{arguments, long_text, options, read, tokens, write};
@@ -204,9 +204,9 @@ impl PyHarmonyEncoding {
 
     /// The id of the special token of a name; `ValueError` where no special token has that name.
     fn special_token(&self, name: &Bound<'_, PyAny>) -> PyResult<u32> {
-        let name = utf8(arguments::string(name, "name")?)?;
+        let (py, name) = (name.py(), utf8(arguments::string(name, "name")?)?);
         self.tokenizer().special_token(&name).ok_or_else(|| {
-            let shown = brief(format!("{name:?}"));
+            let shown = quoted(py, &name);
             PyValueError::new_err(format!(
                 "Unknown special token: {shown}; `special_tokens_set` has their names"
             ))

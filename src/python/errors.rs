@@ -4,6 +4,7 @@ use std::fmt::Display;
 
 use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 
 use super::types::Types;
 use crate::{Error, ErrorKind};
@@ -121,6 +122,13 @@ pub(super) fn brief(text: String) -> String {
     let start: String = text.chars().take(START).collect();
     let end: String = text.chars().skip(count - END).collect();
     format!("{start} ... {end}")
+}
+
+/// A text that a caller gave for an argument, as the package's own errors and pydantic's quote it: Python's
+/// `repr` of it, at most so long that the rest is read.
+pub(super) fn quoted(py: Python<'_>, text: &str) -> String {
+    let text = brief(text.to_owned());
+    PyString::new(py, &text).repr().map_or_else(|_| format!("'{text}'"), |repr| repr.to_string())
 }
 
 /// What to raise where Python refused to treat an object as something: `otherwise`, but what the

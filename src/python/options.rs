@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use super::attributes::Attributes;
-use super::errors::{InvalidArgument, Read, brief};
+use super::errors::{InvalidArgument, Read, quoted};
 use super::read::values::{boolean, optional_string};
 use super::text::utf8;
 use crate::{AnalysisPolicy, HeaderStyle, Prefill, RenderConfig, ToolSchemaStyle};
@@ -98,6 +98,6 @@ pub(super) fn one_of<T: Copy>(
     };
     let word = utf8(word)?;
     choices.iter().find(|(name, _)| *name == word).map(|(_, choice)| *choice).ok_or_else(|| {
-        InvalidArgument::value(format!("expected {kind}, got {:?}", brief(word.into_owned())))
+        InvalidArgument::value(format!("expected {kind}, got {}", quoted(object.py(), &word)))
     })
 }

@@ -53,7 +53,7 @@ pub(super) fn options(object: Option<&Bound<'_, PyAny>>) -> Read<LossMask> {
 }
 
 fn turns(object: &Bound<'_, PyAny>) -> Read<Turns> {
-    one_of(object, "\"all\" or \"last\"", &[("all", Turns::All), ("last", Turns::Last)])
+    one_of(object, "'all' or 'last'", &[("all", Turns::All), ("last", Turns::Last)])
 }
 
 fn speaker(object: &Bound<'_, PyAny>) -> Read<Speaker> {

@@ -102,7 +102,7 @@ def test_replaces_what_was_there(tmp_path: Path) -> None:
         (
             ["dataset", "{folder}/rows.jsonl", "{folder}/out", "--reasoning-effort", "low"],
             2,
-            'reasoning_effort: rows of the format "harmony" have their own system message',
+            "reasoning_effort: rows of the format 'harmony' have their own system message",
         ),
         (
             ["dataset", "{folder}/rows.jsonl", "{folder}/out.bin", "--columns", "trl"],
@@ -112,7 +112,7 @@ def test_replaces_what_was_there(tmp_path: Path) -> None:
         (
             ["dataset", "{folder}/rows.jsonl", "{folder}/out", "--overflow", "drop"],
             2,
-            'overflow: "drop" does nothing without max_tokens',
+            "overflow: 'drop' does nothing without max_tokens",
         ),
         (["dataset", "{folder}/rows.jsonl", "{folder}/file/out"], 1, "Not a directory"),
         (["dataset", "{folder}/rows.jsonl", "{folder}/out"], 1, "no rows in {folder}/rows.jsonl"),

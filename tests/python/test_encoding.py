@@ -116,7 +116,7 @@ class TestText:
 
     @pytest.mark.parametrize("name", ["call", "<|call|>x", "", "Hello", "<|reserved_200012|>"])
     def test_other_names_have_no_id(self, encoding: HarmonyEncoding, name: str) -> None:
-        with pytest.raises(ValueError, match=f'^Unknown special token: "{re.escape(name)}";'):
+        with pytest.raises(ValueError, match=f"^Unknown special token: '{re.escape(name)}';"):
             encoding.special_token(name)
 
     def test_a_special_token_is_named_by_a_string(self, encoding: HarmonyEncoding) -> None:
@@ -146,7 +146,7 @@ class TestText:
     @pytest.mark.parametrize(
         ("names", "error", "got"),
         [
-            ("some", ValueError, 'the str "some"'),
+            ("some", ValueError, "the str 'some'"),
             (None, TypeError, "NoneType"),
             (5, TypeError, "int"),
             ({5}, TypeError, "one that is of type int"),
@@ -155,7 +155,7 @@ class TestText:
     def test_what_is_not_a_set_of_names_is_refused(
         self, encoding: HarmonyEncoding, names: Any, error: type[Exception], got: str
     ) -> None:
-        expected = 'special: expected "all" or names of special tokens, got'
+        expected = "special: expected 'all' or names of special tokens, got"
         with pytest.raises(error, match=f"^allowed_{expected} {got}$"):
             encoding.encode("x", allowed_special=names)
         if names:
@@ -756,7 +756,7 @@ class TestOptions:
 
     def test_that_bypassed_validation_are_refused(self, encoding: HarmonyEncoding) -> None:
         config = RenderConversationConfig.model_construct(header_style="sideways")
-        with pytest.raises(ValueError, match='config.header_style: expected a HeaderStyle, got "s'):
+        with pytest.raises(ValueError, match="config.header_style: expected a HeaderStyle, got 's"):
             encoding.render_conversation(Conversation(), config)
 
     def test_reach_the_renderer(self, encoding: HarmonyEncoding) -> None:

@@ -256,14 +256,14 @@ class TestOptions:
         [
             (
                 {"builtin_tools": ["browser", "shell"]},
-                "builtin_tools[1]: expected 'browser' or 'python', got \"shell\"",
+                "builtin_tools[1]: expected 'browser' or 'python', got 'shell'",
             ),
             ({"builtin_tools": "browser"}, "builtin_tools: expected a list, got str"),
-            ({"named": "force"}, "named: expected 'prefill' or 'grammar', got \"force\""),
+            ({"named": "force"}, "named: expected 'prefill' or 'grammar', got 'force'"),
             ({"named": None}, "named: expected 'prefill' or 'grammar', got NoneType"),
             (
                 {"unsupported": "drop"},
-                "unsupported: expected 'error' or 'placeholder', got \"drop\"",
+                "unsupported: expected 'error' or 'placeholder', got 'drop'",
             ),
             ({"date": 5}, "date: expected a string, a date or None, got int"),
             ({"identity": 5}, "identity: expected a string or None, got int"),
@@ -503,7 +503,9 @@ class TestEncodeConversations:
         assert rendered.endswith("<|start|>user<|message|>What is 2 + 2?<|end|>")
 
     def test_a_wrong_effort(self) -> None:
-        with pytest.raises(ValueError, match="reasoning_effort is low, medium or high, not 'huge'"):
+        with pytest.raises(
+            ValueError, match="reasoning_effort: expected 'low', 'medium' or 'high', got 'huge'"
+        ):
             encode_conversations_with_harmony([QUESTION], "huge")
 
 

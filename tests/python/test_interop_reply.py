@@ -311,7 +311,7 @@ def test_the_face() -> None:
         (
             {"reasoning_field": "thoughts"},
             "reasoning_field: expected 'reasoning_content', 'reasoning', 'both' or None, "
-            'got "thoughts"',
+            "got 'thoughts'",
         ),
         ({"make_id": "x"}, "make_id: expected a function, got str"),
         ({"make_id": lambda _: 5}, "make_id(): expected a string, got int"),
@@ -325,7 +325,9 @@ def test_wrong_options(options: Dict[str, Any], reason: str) -> None:
     with pytest.raises(ValueError, match="expected") as raised:
         turn.reply(ENCODING, **{"model": "m", **options})
     assert str(raised.value) == reason
-    assert isinstance(raised.value, TypeError) == ("at least" not in reason and '"' not in reason)
+    assert isinstance(raised.value, TypeError) == (
+        "at least" not in reason and "got '" not in reason
+    )
 
 
 def test_wrong_arguments() -> None:

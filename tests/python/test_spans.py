@@ -121,7 +121,7 @@ def test_it_is_copied_pickled_and_shown(encoding: HarmonyEncoding) -> None:
 
 def test_wrong_arguments_are_refused(encoding: HarmonyEncoding) -> None:
     render: Any = encoding.render_with_spans
-    with pytest.raises(ValueError, match='^ending: expected "completion", "training" or "none"'):
+    with pytest.raises(ValueError, match="^ending: expected 'completion', 'training' or 'none'"):
         render(CONVERSATION, ending="train")
     with pytest.raises(ValueError, match='^role: with ending="training" no message comes next'):
         render(CONVERSATION, ending="training", role="user")

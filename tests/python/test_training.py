@@ -233,7 +233,7 @@ def test_what_is_not_a_mask_is_refused(encoding: HarmonyEncoding) -> None:
     with pytest.raises(TypeError, match=r"^turns: expected .* loss_mask\(LossMask\(turns=...\)\)"):
         rendered.loss_mask(turns="last")
     unchecked = LossMask.model_construct(turns="first")
-    with pytest.raises(ValueError, match='^mask.turns: expected "all" or "last", got "first"'):
+    with pytest.raises(ValueError, match="^mask.turns: expected 'all' or 'last', got 'first'"):
         rendered.loss_mask(unchecked)
 
 

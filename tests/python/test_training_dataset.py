@@ -590,7 +590,7 @@ def test_nothing_to_write(rows: str, tmp_path: Path) -> None:
         ("out", {"columns": "all"}, "^columns: expected one of"),
         ("out.bin", {"columns": "trl"}, "^columns: Megatron's files have none"),
         ("out", {"columns": "flat", "to": "megatron"}, "^columns: Megatron's files have none"),
-        ("out", {"overflow": "drop"}, '^overflow: "drop" does nothing without max_tokens'),
+        ("out", {"overflow": "drop"}, "^overflow: 'drop' does nothing without max_tokens"),
         ("out", {"format": "chats"}, "format"),
     ],
 )

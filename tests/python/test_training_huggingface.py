@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -128,7 +129,7 @@ class TestBadRows:
     def test_the_first_ends_it(self, form: str | None) -> None:
         dataset = datasets.Dataset.from_list(BAD * 2).with_format(form)
         function = RenderRows(format="chat")
-        with pytest.raises(HarmonyError, match=r"^of this batch, row 5: .*messages\[0\].role"):
+        with pytest.raises(HarmonyError, match=r"^row 5 of this batch: .*messages\[0\].role"):
             mapped(dataset, function)
         with pytest.raises(HarmonyError, match=r"^row 36: .*messages\[0\].role") as raised:
             mapped(dataset.select(range(6, 62)), self.Shifted(), with_indices=True)
@@ -155,7 +156,8 @@ class TestBadRows:
         assert result.with_format(None).to_dict() == expected()
         [record] = caplog.records
         text = record.getMessage()
-        assert text.startswith("left out 1 bad rows (invalid_row 1); row 5: Invalid row: messages")
+        plain = r"dropped 1 of \d+ rows because of errors \(invalid_row: 1\); the first is row 5: Invalid"
+        assert re.match(plain, text)
 
     def test_they_are_rows_with_an_error(self, form: str | None) -> None:
         dataset = datasets.Dataset.from_list(BAD).with_format(form)

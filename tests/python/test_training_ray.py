@@ -81,7 +81,9 @@ def test_two_actors(tmp_path: Path) -> None:
 
 def test_a_bad_row_ends_the_job() -> None:
     dataset = data.from_arrow(pa.Table.from_pylist([*ROWS[:5], {"id": "chat-5", "messages": []}]))
-    with pytest.raises(ray.exceptions.RayTaskError, match="row 5: Invalid row: messages"):
+    with pytest.raises(
+        ray.exceptions.RayTaskError, match="row 5 of this batch: Invalid row: messages"
+    ):
         mapped(dataset, actors=1).take_all()
 
 
@@ -89,7 +91,9 @@ def test_pickled_columns_are_named() -> None:
     """Ray pickles lists whose items have no common type."""
     parts = [{"type": "text", "text": "Hi"}]
     messages = [{"role": "user", "content": parts}, {"role": "assistant", "content": "Hi"}]
-    with pytest.raises(ray.exceptions.RayTaskError, match=r"row 0: .*messages: .*, got bytes"):
+    with pytest.raises(
+        ray.exceptions.RayTaskError, match=r"row 0 of this batch: .*messages: .*, got bytes"
+    ):
         mapped(data.from_items([{"messages": messages}]), actors=1).take_all()
 
 

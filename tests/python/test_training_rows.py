@@ -284,10 +284,10 @@ class TestOptions:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"format": "sharegpt"}, 'format: .*"harmony" or "chat"'),
+            ({"format": "sharegpt"}, "format: .*'harmony' or 'chat'"),
             ({"format": None}, "format: "),
-            ({"examples": "all"}, 'examples: .*"conversation" or "turns"'),
-            ({"overflow": "cut"}, 'overflow: .*"error", "drop" or "truncate_turns"'),
+            ({"examples": "all"}, "examples: .*'conversation' or 'turns'"),
+            ({"overflow": "cut"}, "overflow: .*'error', 'drop' or 'truncate_turns'"),
             ({"max_tokens": 0}, "max_tokens: expected a whole number from 1, got 0"),
             ({"max_tokens": 1.5}, "max_tokens: expected a whole number from 1, got 1.5"),
             ({"threads": 0}, "threads: expected a whole number from 1, got 0"),
@@ -305,10 +305,10 @@ class TestOptions:
             ({"reasoning_effort": 3, "format": "chat"}, "reasoning_effort: .*, got 3"),
             (
                 {"reasoning_effort": "low", "format": "harmony"},
-                'reasoning_effort: rows of the format "harmony" have their own system message',
+                "reasoning_effort: rows of the format 'harmony' have their own system message",
             ),
-            ({"overflow": "drop"}, 'overflow: "drop" does nothing without max_tokens'),
-            ({"overflow": "truncate_turns"}, 'overflow: "truncate_turns" does nothing without'),
+            ({"overflow": "drop"}, "overflow: 'drop' does nothing without max_tokens"),
+            ({"overflow": "truncate_turns"}, "overflow: 'truncate_turns' does nothing without"),
         ],
     )
     @pytest.mark.parametrize("rows", [[], [CHAT]])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple
 
 from openai_harmony.encoding import HarmonyEncodingName, load_harmony_encoding
+from openai_harmony.errors import quoted
 from openai_harmony.interop import chat_completions
 
 _IDENTITY = "You are ChatGPT, a large language model trained by OpenAI."
@@ -46,7 +47,9 @@ def encode_conversations_with_harmony(
         ValueError: An effort other than low, medium and high.
     """
     if reasoning_effort not in ("low", "medium", "high"):
-        raise ValueError(f"reasoning_effort is low, medium or high, not {reasoning_effort!r}")
+        raise ValueError(
+            f"reasoning_effort: expected 'low', 'medium' or 'high', got {quoted(reasoning_effort)}"
+        )
     body: Dict[str, Any] = {
         "messages": [_with_thought(message) for message in messages],
         "reasoning_effort": reasoning_effort,

@@ -77,12 +77,13 @@ class MapRows:
             return self._table(batch, indices).to_pydict()
         raise ValueError(
             f"batch: expected a pyarrow.Table or columns as a mapping, got {type(batch).__name__}: "
-            'set the format to "arrow" or to none'
+            "set the format to 'arrow' or to none"
         )
 
     def _table(self, given: Any, indices: Optional[Sequence[int]]) -> pa.Table:
-        batch = training.render(self._rows(given), **self.options)
-        self._report(batch, indices)
+        rows = self._rows(given)
+        batch = training.render(rows, **self.options)
+        self._report(batch, len(rows), indices)
         table = batch.to_arrow(self.columns)
         for name in self.keep:
             table = table.append_column(name, _taken(given, name, list(batch.row)))
@@ -104,18 +105,22 @@ class MapRows:
             return columns[0]
         return [dict(zip(wanted, values)) for values in zip(*columns)]
 
-    def _report(self, batch: Batch, indices: Optional[Sequence[int]]) -> None:
+    def _report(self, batch: Batch, rows: int, indices: Optional[Sequence[int]]) -> None:
         if not batch.errors or self.on_error == "column":
             return
         row, error = batch.errors[0]
-        named = f"row {row if indices is None else indices[row]}: {error}"
+        named = f"row {row} of this batch" if indices is None else f"row {indices[row]}"
         if self.on_error == "raise":
-            if indices is None:
-                named = f"of this batch, {named}"
-            raise HarmonyError(named, error.kind, error.token_index) from error
+            raise HarmonyError(f"{named}: {error}", error.kind, error.token_index) from error
         kinds = Counter(error.kind for _, error in batch.errors)
-        counted = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common())
-        logger.warning("left out %d bad rows (%s); %s", len(batch.errors), counted, named)
+        logger.warning(
+            "dropped %d of %d rows because of errors (%s); the first is %s: %s",
+            len(batch.errors),
+            rows,
+            ", ".join(f"{kind}: {count}" for kind, count in kinds.most_common()),
+            named,
+            error,
+        )
 
     def _with_errors(self, table: Any, given: Any, batch: Batch) -> Any:
         """The table with a column ``error``, and in its place a row for each error."""

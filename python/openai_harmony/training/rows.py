@@ -111,23 +111,23 @@ def _check_system(format: str, **fields: object) -> None:  # noqa: A002  (as abo
     """``ValueError`` for what cannot be in the system message; other types are refused later."""
     for name, value in fields.items():
         if format == "harmony" and isinstance(value, str):
-            raise ValueError(f'{name}: rows of the format "harmony" have their own system message')
+            raise ValueError(f"{name}: rows of the format 'harmony' have their own system message")
     date = fields["date"]
     if isinstance(date, str) and not re.fullmatch(r"\d{4}-\d{2}-\d{2}", date):
-        raise ValueError(f'date: expected a date such as "2025-06-28", got {quoted(date)}')
+        raise ValueError(f"date: expected a date such as '2025-06-28', got {quoted(date)}")
 
 
 def _effort(effort: object) -> Optional[ReasoningEffort]:
     try:
         return None if effort is None else ReasoningEffort(effort)
     except ValueError:
-        known = '"low", "medium" or "high"'
+        known = "'low', 'medium' or 'high'"
         raise ValueError(f"reasoning_effort: expected {known}, got {quoted(effort)}") from None
 
 
 def _check_overflow(overflow: object, max_tokens: object) -> None:
     if max_tokens is None and overflow in ("drop", "truncate_turns"):
-        raise ValueError(f'overflow: "{overflow}" does nothing without max_tokens')
+        raise ValueError(f"overflow: {overflow!r} does nothing without max_tokens")
 
 
 def _check_rows(rows: object) -> None:

@@ -16,7 +16,7 @@ pub(super) fn clean(
     message: &mut Map<String, Value>,
 ) -> Result<()> {
     if message.get("channel").is_some_and(|channel| !channel.is_null()) {
-        let reason = "chat messages have no channel; those with one are the format \"harmony\"";
+        let reason = "chat messages have no channel; those with one are the format 'harmony'";
         return Err(invalid(Path::Member(path, "channel"), reason));
     }
     if message.get("role").and_then(Value::as_str) == Some("assistant") {

@@ -75,7 +75,7 @@ pub(super) fn refuse_chat<M: AsMessage>(messages: &[M]) -> Result<()> {
     }
     let path = format!("messages[{index}].channel");
     let reason = "is missing, as in all messages of the assistant; \
-                  chat messages are the format \"chat\"";
+                  chat messages are the format 'chat'";
     Err(invalid(path, reason))
 }
 
@@ -88,7 +88,7 @@ fn of_object(mut row: Map<String, Value>) -> Result<Vec<Value>> {
     let is_said = |key: &&str| row.get(*key).is_some_and(|value| !value.is_null());
     if let Some(key) = OF_CHAT.into_iter().find(is_said) {
         let reason = "a developer message declares tools here; \
-                      beside the messages they stand in the format \"chat\"";
+                      beside the messages they stand in the format 'chat'";
         return Err(invalid(key, reason));
     }
     Ok(messages)
@@ -103,8 +103,7 @@ fn message(path: &Path<'_>, json: Value, system_defaults: bool) -> Result<Messag
         |(key, value): &(&String, &Value)| !value.is_null() && !FIELDS.contains(&key.as_str());
     if let Some((key, _)) = fields.iter().find(is_unknown) {
         let known = FIELDS.join(", ");
-        let reason =
-            format!("unknown field (known: {known}); chat messages are the format \"chat\"");
+        let reason = format!("unknown field (known: {known}); chat messages are the format 'chat'");
         return Err(invalid(Path::Member(path, key), reason));
     }
     Ok(Message {
