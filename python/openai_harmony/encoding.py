@@ -64,7 +64,8 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding):
             HarmonyError: A text has a disallowed name: ``texts[3]: ...``, the first that has one.
             ValueError: An argument has another type or value.
 
-        Signal handlers run between parts of a few thousand texts or some megabytes.
+        Signal handlers run between parts of a few thousand texts or some megabytes, and between
+        parts of a text of millions of characters.
 
         >>> encoding = load_harmony_encoding("HarmonyGptOss")
         >>> batch = encoding.encode_batch(["Hi", "Hello, world"])

@@ -14,7 +14,7 @@ use super::text::{decoded, utf8};
 use super::{arguments, long_text, options, read, tokens, write};
 use crate::render::{self, Ending};
 use crate::span::MessageSpan;
-use crate::tokenizer::{SpecialSet, Tokenizer};
+use crate::tokenizer::Tokenizer;
 use crate::{HarmonyEncoding, HarmonyEncodingName, Result, load_harmony_encoding};
 
 /// Bytes of text from which on work is done with the GIL released: some 5 µs of it. Releasing the GIL
@@ -155,9 +155,7 @@ impl PyHarmonyEncoding {
         let (allowed_names, disallowed_names) = (allowed.borrowed(), disallowed.borrowed());
         let (allowed, disallowed) =
             (allowed.set(&allowed_names), disallowed.set(&disallowed_names));
-        // Listed names may be any strings, in more than one part.
-        let has_parts = !matches!(disallowed, SpecialSet::Names(_));
-        encoded(text, has_parts, |text, ids| {
+        encoded(text, long_text::has_parts(&disallowed), |text, ids| {
             tokenizer.encode_into(text, &allowed, &disallowed, ids)
         })
     }

@@ -8,7 +8,7 @@ use super::errors::raised;
 use super::text::utf8;
 use super::tokens;
 use crate::Result;
-use crate::tokenizer::chunk_end;
+use crate::tokenizer::{SpecialSet, chunk_end};
 
 /// Characters of a text from which on it is encoded in parts.
 const LONG: usize = 1 << 22;
@@ -22,17 +22,37 @@ pub(super) fn is_long(string: &Bound<'_, PyString>) -> PyResult<bool> {
     Ok(string.code_point_len()? >= LONG)
 }
 
-/// The tokens of a string, by an `encode` that gives a text's tokens. Parts end where `chunk_end` says;
-/// if there is no such place, as in a very long word, the parts grow.
-///
-/// What a signal handler raises is passed on.
+/// Whether the tokens of a text's parts are those of the whole, as far as names are looked for that are not
+/// allowed. Those that a caller lists may be any strings, in more than one part.
+pub(super) fn has_parts(disallowed: &SpecialSet<'_>) -> bool {
+    !matches!(disallowed, SpecialSet::Names(_))
+}
+
+/// The tokens of a string, by an `encode` that appends those of a text, in [parts](for_each_part).
 pub(super) fn encode<'py>(
     string: &Bound<'py, PyString>,
     encode: impl Fn(&str, &mut Vec<u32>) -> Result<()> + Sync,
 ) -> PyResult<Bound<'py, PyList>> {
-    let (py, len) = (string.py(), string.code_point_len()?);
+    let py = string.py();
     let list = PyList::empty(py);
-    // What of the parts so far has no tokens yet.
+    for_each_part(string, |text| {
+        let mut ids = Vec::new();
+        py.detach(|| encode(text, &mut ids)).map_err(|error| raised(py, &error))?;
+        list.set_slice(list.len(), list.len(), tokens::list(py, &ids)?.as_any())
+    })?;
+    Ok(list)
+}
+
+/// Gives the parts of a string one after the other, as texts: their tokens, put together, are the string's.
+/// Between them signal handlers run, and what these raise is passed on, as is what `take` returns.
+///
+/// Parts end where `chunk_end` says; if there is no such place, as in a very long word, they grow.
+pub(super) fn for_each_part(
+    string: &Bound<'_, PyString>,
+    mut take: impl FnMut(&str) -> PyResult<()>,
+) -> PyResult<()> {
+    let (py, len) = (string.py(), string.code_point_len()?);
+    // What of the string so far was not given.
     let mut text = String::new();
     let mut start = 0;
     while start < len {
@@ -40,14 +60,12 @@ pub(super) fn encode<'py>(
         start = append_part(string, start, len, &mut text)?;
         let end = if start == len { Some(text.len()) } else { chunk_end(&text, searched) };
         if let Some(end) = end {
-            let mut ids = Vec::new();
-            py.detach(|| encode(&text[..end], &mut ids)).map_err(|error| raised(py, &error))?;
-            list.set_slice(list.len(), list.len(), tokens::list(py, &ids)?.as_any())?;
+            take(&text[..end])?;
             text.drain(..end);
         }
         py.check_signals()?;
     }
-    Ok(list)
+    Ok(())
 }
 
 /// Appends the part of a string that begins at `start`, and returns where it ends.

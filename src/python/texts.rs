@@ -12,6 +12,7 @@ use super::arrays::TokenArrays;
 use super::batch::count;
 use super::encoding::PyHarmonyEncoding;
 use super::errors::{InvalidArgument, brief, type_name, unless_raised, wrong_type};
+use super::long_text;
 use super::text::{BorrowedText, decoded};
 use super::tokens;
 use super::types::Types;
@@ -46,11 +47,12 @@ pub(super) fn encode_batch<'py>(
     let tokenizer = encoding.get().inner.tokenizer();
     let workers = workers(threads)?;
     let mut texts = items(texts, "texts: expected an iterable of strings")?;
+    let has_parts = long_text::has_parts(&disallowed);
     let mut arrays = TokenArrays::new(py)?;
     let mut first = 0;
     loop {
-        let part = read_texts(&mut texts, first)?;
-        if part.is_empty() {
+        let Texts { part, long } = read_texts(&mut texts, first, has_parts)?;
+        if part.is_empty() && long.is_none() {
             return Ok(arrays.into_arrays());
         }
         let batches =
@@ -59,12 +61,35 @@ pub(super) fn encode_batch<'py>(
             arrays.add(batch.tokens(), batch.offsets())?;
         }
         first += part.len();
+        if let Some(long) = long {
+            let mut ids = Vec::new();
+            long_text::for_each_part(&long, |text| {
+                py.detach(|| tokenizer.encode_into(text, &allowed, &disallowed, &mut ids))
+                    .map_err(|error| raised_of(py, "texts", first, &TextError { index: 0, error }))
+            })?;
+            arrays.add(&ids, &[0, ids.len()])?;
+            first += 1;
+        }
         py.check_signals()?;
     }
 }
 
-/// The next texts, of which the first has this index; none at the end.
-fn read_texts(texts: &mut Bound<'_, PyIterator>, first: usize) -> PyResult<Vec<BorrowedText>> {
+/// Texts that follow each other.
+struct Texts<'py> {
+    /// Those that are encoded together.
+    part: Vec<BorrowedText>,
+    /// The one after them, if it is so long that it is encoded in parts. Other threads lose nothing by it: they
+    /// take sixteen texts at a time, and so many bytes have two such texts at most.
+    long: Option<Bound<'py, PyString>>,
+}
+
+/// The next texts, of which the first has this index; none at the end. `has_parts` says whether a long one may
+/// be encoded in parts.
+fn read_texts<'py>(
+    texts: &mut Bound<'py, PyIterator>,
+    first: usize,
+    has_parts: bool,
+) -> PyResult<Texts<'py>> {
     let mut part = Vec::new();
     let mut size = 0;
     while part.len() < TEXTS && size < SIZE {
@@ -76,11 +101,14 @@ fn read_texts(texts: &mut Bound<'_, PyIterator>, first: usize) -> PyResult<Vec<B
                 .inside(place)
                 .raised(item.py()));
         };
+        if has_parts && long_text::is_long(text)? {
+            return Ok(Texts { part, long: Some(text.clone()) });
+        }
         let text = BorrowedText::of(text)?;
         size += text.as_str().len();
         part.push(text);
     }
-    Ok(part)
+    Ok(Texts { part, long: None })
 }
 
 /// Decodes a batch: two flat arrays, tokens and offsets, or the tokens of each text by themselves.

@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 from types import FrameType
-from typing import Any, Iterator, List, Optional
+from typing import Any, Callable, Iterator, List, Optional
 
 import pytest
 
@@ -84,6 +84,20 @@ def alarms() -> Iterator[List[int]]:
         signal.signal(signal.SIGALRM, before)
 
 
+def in_a_batch(
+    encoding: HarmonyEncoding, threads: Optional[int] = None
+) -> Callable[[str], List[int]]:
+    """Encodes a text as the second of a batch."""
+
+    def encode(text: str) -> List[int]:
+        texts = ["One", text, "", "Two"]
+        batch = encoding.encode_batch(texts, allowed_special="all", threads=threads)
+        assert [list(batch[index]) for index in (0, 2, 3)] == [[5045], [], [13866]]
+        return list(batch[1])
+
+    return encode
+
+
 class TestLongTexts:
     @pytest.mark.parametrize(
         "line", ["Some words of a line\n", "一二三四，五六七八九十。", "a1b2c3"]
@@ -92,14 +106,17 @@ class TestLongTexts:
         self, encoding: HarmonyEncoding, alarms: List[int], line: str
     ) -> None:
         text = line * (2 * LONG // len(line) + 1)
-        for encode in (encoding.encode, encoding.encode_ordinary):
+        for encode in (encoding.encode, encoding.encode_ordinary, in_a_batch(encoding)):
             before = len(alarms)
             tokens = encode(text)
             # As a whole it would be one call before the next line of Python code.
-            assert len(alarms) - before > 4
+            assert len(alarms) - before > 6
             assert len(tokens) > LONG // 4
 
-    def test_what_a_handler_raises_is_passed_on(self, encoding: HarmonyEncoding) -> None:
+    @pytest.mark.parametrize("threads", [None, 1])
+    def test_what_a_handler_raises_is_passed_on(
+        self, encoding: HarmonyEncoding, threads: Optional[int]
+    ) -> None:
         def interrupt(number: int, frame: Optional[FrameType]) -> None:
             signal.setitimer(signal.ITIMER_REAL, 0)
             raise KeyboardInterrupt("mine")
@@ -107,9 +124,10 @@ class TestLongTexts:
         text = "Some words of a line\n" * (2 * LONG // 20)
         before = signal.signal(signal.SIGALRM, interrupt)
         try:
-            signal.setitimer(signal.ITIMER_REAL, 1e-3)
-            with pytest.raises(KeyboardInterrupt, match="mine"):
-                encoding.encode(text)
+            for encode in (encoding.encode, in_a_batch(encoding, threads)):
+                signal.setitimer(signal.ITIMER_REAL, 1e-3)
+                with pytest.raises(KeyboardInterrupt, match="mine"):
+                    encode(text)
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
@@ -132,6 +150,7 @@ class TestLongTexts:
         count = 2 * LONG // len(block) + 1
         long = encoding.encode(block * count, allowed_special="all")
         assert long == list(itertools.chain.from_iterable([tokens] * count))
+        assert in_a_batch(encoding)(block * count) == long
 
     def test_a_text_without_a_place_to_divide_is_encoded(self, encoding: HarmonyEncoding) -> None:
         text = "a" * (LONG + 1)
@@ -145,6 +164,7 @@ class TestLongTexts:
         assert text[part - 1 : part + 1] == "\ud83d\ude00"
         same = text.replace("\ud83d\ude00", "\U0001f600")
         assert encoding.encode(text) == encoding.encode(same)
+        assert in_a_batch(encoding)(text) == encoding.encode(same)
 
     def test_special_tokens_are_found(self, encoding: HarmonyEncoding) -> None:
         text = "word " * LONG + "<|start|>"
@@ -153,3 +173,12 @@ class TestLongTexts:
         with pytest.raises(HarmonyError, match="disallowed special token 'd w'"):
             encoding.encode(text, disallowed_special=["d w"])
         assert encoding.encode(text, allowed_special="all")[-1] == 200006
+
+    def test_special_tokens_are_found_in_a_batch(self, encoding: HarmonyEncoding) -> None:
+        long = "word " * LONG
+        with pytest.raises(HarmonyError, match=r"^texts\[2\]: .*disallowed special token '<"):
+            encoding.encode_batch(["a", long, f"{long}<|start|>", "<|end|>"])
+        with pytest.raises(HarmonyError, match=r"^texts\[1\]: .*disallowed special token 'd w'"):
+            encoding.encode_batch(["a", long], disallowed_special=["d w"])
+        with pytest.raises(HarmonyError, match=r"^texts\[0\]: .*disallowed special token '<\|end"):
+            encoding.encode_batch(["<|end|>", f"{long}<|start|>"])
