@@ -168,7 +168,7 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding):
             )
         if ending != "completion" and not (role is None and prefill is None):
             name = "role" if prefill is None else "prefill"
-            raise ValueError(f'{name}: with ending="{ending}" no message comes next')
+            raise ValueError(f"{name}: with ending={ending!r} no message comes next")
         tokens, spans, speakers = self._render_with_spans(
             conversation, config, ending, Role.ASSISTANT if role is None else role, prefill
         )

@@ -123,9 +123,9 @@ def test_wrong_arguments_are_refused(encoding: HarmonyEncoding) -> None:
     render: Any = encoding.render_with_spans
     with pytest.raises(ValueError, match="^ending: expected 'completion', 'training' or 'none'"):
         render(CONVERSATION, ending="train")
-    with pytest.raises(ValueError, match='^role: with ending="training" no message comes next'):
+    with pytest.raises(ValueError, match="^role: with ending='training' no message comes next"):
         render(CONVERSATION, ending="training", role="user")
-    with pytest.raises(ValueError, match='^prefill: with ending="none" no message comes next'):
+    with pytest.raises(ValueError, match="^prefill: with ending='none' no message comes next"):
         render(CONVERSATION, ending="none", prefill=Prefill())
     with pytest.raises(ValueError, match="^role: Unknown role: bob"):
         render(CONVERSATION, role="bob")
