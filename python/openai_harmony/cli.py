@@ -46,6 +46,15 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
         return FAILED
 
 
+def _say(report: object) -> None:
+    """Prints what a command has done. Nothing fails because nobody reads it any more."""
+    try:
+        print(report, flush=True)
+    except BrokenPipeError:
+        # Python flushes the stream again when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 class _UsageError(Exception):
     """The arguments do not fit together."""
 
@@ -59,7 +68,7 @@ def _add_vocabulary(commands: Any) -> None:
 
 
 def _vocabulary(options: argparse.Namespace) -> int:
-    print(write_vocabulary(options.folder))
+    _say(write_vocabulary(options.folder))
     return 0
 
 
@@ -205,7 +214,7 @@ def _dataset(options: argparse.Namespace) -> int:
         again = "--restart begins anew" if STDIN in options.inputs else "The same command goes on"
         print(f"{again}.", file=sys.stderr)
         raise
-    print(report(state, Output(options.output, options.to), time.monotonic() - begun))
+    _say(report(state, Output(options.output, options.to), time.monotonic() - begun))
     return 0
 
 

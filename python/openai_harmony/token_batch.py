@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING, Any, Iterable, Iterator, Union
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, List, Union, overload
 
 from typing_extensions import Protocol, TypeAlias
 
@@ -64,15 +64,24 @@ class TokenBatch:
         """How many texts there are."""
         return max(len(self.offsets) - 1, 0)
 
-    def __getitem__(self, index: int) -> _IntArray:
-        """The tokens of a text by its index; ``IndexError`` where there is none."""
+    @overload
+    def __getitem__(self, index: int) -> _IntArray: ...
+    @overload
+    def __getitem__(self, index: slice) -> List[_IntArray]: ...
+    def __getitem__(self, index: Union[int, slice]) -> Union[_IntArray, List[_IntArray]]:
+        """The tokens of a text by its index, a list of them by a slice.
+
+        They are copies. ``IndexError`` where there is no such text.
+        """
+        if isinstance(index, slice):
+            return [self[each] for each in range(*index.indices(len(self)))]
         if not -len(self) <= index < len(self):
             raise IndexError(f"text {index} of {len(self)}")
         index %= len(self)
         return self.tokens[self.offsets[index] : self.offsets[index + 1]]
 
     def __iter__(self) -> Iterator[_IntArray]:
-        return map(self.__getitem__, range(len(self)))
+        return (self[index] for index in range(len(self)))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TokenBatch):

@@ -10,7 +10,7 @@ use crate::error::{ErrorKind, Result};
 /// JSON as others write it, too: half of a surrogate pair, which JavaScript escapes as `\ud83d`
 /// when a text was cut inside an emoji, is U+FFFD. Integers of more than 64 bits in the arguments of past
 /// calls keep their digits: such arguments are their text. Other parsers of a [`Value`] make floats of
-/// them.
+/// them. A byte order mark in front is not read.
 ///
 /// # Errors
 ///
@@ -25,7 +25,7 @@ use crate::error::{ErrorKind, Result};
 /// # Ok::<(), openai_harmony::Error>(())
 /// ```
 pub fn parse_body(text: &str) -> Result<Value> {
-    parse_json(text).map_err(|error| {
+    parse_json(text.strip_prefix('\u{FEFF}').unwrap_or(text)).map_err(|error| {
         let reason = format!("the body is not JSON: {error}");
         ErrorKind::InvalidRequest { path: String::new(), reason }.into()
     })
@@ -100,6 +100,12 @@ mod tests {
         for (text, read) in cases {
             assert_eq!(parse_body(text), Ok(Value::from(vec![read])), "{text}");
         }
+    }
+
+    #[test]
+    fn a_byte_order_mark_in_front_is_not_read() {
+        assert_eq!(parse_body("\u{FEFF}[1]"), parse_body("[1]"));
+        assert!(parse_body("\u{FEFF}\u{FEFF}[1]").is_err());
     }
 
     #[test]

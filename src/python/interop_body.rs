@@ -4,7 +4,10 @@ use std::cell::Cell;
 use std::fmt::Display;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
+use pyo3::types::{
+    PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyMemoryView,
+    PyString, PyTuple,
+};
 use pyo3::{PyTypeInfo, intern};
 use serde_json::{Map, Number, Value};
 
@@ -76,13 +79,22 @@ pub(super) fn body(body: &Bound<'_, PyAny>) -> PyResult<Value> {
     let parsed = if let Ok(text) = body.cast::<PyString>() {
         let text = utf8(text)?;
         py.detach(|| parse_body(&text))
-    } else if let Ok(bytes) = body.cast::<PyBytes>() {
+    } else if let Some(bytes) = bytes(body)? {
         let text = String::from_utf8_lossy(bytes.as_bytes());
         py.detach(|| parse_body(&text))
     } else {
         return whole(body).map_err(|flaw| flaw.raised(py));
     };
     parsed.map_err(|error| raised(py, &error))
+}
+
+/// The bytes of an object that has bytes. Those that can change are copied.
+fn bytes<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyBytes>>> {
+    if object.is_instance_of::<PyByteArray>() || object.is_instance_of::<PyMemoryView>() {
+        let copy = object.py().get_type::<PyBytes>().call1((object,))?;
+        return Ok(Some(copy.cast_into()?));
+    }
+    Ok(object.cast::<PyBytes>().ok().cloned())
 }
 
 /// A body that is not text.

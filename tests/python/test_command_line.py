@@ -6,6 +6,7 @@ import hashlib
 import importlib.metadata
 import io
 import json
+import os
 import shlex
 import signal
 import subprocess
@@ -115,6 +116,7 @@ def test_replaces_what_was_there(tmp_path: Path) -> None:
             "overflow: 'drop' does nothing without max_tokens",
         ),
         (["dataset", "{folder}/rows.jsonl", "{folder}/file/out"], 1, "Not a directory"),
+        (["dataset", "{folder}/rows.jsonl", "-"], 2, "the output is files, not standard output"),
         (["dataset", "{folder}/rows.jsonl", "{folder}/out"], 1, "no rows in {folder}/rows.jsonl"),
     ],
 )
@@ -135,6 +137,19 @@ def test_bad_usage_is_an_error_of_one_line(
     last_line = capsys.readouterr().err.splitlines()[-1]
     assert "error: " in last_line
     assert said.format(folder=folder) in last_line
+
+
+def test_nothing_fails_because_nobody_reads_the_report(tmp_path: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = run(
+            "vocabulary", str(tmp_path), capture_output=False, stdout=writer, stderr=subprocess.PIPE
+        )
+    finally:
+        os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "o200k_base.tiktoken").is_file()
 
 
 def test_a_corrupt_vocabulary_is_not_written(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import datetime
 import inspect
 import json
@@ -73,11 +74,14 @@ class TestBodies:
             BODY,
             json.dumps(BODY),
             json.dumps(BODY).encode(),
+            bytearray(json.dumps(BODY).encode()),
+            memoryview(b"x" + json.dumps(BODY).encode())[1:],
+            json.dumps(BODY).encode("utf-8-sig"),
             MappingProxyType(BODY),
             {**BODY, "messages": (QUESTION,)},
             {**BODY, "messages": iter([QUESTION])},
         ],
-        ids=["mapping", "text", "bytes", "other mapping", "tuple", "iterator"],
+        ids="mapping text bytes bytearray memoryview mark other tuple iterator".split(),
     )
     def test_forms(self, given: Any, encoding: HarmonyEncoding) -> None:
         turn = chat_completions.read(given, date="2025-06-28")
@@ -395,6 +399,26 @@ class TestTurn:
             turn.conversation, "assistant", turn.config
         )
         assert rendered == turn.prompt(encoding)
+
+    def test_nothing_changes_a_turn(self, encoding: HarmonyEncoding) -> None:
+        turn = chat_completions.read({"messages": [QUESTION], "tools": [weather_tool()]})
+        prompt = turn.prompt(encoding)
+        turn.conversation.messages.clear()
+        turn.config.validate = not turn.config.validate  # type: ignore[method-assign,assignment]
+        assert len(turn.conversation.messages) == 3
+        assert turn.config == chat_completions.read({"messages": []}).config
+        assert turn.prompt(encoding) == prompt
+
+    def test_copies_and_pickles(self) -> None:
+        turn = chat_completions.read({"messages": [QUESTION], "tools": [weather_tool()]})
+        for same in (turn, turn.tools):
+            assert copy.copy(same) is same
+            assert copy.deepcopy({"turn": same})["turn"] is same
+            with pytest.raises(TypeError) as raised:
+                pickle.dumps(same)
+            name = type(same).__name__
+            said = f"{name} cannot be pickled; pickle the request's body, and read it again"
+            assert str(raised.value) == said
 
 
 class TestArguments:

@@ -66,6 +66,12 @@ def test_system_and_developer_content_keep_their_forms() -> None:
     )
 
 
+def test_what_a_builder_sets_counts_as_set() -> None:
+    developer = DeveloperContent.new().with_response_format("f", {}).with_response_format("g", {})
+    kept = DeveloperContent.model_validate(developer.model_dump(exclude_unset=True))
+    assert [form.name for form in kept.response_formats] == ["f", "g"]
+
+
 def test_response_formats_come_last_and_only_if_there_are_any() -> None:
     developer = DeveloperContent.new().with_response_format("f", {"b": 1, "a": 2})
     assert json.dumps(developer.to_dict()) == (

@@ -264,6 +264,8 @@ class TestTokenBatch:
         assert [tokens.tolist() for tokens in batch] == [[12194], [], [13225, 11, 2375]]
         assert batch[-1] == batch[2]
         assert batch[-3] == batch[0]
+        assert batch[1:] == [batch[1], batch[2]]
+        assert (batch[::-2], batch[7:]) == ([batch[2], batch[0]], [])
         for index in (3, -4):
             with pytest.raises(IndexError, match=f"text {index} of 3"):
                 batch[index]

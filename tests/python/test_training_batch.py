@@ -41,6 +41,8 @@ def test_examples(batch: Batch) -> None:
     assert first.loss_mask == batch.loss_mask[:12]
     assert list(first.loss_mask) == [0] * 7 + [1] * 5
     assert (batch[-1], batch[-2]) == (second, first)
+    assert batch[:] == [first, second]
+    assert (batch[1:], batch[::-1], batch[5:]) == ([second], [second, first], [])
     for index in (2, -3):
         with pytest.raises(IndexError, match=f"example {index} of 2"):
             batch[index]

@@ -70,7 +70,7 @@ def test_items_are_those_of_the_text_from_any_place() -> None:
         ("[1,]", "byte 3: "),
         ("[1 2]", "byte 3: expected a comma or the end of the list"),
         ('[{"a": 1}, {"b"}]', "byte 1[45]: "),
-        ('["a', "byte 1: Unterminated string"),
+        ('["a', "byte 1: Unterminated string starting$"),
         ("[tru]", "byte 1: "),
         ("[]\n[]", "byte 3: more follows the list; rows on lines are in files .jsonl"),
         ("[" * 100_000, "nested too deeply"),

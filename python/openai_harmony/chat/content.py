@@ -265,7 +265,8 @@ class DeveloperContent(_HoldsTools):
     ) -> Self:
         """Adds a response format (guide, section "Structured output"); returns self."""
         added = ResponseFormat(name=name, description=description, schema=schema)
-        self.response_formats.append(added)
+        # Assigned, not appended: what is only appended to a default, pydantic takes for not set.
+        self.response_formats = [*self.response_formats, added]
         return self
 
     def to_dict(self) -> Dict[str, Any]:

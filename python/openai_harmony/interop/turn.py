@@ -13,13 +13,14 @@ from typing import (
     List,
     Literal,
     NamedTuple,
+    NoReturn,
     Optional,
     Sequence,
     Union,
     overload,
 )
 
-from typing_extensions import TypedDict
+from typing_extensions import Self, TypedDict
 
 from openai_harmony import _lowlevel
 from openai_harmony.chat import Conversation, ResponseFormat
@@ -52,7 +53,21 @@ class Tool(NamedTuple):
     """Whether the client runs it; a built-in tool that the server runs is the server's business."""
 
 
-class ToolNames(Sequence[Tool]):
+class _Unchanging:
+    """What is copied as itself, since it does not change, and cannot be pickled."""
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        name = type(self).__name__
+        raise TypeError(f"{name} cannot be pickled; pickle the request's body, and read it again")
+
+
+class ToolNames(_Unchanging, Sequence[Tool]):
     """The tools of a turn, and their names both ways."""
 
     def __init__(self, turn: _lowlevel._Turn) -> None:
@@ -127,8 +142,13 @@ class Sampling(TypedDict, total=False):
     logit_bias: Dict[int, float]
 
 
-class Turn:
-    """What a request means in harmony. The ``read`` functions make turns."""
+class Turn(_Unchanging):
+    """What a request means in harmony. The ``read`` functions make turns.
+
+    A turn does not change: each property is a new copy of what it holds. To render other messages,
+    change a copy of :attr:`conversation` and give it to
+    ``encoding.render_conversation_for_completion``.
+    """
 
     def __init__(self, raw: _lowlevel._Turn) -> None:
         self._raw = raw
@@ -143,12 +163,15 @@ class Turn:
 
     @property
     def conversation(self) -> Conversation:
-        """The messages, the system message first, without what :attr:`prefill` continues."""
+        """The messages, the system message first, without what :attr:`prefill` continues.
+
+        New copies: :meth:`prompt` does not see their changes.
+        """
         return Conversation(messages=self._raw.messages)
 
     @property
     def config(self) -> RenderConversationConfig:
-        """How the conversation is rendered."""
+        """How the conversation is rendered. A new copy, as of :attr:`conversation`."""
         return RenderConversationConfig(**self._raw.config)
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from array import array
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Tuple, Union, overload
 
 from typing_extensions import TypeAlias
 
@@ -91,8 +91,17 @@ class Batch:
     def __len__(self) -> int:
         return len(self.row)
 
-    def __getitem__(self, index: int) -> Example:
-        """An example by its index; ``IndexError`` where there is none."""
+    @overload
+    def __getitem__(self, index: int) -> Example: ...
+    @overload
+    def __getitem__(self, index: slice) -> List[Example]: ...
+    def __getitem__(self, index: Union[int, slice]) -> Union[Example, List[Example]]:
+        """An example by its index, a list of them by a slice; ``IndexError`` where there is none.
+
+        Each has copies of its tokens and its mask.
+        """
+        if isinstance(index, slice):
+            return [self[each] for each in range(*index.indices(len(self)))]
         if not -len(self) <= index < len(self):
             raise IndexError(f"example {index} of {len(self)}")
         index %= len(self)
@@ -102,7 +111,7 @@ class Batch:
         )
 
     def __iter__(self) -> Iterator[Example]:
-        return map(self.__getitem__, range(len(self)))
+        return (self[index] for index in range(len(self)))
 
     @property
     def spans(self) -> List[List[MessageSpan]]:

@@ -71,7 +71,8 @@ pub(super) fn remove_nulls(value: &mut Value) {
 const THOUGHTS: [&str; 3] = ["thinking", "reasoning_content", "reasoning"];
 
 /// Leaves a message one thought, in a field where thoughts are read: data sets say the same one in several
-/// fields, or at the beginning of the content, `<think>…</think>`. An error names two that differ.
+/// fields, or at the beginning of the content, `<think>…</think>`. An error names two that differ, and a content
+/// with one of the marks alone.
 fn clean_thought(path: &Path<'_>, content: &str, message: &mut Map<String, Value>) -> Result<()> {
     let says = |key: &&str| !thought(message, key).is_empty();
     let field = THOUGHTS.into_iter().find(says);
@@ -90,21 +91,31 @@ fn clean_thought(path: &Path<'_>, content: &str, message: &mut Map<String, Value
             }
         }
     }
-    let Some((inside, rest)) = message.get("content").and_then(Value::as_str).and_then(marked)
-    else {
-        return Ok(());
+    let Some(text) = message.get_mut("content").and_then(opening) else { return Ok(()) };
+    let (inside, rest) = match marked(text) {
+        Ok(Some((inside, rest))) => (inside.to_owned(), rest.to_owned()),
+        Ok(None) => return Ok(()),
+        Err(reason) => return Err(invalid(Path::Member(path, content), reason)),
     };
+    *text = rest;
     if let Some(field) = field.filter(|_| !inside.is_empty())
         && inside != thought(message, field)
     {
         return Err(differs(content, field));
     }
-    let (inside, rest) = (inside.to_owned(), rest.to_owned());
     if field.is_none() {
         message.insert("thinking".to_owned(), inside.into());
     }
-    message.insert("content".to_owned(), rest.into());
     Ok(())
+}
+
+/// The text with which a content begins: the whole of it, or that of its first part.
+fn opening(content: &mut Value) -> Option<&mut String> {
+    let text = match content {
+        Value::Array(parts) => parts.first_mut()?.get_mut("text")?,
+        text => text,
+    };
+    if let Value::String(text) = text { Some(text) } else { None }
 }
 
 /// What a field says, without the blanks around it.
@@ -112,11 +123,22 @@ fn thought<'m>(message: &'m Map<String, Value>, key: &str) -> &'m str {
     message.get(key).and_then(Value::as_str).unwrap_or_default().trim()
 }
 
-/// The thought that begins a content, and what follows it.
-fn marked(content: &str) -> Option<(&str, &str)> {
-    let inside = content.trim_start().strip_prefix("<think>")?;
-    let (thought, rest) = inside.split_once("</think>")?;
-    Some((thought.trim(), rest.trim_start()))
+/// The thought that begins a content, and what follows it. An error says which of its two marks is missing:
+/// whatever they enclose would be trained as an answer.
+fn marked(content: &str) -> std::result::Result<Option<(&str, &str)>, &'static str> {
+    const BEGIN: &str = "<think>";
+    let (before, after) = match content.split_once("</think>") {
+        Some((before, after)) => (before, Some(after)),
+        None => (content, None),
+    };
+    match (before.trim_start().strip_prefix(BEGIN), after) {
+        (Some(inside), Some(after)) => Ok(Some((inside.trim(), after.trim_start()))),
+        (Some(_), None) => Err("begins with <think> and has no </think>: a thought without an end"),
+        (None, Some(_)) if !before.contains(BEGIN) => {
+            Err("has </think> without a <think> before it: is what comes first a thought?")
+        }
+        (None, _) => Ok(None),
+    }
 }
 
 #[cfg(test)]
@@ -138,7 +160,7 @@ mod tests {
         };
         assert_eq!(cleaned(message("<think>\nHm.\n</think>\n\n4.")), split("Hm.", "4."));
         assert_eq!(cleaned(message(" <think></think>4.")), split("", "4."));
-        let same = ["4.", "4. <think>Hm.</think>", "<think>Hm.", ""];
+        let same = ["4.", "4. <think>Hm.</think>", "4. <think>", ""];
         for content in same {
             assert_eq!(cleaned(message(content)), Ok(message(content)));
         }
@@ -148,6 +170,21 @@ mod tests {
         assert_eq!(cleaned(both("\n\n")), Ok(once));
         let user = json!({"role": "user", "content": "<think>a</think>b"});
         assert_eq!(cleaned(user.clone()), Ok(user));
+    }
+
+    #[test]
+    fn a_thought_in_the_first_part_is_a_thought() {
+        let text = |text: &str| json!({"type": "text", "text": text});
+        let message = |parts: Value| json!({"role": "assistant", "content": parts});
+        let split =
+            |parts: Value| Ok(json!({"role": "assistant", "content": parts, "thinking": "Hm."}));
+        let whole = message(json!([text("<think>Hm.</think>\n4."), text("b")]));
+        assert_eq!(cleaned(whole), split(json!([text("4."), text("b")])));
+        let alone = message(json!([text("<think>Hm.</think>"), text("4.")]));
+        assert_eq!(cleaned(alone), split(json!([text(""), text("4.")])));
+        for same in [json!([]), json!([null]), json!([{"type": "image_url"}]), json!([text("a")])] {
+            assert_eq!(cleaned(message(same.clone())), Ok(message(same)));
+        }
     }
 
     #[test]
@@ -192,6 +229,14 @@ mod tests {
             (
                 json!({"role": "assistant", "reasoning": "a", "content": "<think>b</think>"}),
                 "content: another thought than reasoning",
+            ),
+            (
+                json!({"role": "assistant", "content": "\n<think>b"}),
+                "content: begins with <think> and has no </think>",
+            ),
+            (
+                json!({"role": "assistant", "content": [{"type": "text", "text": "b</think>c"}]}),
+                "content: has </think> without a <think> before it",
             ),
         ] {
             let error = cleaned(message).err().map(|error| error.to_string()).unwrap_or_default();

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from pathlib import Path
-from typing import Callable, Optional, Sequence
+from typing import Callable, Iterable, Optional, Union
 
 from typing_extensions import Unpack
 
@@ -47,8 +47,8 @@ _OWN_OPTIONS = [
 
 
 def write_dataset(
-    inputs: Sequence[str],
-    output: str,
+    inputs: Iterable[Union[str, os.PathLike[str]]],
+    output: Union[str, os.PathLike[str]],
     *,
     to: Optional[FileFormat] = None,
     columns: Optional[Columns] = None,
@@ -68,8 +68,8 @@ def write_dataset(
     whole. Memory: a few times 16 MiB of input, or the longest row.
 
     Args:
-        inputs: JSONL files and ``.json`` files that are one list of rows (both also packed:
-            ``.gz``, ``.bz2``, ``.xz``, ``.zst``), Parquet files, folders of JSONL and Parquet
+        inputs: Paths of JSONL files and of ``.json`` files that are one list of rows (both also
+            packed: ``.gz``, ``.bz2``, ``.xz``, ``.zst``), Parquet files, folders of JSONL and Parquet
             (what else is in them is named in a warning of the logger
             ``openai_harmony.training``), or ``"-"`` for JSONL from standard input, which cannot
             go on.
@@ -111,7 +111,7 @@ def write_dataset(
     columns = _checked_columns(target, columns)
     refuse_unknown(options, "write_dataset", *_OWN_OPTIONS)
     training.render([], **options)
-    for name in inputs:
+    for name in files.given:
         if os.path.isdir(name) and target.path.resolve().parent == Path(name).resolve():
             raise ValueError(f"the output would be read as input: {output} is in {name}")
     settings = {

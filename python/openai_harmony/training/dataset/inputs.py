@@ -17,9 +17,23 @@ from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import (
+    IO,
+    Any,
+    Callable,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+    Union,
+)
 
 from openai_harmony._extras import needed
+from openai_harmony.errors import WrongTypeError
 from openai_harmony.training.dataset.json_list import ListReader, is_list
 
 STDIN = "-"
@@ -88,14 +102,19 @@ class Chunk:
 class Inputs:
     """The files of a data set, in order."""
 
-    def __init__(self, given: Sequence[str], *, column: Optional[str] = None) -> None:
+    def __init__(
+        self, given: Iterable[Union[str, os.PathLike[str]]], *, column: Optional[str] = None
+    ) -> None:
         """Finds the files: those that are given, and a folder's with a known suffix, by name.
 
-        ``InputError`` if there is no such file, or its suffix is unknown.
+        ``InputError`` if there is no such file, or its suffix is unknown. ``ValueError`` for what
+        is not a list of paths.
         """
+        self.given = _paths(given)
+        """The files and folders that were given."""
         self.not_read: Dict[str, str] = {}
         """What else is in folders, by folder."""
-        self.paths = [path for name in given for path in self._files(name)]
+        self.paths = [path for name in self.given for path in self._files(name)]
         self.column = column
         times = Counter(map(os.path.realpath, self.paths))
         twice = [path for path in self.paths if times[os.path.realpath(path)] > 1]
@@ -207,6 +226,23 @@ class Inputs:
                 read = before + stored * end.line // total
                 yield Chunk(given, batch.num_rows, start, end, lines, 0, read)
                 start = end
+
+
+def _paths(given: Any) -> List[str]:
+    """The paths that are given, as texts."""
+    # Iterating over a text would give its characters.
+    if isinstance(given, (str, bytes, os.PathLike)):
+        raise WrongTypeError(f"inputs: expected a list of paths, got one: {given!r}")
+    if not isinstance(given, Iterable):
+        raise WrongTypeError(f"inputs: expected a list of paths, got {type(given).__name__}")
+    paths = []
+    for index, path in enumerate(given):
+        if not isinstance(path, (str, os.PathLike)):
+            raise WrongTypeError(f"inputs[{index}]: expected a path, got {type(path).__name__}")
+        paths.append(os.fspath(path))
+    if not paths:
+        raise ValueError("inputs: expected at least one path, got none")
+    return paths
 
 
 def _lines(

@@ -98,7 +98,9 @@ class ListReader:
                     or error.pos >= len(self._text) - _LONGEST_WORD
                 )
                 if not (is_cut and self._more()):
-                    raise self._wrong(error.msg, error.pos) from None
+                    # Some of Python's texts end with "at", since a position follows there.
+                    msg = error.msg[: -len(" at")] if error.msg.endswith(" at") else error.msg
+                    raise self._wrong(msg, error.pos) from None
             except RecursionError:
                 raise self._wrong("nested too deeply") from None
 

@@ -6,11 +6,14 @@ import os
 import shutil
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Iterator, List, Optional, Sequence
+from typing import Iterator, List, Optional, Sequence, Union
 
+from openai_harmony.errors import WrongTypeError
 from openai_harmony.training.dataset.shards import SUFFIXES, FileFormat, join, paths_of
 from openai_harmony.training.dataset.state import ShardEntry, State, StateError
 from openai_harmony.training.whole_files import unfinished
+
+STDOUT = "-"
 
 
 class Output:
@@ -21,8 +24,19 @@ class Output:
     its name.
     """
 
-    def __init__(self, output: str, to: Optional[FileFormat] = None) -> None:
-        """``ValueError`` if neither the name nor ``to`` says what to write."""
+    def __init__(
+        self, output: Union[str, os.PathLike[str]], to: Optional[FileFormat] = None
+    ) -> None:
+        """``ValueError`` if neither the name nor ``to`` says what to write, or it is no path."""
+        if not isinstance(output, (str, os.PathLike)):
+            raise WrongTypeError(f"output: expected a path, got {type(output).__name__}")
+        output = os.fspath(output)
+        if output == STDOUT:
+            raise ValueError(
+                f"the output is files, not standard output; {os.curdir}{os.sep}- is a folder"
+            )
+        if not output:
+            raise ValueError("output: the path is empty")
         path = Path(output)
         kind = SUFFIXES.get(path.suffix)
         is_folder = path.is_dir() or output.endswith(os.sep)

@@ -119,15 +119,17 @@ class State:
 
     def check(self, settings: Dict[str, Any], inputs: List[Dict[str, Any]]) -> None:
         """``StateError`` that names the options or files that are not those of this state."""
+        again = "; restart begins anew"
         for name in sorted({*settings, *self.settings}):
             before, now = self.settings.get(name), settings.get(name)
             if before != now:
-                raise StateError(f"begun with {name} {quoted(before)}, not {quoted(now)}")
+                raise StateError(f"begun with {name} {quoted(before)}, not {quoted(now)}{again}")
         before_paths = [entry["path"] for entry in self.inputs]
         paths = [entry["path"] for entry in inputs]
         if paths != before_paths:
             changed = sorted(set(paths) ^ set(before_paths))
-            raise StateError(f"begun with other files: {', '.join(changed[:3]) or 'another order'}")
+            files = ", ".join(changed[:3]) or "another order"
+            raise StateError(f"begun with other files: {files}{again}")
         for before, now in zip(self.inputs, inputs):
             if before != now:
-                raise StateError(f"changed since the run began: {now['path']}")
+                raise StateError(f"changed since the run began: {now['path']}{again}")
