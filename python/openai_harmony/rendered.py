@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Iterable, List, NamedTuple, Optional, Tup
 from typing_extensions import Never, Self, TypeAlias
 
 from openai_harmony import _lowlevel
+from openai_harmony.errors import WrongTypeError
 from openai_harmony.loss_mask import LossMask
-from openai_harmony.stream import ContentDelta, Event, MessageEnd, MessageStart
+from openai_harmony.stream import ContentDelta, Event, MessageEnd, MessageStart, Repair
 
 
 class MessageSpan(NamedTuple):
@@ -42,6 +43,10 @@ class MessageSpan(NamedTuple):
             The spans that rendering gave for the same tokens, except that messages are counted as
             they are parsed.
 
+        Raises:
+            ValueError: The events before the first one are missing.
+            WrongTypeError: One is not an event.
+
         >>> from openai_harmony import StreamableParser, load_harmony_encoding
         >>> encoding = load_harmony_encoding("HarmonyGptOss")
         >>> parser = StreamableParser(encoding, "assistant")
@@ -50,10 +55,17 @@ class MessageSpan(NamedTuple):
         [MessageSpan(message=0, start=0, content=1, stop=3, end=4)]
         """
         spans: List[MessageSpan] = []
-        for event in events:
+        for index, event in enumerate(events):
+            if not isinstance(event, (MessageStart, ContentDelta, MessageEnd, Repair)):
+                got = type(event).__name__
+                raise WrongTypeError(f"events[{index}]: expected an event, got {got}")
             first, end = event.span
             if isinstance(event, MessageStart):
                 spans.append(cls(None, first, end, end, end))
+            elif not spans and not isinstance(event, Repair):
+                raise ValueError(
+                    f"events[{index}]: its message has no MessageStart; give all events of a stream"
+                )
             elif isinstance(event, ContentDelta):
                 spans[-1] = spans[-1]._replace(stop=end, end=end)
             elif isinstance(event, MessageEnd):

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Iterable, Iterator, List, Union, overload
 
 from typing_extensions import Protocol, TypeAlias
 
+from openai_harmony.errors import WrongTypeError
+
 # `array` takes a subscript when the program runs only from Python 3.12 on.
 if TYPE_CHECKING:
     _IntArray: TypeAlias = array[int]
@@ -55,10 +57,10 @@ class TokenBatch:
         """From token ids and offsets, or their bytes as native uint32 and int64.
 
         An ``array`` of these types is kept as it is and not copied. Whether the offsets are those
-        of the tokens is not looked at.
+        of the tokens is not looked at. ``ValueError`` for what is no such number.
         """
-        self.tokens = _as_array("I", tokens)
-        self.offsets = _as_array("q", offsets)
+        self.tokens = _as_array("I", tokens, "tokens")
+        self.offsets = _as_array("q", offsets, "offsets")
 
     def __len__(self) -> int:
         """How many texts there are."""
@@ -94,10 +96,15 @@ class TokenBatch:
         return f"<TokenBatch: {len(self)} texts, {len(self.tokens)} tokens>"
 
 
-def _as_array(typecode: str, values: Any) -> _IntArray:
+def _as_array(typecode: str, values: Any, name: str) -> _IntArray:
     if isinstance(values, array) and values.typecode == typecode:
         return values
-    return array(typecode, values)
+    try:
+        return array(typecode, values)
+    except TypeError as error:
+        raise WrongTypeError(f"{name}: expected ints, or their bytes: {error}") from error
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"{name}: {error}") from error
 
 
 __all__ = ["TokenBatch"]

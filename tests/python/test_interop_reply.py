@@ -263,6 +263,14 @@ def test_bytes_are_the_frames_of_the_chunks(read: Any, body: Any) -> None:
         assert again.finish_bytes("stop") == b""
 
 
+def test_a_frame_is_of_one_chunk() -> None:
+    reply = chat_completions.read({"messages": []}).reply(ENCODING, model="m")
+    for given in (reply.feed([]), b"", "x"):
+        name = type(given).__name__
+        with pytest.raises(WrongTypeError, match=f"^chunk: expected a dict, got {name}$"):
+            reply.frame(given)  # type: ignore[arg-type]
+
+
 def test_the_face() -> None:
     made = []
 

@@ -21,6 +21,7 @@ from openai_harmony import (
     Rendered,
     Role,
     StreamableParser,
+    WrongTypeError,
 )
 
 
@@ -84,6 +85,19 @@ def test_the_parser_reports_the_same_spans(encoding: HarmonyEncoding) -> None:
     events = [event for token in rendered for event in parser.feed([token])] + parser.finish()
     assert MessageSpan.from_events(events) == rendered.spans
     assert rendered.spans[-1].message is None
+
+
+def test_spans_are_of_all_events_of_a_stream(encoding: HarmonyEncoding) -> None:
+    rendered = encoding.render_with_spans(CONVERSATION, KEEP)
+    parser = StreamableParser(encoding, None)
+    parser.feed(rendered[:4])
+    with pytest.raises(
+        ValueError, match=r"^events\[0\]: its message has no MessageStart; give all"
+    ):
+        MessageSpan.from_events(parser.feed(rendered[4:]))
+    with pytest.raises(WrongTypeError, match=r"^events\[0\]: expected an event, got int$"):
+        MessageSpan.from_events(list(rendered))  # type: ignore[arg-type]
+    assert MessageSpan.from_events([]) == []
 
 
 def test_a_prefill_is_an_open_header_and_content(encoding: HarmonyEncoding) -> None:

@@ -300,6 +300,22 @@ class TestTokenBatch:
         assert TokenBatch(np.asarray(batch.tokens).tolist(), [0, 1, 1, 4]) == batch
         assert len(TokenBatch()) == 0
 
+    @pytest.mark.parametrize(
+        ("fields", "named"),
+        [
+            (([-1],), "tokens"),
+            (([2**32],), "tokens"),
+            (([1], [2**63]), "offsets"),
+            ((b"123",), "tokens"),
+            (("text",), "tokens"),
+            (([1.5],), "tokens"),
+            (([1], None), "offsets"),
+        ],
+    )
+    def test_what_it_cannot_be_made_of(self, fields: Any, named: str) -> None:
+        with pytest.raises(ValueError, match=f"^{named}: "):
+            TokenBatch(*fields)
+
 
 def test_threads_end_with_the_call(encoding: HarmonyEncoding) -> None:
     texts = some_texts(5000)

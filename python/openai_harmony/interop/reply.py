@@ -6,6 +6,7 @@ import json
 from typing import Any, Dict, List, Literal, NamedTuple, Optional
 
 from openai_harmony import _lowlevel
+from openai_harmony.errors import WrongTypeError
 
 Chunk = Dict[str, Any]
 """A chunk or an event as the API sends it."""
@@ -80,6 +81,8 @@ class Reply(_lowlevel.Reply):
         """
         if chunk is None:
             return self._last_frame()
+        if not isinstance(chunk, dict):
+            raise WrongTypeError(f"chunk: expected a dict, got {type(chunk).__name__}")
         text = _JSON.encode(chunk)
         if not text.isascii():
             text = text.translate(_SEPARATORS)

@@ -69,8 +69,8 @@ def write_dataset(
 
     Args:
         inputs: Paths of JSONL files and of ``.json`` files that are one list of rows (both also
-            packed: ``.gz``, ``.bz2``, ``.xz``, ``.zst``), Parquet files, folders of JSONL and Parquet
-            (what else is in them is named in a warning of the logger
+            packed: ``.gz``, ``.bz2``, ``.xz``, ``.zst``), Parquet files, folders of JSONL and
+            Parquet (what else is in them is named in a warning of the logger
             ``openai_harmony.training``), or ``"-"`` for JSONL from standard input, which cannot
             go on.
         output: A file that ends with ``.parquet``, ``.arrow`` or ``.bin`` (Megatron), or a folder
