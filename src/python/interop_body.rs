@@ -13,6 +13,7 @@ use serde_json::{Map, Number, Value};
 
 use super::errors::{InvalidArgument, brief, raised, type_name, unless_raised};
 use super::text::utf8;
+use super::types::Types;
 use crate::ErrorKind;
 use crate::interop::{long_integers, parse_body};
 
@@ -79,7 +80,9 @@ pub(super) fn body(body: &Bound<'_, PyAny>) -> PyResult<Value> {
     let parsed = if let Ok(text) = body.cast::<PyString>() {
         let text = utf8(text)?;
         py.detach(|| parse_body(&text))
-    } else if let Some(bytes) = bytes(body)? {
+    } else if is_bytes(body) {
+        // Those that can change are copied.
+        let bytes = py.get_type::<PyBytes>().call1((body,))?.cast_into::<PyBytes>()?;
         let text = String::from_utf8_lossy(bytes.as_bytes());
         py.detach(|| parse_body(&text))
     } else {
@@ -88,18 +91,15 @@ pub(super) fn body(body: &Bound<'_, PyAny>) -> PyResult<Value> {
     parsed.map_err(|error| raised(py, &error))
 }
 
-/// The bytes of an object that has bytes. Those that can change are copied.
-fn bytes<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyBytes>>> {
-    if object.is_instance_of::<PyByteArray>() || object.is_instance_of::<PyMemoryView>() {
-        let copy = object.py().get_type::<PyBytes>().call1((object,))?;
-        return Ok(Some(copy.cast_into()?));
-    }
-    Ok(object.cast::<PyBytes>().ok().cloned())
+fn is_bytes(object: &Bound<'_, PyAny>) -> bool {
+    object.is_instance_of::<PyBytes>()
+        || object.is_instance_of::<PyByteArray>()
+        || object.is_instance_of::<PyMemoryView>()
 }
 
 /// A body that is not text.
 fn whole(object: &Bound<'_, PyAny>) -> Read<Value> {
-    let reader = Reader::default();
+    let reader = Reader { is_of_api: true, ..Reader::default() };
     let value = reader.value(object, MAX_DEPTH)?;
     Ok(reader.settled(value))
 }
@@ -131,7 +131,7 @@ pub(super) fn item(item: &Bound<'_, PyAny>, id: &str) -> PyResult<Value> {
 
 /// A message or an item outside a body.
 fn message(object: &Bound<'_, PyAny>) -> Read<Value> {
-    let reader = Reader::default();
+    let reader = Reader { is_of_api: true, ..Reader::default() };
     let mut value = reader.value(object, MAX_DEPTH)?;
     if reader.has_marks.get() {
         long_integers::settle(&mut value);
@@ -155,6 +155,8 @@ fn each<'py>(
 struct Reader {
     /// Whether any integer was marked.
     has_marks: Cell<bool>,
+    /// Whether harmony's own messages are refused: they have no role, but an author.
+    is_of_api: bool,
 }
 
 impl Reader {
@@ -218,6 +220,11 @@ impl Reader {
 
     fn other(&self, object: &Bound<'_, PyAny>, depth: usize) -> Read<Value> {
         if object.hasattr("model_dump")? {
+            if self.is_of_api && is_of_harmony(object)? {
+                let what = type_name(object);
+                let reason = format!("expected what the API sends, got a {what} of harmony's own");
+                return Err(Flaw::new(reason));
+            }
             let how = PyDict::new(object.py());
             how.set_item("mode", "json")?;
             how.set_item("by_alias", true)?;
@@ -235,7 +242,8 @@ impl Reader {
             return Ok(Value::Object(map));
         }
         let not_json = || Flaw::new(format!("expected a JSON value, got {}", type_name(object)));
-        if object.cast::<PyBytes>().is_ok() {
+        // Iterating over these would give numbers.
+        if is_bytes(object) {
             return Err(not_json());
         }
         let items = object.try_iter().map_err(|error| unless_raised(error, object, not_json))?;
@@ -280,6 +288,14 @@ impl Reader {
         let digits = number.py().get_type::<PyInt>().call_method1("__repr__", (number,))?;
         Ok(long_integers::marked_integer(digits.extract()?))
     }
+}
+
+/// Whether the object is one that `HarmonyEncoding` renders as it is.
+fn is_of_harmony(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = object.py();
+    let types = Types::get(py)?;
+    let conversation = types.conversation.bind(py);
+    Ok(object.is_instance(types.message.class.bind(py))? || object.is_instance(conversation)?)
 }
 
 /// What the object's `items()` gives, if it is a mapping.

@@ -16,7 +16,14 @@ from typing import Any, Callable, ClassVar, Dict, Iterator, List, Optional
 import pydantic
 import pytest
 
-from openai_harmony import HarmonyEncoding, Prefill, RenderConversationConfig, interop
+from openai_harmony import (
+    Conversation,
+    HarmonyEncoding,
+    Message,
+    Prefill,
+    RenderConversationConfig,
+    interop,
+)
 from openai_harmony.errors import WrongTypeError
 from openai_harmony.interop import (
     InvalidRequestError,
@@ -128,6 +135,15 @@ class TestBodies:
             ({"temperature": float("nan")}, "temperature: JSON has no such number: nan"),
             ({"seed": 10**400}, "seed: JSON has no such number"),
             ({"messages": b"x"}, "messages: expected a JSON value, got bytes"),
+            ({"messages": bytearray(b"x")}, "messages: expected a JSON value, got bytearray"),
+            (
+                {"messages": [Message.from_role_and_content("user", "Hi")]},
+                "messages[0]: expected what the API sends, got a Message of harmony's own",
+            ),
+            (
+                Conversation.from_messages([]),
+                "expected what the API sends, got a Conversation of harmony's own",
+            ),
         ],
     )
     def test_what_is_not_a_body(self, body: Any, reason: str) -> None:
