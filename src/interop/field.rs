@@ -157,7 +157,11 @@ impl<'v, 'p> Field<'v, 'p> {
         let Some(number) = self.value.as_number() else {
             return Err(self.expected("a whole number"));
         };
-        whole(number).ok_or_else(|| self.invalid(format!("expected a whole number, got {number}")))
+        whole(number).ok_or_else(|| {
+            let is_whole = number.as_f64().is_some_and(|number| number.fract() == 0.0);
+            let range = if is_whole { " from -2^63 to 2^63 - 1" } else { "" };
+            self.invalid(format!("expected a whole number{range}, got {number}"))
+        })
     }
 
     pub(super) fn object(&self) -> Result<Object<'v, 'p>> {

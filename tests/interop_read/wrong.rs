@@ -168,6 +168,18 @@ fn paths_and_reasons() {
         ),
         (
             CHAT,
+            json!({"messages": [], "seed": 1_u64 << 63}),
+            "seed",
+            "expected a whole number from -2^63 to 2^63 - 1, got 9223372036854775808",
+        ),
+        (
+            CHAT,
+            json!({"messages": [], "seed": 1e30}),
+            "seed",
+            "expected a whole number from -2^63 to 2^63 - 1, got 1e+30",
+        ),
+        (
+            CHAT,
             json!({"messages": [], "n": -1}),
             "n",
             "expected a whole number of at least 1, got -1",
