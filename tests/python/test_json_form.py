@@ -104,8 +104,14 @@ def test_from_dict_sets_every_field() -> None:
         ({**HI, "role": "bob"}, "Unknown role: 'bob'"),
         ({**HI, "name": 5}, "name\n  Input should be a valid string"),
         ({**HI, "channel": 5}, "channel\n  Input should be a valid string"),
-        ({**HI, "content": None}, "Invalid content of a message: expected a list, got null"),
-        ({**HI, "content": 5}, "Invalid content of a message: expected a list, got int"),
+        (
+            {**HI, "content": None},
+            "Invalid content of a message: expected a string or a list of parts, got null",
+        ),
+        (
+            {**HI, "content": 5},
+            "Invalid content of a message: expected a string or a list of parts, got int",
+        ),
         ({**HI, "content": [{"type": "zz"}]}, "Unknown content variant: {'type': 'zz'}"),
         ({**HI, "content": ["x"]}, "content.0\n  Input should be a valid dictionary"),
         ([], "Invalid message: expected an object, got list"),

@@ -33,10 +33,10 @@ def require_object(value: Any, what: str) -> Mapping[str, Any]:
     return value
 
 
-def require_list(value: Any, what: str) -> List[Any]:
-    """The value, if it is a list."""
+def require_list(value: Any, what: str, expected: str = "a list") -> List[Any]:
+    """The value, if it is a list; ``expected`` says what else the caller takes."""
     if not isinstance(value, (list, tuple)):
-        raise WrongTypeError(f"Invalid {what}: expected a list, got {_name(value)}")
+        raise WrongTypeError(f"Invalid {what}: expected {expected}, got {_name(value)}")
     return list(value)
 
 

@@ -227,7 +227,7 @@ def read_validated(
     fields = require_object(data, "message")
     content = require_field(fields, "content", "message")
     if not isinstance(content, str):
-        content = require_list(content, "content of a message")
+        content = require_list(content, "content of a message", "a string or a list of parts")
     if "author" in fields:
         message = model.model_validate(fields)
         return message, unknown_fields(fields, message)
