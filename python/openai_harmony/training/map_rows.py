@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Union
 
 from typing_extensions import Literal, TypeAlias, Unpack
@@ -49,8 +49,10 @@ class MapRows:
             raise ValueError(
                 f"on_error: expected 'raise', 'drop' or 'column', got {quoted(on_error)}"
             )
-        if isinstance(keep, str):
+        if isinstance(keep, str) or not isinstance(keep, Iterable):
             raise ValueError(f"keep: expected a list of columns, got {quoted(keep)}")
+        if rows is not None and not isinstance(rows, Iterable):
+            raise ValueError(f"rows: expected a column or a list of columns, got {quoted(rows)}")
         self.columns = columns
         self.rows = rows if rows is None or isinstance(rows, str) else tuple(rows)
         self.keep = tuple(keep)

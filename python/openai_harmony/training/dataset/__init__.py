@@ -12,6 +12,7 @@ from typing_extensions import Unpack
 import openai_harmony
 from openai_harmony import training
 from openai_harmony._extras import needed
+from openai_harmony.errors import WrongTypeError, quoted
 from openai_harmony.training.arrow import Columns, checked_columns
 from openai_harmony.training.dataset.inputs import STDIN, InputError, Inputs
 from openai_harmony.training.dataset.output import Output
@@ -109,6 +110,8 @@ def write_dataset(
     target = Output(output, to)
     shard_tokens = _checked_sizes(target, shard_tokens, shard_bytes, batch_rows, max_errors)
     columns = _checked_columns(target, columns)
+    if progress is not None and not callable(progress):
+        raise WrongTypeError(f"progress: expected a function, got {type(progress).__name__}")
     refuse_unknown(options, "write_dataset", *_OWN_OPTIONS)
     training.render([], **options)
     for name in files.given:
@@ -166,12 +169,13 @@ def _checked_sizes(
     max_errors: Optional[int],
 ) -> Optional[int]:
     """The tokens of a shard; ``ValueError`` for sizes that are none."""
-    sizes = {"shard_tokens": shard_tokens, "shard_bytes": shard_bytes, "batch_rows": batch_rows}
-    for name, size in sizes.items():
-        if size is not None and size < 1:
-            raise ValueError(f"{name}: expected a whole number from 1, got {size}")
-    if max_errors is not None and max_errors < 0:
-        raise ValueError(f"max_errors: expected a whole number from 0, got {max_errors}")
+    optional = {"shard_tokens": shard_tokens, "shard_bytes": shard_bytes}
+    sizes = {name: size for name, size in optional.items() if size is not None}
+    for name, size in {**sizes, "batch_rows": batch_rows}.items():
+        if not _is_count(size, 1):
+            raise ValueError(f"{name}: expected a whole number from 1, got {quoted(size)}")
+    if max_errors is not None and not _is_count(max_errors, 0):
+        raise ValueError(f"max_errors: expected a whole number from 0, got {quoted(max_errors)}")
     if shard_tokens is not None and shard_bytes is not None:
         raise ValueError("shard_tokens and shard_bytes: give one of them")
     if target.is_file:
@@ -181,6 +185,10 @@ def _checked_sizes(
             )
         return PIECE_TOKENS
     return SHARD_TOKENS if shard_tokens is None and shard_bytes is None else shard_tokens
+
+
+def _is_count(number: object, least: int) -> bool:
+    return isinstance(number, int) and not isinstance(number, bool) and number >= least
 
 
 def _version_of_pyarrow(files: Inputs, target: Output) -> Optional[str]:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Iterator, List, Optional, Sequence, Union
 
-from openai_harmony.errors import WrongTypeError
+from openai_harmony.errors import WrongTypeError, quoted
 from openai_harmony.training.dataset.shards import SUFFIXES, FileFormat, join, paths_of
 from openai_harmony.training.dataset.state import ShardEntry, State, StateError
 from openai_harmony.training.whole_files import unfinished
@@ -37,6 +37,10 @@ class Output:
             )
         if not output:
             raise ValueError("output: the path is empty")
+        kinds = list(SUFFIXES.values())
+        if to is not None and to not in kinds:
+            known = ", ".join(map(repr, kinds))
+            raise ValueError(f"to: expected one of {known}, got {quoted(to)}")
         path = Path(output)
         kind = SUFFIXES.get(path.suffix)
         is_folder = path.is_dir() or output.endswith(os.sep)

@@ -1,4 +1,4 @@
-"""What `write_dataset` takes for its input and its output, and what it says of anything else."""
+"""What `write_dataset` and `RenderRows` take, and what they say of anything else."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 from openai_harmony import WrongTypeError
 from openai_harmony.training import dataset
 from openai_harmony.training.dataset import write_dataset
+from openai_harmony.training.huggingface import RenderRows
 
 pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow has no wheel for this Python")
 
@@ -74,6 +75,26 @@ def test_what_is_not_an_output(
     assert list(tmp_path.iterdir()) == [rows]
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"to": "csv"}, "to: expected one of 'parquet', 'arrow', 'megatron', got 'csv'"),
+        ({"to": ["arrow"]}, "to: expected one of 'parquet', 'arrow', 'megatron', got ['arrow']"),
+        ({"batch_rows": "5"}, "batch_rows: expected a whole number from 1, got '5'"),
+        ({"batch_rows": None}, "batch_rows: expected a whole number from 1, got None"),
+        ({"shard_tokens": 1.5}, "shard_tokens: expected a whole number from 1, got 1.5"),
+        ({"shard_bytes": True}, "shard_bytes: expected a whole number from 1, got True"),
+        ({"max_errors": "1"}, "max_errors: expected a whole number from 0, got '1'"),
+        ({"progress": 5}, "progress: expected a function, got int"),
+    ],
+)
+def test_wrong_options_write_nothing(options: Any, said: str, rows: Path, tmp_path: Path) -> None:
+    with pytest.raises(ValueError) as raised:
+        write_dataset([rows], tmp_path / "out", format="chat", **options)
+    assert str(raised.value) == said
+    assert list(tmp_path.iterdir()) == [rows]
+
+
 def test_a_folder_may_have_any_name(
     rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -90,3 +111,17 @@ def test_a_run_that_differs_says_how_to_begin_anew(rows: Path, tmp_path: Path) -
     said = "begun with examples 'conversation', not 'turns'; restart begins anew"
     assert str(raised.value) == said
     assert write_dataset([rows], output, format="chat", examples="turns", restart=True).complete
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"rows": 5}, "rows: expected a column or a list of columns, got 5"),
+        ({"keep": 5}, "keep: expected a list of columns, got 5"),
+        ({"keep": None}, "keep: expected a list of columns, got None"),
+    ],
+)
+def test_what_is_not_a_list_of_columns(columns: Any, said: str) -> None:
+    with pytest.raises(ValueError) as raised:
+        RenderRows("trl", format="chat", **columns)
+    assert str(raised.value) == said
