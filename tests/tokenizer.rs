@@ -18,6 +18,12 @@ fn the_vocabulary_is_the_published_one() {
     assert_eq!(sum, "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d");
 }
 
+#[test]
+fn the_vocabulary_has_the_size_that_models_state() {
+    assert_eq!(TOKENIZER.n_vocab(), 201_088);
+    assert_eq!(TOKENIZER.special_token("<|reserved_201088|>"), Some(201_088));
+}
+
 /// Rows of (name, id).
 const NAMED: [(&str, u32); 13] = [
     ("<|startoftext|>", special::STARTOFTEXT),

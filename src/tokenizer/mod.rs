@@ -58,6 +58,10 @@ impl Tokenizer {
     /// The size of the vocabulary as the models' configuration states it: 201088.
     ///
     /// That is also an id, the last one: `<|reserved_201088|>`.
+    ///
+    /// ```
+    /// assert_eq!(openai_harmony::tokenizer::Tokenizer::o200k_harmony().n_vocab(), 201_088);
+    /// ```
     pub const fn n_vocab(&self) -> usize {
         special_names::LAST as usize
     }

@@ -98,7 +98,7 @@ fn around_at_an_end(text: &[u8], from: usize) -> Around {
 
 #[cfg(test)]
 mod tests {
-    use super::for_each_segment;
+    use super::{BITS, boundary_bits, for_each_segment};
 
     fn segments(text: &str) -> Vec<&str> {
         let mut segments = vec![];
@@ -106,6 +106,19 @@ mod tests {
             segments.push(&text[start..end]);
         });
         segments
+    }
+
+    /// Each bit that is set hides boundaries: time, and no token, depends on how many are.
+    #[test]
+    fn as_few_bits_are_set_as_stated_in_as_little_memory() {
+        assert_eq!(size_of_val(BITS), 35 << 10);
+        let bytes = BITS.concat();
+        let (ones, others) = bytes.split_at(boundary_bits::ONE / 8);
+        let (twos, threes) = others.split_at(boundary_bits::TWO / 8);
+        for (part, one_in) in [(ones, 45), (twos, 110), (threes, 24)] {
+            let set: usize = part.iter().map(|byte| byte.count_ones() as usize).sum();
+            assert!(set > 0 && set * one_in <= 8 * part.len(), "{set} of {}", 8 * part.len());
+        }
     }
 
     #[test]

@@ -8,10 +8,10 @@ pub(crate) const SIDE: usize = 3;
 /// for: shorter ones are letters of alphabets, and nearly any two are adjacent in some token.
 pub(crate) const LONG_CHAR: u8 = 0xe0;
 
-/// Bits for one byte on either side: each pair of bytes has its own.
-const ONE: usize = 1 << 13;
+/// Bits for one byte on either side: each pair of bytes has its own. One in 45 is set.
+pub(crate) const ONE: usize = 1 << 13;
 /// Bits for two bytes on either side, hashed: one in 110 is set.
-const TWO: usize = 1 << 14;
+pub(crate) const TWO: usize = 1 << 14;
 /// Bits for three bytes on either side, hashed: one in 24 is set.
 const THREE: usize = 1 << 18;
 /// Number of bits in all.

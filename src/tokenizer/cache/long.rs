@@ -47,14 +47,18 @@ impl LongKey {
     }
 }
 
+type Slot = (Words, Packed<MOST_TOKENS>);
+
 /// Pieces and their tokens. A new one takes the slot of an old one.
 pub(super) struct LongCache {
-    slots: Table<(Words, Packed<MOST_TOKENS>)>,
+    slots: Table<Slot>,
     /// Per slot the tag of the piece that last fell there, cached or not.
     last_tag: Table<u16>,
 }
 
 impl LongCache {
+    pub(super) const BYTES_PER_SLOT: usize = size_of::<Slot>() + size_of::<u16>();
+
     pub(super) fn new(slots: usize) -> Self {
         Self {
             slots: Table::new(slots, ([[0; 2]; LONGEST / 16], [0; MOST_TOKENS])),

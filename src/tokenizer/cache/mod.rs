@@ -55,6 +55,16 @@ struct Slots {
     pairs: usize,
 }
 
+impl Slots {
+    /// Their memory.
+    const fn bytes(self) -> usize {
+        self.tokens * TokenCache::BYTES_PER_SLOT
+            + self.short * ShortCache::BYTES_PER_SLOT
+            + self.long * LongCache::BYTES_PER_SLOT
+            + self.pairs * PairCache::BYTES_PER_SLOT
+    }
+}
+
 /// Twice as many `short` gain 2 % at most for 2 MB of text, half as many cost 6 %.
 const SLOTS: Slots = Slots { tokens: 1 << 14, short: 1 << 16, long: 1 << 12, pairs: 1 << 16 };
 

@@ -12,8 +12,7 @@ use std::sync::{Mutex, TryLockError};
 use super::{PieceEncoder, SLOTS, Slots};
 
 /// Bytes of one cache once it is full: 3.26 MiB.
-pub const BYTES_PER_CACHE: usize =
-    SLOTS.tokens * 16 + SLOTS.short * 32 + SLOTS.long * 130 + SLOTS.pairs * 8;
+pub const BYTES_PER_CACHE: usize = SLOTS.bytes();
 /// Bytes of all caches at the most, once they are full: 208 MiB.
 pub const MAX_BYTES: usize = CACHES * BYTES_PER_CACHE;
 
@@ -114,6 +113,14 @@ mod tests {
             }
             out
         })
+    }
+
+    /// As the comments here and docs/tokenizer.md state it.
+    #[test]
+    fn caches_have_the_stated_memory() {
+        const KIB: usize = 1 << 10;
+        assert_eq!((BYTES_PER_CACHE / KIB, MAX_BYTES / KIB), (3336, 208 * KIB + 512));
+        assert_eq!(SMALL.bytes() / KIB, 52);
     }
 
     #[test]

@@ -19,6 +19,8 @@ pub(super) struct ShortCache {
 }
 
 impl ShortCache {
+    pub(super) const BYTES_PER_SLOT: usize = size_of::<Slot>();
+
     /// Memory for that many pieces.
     pub(super) fn new(slots: usize) -> Self {
         Self { sets: Table::new(slots / WAYS, [([0; 2], [0; MOST_TOKENS]); WAYS]) }

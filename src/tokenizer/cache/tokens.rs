@@ -18,6 +18,8 @@ pub(super) struct TokenCache {
 }
 
 impl TokenCache {
+    pub(super) const BYTES_PER_SLOT: usize = size_of::<Slot>();
+
     pub(super) fn new(slots: usize) -> Self {
         Self { slots: Table::new(slots, [0; 2]) }
     }

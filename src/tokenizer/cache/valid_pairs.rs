@@ -12,6 +12,8 @@ pub(super) struct PairCache {
 }
 
 impl PairCache {
+    pub(super) const BYTES_PER_SLOT: usize = size_of::<u64>();
+
     pub(super) fn new(slots: usize) -> Self {
         Self { slots: Table::new(slots, 0) }
     }
