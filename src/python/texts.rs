@@ -78,8 +78,8 @@ pub(super) fn encode_batch<'py>(
 struct Texts<'py> {
     /// Those that are encoded together.
     part: Vec<BorrowedText>,
-    /// The one after them, if it is so long that it is encoded in parts. Other threads lose nothing by it: they
-    /// take sixteen texts at a time, and so many bytes have two such texts at most.
+    /// The one after them, if it is so long that it is encoded in parts. One thread does that: two such texts fill
+    /// what the threads get at once, so there is little to share.
     long: Option<Bound<'py, PyString>>,
 }
 

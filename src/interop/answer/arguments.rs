@@ -6,6 +6,8 @@ use serde::{Serialize, Serializer, ser};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::json::LINE_ENDS;
+
 /// The arguments of a call as a JSON object: every number with the digits that the model wrote.
 ///
 /// It is serialized as the object. A [`Value`] cannot hold integers of more than 64 bits, nor all the digits of
@@ -48,7 +50,7 @@ impl Arguments {
         serde_json::from_str::<Map<String, Value>>(text).is_ok().then(|| Self(one_line(text)))
     }
 
-    /// The object as JSON without blanks, in one line.
+    /// The object as JSON without white space between its tokens, in one line.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -81,15 +83,14 @@ impl Serialize for Arguments {
     }
 }
 
-/// JSON without blanks between its tokens, and without what a client may take for the end of a line: of
-/// that some can stand in strings as they are.
+/// JSON without white space between its tokens, with [`LINE_ENDS`] escaped: these can only stand in strings.
 fn one_line(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     let (mut in_string, mut escaped) = (false, false);
     for character in json.chars() {
         match character {
-            '\u{85}' | '\u{2028}' | '\u{2029}' => {
-                out.extend(format!("\\u{:04x}", u32::from(character)).chars());
+            end if LINE_ENDS.contains(&end) => {
+                out.extend(format!("\\u{:04x}", u32::from(end)).chars());
             }
             ' ' | '\t' | '\n' | '\r' if !in_string => {}
             other => out.push(other),

@@ -5,8 +5,10 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 
-/// Writes a value as JSON in one line, whatever a client takes for the end of one: some split text
-/// at U+0085, U+2028 and U+2029, too, so these are escaped.
+/// What some clients take for the end of a line besides a line feed. JSON allows these in strings as they are.
+pub(super) const LINE_ENDS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
+
+/// Writes a value as JSON in one line: [`LINE_ENDS`] are escaped.
 pub(in crate::interop) fn write_json<T: Serialize + ?Sized>(value: &T, bytes: &mut Vec<u8>) {
     let mut serializer = Serializer::with_formatter(bytes, OneLine(CompactFormatter));
     // Neither the chunks nor a `Vec` have anything that could fail.
@@ -40,7 +42,7 @@ impl Formatter for OneLine {
             return self.0.write_string_fragment(writer, fragment);
         }
         let mut rest = fragment;
-        while let Some(at) = rest.find(['\u{85}', '\u{2028}', '\u{2029}']) {
+        while let Some(at) = rest.find(LINE_ENDS) {
             let (before, from) = rest.split_at(at);
             let Some(separator) = from.chars().next() else { break };
             self.0.write_string_fragment(writer, before)?;

@@ -110,7 +110,7 @@ mod tests {
 
     /// Each bit that is set hides boundaries: time, and no token, depends on how many are.
     #[test]
-    fn as_few_bits_are_set_as_stated_in_as_little_memory() {
+    fn the_filter_has_the_stated_size_and_no_more_bits_set_than_stated() {
         assert_eq!(size_of_val(BITS), 35 << 10);
         let bytes = BITS.concat();
         let (ones, others) = bytes.split_at(boundary_bits::ONE / 8);

@@ -56,7 +56,7 @@ struct Slots {
 }
 
 impl Slots {
-    /// Their memory.
+    /// The bytes of a cache that has them all.
     const fn bytes(self) -> usize {
         self.tokens * TokenCache::BYTES_PER_SLOT
             + self.short * ShortCache::BYTES_PER_SLOT
