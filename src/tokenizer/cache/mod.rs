@@ -15,16 +15,16 @@
 //! | cache | from | to | slots | memory |
 //! |---|---|---|---|---|
 //! | `tokens` | a piece of up to 12 bytes | the token that it is | 16,384 of 16 bytes | 256 KiB |
-//! | `short` | a piece of up to 15 bytes | its tokens, up to 4 | 65,536 of 32 bytes | 2 MiB |
+//! | `short` | a piece of up to 15 bytes | its tokens, up to 6 | 65,536 of 40 bytes | 2.5 MiB |
 //! | `long` | a piece of 16 to 64 bytes | its tokens, up to 16 | 4,096 of 130 bytes | 520 KiB |
 //! | `pairs` | two tokens | whether they are a valid pair, for `bpe::encode` | 65,536 of 8 bytes | 512 KiB |
 //!
 //! Every cache is an array of a fixed size: a new piece takes the slot of an older one.
-//! Memory of the system that was never written to is not used up: the four grow into their 3.26 MiB
+//! Memory of the system that was never written to is not used up: the four grow into their 3.76 MiB
 //! as they fill.
 //!
-//! Budget: [`BYTES_PER_CACHE`] (3.26 MiB) for each encoding that runs at a time, so per thread at the most, and
-//! [`MAX_BYTES`] (208 MiB) in all. [`usage`] tells what is in use, [`clear`] gives it back.
+//! Budget: [`BYTES_PER_CACHE`] (3.76 MiB) for each encoding that runs at a time, so per thread at the most, and
+//! [`MAX_BYTES`] (240 MiB) in all. [`usage`] tells what is in use, [`clear`] gives it back.
 
 mod key;
 mod long;

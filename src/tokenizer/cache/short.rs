@@ -6,7 +6,7 @@ use super::table::Table;
 use crate::tokenizer::vocabulary::TokenId;
 
 /// Most tokens of a piece that is cached.
-const MOST_TOKENS: usize = 4;
+const MOST_TOKENS: usize = 6;
 
 /// Pieces with their tokens, the newest first. The key of an empty slot is 0.
 type Set = [Slot; WAYS];
@@ -55,7 +55,7 @@ impl ShortCache {
 
 #[cfg(test)]
 mod tests {
-    use super::{Key, ShortCache, WAYS};
+    use super::{Key, MOST_TOKENS, ShortCache, WAYS};
 
     fn key(number: usize) -> Key {
         let piece = format!("piece {number}");
@@ -82,9 +82,9 @@ mod tests {
     #[test]
     fn pieces_of_many_tokens_are_not_cached() {
         let mut cache = ShortCache::new(2 * WAYS);
-        cache.insert(key(1), &[1, 2, 3, 4, 5]);
+        cache.insert(key(1), &[1; MOST_TOKENS + 1]);
         assert_eq!(cache.get(key(1)), None);
-        cache.insert(key(1), &[1, 2, 3, 4]);
+        cache.insert(key(1), &[1; MOST_TOKENS]);
         assert!(cache.get(key(1)).is_some());
     }
 }
