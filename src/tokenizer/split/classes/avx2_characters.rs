@@ -12,7 +12,7 @@ use std::arch::x86_64::{
 };
 
 use super::avx2::{loaded, mask, shuffle_table};
-use super::{Recognised, are_many};
+use super::{Recognised, without_first};
 use crate::tokenizer::split::window::Window;
 
 /// For each column the first and the last byte of its range.
@@ -114,6 +114,12 @@ pub(in super::super) fn recognised(window: &Window, firsts: u64) -> Recognised {
         recognised.punctuation = mask::<0x80>([low, high]);
     }
     recognised
+}
+
+/// Whether there are so many of these characters that looking them up one by one takes longer than
+/// asking all bytes for all classes.
+fn are_many(firsts: u64) -> bool {
+    without_first(firsts, 4) != 0
 }
 
 /// Sixty-four bytes of a window from some offset on.

@@ -4,9 +4,9 @@
 //! the punctuation of Chinese and Japanese: with AVX2, and where there are many, masks of all bytes at once
 //! too (`Recognised`). Other characters: looked up one by one, up to six in a window (`add_characters`).
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
 pub(super) mod avx2;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
 pub(super) mod avx2_characters;
 pub(super) mod portable;
 
@@ -18,12 +18,6 @@ use crate::tokenizer::bits;
 /// How many characters of a window are looked up. The window ends before any more: where there are many,
 /// going from piece to piece is as fast.
 const LOOK_UPS: u32 = 6;
-
-/// Whether there are so many of these characters that looking them up one by one takes longer than
-/// asking all bytes for all classes.
-pub(super) fn are_many(firsts: u64) -> bool {
-    without_first(firsts, 4) != 0
-}
 
 /// All bits but the first so many. Old processors have no instruction that counts bits.
 fn without_first(mut bits: u64, count: u32) -> u64 {
@@ -197,7 +191,7 @@ mod tests {
         let continuation = portable::continuation(&window);
         let by_blocks = Classes { continuation, ..portable::classes(&window) };
         assert_eq!(whole(by_blocks, Recognised::default()), expected, "of {text:?}");
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
         if is_x86_feature_detected!("avx2") {
             // SAFETY: the processor has AVX2.
             let (classes, recognised) = unsafe {
@@ -214,6 +208,7 @@ mod tests {
         }
     }
 
+    #[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
     fn masks(classes: &Classes) -> [u64; 12] {
         let Classes { uppercase, lowercase, caseless, digit, newline, inline_space, .. } = *classes;
         let Classes { space, apostrophe, slash, non_ascii, continuation, undecided, .. } = *classes;
