@@ -70,18 +70,18 @@ fn wide(string: &Bound<'_, PyString>) -> PyResult<Option<String>> {
     Ok(Some(text))
 }
 
-/// The UTF-8 of units, so many bytes.
+/// The UTF-8 of units: `len` bytes at the most.
 ///
 /// # Safety
 ///
-/// `convert` must write `len` bytes at the most to where it is told, which are UTF-8, and return how many it wrote.
+/// `convert` must write UTF-8, `len` bytes at the most, and return how many bytes it wrote.
 unsafe fn converted<Unit>(
     units: &[Unit],
     len: usize,
     convert: unsafe fn(*const Unit, usize, *mut u8) -> usize,
 ) -> String {
     let mut bytes = Vec::with_capacity(len);
-    // SAFETY: there is room for `len` bytes, and so many as are kept were written.
+    // SAFETY: there is room for `len` bytes, and those that are kept were written and are UTF-8.
     unsafe {
         let written = convert(units.as_ptr(), units.len(), bytes.as_mut_ptr());
         bytes.set_len(written);
