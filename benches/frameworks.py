@@ -20,7 +20,8 @@ import statistics
 import sys
 import tempfile
 import time
-from typing import Any, Callable, Dict, List, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 os.environ.update(HF_HUB_OFFLINE="1", HF_HUB_DISABLE_TELEMETRY="1", RAY_USAGE_STATS_ENABLED="0")
 
@@ -115,7 +116,7 @@ def main() -> int:
     for way in WAYS[1:]:
         if not way.run(once).cast(expected.schema).equals(expected):
             sys.exit(f"{way.name}: another table")
-    seconds: Dict[str, List[List[float]]] = {way.name: [[], []] for way in WAYS}
+    seconds: dict[str, list[list[float]]] = {way.name: [[], []] for way in WAYS}
     for _ in range(chosen.rounds):
         for way in WAYS:
             for rows, times in zip((once, often), seconds[way.name]):
@@ -126,7 +127,7 @@ def main() -> int:
     return 0
 
 
-def show(seconds: Dict[str, List[List[float]]], times: int) -> None:
+def show(seconds: dict[str, list[list[float]]], times: int) -> None:
     more = {}
     print(f"| {ROWS:,} conversations | the first | each more | its share |\n|---|---:|---:|---:|")
     for way in WAYS:

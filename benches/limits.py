@@ -7,9 +7,10 @@ costs what a call costs. Each limit is measured with the cheapest built-in that 
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable
 from random import Random
 from time import process_time_ns
-from typing import Any, Callable, List, Tuple
+from typing import Any
 
 from comparison import conversations, corpora, texts
 from openai_harmony import Conversation, Role, StreamableParser, load_harmony_encoding
@@ -17,7 +18,7 @@ from openai_harmony import Conversation, Role, StreamableParser, load_harmony_en
 ENCODING = load_harmony_encoding("HarmonyGptOss")
 ROUNDS = 31
 
-Limit = Tuple[str, Callable[[], Any], str, Callable[[], Any]]
+Limit = tuple[str, Callable[[], Any], str, Callable[[], Any]]
 
 
 def best(work: Callable[[], Any]) -> float:
@@ -37,9 +38,9 @@ def timed(work: Callable[[], Any], passes: int) -> int:
     return process_time_ns() - started
 
 
-def limits() -> List[Limit]:
+def limits() -> list[Limit]:
     """What is measured, and the part of it that nobody can avoid."""
-    found: List[Limit] = []
+    found: list[Limit] = []
     for kind in ("prose", "CJK"):
         for size, (length, _) in corpora.SIZES.items():
             if size in ("400 B", "2 MB"):
@@ -49,13 +50,13 @@ def limits() -> List[Limit]:
     return [*found, *of_conversation(), *of_stream()]
 
 
-def of_text(label: str, text: str) -> List[Limit]:
+def of_text(label: str, text: str) -> list[Limit]:
     tokens = ENCODING.encode(text)
     data = text.encode()
     ids = array("I", tokens)
     work = f"encode {label}"
 
-    def encode() -> List[int]:
+    def encode() -> list[int]:
         return ENCODING.encode(text)
 
     return [
@@ -66,7 +67,7 @@ def of_text(label: str, text: str) -> List[Limit]:
     ]
 
 
-def of_conversation() -> List[Limit]:
+def of_conversation() -> list[Limit]:
     conversation = Conversation.from_dict(conversations.hundred_and_two_messages())
     tokens = ENCODING.render_conversation(conversation)
     text = ENCODING.decode(tokens)
@@ -88,7 +89,7 @@ def of_conversation() -> List[Limit]:
     ]
 
 
-def of_stream() -> List[Limit]:
+def of_stream() -> list[Limit]:
     tokens = ENCODING.encode(conversations.one_long_message(), allowed_special="all")[:16_000]
 
     def process() -> None:
@@ -97,7 +98,7 @@ def of_stream() -> List[Limit]:
             parser.process(token)
 
     def call() -> None:
-        fed: List[int] = []
+        fed: list[int] = []
         for token in tokens:
             fed.append(token)
 

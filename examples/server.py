@@ -17,19 +17,13 @@ import argparse
 import asyncio
 import json
 import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import (
     Any,
-    AsyncGenerator,
-    AsyncIterator,
-    Callable,
-    Dict,
-    List,
     Literal,
-    Optional,
     Protocol,
-    Tuple,
 )
 
 import uvicorn
@@ -52,7 +46,7 @@ from openai_harmony.interop import (
 encoding = load_harmony_encoding("HarmonyGptOss")
 
 Reason = Literal["stop", "length", "abort"]
-Sampled = Tuple[List[int], Optional[Reason]]
+Sampled = tuple[list[int], Reason | None]
 """Some tokens, and with the last ones why they end."""
 
 
@@ -62,7 +56,7 @@ Sampled = Tuple[List[int], Optional[Reason]]
 class Engine(Protocol):
     """Samples tokens. Closing the iterator cancels the sampling."""
 
-    def sample(self, prompt: List[int], turn: Turn, index: int) -> AsyncGenerator[Sampled, None]:
+    def sample(self, prompt: list[int], turn: Turn, index: int) -> AsyncGenerator[Sampled, None]:
         """Samples from a prompt, for this one of `n` answers."""
         ...
 
@@ -75,12 +69,12 @@ class EngineError(Exception):
 class Replay:
     """Says what was recorded, a few tokens at a time."""
 
-    records: List[Dict[str, str]]
+    records: list[dict[str, str]]
     delay: float = 0.0
     size: int = 3
 
     async def sample(
-        self, prompt: List[int], turn: Turn, index: int
+        self, prompt: list[int], turn: Turn, index: int
     ) -> AsyncGenerator[Sampled, None]:
         """Says the first record that matches, in further answers those after it."""
         text = encoding.decode(prompt)
@@ -104,7 +98,7 @@ class Http:
     model: str
 
     async def sample(
-        self, prompt: List[int], turn: Turn, index: int
+        self, prompt: list[int], turn: Turn, index: int
     ) -> AsyncGenerator[Sampled, None]:
         """Passes on what the engine samples. Closing the connection cancels it."""
         import httpx
@@ -123,8 +117,8 @@ class Http:
             except httpx.HTTPError as error:
                 raise EngineError(f"the engine cannot be reached: {error!r}") from error
 
-    def _request(self, prompt: List[int], turn: Turn, index: int) -> Tuple[str, Dict[str, Any]]:
-        sampling: Dict[str, Any] = {**turn.sampling}
+    def _request(self, prompt: list[int], turn: Turn, index: int) -> tuple[str, dict[str, Any]]:
+        sampling: dict[str, Any] = {**turn.sampling}
         limit = sampling.pop("max_tokens", None)
         sampling.pop("n")  # each answer is a request
         if "seed" in sampling:
@@ -138,10 +132,10 @@ class Http:
         sampling["stop"] = turn.stop
         return "/completion", {"prompt": prompt, **sampling, "return_tokens": True, "stream": True}
 
-    def _read(self, event: Dict[str, Any]) -> Sampled:
+    def _read(self, event: dict[str, Any]) -> Sampled:
         if "error" in event:
             raise EngineError(f"the engine says: {event['error']}")
-        reason: Optional[str]
+        reason: str | None
         if self.form == "completions":
             choice = (event.get("choices") or [{}])[0]
             tokens, reason = choice.get("token_ids") or [], choice.get("finish_reason")
@@ -152,7 +146,7 @@ class Http:
         return tokens, _REASONS[reason]
 
 
-_REASONS: Dict[Optional[str], Optional[Reason]] = {
+_REASONS: dict[str | None, Reason | None] = {
     None: None,
     "stop": "stop",
     "length": "length",
@@ -162,7 +156,7 @@ _REASONS: Dict[Optional[str], Optional[Reason]] = {
 
 # Answers: what is sampled to what the API sends.
 
-Chunks = List[Dict[str, Any]]
+Chunks = list[dict[str, Any]]
 
 
 async def sampled_chunks(
@@ -186,7 +180,7 @@ async def sampled_chunks(
     yield reply.finish(reason)
 
 
-async def side_by_side(answers: List[AsyncGenerator[Chunks, None]]) -> AsyncGenerator[Chunks, None]:
+async def side_by_side(answers: list[AsyncGenerator[Chunks, None]]) -> AsyncGenerator[Chunks, None]:
     """The chunks of several answers as they come."""
     waiting = {asyncio.ensure_future(answer.__anext__()): answer for answer in answers}
     try:
@@ -205,7 +199,7 @@ async def side_by_side(answers: List[AsyncGenerator[Chunks, None]]) -> AsyncGene
             await answer.aclose()
 
 
-def total_usage(usages: List[Dict[str, Any]]) -> Dict[str, Any]:
+def total_usage(usages: list[dict[str, Any]]) -> dict[str, Any]:
     """The usage of `n` chat completions of one prompt, which counts once."""
     total = usages[0]
     for usage in usages[1:]:
@@ -216,7 +210,7 @@ def total_usage(usages: List[Dict[str, Any]]) -> Dict[str, Any]:
     return total
 
 
-def whole(replies: List[Reply]) -> Dict[str, Any]:
+def whole(replies: list[Reply]) -> dict[str, Any]:
     """The response; of `n` chat completions, one with all their choices."""
     response, *more = (reply.response() for reply in replies)
     if more:
@@ -237,7 +231,7 @@ class Server:
 
     engine: Engine
     model: str
-    stored: Dict[str, List[Any]]
+    stored: dict[str, list[Any]]
     """What was said in each response that was stored."""
 
     async def answer(self, request: Request, read: Callable[..., Turn]) -> Response:
@@ -276,7 +270,7 @@ class Server:
         self._store(body, replies[0])
         return JSONResponse(whole(replies))
 
-    def _replies(self, turn: Turn, body: Dict[str, Any], prompt_tokens: int) -> List[Reply]:
+    def _replies(self, turn: Turn, body: dict[str, Any], prompt_tokens: int) -> list[Reply]:
         """A reply for each answer, all of one id and time."""
         model = str(body.get("model") or self.model)
         first = turn.reply(encoding, model=model, prompt_tokens=prompt_tokens)
@@ -298,9 +292,9 @@ class Server:
 
     async def _stream(
         self,
-        replies: List[Reply],
+        replies: list[Reply],
         answers: AsyncGenerator[Chunks, None],
-        body: Dict[str, Any],
+        body: dict[str, Any],
     ) -> AsyncIterator[bytes]:
         """The stream. When the client goes away, it is closed, and with it the engine's."""
         first = replies[0]
@@ -329,7 +323,7 @@ class Server:
         except (HarmonyError, _RefusedError) as error:
             return failure("anthropic", 400, str(error), None)
 
-    async def _body(self, request: Request) -> Dict[str, Any]:
+    async def _body(self, request: Request) -> dict[str, Any]:
         try:
             body = json.loads(await request.body())
         except ValueError as error:
@@ -338,7 +332,7 @@ class Server:
             raise _RefusedError("", "the body is not an object")
         return body
 
-    def _history(self, body: Dict[str, Any]) -> List[Any]:
+    def _history(self, body: dict[str, Any]) -> list[Any]:
         previous = body.get("previous_response_id")
         if previous is None:
             return []
@@ -346,7 +340,7 @@ class Server:
             raise _RefusedError("previous_response_id", f"no response {previous!r} is stored")
         return self.stored[previous]
 
-    def _store(self, body: Dict[str, Any], reply: Reply) -> None:
+    def _store(self, body: dict[str, Any], reply: Reply) -> None:
         response = reply.response()
         if response.get("object") != "response" or body.get("store") is False:
             return
@@ -361,10 +355,10 @@ class _RefusedError(Exception):
         self.path, self.reason = path, reason
 
 
-def failure(dialect: str, status: int, message: str, path: Optional[str]) -> Response:
+def failure(dialect: str, status: int, message: str, path: str | None) -> Response:
     """An error as the API gives it."""
     kind = "invalid_request_error" if status == 400 else "api_error"
-    body: Dict[str, Any]
+    body: dict[str, Any]
     if dialect == "ollama":
         body = {"error": message}
     elif dialect == "anthropic":

@@ -7,9 +7,10 @@ the adapter, so that loading can be timed apart from importing.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from importlib import import_module, metadata
 from pathlib import Path
-from typing import Any, Callable, Dict, List
+from typing import Any
 
 VOCABULARY = "BENCH_VOCABULARY"
 """The environment variable that names the folder with o200k_base.tiktoken."""
@@ -28,8 +29,8 @@ class Harmony:
 
     def start(self) -> None:
         self.encoding = self.load()
-        self.encode: Callable[[str], List[int]] = self.encoding.encode
-        self.decode: Callable[[List[int]], str] = self.encoding.decode
+        self.encode: Callable[[str], list[int]] = self.encoding.encode
+        self.decode: Callable[[list[int]], str] = self.encoding.decode
 
 
 class Tiktoken:
@@ -62,14 +63,14 @@ class Gigatoken:
         file = Path(os.environ[VOCABULARY], "o200k_base.tiktoken")
         self._backend = self.module.Tokenizer.from_tiktoken(file).backend
 
-    def encode(self, text: str) -> List[int]:
+    def encode(self, text: str) -> list[int]:
         return self._backend.encode(text).tolist()
 
-    def decode(self, tokens: List[int]) -> str:
+    def decode(self, tokens: list[int]) -> str:
         return self._backend.decode(tokens).decode("utf-8", "replace")
 
 
-ADAPTERS: Dict[str, Any] = {
+ADAPTERS: dict[str, Any] = {
     "ours": Harmony,
     "0.0.8": Harmony,
     "tiktoken": Tiktoken,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from random import Random
-from typing import Any, Dict, List
+from typing import Any
 
 from . import texts
 from . import vocabulary_of_prose as words
 
-Json = Dict[str, Any]
+Json = dict[str, Any]
 
 
 def seven_messages() -> Json:
@@ -69,7 +69,7 @@ def thought_and_answer() -> str:
 def many_short_messages() -> str:
     """A completion of thoughts and tool calls, more than 16,000 tokens in all."""
     random = Random(61)
-    written: List[str] = []
+    written: list[str] = []
     while len(written) < 500:
         if random.random() < 0.5:
             written.append(f"<|channel|>analysis<|message|>{_sentences(random, 2)}<|end|>")

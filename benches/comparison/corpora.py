@@ -8,9 +8,10 @@ An input is a JSON file: {"texts": [...]}, {"stream": text}, {"conversation": {.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
-from typing import Any, Dict, Iterator, Tuple
+from typing import Any
 
 from . import conversations, datasets, requests, texts
 
@@ -28,7 +29,7 @@ def hostile_input(kind: str, length: int) -> str:
     return f"{length:,} {kind}"
 
 
-def inputs() -> Iterator[Tuple[str, Dict[str, Any]]]:
+def inputs() -> Iterator[tuple[str, dict[str, Any]]]:
     """The name and the data of every input."""
     for kind, writer in texts.KINDS.items():
         for size, (length, count) in SIZES.items():

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from random import Random
-from typing import Any, Dict, List
+from typing import Any
 
 from . import texts
 from .tasks import Task
 
-Json = Dict[str, Any]
+Json = dict[str, Any]
 ROWS = 10_000
 
 
@@ -38,7 +38,7 @@ def _sentences(random: Random, count: int) -> str:
     return " ".join(texts.sentence(random) for _ in range(count))
 
 
-def _rendered(messages: List[Json]) -> str:
+def _rendered(messages: list[Json]) -> str:
     parts = []
     for message in messages:
         channel = f"<|channel|>{message['channel']}" if "channel" in message else ""
@@ -62,13 +62,13 @@ class Rows(Task):
         self.threaded = "threads" in given
         self.units = len(self._rows)
 
-    def fresh(self) -> List[str]:
+    def fresh(self) -> list[str]:
         return [row.decode() for row in self._rows]
 
-    def run(self, fresh: List[str]) -> None:
+    def run(self, fresh: list[str]) -> None:
         self._render(fresh, config=self._config, threads=self._threads)
 
-    def answer(self, fresh: List[str]) -> List[List[int]]:
+    def answer(self, fresh: list[str]) -> list[list[int]]:
         batch = self._render(fresh, config=self._config, threads=self._threads)
         if batch.errors or not all(any(example.loss_mask) for example in batch):
             raise ValueError("every row has something to train")
@@ -91,7 +91,7 @@ class RowsOneByOne(Task):
         for row in self._rows:
             self._render(self._read(row), self._config)
 
-    def answer(self, fresh: Any) -> List[List[int]]:
+    def answer(self, fresh: Any) -> list[list[int]]:
         return [self._render(self._read(row), self._config) for row in self._rows]
 
 
@@ -105,14 +105,14 @@ class EncodedAlone(Task):
         self._texts = [text.encode() for text in given["rendered"]]
         self.units = len(self._texts)
 
-    def fresh(self) -> List[str]:
+    def fresh(self) -> list[str]:
         return [text.decode() for text in self._texts]
 
-    def run(self, fresh: List[str]) -> None:
+    def run(self, fresh: list[str]) -> None:
         for text in fresh:
             self._encode(text, allowed_special="all")
 
-    def answer(self, fresh: List[str]) -> List[List[int]]:
+    def answer(self, fresh: list[str]) -> list[list[int]]:
         return [self._encode(text, allowed_special="all") for text in fresh]
 
 

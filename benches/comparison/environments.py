@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Dict, List
 
 PEERS = {
     "0.0.8": ["openai-harmony==0.0.8"],
@@ -25,7 +24,7 @@ class Environments:
     def __init__(self, folder: Path, ours: str, clock: str) -> None:
         self._folder = folder
         self._clock = clock
-        self.interpreters: Dict[str, str] = {"ours": ours}
+        self.interpreters: dict[str, str] = {"ours": ours}
         self.vocabulary = folder / "vocabulary"
 
     def make(self) -> None:
@@ -34,7 +33,7 @@ class Environments:
             self.interpreters[peer] = self._environment(peer, requirements)
         self._write_vocabulary()
 
-    def variables(self) -> Dict[str, str]:
+    def variables(self) -> dict[str, str]:
         """What a peer's process finds in its environment: all offline, and only our modules."""
         return {
             **{key: value for key, value in os.environ.items() if key != "PYTHONHOME"},
@@ -46,7 +45,7 @@ class Environments:
             "BENCH_CLOCK": self._clock,
         }
 
-    def _environment(self, peer: str, requirements: List[str]) -> str:
+    def _environment(self, peer: str, requirements: list[str]) -> str:
         home = self._folder / peer
         interpreter = home / "bin" / "python"
         stamp = home / "made"

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import math
 import subprocess
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from time import monotonic
-from typing import Any, Dict, Iterable, List, Set, Tuple
+from typing import Any
 
 from .environments import Environments
 
@@ -31,8 +32,8 @@ class Sample:
 
     unit: str
     #: Of all answers: one, unless they differ.
-    digests: Set[str] = field(default_factory=set)
-    times: List[float] = field(default_factory=list)
+    digests: set[str] = field(default_factory=set)
+    times: list[float] = field(default_factory=list)
 
     @property
     def best(self) -> float:
@@ -89,11 +90,11 @@ class Lab:
         self._corpora = corpora
         self._rounds = rounds
         self._seconds = seconds
-        self._processes: Dict[str, Process] = {}
-        self._samples: Dict[Tuple[Probe, ...], Dict[Probe, Sample]] = {}
-        self._memories: Dict[Tuple[str, str], List[Any]] = {}
+        self._processes: dict[str, Process] = {}
+        self._samples: dict[tuple[Probe, ...], dict[Probe, Sample]] = {}
+        self._memories: dict[tuple[str, str], list[Any]] = {}
 
-    def measure(self, probes: Iterable[Probe], multiple: int = 1) -> Dict[Probe, Sample]:
+    def measure(self, probes: Iterable[Probe], multiple: int = 1) -> dict[Probe, Sample]:
         """Times each probe for as many rounds as are usual, or a multiple, within as much time; returns all
         its samples so far."""
         wanted = tuple(dict.fromkeys(probes))
@@ -113,13 +114,13 @@ class Lab:
                 self._process(probe.peer).ask("close", self._key(probe))
         return samples
 
-    def memory(self, peer: str, given: str) -> List[Any]:
+    def memory(self, peer: str, given: str) -> list[Any]:
         """What fresh processes have said of their memory so far, with one more."""
         said = self._memories.setdefault((peer, given), [])
         said.append(self._ask_a_fresh_one(peer, "memory", given))
         return said
 
-    def versions(self) -> Dict[str, Any]:
+    def versions(self) -> dict[str, Any]:
         return {peer: self._process(peer).hello for peer in self._environments.interpreters}
 
     def close(self) -> None:

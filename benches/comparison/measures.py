@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from statistics import median
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
+from typing import Any
 
 from .lab import Lab, Probe, Sample
 
-Options = Tuple[Tuple[str, Any], ...]
+Options = tuple[tuple[str, Any], ...]
 MEGABYTE = 1_000_000
 
 
@@ -28,17 +29,17 @@ class Result:
     theirs: str
     ratio: float
     ratio_of_medians: float
-    floor: Optional[float]
+    floor: float | None
     at_most: bool = False
     equal: bool = True
-    times: Dict[str, List[float]] = field(default_factory=dict)
+    times: dict[str, list[float]] = field(default_factory=dict)
 
     @property
     def is_measured(self) -> bool:
         return not math.isnan(self.ratio)
 
     @property
-    def met(self) -> Optional[bool]:
+    def met(self) -> bool | None:
         """None where there is no floor to meet, or nothing measured."""
         if not self.equal:
             return False
@@ -53,11 +54,11 @@ class Faster:
 
     work: str
     task: str
-    inputs: Tuple[str, ...]
-    floors: Mapping[str, Optional[float]]
+    inputs: tuple[str, ...]
+    floors: Mapping[str, float | None]
     cold: bool = False
     #: What the peers do instead of the task, where they lack it.
-    instead: Optional[str] = None
+    instead: str | None = None
     options: Options = ()
 
     def measure(self, lab: Lab) -> Iterator[Result]:
@@ -80,7 +81,7 @@ class Growth:
     work: str
     task: str
     #: What is compared: a label, the small input and the large one, each with its options.
-    steps: Tuple[Tuple[str, Tuple[str, Options], Tuple[str, Options]], ...]
+    steps: tuple[tuple[str, tuple[str, Options], tuple[str, Options]], ...]
     limit: float
 
     def measure(self, lab: Lab) -> Iterator[Result]:
@@ -118,7 +119,7 @@ class Threads:
     """Two threads at once against one: how many times as much work is done. It has no floor."""
 
     work: str
-    tasks: Tuple[Tuple[str, str], ...]
+    tasks: tuple[tuple[str, str], ...]
 
     def measure(self, lab: Lab) -> Iterator[Result]:
         for task, given in self.tasks:
@@ -175,7 +176,7 @@ class Memory:
 
 
 def compare(
-    work: str, given: str, against: str, ours: Sample, theirs: Sample, floor: Optional[float]
+    work: str, given: str, against: str, ours: Sample, theirs: Sample, floor: float | None
 ) -> Result:
     """How many times as long the others take; peers have to give the same answer."""
     return Result(

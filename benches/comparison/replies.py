@@ -7,7 +7,7 @@ events, `Answered` from the bytes that a client would get.
 from __future__ import annotations
 
 import json
-from typing import Any, Dict, List
+from typing import Any
 
 from .tasks import Json, Stream
 
@@ -27,7 +27,7 @@ class Fed(Stream):
             parser.feed(tokens)
         parser.finish()
 
-    def _texts(self, encoding: Any, tokens: List[int]) -> Dict[str, str]:
+    def _texts(self, encoding: Any, tokens: list[int]) -> dict[str, str]:
         parser = self._parser(encoding, self._role, strict=False)
         events = [event for tokens in self._pieces for event in parser.feed(tokens)]
         events += parser.finish()
@@ -61,7 +61,7 @@ class Answered(Stream):
         count = self._prompt_tokens
         return self._turn.reply(self._encoding, model="gpt-oss-20b", prompt_tokens=count)
 
-    def _texts(self, encoding: Any, tokens: List[int]) -> Dict[str, str]:
+    def _texts(self, encoding: Any, tokens: list[int]) -> dict[str, str]:
         reply = self._reply()
         sent = [reply.feed_bytes(tokens) for tokens in self._pieces]
         sent.append(reply.finish_bytes("stop"))
@@ -74,6 +74,6 @@ class Answered(Stream):
         return texts
 
 
-def pieces(tokens: List[int], size: int) -> List[List[int]]:
+def pieces(tokens: list[int], size: int) -> list[list[int]]:
     """The tokens as an engine hands them over."""
     return [tokens[start : start + size] for start in range(0, len(tokens), size)]

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 from random import Random
-from typing import Any, Dict, List
+from typing import Any
 
 from . import conversations, texts
 
-Json = Dict[str, Any]
+Json = dict[str, Any]
 DATE = "2025-06-28"
 
 
@@ -41,17 +41,17 @@ def seven_messages_and_four_tools() -> str:
     return json.dumps(body, ensure_ascii=False)
 
 
-def by_interop(module: Any, encoding: Any, text: str) -> List[int]:
+def by_interop(module: Any, encoding: Any, text: str) -> list[int]:
     """By this project, rendered as 0.0.8 renders."""
     from openai_harmony.interop import chat_completions
 
     config = module.RenderConversationConfig()
     turn: Any = chat_completions.read(text, date=DATE, config=config)
-    prompt: List[int] = turn.prompt(encoding)
+    prompt: list[int] = turn.prompt(encoding)
     return prompt
 
 
-def by_hand(module: Any, encoding: Any, text: str) -> List[int]:
+def by_hand(module: Any, encoding: Any, text: str) -> list[int]:
     """By 0.0.8, and the lines that its users write around it."""
     body = json.loads(text)
     message, role = module.Message, module.Role
@@ -67,15 +67,15 @@ def by_hand(module: Any, encoding: Any, text: str) -> List[int]:
         message.from_role_and_content(role.SYSTEM, system),
         message.from_role_and_content(role.DEVELOPER, developer),
     ]
-    called: Dict[str, str] = {}
+    called: dict[str, str] = {}
     for said in body["messages"][1:]:
         messages += _by_hand(module, said, called)
     conversation = module.Conversation.from_messages(messages)
-    prompt: List[int] = encoding.render_conversation_for_completion(conversation, role.ASSISTANT)
+    prompt: list[int] = encoding.render_conversation_for_completion(conversation, role.ASSISTANT)
     return prompt
 
 
-def _by_hand(module: Any, said: Json, called: Dict[str, str]) -> List[Any]:
+def _by_hand(module: Any, said: Json, called: dict[str, str]) -> list[Any]:
     message, role = module.Message, module.Role
     if said["role"] == "user":
         return [message.from_role_and_content(role.USER, said["content"])]

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Tuple, Union
-
 from .corpora import HOSTILE_LENGTHS, hostile_input, text_input
 from .measures import Cores, Extra, Faster, Growth, Memory, Options, Threads
 from .texts import HOSTILE, KINDS
 
-Row = Union[Cores, Extra, Faster, Growth, Memory, Threads]
+Row = Cores | Extra | Faster | Growth | Memory | Threads
 
 STREAMS = ("one long message", "many short messages")
 
 
-def _texts(*sizes: str) -> Tuple[str, ...]:
+def _texts(*sizes: str) -> tuple[str, ...]:
     return tuple(text_input(kind, size) for size in sizes for kind in KINDS)
 
 
@@ -24,23 +22,23 @@ def _first(tokens: int) -> Options:
 
 def _grown(
     stream: str, small: int, large: int
-) -> Tuple[str, Tuple[str, Options], Tuple[str, Options]]:
+) -> tuple[str, tuple[str, Options], tuple[str, Options]]:
     label = f"{stream}, {small:,} to {large:,} tokens"
     return label, (stream, _first(small)), (stream, _first(large))
 
 
-def _doubled(kind: str) -> Tuple[str, Tuple[str, Options], Tuple[str, Options]]:
+def _doubled(kind: str) -> tuple[str, tuple[str, Options], tuple[str, Options]]:
     small, large = (hostile_input(kind, length) for length in HOSTILE_LENGTHS)
     return f"{small} to {large}", (small, ()), (large, ())
 
 
-LOADING: Tuple[Row, ...] = (
+LOADING: tuple[Row, ...] = (
     Faster("load, first", "load", ("",), {"0.0.8": 30}, cold=True),
     Faster("load, again", "load", ("",), {"0.0.8": 10_000}),
     Memory("memory of load and first render", "7 messages, 4 tools", 15),
 )
 
-TEXT: Tuple[Row, ...] = (
+TEXT: tuple[Row, ...] = (
     Faster(
         "encode, 400 B and 2 MB",
         "encode",
@@ -91,14 +89,14 @@ TEXT: Tuple[Row, ...] = (
     ),
 )
 
-CONVERSATIONS: Tuple[Row, ...] = (
+CONVERSATIONS: tuple[Row, ...] = (
     Faster("render, 7 messages", "render", ("7 messages, 4 tools",), {"0.0.8": 30}),
     Faster("render, 102 messages", "render", ("102 messages",), {"0.0.8": 40}),
     Faster("request to prompt", "request", ("request of 7 messages, 4 tools",), {"0.0.8": 20}),
     Faster("parse, 102 messages", "parse", ("102 messages",), {"0.0.8": 60}),
 )
 
-STREAMING: Tuple[Row, ...] = (
+STREAMING: tuple[Row, ...] = (
     Faster("process", "process", STREAMS, {"0.0.8": 10}, options=_first(16_000)),
     Growth(
         "process, longer stream",
@@ -141,7 +139,7 @@ STREAMING: Tuple[Row, ...] = (
 
 DATASET = "10,000 conversations"
 
-DATASETS: Tuple[Row, ...] = (
+DATASETS: tuple[Row, ...] = (
     Faster(
         "rows to tokens and masks",
         "rows",
@@ -172,7 +170,7 @@ DATASETS: Tuple[Row, ...] = (
 # docs/performance.md.
 THREADED_TEXTS = ("chat, 10 KB", "prose, 2 MB")
 
-THREADS: Tuple[Row, ...] = (
+THREADS: tuple[Row, ...] = (
     Faster("two threads, render", "threads:2:render", ("102 messages",), {"0.0.8": 100}),
     Faster("two threads, encode", "threads:2:encode", THREADED_TEXTS, {"0.0.8": 20}),
     Threads(
@@ -182,4 +180,4 @@ THREADS: Tuple[Row, ...] = (
     Threads("two threads against one, nothing but hashing", (("hash", ""),)),
 )
 
-ROWS: Tuple[Row, ...] = (*LOADING, *TEXT, *CONVERSATIONS, *STREAMING, *DATASETS, *THREADS)
+ROWS: tuple[Row, ...] = (*LOADING, *TEXT, *CONVERSATIONS, *STREAMING, *DATASETS, *THREADS)

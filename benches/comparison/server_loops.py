@@ -5,12 +5,12 @@ Each gives what the server would have sent on, so that the versions can be compa
 
 from __future__ import annotations
 
-from typing import Any, List, Tuple
+from typing import Any
 
 from openai_harmony import Role, StreamableParser, StreamState
 
 
-def process_only(encoding: Any, tokens: List[int]) -> Any:
+def process_only(encoding: Any, tokens: list[int]) -> Any:
     """Reads all tokens and asks nothing meanwhile."""
     parser = StreamableParser(encoding, Role.ASSISTANT)
     for token in tokens:
@@ -18,10 +18,10 @@ def process_only(encoding: Any, tokens: List[int]) -> Any:
     return parser
 
 
-def loop_a(encoding: Any, tokens: List[int]) -> List[Tuple[Any, ...]]:
+def loop_a(encoding: Any, tokens: list[int]) -> list[tuple[Any, ...]]:
     """Looks at the fields, the messages so far and the sort of the token after each token."""
     parser = StreamableParser(encoding, Role.ASSISTANT)
-    sent: List[Tuple[Any, ...]] = []
+    sent: list[tuple[Any, ...]] = []
     complete = 0
     for token in tokens:
         parser.process(token)
@@ -36,7 +36,7 @@ def loop_a(encoding: Any, tokens: List[int]) -> List[Tuple[Any, ...]]:
     return sent
 
 
-def loop_b(encoding: Any, tokens: List[int]) -> int:
+def loop_b(encoding: Any, tokens: list[int]) -> int:
     """Looks at the state after each token; gives how many tokens were content."""
     parser = StreamableParser(encoding, Role.ASSISTANT)
     content_tokens = 0
@@ -47,7 +47,7 @@ def loop_b(encoding: Any, tokens: List[int]) -> int:
     return content_tokens
 
 
-def loop_with_content(encoding: Any, tokens: List[int]) -> int:
+def loop_with_content(encoding: Any, tokens: list[int]) -> int:
     """Looks at the content so far after each token; gives the sum of the lengths seen."""
     parser = StreamableParser(encoding, Role.ASSISTANT)
     seen = 0

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Dict, Iterable, List, Sequence, Tuple
+from collections.abc import Iterable, Sequence
 
 from .measures import Result
 
 HEADINGS = ("work", "worst input", "ours", "others", "ratio", "of medians", "floor", "")
 
 
-def worst(results: Iterable[Result]) -> List[Result]:
+def worst(results: Iterable[Result]) -> list[Result]:
     """Of each row, against each peer, the input with the worst ratio."""
-    found: Dict[Tuple[str, str], Result] = {}
+    found: dict[tuple[str, str], Result] = {}
     for result in results:
         key = (result.work, result.against)
         if key not in found or _badness(result) > _badness(found[key]):
@@ -43,12 +43,12 @@ def _names(results: Sequence[Result]) -> str:
     return "".join(f"\n  {result.work}, against {result.against}" for result in results)
 
 
-def _badness(result: Result) -> Tuple[bool, bool, float]:
+def _badness(result: Result) -> tuple[bool, bool, float]:
     badness = result.ratio if result.at_most else -result.ratio
     return not result.equal, not result.is_measured, badness
 
 
-def _cells(result: Result) -> Tuple[str, ...]:
+def _cells(result: Result) -> tuple[str, ...]:
     sign = "≤" if result.at_most else "≥"
     unit = " MB" if "MB" in result.ours else "×"
     verdict = {None: "", True: "met", False: "MISSED"}[result.met]

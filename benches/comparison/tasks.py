@@ -11,13 +11,14 @@ import gc
 import hashlib
 import sys
 from bisect import bisect_right
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
-from itertools import cycle, islice, repeat
+from itertools import cycle, islice, pairwise, repeat
 from time import perf_counter_ns
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any
 
-Json = Dict[str, Any]
+Json = dict[str, Any]
 CALLS = 200
 """How often a pass makes a call that is too short to be timed alone."""
 
@@ -41,7 +42,7 @@ class Task:
     def answer(self, fresh: Any) -> Any:
         raise NotImplementedError
 
-    def round(self, passes: int, clock: Clock) -> List[float]:
+    def round(self, passes: int, clock: Clock) -> list[float]:
         """The times of a round of so many passes, in nanoseconds per unit."""
         prepared = [self.fresh() for _ in range(passes)]
         started = clock()
@@ -64,15 +65,15 @@ class Encode(Task):
         self._texts = [text.encode() for text in given["texts"]]
         self.units = len(self._texts)
 
-    def fresh(self) -> List[str]:
+    def fresh(self) -> list[str]:
         return [text.decode() for text in self._texts]
 
-    def run(self, fresh: List[str]) -> None:
+    def run(self, fresh: list[str]) -> None:
         encode = self._encode
         for text in fresh:
             encode(text)
 
-    def answer(self, fresh: List[str]) -> List[List[int]]:
+    def answer(self, fresh: list[str]) -> list[list[int]]:
         encode = self._encode
         return [encode(text) for text in fresh]
 
@@ -90,7 +91,7 @@ class Decode(Task):
         for tokens in self._tokens:
             decode(tokens)
 
-    def answer(self, fresh: Any) -> List[str]:
+    def answer(self, fresh: Any) -> list[str]:
         return [self._decode(tokens) for tokens in self._tokens]
 
 
@@ -114,7 +115,7 @@ class Render(Task):
     def run(self, fresh: Any) -> None:
         self._render(fresh, self._role)
 
-    def answer(self, fresh: Any) -> List[int]:
+    def answer(self, fresh: Any) -> list[int]:
         return self._render(fresh, self._role)
 
 
@@ -133,7 +134,7 @@ class Request(Task):
     def run(self, fresh: Any) -> None:
         self._prompt(self._peer.module, self._peer.encoding, self._text)
 
-    def answer(self, fresh: Any) -> List[int]:
+    def answer(self, fresh: Any) -> list[int]:
         return self._prompt(self._peer.module, self._peer.encoding, self._text)
 
 
@@ -165,7 +166,7 @@ class Stream(Task):
 
     unit = "token"
 
-    def __init__(self, loop: Callable[[Any, List[int]], Any], peer: Any, given: Json) -> None:
+    def __init__(self, loop: Callable[[Any, list[int]], Any], peer: Any, given: Json) -> None:
         self._loop, self._encoding = loop, peer.encoding
         self._tokens = peer.encoding.encode(given["stream"], allowed_special="all")
         limit = given.get("tokens", len(self._tokens))
@@ -200,7 +201,7 @@ class Feed(Process):
         starts = range(0, len(self._tokens), CHUNK)
         self._chunks = [self._tokens[start : start + CHUNK] for start in starts]
 
-    def _feed_all(self, encoding: Any, tokens: List[int]) -> Any:
+    def _feed_all(self, encoding: Any, tokens: list[int]) -> Any:
         parser = self._parser(encoding, self._role)
         for chunk in self._chunks:
             parser.feed(chunk)
@@ -209,7 +210,7 @@ class Feed(Process):
     def answer(self, fresh: Any) -> Any:
         """As `process` answers, if the events tell of the same contents."""
         parser = self._parser(self._encoding, self._role)
-        texts: Dict[int, str] = {}
+        texts: dict[int, str] = {}
         for chunk in self._chunks:
             for event in parser.feed(chunk):
                 texts[event.index] = texts.get(event.index, "") + getattr(event, "text", "")
@@ -292,15 +293,15 @@ class Threads(Task):
         task.run(fresh)
         self._passes = max(3, self._ROUND_NS // (perf_counter_ns() - started))
 
-    def fresh(self) -> List[List[Any]]:
+    def fresh(self) -> list[list[Any]]:
         distinct = min(self._passes, self._DISTINCT)
         return [[self._task.fresh() for _ in range(distinct)] for _ in range(self._count)]
 
-    def round(self, passes: int, clock: Clock) -> List[float]:
+    def round(self, passes: int, clock: Clock) -> list[float]:
         """However many `passes` are wanted, a round is long."""
         return throughput(list(self._threads.map(self._run_all, self.fresh())), self._WINDOW_NS)
 
-    def _run_all(self, share: List[Any]) -> List[int]:
+    def _run_all(self, share: list[Any]) -> list[int]:
         """When the first pass began, and when each of them ended."""
         moments = [perf_counter_ns()]
         for fresh in islice(cycle(share), self._passes):
@@ -308,11 +309,11 @@ class Threads(Task):
             moments.append(perf_counter_ns())
         return moments
 
-    def answer(self, fresh: List[List[Any]]) -> Any:
+    def answer(self, fresh: list[list[Any]]) -> Any:
         return self._task.answer(fresh[0][0])
 
 
-def throughput(threads: List[List[int]], width: int) -> List[float]:
+def throughput(threads: list[list[int]], width: int) -> list[float]:
     """The time per pass, all threads together, in each window of so many nanoseconds; of all the
     time in which all are at work, if that is shorter. Of each thread the moments are given at which
     its passes end, that at which the first begins before them. Nothing if they never were at work together, as
@@ -324,10 +325,10 @@ def throughput(threads: List[List[int]], width: int) -> List[float]:
         return []
     edges = range(started, ended + 1, width)
     done = [sum(passes_until(moments, edge) for moments in threads) for edge in edges]
-    return [width / (after - before) for before, after in zip(done, done[1:])]
+    return [width / (after - before) for before, after in pairwise(done)]
 
 
-def passes_until(moments: List[int], moment: int) -> float:
+def passes_until(moments: list[int], moment: int) -> float:
     """How many passes were done by then, the share of the one under way included."""
     index = bisect_right(moments, moment) - 1
     if index == len(moments) - 1:
@@ -351,7 +352,7 @@ def task(name: str, peer: Any, given: Json) -> Task:
         from . import datasets
 
         return datasets.TASKS[name](peer, given)
-    made: Optional[Callable[[Any, Json], Task]] = {
+    made: Callable[[Any, Json], Task] | None = {
         "load": Load,
         "hash": Hash,
         "encode": Encode,

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import sysconfig
+from collections.abc import Callable, Iterator
 from itertools import accumulate
 from pathlib import Path
 from random import Random
-from typing import Any, Callable, Dict, Iterator, List
+from typing import Any
 
 from . import vocabulary_of_prose as words
 
@@ -31,7 +32,7 @@ _MODULES = [
 class Zipf:
     """Draws words as languages do: the n-th of the list about 1/n as often as the first."""
 
-    def __init__(self, choices: List[str], exponent: float = 0.8) -> None:
+    def __init__(self, choices: list[str], exponent: float = 0.8) -> None:
         self._choices = choices
         self._weights = list(accumulate(1 / rank**exponent for rank in range(1, len(choices) + 1)))
 
@@ -139,7 +140,7 @@ def cjk(random: Random) -> Iterator[str]:
         yield paragraph + "\n"
 
 
-def record(random: Random) -> Dict[str, Any]:
+def record(random: Random) -> dict[str, Any]:
     """The arguments of a tool's call, or its result."""
     key = "_".join(random.choices(words.PLAIN, k=random.randint(1, 2)))
     return {
@@ -190,7 +191,7 @@ def chat(random: Random) -> Iterator[str]:
             yield f"```json\n{next(of_json)}```\n\n"
 
 
-KINDS: Dict[str, Callable[[Random], Iterator[str]]] = {
+KINDS: dict[str, Callable[[Random], Iterator[str]]] = {
     "code": code,
     "prose": prose,
     "CJK": cjk,
@@ -198,7 +199,7 @@ KINDS: Dict[str, Callable[[Random], Iterator[str]]] = {
     "chat": chat,
 }
 
-HOSTILE: Dict[str, Callable[[int], str]] = {
+HOSTILE: dict[str, Callable[[int], str]] = {
     "letters": lambda length: "a" * length,
     "spaces": lambda length: " " * length,
     "digits": lambda length: ("0123456789" * (length // 10 + 1))[:length],
@@ -208,7 +209,7 @@ HOSTILE: Dict[str, Callable[[int], str]] = {
 
 def of_size(pieces: Iterator[str], size: int) -> str:
     """The next pieces, cut to this many bytes of UTF-8 (or up to three fewer)."""
-    taken: List[str] = []
+    taken: list[str] = []
     length = 0
     while length < size:
         taken.append(next(pieces))

@@ -18,7 +18,7 @@ import resource
 import sys
 from pathlib import Path
 from time import perf_counter_ns, process_time_ns
-from typing import Any, Dict, List
+from typing import Any
 
 from . import adapters, corpora, tasks
 
@@ -49,7 +49,7 @@ class Opened:
         for time in self.round()[:1]:
             self.passes = max(1, min(10_000, round(ROUND_NS / (time * task.units))))
 
-    def round(self) -> List[float]:
+    def round(self) -> list[float]:
         return self.task.round(self.passes, clock_of(self.task))
 
 
@@ -58,7 +58,7 @@ class Worker:
         self._adapter = adapters.adapter(peer)
         self._started = False
         self._folder = folder
-        self._opened: Dict[str, Opened] = {}
+        self._opened: dict[str, Opened] = {}
 
     def open(self, key: str, task: str, given: str, options: Any) -> Any:
         opened = self._opened[key] = Opened(self._task(task, given, options))

@@ -2,10 +2,11 @@
 # show these docstrings; their examples run as tests, which know `encoding` and all public names.
 
 from array import array
+from collections.abc import Collection, Iterable, Sequence
 from types import ModuleType
-from typing import Any, Collection, Iterable, Literal, Sequence, final
+from typing import Any, Literal, TypeAlias, final
 
-from typing_extensions import Self, TypeAlias, disjoint_base
+from typing_extensions import Self, disjoint_base
 
 from openai_harmony.chat import Author, Conversation, Message, Role, ToolNamespaceConfig
 from openai_harmony.interop.turn import Sampling

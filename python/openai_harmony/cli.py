@@ -7,7 +7,8 @@ import datetime
 import os
 import sys
 import time
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from openai_harmony import __version__
 from openai_harmony.errors import HarmonyError
@@ -19,7 +20,7 @@ FAILED, INTERRUPTED = 1, 130
 _CHANNELS = ("analysis", "commentary", "final")
 
 
-def main(arguments: Optional[Sequence[str]] = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command.
 
     Returns the process's exit code: 0, 1 for a failure, 2 for bad usage (argparse exits with it),
@@ -173,7 +174,7 @@ def _number(text: str) -> int:
         raise argparse.ArgumentTypeError(f"expected a whole number, got {text!r}") from None
 
 
-def _channels(text: str) -> List[str]:
+def _channels(text: str) -> list[str]:
     channels = [channel.strip() for channel in text.split(",")]
     for channel in channels:
         if channel not in _CHANNELS:
@@ -218,7 +219,7 @@ def _dataset(options: argparse.Namespace) -> int:
     return 0
 
 
-def _dataset_options(options: argparse.Namespace) -> Dict[str, Any]:
+def _dataset_options(options: argparse.Namespace) -> dict[str, Any]:
     from openai_harmony.training import LossMask
 
     names = (
@@ -235,7 +236,7 @@ def _dataset_options(options: argparse.Namespace) -> Dict[str, Any]:
     return {**given, "mask": mask, "config": _config(options)}
 
 
-def _config(options: argparse.Namespace) -> Optional[RenderConversationConfig]:
+def _config(options: argparse.Namespace) -> RenderConversationConfig | None:
     """The rendering that the options ask for; ``None`` if they leave it to ``training.render``."""
     given = {
         name: getattr(options, name)

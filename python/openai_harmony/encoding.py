@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import copyreg
+from collections.abc import Collection, Iterable
 from enum import Enum
 from functools import cache, cached_property
-from typing import Any, Collection, Iterable, List, Optional, Set, Tuple, Union
-
-from typing_extensions import Literal
+from typing import Any, Literal
 
 from openai_harmony import _lowlevel
 from openai_harmony.chat import Conversation, Message, Role
@@ -35,7 +34,7 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding):
     """
 
     @cached_property
-    def special_tokens_set(self) -> Set[str]:
+    def special_tokens_set(self) -> set[str]:
         """The names of all special tokens, the reserved ones included."""
         return set(self._special_tokens())
 
@@ -43,9 +42,9 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding):
         self,
         texts: Iterable[str],
         *,
-        allowed_special: Union[Literal["all"], Collection[str]] = (),
-        disallowed_special: Union[Literal["all"], Collection[str], None] = "all",
-        threads: Optional[int] = None,
+        allowed_special: Literal["all"] | Collection[str] = (),
+        disallowed_special: Literal["all"] | Collection[str] | None = "all",
+        threads: int | None = None,
     ) -> TokenBatch:
         """Encodes many texts to flat arrays, on all cores and with the GIL released.
 
@@ -80,11 +79,11 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding):
 
     def decode_batch(
         self,
-        batch: Union[FlatTokens, Tuple[Any, Any], Iterable[Iterable[int]]],
+        batch: FlatTokens | tuple[Any, Any] | Iterable[Iterable[int]],
         errors: str = "replace",
         *,
-        threads: Optional[int] = None,
-    ) -> List[str]:
+        threads: int | None = None,
+    ) -> list[str]:
         """Decodes the tokens of many texts, on all cores and with the GIL released.
 
         Args:
@@ -124,11 +123,11 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding):
     def render_with_spans(
         self,
         conversation: Conversation,
-        config: Optional[RenderConversationConfig] = None,
+        config: RenderConversationConfig | None = None,
         *,
         ending: Literal["completion", "training", "none"] = "completion",
-        role: Union[Role, str, None] = None,
-        prefill: Optional[Prefill] = None,
+        role: Role | str | None = None,
+        prefill: Prefill | None = None,
     ) -> Rendered:
         """Renders a conversation and says where each message stands among the tokens.
 
@@ -177,11 +176,11 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding):
     def parse_with_repairs(
         self,
         tokens: Iterable[int],
-        role: Union[Role, str, None] = None,
+        role: Role | str | None = None,
         *,
-        tools: Optional[Iterable[str]] = None,
-        prefill: Optional[Prefill] = None,
-    ) -> Tuple[List[Message], List[Repair]]:
+        tools: Iterable[str] | None = None,
+        prefill: Prefill | None = None,
+    ) -> tuple[list[Message], list[Repair]]:
         """Parses a whole sequence of tokens leniently and reports what it repaired.
 
         Args:
@@ -215,7 +214,7 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding):
         parser.finish()
         return parser.messages, parser.repairs
 
-    def __reduce__(self) -> Tuple[Any, ...]:
+    def __reduce__(self) -> tuple[Any, ...]:
         if type(self) is HarmonyEncoding:
             return load_harmony_encoding, (self.name,)
         # A subclass, whose constructor may take other arguments.
@@ -230,7 +229,7 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding):
         return self
 
 
-def load_harmony_encoding(name: Union[HarmonyEncodingName, str]) -> HarmonyEncoding:
+def load_harmony_encoding(name: HarmonyEncodingName | str) -> HarmonyEncoding:
     """The encoding of this name, ``"HarmonyGptOss"``; ``ValueError`` for any other.
 
     Costs next to nothing: the vocabulary is part of the package and used in place.

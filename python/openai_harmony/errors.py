@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Tuple
+from typing import Any
 
 from openai_harmony.kinds import ErrorKind
 
@@ -26,17 +26,17 @@ class HarmonyError(RuntimeError):
 
     kind: ErrorKind
     """What went wrong, in snake case: ``unexpected_token``."""
-    token_index: Optional[int]
+    token_index: int | None
     """The index of the token at fault, from 0; ``None`` where no token is."""
 
     def __init__(
-        self, message: str = "", kind: ErrorKind = "unknown", token_index: Optional[int] = None
+        self, message: str = "", kind: ErrorKind = "unknown", token_index: int | None = None
     ) -> None:
         super().__init__(message)
         self.kind = kind
         self.token_index = token_index
 
-    def __reduce__(self) -> Tuple[type, Tuple[Any, ...]]:
+    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
         return type(self), (str(self), self.kind, self.token_index)
 
 
@@ -50,13 +50,13 @@ class InvalidRequestError(HarmonyError):
         self,
         message: str = "",
         kind: ErrorKind = "invalid_request",
-        token_index: Optional[int] = None,
+        token_index: int | None = None,
         path: str = "",
     ) -> None:
         super().__init__(message, kind, token_index)
         self.path = path
 
-    def __reduce__(self) -> Tuple[type, Tuple[Any, ...]]:
+    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
         return type(self), (str(self), self.kind, self.token_index, self.path)
 
 

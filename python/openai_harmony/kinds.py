@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing_extensions import Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 ErrorKind: TypeAlias = Literal[
     "unknown",

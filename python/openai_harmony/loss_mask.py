@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Optional, Sequence, Tuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, Field, StrictBool
-from typing_extensions import Annotated, Literal, TypeAlias
 
 from openai_harmony.errors import quoted
 
@@ -13,7 +13,7 @@ from openai_harmony.errors import quoted
 if TYPE_CHECKING:
     _Channels: TypeAlias = Sequence[str]
 else:
-    _Channels = Tuple[Annotated[str, Field(min_length=1)], ...]
+    _Channels = tuple[Annotated[str, Field(min_length=1)], ...]
 
 
 def _listed(channels: object) -> object:
@@ -34,7 +34,7 @@ class LossMask(BaseModel, extra="forbid", frozen=True):
     (('final',), 'last', True, True)
     """
 
-    channels: Optional[Annotated[_Channels, BeforeValidator(_listed), Field(min_length=1)]] = None
+    channels: Annotated[_Channels, BeforeValidator(_listed), Field(min_length=1)] | None = None
     """The channels whose messages are trained. ``None`` is all messages, those without a channel
     too, which are on none of the channels listed."""
     turns: Literal["all", "last"] = "all"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Optional
 
 from pydantic import BaseModel
 
@@ -64,7 +63,7 @@ with field_named("validate"):
 
         auto_drop_analysis: bool = True
         """Drop analysis by version 0.0.8's rule, unless ``analysis`` says otherwise."""
-        analysis: Optional[AnalysisPolicy] = None
+        analysis: AnalysisPolicy | None = None
         """Which chains of thought to drop; ``None`` leaves it to ``auto_drop_analysis``."""
         validate: bool = False  # type: ignore[assignment]
         """Refuse names, recipients, channels and content types that could be read as another
@@ -107,12 +106,12 @@ class Prefill(BaseModel, extra="forbid", validate_assignment=True):
     ('functions.f', '{}')
     """
 
-    channel: Optional[str] = None
+    channel: str | None = None
     """The message's channel."""
-    recipient: Optional[str] = None
+    recipient: str | None = None
     """Its recipient: the tool that has to be called."""
-    content_type: Optional[str] = None
+    content_type: str | None = None
     """Its content type, ``<|constrain|>json``."""
-    text: Optional[str] = None
+    text: str | None = None
     """The beginning of its content. It is encoded by itself, so the model continues after its
     last token: a text that ends inside a word or with a space is one that it rarely saw."""

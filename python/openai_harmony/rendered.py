@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING, Any, Iterable, List, NamedTuple, Optional, Tuple, Union
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from typing_extensions import Never, Self, TypeAlias
+from typing_extensions import Never, Self
 
 from openai_harmony import _lowlevel
 from openai_harmony.errors import WrongTypeError
@@ -19,7 +20,7 @@ class MessageSpan(NamedTuple):
     Its header is ``start:content``, its content ``content:stop``, its stop token ``stop:end``.
     """
 
-    message: Optional[int]
+    message: int | None
     """Its index: in the conversation that was rendered, whatever was dropped before it, or among
     the messages that were parsed. ``None`` for one that only begins: at the end of a prompt or of a
     stream."""
@@ -33,7 +34,7 @@ class MessageSpan(NamedTuple):
     """After the last token."""
 
     @classmethod
-    def from_events(cls, events: Iterable[Event]) -> List[MessageSpan]:
+    def from_events(cls, events: Iterable[Event]) -> list[MessageSpan]:
         """The spans of the messages that a stream's events report.
 
         Args:
@@ -54,7 +55,7 @@ class MessageSpan(NamedTuple):
         >>> MessageSpan.from_events(parser.feed(sampled) + parser.finish())
         [MessageSpan(message=0, start=0, content=1, stop=3, end=4)]
         """
-        spans: List[MessageSpan] = []
+        spans: list[MessageSpan] = []
         for index, event in enumerate(events):
             if not isinstance(event, (MessageStart, ContentDelta, MessageEnd, Repair)):
                 got = type(event).__name__
@@ -95,16 +96,16 @@ class Rendered(_IntArray):
     MessageSpan(message=0, start=0, content=3, stop=4, end=5)
     """
 
-    spans: List[MessageSpan]
+    spans: list[MessageSpan]
     """One span for each message that was rendered, in their order, and one for the message that
     the end of a prompt begins. Together they cover every token once."""
-    _speakers: List[Tuple[str, Optional[str]]]
+    _speakers: list[tuple[str, str | None]]
 
     def __new__(
         cls,
-        tokens: Union[bytes, Iterable[int]] = b"",
+        tokens: bytes | Iterable[int] = b"",
         spans: Iterable[MessageSpan] = (),
-        speakers: Iterable[Tuple[str, Optional[str]]] = (),
+        speakers: Iterable[tuple[str, str | None]] = (),
     ) -> Self:
         """From token ids, or their bytes as native uint32, their spans, and who speaks in each.
 
@@ -117,11 +118,11 @@ class Rendered(_IntArray):
         return made
 
     @property
-    def tokens(self) -> List[int]:
+    def tokens(self) -> list[int]:
         """The token ids as a new list."""
         return self.tolist()
 
-    def loss_mask(self, mask: Optional[LossMask] = None, **unknown: Never) -> bytearray:
+    def loss_mask(self, mask: LossMask | None = None, **unknown: Never) -> bytearray:
         """Which tokens to train on: those that the model itself would have sampled.
 
         Args:
@@ -155,7 +156,7 @@ class Rendered(_IntArray):
     def __repr__(self) -> str:
         return f"{type(self).__name__}(<{len(self)} tokens>, spans={self.spans!r})"
 
-    def __reduce_ex__(self, protocol: Any) -> Tuple[Any, ...]:
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         return type(self), (self.tobytes(), self.spans, self._speakers)
 
     def __copy__(self) -> Self:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from enum import Enum
-from typing import Any, Dict, Union
+from typing import Any, TypeAlias
 
 from typing_extensions import Self
 
@@ -45,7 +45,7 @@ recipient=None, content_type=None, span=(0, 3), index=0)
         vars(copied).update(vars(self))
         return copied
 
-    def __deepcopy__(self, memo: Dict[int, Any]) -> Self:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         copied = type(self).__new__(type(self))
         copied._become(self)
         # Before the attributes, which may lead back to the parser.
@@ -59,7 +59,7 @@ recipient=None, content_type=None, span=(0, 3), index=0)
         return self
 
 
-Event = Union[MessageStart, ContentDelta, MessageEnd, Repair]
+Event: TypeAlias = MessageStart | ContentDelta | MessageEnd | Repair
 """What ``StreamableParser.feed`` and ``finish`` report."""
 
 __all__ = [

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING, Any, Iterable, Iterator, List, Union, overload
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
-from typing_extensions import Protocol, TypeAlias
+from typing_extensions import Protocol
 
 from openai_harmony.errors import WrongTypeError
 
@@ -51,8 +52,8 @@ class TokenBatch:
 
     def __init__(
         self,
-        tokens: Union[bytes, Iterable[int]] = b"",
-        offsets: Union[bytes, Iterable[int]] = (0,),
+        tokens: bytes | Iterable[int] = b"",
+        offsets: bytes | Iterable[int] = (0,),
     ) -> None:
         """From token ids and offsets, or their bytes as native uint32 and int64.
 
@@ -69,8 +70,8 @@ class TokenBatch:
     @overload
     def __getitem__(self, index: int) -> _IntArray: ...
     @overload
-    def __getitem__(self, index: slice) -> List[_IntArray]: ...
-    def __getitem__(self, index: Union[int, slice]) -> Union[_IntArray, List[_IntArray]]:
+    def __getitem__(self, index: slice) -> list[_IntArray]: ...
+    def __getitem__(self, index: int | slice) -> _IntArray | list[_IntArray]:
         """The tokens of a text by its index, a list of them by a slice.
 
         They are copies. ``IndexError`` where there is no such text.

@@ -6,7 +6,6 @@ import hashlib
 import os
 import tempfile
 from pathlib import Path
-from typing import Union
 
 from openai_harmony import _lowlevel
 
@@ -25,7 +24,7 @@ def vocabulary_text() -> bytes:
     return text
 
 
-def write_vocabulary(folder: Union[str, os.PathLike[str]]) -> Path:
+def write_vocabulary(folder: str | os.PathLike[str]) -> Path:
     """Writes the canonical file into a folder and returns its path.
 
     The file appears whole or not at all. ``OSError`` if the folder is not a directory or cannot be

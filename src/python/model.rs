@@ -1,6 +1,7 @@
 //! Making pydantic models without validating what is known to be valid.
 
-use std::ptr;
+use std::ffi::c_void;
+use std::{mem, ptr};
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
@@ -86,11 +87,13 @@ fn allocate<'py>(class: &Bound<'py, PyType>) -> PyResult<Bound<'py, PyAny>> {
     let py = class.py();
     let no_arguments = PyTuple::empty(py);
     let class = class.as_type_ptr();
-    // SAFETY: the class is live and finished, and the interpreter is attached. `tp_new` may be called with
-    // its type, a tuple and no keywords; it returns a new reference, or null with an exception set.
+    // SAFETY: the class is live and finished, and the interpreter is attached. The slot `Py_tp_new` is null or
+    // holds a `newfunc`, which may be called with its type, a tuple and no keywords; it returns a new reference,
+    // or null with an exception set.
     unsafe {
-        let new =
-            (*class).tp_new.ok_or_else(|| PyTypeError::new_err("a class without `__new__`"))?;
+        let slot = ffi::PyType_GetSlot(class, ffi::Py_tp_new);
+        let new = mem::transmute::<*mut c_void, Option<ffi::newfunc>>(slot)
+            .ok_or_else(|| PyTypeError::new_err("a class without `__new__`"))?;
         Bound::from_owned_ptr_or_err(py, new(class, no_arguments.as_ptr(), ptr::null_mut()))
     }
 }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import List
-
 from openai_harmony.training import Batch
 
 CHAT = [
@@ -31,6 +29,6 @@ def same(left: Batch, right: Batch) -> bool:
     ) and not (left.errors or right.errors)
 
 
-def said(batch: Batch) -> List[str]:
+def said(batch: Batch) -> list[str]:
     """The errors of a batch, each with its row."""
     return [f"{row}: {error}" for row, error in batch.errors]

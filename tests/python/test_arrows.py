@@ -9,10 +9,10 @@ other. Unit tests are left out.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Dict, FrozenSet, Iterator, List, Set, Tuple
 
-Module = Tuple[str, ...]
+Module = tuple[str, ...]
 """The path of a module, ``("tokenizer", "split")``; the crate itself is ``()``."""
 
 SOURCES = Path(__file__).parents[2] / "src"
@@ -22,10 +22,10 @@ BRANCHED = re.compile(r"([^{]*)\{(.*)\}", re.DOTALL)
 class Crate:
     """The modules of a crate by their code, and what they import."""
 
-    def __init__(self, codes: Dict[Module, str]) -> None:
-        self.paths: Dict[Module, List[Module]] = {}
+    def __init__(self, codes: dict[Module, str]) -> None:
+        self.paths: dict[Module, list[Module]] = {}
         """The paths that a module names."""
-        self.imports: Dict[Module, Dict[str, Module]] = {}
+        self.imports: dict[Module, dict[str, Module]] = {}
         """The names that a module imports, and their paths."""
         for module, code in codes.items():
             code = re.sub(r"//[^\n]*", "", code).split("#[cfg(test)]")[0]
@@ -55,9 +55,9 @@ class Crate:
             return at
         return self.target(at, (*onward, *path[1:]), passed + 1)
 
-    def circles(self) -> Set[FrozenSet[str]]:
+    def circles(self) -> set[frozenset[str]]:
         """Neighbours in a folder that import each other, directly or through others."""
-        arrows: Dict[Module, Set[Module]] = {}
+        arrows: dict[Module, set[Module]] = {}
         for module, paths in self.paths.items():
             for path in paths:
                 target = self.target(module, path)
@@ -90,8 +90,8 @@ def _branches(tree: str) -> Iterator[str]:
             start = index + 1
 
 
-def _reached(module: Module, arrows: Dict[Module, Set[Module]]) -> Set[Module]:
-    reached: Set[Module] = set()
+def _reached(module: Module, arrows: dict[Module, set[Module]]) -> set[Module]:
+    reached: set[Module] = set()
     waiting = [module]
     while waiting:
         new = arrows.get(waiting.pop(), set()) - reached

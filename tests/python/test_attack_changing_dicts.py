@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from typing import Any, Dict
+from typing import Any
 
 import pytest
 
@@ -27,7 +27,7 @@ def namespace(name: str) -> ToolNamespaceConfig:
     return ToolNamespaceConfig(name=name, tools=[ToolDescription.new("run")])
 
 
-def developer(tools: Dict[str, Any]) -> Message:
+def developer(tools: dict[str, Any]) -> Message:
     content = DeveloperContent.new()
     content.tools = tools
     return Message.from_role_and_content(Role.DEVELOPER, content)
@@ -36,7 +36,7 @@ def developer(tools: Dict[str, Any]) -> Message:
 class TestNamespaces:
     @pytest.mark.parametrize("change", ["add", "remove", "replace"])
     def test_changed_by_a_property(self, encoding: HarmonyEncoding, change: str) -> None:
-        tools: Dict[str, Any] = {}
+        tools: dict[str, Any] = {}
 
         class Changing:
             description = None
@@ -59,7 +59,7 @@ class TestNamespaces:
         assert "other" not in text
 
     def test_changed_by_another_thread(self, encoding: HarmonyEncoding) -> None:
-        tools: Dict[str, Any] = {}
+        tools: dict[str, Any] = {}
 
         class Waiting:
             name, description = "first", None
@@ -82,7 +82,7 @@ class TestNamespaces:
 class TestSchemas:
     @pytest.mark.skipif(HAS_GIL, reason="with the GIL no other thread runs while a schema is read")
     def test_changed_by_another_thread(self, encoding: HarmonyEncoding) -> None:
-        properties: Dict[str, Any] = {f"p{index:02}": {"type": "string"} for index in range(99)}
+        properties: dict[str, Any] = {f"p{index:02}": {"type": "string"} for index in range(99)}
         tool = ToolDescription.new("run", "Runs.", {"type": "object", "properties": properties})
         tools = {"functions": ToolNamespaceConfig(name="functions", tools=[tool])}
         message = developer(tools)
@@ -110,10 +110,10 @@ class TestBodies:
     @pytest.mark.parametrize("change", ["add", "remove"])
     def test_changed_by_a_model(self, change: str) -> None:
         """Reading an SDK's object runs its code, which may change what is around it."""
-        message: Dict[str, Any] = {"role": "user"}
+        message: dict[str, Any] = {"role": "user"}
 
         class Part:
-            def model_dump(self, **how: Any) -> Dict[str, str]:
+            def model_dump(self, **how: Any) -> dict[str, str]:
                 if change == "add":
                     message.update((f"other{index}", index) for index in range(100))
                 else:

@@ -6,8 +6,9 @@ import itertools
 import signal
 import sys
 import threading
+from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import Any, Callable, Iterator, List, Optional
+from typing import Any
 
 import pytest
 
@@ -64,15 +65,15 @@ class TestBuffers:
 
 
 @pytest.fixture
-def alarms() -> Iterator[List[int]]:
+def alarms() -> Iterator[list[int]]:
     """Has a signal handled all the time, if it is possible; lists how often it was."""
     if not hasattr(signal, "setitimer"):
         pytest.skip("a system without interval timers")
     if threading.current_thread() is not threading.main_thread():
         pytest.skip("signals are handled by the main thread")
-    calls: List[int] = []
+    calls: list[int] = []
 
-    def handle(number: int, frame: Optional[FrameType]) -> None:
+    def handle(number: int, frame: FrameType | None) -> None:
         calls.append(number)
 
     before = signal.signal(signal.SIGALRM, handle)
@@ -84,12 +85,10 @@ def alarms() -> Iterator[List[int]]:
         signal.signal(signal.SIGALRM, before)
 
 
-def in_a_batch(
-    encoding: HarmonyEncoding, threads: Optional[int] = None
-) -> Callable[[str], List[int]]:
+def in_a_batch(encoding: HarmonyEncoding, threads: int | None = None) -> Callable[[str], list[int]]:
     """Encodes a text as the second of a batch."""
 
-    def encode(text: str) -> List[int]:
+    def encode(text: str) -> list[int]:
         texts = ["One", text, "", "Two"]
         batch = encoding.encode_batch(texts, allowed_special="all", threads=threads)
         assert [list(batch[index]) for index in (0, 2, 3)] == [[5045], [], [13866]]
@@ -103,7 +102,7 @@ class TestLongTexts:
         "line", ["Some words of a line\n", "一二三四，五六七八九十。", "a1b2c3"]
     )
     def test_signals_are_handled_between_parts(
-        self, encoding: HarmonyEncoding, alarms: List[int], line: str
+        self, encoding: HarmonyEncoding, alarms: list[int], line: str
     ) -> None:
         text = line * (2 * LONG // len(line) + 1)
         for encode in (encoding.encode, encoding.encode_ordinary, in_a_batch(encoding)):
@@ -115,9 +114,9 @@ class TestLongTexts:
 
     @pytest.mark.parametrize("threads", [None, 1])
     def test_what_a_handler_raises_is_passed_on(
-        self, encoding: HarmonyEncoding, threads: Optional[int]
+        self, encoding: HarmonyEncoding, threads: int | None
     ) -> None:
-        def interrupt(number: int, frame: Optional[FrameType]) -> None:
+        def interrupt(number: int, frame: FrameType | None) -> None:
             signal.setitimer(signal.ITIMER_REAL, 0)
             raise KeyboardInterrupt("mine")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
-from typing import Any, Optional
+from typing import Any
 
 import pytest
 from pydantic import BaseModel, ValidationError
@@ -294,7 +294,7 @@ class TestParts:
             ({"type": "text", "text": 4}, "content.0.text\n  Input should be a valid string"),
         ],
     )
-    def test_others_are_refused(self, part: Any, said: Optional[str]) -> None:
+    def test_others_are_refused(self, part: Any, said: str | None) -> None:
         with pytest.raises(ValidationError) as caught:
             Message.model_validate({"author": {"role": "user"}, "content": [part]})
         assert said in str(caught.value)
@@ -375,7 +375,7 @@ def test_constructors_give_what_validation_gives(author: Author) -> None:
 
 class Request(BaseModel):
     messages: list[Message]
-    last: Optional[Message] = None
+    last: Message | None = None
 
 
 def test_messages_are_fields_of_other_models() -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Dict, Iterator, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import pytest
 from pydantic import BaseModel
-from typing_extensions import get_args
 
 import openai_harmony
 from openai_harmony import (
@@ -67,7 +67,7 @@ def test_python_examples_run(
 ) -> None:
     """The blocks of a document share a namespace and a folder of their own, in their order."""
     monkeypatch.chdir(tmp_path)
-    namespace: Dict[str, Any] = {"__name__": document.stem}
+    namespace: dict[str, Any] = {"__name__": document.stem}
     for block in blocks(document):
         if block.language == "python":
             # The empty lines make a traceback show the document's line.

@@ -9,9 +9,10 @@ import re
 import subprocess
 import sys
 from array import array
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from enum import IntEnum
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 import pytest

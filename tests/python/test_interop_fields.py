@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -31,7 +32,7 @@ class Row(NamedTuple):
     example: Any
     test: str
 
-    def body(self) -> Dict[str, Any]:
+    def body(self) -> dict[str, Any]:
         key = "input" if self.dialect == "Responses" else "messages"
         if self.table == "Fields":
             name = re.search(r"`(\w+)`", self.field)
@@ -104,7 +105,7 @@ class TestNoFieldOfTheClientsIsMissing:
     """The clients' own types, as published, against the tables."""
 
     @staticmethod
-    def fields(*types: Any) -> List[str]:
+    def fields(*types: Any) -> list[str]:
         return [name for kind in types for name in kind.__annotations__]
 
     def test_chat_completions(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, List
+from typing import Any
 
 import pytest
 
@@ -22,7 +22,7 @@ ARGUMENTS = f'{{"big":{BIG},"in":[{-BIG},{{"zero":-0.0}}],"fraction":{FRACTION},
 EXPECTED = {"big": BIG, "in": [-BIG, {"zero": -0.0}], "fraction": 0.1, "list": []}
 
 
-def sampled(arguments: str) -> List[int]:
+def sampled(arguments: str) -> list[int]:
     header = "<|channel|>commentary to=functions.f <|constrain|>json<|message|>"
     return ENCODING.encode(f"{header}{arguments}<|call|>", allowed_special="all")
 

@@ -9,9 +9,10 @@ import json
 import pickle
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Callable, ClassVar, Dict, Iterator, List, Optional
+from typing import Any, ClassVar
 
 import pydantic
 import pytest
@@ -44,7 +45,7 @@ def text(turn: Turn, encoding: HarmonyEncoding) -> str:
     return encoding.decode(turn.prompt(encoding))
 
 
-def weather_tool(name: str = "get weather") -> Dict[str, Any]:
+def weather_tool(name: str = "get weather") -> dict[str, Any]:
     function = {
         "name": name,
         "description": "The weather.",
@@ -100,11 +101,11 @@ class TestBodies:
     def test_pydantic_models_stand_for_mappings(self, encoding: HarmonyEncoding) -> None:
         class Said(pydantic.BaseModel):
             role: str
-            content: Optional[str] = None
-            tool_calls: Optional[List[Dict[str, Any]]] = None
+            content: str | None = None
+            tool_calls: list[dict[str, Any]] | None = None
 
         class Body(pydantic.BaseModel):
-            messages: List[Said]
+            messages: list[Said]
 
         body = Body(messages=[Said(role="user", content="A")])
         inside = {"messages": [Said(role="user", content="A")]}
@@ -187,7 +188,7 @@ class TestBodies:
             assert "city?: string, // default: 1e20\n" in text(turn, encoding)
 
     def test_what_contains_itself(self) -> None:
-        body: Dict[str, Any] = {"messages": []}
+        body: dict[str, Any] = {"messages": []}
         body["messages"].append(body)
         with pytest.raises(InvalidRequestError, match="nested more than 127 levels deep"):
             chat_completions.read(body)

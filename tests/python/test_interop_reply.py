@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import json
 import random
-from typing import Any, Callable, Dict, Iterator, List
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -86,7 +87,7 @@ ARGUMENTS = ['{"city":"Oslo"}', '{"input": "ls \\"a\\"\\n"}', '{"city": "Os', "[
 RECIPIENTS = ["functions.get_weather", "functions.shell", "functions.crm.find", "python", "x"]
 
 
-def sampled_turns(count: int) -> Iterator[List[int]]:
+def sampled_turns(count: int) -> Iterator[list[int]]:
     """Random turns: well-formed, damaged, any tokens."""
     choose = random.Random(17)
     yield []
@@ -109,7 +110,7 @@ def sampled_turns(count: int) -> Iterator[List[int]]:
         yield tokens
 
 
-def sent(turn: Turn, tokens: List[int], size: int, reason: Any) -> Any:
+def sent(turn: Turn, tokens: list[int], size: int, reason: Any) -> Any:
     reply = turn.reply(
         ENCODING,
         model="m",
@@ -133,7 +134,7 @@ def said(value: Any) -> Any:
     return [said(item) for item in value] if isinstance(value, list) else value
 
 
-def cases(read: Callable[..., Turn], bodies: List[Dict[str, Any]]) -> Iterator[Any]:
+def cases(read: Callable[..., Turn], bodies: list[dict[str, Any]]) -> Iterator[Any]:
     """Chunks and the whole response of many turns to each request."""
     for body in bodies:
         turn = read(body)
@@ -208,7 +209,7 @@ def test_anthropic_by_the_sdk() -> None:
     for _, events, response in cases(anthropic.read, ANTHROPIC):
         Message.model_validate(response)
         snapshot: Any = None
-        buffers: Dict[str, Any] = {"json_bufs": {}} if has_buffers else {}
+        buffers: dict[str, Any] = {"json_bufs": {}} if has_buffers else {}
         for event in events:
             snapshot = accumulate_event(
                 event=read_event(event), current_snapshot=snapshot, **buffers
@@ -225,7 +226,7 @@ def test_ollama_by_the_sdk() -> None:
 
     for _, lines, response in cases(ollama.read, OLLAMA):
         ChatResponse.model_validate(response)
-        message: Dict[str, Any] = {"role": "assistant", "content": ""}
+        message: dict[str, Any] = {"role": "assistant", "content": ""}
         for line in lines:
             ChatResponse.model_validate(line)
             for field, value in line["message"].items():
@@ -328,7 +329,7 @@ def test_the_face() -> None:
         ({"clock": lambda: -1.0}, "clock(): expected seconds of at least 0, got -1"),
     ],
 )
-def test_wrong_options(options: Dict[str, Any], reason: str) -> None:
+def test_wrong_options(options: dict[str, Any], reason: str) -> None:
     turn = chat_completions.read(CHAT[0])
     with pytest.raises(ValueError, match="expected") as raised:
         turn.reply(ENCODING, **{"model": "m", **options})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Dict, List, Union
+from typing import Any
 
 import pytest
 from fastapi import FastAPI
@@ -39,12 +39,12 @@ def test_messages_of_other_libraries_keep_their_type(ours_first: bool) -> None:
 
     class Chat(TypedDict, total=False):
         role: Required[str]
-        content: Union[str, List[Dict[str, Any]], None]
+        content: str | list[dict[str, Any]] | None
         name: str
-        tool_calls: List[Any]
+        tool_calls: list[Any]
         tool_call_id: str
 
-    either: Any = Union[Message, Chat] if ours_first else Union[Chat, Message]
+    either: Any = Message | Chat if ours_first else Chat | Message
     adapter = TypeAdapter(either)
     chats: list[dict[str, Any]] = [
         {"role": "user", "content": "Hi"},

@@ -10,9 +10,10 @@ import argparse
 import ast
 import inspect
 import re
+from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Set, get_args
+from typing import Any, get_args
 
 import pytest
 
@@ -41,7 +42,7 @@ NOT_FLAGS = {
 }
 
 
-def of_rust(path: str, name: str) -> Dict[str, str]:
+def of_rust(path: str, name: str) -> dict[str, str]:
     """The fields of a struct of options, with their types."""
     source = (ROOT / "src" / path).read_text(encoding="utf-8")
     body = re.search(rf"^pub struct {name} {{\n(.*?)^}}", source, re.MULTILINE | re.DOTALL)
@@ -88,7 +89,7 @@ class TestRendering:
         assert turn.config.model_fields_set == set(RENDERING) - set(NOT_OF_CONVERSATIONS)
 
 
-def choices(annotation: Any) -> List[Any]:
+def choices(annotation: Any) -> list[Any]:
     """The enumerations that an annotation names."""
     kinds = [annotation, *get_args(annotation)]
     return [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Enum)]
@@ -103,7 +104,7 @@ class TestParsing:
             ("HarmonyEncoding.parse_messages_from_text", NOT_OF_TEXT),
         ],
     )
-    def test_in_the_stubs_and_the_extension(self, function: str, missing: Dict[str, str]) -> None:
+    def test_in_the_stubs_and_the_extension(self, function: str, missing: dict[str, str]) -> None:
         expected = set(PARSING) - set(missing)
         assert set(keywords_of_stub(function)) == expected
         found: Any = openai_harmony._lowlevel
@@ -115,7 +116,7 @@ class TestParsing:
         assert keywords(HarmonyEncoding.parse_with_repairs) == set(PARSING) - set(NOT_OF_LENIENT)
 
 
-def keywords(function: Any) -> Set[str]:
+def keywords(function: Any) -> set[str]:
     found = inspect.signature(function).parameters.values()
     return {one.name for one in found if one.kind is one.KEYWORD_ONLY}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 import pytest
 
@@ -18,7 +18,7 @@ BROKEN = 50378  # F0 9F A4, the beginning of an emoji.
 UNKNOWN = 300_000
 
 #: Difference, the role given, and the stream: text whose markers are tokens, and token ids.
-STREAMS: list[tuple[str, Optional[str], list[Part]]] = [
+STREAMS: list[tuple[str, str | None, list[Part]]] = [
     ("start-in-header", None, ["<|start|>user to=f<|start|>assistant<|message|>hi<|end|>"]),
     ("start-in-header", None, ["<|start|>user<|start|><|channel|>final<|message|>hi<|end|>"]),
     ("misplaced-marker", "assistant", ["<|channel|>final<|end|><|message|>x<|end|>"]),
@@ -100,7 +100,7 @@ def test_doubled_channel(channel: str, parts: list[Part], oracle: Oracle, ours: 
 
 @pytest.mark.parametrize(("difference", "role", "parts"), STREAMS)
 def test_in_parsing(
-    difference: str, role: Optional[str], parts: list[Part], oracle: Oracle, ours: Session
+    difference: str, role: str | None, parts: list[Part], oracle: Oracle, ours: Session
 ) -> None:
     stream = Stream(to_tokens(parts, lambda text: oracle.ask("encode", text, "all", [])), role)
     expected = expect(oracle, stream)
@@ -140,7 +140,7 @@ AUTHORS = [
 @pytest.mark.parametrize("word", ["json", "code", "text"])
 @pytest.mark.parametrize(("role", "author"), AUTHORS)
 def test_a_content_type_without_a_channel_is_read_as_in_0_0_8(
-    role: Optional[str], author: str, word: str, oracle: Oracle, ours: Session
+    role: str | None, author: str, word: str, oracle: Oracle, ours: Session
 ) -> None:
     """Alone it is the recipient, behind another word the content type."""
     for fields in ("", " to=f", " a", " a b", f" {word}", f" to={word}"):
@@ -175,7 +175,7 @@ def watched(side: Any, stream: Stream) -> tuple[list[Any], list[Any]]:
     return snapshots, side.ask("messages")
 
 
-def said(message: dict[str, Any]) -> tuple[Optional[str], Optional[str], Optional[str], str]:
+def said(message: dict[str, Any]) -> tuple[str | None, str | None, str | None, str]:
     """Channel, recipient, content type and text."""
     (part,) = message["content"]
     return (

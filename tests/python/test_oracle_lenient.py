@@ -7,7 +7,7 @@ as strict parsing reads it.
 from __future__ import annotations
 
 from random import Random
-from typing import Any, Optional
+from typing import Any
 
 from oracle import streams
 from oracle.client import Oracle
@@ -64,7 +64,7 @@ def test_well_formed_streams_are_read_as_strictly(oracle: Oracle, ours: Session)
 
 
 def watched(
-    ours: Session, tokens: list[int], role: Optional[str], *, strict: bool
+    ours: Session, tokens: list[int], role: str | None, *, strict: bool
 ) -> tuple[list[Any], list[Any]]:
     """All snapshots, and the messages."""
     first = ours.ask("start_parser", role, strict)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 import pytest
 
@@ -51,7 +51,7 @@ def cases(oracle: Oracle, count: int) -> Iterator[tuple[str, Stream]]:
                     yield f"{name}.jsonl, line {number + 1}, role {role}", stream
 
 
-def broken_off(stream: Stream, errors: list[int]) -> Optional[int]:
+def broken_off(stream: Stream, errors: list[int]) -> int | None:
     """The first <|start|> at which our parser raised: only in a header does it."""
     return next((at for at in errors if stream.tokens[at : at + 1] == [START]), None)
 
@@ -144,7 +144,7 @@ def test_loops_of_servers_get_no_less_than_from_0_0_8(
     assert texts > 300
 
 
-def parted(wanted: list[int], actual: list[int]) -> Optional[int]:
+def parted(wanted: list[int], actual: list[int]) -> int | None:
     """The first token at which 0.0.8 raised and we did not, since we read its header.
 
     0.0.8 resumes at the next <|start|>, even if that is content here. A role that it was given waits, and
@@ -184,7 +184,7 @@ def assert_no_less(
         assert is_none or is_marker or here == name, told
 
 
-def name_of(recipient: Optional[str]) -> str:
+def name_of(recipient: str | None) -> str:
     """A recipient up to its first marker."""
     return (recipient or "").partition("<")[0].strip()
 

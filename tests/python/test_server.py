@@ -9,9 +9,10 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Tuple
+from typing import Any
 
 import pydantic
 import pytest
@@ -114,8 +115,8 @@ def local(url: str) -> Iterator[Any]:
     client._client.close()
 
 
-HELLO: List[Any] = [{"role": "user", "content": "Hello"}]
-COMPARE: List[Any] = [{"role": "user", "content": "Compare Oslo and Bergen"}]
+HELLO: list[Any] = [{"role": "user", "content": "Hello"}]
+COMPARE: list[Any] = [{"role": "user", "content": "Compare Oslo and Bergen"}]
 
 
 def test_chat_plain_and_streamed(client: Any) -> None:
@@ -287,7 +288,7 @@ def test_ollama(local: Any) -> None:
     parts = [*client.chat(model="m", messages=HELLO, stream=True)]
     assert "".join(part.message.content or "" for part in parts) == "Hi there."
     assert parts[-1].done_reason == "stop"
-    messages: List[Any] = list(COMPARE)
+    messages: list[Any] = list(COMPARE)
     asked = []
     for _ in range(5):
         tools: Any = [{"type": "function", "function": FUNCTION}]
@@ -344,7 +345,7 @@ def test_a_client_that_goes_away_ends_the_sampling() -> None:
     closed = threading.Event()
 
     class Endless:
-        async def sample(self, prompt: List[int], turn: Any, index: int) -> Any:
+        async def sample(self, prompt: list[int], turn: Any, index: int) -> Any:
             try:
                 yield ENCODING.encode("<|channel|>final<|message|>", allowed_special="all"), None
                 while True:
@@ -358,7 +359,7 @@ def test_a_client_that_goes_away_ends_the_sampling() -> None:
         sent = 0
         gone = asyncio.Event()
 
-        async def receive() -> Dict[str, Any]:
+        async def receive() -> dict[str, Any]:
             nonlocal body
             if body:
                 whole, body = body, b""
@@ -366,7 +367,7 @@ def test_a_client_that_goes_away_ends_the_sampling() -> None:
             await gone.wait()
             return {"type": "http.disconnect"}
 
-        async def send(message: Dict[str, Any]) -> None:
+        async def send(message: dict[str, Any]) -> None:
             nonlocal sent
             sent += 1
             if sent == 10:
@@ -379,10 +380,10 @@ def test_a_client_that_goes_away_ends_the_sampling() -> None:
     assert closed.wait(60)
 
 
-def stand_in(form: str) -> Tuple[HTTPServer, List[Dict[str, Any]]]:
+def stand_in(form: str) -> tuple[HTTPServer, list[dict[str, Any]]]:
     """An engine that speaks a form of HTTP, as its documents have it, and what it was asked."""
     tokens = ENCODING.encode(RECORDS[-1]["text"], allowed_special="all")
-    asked: List[Dict[str, Any]] = []
+    asked: list[dict[str, Any]] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -393,7 +394,7 @@ def stand_in(form: str) -> Tuple[HTTPServer, List[Dict[str, Any]]]:
             self.end_headers()
             for start in range(0, len(tokens), 2):
                 piece, is_last = tokens[start : start + 2], start + 2 >= len(tokens)
-                event: Dict[str, Any]
+                event: dict[str, Any]
                 if form == "completions":
                     reason = "stop" if is_last else None
                     choice = {"index": 0, "text": "", "token_ids": piece, "finish_reason": reason}

@@ -9,8 +9,9 @@ import ast
 import builtins
 import doctest
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Iterator, NamedTuple
+from typing import NamedTuple
 
 import pytest
 

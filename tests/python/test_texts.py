@@ -9,7 +9,8 @@ import signal
 import threading
 import time
 from array import array
-from typing import Any, Iterator
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest

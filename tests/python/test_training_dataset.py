@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -103,7 +104,7 @@ class TestOutput:
         written = [row["input_ids"] for row in expected(examples="turns")]
         assert [t for shard in shards for t in shard["tokens"].to_pylist()] == written
         ends = [shard["row"].to_pylist() for shard in shards]
-        assert any(end[-1] == begin[0] for end, begin in zip(ends, ends[1:]))
+        assert any(end[-1] == begin[0] for end, begin in itertools.pairwise(ends))
 
     def test_errors_say_where(self, rows: str, tmp_path: Path) -> None:
         state = write_dataset([rows], str(tmp_path / "out"), **CHAT)

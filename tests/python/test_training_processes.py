@@ -11,10 +11,11 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import FrameType
-from typing import Any, Iterator, Optional
+from typing import Any
 
 import pytest
 
@@ -101,7 +102,7 @@ def test_a_signal_ends_a_large_rendering(form: str) -> None:
         "generator": endless(CHAT),
     }
 
-    def handle(number: int, frame: Optional[FrameType]) -> None:
+    def handle(number: int, frame: FrameType | None) -> None:
         raise AlarmError
 
     before = signal.signal(signal.SIGALRM, handle)

@@ -6,8 +6,9 @@ import json
 import os
 import pickle
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any
 
 import pytest
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import collections
 import json
 import types
-from typing import Any, ClassVar, Iterator, Mapping, Optional
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
 
 import pytest
 from pydantic import BaseModel
@@ -22,7 +23,7 @@ class Given(BaseModel):
     """Like the objects of SDKs."""
 
     role: str
-    content: Optional[str] = None
+    content: str | None = None
 
 
 class Keyed(Mapping[str, Any]):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field, StrictBool
 from typing_extensions import Self
@@ -19,7 +20,7 @@ class Content(BaseModel):
     """One part of a message's content; the base of the three kinds of content."""
 
     @classmethod
-    def _only_in_json(cls) -> Tuple[str, ...]:
+    def _only_in_json(cls) -> tuple[str, ...]:
         """What the JSON form has beside the fields: the kind of content.
 
         A method, since old versions of pydantic take a variable for a private attribute.
@@ -33,7 +34,7 @@ class Content(BaseModel):
             """The text of a :class:`TextContent`; ``AttributeError`` for the other kinds."""
             raise AttributeError
 
-    def to_dict(self) -> Dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The part in canonical JSON form, its kind under ``type``."""
         raise NotImplementedError(f"{type(self).__name__} has no canonical JSON form")
 
@@ -43,7 +44,7 @@ class TextContent(Content):
 
     text: str
 
-    def to_dict(self) -> Dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The part in canonical JSON form.
 
         >>> TextContent(text="Hello").to_dict()
@@ -80,7 +81,7 @@ class ChannelConfig(BaseModel):
     True
     """
 
-    valid_channels: List[str]
+    valid_channels: list[str]
     """The channels, in the order in which the system message names them."""
     channel_required: bool
     """Whether every message must be on one of them."""
@@ -103,7 +104,7 @@ class _HoldsTools(Content):
     """
 
     if TYPE_CHECKING:
-        tools: Optional[Dict[str, ToolNamespaceConfig]]
+        tools: dict[str, ToolNamespaceConfig] | None
 
     def with_tools(self, ns_config: ToolNamespaceConfig) -> Self:
         """Adds a namespace of tools, or replaces that of the same name; returns self."""
@@ -157,13 +158,13 @@ class SystemContent(_HoldsTools, protected_namespaces=()):
     # The names that pydantic keeps for itself are not protected here: `model_identity` is the
     # format's.
 
-    model_identity: Optional[str] = "You are ChatGPT, a large language model trained by OpenAI."
-    reasoning_effort: Optional[ReasoningEffort] = ReasoningEffort.MEDIUM
-    conversation_start_date: Optional[str] = None
+    model_identity: str | None = "You are ChatGPT, a large language model trained by OpenAI."
+    reasoning_effort: ReasoningEffort | None = ReasoningEffort.MEDIUM
+    conversation_start_date: str | None = None
     """The current date, as the guide writes it: ``2025-06-28``."""
-    knowledge_cutoff: Optional[str] = "2024-06"
-    channel_config: Optional[ChannelConfig] = Field(default_factory=_guide_channels)
-    tools: Optional[Dict[str, ToolNamespaceConfig]] = None
+    knowledge_cutoff: str | None = "2024-06"
+    channel_config: ChannelConfig | None = Field(default_factory=_guide_channels)
+    tools: dict[str, ToolNamespaceConfig] | None = None
     """Built-in tools by namespace, rendered in the order of the names."""
 
     @classmethod
@@ -171,12 +172,12 @@ class SystemContent(_HoldsTools, protected_namespaces=()):
         """The guide's identity, cutoff and channels, medium reasoning, no date."""
         return cls()
 
-    def with_model_identity(self, model_identity: Optional[str]) -> Self:
+    def with_model_identity(self, model_identity: str | None) -> Self:
         """Replaces the identity, or leaves it out; returns self, as all builders do."""
         self.model_identity = model_identity
         return self
 
-    def with_reasoning_effort(self, reasoning_effort: Union[ReasoningEffort, str, None]) -> Self:
+    def with_reasoning_effort(self, reasoning_effort: ReasoningEffort | str | None) -> Self:
         """Sets the reasoning effort: a member, or its name in any case of letters, ``"high"``.
 
         ``None`` leaves the line out. ``ValueError`` for another name.
@@ -205,7 +206,7 @@ class SystemContent(_HoldsTools, protected_namespaces=()):
         self.channel_config = ChannelConfig.require_channels(channels)
         return self
 
-    def to_dict(self) -> Dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The content in canonical JSON form: fields that are ``None`` left out."""
         return {**self.model_dump(exclude_none=True), "type": "system_content"}
 
@@ -217,10 +218,10 @@ with field_named("schema"):
 
         name: str
         """The format's name, unique within its message."""
-        description: Optional[str] = None
+        description: str | None = None
         """What the format is for; becomes a comment above the schema."""
         # Without `Field()` pydantic 2.3 takes the shadowed method for a default.
-        schema: Union[Dict[str, Any], StrictBool] = Field()  # type: ignore[assignment]
+        schema: dict[str, Any] | StrictBool = Field()  # type: ignore[assignment]
         """The JSON Schema, written out compactly with its keys in their order."""
 
 
@@ -233,11 +234,11 @@ class DeveloperContent(_HoldsTools):
     'get_time'
     """
 
-    instructions: Optional[str] = None
+    instructions: str | None = None
     """What is elsewhere called the system prompt."""
-    tools: Optional[Dict[str, ToolNamespaceConfig]] = None
+    tools: dict[str, ToolNamespaceConfig] | None = None
     """Tools by namespace, rendered in the order of the names."""
-    response_formats: List[ResponseFormat] = Field(default_factory=list)
+    response_formats: list[ResponseFormat] = Field(default_factory=list)
     """Formats that an answer must follow, in the order in which they are declared."""
 
     @classmethod
@@ -260,8 +261,8 @@ class DeveloperContent(_HoldsTools):
     def with_response_format(
         self,
         name: str,
-        schema: Union[Dict[str, Any], bool],
-        description: Optional[str] = None,
+        schema: dict[str, Any] | bool,
+        description: str | None = None,
     ) -> Self:
         """Adds a response format (guide, section "Structured output"); returns self."""
         added = ResponseFormat(name=name, description=description, schema=schema)
@@ -269,7 +270,7 @@ class DeveloperContent(_HoldsTools):
         self.response_formats = [*self.response_formats, added]
         return self
 
-    def to_dict(self) -> Dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The content in canonical JSON form: what is ``None`` or empty left out."""
         fields = self.model_dump(exclude_none=True)
         if not self.response_formats:

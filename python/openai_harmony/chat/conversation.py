@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, Iterator, List, Mapping, Union
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from pydantic import BaseModel, Field
 from typing_extensions import Self
@@ -28,7 +29,7 @@ class Conversation(BaseModel):
     ['Hi']
     """
 
-    messages: List[Message] = Field(default_factory=list)
+    messages: list[Message] = Field(default_factory=list)
     """The messages, oldest first."""
 
     @classmethod
@@ -44,7 +45,7 @@ class Conversation(BaseModel):
         """
         return iter(self.messages)
 
-    def to_dict(self) -> Dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The conversation in canonical JSON form."""
         return {"messages": [message.to_dict() for message in self.messages]}
 
@@ -71,8 +72,8 @@ role, name, content, channel, recipient, content_type)
         """
         fields = require_object(data, "conversation")
         entries = require_list(require_field(fields, "messages", "conversation"), "messages")
-        messages: List[Message] = []
-        unknown: List[UnknownField] = []
+        messages: list[Message] = []
+        unknown: list[UnknownField] = []
         for index, entry in enumerate(entries):
             # Most messages are plain: read by one call, they are four times as fast.
             if (plain := _lowlevel.plain_message(entry)) is not None:
@@ -91,7 +92,7 @@ role, name, content, channel, recipient, content_type)
         return conversation
 
     @classmethod
-    def from_json(cls, payload: Union[str, bytes], *, strict: bool = False) -> Self:
+    def from_json(cls, payload: str | bytes, *, strict: bool = False) -> Self:
         """Reads :meth:`to_json`'s text; ``ValueError`` as :meth:`from_dict`, or for wrong JSON.
 
         >>> Conversation.from_json('{"messages": [{"role": "user", "content": "Hi"}]}') == (

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Dict, List, Mapping, Union
+from collections.abc import Mapping
+from typing import Any
 
 from pydantic import ValidationError
 
 from openai_harmony.errors import MissingFieldError, WrongTypeError
 
 
-def parse_json(payload: Union[str, bytes]) -> Any:
+def parse_json(payload: str | bytes) -> Any:
     """The value of a JSON text."""
     try:
         return json.loads(payload)
@@ -33,7 +34,7 @@ def require_object(value: Any, what: str) -> Mapping[str, Any]:
     return value
 
 
-def require_list(value: Any, what: str, expected: str = "a list") -> List[Any]:
+def require_list(value: Any, what: str, expected: str = "a list") -> list[Any]:
     """The value, if it is a list; ``expected`` says what else the caller takes."""
     if not isinstance(value, (list, tuple)):
         raise WrongTypeError(f"Invalid {what}: expected {expected}, got {_name(value)}")
@@ -68,8 +69,8 @@ def error_inside(error: ValueError, field: str, index: int) -> ValueError:
     return kind(f"{error} (in {field}[{index}])")
 
 
-def _context(line: Mapping[str, Any]) -> Dict[str, Any]:
-    context: Dict[str, Any] = line.get("ctx", {})
+def _context(line: Mapping[str, Any]) -> dict[str, Any]:
+    context: dict[str, Any] = line.get("ctx", {})
     return context
 
 

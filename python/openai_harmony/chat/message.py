@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import (
     Any,
-    Dict,
-    Iterable,
-    List,
-    Mapping,
-    Optional,
-    Tuple,
-    Type,
     TypeVar,
-    Union,
     cast,
 )
 
@@ -56,10 +49,10 @@ class Author(BaseModel):
     """
 
     role: Role
-    name: Optional[str] = None
+    name: str | None = None
 
     @classmethod
-    def new(cls, role: Union[Role, str], name: str) -> Self:
+    def new(cls, role: Role | str, name: str) -> Self:
         """An author with a name.
 
         >>> Author.new("tool", "functions.get_current_weather").role
@@ -84,15 +77,15 @@ class Message(BaseModel):
     author: Author
     content: ContentParts = Field(default_factory=list)
     """The parts, rendered one after the other with nothing between."""
-    channel: Optional[str] = None
+    channel: str | None = None
     """``analysis``, ``commentary`` or ``final`` (guide, section "Channels")."""
-    recipient: Optional[str] = None
+    recipient: str | None = None
     """Who the message goes to: the tool of a call, ``assistant`` for a tool's result."""
-    content_type: Optional[str] = None
+    content_type: str | None = None
     """What the content is, ``<|constrain|>json`` for a tool call's arguments."""
 
     @classmethod
-    def from_author_and_content(cls, author: Author, content: Union[str, Content]) -> Self:
+    def from_author_and_content(cls, author: Author, content: str | Content) -> Self:
         """A message with one content part; a string is text.
 
         >>> bob = Author.new("user", "bob")
@@ -106,7 +99,7 @@ class Message(BaseModel):
         return cls(author=author, content=[_part(content)])
 
     @classmethod
-    def from_role_and_content(cls, role: Union[Role, str], content: Union[str, Content]) -> Self:
+    def from_role_and_content(cls, role: Role | str, content: str | Content) -> Self:
         """A message of an author without a name.
 
         >>> Message.from_role_and_content("user", "What is 2 + 2?").author.role
@@ -118,9 +111,7 @@ class Message(BaseModel):
         return cls.from_author_and_content(_nameless(role), content)
 
     @classmethod
-    def from_role_and_contents(
-        cls, role: Union[Role, str], contents: Iterable[Union[str, Content]]
-    ) -> Self:
+    def from_role_and_contents(cls, role: Role | str, contents: Iterable[str | Content]) -> Self:
         """A message with any number of content parts; each string is a text.
 
         ``WrongTypeError`` if ``contents`` is itself a string.
@@ -143,7 +134,7 @@ class Message(BaseModel):
         """
         return "".join(part.text for part in self.content if isinstance(part, TextContent))
 
-    def adding_content(self, content: Union[str, Content]) -> Self:
+    def adding_content(self, content: str | Content) -> Self:
         """Adds a content part at the end; returns self, as all builders do."""
         self.content.append(_part(content))
         return self
@@ -163,7 +154,7 @@ class Message(BaseModel):
         self.content_type = content_type
         return self
 
-    def to_dict(self) -> Dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The message in canonical JSON form.
 
         Role and name stand beside the other fields, a missing name is ``None``, and header fields
@@ -172,7 +163,7 @@ class Message(BaseModel):
         >>> Message.from_role_and_content("user", "Hello").to_dict()
         {'role': <Role.USER: 'user'>, 'name': None, 'content': [{'type': 'text', 'text': 'Hello'}]}
         """
-        out: Dict[str, Any] = {
+        out: dict[str, Any] = {
             "role": self.author.role,
             "name": self.author.name,
             "content": [part.to_dict() for part in self.content],
@@ -199,7 +190,7 @@ class Message(BaseModel):
         'Hello'
         """
         if cls is Message:
-            plain: Optional[Self] = _lowlevel.plain_message(data)
+            plain: Self | None = _lowlevel.plain_message(data)
             if plain is not None:
                 return plain
         message, unknown = read_validated(cls, data)
@@ -207,7 +198,7 @@ class Message(BaseModel):
         return message
 
     @classmethod
-    def from_json(cls, payload: Union[str, bytes], *, strict: bool = False) -> Self:
+    def from_json(cls, payload: str | bytes, *, strict: bool = False) -> Self:
         """Reads :meth:`to_json`'s text; ``ValueError`` as :meth:`from_dict`, or for wrong JSON."""
         data = parse_json(payload)
         # A subclass's own `from_dict` may be older than `strict`.
@@ -221,8 +212,8 @@ _FIELDS = ("role", "name", "content", *_HEADER_FIELDS)
 
 
 def read_validated(
-    model: Type[_Message], data: Mapping[str, Any]
-) -> Tuple[_Message, List[UnknownField]]:
+    model: type[_Message], data: Mapping[str, Any]
+) -> tuple[_Message, list[UnknownField]]:
     """A message from its JSON form by validation, and the fields of it that are unknown."""
     fields = require_object(data, "message")
     content = require_field(fields, "content", "message")
@@ -242,9 +233,9 @@ def read_validated(
     return message, unknown_fields({**fields, "content": content}, message, _FIELDS)
 
 
-def _nameless(role: Union[Role, str]) -> Author:
+def _nameless(role: Role | str) -> Author:
     return Author(role=cast(Role, role))
 
 
-def _part(content: Union[str, Content]) -> Content:
+def _part(content: str | Content) -> Content:
     return TextContent(text=content) if isinstance(content, str) else content

@@ -6,7 +6,7 @@ with no fields at all.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Dict, List, Type
+from typing import Annotated, Any
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
@@ -15,7 +15,7 @@ from pydantic_core import CoreSchema, PydanticKnownError, core_schema
 from openai_harmony.chat.content import Content, DeveloperContent, SystemContent, TextContent
 from openai_harmony.errors import quoted
 
-KINDS: Dict[str, Type[Content]] = {
+KINDS: dict[str, type[Content]] = {
     "text": TextContent,
     "system_content": SystemContent,
     "developer_content": DeveloperContent,
@@ -70,7 +70,7 @@ class _OrText:
 ContentPart = Annotated[Content, _ByKind]
 """A content part of any kind, as a field of a pydantic model."""
 
-ContentParts = Annotated[List[ContentPart], _OrText]
+ContentParts = Annotated[list[ContentPart], _OrText]
 """A message's content: parts, or a plain string instead of a single text."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional
+from typing import Any
 
 from pydantic import BaseModel
 from typing_extensions import Self
@@ -15,9 +15,9 @@ class ToolDescription(BaseModel):
 
     name: str
     """The name within its namespace: ``get_location`` is called as ``functions.get_location``."""
-    description: Optional[str] = None
+    description: str | None = None
     """What the tool does; becomes the comment above its type. ``None`` writes no comment."""
-    parameters: Optional[Dict[Any, Any]] = None
+    parameters: dict[Any, Any] | None = None
     """JSON Schema of the arguments; ``None`` for a tool without arguments. The order of its keys
     decides tokens."""
 
@@ -25,8 +25,8 @@ class ToolDescription(BaseModel):
     def new(
         cls,
         name: str,
-        description: Optional[str] = None,
-        parameters: Optional[Dict[Any, Any]] = None,
+        description: str | None = None,
+        parameters: dict[Any, Any] | None = None,
     ) -> Self:
         """A tool, its fields in order.
 
@@ -46,9 +46,9 @@ class ToolNamespaceConfig(BaseModel):
 
     name: str
     """The namespace, ``functions`` for a developer's own tools."""
-    description: Optional[str] = None
+    description: str | None = None
     """What the tools have in common."""
-    tools: List[ToolDescription]
+    tools: list[ToolDescription]
     """The tools; a namespace may have none, as ``python`` does."""
 
     @staticmethod

@@ -4,20 +4,13 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import count
 from types import FrameType
 from typing import (
     Any,
-    Iterable,
-    Iterator,
-    List,
-    Mapping,
     NamedTuple,
-    Optional,
-    Sequence,
-    Set,
-    Tuple,
 )
 
 from pydantic import BaseModel
@@ -34,18 +27,18 @@ server's clients could make up new names without end."""
 _PLAIN = {str, bool, type(None)}
 """Types of most fields' values, in which nothing lies."""
 
-_texts: Set[str] = set()
+_texts: set[str] = set()
 """The warnings that were given."""
 
 
 class UnknownField(NamedTuple):
     """A field that the object around it does not have."""
 
-    path: Tuple[str, ...]
+    path: tuple[str, ...]
     """The steps to that object: ``.content`` is a field, ``[0]`` an index or a key."""
     name: object
     """The field's name, a string unless the input was not JSON."""
-    known: Tuple[str, ...]
+    known: tuple[str, ...]
     """The fields that the object may have."""
 
     def inside(self, *steps: str) -> UnknownField:
@@ -54,13 +47,13 @@ class UnknownField(NamedTuple):
 
 
 def unknown_fields(
-    given: Mapping[Any, Any], made: BaseModel, known: Optional[Tuple[str, ...]] = None
-) -> List[UnknownField]:
+    given: Mapping[Any, Any], made: BaseModel, known: tuple[str, ...] | None = None
+) -> list[UnknownField]:
     """The fields of the input for which the model made from it has no place, at any depth.
 
     ``known`` replaces the outermost model's own field names.
     """
-    found: List[UnknownField] = []
+    found: list[UnknownField] = []
     kind: Any = type(made)
     _look_into(given, made, known or _fields_of(kind) or (), (), found)
     return found
@@ -69,9 +62,9 @@ def unknown_fields(
 def _look_into(
     given: object,
     made: Any,
-    known: Tuple[str, ...],
-    path: Tuple[str, ...],
-    found: List[UnknownField],
+    known: tuple[str, ...],
+    path: tuple[str, ...],
+    found: list[UnknownField],
 ) -> None:
     """Appends the unknown fields of an object at a path, and of those inside it.
 
@@ -96,7 +89,7 @@ def _look_into(
                     _look_into(entry, model, inner, (*path, f".{name}", f"[{key!r}]"), found)
 
 
-def _entries(given: Any, made: Any) -> Iterable[Tuple[Any, Any, Any]]:
+def _entries(given: Any, made: Any) -> Iterable[tuple[Any, Any, Any]]:
     """The entries of a list or dict: index or key, what was given, what was made of it."""
     if isinstance(made, list) and isinstance(given, (list, tuple)):
         return zip(count(), given, made)
@@ -106,7 +99,7 @@ def _entries(given: Any, made: Any) -> Iterable[Tuple[Any, Any, Any]]:
 
 
 @lru_cache(maxsize=64)
-def _fields_of(kind: type) -> Optional[Tuple[str, ...]]:
+def _fields_of(kind: type) -> tuple[str, ...] | None:
     """What a model reads, under its aliases too: a subclass may have some. ``None`` for others.
 
     Cached, since pydantic takes longer to say what is a model than to make a small one.
@@ -143,7 +136,7 @@ def _error_text(unknown: Sequence[UnknownField]) -> str:
 
 
 def _warning_texts(unknown: Sequence[UnknownField], root: str) -> Iterator[str]:
-    seen: Set[Tuple[str, object]] = set()
+    seen: set[tuple[str, object]] = set()
     for field in unknown:
         steps = "".join("[*]" if step[0] == "[" else step for step in field.path)
         place = steps.lstrip(".") or f"the {root}"
@@ -180,7 +173,7 @@ def _brief(text: str) -> str:
 def _level_of_caller() -> int:
     """The ``stacklevel`` at which :func:`report` warns of its caller outside of this package."""
     level = 2
-    frame: Optional[FrameType] = sys._getframe(level)
+    frame: FrameType | None = sys._getframe(level)
     while frame and _is_ours(frame.f_globals.get("__name__")):
         level, frame = level + 1, frame.f_back
     return level

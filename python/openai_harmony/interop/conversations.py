@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from openai_harmony.encoding import HarmonyEncodingName, load_harmony_encoding
 from openai_harmony.errors import quoted
@@ -15,10 +16,10 @@ def encode_conversations_with_harmony(
     messages: Iterable[Mapping[str, Any]],
     reasoning_effort: str = "medium",
     add_generation_prompt: bool = True,
-    tool_calls: Optional[Iterable[Mapping[str, Any]]] = None,
-    developer_instructions: Optional[str] = None,
+    tool_calls: Iterable[Mapping[str, Any]] | None = None,
+    developer_instructions: str | None = None,
     model_identity: str = _IDENTITY,
-) -> Tuple[str, List[int]]:
+) -> tuple[str, list[int]]:
     r"""The text and the tokens of a conversation.
 
     ``messages`` are those of chat completions, with ``thinking`` for thoughts, and calls either
@@ -50,7 +51,7 @@ def encode_conversations_with_harmony(
         raise ValueError(
             f"reasoning_effort: expected 'low', 'medium' or 'high', got {quoted(reasoning_effort)}"
         )
-    body: Dict[str, Any] = {
+    body: dict[str, Any] = {
         "messages": [_with_thought(message) for message in messages],
         "reasoning_effort": reasoning_effort,
         "tools": tool_calls,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterable, Literal, Optional, Union
+from collections.abc import Iterable
+from typing import Any, Literal
 
 from openai_harmony.interop.turn import Date, Turn, read_request
 from openai_harmony.options import RenderConversationConfig
@@ -11,9 +12,9 @@ from openai_harmony.options import RenderConversationConfig
 def read(
     body: Any,
     *,
-    date: Union[Date, Literal["today"]] = "today",
-    identity: Optional[str] = None,
-    config: Optional[RenderConversationConfig] = None,
+    date: Date | Literal["today"] = "today",
+    identity: str | None = None,
+    config: RenderConversationConfig | None = None,
     history: Iterable[Any] = (),
     builtin_tools: Iterable[Literal["browser", "python"]] = (),
     declare_on_none: bool = False,

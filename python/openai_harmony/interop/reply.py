@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Dict, List, Literal, NamedTuple, Optional
+from typing import Any, Literal, NamedTuple
 
 from openai_harmony import _lowlevel
 from openai_harmony.errors import WrongTypeError
 
-Chunk = Dict[str, Any]
+Chunk = dict[str, Any]
 """A chunk or an event as the API sends it."""
 
 FinishReason = Literal["stop", "length", "abort"]
@@ -73,7 +73,7 @@ class Reply(_lowlevel.Reply):
 
     __slots__ = ()
 
-    def frame(self, chunk: Optional[Chunk] = None) -> bytes:
+    def frame(self, chunk: Chunk | None = None) -> bytes:
         """A chunk's bytes on the wire: an event of a stream (SSE), or for Ollama a line of JSON.
 
         Without a chunk: what ends the stream after the last one, chat's ``data: [DONE]`` and for
@@ -93,7 +93,7 @@ class Reply(_lowlevel.Reply):
         return f"{event}data: {text}\n\n".encode()
 
     @property
-    def builtin_calls(self) -> List[BuiltinCall]:
+    def builtin_calls(self) -> list[BuiltinCall]:
         """The calls of built-in tools, in their order, for the server to run."""
         return [BuiltinCall(*fields) for fields in self._builtin_calls]
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Iterable, Literal, Optional, Union
+from collections.abc import Callable, Iterable
+from typing import Any, Literal
 
 from openai_harmony.interop.turn import Date, Turn, read_request
 from openai_harmony.options import RenderConversationConfig
@@ -11,12 +12,12 @@ from openai_harmony.options import RenderConversationConfig
 def read(
     body: Any,
     *,
-    date: Union[Date, Literal["today"]] = "today",
-    identity: Optional[str] = None,
-    config: Optional[RenderConversationConfig] = None,
+    date: Date | Literal["today"] = "today",
+    identity: str | None = None,
+    config: RenderConversationConfig | None = None,
     history: Iterable[Any] = (),
     builtin_tools: Iterable[Literal["browser", "python"]] = (),
-    resolve: Optional[Callable[[str], Any]] = None,
+    resolve: Callable[[str], Any] | None = None,
     declare_on_none: bool = False,
     named: Literal["prefill", "grammar"] = "prefill",
     unsupported: Literal["error", "placeholder"] = "error",

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import datetime
 import json
+from collections.abc import Callable, Iterator, Sequence
 from typing import (
     TYPE_CHECKING,
     Any,
-    Callable,
-    Dict,
-    Iterator,
-    List,
     Literal,
     NamedTuple,
     NoReturn,
-    Optional,
-    Sequence,
-    Union,
     overload,
 )
 
@@ -30,7 +24,7 @@ from openai_harmony.options import Prefill, RenderConversationConfig
 if TYPE_CHECKING:
     from openai_harmony.encoding import HarmonyEncoding
 
-Date = Union[str, datetime.date, None]
+Date = str | datetime.date | None
 """The system message's date: a text, a date, or ``None`` for no line with a date."""
 
 
@@ -39,7 +33,7 @@ class Tool(NamedTuple):
 
     name: str
     """In the API: ``get weather``."""
-    namespace: Optional[str]
+    namespace: str | None
     """Responses: the namespace that the tool is a member of."""
     recipient: str
     """In harmony: ``functions.get_weather``."""
@@ -77,8 +71,8 @@ class ToolNames(_Unchanging, Sequence[Tool]):
     @overload
     def __getitem__(self, index: int) -> Tool: ...
     @overload
-    def __getitem__(self, index: slice) -> List[Tool]: ...
-    def __getitem__(self, index: Union[int, slice]) -> Union[Tool, List[Tool]]:
+    def __getitem__(self, index: slice) -> list[Tool]: ...
+    def __getitem__(self, index: int | slice) -> Tool | list[Tool]:
         """Return the tool of an index; the offered ones come first."""
         return self._tools[index]
 
@@ -93,12 +87,12 @@ class ToolNames(_Unchanging, Sequence[Tool]):
     def __repr__(self) -> str:
         return f"ToolNames({self._tools!r})"
 
-    def by_name(self, name: str, namespace: Optional[str] = None) -> Optional[Tool]:
+    def by_name(self, name: str, namespace: str | None = None) -> Tool | None:
         """The tool of a name in the API; its spelling in harmony is accepted, too."""
         fields = self._turn.tool_by_name(name, namespace)
         return None if fields is None else Tool(*fields)
 
-    def by_recipient(self, recipient: str) -> Optional[Tool]:
+    def by_recipient(self, recipient: str) -> Tool | None:
         """The tool that a recipient means, by its spelling in harmony or in the API.
 
         With and without ``functions.``; but ``python`` and ``functions.python`` are two tools.
@@ -111,7 +105,7 @@ class ToolChoice(NamedTuple):
     """Which tools may or must be called."""
 
     mode: Literal["auto", "none", "required", "named"]
-    recipients: List[str]
+    recipients: list[str]
     """Of the named tool, or of those that are allowed; empty: all of them."""
 
 
@@ -139,7 +133,7 @@ class Sampling(TypedDict, total=False):
     presence_penalty: float
     frequency_penalty: float
     repetition_penalty: float
-    logit_bias: Dict[int, float]
+    logit_bias: dict[int, float]
 
 
 class Turn(_Unchanging):
@@ -186,7 +180,7 @@ class Turn(_Unchanging):
         return ToolChoice(mode, recipients)
 
     @property
-    def response_format(self) -> Optional[ResponseFormat]:
+    def response_format(self) -> ResponseFormat | None:
         """The schema that the answer is to follow; it is in the developer message, too."""
         fields = self._raw.response_format
         if fields is None:
@@ -195,7 +189,7 @@ class Turn(_Unchanging):
         return ResponseFormat(name=name, description=description, schema=json.loads(schema))
 
     @property
-    def prefill(self) -> Optional[Prefill]:
+    def prefill(self) -> Prefill | None:
         """The beginning of the assistant's message that the model continues."""
         fields = self._raw.prefill
         if fields is None:
@@ -204,17 +198,17 @@ class Turn(_Unchanging):
         return Prefill(channel=channel, recipient=recipient, content_type=content_type, text=text)
 
     @property
-    def stop_token_ids(self) -> List[int]:
+    def stop_token_ids(self) -> list[int]:
         """The tokens at which the engine stops: ``<|return|>``, ``<|call|>``."""
         return self._raw.stop_token_ids
 
     @property
-    def stop(self) -> List[str]:
+    def stop(self) -> list[str]:
         """The names of :attr:`stop_token_ids`, for engines that stop at text."""
         return self._raw.stop
 
     @property
-    def stop_strings(self) -> List[str]:
+    def stop_strings(self) -> list[str]:
         """The body's own stop strings, which act on visible text only."""
         return self._raw.stop_strings
 
@@ -224,7 +218,7 @@ class Turn(_Unchanging):
         return self._raw.sampling
 
     @property
-    def unused(self) -> List[Unused]:
+    def unused(self) -> list[Unused]:
         """What the body has and nothing used."""
         return [Unused(*fields) for fields in self._raw.unused]
 
@@ -233,7 +227,7 @@ class Turn(_Unchanging):
         """Whether the body asks for a streamed answer."""
         return self._raw.stream
 
-    def prompt(self, encoding: HarmonyEncoding) -> List[int]:
+    def prompt(self, encoding: HarmonyEncoding) -> list[int]:
         """The tokens to sample from: the conversation and the beginning of the assistant's message.
 
         ``HarmonyError`` for a schema that cannot be rendered.
@@ -245,14 +239,14 @@ class Turn(_Unchanging):
         encoding: HarmonyEncoding,
         *,
         model: str,
-        id: Optional[str] = None,  # noqa: A002 - the API's name
-        created: Optional[int] = None,
-        prompt_tokens: Optional[int] = None,
+        id: str | None = None,  # noqa: A002 - the API's name
+        created: int | None = None,
+        prompt_tokens: int | None = None,
         cached_tokens: int = 0,
         index: int = 0,
-        reasoning_field: Optional[ReasoningField] = "reasoning_content",
-        make_id: Optional[Callable[[str], str]] = None,
-        clock: Optional[Callable[[], float]] = None,
+        reasoning_field: ReasoningField | None = "reasoning_content",
+        make_id: Callable[[str], str] | None = None,
+        clock: Callable[[], float] | None = None,
     ) -> Reply:
         """Begins the answer.
 
@@ -284,9 +278,7 @@ class Turn(_Unchanging):
         )
 
 
-def read_request(
-    dialect: str, body: Any, date: Union[Date, Literal["today"]], **options: Any
-) -> Turn:
+def read_request(dialect: str, body: Any, date: Date | Literal["today"], **options: Any) -> Turn:
     """Reads a body; ``"today"`` is the local date."""
     if isinstance(date, str) and date == "today":
         date = datetime.date.today()

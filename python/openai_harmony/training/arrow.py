@@ -7,9 +7,8 @@ Arrow's lists) and columns that a batch does not have, ``labels`` and masks of b
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, Sequence, Tuple
-
-from typing_extensions import Literal, TypeAlias, get_args
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from openai_harmony._extras import needed
 from openai_harmony.errors import quoted
@@ -66,7 +65,7 @@ def checked_columns(columns: Columns) -> None:
         raise ValueError(f"columns: expected one of {known}, got {quoted(columns)}")
 
 
-def to_numpy(batch: Batch) -> Dict[str, np.ndarray[Any, Any]]:
+def to_numpy(batch: Batch) -> dict[str, np.ndarray[Any, Any]]:
     """The batch's arrays as NumPy sees them, without a copy; ``Batch.to_numpy`` describes them."""
     asarray = needed("numpy", "training").asarray
     return {
@@ -146,7 +145,7 @@ class _Lists:
         return pa.ListArray.from_arrays(offsets, structs)
 
 
-def pieces_of(ends: Sequence[int], longest: int) -> Iterator[Tuple[int, int]]:
+def pieces_of(ends: Sequence[int], longest: int) -> Iterator[tuple[int, int]]:
     """Cuts the examples that offsets delimit into pieces of at most so many tokens.
 
     Yields the first and the last boundary of each piece; an example that is longer is a piece of
@@ -160,7 +159,7 @@ def pieces_of(ends: Sequence[int], longest: int) -> Iterator[Tuple[int, int]]:
             start = stop
 
 
-def _trl(lists: _Lists) -> Dict[str, Any]:
+def _trl(lists: _Lists) -> dict[str, Any]:
     # TRL 1 reads `labels` and leaves them alone; before, packing dropped them and kept the masks.
     return {
         "input_ids": lists.examples(lists.tokens()),
@@ -169,7 +168,7 @@ def _trl(lists: _Lists) -> Dict[str, Any]:
     }
 
 
-def _axolotl(lists: _Lists) -> Dict[str, Any]:
+def _axolotl(lists: _Lists) -> dict[str, Any]:
     return {
         "input_ids": lists.examples(lists.tokens()),
         "attention_mask": lists.examples(lists.ones()),
@@ -177,14 +176,14 @@ def _axolotl(lists: _Lists) -> Dict[str, Any]:
     }
 
 
-def _torchtune(lists: _Lists) -> Dict[str, Any]:
+def _torchtune(lists: _Lists) -> dict[str, Any]:
     return {
         "tokens": lists.examples(lists.tokens()),
         "mask": lists.examples(lists.ignored()),
     }
 
 
-def _flat(lists: _Lists) -> Dict[str, Any]:
+def _flat(lists: _Lists) -> dict[str, Any]:
     return {
         "tokens": lists.examples(lists.tokens()),
         "loss_mask": lists.examples(lists.loss_mask(lists.pa.uint8())),
@@ -193,7 +192,7 @@ def _flat(lists: _Lists) -> Dict[str, Any]:
     }
 
 
-_COLUMNS: Dict[str, Callable[[_Lists], Dict[str, Any]]] = {
+_COLUMNS: dict[str, Callable[[_Lists], dict[str, Any]]] = {
     "trl": _trl,
     "axolotl": _axolotl,
     "torchtune": _torchtune,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from array import array
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Tuple, Union, overload
-
-from typing_extensions import TypeAlias
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 
 from openai_harmony.errors import HarmonyError
 from openai_harmony.rendered import MessageSpan
@@ -34,7 +33,7 @@ class Example(NamedTuple):
     """Its token ids, an array of uint32."""
     loss_mask: bytearray
     """A byte for each token, 1 if it is trained and else 0."""
-    spans: List[MessageSpan]
+    spans: list[MessageSpan]
     """One span for each message that was rendered. It counts tokens from the example's first, and
     messages as they were read: chat messages as the harmony messages that they mean."""
 
@@ -64,14 +63,14 @@ class Batch:
     """A byte for each token: 1 if it is trained, else 0."""
     row: _IntArray
     """The index of the row that each example was made of, int64."""
-    errors: List[Tuple[int, HarmonyError]]
+    errors: list[tuple[int, HarmonyError]]
     """Bad rows, each once, and what is wrong with them. They have no examples; but if turns of a
     row are too long, the others are examples."""
-    dropped: List[int]
+    dropped: list[int]
     """The row of each example that was left out, since it has more than ``max_tokens``."""
-    truncated: List[int]
+    truncated: list[int]
     """The row of each example that lost turns to ``max_tokens``."""
-    unused: Dict[str, int]
+    unused: dict[str, int]
     """What of the rows says nothing to the model, or not what it seems to, and how often it was
     there: ``messages[].annotations``, ``tools[]: an earlier tool has this name``."""
 
@@ -94,8 +93,8 @@ class Batch:
     @overload
     def __getitem__(self, index: int) -> Example: ...
     @overload
-    def __getitem__(self, index: slice) -> List[Example]: ...
-    def __getitem__(self, index: Union[int, slice]) -> Union[Example, List[Example]]:
+    def __getitem__(self, index: slice) -> list[Example]: ...
+    def __getitem__(self, index: int | slice) -> Example | list[Example]:
         """An example by its index, a list of them by a slice; ``IndexError`` where there is none.
 
         Each has copies of its tokens and its mask.
@@ -114,11 +113,11 @@ class Batch:
         return (self[index] for index in range(len(self)))
 
     @property
-    def spans(self) -> List[List[MessageSpan]]:
+    def spans(self) -> list[list[MessageSpan]]:
         """The spans of the messages of each example, as :class:`Example` has them."""
         return [self._span(index) for index in range(len(self))]
 
-    def _span(self, index: int) -> List[MessageSpan]:
+    def _span(self, index: int) -> list[MessageSpan]:
         spans = []
         for span in range(self._span_offsets[index], self._span_offsets[index + 1]):
             begin = span * _FIELDS_OF_A_SPAN
@@ -154,7 +153,7 @@ class Batch:
         """
         return arrow.to_arrow(self, columns)
 
-    def to_numpy(self) -> Dict[str, np.ndarray[Any, Any]]:
+    def to_numpy(self) -> dict[str, np.ndarray[Any, Any]]:
         """``tokens``, ``offsets``, ``loss_mask`` and ``row`` as NumPy arrays, without a copy.
 
         ``ModuleNotFoundError`` if NumPy is missing; the text says what to install.
@@ -167,7 +166,7 @@ class Batch:
         """
         return arrow.to_numpy(self)
 
-    def write_megatron(self, prefix: Union[str, os.PathLike[str]]) -> None:
+    def write_megatron(self, prefix: str | os.PathLike[str]) -> None:
         """Writes the files of a data set of Megatron-LM, ``PREFIX.bin`` and ``PREFIX.idx``.
 
         The masks are beside it in the same form: ``PREFIX.loss_mask.bin`` and its ``.idx``.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Dict
+from typing import TYPE_CHECKING, Any
 
 import openai_harmony
 from openai_harmony._extras import needed
@@ -83,7 +83,7 @@ class RenderRows(MapRows):
         return json.dumps(state, sort_keys=True)
 
     def __setstate__(self, text: str) -> None:
-        state: Dict[str, Any] = json.loads(text)
+        state: dict[str, Any] = json.loads(text)
         options = state["options"]
         if options["mask"] is not None:
             options["mask"] = LossMask(**options["mask"])

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Union
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from typing_extensions import Literal, TypeAlias, Unpack
+from typing_extensions import Unpack
 
 from openai_harmony import training
 from openai_harmony._extras import needed
@@ -38,7 +38,7 @@ class MapRows:
         self,
         columns: Columns = "trl",
         *,
-        rows: Union[str, Sequence[str], None] = None,
+        rows: str | Sequence[str] | None = None,
         keep: Sequence[str] = (),
         on_error: OnError = "raise",
         **options: Unpack[RowOptions],
@@ -60,7 +60,7 @@ class MapRows:
         self.options: RowOptions = {**DEFAULTS, **options}
         training.render([], **self.options)  # Wrong options are found here, not on another machine.
 
-    def __call__(self, batch: Any, indices: Optional[Sequence[int]] = None) -> Any:
+    def __call__(self, batch: Any, indices: Sequence[int] | None = None) -> Any:
         """The examples of a batch of rows, in the form in which it is given.
 
         Args:
@@ -82,7 +82,7 @@ class MapRows:
             "set the format to 'arrow' or to none"
         )
 
-    def _table(self, given: Any, indices: Optional[Sequence[int]]) -> pa.Table:
+    def _table(self, given: Any, indices: Sequence[int] | None) -> pa.Table:
         rows = self._rows(given)
         batch = training.render(rows, **self.options)
         self._report(batch, len(rows), indices)
@@ -107,7 +107,7 @@ class MapRows:
             return columns[0]
         return [dict(zip(wanted, values)) for values in zip(*columns)]
 
-    def _report(self, batch: Batch, rows: int, indices: Optional[Sequence[int]]) -> None:
+    def _report(self, batch: Batch, rows: int, indices: Sequence[int] | None) -> None:
         if not batch.errors or self.on_error == "column":
             return
         row, error = batch.errors[0]
@@ -145,7 +145,7 @@ class MapRows:
         return pa.concat_tables([good, pa.table(columns, good.schema)]).take(order)
 
 
-def _check_batched(given: Any, columns: List[Any]) -> None:
+def _check_batched(given: Any, columns: list[Any]) -> None:
     """``ValueError`` for a single row, which ``map`` hands over where it does not make batches."""
     is_row = (
         type(given).__name__ == "LazyRow"  # As `datasets` calls it; a batch is a `LazyBatch`.
@@ -166,11 +166,11 @@ def _is_message(value: Any) -> bool:
     return isinstance(value, Mapping) and ("role" in value or "from" in value)
 
 
-def _names(given: Any) -> List[str]:
+def _names(given: Any) -> list[str]:
     return list(given) if isinstance(given, Mapping) else list(given.column_names)
 
 
-def _taken(given: Any, name: str, rows: List[int]) -> Any:
+def _taken(given: Any, name: str, rows: list[int]) -> Any:
     """The values that some rows have in a column."""
     if name not in _names(given):
         raise ValueError(f"keep: no column {quoted(name)} among {', '.join(_names(given))}")

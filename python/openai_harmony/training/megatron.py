@@ -23,11 +23,13 @@ sequence *i*, items *a* to *b* there are the masks of the tokens at the same pla
 
 from __future__ import annotations
 
+import itertools
 import os
 import struct
 from array import array
+from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Iterator, List, Optional, Union
+from typing import IO, TYPE_CHECKING
 
 from openai_harmony.training.whole_files import AllOrNothing, WholeFiles
 
@@ -44,13 +46,13 @@ _STEP = 65536
 """The entries of an index that are computed at once."""
 
 
-def megatron_paths(prefix: Union[str, os.PathLike[str]]) -> List[Path]:
+def megatron_paths(prefix: str | os.PathLike[str]) -> list[Path]:
     """The four files of a prefix: tokens and masks, and then the index of each."""
     name = os.fspath(prefix)
     return [Path(name + end) for end in (".bin", ".loss_mask.bin", ".idx", ".loss_mask.idx")]
 
 
-def write_megatron(batch: Batch, prefix: Union[str, os.PathLike[str]]) -> None:
+def write_megatron(batch: Batch, prefix: str | os.PathLike[str]) -> None:
     """Writes one batch; ``Batch.write_megatron`` describes it."""
     with MegatronWriter(prefix) as writer:
         writer.write(batch)
@@ -74,7 +76,7 @@ class MegatronWriter(AllOrNothing):
     ['train.bin', 'train.idx', 'train.loss_mask.bin', 'train.loss_mask.idx']
     """
 
-    def __init__(self, prefix: Union[str, os.PathLike[str]]) -> None:
+    def __init__(self, prefix: str | os.PathLike[str]) -> None:
         """``prefix`` is the path without a suffix; files of these names are replaced.
 
         ``OSError`` if they cannot be written.
@@ -82,7 +84,7 @@ class MegatronWriter(AllOrNothing):
         self._files = WholeFiles(megatron_paths(prefix))
         self._lengths: _Lengths = array("i")
 
-    def write(self, batch: Batch, start: int = 0, stop: Optional[int] = None) -> None:
+    def write(self, batch: Batch, start: int = 0, stop: int | None = None) -> None:
         """Appends the examples of a batch, or those from ``start`` up to ``stop``."""
         stop = len(batch) if stop is None else stop
         first, end = batch.offsets[start], batch.offsets[stop]
@@ -90,9 +92,9 @@ class MegatronWriter(AllOrNothing):
         tokens.write(memoryview(batch.tokens)[first:end])
         masks.write(memoryview(batch.loss_mask)[first:end])
         ends = batch.offsets[start : stop + 1]
-        self._lengths.extend(end - begin for begin, end in zip(ends, ends[1:]))
+        self._lengths.extend(end - begin for begin, end in itertools.pairwise(ends))
 
-    def append(self, prefix: Union[str, os.PathLike[str]]) -> None:
+    def append(self, prefix: str | os.PathLike[str]) -> None:
         """Appends all examples of files that a writer wrote."""
         import shutil
 

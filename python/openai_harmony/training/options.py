@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, List, Optional, Tuple, Union
+from collections.abc import Iterable
+from typing import Any, Literal
 
-from typing_extensions import Literal, TypedDict
+from typing_extensions import TypedDict
 
 from openai_harmony.chat import ReasoningEffort
 from openai_harmony.loss_mask import LossMask
@@ -15,15 +16,15 @@ class RowOptions(TypedDict, total=False):
     """What :func:`openai_harmony.training.render` takes beside rows, and describes."""
 
     format: Literal["harmony", "chat"]
-    mask: Optional[LossMask]
-    config: Optional[RenderConversationConfig]
+    mask: LossMask | None
+    config: RenderConversationConfig | None
     examples: Literal["conversation", "turns"]
-    max_tokens: Optional[int]
+    max_tokens: int | None
     overflow: Literal["error", "drop", "truncate_turns"]
-    threads: Optional[int]
-    date: Optional[str]
-    identity: Optional[str]
-    reasoning_effort: Union[ReasoningEffort, str, None]
+    threads: int | None
+    date: str | None
+    identity: str | None
+    reasoning_effort: ReasoningEffort | str | None
 
 
 DEFAULTS: RowOptions = {
@@ -48,9 +49,9 @@ def refuse_unknown(given: Iterable[str], where: str, *own: str) -> None:
             raise TypeError(f"{name}: unknown option of {where} (known: {', '.join(known)})")
 
 
-def described(options: RowOptions) -> List[Tuple[str, Any]]:
+def described(options: RowOptions) -> list[tuple[str, Any]]:
     """All options as plain values, in an order of their own: the same for the same rendering."""
-    plain: Dict[str, Any] = {
+    plain: dict[str, Any] = {
         name: value.model_dump(mode="json") if hasattr(value, "model_dump") else value
         for name, value in {**DEFAULTS, **options}.items()
     }

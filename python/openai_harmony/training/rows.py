@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Any, Iterable, Iterator, Optional, Union
+from typing import Any, Literal
 
-from typing_extensions import Literal, Unpack
+from typing_extensions import Unpack
 
 from openai_harmony import _lowlevel
 from openai_harmony.chat import ReasoningEffort
@@ -23,15 +24,15 @@ def render(
     rows: Iterable[Any],
     *,
     format: Literal["harmony", "chat"] = "harmony",  # noqa: A002  (the plain word)
-    mask: Optional[LossMask] = None,
-    config: Optional[RenderConversationConfig] = None,
+    mask: LossMask | None = None,
+    config: RenderConversationConfig | None = None,
     examples: Literal["conversation", "turns"] = "conversation",
-    max_tokens: Optional[int] = None,
+    max_tokens: int | None = None,
     overflow: Literal["error", "drop", "truncate_turns"] = "error",
-    threads: Optional[int] = None,
-    date: Optional[str] = None,
-    identity: Optional[str] = None,
-    reasoning_effort: Union[ReasoningEffort, str, None] = None,
+    threads: int | None = None,
+    date: str | None = None,
+    identity: str | None = None,
+    reasoning_effort: ReasoningEffort | str | None = None,
     first_row: int = 0,
 ) -> Batch:
     """Renders rows to tokens and loss masks, on all cores.
@@ -117,7 +118,7 @@ def _check_system(format: str, **fields: object) -> None:  # noqa: A002  (as abo
         raise ValueError(f"date: expected a date such as '2025-06-28', got {quoted(date)}")
 
 
-def _effort(effort: object) -> Optional[ReasoningEffort]:
+def _effort(effort: object) -> ReasoningEffort | None:
     try:
         return None if effort is None else ReasoningEffort(effort)
     except ValueError:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO, List, Optional, Sequence, Type
+from typing import IO
 
 from typing_extensions import Self
 
@@ -32,9 +33,9 @@ class AllOrNothing:
 
     def __exit__(
         self,
-        kind: Optional[Type[BaseException]],
-        error: Optional[BaseException],
-        traceback: Optional[TracebackType],
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
     ) -> None:
         if error is None:
             self.close()
@@ -47,7 +48,7 @@ class WholeFiles(AllOrNothing):
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self.paths = paths
-        self.files: List[IO[bytes]] = []
+        self.files: list[IO[bytes]] = []
         """Open for writing, in the order of the paths."""
         try:
             for path in paths:

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 INTERPRETER = "OPENAI_HARMONY_ORACLE_PYTHON"
 VOCABULARY = "TIKTOKEN_ENCODINGS_BASE"
@@ -44,7 +44,7 @@ class Oracle:
         self._process.communicate(timeout=30)
 
 
-def reason_to_skip() -> Optional[str]:
+def reason_to_skip() -> str | None:
     """Why there is no oracle here, or None."""
     interpreter = os.environ.get(INTERPRETER)
     if not interpreter:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from random import Random
-from typing import Any, Optional
+from typing import Any
 
 from . import schemas, texts
 
@@ -161,7 +161,7 @@ def tool(random: Random) -> Json:
         "name": random.choice(["f", "get_weather", "odd name", "", "x-y"]),
         "description": schemas.description(random),
     }
-    parameters: Optional[Any] = schemas.tool_parameters(random)
+    parameters: Any | None = schemas.tool_parameters(random)
     if parameters is not None:
         made["parameters"] = parameters
     return made

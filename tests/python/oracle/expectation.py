@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Optional
+from typing import Any
 
 from . import headers
 from .client import Oracle
@@ -53,7 +53,7 @@ class _Walk:
         #: Whether the header was begun by <|start|>, and that by none inside another header.
         self.begun = self.begun_inside = False
         #: The role of a header that names no author, although <|start|> says that it does.
-        self.fallback: Optional[str] = None
+        self.fallback: str | None = None
         #: U+FFFD if the stream ends within a character.
         self.held = ""
 
@@ -101,7 +101,7 @@ class _Walk:
     def differs(self, difference: str) -> None:
         self.expected.differences.add(difference)
 
-    def start_anew(self, given: Optional[str]) -> None:
+    def start_anew(self, given: str | None) -> None:
         """Another parser of 0.0.8 continues where the one before stopped."""
         self.kept += self.oracle.ask("messages")
         self.oracle.ask("start_parser", given, True)
@@ -163,7 +163,7 @@ class _Walk:
         self.begun = self.begun_inside = True
         self.say(self.feed(*GIVE_UP, START), error=said)
 
-    def _role(self, tokens: list[int]) -> Optional[str]:
+    def _role(self, tokens: list[int]) -> str | None:
         """The role that a header names before it is complete."""
         text = self._text(tokens)
         if text is None:
@@ -230,7 +230,7 @@ class _Walk:
             self.say(self.feed(), state_data=header_data(list(unread)), error=error)
 
     def _stand_in(
-        self, tokens: list[int], header: headers.Header, repaired: Optional[headers.Repaired]
+        self, tokens: list[int], header: headers.Header, repaired: headers.Repaired | None
     ) -> None:
         if repaired is None:
             self.say(self.feed(*tokens, MESSAGE))
@@ -245,7 +245,7 @@ class _Walk:
             snapshot["error"]["error"] = repaired.error(snapshot["error"]["error"])
         self.say(snapshot)
 
-    def _text(self, tokens: list[int]) -> Optional[str]:
+    def _text(self, tokens: list[int]) -> str | None:
         """The header's text with signs for its markers, or None if it is not UTF-8."""
         text = b""
         for token, its_bytes in zip(tokens, self.oracle.ask("bytes_of_each", tokens)):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Callable, Optional
+from typing import Any
 
 from .differences import ELLIPSIS
 from .streams import CHANNEL, CONSTRAIN, OTHER_SPECIALS, ROLE_WORDS, STOPS
@@ -55,7 +56,7 @@ class Header:
     """A header read over its tokens: its words, and the value after the channel marker."""
 
     words: list[Word] = field(default_factory=list)
-    channel: Optional[str] = None
+    channel: str | None = None
     #: How many channel markers it has.
     channels: int = 0
     #: Whether 0.0.8 ends its channel at white space that is not ASCII, or at a `<`.
@@ -63,7 +64,7 @@ class Header:
     #: Whether markers that its words spelled were cut off.
     spelled: bool = False
     #: The difference that took its author's word away.
-    without_author: Optional[str] = None
+    without_author: str | None = None
 
 
 @dataclass
@@ -74,10 +75,10 @@ class Repaired:
     words: list[Word]
     put_back: dict[str, Any] = field(default_factory=dict)
 
-    def field(self, name: str, published: Optional[str]) -> Optional[str]:
+    def field(self, name: str, published: str | None) -> str | None:
         """A field as it is meant, given 0.0.8's."""
         if name in self.put_back:
-            value: Optional[str] = self.put_back[name]
+            value: str | None = self.put_back[name]
             return value
         return None if published is None else _own_letters(published)
 
@@ -256,7 +257,7 @@ def without_author(header: Header, difference: str) -> Header:
     return replace(header, words=words, without_author=difference)
 
 
-def repair(header: Header, given: Optional[str]) -> Optional[Repaired]:
+def repair(header: Header, given: str | None) -> Repaired | None:
     """The stand-in for a header in which some difference happens, else None.
 
     `given` is the role that the parser was given, where it counts for this header.
@@ -387,5 +388,5 @@ def _spelled_markers(repaired: Repaired) -> None:
             repaired.words[place] = replace(word, text=word.text.replace("<", STAND_INS["<"]))
 
 
-def _stand_in(text: Optional[str]) -> Optional[str]:
+def _stand_in(text: str | None) -> str | None:
     return None if text is None else text.replace("<", STAND_INS["<"])

@@ -11,7 +11,8 @@ outcome is what the user of such a server gets:
 
 from __future__ import annotations
 
-from typing import Any, Callable, Optional
+from collections.abc import Callable
+from typing import Any
 
 from openai_harmony import HarmonyEncoding, Role, StreamableParser
 
@@ -21,16 +22,16 @@ Json = Any
 class _Loop:
     """A parser, and what was collected from it."""
 
-    def __init__(self, encoding: HarmonyEncoding, role: Optional[Role], strict: bool) -> None:
+    def __init__(self, encoding: HarmonyEncoding, role: Role | None, strict: bool) -> None:
         self.parser = StreamableParser(encoding, role, strict=strict)
         self.encoding = encoding
-        self.chunks: list[list[Optional[str]]] = []
+        self.chunks: list[list[str | None]] = []
         self.errors: list[int] = []
-        self.raw: Optional[str] = None
+        self.raw: str | None = None
         #: The message that the last chunk is of.
         self.open = -1
 
-    def collect(self, recipient: Optional[str]) -> None:
+    def collect(self, recipient: str | None) -> None:
         """Takes the delta as it comes; the fields are those of this moment."""
         parser = self.parser
         delta = parser.last_content_delta
@@ -71,9 +72,7 @@ class _Loop:
         return {"chunks": self.chunks, "raw": self.raw, "errors": self.errors}
 
 
-def skipping(
-    encoding: HarmonyEncoding, tokens: list[int], role: Optional[Role], strict: bool
-) -> Json:
+def skipping(encoding: HarmonyEncoding, tokens: list[int], role: Role | None, strict: bool) -> Json:
     """Skips what `process` raises and continues; saves the raw text when `process_eos` raises."""
     loop = _Loop(encoding, role, strict)
     for index, token in enumerate(tokens):
@@ -87,7 +86,7 @@ def skipping(
 
 
 def unguarded(
-    encoding: HarmonyEncoding, tokens: list[int], role: Optional[Role], strict: bool
+    encoding: HarmonyEncoding, tokens: list[int], role: Role | None, strict: bool
 ) -> Json:
     """Handles nothing: what streamed until the error is all."""
     loop = _Loop(encoding, role, strict)
@@ -100,9 +99,7 @@ def unguarded(
     return loop.outcome()
 
 
-def stopping(
-    encoding: HarmonyEncoding, tokens: list[int], role: Optional[Role], strict: bool
-) -> Json:
+def stopping(encoding: HarmonyEncoding, tokens: list[int], role: Role | None, strict: bool) -> Json:
     """Stops at the first error, and takes the messages and the open content."""
     loop = _Loop(encoding, role, strict)
     all(loop.process(token, index) for index, token in enumerate(tokens))
@@ -115,9 +112,7 @@ def stopping(
     return loop.outcome()
 
 
-def cutting(
-    encoding: HarmonyEncoding, tokens: list[int], role: Optional[Role], strict: bool
-) -> Json:
+def cutting(encoding: HarmonyEncoding, tokens: list[int], role: Role | None, strict: bool) -> Json:
     """Cuts a recipient at its first marker, and tells calls by what is left; skips errors."""
     loop = _Loop(encoding, role, strict)
     for index, token in enumerate(tokens):
@@ -126,7 +121,7 @@ def cutting(
     return loop.outcome()
 
 
-LOOPS: dict[str, Callable[[HarmonyEncoding, list[int], Optional[Role], bool], Json]] = {
+LOOPS: dict[str, Callable[[HarmonyEncoding, list[int], Role | None, bool], Json]] = {
     "skipping": skipping,
     "unguarded": unguarded,
     "stopping": stopping,

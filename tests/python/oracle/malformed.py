@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from random import Random
-from typing import Optional
 
 from .streams import (
     CALL,
@@ -89,7 +88,7 @@ def spelled(random: Random, encode: Encode) -> Stream:
     return Stream([*tokens, MESSAGE, *encode("x"), END], role)
 
 
-def _conversation(random: Random, encode: Encode, role: Optional[str]) -> list[int]:
+def _conversation(random: Random, encode: Encode, role: str | None) -> list[int]:
     tokens: list[int] = []
     for index in range(random.randint(1, 3)):
         if index > 0 or role is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import pickle
 import re
-from typing import Any, Optional
+from typing import Any
 
 import openai_harmony
 from openai_harmony import (
@@ -34,7 +34,7 @@ class Session:
 
     def __init__(self) -> None:
         self.encoding = load_harmony_encoding("HarmonyGptOss")
-        self.parser: Optional[StreamableParser] = None
+        self.parser: StreamableParser | None = None
 
     def ask(self, operation: str, *arguments: Json) -> Json:
         """The operation's value, or {"error": text, "family": name}."""
@@ -45,7 +45,7 @@ class Session:
         except BaseException as error:  # A panic of 0.0.8's is not an Exception.
             return error_of(error)
 
-    def class_of_error(self, operation: str, *arguments: Json) -> Optional[str]:
+    def class_of_error(self, operation: str, *arguments: Json) -> str | None:
         """The name of what the operation raises."""
         try:
             getattr(self, operation)(*arguments)
@@ -68,11 +68,11 @@ class Session:
     def decode_utf8(self, tokens: list[int]) -> str:
         return self.encoding.decode_utf8(tokens)
 
-    def bytes_of_each(self, tokens: list[int]) -> list[Optional[list[int]]]:
+    def bytes_of_each(self, tokens: list[int]) -> list[list[int] | None]:
         """The bytes of each token, None for an id that does not exist."""
         return [self._bytes_of(token) for token in tokens]
 
-    def _bytes_of(self, token: int) -> Optional[list[int]]:
+    def _bytes_of(self, token: int) -> list[int] | None:
         try:
             return list(self.encoding._inner.decode_bytes([token]))
         except RuntimeError:
@@ -101,7 +101,7 @@ class Session:
     # Rendering.
 
     def render_conversation(
-        self, conversation: Json, renderer: str, next_role: str, auto_drop_analysis: Optional[bool]
+        self, conversation: Json, renderer: str, next_role: str, auto_drop_analysis: bool | None
     ) -> list[int]:
         """`renderer` is completion, conversation or training; `auto_drop_analysis` None leaves
         the configuration out."""
@@ -116,7 +116,7 @@ class Session:
             return self.encoding.render_conversation_for_training(built, config)
         return self.encoding.render_conversation(built, config)
 
-    def render(self, message: Json, has_function_tools: Optional[bool]) -> list[int]:
+    def render(self, message: Json, has_function_tools: bool | None) -> list[int]:
         options = None
         if has_function_tools is not None:
             options = RenderOptions(conversation_has_function_tools=has_function_tools)
@@ -141,17 +141,17 @@ class Session:
 
     # Parsing.
 
-    def parse(self, tokens: list[int], role: Optional[str], strict: bool) -> list[Json]:
+    def parse(self, tokens: list[int], role: str | None, strict: bool) -> list[Json]:
         messages = self.encoding.parse_messages_from_completion_tokens(
             tokens, role_of(role), strict=strict
         )
         return [message.to_dict() for message in messages]
 
-    def loop(self, name: str, tokens: list[int], role: Optional[str], strict: bool) -> Json:
+    def loop(self, name: str, tokens: list[int], role: str | None, strict: bool) -> Json:
         """The outcome of one of `loops`."""
         return loops.LOOPS[name](self.encoding, tokens, role_of(role), strict)
 
-    def start_parser(self, role: Optional[str], strict: bool) -> Json:
+    def start_parser(self, role: str | None, strict: bool) -> Json:
         """A new parser takes the place of the one before; gives its first snapshot."""
         self.parser = StreamableParser(self.encoding, role_of(role), strict=strict)
         return self.snapshot(None)
@@ -187,7 +187,7 @@ class Session:
         assert self.parser is not None
         return list(self.parser.tokens)
 
-    def snapshot(self, raised: Optional[Json]) -> Json:
+    def snapshot(self, raised: Json | None) -> Json:
         """All that a caller can see of the parser in passing."""
         parser = self.parser
         assert parser is not None
@@ -205,7 +205,7 @@ class Session:
         }
 
 
-def role_of(role: Optional[str]) -> Optional[Role]:
+def role_of(role: str | None) -> Role | None:
     return None if role is None else Role(role)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
-from typing import Callable, Optional, Union
 
 from . import texts
 
@@ -59,7 +59,7 @@ HEADER_MARKERS = [
 ]
 BLANKS = [" ", " ", " ", "", "  ", "\t", "\n", "\r\n", "\x0b", "\x0c", "\u3000"]
 
-Part = Union[str, int]
+Part = str | int
 
 
 @dataclass
@@ -67,7 +67,7 @@ class Stream:
     """Tokens, and the role that the parser is given."""
 
     tokens: list[int]
-    role: Optional[str]
+    role: str | None
 
 
 def stream(random: Random, encode: Encode) -> Stream:
@@ -94,7 +94,7 @@ def to_tokens(parts: list[Part], encode: Encode) -> list[int]:
     return tokens
 
 
-def well_formed(random: Random, role: Optional[str], markers: bool = True) -> list[Part]:
+def well_formed(random: Random, role: str | None, markers: bool = True) -> list[Part]:
     """Messages as a model or a renderer writes them; the last may be cut off in its content.
 
     `markers` says whether marker tokens, stop tokens apart, occur in contents.
@@ -151,7 +151,7 @@ def _text(random: Random, longest: int, without: list[str]) -> str:
     return text
 
 
-def odd_headers(random: Random, role: Optional[str]) -> list[Part]:
+def odd_headers(random: Random, role: str | None) -> list[Part]:
     """Messages with headers of any words and markers, in any order."""
     parts: list[Part] = []
     for index in range(random.randint(1, 3)):

@@ -6,11 +6,12 @@ A case is a list of namespaces: {"name", "description", "tools": [{"name", "desc
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from random import Random
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional
+from typing import Any
 
 Json = Any
-Namespaces = List[Dict[str, Json]]
+Namespaces = list[dict[str, Json]]
 
 STRING, INTEGER, NULL = {"type": "string"}, {"type": "integer"}, {"type": "null"}
 TEXTS = ["", "\n", "one", "one\ntwo", "one\r\ntwo\n", "one\n\ntwo", "one\rtwo", "\u2028"]
@@ -32,18 +33,18 @@ def developer_message(namespaces: Namespaces) -> Json:
     return {"role": "developer", "content": [{"type": "developer_content", "tools": tools}]}
 
 
-def tool(parameters: Json = None, name: str = "f", description: str = "") -> Dict[str, Json]:
+def tool(parameters: Json = None, name: str = "f", description: str = "") -> dict[str, Json]:
     result = {"name": name, "description": description}
     return result if parameters is None else {**result, "parameters": parameters}
 
 
 def namespace(
-    *tools: Json, name: str = "functions", description: Optional[str] = None
-) -> Dict[str, Json]:
+    *tools: Json, name: str = "functions", description: str | None = None
+) -> dict[str, Json]:
     return {"name": name, "description": description, "tools": list(tools)}
 
 
-def prop(schema: Json, **more: Json) -> Dict[str, Json]:
+def prop(schema: Json, **more: Json) -> dict[str, Json]:
     return {"type": "object", "properties": {"a": schema}, **more}
 
 
@@ -175,7 +176,7 @@ def namespace_cases() -> Iterator[Namespaces]:
     yield [namespace(f, f, name="z"), namespace(name="y"), namespace(name="x", description="x\n\n")]
 
 
-TOPICS: Dict[str, Callable[[], Iterator[Namespaces]]] = {
+TOPICS: dict[str, Callable[[], Iterator[Namespaces]]] = {
     "arrays": lambda: as_parameters_and_property(array_schemas()),
     "defaults": lambda: as_parameters_and_property(default_schemas()),
     "namespaces": namespace_cases,
@@ -262,11 +263,11 @@ class RandomSchema:
         keywords = [k for k in keywords if depth > 0 or k not in nested]
         return {k: self.value() if self.chance(30) else makers[k][1]() for k in keywords}
 
-    def tool(self) -> Dict[str, Json]:
+    def tool(self) -> dict[str, Json]:
         parameters = None if self.chance(10) else self.schema(self.rng.randrange(1, 6))
         return tool(parameters if isinstance(parameters, dict) else None, self.word(), self.word())
 
-    def namespace(self) -> Dict[str, Json]:
+    def namespace(self) -> dict[str, Json]:
         description = None if self.chance(3) else self.word()
         tools = [self.tool() for _ in range(self.rng.randrange(4))]
         return namespace(*tools, name=self.word(), description=description)

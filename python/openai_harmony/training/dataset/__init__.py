@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Callable, Iterable, Optional, Union
 
 from typing_extensions import Unpack
 
@@ -48,18 +48,18 @@ _OWN_OPTIONS = [
 
 
 def write_dataset(
-    inputs: Iterable[Union[str, os.PathLike[str]]],
-    output: Union[str, os.PathLike[str]],
+    inputs: Iterable[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
     *,
-    to: Optional[FileFormat] = None,
-    columns: Optional[Columns] = None,
-    column: Optional[str] = None,
-    shard_tokens: Optional[int] = None,
-    shard_bytes: Optional[int] = None,
+    to: FileFormat | None = None,
+    columns: Columns | None = None,
+    column: str | None = None,
+    shard_tokens: int | None = None,
+    shard_bytes: int | None = None,
     batch_rows: int = 4096,
-    max_errors: Optional[int] = None,
+    max_errors: int | None = None,
     restart: bool = False,
-    progress: Optional[Callable[[int, Counts], None]] = None,
+    progress: Callable[[int, Counts], None] | None = None,
     **options: Unpack[RowOptions],
 ) -> State:
     """Writes the examples of all rows of some files.
@@ -152,7 +152,7 @@ def _no_progress(read: int, counts: Counts) -> None:
     """Nobody wants to know of progress."""
 
 
-def _checked_columns(target: Output, columns: Optional[Columns]) -> Columns:
+def _checked_columns(target: Output, columns: Columns | None) -> Columns:
     if columns is None:
         return "trl"
     checked_columns(columns)
@@ -163,11 +163,11 @@ def _checked_columns(target: Output, columns: Optional[Columns]) -> Columns:
 
 def _checked_sizes(
     target: Output,
-    shard_tokens: Optional[int],
-    shard_bytes: Optional[int],
+    shard_tokens: int | None,
+    shard_bytes: int | None,
     batch_rows: int,
-    max_errors: Optional[int],
-) -> Optional[int]:
+    max_errors: int | None,
+) -> int | None:
     """The tokens of a shard; ``ValueError`` for sizes that are none."""
     optional = {"shard_tokens": shard_tokens, "shard_bytes": shard_bytes}
     sizes = {name: size for name, size in optional.items() if size is not None}
@@ -191,7 +191,7 @@ def _is_count(number: object, least: int) -> bool:
     return isinstance(number, int) and not isinstance(number, bool) and number >= least
 
 
-def _version_of_pyarrow(files: Inputs, target: Output) -> Optional[str]:
+def _version_of_pyarrow(files: Inputs, target: Output) -> str | None:
     """Its files differ from version to version. Lines to Megatron's files need no pyarrow."""
     if target.kind == "megatron" and not any(files.needs_pyarrow(path) for path in files.paths):
         return None

@@ -14,22 +14,14 @@ import os
 import sys
 import zlib
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import (
     IO,
     Any,
-    Callable,
-    Dict,
-    Iterable,
-    Iterator,
-    List,
     NamedTuple,
-    Optional,
-    Sequence,
-    Tuple,
-    Union,
 )
 
 from openai_harmony._extras import needed
@@ -56,7 +48,7 @@ def _gzip(file: IO[bytes]) -> IO[bytes]:
     return io.BufferedReader(gzip.GzipFile(fileobj=file), _MEBIBYTE)
 
 
-_COMPRESSED: Dict[str, Callable[[IO[bytes]], IO[bytes]]] = {
+_COMPRESSED: dict[str, Callable[[IO[bytes]], IO[bytes]]] = {
     ".gz": _gzip,
     ".bz2": bz2.BZ2File,
     ".xz": lzma.LZMAFile,
@@ -103,7 +95,7 @@ class Inputs:
     """The files of a data set, in order."""
 
     def __init__(
-        self, given: Iterable[Union[str, os.PathLike[str]]], *, column: Optional[str] = None
+        self, given: Iterable[str | os.PathLike[str]], *, column: str | None = None
     ) -> None:
         """Finds the files: those that are given, and a folder's with a known suffix, by name.
 
@@ -112,7 +104,7 @@ class Inputs:
         """
         self.given = _paths(given)
         """The files and folders that were given."""
-        self.not_read: Dict[str, str] = {}
+        self.not_read: dict[str, str] = {}
         """What else is in folders, by folder."""
         self.paths = [path for name in self.given for path in self._files(name)]
         self.column = column
@@ -124,7 +116,7 @@ class Inputs:
         if column is not None and lines:
             raise InputError(f"a column can be chosen in Parquet files only, not in {lines[0]}")
 
-    def _files(self, name: str) -> List[str]:
+    def _files(self, name: str) -> list[str]:
         if name == STDIN or os.path.isfile(name):
             if name != STDIN and not _is_known(name):
                 raise InputError(f"unknown suffix: {name} ({_known()})")
@@ -144,9 +136,9 @@ class Inputs:
             self.not_read[name] = ", ".join(others[:3]) + more
         return found
 
-    def identity(self) -> List[Dict[str, Any]]:
+    def identity(self) -> list[dict[str, Any]]:
         """What tells whether the files are the same as before; a stream has nothing that tells."""
-        found: List[Dict[str, Any]] = []
+        found: list[dict[str, Any]] = []
         for path in self.paths:
             if path == STDIN:
                 found.append({"path": STDIN})
@@ -160,7 +152,7 @@ class Inputs:
         """Whether pyarrow reads this file."""
         return path.endswith((*_PARQUET, ".zst"))
 
-    def size(self) -> Optional[int]:
+    def size(self) -> int | None:
         """The bytes of all files; ``None`` where a stream is among them."""
         if STDIN in self.paths:
             return None
@@ -228,7 +220,7 @@ class Inputs:
                 start = end
 
 
-def _paths(given: Any) -> List[str]:
+def _paths(given: Any) -> list[str]:
     """The paths that are given, as texts."""
     # Iterating over a text would give its characters.
     if isinstance(given, (str, bytes, os.PathLike)):
@@ -247,10 +239,10 @@ def _paths(given: Any) -> List[str]:
 
 def _lines(
     file: IO[bytes], start: Position, rows: int, size: int
-) -> Tuple[List[bytes], List[int], Position]:
+) -> tuple[list[bytes], list[int], Position]:
     """The next lines, without blank ones; the index of each in the file; and where they end."""
-    texts: List[bytes] = []
-    indexes: List[int] = []
+    texts: list[bytes] = []
+    indexes: list[int] = []
     line, byte, limit = start.line, start.byte, start.byte + size
     while len(texts) < rows and byte < limit:
         text = file.readline(LONGEST_LINE)
@@ -272,9 +264,9 @@ def _lines(
 
 def _items(
     items: ListReader, start: Position, rows: int, size: int
-) -> Tuple[List[bytes], List[int], Position]:
+) -> tuple[list[bytes], list[int], Position]:
     """The next items of a list, as lines are."""
-    texts: List[bytes] = []
+    texts: list[bytes] = []
     byte, limit = start.byte, start.byte + size
     while len(texts) < rows and byte < limit:
         item = items.next()
@@ -288,8 +280,8 @@ def _items(
 
 
 def _record_batches(
-    file: Any, skip: int, rows: int, size: int, columns: Optional[List[str]]
-) -> Iterator[Tuple[int, Any]]:
+    file: Any, skip: int, rows: int, size: int, columns: list[str] | None
+) -> Iterator[tuple[int, Any]]:
     """The batches of a Parquet file after so many rows, each with its first row.
 
     No batch crosses the end of a row group, whose size decides how many rows it has.
@@ -323,7 +315,7 @@ def _known() -> str:
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[Tuple[IO[bytes], IO[bytes]]]:
+def _opened(path: str) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
     """A file of lines: as it is stored, for its position, and unpacked, for its lines."""
     if path == STDIN:
         yield sys.stdin.buffer, sys.stdin.buffer

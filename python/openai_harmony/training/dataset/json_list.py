@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import IO, Optional, Tuple
+from typing import IO
 
 _MEBIBYTE = 2**20
 _BLANKS = re.compile(r"[ \t\r\n]*")
@@ -38,7 +38,7 @@ class ListReader:
         self._has_ended = False
         self._decoder = json.JSONDecoder(parse_int=str, parse_float=str)
 
-    def next(self) -> Optional[Tuple[bytes, int]]:
+    def next(self) -> tuple[bytes, int] | None:
         """The next item and the byte after it; ``None`` at the end of the list.
 
         ``OSError`` if this is not a list.
@@ -118,6 +118,6 @@ class ListReader:
             self._text, self._at = rest + read.decode("latin-1"), 0
         return bool(read)
 
-    def _wrong(self, reason: str, at: Optional[int] = None) -> OSError:
+    def _wrong(self, reason: str, at: int | None = None) -> OSError:
         byte = self._before + (self._at if at is None else at)
         return OSError(f"not a JSON list, byte {byte}: {reason}")

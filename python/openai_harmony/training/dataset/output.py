@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Iterator, List, Optional, Sequence, Union
 
 from openai_harmony.errors import WrongTypeError, quoted
 from openai_harmony.training.dataset.shards import SUFFIXES, FileFormat, join, paths_of
@@ -24,9 +24,7 @@ class Output:
     its name.
     """
 
-    def __init__(
-        self, output: Union[str, os.PathLike[str]], to: Optional[FileFormat] = None
-    ) -> None:
+    def __init__(self, output: str | os.PathLike[str], to: FileFormat | None = None) -> None:
         """``ValueError`` if neither the name nor ``to`` says what to write, or it is no path."""
         if not isinstance(output, (str, os.PathLike)):
             raise WrongTypeError(f"output: expected a path, got {type(output).__name__}")
@@ -64,7 +62,7 @@ class Output:
         """The path of a shard, without suffix."""
         return self.shards / f"part-{index:05}"
 
-    def files(self, shards: Sequence[ShardEntry]) -> List[Path]:
+    def files(self, shards: Sequence[ShardEntry]) -> list[Path]:
         """The files of a complete run."""
         stems = (
             [self.path.with_suffix("")] if self.is_file else [self.shards / s.stem for s in shards]
@@ -153,7 +151,7 @@ class Output:
                 f"missing or changed since it was written: {missing[0]}; restart writes all anew"
             )
 
-    def _written(self, state: State) -> List[Path]:
+    def _written(self, state: State) -> list[Path]:
         """What a run wrote, and the shard after its state, if it was as far."""
         stems = [self.shards / entry.stem for entry in state.shards] + [
             self.stem(len(state.shards))
@@ -173,7 +171,7 @@ class Output:
         for path in self._unfinished():
             path.unlink(missing_ok=True)
 
-    def _unfinished(self) -> List[Path]:
+    def _unfinished(self) -> list[Path]:
         patterns = [unfinished(path).name for path in paths_of(Path("part-*"), self.kind)]
         shards = [path for pattern in patterns for path in self.shards.glob(pattern)]
         return [unfinished(self.errors), unfinished(self.report), *shards]

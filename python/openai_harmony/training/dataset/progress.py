@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Callable, Iterator, List, Optional, TextIO, Tuple
+from typing import TextIO
 
 from openai_harmony.training.dataset.output import Output
 from openai_harmony.training.dataset.state import Counts, State
@@ -17,7 +18,7 @@ _SECONDS = 0.1
 
 
 @contextmanager
-def shown(size: Optional[int], stream: Optional[TextIO] = None) -> Iterator[Progress]:
+def shown(size: int | None, stream: TextIO | None = None) -> Iterator[Progress]:
     """Shows the progress of a run on a terminal: with rich if it is installed, else in a line.
 
     Nothing, if the stream (by default the one of errors) is not a terminal.
@@ -34,7 +35,7 @@ def shown(size: Optional[int], stream: Optional[TextIO] = None) -> Iterator[Prog
     yield from _bar(size, stream)
 
 
-def _line(size: Optional[int], stream: TextIO) -> Iterator[Progress]:
+def _line(size: int | None, stream: TextIO) -> Iterator[Progress]:
     """One line, written over and over."""
     last = 0.0
 
@@ -53,7 +54,7 @@ def _line(size: Optional[int], stream: TextIO) -> Iterator[Progress]:
         stream.flush()
 
 
-def _bar(size: Optional[int], stream: TextIO) -> Iterator[Progress]:
+def _bar(size: int | None, stream: TextIO) -> Iterator[Progress]:
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -76,7 +77,7 @@ def _told(counts: Counts) -> str:
 def report(state: State, output: Output, seconds: float) -> str:
     """What a complete run has done, as text."""
     counts, unit = state.counts, "row" if state.counts.rows == 1 else "rows"
-    lines: List[Tuple[str, str]] = [
+    lines: list[tuple[str, str]] = [
         ("rows", f"{counts.rows:,}"),
         ("examples", f"{state.examples:,}"),
         ("tokens", f"{state.tokens:,}"),

@@ -12,9 +12,10 @@ import json
 import os
 import sys
 from bisect import bisect_right
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any, Callable, Iterator, Optional, Tuple
+from typing import IO, TYPE_CHECKING, Any
 
 from openai_harmony import training
 from openai_harmony.training.arrow import Columns
@@ -48,9 +49,9 @@ class Plan:
     output: Output
     columns: Columns
     batch_rows: int
-    shard_tokens: Optional[int]
-    shard_bytes: Optional[int]
-    max_errors: Optional[int]
+    shard_tokens: int | None
+    shard_bytes: int | None
+    max_errors: int | None
     options: RowOptions
     """The options of ``training.render``."""
 
@@ -65,7 +66,7 @@ class Run:
         self._counts = copy.deepcopy(state.counts)
         self._skip = state.examples_done
         self._progress = progress
-        self._shard: Optional[Shard] = None
+        self._shard: Shard | None = None
         self._examples = self._tokens = self._trained = 0
 
     def write(self) -> None:
@@ -108,12 +109,12 @@ class Run:
                 self._count_rows(chunk, batch, errors)
         raise NoExamplesError(self._why_none())
 
-    def _rendered(self) -> Iterator[Tuple[Chunk, Batch]]:
+    def _rendered(self) -> Iterator[tuple[Chunk, Batch]]:
         """The chunks and what they render to: one ahead of what is written."""
         plan = self._plan
         chunks = plan.inputs.chunks(self._state.position, plan.batch_rows, CHUNK_BYTES)
 
-        def following() -> Optional[Tuple[Chunk, Batch]]:
+        def following() -> tuple[Chunk, Batch] | None:
             chunk = next(chunks, None)
             if chunk is None:
                 return None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from typing_extensions import Literal, Protocol, TypeAlias
+from typing_extensions import Protocol
 
 from openai_harmony._extras import needed
 from openai_harmony.training.arrow import Columns
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 FileFormat: TypeAlias = Literal["parquet", "arrow", "megatron"]
 
-SUFFIXES: Dict[str, FileFormat] = {
+SUFFIXES: dict[str, FileFormat] = {
     ".parquet": "parquet",
     ".arrow": "arrow",
     ".bin": "megatron",
@@ -43,7 +44,7 @@ class Shard(Protocol):
         """Removes them."""
 
 
-def paths_of(stem: Path, kind: FileFormat) -> List[Path]:
+def paths_of(stem: Path, kind: FileFormat) -> list[Path]:
     """The files of a shard by the path without its suffix."""
     if kind == "megatron":
         return megatron_paths(stem)
@@ -66,7 +67,7 @@ def join(stems: Sequence[Path], target: Path, kind: FileFormat) -> None:
         return
     [path] = paths_of(target, kind)
     with WholeFiles([path]) as files:
-        sink: Optional[_Sink] = None
+        sink: _Sink | None = None
         for stem in stems:
             for table in _tables(paths_of(stem, kind)[0], kind):
                 if sink is None:

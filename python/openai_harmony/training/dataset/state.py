@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Dict, List, Optional
+from typing import Any
 
 from openai_harmony.errors import quoted
 from openai_harmony.training.dataset.inputs import Position
@@ -26,7 +26,7 @@ class ShardEntry:
     tokens: int
     trained: int
     """Tokens whose mask is 1."""
-    bytes: Dict[str, int]
+    bytes: dict[str, int]
     """The size of each of its files."""
 
 
@@ -41,13 +41,13 @@ class Counts:
     """Examples that ``max_tokens`` left out."""
     truncated: int = 0
     """Examples that lost turns to ``max_tokens``."""
-    errors: Dict[str, int] = field(default_factory=dict)
+    errors: dict[str, int] = field(default_factory=dict)
     """Bad rows by the kind of error."""
-    first_error: Optional[str] = None
+    first_error: str | None = None
     """The text of the first, with its place."""
     error_bytes: int = 0
     """The size of the file of errors."""
-    unused: Dict[str, int] = field(default_factory=dict)
+    unused: dict[str, int] = field(default_factory=dict)
     """What says nothing to the model, or not what it seems to."""
 
     def add_error(self, kind: str, said: str) -> None:
@@ -55,7 +55,7 @@ class Counts:
         self.errors[kind] = self.errors.get(kind, 0) + 1
         self.first_error = self.first_error or said
 
-    def add_unused(self, fields: Dict[str, int]) -> None:
+    def add_unused(self, fields: dict[str, int]) -> None:
         """Counts the fields of a batch that nothing reads."""
         for name, count in fields.items():
             self.unused[name] = self.unused.get(name, 0) + count
@@ -65,18 +65,18 @@ class Counts:
 class State:
     """What is done, and with which options."""
 
-    settings: Dict[str, Any]
+    settings: dict[str, Any]
     """Whatever changes a byte of the output."""
-    inputs: List[Dict[str, Any]]
+    inputs: list[dict[str, Any]]
     position: Position = field(default_factory=Position)
     """In front of the chunk from which to go on."""
     examples_done: int = 0
     """How many examples of that chunk are already in a shard."""
-    shards: List[ShardEntry] = field(default_factory=list)
+    shards: list[ShardEntry] = field(default_factory=list)
     counts: Counts = field(default_factory=Counts)
     """Of the chunks in front of the position; of all, if the run is complete."""
     complete: bool = False
-    joined: Dict[str, int] = field(default_factory=dict)
+    joined: dict[str, int] = field(default_factory=dict)
     """The size of each file that the shards of a complete run were joined to."""
     found_complete: bool = field(default=False, compare=False)
     """The output was complete, and nothing was done. This is not saved."""
@@ -117,7 +117,7 @@ class State:
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise StateError(f"{path} is not the state of a run: {error!r}") from error
 
-    def check(self, settings: Dict[str, Any], inputs: List[Dict[str, Any]]) -> None:
+    def check(self, settings: dict[str, Any], inputs: list[dict[str, Any]]) -> None:
         """``StateError`` that names the options or files that are not those of this state."""
         again = "; restart begins anew"
         for name in sorted({*settings, *self.settings}):

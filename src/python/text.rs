@@ -1,0 +1,66 @@
+//! Python strings to UTF-8 and back, by Python's own conversions.
+
+use std::borrow::Cow;
+use std::ffi::CString;
+
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+use pyo3::types::{PyBytes, PyString};
+
+/// The text of a string. Lone surrogates, which UTF-8 cannot hold, become U+FFFD; a pair of them
+/// becomes the character that it stands for.
+pub(super) fn utf8<'a>(string: &'a Bound<'_, PyString>) -> PyResult<Cow<'a, str>> {
+    match string.to_str() {
+        Ok(text) => Ok(Cow::Borrowed(text)),
+        Err(_) => without_surrogates(string).map(Cow::Owned),
+    }
+}
+
+/// The text of a string, as [`utf8`] has it, that can be read with the GIL released.
+pub(super) enum BorrowedText {
+    /// Python's own UTF-8, with a reference to the string. Python keeps it as long as the string.
+    Python(PyBackedStr),
+    Copied(String),
+}
+
+impl BorrowedText {
+    pub(super) fn of(string: &Bound<'_, PyString>) -> PyResult<Self> {
+        match PyBackedStr::try_from(string.clone()) {
+            Ok(text) => Ok(Self::Python(text)),
+            Err(_) => without_surrogates(string).map(Self::Copied),
+        }
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        match self {
+            Self::Python(text) => text,
+            Self::Copied(text) => text,
+        }
+    }
+}
+
+/// What `bytes.decode("utf-8", errors)` gives.
+pub(super) fn decoded<'py>(
+    py: Python<'py>,
+    bytes: &[u8],
+    errors: &str,
+) -> PyResult<Bound<'py, PyString>> {
+    if let Ok(text) = str::from_utf8(bytes) {
+        return Ok(PyString::new(py, text));
+    }
+    let bytes = PyBytes::new(py, bytes);
+    PyString::from_encoded_object(&bytes, Some(c"utf-8"), Some(&CString::new(errors)?))
+}
+
+/// The text of a string that holds surrogates.
+#[cold]
+fn without_surrogates(string: &Bound<'_, PyString>) -> PyResult<String> {
+    let py = string.py();
+    // By `str`'s own method: a subclass may have an `encode` that does something else.
+    let encode = py.get_type::<PyString>().getattr(intern!(py, "encode"))?;
+    let utf16 = encode.call1((string, "utf-16-le", "surrogatepass"))?.cast_into::<PyBytes>()?;
+    let (units, _) = utf16.as_bytes().as_chunks::<2>();
+    let chars = char::decode_utf16(units.iter().map(|&unit| u16::from_le_bytes(unit)));
+    Ok(chars.map(|char| char.unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
+}
