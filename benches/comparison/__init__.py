@@ -6,6 +6,8 @@ lab         the peers' processes, asked in turn
 worker      the process of one peer: reads requests, runs tasks, answers with times
 adapters    the peers behind one face
 tasks       what a peer is timed at
+threads     a task in several threads at once
+catalogue   the tasks by their names
 requests    a request to a prompt
 replies     sampled tokens to a streamed answer
 server_loops   the loops of real servers, as they run on every version

@@ -20,7 +20,7 @@ from pathlib import Path
 from time import perf_counter_ns, process_time_ns
 from typing import Any
 
-from . import adapters, corpora, tasks
+from . import adapters, catalogue, corpora, tasks
 
 ROUND_NS = 5_000_000
 """A round has as many passes as fill this time."""
@@ -44,7 +44,7 @@ class Opened:
     def __init__(self, task: tasks.Task) -> None:
         self.task = task
         self.digest = digest(task.answer(task.fresh()))
-        tasks.settle()
+        catalogue.settle()
         self.passes = 1
         for time in self.round()[:1]:
             self.passes = max(1, min(10_000, round(ROUND_NS / (time * task.units))))
@@ -76,7 +76,7 @@ class Worker:
         if options.get("called before"):
             self._adapter.encode("Hello")
         fresh = made.fresh()
-        tasks.settle()
+        catalogue.settle()
         clock = clock_of(made)
         started = clock()
         answer = made.answer(fresh)
@@ -94,7 +94,7 @@ class Worker:
         if not self._started and not (task == "load" and options.get("first")):
             self._adapter.start()
             self._started = True
-        return tasks.task(task, self._adapter, {**self._input(given), **options})
+        return catalogue.task(task, self._adapter, {**self._input(given), **options})
 
     def _input(self, name: str) -> Any:
         if not name:

@@ -3,7 +3,7 @@
 Every path in the code (``use crate::…``, ``super::…``) is an arrow from the module in which it stands
 to the module that it names; where a module only passes a name on (``pub use``), the arrow continues to
 where the name comes from. A module and those within it are one thing to the others, and may name each
-other. Unit tests are left out.
+other. Unit tests are left out. The rooms stand in layers, which the picture in docs/house.md shows.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-Module = tuple[str, ...]
-"""The path of a module, ``("tokenizer", "split")``; the crate itself is ``()``."""
+from arrows import Arrows, Module, circles, upward
 
-SOURCES = Path(__file__).parents[2] / "src"
+PROJECT = Path(__file__).parents[2]
+SOURCES = PROJECT / "src"
 BRANCHED = re.compile(r"([^{]*)\{(.*)\}", re.DOTALL)
 
 
@@ -55,22 +55,11 @@ class Crate:
             return at
         return self.target(at, (*onward, *path[1:]), passed + 1)
 
-    def circles(self) -> set[frozenset[str]]:
-        """Neighbours in a folder that import each other, directly or through others."""
-        arrows: dict[Module, set[Module]] = {}
-        for module, paths in self.paths.items():
-            for path in paths:
-                target = self.target(module, path)
-                shared = 0
-                while module[shared : shared + 1] == target[shared : shared + 1] != ():
-                    shared += 1
-                if shared < min(len(module), len(target)):
-                    arrows.setdefault(module[: shared + 1], set()).add(target[: shared + 1])
-        reached = {module: _reached(module, arrows) for module in arrows}
+    def arrows(self) -> Arrows:
+        """Which modules each module names."""
         return {
-            frozenset("/".join(other) for other in others if module in reached.get(other, ()))
-            for module, others in reached.items()
-            if module in others
+            module: {self.target(module, path) for path in paths}
+            for module, paths in self.paths.items()
         }
 
 
@@ -90,16 +79,6 @@ def _branches(tree: str) -> Iterator[str]:
             start = index + 1
 
 
-def _reached(module: Module, arrows: dict[Module, set[Module]]) -> set[Module]:
-    reached: set[Module] = set()
-    waiting = [module]
-    while waiting:
-        new = arrows.get(waiting.pop(), set()) - reached
-        reached |= new
-        waiting.extend(new)
-    return reached
-
-
 def read_crate() -> Crate:
     codes = {}
     for file in SOURCES.rglob("*.rs"):
@@ -112,12 +91,22 @@ def read_crate() -> Crate:
     return Crate(codes)
 
 
-STILL_THERE: set[frozenset[str]] = set()
-"""Circles that are still to be opened. No other may come."""
+def layers() -> list[list[str]]:
+    """The picture in docs/house.md: the rooms line by line, from the top."""
+    text = (PROJECT / "docs/house.md").read_text(encoding="utf-8")
+    picture = text.split("## Which way do imports point?")[1].split("```")[1]
+    return [line.split() for line in picture.removeprefix("text").strip().splitlines()]
 
 
-def test_imports_point_one_way() -> None:
-    assert read_crate().circles() <= STILL_THERE
+def test_no_circle() -> None:
+    assert circles(read_crate().arrows()) == set()
+
+
+def test_imports_point_downwards_in_the_picture_of_the_house() -> None:
+    arrows = read_crate().arrows()
+    rooms = {module[0] for module in arrows if module}
+    assert rooms == {room for layer in layers() for room in layer}
+    assert upward(arrows, layers()) == []
 
 
 def test_the_error_imports_nothing_of_the_house() -> None:
@@ -132,9 +121,17 @@ def test_circles_are_found() -> None:
         ("b", "deep"): "use super::Other; fn f() { super::super::c::g() } // crate::a::x()",
         ("c",): "pub use std::fmt;",
     }
-    assert Crate(codes).circles() == set()
-    circles = {"a": "use crate::b::x;", "b": "use crate::c::y;", "c": "fn f() { crate::a::z() }"}
-    modules = {(name,): code for name, code in circles.items()}
-    assert Crate({(): "", **modules}).circles() == {frozenset({"a", "b", "c"})}
+    assert circles(Crate(codes).arrows()) == set()
+    circle = {"a": "use crate::b::x;", "b": "use crate::c::y;", "c": "fn f() { crate::a::z() }"}
+    modules = {(name,): code for name, code in circle.items()}
+    assert circles(Crate({(): "", **modules}).arrows()) == {frozenset({"a", "b", "c"})}
     through_the_root = {**codes, ("b", "deep"): "use crate::a::y;"}
-    assert Crate(through_the_root).circles() == {frozenset({"a", "b"})}
+    assert circles(Crate(through_the_root).arrows()) == {frozenset({"a", "b"})}
+
+
+def test_upward_imports_are_found() -> None:
+    codes = {(): "", ("a",): "use crate::b::x;", ("b",): "use crate::c::y;", ("c",): ""}
+    arrows = Crate(codes).arrows()
+    assert upward(arrows, [["a"], ["b"], ["c"]]) == []
+    assert upward(arrows, [["a"], ["b", "c"]]) == ["b -> c"]
+    assert upward(arrows, [["b"], ["a"], ["c"]]) == ["a -> b"]
