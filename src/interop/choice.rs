@@ -2,10 +2,9 @@
 
 use super::field::{Field, brief};
 use super::names::ToolNames;
-use super::options::BuiltinTool;
 use super::pairs::ToolId;
 use super::tools::{Declared, call_header};
-use super::{ToolChoice, Unused};
+use super::{BuiltinTool, ToolChoice, Unused, UnusedReason};
 use crate::Prefill;
 use crate::error::{Error, Result};
 
@@ -26,58 +25,47 @@ pub(super) enum Choice {
 
 /// A tool that a choice names.
 #[derive(Debug)]
-pub(super) struct Chosen {
-    what: What,
-    /// The error if there is no such tool.
-    missing: Error,
-    /// What is listed if the tool has been left out.
-    left_out: Unused,
-}
-
-#[derive(Debug)]
-enum What {
-    Tool(ToolId),
-    /// One that a server runs; `None`: of a kind that cannot run here.
-    Served(Option<BuiltinTool>),
+pub(super) enum Chosen {
+    /// By its name; with the error if there is no such tool.
+    Tool(ToolId, Error),
+    /// By the type of a tool that servers run, `None` for one that cannot run here; with what is listed if it
+    /// has been left out.
+    Builtin(Option<BuiltinTool>, Unused),
 }
 
 impl Chosen {
     /// A tool by its name, which stands in `field`.
     pub(super) fn tool(id: ToolId, field: &Field<'_, '_>) -> Self {
         let missing = field.invalid(format!("no tool is named {:?}", brief(&id.name)));
-        Self { what: What::Tool(id), missing, left_out: field.unused(LEFT_OUT) }
+        Self::Tool(id, missing)
     }
 
-    /// A tool by its kind, which stands in `field`.
-    pub(super) fn served(tool: Option<BuiltinTool>, field: &Field<'_, '_>) -> Self {
-        let missing = field.invalid("no tool is of this kind");
-        Self { what: What::Served(tool), missing, left_out: field.unused(LEFT_OUT) }
+    /// A tool that servers run by its type, which stands in `field`.
+    pub(super) fn server_tool(kind: &str, field: &Field<'_, '_>) -> Self {
+        let left_out = field.unused(UnusedReason::ToolNotRun(kind.to_owned()));
+        Self::Builtin(BuiltinTool::of_type(kind), left_out)
     }
 
     /// The tool's recipients; none, if it has been left out.
     fn recipients(self, names: &ToolNames, unused: &mut Vec<Unused>) -> Result<Vec<String>> {
-        let recipients: Vec<String> = match &self.what {
-            What::Tool(id) => {
+        match self {
+            Self::Tool(id, missing) => {
                 let tool = names.by_name(id.namespace.as_deref(), &id.name);
                 let tool = tool.filter(|tool| tool.client_runs && tool.offered);
-                return tool.map(|tool| vec![tool.recipient.clone()]).ok_or(self.missing);
+                tool.map(|tool| vec![tool.recipient.clone()]).ok_or(missing)
             }
-            What::Served(Some(BuiltinTool::Browser)) => starting_with(names, "browser."),
-            What::Served(Some(BuiltinTool::Python)) => starting_with(names, "python"),
-            What::Served(None) => Vec::new(),
-        };
-        if recipients.is_empty() {
-            unused.push(self.left_out);
+            Self::Builtin(builtin, left_out) => {
+                let own = builtin.map_or(&[][..], BuiltinTool::recipients);
+                let offered = names.iter().filter(|tool| tool.offered).map(|tool| &tool.recipient);
+                let offered = offered.filter(|recipient| own.contains(&recipient.as_str()));
+                let recipients: Vec<_> = offered.cloned().collect();
+                if recipients.is_empty() {
+                    unused.push(left_out);
+                }
+                Ok(recipients)
+            }
         }
-        Ok(recipients)
     }
-}
-
-const LEFT_OUT: &str = "this server does not run the tool";
-
-fn starting_with(names: &ToolNames, prefix: &str) -> Vec<String> {
-    let recipients = names.iter().filter(|tool| tool.offered).map(|tool| &tool.recipient);
-    recipients.filter(|recipient| recipient.starts_with(prefix)).cloned().collect()
 }
 
 impl Choice {
@@ -86,7 +74,7 @@ impl Choice {
         match word {
             "auto" => Some(Self::Auto),
             "none" => Some(Self::None),
-            "required" | "any" => Some(Self::Required(field.unused("no tool is offered"))),
+            "required" | "any" => Some(Self::Required(field.unused(UnusedReason::NoTool))),
             _ => None,
         }
     }

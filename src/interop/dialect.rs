@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use super::field::Object;
+use crate::error::Result;
+
 /// The APIs whose requests are read and whose answers are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -24,6 +27,38 @@ impl Dialect {
             Self::Responses => "responses",
             Self::Anthropic => "anthropic",
             Self::Ollama => "ollama",
+        }
+    }
+}
+
+impl Dialect {
+    /// Refuses the body of another API: what was said stands in a field that this one does not have.
+    pub(super) fn check(self, body: &Object<'_, '_>) -> Result<()> {
+        let (own, other) = match self {
+            Self::Responses => ("input", "messages"),
+            Self::ChatCompletions | Self::Anthropic | Self::Ollama => ("messages", "input"),
+        };
+        match body.get(other) {
+            Some(field) if body.get_or_null(own).is_none() => {
+                let right = Self::of_body(body);
+                Err(field
+                    .invalid(format!("this is a body of another API: read it with {right}.read")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The API that a body seems to be of.
+    fn of_body(body: &Object<'_, '_>) -> Self {
+        let has = |keys: &[&str]| keys.iter().any(|key| body.get_or_null(key).is_some());
+        if has(&["input"]) {
+            Self::Responses
+        } else if has(&["system", "stop_sequences", "thinking", "anthropic_version"]) {
+            Self::Anthropic
+        } else if has(&["options", "keep_alive", "think", "format"]) {
+            Self::Ollama
+        } else {
+            Self::ChatCompletions
         }
     }
 }

@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde_json::{Map, Number, Value};
 
-use super::Unused;
+use super::{Unused, UnusedReason};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Where a value stands: `messages[3].content[0].image_url`.
@@ -51,9 +51,6 @@ impl fmt::Display for Place<'_> {
         }
     }
 }
-
-/// Why most fields are unused.
-pub(crate) const NOT_READ: &str = "it means nothing to the model";
 
 /// A value and its place.
 #[derive(Debug, Clone, Copy)]
@@ -118,13 +115,13 @@ impl<'v, 'p> Field<'v, 'p> {
         ErrorKind::UnsupportedContent { path: self.path(), content: content.into() }.into()
     }
 
-    pub(super) fn unused(&self, reason: &'static str) -> Unused {
+    pub(super) fn unused(&self, reason: UnusedReason) -> Unused {
         Unused { path: self.path(), reason }
     }
 
-    /// A field that says nothing to the model.
+    /// A field that this library has no use for.
     pub(super) fn not_read(&self) -> Unused {
-        self.unused(NOT_READ)
+        self.unused(UnusedReason::NotUsed)
     }
 
     pub(super) fn text(&self) -> Result<&'v str> {

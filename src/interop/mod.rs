@@ -19,6 +19,7 @@
 
 mod answer;
 mod body;
+mod builtin;
 mod carried;
 mod choice;
 mod content;
@@ -35,6 +36,7 @@ mod request;
 mod settings;
 mod tools;
 mod turn;
+mod unused;
 
 pub mod anthropic;
 pub mod chat_completions;
@@ -45,12 +47,14 @@ pub use answer::{Arguments, FinishReason, SharedText, Usage};
 pub use body::parse_body;
 #[cfg(feature = "training")]
 pub(crate) use body::parse_json;
+pub use builtin::BuiltinTool;
 pub use chat_completions::ReasoningField;
 pub use conversations::{ConversationOptions, encode_conversations_with_harmony};
 pub use dialect::Dialect;
 #[cfg(feature = "training")]
-pub(crate) use field::{NOT_READ, brief, kind};
+pub(crate) use field::{brief, kind};
 pub use names::{Tool, ToolKind, ToolNames};
-pub use options::{BuiltinTool, Date, NamedToolChoice, ReadOptions, Resolve, Unsupported};
+pub use options::{Date, NamedToolChoice, ReadOptions, Resolve, Unsupported};
 pub use reply::{BuiltinCall, Chunk, Clock, MakeId, Reply, ReplyOptions};
-pub use turn::{AnswerOptions, Sampling, Thoughts, ToolChoice, Turn, Unused};
+pub use turn::{AnswerOptions, Sampling, Thoughts, ToolChoice, Turn};
+pub use unused::{Unused, UnusedReason};

@@ -7,6 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::builtin::is_builtin;
 use super::pairs::ToolId;
 use crate::chat::{CHANNELS, FUNCTIONS, Role};
 use crate::names;
@@ -249,9 +250,4 @@ fn begins_comment(name: &str) -> bool {
 fn is_word_of_the_format(name: &str) -> bool {
     let roles = Role::ALL.map(|role| role.as_str());
     roles.iter().chain(&CHANNELS).any(|word| word.eq_ignore_ascii_case(name)) || is_builtin(name)
-}
-
-/// The recipients of the tools that the model was trained with, and their namespace.
-pub(super) fn is_builtin(name: &str) -> bool {
-    matches!(name, "python" | "browser" | "browser.search" | "browser.open" | "browser.find")
 }

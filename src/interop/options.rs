@@ -6,6 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
+use super::BuiltinTool;
 use crate::RenderConfig;
 
 /// Options of the four `read` functions. The default is what serving wants.
@@ -177,26 +178,6 @@ pub(super) fn civil(mut days: u64) -> (u64, u64, u64) {
         month += 1;
     }
     (year, month, days + 1)
-}
-
-/// A tool that the model was trained with (guide, section "Built-in tools").
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum BuiltinTool {
-    /// `browser`: web search.
-    Browser,
-    /// `python`: code execution.
-    Python,
-}
-
-impl BuiltinTool {
-    /// The name of its namespace.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Browser => "browser",
-            Self::Python => "python",
-        }
-    }
 }
 
 /// How a tool that `tool_choice` names is brought about.

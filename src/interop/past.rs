@@ -7,7 +7,7 @@ use super::field::brief;
 use super::names::ToolNames;
 use super::pairs::{Pairs, ToolId};
 use super::tools::{arguments_in_harmony, call_header};
-use super::{ToolKind, Unused};
+use super::{ToolKind, Unused, UnusedReason};
 use crate::Prefill;
 use crate::chat::{ANALYSIS, Author, COMMENTARY, DeveloperContent, FINAL, Message, Role};
 use crate::error::{ErrorKind, Result};
@@ -164,8 +164,7 @@ impl Past {
             let Said::Call(call) = said else { return true };
             let is_dropped = call.is_cut && call.result.is_none() && index <= end;
             if is_dropped {
-                let reason = "the call was cut off and has no result";
-                unused.push(Unused { path: call.path.clone(), reason });
+                unused.push(Unused { path: call.path.clone(), reason: UnusedReason::CutCall });
             }
             !is_dropped
         });

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::field::{Field, Object};
-use super::{Sampling, Unused};
+use super::{Sampling, Unused, UnusedReason};
 use crate::chat::{ReasoningEffort, ResponseFormat};
 use crate::error::Result;
 
@@ -14,7 +14,7 @@ pub(super) fn read_effort(field: &Field<'_, '_>, unused: &mut Vec<Unused>) -> Re
         "medium" => ReasoningEffort::Medium,
         "high" | "xhigh" | "max" | "ultra" => ReasoningEffort::High,
         _ => {
-            unused.push(field.unused("not an effort that the model knows"));
+            unused.push(field.unused(UnusedReason::UnknownEffort));
             ReasoningEffort::Medium
         }
     }
@@ -89,12 +89,17 @@ pub(super) fn read_format_schema(schema: &Field<'_, '_>) -> Result<Value> {
     }
 }
 
+/// How many stop strings a body may have, and how many bytes all of them together. What clients send is far
+/// below; a search for so many takes some milliseconds to build.
+const MAX_STOP_STRINGS: usize = 1_024;
+const MAX_STOP_BYTES: usize = 131_072;
+
 /// Stop strings: one, or a list.
 pub(super) fn read_stop(stop: &Field<'_, '_>, unused: &mut Vec<Unused>) -> Result<Vec<String>> {
     let mut strings = Vec::new();
     let mut add = |field: &Field<'_, '_>| -> Result<()> {
         match field.text()? {
-            "" => unused.push(field.unused("an empty stop string stops nothing")),
+            "" => unused.push(field.unused(UnusedReason::EmptyStopString)),
             text => strings.push(text.to_owned()),
         }
         Ok(())
@@ -104,7 +109,13 @@ pub(super) fn read_stop(stop: &Field<'_, '_>, unused: &mut Vec<Unused>) -> Resul
     } else {
         stop.items()?.try_for_each(|item| add(&item))?;
     }
-    Ok(strings)
+    let bytes: usize = strings.iter().map(String::len).sum();
+    let (what, most, count) = match strings.len() {
+        count if count > MAX_STOP_STRINGS => ("stop strings", MAX_STOP_STRINGS, count),
+        _ if bytes > MAX_STOP_BYTES => ("bytes of stop strings", MAX_STOP_BYTES, bytes),
+        _ => return Ok(strings),
+    };
+    Err(stop.invalid(format!("expected at most {most} {what}, got {count}")))
 }
 
 /// Reads the fields of sampling that chat, Responses and Anthropic have under the same names.

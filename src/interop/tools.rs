@@ -4,11 +4,12 @@ use std::collections::{BTreeSet, HashSet};
 
 use serde_json::{Map, Value, json};
 
+use super::builtin::{BuiltinTool, PYTHON};
 use super::field::{Field, Object};
 use super::names::{self, Tool, ToolNames, Unnamed};
-use super::options::{BuiltinTool, ReadOptions};
+use super::options::ReadOptions;
 use super::pairs::ToolId;
-use super::{ToolKind, Unused};
+use super::{ToolKind, Unused, UnusedReason};
 use crate::chat::{
     ANALYSIS, COMMENTARY, FUNCTIONS, SystemContent, ToolDescription, ToolNamespaceConfig,
 };
@@ -23,9 +24,6 @@ const CODE: &str = "code";
 /// The only argument of a tool that takes free text.
 pub(super) const INPUT: &str = "input";
 
-/// The recipient of the notebook.
-pub(super) const PYTHON: &str = "python";
-
 /// The tools that a body declares.
 #[derive(Debug, Default)]
 pub(super) struct Declared {
@@ -34,9 +32,9 @@ pub(super) struct Declared {
     /// Lines about namespaces, `crm: Customer records.`
     namespaces: Vec<String>,
     /// The built-in tools that this server runs and the body asks for.
-    served: Vec<BuiltinTool>,
+    server_builtin: Vec<BuiltinTool>,
     /// The recipients of the built-in tools that the client runs.
-    of_client: BTreeSet<String>,
+    client_builtin: BTreeSet<String>,
 }
 
 /// A tool that a body declares.
@@ -108,7 +106,7 @@ impl Declared {
         if self.seen.insert(tool.id.clone()) {
             self.tools.push(tool);
         } else {
-            unused.push(field.unused("an earlier tool has this name"));
+            unused.push(field.unused(UnusedReason::DuplicateTool));
         }
     }
 
@@ -119,28 +117,28 @@ impl Declared {
         }
     }
 
-    /// A tool of a server's own, which is declared if this server runs it.
-    pub(super) fn served(
+    /// A tool of this type that servers run; it is declared if this one does.
+    pub(super) fn server_tool(
         &mut self,
-        tool: BuiltinTool,
+        kind: &str,
         field: &Field<'_, '_>,
         options: &ReadOptions,
         unused: &mut Vec<Unused>,
     ) {
-        if !options.builtin_tools.contains(&tool) {
-            unused.push(field.unused("this server does not run the tool"));
-        } else if !self.served.contains(&tool) {
-            self.served.push(tool);
+        match BuiltinTool::of_type(kind).filter(|tool| options.builtin_tools.contains(tool)) {
+            None => unused.push(field.unused(UnusedReason::ToolNotRun(kind.to_owned()))),
+            Some(tool) if self.server_builtin.contains(&tool) => {}
+            Some(tool) => self.server_builtin.push(tool),
         }
     }
 
     /// A built-in tool that the client runs, by its recipient.
-    pub(super) fn of_client(&mut self, recipient: &str) {
-        self.of_client.insert(recipient.to_owned());
+    pub(super) fn client_tool(&mut self, recipient: &str) {
+        self.client_builtin.insert(recipient.to_owned());
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.tools.is_empty() && self.served.is_empty() && self.of_client.is_empty()
+        self.tools.is_empty() && self.server_builtin.is_empty() && self.client_builtin.is_empty()
     }
 
     /// Gives all tools their names: those declared, then those that past calls name.
@@ -155,9 +153,12 @@ impl Declared {
             declared,
             client_runs,
         };
-        let of_client = self.of_client.iter().map(|name| builtin(name, true));
-        let served =
-            self.served.iter().flat_map(|tool| recipients(*tool)).map(|name| builtin(name, false));
+        let of_client = self.client_builtin.iter().map(|name| builtin(name, true));
+        let served = self
+            .server_builtin
+            .iter()
+            .flat_map(|tool| tool.recipients())
+            .map(|name| builtin(name, false));
         let functions = self.tools.iter().map(|tool| Unnamed {
             id: tool.id.clone(),
             kind: tool.kind,
@@ -199,35 +200,29 @@ impl Declared {
 
     /// Declares the built-in tools in the system message.
     pub(super) fn write_builtin(&self, mut system: SystemContent) -> SystemContent {
-        let is_of_browser = |name: &String| recipients(BuiltinTool::Browser).contains(&&**name);
-        if self.served.contains(&BuiltinTool::Browser) {
+        let is_of_browser = |name: &String| BuiltinTool::Browser.recipients().contains(&&**name);
+        if self.server_builtin.contains(&BuiltinTool::Browser) {
             system = system.with_browser_tool();
-        } else if self.of_client.iter().any(is_of_browser) {
+        } else if self.client_builtin.iter().any(is_of_browser) {
             // Made only where it is needed: it takes half as long as reading a whole request.
             let mut namespace = ToolNamespaceConfig::browser();
             let recipient = |name: &str| ["browser.", name].concat();
-            namespace.tools.retain(|tool| self.of_client.contains(&recipient(&tool.name)));
+            namespace.tools.retain(|tool| self.client_builtin.contains(&recipient(&tool.name)));
             system = system.with_tools(namespace);
         }
-        if self.served.contains(&BuiltinTool::Python) || self.of_client.contains(PYTHON) {
+        if self.server_builtin.contains(&BuiltinTool::Python)
+            || self.client_builtin.contains(PYTHON)
+        {
             system = system.with_python_tool();
         }
         system
     }
 }
 
-/// The recipients of a built-in tool's calls.
-fn recipients(tool: BuiltinTool) -> &'static [&'static str] {
-    match tool {
-        BuiltinTool::Browser => &["browser.search", "browser.open", "browser.find"],
-        BuiltinTool::Python => &[PYTHON],
-    }
-}
-
 /// Lists what a tool has beyond what is read. `strict` is what a grammar is: always.
 fn list_unread(tool: &Object<'_, '_>, own: &str, unused: &mut Vec<Unused>) {
     let read = ["type", "name", "description", "strict", "cache_control", own];
-    unused.extend(tool.others(&read).map(|field| field.unused("it means nothing to the model")));
+    unused.extend(tool.others(&read).map(|field| field.not_read()));
 }
 
 fn read_name(tool: &Object<'_, '_>, namespace: Option<&str>) -> Result<ToolId> {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Dialect, ToolNames};
+use super::{Dialect, ToolNames, Unused};
 use crate::chat::{Conversation, ResponseFormat, Role};
 use crate::error::Result;
 use crate::tokenizer::TokenId;
@@ -152,16 +152,6 @@ impl Default for Sampling {
             logit_bias: Vec::new(),
         }
     }
-}
-
-/// Something in the body that nothing used.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Unused {
-    /// Where it stands: `tools[2]`, `messages[0].name`.
-    pub path: String,
-    /// Why nothing used it.
-    pub reason: &'static str,
 }
 
 /// What the body asks of the answer's form.

@@ -296,8 +296,9 @@ impl PyTurn {
 
     /// Paths and reasons.
     #[getter]
-    fn unused(&self) -> Vec<(&str, &str)> {
-        self.inner.unused.iter().map(|unused| (unused.path.as_str(), unused.reason)).collect()
+    fn unused(&self) -> Vec<(&str, String)> {
+        let unused = self.inner.unused.iter();
+        unused.map(|unused| (unused.path.as_str(), unused.reason.to_string())).collect()
     }
 
     /// Whether the answer is streamed, and the fields of chat's `stream_options`.

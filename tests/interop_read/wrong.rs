@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 
 use super::{ALL, ANTHROPIC, CHAT, OLLAMA, RESPONSES, Read, error, turn};
 
+const OF_RESPONSES: &str = "this is a body of another API: read it with responses.read";
+
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table")]
 fn paths_and_reasons() {
@@ -185,6 +187,39 @@ fn paths_and_reasons() {
             "expected a whole number of at least 1, got -1",
         ),
         (CHAT, json!({"messages": [], "stop": [1]}), "stop[0]", "expected a string, got a number"),
+        (
+            ANTHROPIC,
+            json!({"messages": [], "stop_sequences": vec!["a"; 1_025]}),
+            "stop_sequences",
+            "expected at most 1024 stop strings, got 1025",
+        ),
+        (
+            OLLAMA,
+            json!({"options": {"stop": ["a".repeat(131_000), "b".repeat(73)]}}),
+            "options.stop",
+            "expected at most 131072 bytes of stop strings, got 131073",
+        ),
+        (CHAT, json!({"input": "A"}), "input", OF_RESPONSES),
+        (ANTHROPIC, json!({"input": [], "max_tokens": 9}), "input", OF_RESPONSES),
+        (OLLAMA, json!({"model": "m", "input": "A"}), "input", OF_RESPONSES),
+        (
+            RESPONSES,
+            json!({"messages": [{"role": "user", "content": "A"}]}),
+            "messages",
+            "this is a body of another API: read it with chat_completions.read",
+        ),
+        (
+            RESPONSES,
+            json!({"messages": [], "system": "S", "max_tokens": 9}),
+            "messages",
+            "this is a body of another API: read it with anthropic.read",
+        ),
+        (
+            RESPONSES,
+            json!({"messages": [], "options": {"num_ctx": 9}}),
+            "messages",
+            "this is a body of another API: read it with ollama.read",
+        ),
         (
             CHAT,
             json!({"messages": [], "stream": "yes"}),
@@ -511,5 +546,50 @@ fn deep_and_long_bodies() {
         [(CHAT, "messages"), (ANTHROPIC, "messages"), (OLLAMA, "messages"), (RESPONSES, "input")]
     {
         assert_eq!(turn(read, json!({key: messages})).conversation.messages.len(), 100_001);
+    }
+}
+
+#[test]
+fn what_is_unused_has_a_reason_that_names_it() {
+    let search = json!({"type": "web_search_preview"});
+    let cases: Vec<(Read, Value, &str, &str)> = vec![
+        (CHAT, json!({"messages": [], "store": true}), "store", "not used"),
+        (
+            CHAT,
+            json!({"messages": [], "web_search_options": {}}),
+            "web_search_options",
+            "this server does not run tools of type \"web_search\"",
+        ),
+        (
+            RESPONSES,
+            json!({"input": "A", "tools": [{"type": "mcp", "server_label": "l"}]}),
+            "tools[0]",
+            "this server does not run tools of type \"mcp\"",
+        ),
+        (
+            RESPONSES,
+            json!({"input": "A", "tool_choice": search}),
+            "tool_choice.type",
+            "this server does not run tools of type \"web_search_preview\"",
+        ),
+        (
+            RESPONSES,
+            json!({"input": [{"type": "mcp_call"}]}),
+            "input[0]",
+            "type \"mcp_call\" is not used",
+        ),
+        (
+            ANTHROPIC,
+            json!({"messages": [{"role": "assistant", "content": [{"type": "web_fetch_tool_result"}]}]}),
+            "messages[0].content[0]",
+            "type \"web_fetch_tool_result\" is not used",
+        ),
+        (OLLAMA, json!({"options": {"num_ctx": 4096}}), "options.num_ctx", "left to the engine"),
+    ];
+    for (read, body, path, reason) in cases {
+        let unused = turn(read, body).unused;
+        let unused: Vec<_> =
+            unused.iter().map(|unused| (&*unused.path, unused.reason.to_string())).collect();
+        assert_eq!(unused, [(path, reason.to_owned())]);
     }
 }

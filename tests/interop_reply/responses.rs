@@ -193,9 +193,12 @@ fn thoughts_are_carried_if_asked_for() {
 }
 
 #[test]
-fn with_a_response_format_preambles_stay_messages() {
-    let format = json!({"format": {"type": "json_object"}});
-    let items = output(&with(plain(), json!({"text": format})), &[PREAMBLE, ANSWER]);
-    assert_eq!(items[0]["phase"], "commentary");
+fn with_a_response_format_preambles_are_thoughts() {
+    let body = with(plain(), json!({"text": {"format": {"type": "json_object"}}}));
+    let items = output(&body, &[PREAMBLE, ANSWER]);
+    assert_eq!(items[0]["type"], "reasoning");
+    assert_eq!(items[0]["content"][0]["text"], "Let me look.");
     assert_eq!(items[1]["phase"], "final_answer");
+    let body = with(plain(), json!({"text": {"format": {"type": "text"}, "verbosity": "low"}}));
+    assert_eq!(output(&body, &[PREAMBLE, ANSWER])[0]["phase"], "commentary");
 }

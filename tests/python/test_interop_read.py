@@ -406,9 +406,7 @@ class TestTurn:
         }
         assert (turn.stop_token_ids, turn.stop) == ([200002, 200012], ["<|return|>", "<|call|>"])
         assert turn.stream
-        assert [(unused.path, unused.reason) for unused in turn.unused] == [
-            ("user", "it means nothing to the model")
-        ]
+        assert [(unused.path, unused.reason) for unused in turn.unused] == [("user", "not used")]
 
     def test_the_conversation_renders_to_the_prompt(self, encoding: HarmonyEncoding) -> None:
         turn = chat_completions.read({"messages": [QUESTION], "tools": [weather_tool()]})

@@ -113,6 +113,7 @@ fn responses(chunks: &[Value]) -> Value {
         let index = usize::try_from(index).unwrap();
         if kind == "response.output_item.added" {
             assert_eq!(index, items.len());
+            assert_eq!(event["item"]["status"], "in_progress");
             items.push(event["item"].clone());
             is_done.push(false);
             continue;

@@ -10,9 +10,7 @@ use crate::interop::pairs::ToolId;
 use crate::interop::past::{NewCall, NewResult};
 use crate::interop::request::Request;
 use crate::interop::tools::read_object_arguments;
-use crate::interop::{ReadOptions, ToolKind, Unused};
-
-const OF_SERVERS: &str = "blocks of this type are not read";
+use crate::interop::{ReadOptions, ToolKind, Unused, UnusedReason};
 
 /// Changes with every request, which would end every cached prefix.
 const BILLING: &str = "x-anthropic-billing-header";
@@ -30,16 +28,16 @@ pub(super) fn read_system(
     let mut texts = Texts::default();
     for field in system.items_or("a string or a list of blocks")? {
         let block = field.object()?;
-        match block.required("type")?.text()? {
-            "tool_addition" | "tool_removal" => unused.push(field.unused(OF_SERVERS)),
-            _ => {
-                let text = read_block(&block, carrying)?;
-                if options.keep_billing_header || !text.starts_with(BILLING) {
-                    texts.add(&text);
-                } else {
-                    unused.push(field.unused("it changes with every request"));
-                }
-            }
+        let kind = block.required("type")?.text()?;
+        if matches!(kind, "tool_addition" | "tool_removal") {
+            unused.push(not_used(&field, kind));
+            continue;
+        }
+        let text = read_block(&block, carrying)?;
+        if options.keep_billing_header || !text.starts_with(BILLING) {
+            texts.add(&text);
+        } else {
+            unused.push(field.unused(UnusedReason::ChangesAlways));
         }
     }
     Ok(texts.into_text())
@@ -90,7 +88,7 @@ impl<'o> Messages<'o> {
             "system" => {
                 let clear_at = message.text("clear_at")?;
                 if user_follows && clear_at == Some("next_user_message") {
-                    request.unused.push(field.unused("a user message follows it"));
+                    request.unused.push(field.unused(UnusedReason::Cleared));
                     return Ok(());
                 }
                 if let Some(content) = message.get("content") {
@@ -117,7 +115,7 @@ impl<'o> Messages<'o> {
             let block = field.object()?;
             match block.required("type")?.text()? {
                 "tool_result" => read_result(&block, request)?,
-                kind if is_of_servers(kind) => request.unused.push(field.unused(OF_SERVERS)),
+                kind if is_of_servers(kind) => request.unused.push(not_used(&field, kind)),
                 _ => {
                     texts.add(&read_block(&block, self.carrying)?);
                     only_results = false;
@@ -144,7 +142,7 @@ impl<'o> Messages<'o> {
                 "thinking" => read_thinking(&block, "signature", request)?,
                 "redacted_thinking" => read_thinking(&block, "data", request)?,
                 "tool_use" => calls.push(read_call(&block)?),
-                kind if is_of_servers(kind) => request.unused.push(field.unused(OF_SERVERS)),
+                kind if is_of_servers(kind) => request.unused.push(not_used(&field, kind)),
                 _ => texts.add(&read_block(&block, self.carrying)?),
             }
         }
@@ -171,7 +169,7 @@ fn read_thinking(block: &Object<'_, '_>, sealed: &str, request: &mut Request) ->
     match carried_thought(field.text()?) {
         Some(thought) => request.past.thought(thought),
         None if field.text()?.is_empty() => {}
-        None => request.unused.push(field.unused("another server wrote it")),
+        None => request.unused.push(field.unused(UnusedReason::ForeignThought)),
     }
     Ok(())
 }
@@ -253,6 +251,10 @@ fn read_document(block: &Object<'_, '_>, carrying: Carrying) -> Result<String> {
     texts.add(block.text("context")?.unwrap_or_default());
     texts.add(&text);
     Ok(texts.into_text())
+}
+
+fn not_used(block: &Field<'_, '_>, kind: &str) -> Unused {
+    block.unused(UnusedReason::TypeNotUsed(kind.to_owned()))
 }
 
 /// Blocks about tools and services that Anthropic's servers run.

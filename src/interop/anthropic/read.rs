@@ -7,7 +7,6 @@ use crate::chat::ReasoningEffort;
 use crate::error::Result;
 use crate::interop::choice::{Choice, Chosen};
 use crate::interop::field::{Field, Object};
-use crate::interop::options::BuiltinTool;
 use crate::interop::pairs::ToolId;
 use crate::interop::request::Request;
 use crate::interop::settings::{
@@ -78,6 +77,7 @@ pub fn read_owned(mut body: Value, options: &ReadOptions) -> Result<Turn> {
 fn collect(body: &Value, options: &ReadOptions) -> Result<Request> {
     let root = Field::root("", body)?;
     let body = root.object()?;
+    Dialect::Anthropic.check(&body)?;
     let mut request = Request::new(Dialect::Anthropic);
     request.continue_last = true;
     if let Some(system) = body.get("system") {
@@ -166,21 +166,15 @@ fn read_tool(tool: &Field<'_, '_>, options: &ReadOptions, request: &mut Request)
     let object = tool.object()?;
     let kind = object.text("type")?;
     let unused = &mut request.unused;
-    let builtin = match kind {
+    match kind {
         None | Some("custom" | "function") => {
-            return request.tools.function(&object, "input_schema", None, unused);
+            request.tools.function(&object, "input_schema", None, unused)
         }
-        Some(kind) if kind.starts_with("web_search") || kind.starts_with("web_fetch") => {
-            BuiltinTool::Browser
+        Some(kind) => {
+            request.tools.server_tool(kind, tool, options, unused);
+            Ok(())
         }
-        Some(kind) if kind.starts_with("code_execution") => BuiltinTool::Python,
-        Some(_) => {
-            unused.push(tool.unused("tools of this kind cannot run here"));
-            return Ok(());
-        }
-    };
-    request.tools.served(builtin, tool, options, unused);
-    Ok(())
+    }
 }
 
 fn read_choice(choice: &Field<'_, '_>) -> Result<Choice> {

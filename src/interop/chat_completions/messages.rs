@@ -9,7 +9,7 @@ use crate::interop::pairs::ToolId;
 use crate::interop::past::{NewCall, NewResult};
 use crate::interop::request::Request;
 use crate::interop::tools::{custom_arguments, read_arguments};
-use crate::interop::{ReadOptions, ToolKind};
+use crate::interop::{ReadOptions, ToolKind, UnusedReason};
 use crate::names;
 
 /// What a message may have; what is not read has no meaning to the model.
@@ -62,7 +62,7 @@ pub(super) fn read_messages(
         if request.past.open_last() {
             request.continue_last = true;
         } else {
-            request.unused.push(flag.unused("the last message is not one that can be continued"));
+            request.unused.push(flag.unused(UnusedReason::NotContinuable));
         }
     }
     Ok(())
@@ -96,7 +96,7 @@ impl Messages {
             other => return Err(role.unknown("role", other, ROLES)),
         }
         if let Some(name) = message.get("name") {
-            request.unused.push(name.unused("the message's header cannot carry it"));
+            request.unused.push(name.unused(UnusedReason::NameNotCarried));
         }
         list_unread(&message, request);
         Ok(())

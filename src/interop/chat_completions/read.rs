@@ -89,6 +89,7 @@ pub fn read_owned(mut body: Value, options: &ReadOptions) -> Result<Turn> {
 fn collect(body: &Value, options: &ReadOptions) -> Result<Request> {
     let root = Field::root("", body)?;
     let body = root.object()?;
+    Dialect::ChatCompletions.check(&body)?;
     let mut request = Request::new(Dialect::ChatCompletions);
     read_messages(&body, options, &mut request)?;
     read_tools(&body, options, &mut request)?;

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::interop::ReadOptions;
 use crate::interop::choice::{Choice, Chosen};
 use crate::interop::field::{Field, Object};
-use crate::interop::options::BuiltinTool;
+
 use crate::interop::pairs::ToolId;
 use crate::interop::request::Request;
 
@@ -30,7 +30,7 @@ pub(super) fn read_tools(
     }
     if let Some(search) = body.get("web_search_options") {
         search.object()?;
-        request.tools.served(BuiltinTool::Browser, &search, options, &mut request.unused);
+        request.tools.server_tool("web_search", &search, options, &mut request.unused);
     }
     let choice = body.get("tool_choice").or_else(|| body.get("function_call"));
     if let Some(choice) = choice {
@@ -56,16 +56,8 @@ fn read_tool(tool: &Field<'_, '_>, options: &ReadOptions, request: &mut Request)
             let function = nested.as_ref().unwrap_or(&object);
             request.tools.function(function, "parameters", None, unused)
         }
-        Some("web_search" | "browser_search" | "browser") => {
-            request.tools.served(BuiltinTool::Browser, tool, options, unused);
-            Ok(())
-        }
-        Some("code_interpreter" | "python") => {
-            request.tools.served(BuiltinTool::Python, tool, options, unused);
-            Ok(())
-        }
-        Some(_) => {
-            unused.push(tool.unused("tools of this kind cannot run here"));
+        Some(kind) => {
+            request.tools.server_tool(kind, tool, options, unused);
             Ok(())
         }
     }

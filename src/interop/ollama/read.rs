@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use crate::error::Result;
+use crate::interop::builtin::is_builtin;
 use crate::interop::content::{Carrying, Texts, read_content};
 use crate::interop::field::{Field, Object};
-use crate::interop::names::is_builtin;
 use crate::interop::pairs::ToolId;
 use crate::interop::past::{NewCall, NewResult};
 use crate::interop::request::Request;
@@ -14,7 +14,7 @@ use crate::interop::settings::{
     read_stop, refuse_logprobs, response_format,
 };
 use crate::interop::tools::read_object_arguments;
-use crate::interop::{Dialect, ReadOptions, Thoughts, ToolKind, Turn};
+use crate::interop::{Dialect, ReadOptions, Thoughts, ToolKind, Turn, UnusedReason};
 
 /// The fields of a body that are read; any other is listed in [`Turn::unused`].
 const FIELDS: &[&str] = &[
@@ -85,6 +85,7 @@ pub fn read_owned(mut body: Value, options: &ReadOptions) -> Result<Turn> {
 fn collect(body: &Value, options: &ReadOptions) -> Result<Request> {
     let root = Field::root("", body)?;
     let body = root.object()?;
+    Dialect::Ollama.check(&body)?;
     let mut request = Request::new(Dialect::Ollama);
     request.continue_last = true;
     if let Some(tools) = body.get("tools") {
@@ -151,7 +152,7 @@ fn read_options(settings: &Object<'_, '_>, request: &mut Request) -> Result<()> 
         request.stop_strings = read_stop(&stop, &mut request.unused)?;
     }
     let others = settings.others(OF_OPTIONS);
-    request.unused.extend(others.map(|field| field.unused("it is left to the engine")));
+    request.unused.extend(others.map(|field| field.unused(UnusedReason::LeftToEngine)));
     Ok(())
 }
 
@@ -167,7 +168,7 @@ fn read_tool(tool: &Field<'_, '_>, request: &mut Request) -> Result<()> {
     let function = nested.as_ref().unwrap_or(&tool);
     match function.text("name")? {
         Some(name) if name != "browser" && is_builtin(name) => {
-            request.tools.of_client(name);
+            request.tools.client_tool(name);
             Ok(())
         }
         _ => request.tools.function(function, "parameters", None, &mut request.unused),

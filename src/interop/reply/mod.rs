@@ -33,6 +33,7 @@ use self::ids::Ids;
 use self::options::seconds_now;
 use self::route::Rules;
 use self::sort::Sorter;
+use self::stop::StopStrings;
 use self::whole::Whole;
 use super::answer::{
     FinishReason, Head, Outcome, Prefixes, Segment, SharedText, Sink, State, Step, Usage, Writer,
@@ -63,7 +64,8 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// If [`ReplyOptions::prompt_tokens`] is `None`: those of [`Self::prompt`].
+    /// If [`ReplyOptions::prompt_tokens`] is `None`: those of [`Self::prompt`]. More stop strings than a search
+    /// can hold, which no body has: `read` has a limit.
     ///
     /// # Example
     ///
@@ -138,11 +140,12 @@ impl Reply {
         let parser = StreamableParser::with_config(encoding, Some(Role::Assistant), &config)?;
         let ids = Ids::new(&id, options.index, make_id);
         let rules = Rules::new(turn);
+        let stop = StopStrings::new(&turn.stop_strings)?;
         let begun = turn.prefill.as_ref().and_then(|prefill| prefill.text.as_ref());
         let prompted = begun.map_or(0, String::len);
         Ok(Self {
             dialect: turn.dialect,
-            sorter: Sorter::new(rules, &turn.stop_strings, ids, prefixes, prompted),
+            sorter: Sorter::new(rules, stop, ids, prefixes, prompted),
             parser,
             writer,
             prompt_tokens,

@@ -2,8 +2,8 @@
 
 use crate::chat::{ANALYSIS, Author, COMMENTARY, Role};
 use crate::interop::answer::TextKind;
-use crate::interop::names::{function_name, is_builtin};
-use crate::interop::tools::PYTHON;
+use crate::interop::builtin::{PYTHON, is_builtin};
+use crate::interop::names::function_name;
 use crate::interop::{Dialect, Tool, ToolChoice, ToolKind, ToolNames, Turn};
 
 /// What the turn says about where messages belong.
@@ -50,9 +50,8 @@ impl Rules {
             calls: offered && turn.tool_choice != ToolChoice::None,
             one_call: turn.answer.function_call,
             objects: matches!(turn.dialect, Dialect::Anthropic | Dialect::Ollama),
-            // Helpers of the SDKs parse the whole content, so it must be the answer alone.
-            preambles_as_thoughts: turn.response_format.is_some()
-                && turn.dialect != Dialect::Responses,
+            // Helpers of the SDKs parse all texts joined, so these must be the answer alone.
+            preambles_as_thoughts: turn.response_format.is_some(),
         }
     }
 

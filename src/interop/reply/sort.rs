@@ -62,7 +62,7 @@ struct Origin {
 impl Sorter {
     pub(super) fn new(
         rules: Rules,
-        stop_strings: &[String],
+        stop: StopStrings,
         ids: Ids,
         prefixes: Prefixes,
         prompted: usize,
@@ -74,7 +74,7 @@ impl Sorter {
             prompted,
             open: Open::None,
             content_from: 0,
-            stop: StopStrings::new(stop_strings),
+            stop,
             calls: 0,
             segments: Vec::new(),
             steps: Vec::new(),
@@ -205,10 +205,10 @@ impl Sorter {
             return self.say_on(kind, text);
         }
         match self.stop.push(text) {
-            Passed::On(text) => self.say_on(kind, text),
+            Passed::Emit(text) => self.say_on(kind, text),
             Passed::Stop(text, string) => {
                 self.say_on(kind, text);
-                self.stopped = Some(self.stop.string(string).to_owned());
+                self.stopped = Some(string);
             }
         }
     }

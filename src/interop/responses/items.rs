@@ -14,7 +14,7 @@ use crate::interop::past::{NewCall, NewResult};
 use crate::interop::request::Request;
 use crate::interop::settings::{read_effort, read_response_format};
 use crate::interop::tools::{custom_arguments, read_arguments};
-use crate::interop::{ReadOptions, ToolKind};
+use crate::interop::{ReadOptions, ToolKind, UnusedReason};
 
 /// What items of each type may have; what is not read has no meaning to the model.
 const OF_ITEM: &[&str] = &[
@@ -97,7 +97,7 @@ impl<'o> Items<'o> {
             }
             Some("configuration_update") => read_update(&item, request),
             Some(kind) if is_of_servers(kind) => {
-                request.unused.push(field.unused("items of this type are not read"));
+                request.unused.push(field.unused(UnusedReason::TypeNotUsed(kind.to_owned())));
                 return Ok(());
             }
             Some(kind) => return Err(item.required("type")?.unknown("type of an item", kind, &[])),
@@ -169,12 +169,12 @@ impl<'o> Items<'o> {
             Some(Some(thought)) => request.past.thought(thought),
             Some(None) => {
                 let field = item.required("encrypted_content")?;
-                request.unused.push(field.unused("another server wrote it"));
+                request.unused.push(field.unused(UnusedReason::ForeignThought));
             }
             None => {
                 let summary =
                     item.get("summary").filter(|summary| summary.value() != &empty_list());
-                let unused = summary.map(|field| field.unused("a summary is not the thought"));
+                let unused = summary.map(|field| field.unused(UnusedReason::Summary));
                 request.unused.extend(unused);
             }
         }
@@ -197,7 +197,7 @@ impl<'o> Items<'o> {
         let Some(found) = self.options.resolve.as_ref().and_then(|find| Resolve::find(find, text))
         else {
             if text.starts_with("rs_") {
-                request.unused.push(item.field().unused("the thought is not stored"));
+                request.unused.push(item.field().unused(UnusedReason::ThoughtNotStored));
                 return Ok(());
             }
             return Err(id.invalid(format!("no item with the id {:?} is stored", brief(text))));

@@ -11,7 +11,7 @@ use crate::interop::settings::{
     read_count, read_effort, read_penalties, read_response_format, read_sampling, read_stop,
     refuse_logprobs,
 };
-use crate::interop::{Dialect, ReadOptions, Turn};
+use crate::interop::{Dialect, ReadOptions, Turn, UnusedReason};
 
 /// The fields of a body that are read or that the response repeats; any other is listed in
 /// [`Turn::unused`].
@@ -107,6 +107,7 @@ pub fn read_owned(mut body: Value, options: &ReadOptions) -> Result<Turn> {
 fn collect(body: &Value, options: &ReadOptions) -> Result<Request> {
     let root = Field::root("", body)?;
     let body = root.object()?;
+    Dialect::Responses.check(&body)?;
     let mut request = Request::new(Dialect::Responses);
     request.past.instructions(body.text("instructions")?.unwrap_or_default().to_owned());
     if let Some(tools) = body.get("tools") {
@@ -127,11 +128,11 @@ fn list_unused(body: &Object<'_, '_>, options: &ReadOptions, request: &mut Reque
     let unused = others.filter(|field| !field.key().is_some_and(|key| REPEATED.contains(&key)));
     request.unused.extend(unused.map(|field| field.not_read()));
     if let Some(prompt) = body.get("prompt") {
-        request.unused.push(prompt.unused("prompts are not stored here"));
+        request.unused.push(prompt.unused(UnusedReason::PromptNotStored));
     }
     for key in ["previous_response_id", "conversation"] {
         if let Some(id) = body.get(key).filter(|_| options.history.is_empty()) {
-            request.unused.push(id.unused("the server gave no history"));
+            request.unused.push(id.unused(UnusedReason::NoHistory));
         }
     }
 }
@@ -178,7 +179,7 @@ fn read_answer(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
                         included.unsupported("log probabilities, which the answer does not have")
                     );
                 }
-                _ => request.unused.push(included.unused("the answer does not have it")),
+                _ => request.unused.push(included.unused(UnusedReason::NotInAnswers)),
             }
         }
     }

@@ -5,10 +5,9 @@ use serde_json::Value;
 use crate::error::Result;
 use crate::interop::choice::{Choice, Chosen};
 use crate::interop::field::{Field, Object};
-use crate::interop::options::BuiltinTool;
 use crate::interop::pairs::ToolId;
 use crate::interop::request::Request;
-use crate::interop::{ReadOptions, ToolKind};
+use crate::interop::{ReadOptions, ToolKind, UnusedReason};
 
 /// Reads a list of tools.
 pub(super) fn read_tools(
@@ -25,12 +24,8 @@ fn read_tool(tool: &Field<'_, '_>, options: &ReadOptions, request: &mut Request)
     if kind == "namespace" {
         return read_namespace(&object, request);
     }
-    if read_own(kind, &object, None, request)? {
-        return Ok(());
-    }
-    match served(kind) {
-        Some(builtin) => request.tools.served(builtin, tool, options, &mut request.unused),
-        None => request.unused.push(tool.unused("tools of this kind cannot run here")),
+    if !read_own(kind, &object, None, request)? {
+        request.tools.server_tool(kind, tool, options, &mut request.unused);
     }
     Ok(())
 }
@@ -70,23 +65,14 @@ fn read_namespace(namespace: &Object<'_, '_>, request: &mut Request) -> Result<(
         let object = tool.object()?;
         let kind = object.text("type")?.unwrap_or("function");
         if !read_own(kind, &object, Some(text), request)? {
-            request.unused.push(tool.unused("tools of this kind cannot run here"));
+            let reason = UnusedReason::ToolNotRun(kind.to_owned());
+            request.unused.push(tool.unused(reason));
         }
     }
     request.unused.extend(
         namespace.others(&["type", "name", "description", "tools"]).map(|field| field.not_read()),
     );
     Ok(())
-}
-
-/// The built-in tool that a kind of tools asks for.
-fn served(kind: &str) -> Option<BuiltinTool> {
-    match kind {
-        "browser_search" | "browser" => Some(BuiltinTool::Browser),
-        "code_interpreter" | "python" => Some(BuiltinTool::Python),
-        _ if kind.starts_with("web_search") => Some(BuiltinTool::Browser),
-        _ => None,
-    }
 }
 
 /// Reads `tool_choice`.
@@ -108,7 +94,7 @@ fn read_chosen(chosen: &Object<'_, '_>) -> Result<Chosen> {
     let kind = chosen.required("type")?;
     let word = kind.text()?;
     if !matches!(word, "function" | "custom") {
-        return Ok(Chosen::served(served(word), &kind));
+        return Ok(Chosen::server_tool(word, &kind));
     }
     let nested = chosen.get("function");
     let nested = nested.as_ref().map(Field::object).transpose()?;

@@ -53,16 +53,21 @@ impl Responses {
     }
 
     fn output(&self, segments: &[Segment]) -> Vec<OutputItem> {
-        segments.iter().map(|segment| self.item(segment, segment.text())).collect()
+        segments.iter().map(|segment| self.item(segment)).collect()
     }
 
-    /// A segment as an item, with this text or these arguments.
-    fn item(&self, segment: &Segment, text: &str) -> OutputItem {
+    /// A segment as an item.
+    fn item(&self, segment: &Segment) -> OutputItem {
         let status = match segment.ending() {
-            Ending::Open => "in_progress",
+            Ending::Open => IN_PROGRESS,
             Ending::Whole => "completed",
             Ending::Cut => "incomplete",
         };
+        self.item_with(segment, status, segment.text())
+    }
+
+    /// The same with this status, and this text or these arguments.
+    fn item_with(&self, segment: &Segment, status: &'static str, text: &str) -> OutputItem {
         match segment {
             Segment::Text(of) => self.text_item(of, status, text),
             Segment::Call(call) => call_item(call, status, text.to_owned()),
@@ -91,7 +96,8 @@ impl Responses {
     }
 
     fn begin(&mut self, index: usize, segment: &Segment, chunks: &mut dyn Sink<ResponseEvent>) {
-        let item = self.item(segment, "");
+        // Whatever else the same tokens did to it.
+        let item = self.item_with(segment, IN_PROGRESS, "");
         let sequence_number = self.number();
         let event = ResponseEvent::OutputItemAdded { sequence_number, output_index: index, item };
         chunks.push(event);
@@ -157,7 +163,7 @@ impl Responses {
                 chunks.push(event);
             }
         }
-        let item = self.item(segment, segment.text());
+        let item = self.item(segment);
         let sequence_number = self.number();
         let event = ResponseEvent::OutputItemDone { sequence_number, output_index, item };
         chunks.push(event);
@@ -226,7 +232,7 @@ impl Writer for Responses {
         _cached_tokens: usize,
         chunks: &mut dyn Sink<ResponseEvent>,
     ) {
-        let response = self.object("in_progress", &[], None);
+        let response = self.object(IN_PROGRESS, &[], None);
         let created =
             ResponseEvent::Created { sequence_number: self.number(), response: response.clone() };
         let in_progress = ResponseEvent::InProgress { sequence_number: self.number(), response };
@@ -263,12 +269,14 @@ impl Writer for Responses {
 
 fn status(outcome: Option<&Outcome>) -> &'static str {
     match outcome.map(|outcome| outcome.reason) {
-        None => "in_progress",
+        None => IN_PROGRESS,
         Some(FinishReason::Stop) => "completed",
         Some(FinishReason::Length) => "incomplete",
         Some(FinishReason::Abort) => "failed",
     }
 }
+
+const IN_PROGRESS: &str = "in_progress";
 
 const ABORTED: &str = "The answer was aborted before its end.";
 

@@ -8,7 +8,7 @@ use super::path::Path;
 use super::{expected, invalid};
 use crate::chat::{ANALYSIS, Message, Role};
 use crate::error::Result;
-use crate::interop::{NOT_READ, ReadOptions, brief, chat_completions, parse_json};
+use crate::interop::{ReadOptions, UnusedReason, brief, chat_completions, parse_json};
 use crate::training::RenderRows;
 
 /// What a row may call its messages.
@@ -83,8 +83,11 @@ pub(super) fn read(row: Value, options: &RenderRows) -> Result<ChatRow> {
         let path = origin.last_message("prefix");
         return Err(invalid(path, "a row to train on is complete; only a prompt is continued"));
     }
-    let mut unused: Vec<String> =
-        turn.unused.iter().map(|unused| named(&origin.path(&unused.path), unused.reason)).collect();
+    let mut unused: Vec<String> = turn
+        .unused
+        .iter()
+        .map(|unused| named(&origin.path(&unused.path), &unused.reason))
+        .collect();
     let rest = template.iter().filter(|(_, value)| !value.is_null());
     unused.extend(rest.map(|(key, _)| format!("{TEMPLATE}.{key}")));
     let undeclared = turn.tools.iter().filter(|tool| !tool.offered);
@@ -123,8 +126,8 @@ fn says_effort(body: &Map<String, Value>) -> bool {
 }
 
 /// What is counted as unused: a field, and why, if that is more than that nothing reads it.
-fn named(path: &str, reason: &str) -> String {
-    if reason == NOT_READ { path.to_owned() } else { format!("{path}: {reason}") }
+fn named(path: &str, reason: &UnusedReason) -> String {
+    if *reason == UnusedReason::NotUsed { path.to_owned() } else { format!("{path}: {reason}") }
 }
 
 fn is_thought(message: &Message) -> bool {

@@ -1,0 +1,52 @@
+//! The tools that the model was trained with.
+
+/// A tool that the model was trained with (guide, section "Built-in tools").
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum BuiltinTool {
+    /// `browser`: web search.
+    Browser,
+    /// `python`: code execution.
+    Python,
+}
+
+impl BuiltinTool {
+    pub(super) const ALL: [Self; 2] = [Self::Browser, Self::Python];
+
+    /// The name of its namespace.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Browser => "browser",
+            Self::Python => PYTHON,
+        }
+    }
+
+    /// The recipients of its calls.
+    pub(super) const fn recipients(self) -> &'static [&'static str] {
+        match self {
+            Self::Browser => &["browser.search", "browser.open", "browser.find"],
+            Self::Python => &[PYTHON],
+        }
+    }
+
+    /// The tool that a tool's type in an API asks for: `web_search_20250305`.
+    pub(super) fn of_type(kind: &str) -> Option<Self> {
+        match kind {
+            "browser" | "browser_search" => Some(Self::Browser),
+            "python" | "code_interpreter" => Some(Self::Python),
+            _ if kind.starts_with("web_search") || kind.starts_with("web_fetch") => {
+                Some(Self::Browser)
+            }
+            _ if kind.starts_with("code_execution") => Some(Self::Python),
+            _ => None,
+        }
+    }
+}
+
+/// The recipient of the notebook.
+pub(super) const PYTHON: &str = "python";
+
+/// Whether a name is the recipient or the namespace of a built-in tool.
+pub(super) fn is_builtin(name: &str) -> bool {
+    BuiltinTool::ALL.iter().any(|tool| tool.as_str() == name || tool.recipients().contains(&name))
+}

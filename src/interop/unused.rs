@@ -1,0 +1,93 @@
+//! What a body has and nothing used, and why.
+
+use std::fmt;
+
+use super::field::brief;
+
+/// Something in the body that nothing used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Unused {
+    /// Where it stands: `tools[2]`, `messages[0].name`.
+    pub path: String,
+    /// Why nothing used it.
+    pub reason: UnusedReason,
+}
+
+/// Why nothing used a part of a body. Its text is for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum UnusedReason {
+    /// This library has no use for the field.
+    NotUsed,
+    /// This server does not run tools of this type, `web_search`.
+    ToolNotRun(String),
+    /// Items or blocks of this type are not used, `web_search_call`.
+    TypeNotUsed(String),
+    /// The engine alone can act on the option.
+    LeftToEngine,
+    /// An earlier tool has this name.
+    DuplicateTool,
+    /// A tool that is declared only once something names it, and nothing does.
+    NeverLoaded,
+    /// No tool is named so, in a change of the tools.
+    UnknownTool(String),
+    /// `tool_choice` requires a call, and no tool is offered.
+    NoTool,
+    /// The call was cut off and has no result.
+    CutCall,
+    /// A word that is not an effort of the model's.
+    UnknownEffort,
+    /// An empty stop string stops nothing.
+    EmptyStopString,
+    /// Another server wrote the thought, in a form that only it reads.
+    ForeignThought,
+    /// The summary of a thought, which is not the thought.
+    Summary,
+    /// A reference to a thought that is not stored.
+    ThoughtNotStored,
+    /// A reference to a prompt, which is not stored.
+    PromptNotStored,
+    /// `previous_response_id` or `conversation`, for which the server gave no history.
+    NoHistory,
+    /// `include` asks for what no answer has.
+    NotInAnswers,
+    /// A user's message follows the message, which was to last until then.
+    Cleared,
+    /// It changes with every request, which would end every cached prefix.
+    ChangesAlways,
+    /// A message's header cannot carry the name.
+    NameNotCarried,
+    /// The last message cannot be continued.
+    NotContinuable,
+}
+
+impl fmt::Display for UnusedReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotUsed => "not used",
+            Self::ToolNotRun(kind) => {
+                return write!(f, "this server does not run tools of type {:?}", brief(kind));
+            }
+            Self::TypeNotUsed(kind) => return write!(f, "type {:?} is not used", brief(kind)),
+            Self::LeftToEngine => "left to the engine",
+            Self::DuplicateTool => "an earlier tool has this name",
+            Self::NeverLoaded => "the tool is deferred, and nothing names it",
+            Self::UnknownTool(name) => return write!(f, "no tool is named {:?}", brief(name)),
+            Self::NoTool => "no tool is offered",
+            Self::CutCall => "the call was cut off and has no result",
+            Self::UnknownEffort => "not an effort that the model knows",
+            Self::EmptyStopString => "an empty stop string stops nothing",
+            Self::ForeignThought => "another server wrote it",
+            Self::Summary => "a summary is not the thought",
+            Self::ThoughtNotStored => "the thought is not stored",
+            Self::PromptNotStored => "prompts are not stored here",
+            Self::NoHistory => "the server gave no history",
+            Self::NotInAnswers => "answers do not have it",
+            Self::Cleared => "a user message follows it",
+            Self::ChangesAlways => "it changes with every request",
+            Self::NameNotCarried => "the message's header cannot carry it",
+            Self::NotContinuable => "the last message is not one that can be continued",
+        })
+    }
+}
