@@ -1,6 +1,7 @@
 //! `tool_choice`: what a body says of it, and what it means once the tools have names.
 
-use super::field::{Field, brief};
+use super::brief;
+use super::field::Field;
 use super::names::ToolNames;
 use super::pairs::ToolId;
 use super::tools::{Declared, call_header};

@@ -7,6 +7,7 @@ use std::fmt;
 
 use serde_json::{Map, Number, Value};
 
+use super::brief;
 use super::{Unused, UnusedReason};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -281,10 +282,4 @@ pub(crate) fn kind(value: &Value) -> &'static str {
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
     }
-}
-
-/// A word that an error can show.
-pub(crate) fn brief(word: &str) -> &str {
-    const MOST: usize = 80;
-    word.char_indices().nth(MOST).map_or(word, |(end, _)| &word[..end])
 }

@@ -19,6 +19,7 @@
 
 mod answer;
 mod body;
+mod brief;
 mod builtin;
 mod carried;
 mod choice;
@@ -47,12 +48,13 @@ pub use answer::{Arguments, FinishReason, SharedText, Usage};
 pub use body::parse_body;
 #[cfg(feature = "training")]
 pub(crate) use body::parse_json;
+#[cfg(feature = "training")]
+pub(crate) use brief::brief;
 pub use builtin::BuiltinTool;
 pub use chat_completions::ReasoningField;
 pub use conversations::{ConversationOptions, encode_conversations_with_harmony};
 pub use dialect::Dialect;
-#[cfg(feature = "training")]
-pub(crate) use field::{brief, kind};
+pub(crate) use field::kind;
 pub use names::{Tool, ToolKind, ToolNames};
 pub use options::{Date, NamedToolChoice, ReadOptions, Resolve, Unsupported};
 pub use reply::{BuiltinCall, Chunk, Clock, MakeId, Reply, ReplyOptions};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::field::brief;
+use super::brief;
 
 /// Something in the body that nothing used.
 #[derive(Debug, Clone, PartialEq, Eq)]

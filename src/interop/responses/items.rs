@@ -6,9 +6,10 @@ use serde_json::Value;
 
 use super::tools::{kind_of_call, read_tool_id, read_tools};
 use crate::error::Result;
+use crate::interop::brief::brief;
 use crate::interop::carried::carried_thought;
 use crate::interop::content::{Carrying, Texts, read_content};
-use crate::interop::field::{Field, Object, brief};
+use crate::interop::field::{Field, Object};
 use crate::interop::options::Resolve;
 use crate::interop::past::{NewCall, NewResult};
 use crate::interop::request::Request;
