@@ -209,6 +209,13 @@ pub enum ErrorKind {
         /// Whether it is one turn by itself, where turns could be left out.
         is_single_turn: bool,
     },
+    /// What a rollout cannot go on from or with.
+    InvalidRollout {
+        /// Which argument, and where in it: `sampled[3]`.
+        at: String,
+        /// What is wrong there.
+        reason: String,
+    },
     /// A row of a data set of which the loss mask leaves nothing.
     NothingToTrain,
 }
@@ -237,6 +244,7 @@ impl ErrorKind {
             Self::UnsupportedContent { .. } => "unsupported_content",
             Self::InvalidRow { .. } => "invalid_row",
             Self::TooManyTokens { .. } => "too_many_tokens",
+            Self::InvalidRollout { .. } => "invalid_rollout",
             Self::NothingToTrain => "nothing_to_train",
         }
     }
@@ -316,6 +324,7 @@ impl fmt::Display for ErrorKind {
                     later => write!(f, "; so it is with {later} later turns"),
                 }
             }
+            Self::InvalidRollout { at, reason } => write!(f, "Invalid rollout: {at}: {reason}"),
             Self::NothingToTrain => {
                 f.write_str("Nothing to train: the loss mask leaves none of the tokens")
             }

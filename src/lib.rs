@@ -129,6 +129,7 @@ mod workers;
 
 pub mod chat;
 pub mod interop;
+pub mod rollout;
 pub mod tokenizer;
 pub mod training;
 

@@ -25,6 +25,7 @@ ErrorKind: TypeAlias = Literal[
     "unsupported_content",
     "invalid_row",
     "too_many_tokens",
+    "invalid_rollout",
     "nothing_to_train",
 ]
 """What ``HarmonyError.kind`` can be. ``unknown`` is an error that a caller made without a kind."""

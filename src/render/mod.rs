@@ -16,9 +16,11 @@ mod view;
 
 pub use history::AnalysisPolicy;
 #[cfg(feature = "training")]
-pub(crate) use history::{is_analysis as is_droppable, kept};
+pub(crate) use history::is_analysis as is_droppable;
+pub(crate) use history::kept;
 pub use options::{RenderConfig, RenderConversationConfig, RenderOptions};
 pub(crate) use spans::{SpanSink, Speaker};
+pub(crate) use system::{announce_function_tools, announces_function_tools};
 pub(crate) use view::{AsMessage, AsTools, DeveloperFields, Part, SystemFields};
 
 use crate::chat::{FINAL, Role};

@@ -3,7 +3,7 @@
 use super::blocks::Blocks;
 use super::developer::write_tools;
 use super::{RenderConfig, SystemFields};
-use crate::chat::ChannelConfig;
+use crate::chat::{ChannelConfig, Content, Message, Role};
 use crate::error::Result;
 use crate::typescript::Budget;
 
@@ -51,6 +51,26 @@ fn write_channels(config: &ChannelConfig, has_function_tools: bool, blocks: &mut
         out.push_str(" Channel must be included for every message.");
     }
     if has_function_tools {
-        out.push_str("\nCalls to these tools must go to the commentary channel: 'functions'.");
+        out.extend(["\n", FUNCTIONS_LINE]);
+    }
+}
+
+/// The last line of a system message, where the conversation has function tools.
+const FUNCTIONS_LINE: &str = "Calls to these tools must go to the commentary channel: 'functions'.";
+
+/// Whether the text of a system message, as it was parsed, has the line about function tools.
+pub(crate) fn announces_function_tools(message: &Message) -> bool {
+    let is_announced = |part: &Content| matches!(part, Content::Text(content) if content.text.ends_with(FUNCTIONS_LINE));
+    message.author.role == Role::System && message.content.iter().any(is_announced)
+}
+
+/// Adds the line about function tools to the text of a system message, as it was parsed, that lists channels.
+pub(crate) fn announce_function_tools(message: &mut Message) {
+    if message.author.role == Role::System
+        && !announces_function_tools(message)
+        && let [Content::Text(content)] = &mut message.content[..]
+        && content.text.contains("# Valid channels: ")
+    {
+        content.text.extend(["\n", FUNCTIONS_LINE]);
     }
 }

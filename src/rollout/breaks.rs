@@ -1,0 +1,103 @@
+//! Whether the format allows to go on from sampled tokens as they are.
+
+use super::config::ExtendConfig;
+use super::sampled::{End, Sampled, invalid};
+use crate::chat::{Message, Role};
+use crate::error::Result;
+use crate::render;
+use crate::tokenizer::special;
+
+/// Why a prompt cannot be extended: the next one is rendered anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Break {
+    /// By the policy, thoughts that the prompt holds are to be dropped now.
+    ThoughtsDropped,
+    /// The new messages declare function tools, which the system message, at the beginning, must announce.
+    ToolsDeclared,
+    /// Sampling ended inside a header.
+    CutInHeader,
+    /// Sampling ended with `<|return|>`; in a conversation that goes on, `<|end|>` stands there (guide, section
+    /// "Special Tokens"). [`ExtendConfig::keep_return`] keeps the token.
+    ReturnSampled,
+    /// The sampled tokens are malformed so that they would mean something else with messages behind them.
+    Ambiguous,
+}
+
+impl Break {
+    /// The reason's name in Python, in snake case.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ThoughtsDropped => "thoughts_dropped",
+            Self::ToolsDeclared => "tools_declared",
+            Self::CutInHeader => "cut_in_header",
+            Self::ReturnSampled => "return_sampled",
+            Self::Ambiguous => "ambiguous",
+        }
+    }
+}
+
+/// What of the end of the sampled tokens breaks the prompt.
+pub(super) fn of_end(end: End, new: &[Message], config: &ExtendConfig) -> Option<Break> {
+    match end {
+        End::InHeader => Some(Break::CutInHeader),
+        End::Ambiguous => Some(Break::Ambiguous),
+        End::Stopped(special::RETURN) if !config.keep_return && !new.is_empty() => {
+            Some(Break::ReturnSampled)
+        }
+        End::Stopped(_) | End::CutOff(_) => None,
+    }
+}
+
+/// Whether the policy drops a thought of the whole conversation.
+pub(super) fn drops_thoughts(conversation: &[&Message], config: &ExtendConfig) -> bool {
+    render::kept(conversation, config.render.analysis).count() < conversation.len()
+}
+
+/// Whether the system message must be another one now.
+pub(super) fn declares_tools<'a>(
+    before: impl IntoIterator<Item = &'a Message>,
+    new: &[Message],
+    config: &ExtendConfig,
+) -> bool {
+    !config.render.conversation_has_function_tools
+        && new.iter().any(render::has_function_tools)
+        && !before.into_iter().any(|message| {
+            render::has_function_tools(message) || render::announces_function_tools(message)
+        })
+}
+
+/// Refuses messages that cannot follow what was sampled.
+///
+/// # Errors
+///
+/// [`ErrorKind::InvalidRollout`](crate::ErrorKind::InvalidRollout): a message of the assistant; the result of a tool
+/// that was not called.
+pub(super) fn check(new: &[Message], sampled: &Sampled) -> Result<()> {
+    let called = sampled.messages.last().and_then(|message| message.recipient.as_deref());
+    for (index, message) in new.iter().enumerate() {
+        let at = || format!("messages[{index}]");
+        match message.author.role {
+            Role::Assistant => {
+                let reason = "is the assistant's, whose messages are sampled";
+                return Err(invalid(&at(), reason).into());
+            }
+            Role::Tool => {
+                let name = message.author.name.as_deref().unwrap_or_default();
+                let is_answer = index == 0 && called.is_some_and(|called| answers(name, called));
+                if !is_answer {
+                    let called = called.map_or("none".to_owned(), |called| format!("{called:?}"));
+                    let reason = format!("is a result of {name:?}, the call that waits: {called}");
+                    return Err(invalid(&at(), &reason).into());
+                }
+            }
+            Role::User | Role::System | Role::Developer => {}
+        }
+    }
+    Ok(())
+}
+
+/// Whether a tool of this name may answer a call: results of `browser.search` may come from `browser`.
+fn answers(name: &str, called: &str) -> bool {
+    called.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}

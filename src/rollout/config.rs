@@ -1,0 +1,44 @@
+//! Options of rollouts.
+
+use crate::render::RenderConfig;
+
+/// How to extend a prompt.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExtendConfig {
+    /// How the prompt was rendered, and the new messages are.
+    pub render: RenderConfig,
+    /// Whether a sampled `<|return|>` stays where the conversation goes on. The model was trained on `<|end|>` there;
+    /// a trainer may prefer the token that was sampled. By default such a prompt breaks.
+    pub keep_return: bool,
+    /// The tools that were offered, by which malformed calls are recognised.
+    pub tools: Vec<String>,
+}
+
+impl ExtendConfig {
+    /// The default: [`RenderConfig`]'s, `<|return|>` breaks, no tools.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets how the prompt was rendered.
+    #[must_use]
+    pub fn with_render(mut self, render: RenderConfig) -> Self {
+        self.render = render;
+        self
+    }
+
+    /// Sets whether a sampled `<|return|>` stays.
+    #[must_use]
+    pub fn with_keep_return(mut self, keep_return: bool) -> Self {
+        self.keep_return = keep_return;
+        self
+    }
+
+    /// Replaces the tools that were offered.
+    #[must_use]
+    pub fn with_tools(mut self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.tools = tools.into_iter().map(Into::into).collect();
+        self
+    }
+}

@@ -1,0 +1,283 @@
+//! A whole episode: prompts, what was sampled, and what each trained token cost.
+
+use std::sync::Arc;
+
+use super::breaks::{self, Break};
+use super::config::ExtendConfig;
+use super::extend::Extension;
+use super::sampled::{self, Sampled, invalid};
+use super::step::Step;
+use crate::chat::{Message, Role};
+use crate::error::Result;
+use crate::render;
+use crate::tokenizer::TokenId;
+use crate::{Ending, HarmonyEncoding, Prefill};
+
+/// An episode that goes on from its own tokens.
+///
+/// It alternates between a prompt, which waits for tokens to be [`sampled`](Self::sampled), and a step, which waits for
+/// [`extend`](Self::extend). Where the format does not allow to go on, the prompt is rendered anew and a new
+/// [`Segment`] begins. A clone is another branch: it shares what both have, so that a thousand samples of one prompt
+/// hold it once.
+///
+/// ```
+/// use openai_harmony::chat::{Message, Role};
+/// use openai_harmony::rollout::{ExtendConfig, Rollout};
+/// use openai_harmony::{HarmonyEncodingName, load_harmony_encoding};
+///
+/// let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+/// let question = [Message::from_role_and_content(Role::User, "2 + 2?")];
+/// let mut rollout = Rollout::new(encoding, question, ExtendConfig::new())?;
+/// let sampled = encoding.tokenizer().encode_with_special_tokens("<|channel|>final<|message|>4<|return|>");
+/// let step = rollout.sampled(&sampled, None)?;
+/// assert!(step.is_complete());
+/// let segments = rollout.segments();
+/// assert_eq!(segments.len(), 1);
+/// assert_eq!(segments[0].loss_mask(), [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1]);
+/// # Ok::<(), openai_harmony::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Rollout {
+    encoding: HarmonyEncoding,
+    config: ExtendConfig,
+    conversation: Vec<Arc<Message>>,
+    /// For each message whether the last segment holds it: the policy may have dropped it.
+    held: Vec<bool>,
+    segments: Vec<Segment>,
+    /// Where the last piece's open message begins, counted from the piece's end.
+    open: usize,
+    /// What was sampled last, if nothing was added since.
+    waiting: Option<Arc<Sampled>>,
+}
+
+/// Tokens that continue one another, without a break.
+#[derive(Debug, Clone, Default)]
+pub struct Segment {
+    pieces: Vec<Piece>,
+    broken: Option<Break>,
+}
+
+/// Tokens that were rendered, or sampled at once.
+#[derive(Debug, Clone)]
+struct Piece {
+    tokens: Arc<[TokenId]>,
+    is_sampled: bool,
+    logprobs: Option<Arc<[f32]>>,
+}
+
+impl Segment {
+    /// All tokens.
+    pub fn tokens(&self) -> Vec<TokenId> {
+        self.pieces.iter().flat_map(|piece| piece.tokens.iter().copied()).collect()
+    }
+
+    /// For each token 1 if it was sampled in this segment, else 0.
+    pub fn loss_mask(&self) -> Vec<u8> {
+        let of_piece =
+            |piece: &Piece| std::iter::repeat_n(u8::from(piece.is_sampled), piece.tokens.len());
+        self.pieces.iter().flat_map(of_piece).collect()
+    }
+
+    /// For each token its log-probability; NaN where none was given.
+    pub fn logprobs(&self) -> Vec<f32> {
+        let of_piece = |piece: &Piece| match &piece.logprobs {
+            Some(logprobs) => logprobs.to_vec(),
+            None => vec![f32::NAN; piece.tokens.len()],
+        };
+        self.pieces.iter().flat_map(of_piece).collect()
+    }
+
+    /// Why the segment before it ended; `None` for the first.
+    pub fn broken(&self) -> Option<Break> {
+        self.broken
+    }
+
+    fn len(&self) -> usize {
+        self.pieces.iter().map(|piece| piece.tokens.len()).sum()
+    }
+}
+
+impl Rollout {
+    /// Begins with a conversation, which is rendered with the beginning of the assistant's message.
+    ///
+    /// # Errors
+    ///
+    /// Whatever rendering the conversation refuses.
+    pub fn new(
+        encoding: HarmonyEncoding,
+        conversation: impl IntoIterator<Item = Message>,
+        config: ExtendConfig,
+    ) -> Result<Self> {
+        Self::with_prefill(encoding, conversation, &Prefill::new(), config)
+    }
+
+    /// The same, with more of the assistant's message, which the model continues.
+    ///
+    /// # Errors
+    ///
+    /// Whatever rendering the conversation or the prefill refuses.
+    pub fn with_prefill(
+        encoding: HarmonyEncoding,
+        conversation: impl IntoIterator<Item = Message>,
+        prefill: &Prefill,
+        config: ExtendConfig,
+    ) -> Result<Self> {
+        let mut rollout = Self {
+            encoding,
+            config,
+            conversation: conversation.into_iter().map(Arc::new).collect(),
+            held: Vec::new(),
+            segments: Vec::new(),
+            open: 0,
+            waiting: None,
+        };
+        let ending = Ending::Prefill(Role::Assistant, prefill);
+        let tokens = rollout.rendered(ending)?;
+        rollout.begin(tokens, None)?;
+        Ok(rollout)
+    }
+
+    /// The tokens to sample from. Costs a copy of them.
+    pub fn prompt(&self) -> Vec<TokenId> {
+        self.segments.last().map(Segment::tokens).unwrap_or_default()
+    }
+
+    /// How many tokens there are to sample from.
+    pub fn prompt_len(&self) -> usize {
+        self.segments.last().map_or(0, Segment::len)
+    }
+
+    /// The messages, those that were sampled included.
+    pub fn messages(&self) -> impl ExactSizeIterator<Item = &Message> {
+        self.conversation.iter().map(Arc::as_ref)
+    }
+
+    /// The segments, the one that goes on last. Where each example is, see [`Segment::loss_mask`].
+    pub fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
+    /// Takes what was sampled behind the prompt, and where given the log-probability of each token. The cost is that
+    /// of these tokens.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::InvalidRollout`](crate::ErrorKind::InvalidRollout), and the rollout is as before: no tokens, an id
+    /// that does not exist, tokens behind a stop token, as many log-probabilities as there are no tokens, or tokens
+    /// were sampled already.
+    pub fn sampled(&mut self, tokens: &[TokenId], logprobs: Option<&[f32]>) -> Result<Step> {
+        if self.waiting.is_some() {
+            return Err(invalid("sampled", "this prompt was sampled from; extend it first").into());
+        }
+        if let Some(logprobs) = logprobs
+            && logprobs.len() != tokens.len()
+        {
+            let (got, expected) = (logprobs.len(), tokens.len());
+            return Err(invalid("logprobs", &format!("{got} for {expected} tokens")).into());
+        }
+        let Some(piece) = self.segments.last().and_then(|segment| segment.pieces.last()) else {
+            return Err(invalid("sampled", "there is no prompt").into());
+        };
+        let open = &piece.tokens[piece.tokens.len() - self.open..];
+        let sampled = sampled::read(open, tokens, &self.config.tools, self.encoding)?;
+        let step = Step::new(&sampled, self.open);
+        self.conversation.extend(sampled.messages.iter().cloned().map(Arc::new));
+        self.held.resize(self.conversation.len(), true);
+        self.push(Piece {
+            tokens: tokens.into(),
+            is_sampled: true,
+            logprobs: logprobs.map(Into::into),
+        });
+        self.waiting = Some(Arc::new(sampled));
+        Ok(step)
+    }
+
+    /// Adds messages behind what was sampled: results of tools, questions. `None` if the prompt goes on, else why it was
+    /// rendered anew. Without a break the cost is that of the new messages.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::InvalidRollout`](crate::ErrorKind::InvalidRollout), and the rollout is as before: nothing was
+    /// sampled, a message of the assistant, a result without a call. Whatever rendering refuses.
+    pub fn extend(&mut self, messages: &[Message]) -> Result<Option<Break>> {
+        let Some(sampled) = self.waiting.clone() else {
+            return Err(invalid("messages", "nothing was sampled from this prompt yet").into());
+        };
+        breaks::check(messages, &sampled)?;
+        let before = self.conversation.len();
+        self.conversation.extend(messages.iter().cloned().map(Arc::new));
+        let extended = self.extended(&sampled, before).and_then(|extension| match extension {
+            Extension::Extended { added } => {
+                self.open = open_len(&added, self.encoding)?;
+                self.push(Piece { tokens: added.into(), is_sampled: false, logprobs: None });
+                self.held.resize(self.conversation.len(), true);
+                Ok(None)
+            }
+            Extension::Broken { reason, tokens } => {
+                self.begin(tokens, Some(reason))?;
+                Ok(Some(reason))
+            }
+        });
+        match extended {
+            Ok(_) => self.waiting = None,
+            Err(_) => self.conversation.truncate(before),
+        }
+        extended
+    }
+
+    fn extended(&self, sampled: &Sampled, before: usize) -> Result<Extension> {
+        let (old, new) = self.conversation.split_at(before);
+        let new: Vec<Message> = new.iter().map(|message| Message::clone(message)).collect();
+        let reason = if let Some(reason) = breaks::of_end(sampled.end, &new, &self.config) {
+            reason
+        } else if breaks::declares_tools(old.iter().map(Arc::as_ref), &new, &self.config) {
+            Break::ToolsDeclared
+        } else if self.holds_dropped_thoughts() {
+            Break::ThoughtsDropped
+        } else {
+            let added = self.encoding.added(sampled.end, &new, &self.config)?;
+            return Ok(Extension::Extended { added });
+        };
+        let tokens = self.rendered(Ending::Completion(Role::Assistant))?;
+        Ok(Extension::Broken { reason, tokens })
+    }
+
+    /// Whether the last segment holds a message that the policy drops now.
+    fn holds_dropped_thoughts(&self) -> bool {
+        let kept = self.kept();
+        self.held.iter().zip(kept).any(|(&held, kept)| held && !kept)
+    }
+
+    /// For each message whether the policy keeps it.
+    fn kept(&self) -> Vec<bool> {
+        let messages: Vec<&Message> = self.messages().collect();
+        let mut kept = vec![false; messages.len()];
+        for (index, _) in render::kept(&messages, self.config.render.analysis) {
+            kept[index] = true;
+        }
+        kept
+    }
+
+    fn rendered(&self, ending: Ending<'_>) -> Result<Vec<TokenId>> {
+        self.encoding.render_conversation_with(self.messages(), ending, &self.config.render)
+    }
+
+    fn begin(&mut self, tokens: Vec<TokenId>, broken: Option<Break>) -> Result<()> {
+        self.open = open_len(&tokens, self.encoding)?;
+        self.held = self.kept();
+        let piece = Piece { tokens: tokens.into(), is_sampled: false, logprobs: None };
+        self.segments.push(Segment { pieces: vec![piece], broken });
+        Ok(())
+    }
+
+    fn push(&mut self, piece: Piece) {
+        if let Some(segment) = self.segments.last_mut() {
+            segment.pieces.push(piece);
+        }
+    }
+}
+
+/// How many tokens the open message at the end of a prompt has.
+fn open_len(prompt: &[TokenId], encoding: HarmonyEncoding) -> Result<usize> {
+    Ok(prompt.len() - sampled::open_message(prompt, encoding)?)
+}

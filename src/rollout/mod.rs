@@ -1,0 +1,24 @@
+//! Going on from what was sampled: the next prompt is the last one, the sampled tokens as they are, and what is new.
+//!
+//! Rendering a conversation anew after each turn spells the model's own headers and arguments another way, so a
+//! trainer trains on tokens that the policy never sampled, and a prefix cache misses. Here the tokens stay:
+//!
+//! ```text
+//! prompt + sampled + what new messages add = the next prompt
+//! ```
+//!
+//! `sampled.rs` reads what was sampled, `breaks.rs` decides whether the format allows to go on from it, `extend.rs` does
+//! it for tokens alone, and `Rollout` keeps a whole episode.
+
+mod breaks;
+mod config;
+mod episode;
+mod extend;
+mod sampled;
+mod step;
+
+pub use breaks::Break;
+pub use config::ExtendConfig;
+pub use episode::{Rollout, Segment};
+pub use extend::Extension;
+pub use step::{Kind, Said, Step};
