@@ -38,4 +38,11 @@ impl MessageSpan {
     pub fn stop_token(&self) -> Range<usize> {
         self.stop..self.end
     }
+
+    /// The span where so many more tokens stand before it.
+    pub(crate) fn behind(self, tokens: usize) -> Self {
+        let Self { message, start, content, stop, end } = self;
+        let [start, content, stop, end] = [start, content, stop, end].map(|place| place + tokens);
+        Self { message, start, content, stop, end }
+    }
 }

@@ -159,14 +159,12 @@ proptest! {
 
     #[test]
     fn damaged_samples_keep_their_meaning(
-        pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 1..9),
-        ends in prop::sample::select(&["", "<|end|>", "<|return|>", "<|call|>"][..]),
+        sampled in damaged(),
         config in config(),
         asks in any::<bool>(),
     ) {
         let before = [user("2 + 2?")];
         let prompt = prompt(&before, config);
-        let sampled = tokens(&(pieces.concat() + ends));
         let new = if asks { vec![user("And 3 + 3?")] } else { Vec::new() };
         let extend = ExtendConfig::new().with_render(config).with_keep_return(true);
         match encoding().extend(&prompt, &sampled, &new, &extend) {
@@ -219,8 +217,71 @@ proptest! {
             for (logprob, mask) in logprobs.iter().zip(segment.loss_mask()) {
                 prop_assert_eq!(logprob.is_nan(), mask == 0);
             }
+            let covered: usize = check_spans(segment, &rollout);
+            prop_assert_eq!(covered, segment.tokens().len(), "{:?}", segment.spans());
         }
     }
+
+    #[test]
+    fn a_rollout_goes_on_as_its_tokens_do(
+        samples in prop::collection::vec((damaged(), any::<bool>()), 1..5),
+        config in config(),
+        keep_return in any::<bool>(),
+    ) {
+        let extend = ExtendConfig::new().with_render(config).with_keep_return(keep_return);
+        let mut rollout = Rollout::new(encoding(), [user("2 + 2?")], extend.clone()).unwrap();
+        for (sampled, asks) in samples {
+            let prompt = rollout.prompt();
+            let said = rollout.messages().len();
+            let Ok(step) = rollout.sampled(&sampled, None) else {
+                prop_assert_eq!(rollout.prompt(), prompt);
+                break;
+            };
+            let called = step.said.last().and_then(|said| said.message.recipient.clone());
+            let new: Vec<Message> =
+                called.as_deref().map(result).into_iter().chain(asks.then(|| user("?"))).collect();
+            let found = encoding().extend(&prompt, &sampled, &new, &extend).unwrap();
+            let broken = rollout.extend(&new).unwrap();
+            let messages = rollout.messages().len();
+            prop_assert_eq!(messages, said + step.said.len() + new.len());
+            match found {
+                Extension::Extended { added } => {
+                    prop_assert_eq!(broken, None);
+                    prop_assert_eq!(rollout.prompt(), [prompt, sampled, added].concat());
+                }
+                // Read from tokens, a text that was dropped before is not there to be rendered anew.
+                Extension::Broken { reason, .. } => prop_assert_eq!(broken, Some(reason)),
+            }
+        }
+        for segment in rollout.segments() {
+            check_spans(segment, &rollout);
+        }
+    }
+}
+
+/// A sample that may be malformed in any way.
+fn damaged() -> impl Strategy<Value = Vec<u32>> {
+    let pieces = prop::collection::vec(prop::sample::select(&PIECES[..]), 1..9);
+    let ends = prop::sample::select(&["", "<|end|>", "<|return|>", "<|call|>"][..]);
+    (pieces, ends).prop_map(|(pieces, ends)| tokens(&(pieces.concat() + ends)))
+}
+
+/// The spans of a segment follow each other and name the messages in their order. Returns how many tokens they cover.
+fn check_spans(segment: &Segment, rollout: &Rollout) -> usize {
+    let (mut covered, mut end) = (0, 0);
+    let mut last = None;
+    for span in segment.spans() {
+        let places = [end, span.start, span.content, span.stop, span.end];
+        assert!(places.is_sorted(), "{:?}", segment.spans());
+        covered += span.end - span.start;
+        end = span.end;
+        if let Some(message) = span.message {
+            assert!(last < Some(message) && message < rollout.messages().len());
+            last = Some(message);
+        }
+    }
+    assert!(end <= segment.tokens().len(), "{:?}", segment.spans());
+    covered
 }
 
 const PIECES: [&str; 24] = [

@@ -1,5 +1,7 @@
 //! Options of rollouts.
 
+use crate::chat::{Content, Message};
+use crate::interop::Turn;
 use crate::render::RenderConfig;
 
 /// How to extend a prompt.
@@ -11,7 +13,8 @@ pub struct ExtendConfig {
     /// Whether a sampled `<|return|>` stays where the conversation goes on. The model was trained on `<|end|>` there;
     /// a trainer may prefer the token that was sampled. By default such a prompt breaks.
     pub keep_return: bool,
-    /// The tools that were offered, by which malformed calls are recognised.
+    /// The tools that were offered, by which malformed calls are recognised: `functions.get_weather`, `python`. A
+    /// [`Rollout`](super::Rollout) adds those that its conversation declares.
     pub tools: Vec<String>,
 }
 
@@ -19,6 +22,11 @@ impl ExtendConfig {
     /// The default: [`RenderConfig`]'s, `<|return|>` breaks, no tools.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// As a request's turn is rendered, with its tools.
+    pub fn of_turn(turn: &Turn) -> Self {
+        Self::new().with_render(turn.config).with_tools(turn.tools.recipients())
     }
 
     /// Sets how the prompt was rendered.
@@ -41,4 +49,19 @@ impl ExtendConfig {
         self.tools = tools.into_iter().map(Into::into).collect();
         self
     }
+}
+
+/// The recipients of the tools that a message declares.
+pub(super) fn declared_tools(message: &Message) -> impl Iterator<Item = String> {
+    let namespaces = message.content.iter().filter_map(|content| match content {
+        Content::SystemContent(content) => content.tools.as_ref(),
+        Content::DeveloperContent(content) => content.tools.as_ref(),
+        Content::Text(_) => None,
+    });
+    namespaces.flat_map(|tools| tools.values()).flat_map(|namespace| {
+        // One that lists none is a tool itself: `python`.
+        let itself = namespace.tools.is_empty().then(|| namespace.name.clone());
+        let tools = namespace.tools.iter();
+        itself.into_iter().chain(tools.map(|tool| format!("{}.{}", namespace.name, tool.name)))
+    })
 }

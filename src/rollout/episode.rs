@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use super::breaks::{self, Break};
-use super::config::ExtendConfig;
-use super::extend::Extension;
+use super::config::{ExtendConfig, declared_tools};
 use super::sampled::{self, Sampled, invalid};
 use super::step::Step;
 use crate::chat::{Message, Role};
 use crate::error::Result;
+use crate::interop::Turn;
 use crate::render;
 use crate::tokenizer::TokenId;
-use crate::{Ending, HarmonyEncoding, Prefill};
+use crate::{Ending, HarmonyEncoding, MessageSpan, Prefill, Rendered};
 
 /// An episode that goes on from its own tokens.
 ///
@@ -63,12 +63,14 @@ struct Piece {
     tokens: Arc<[TokenId]>,
     is_sampled: bool,
     logprobs: Option<Arc<[f32]>>,
+    /// Spans of the segment's tokens, and indices of the rollout's messages.
+    spans: Arc<[MessageSpan]>,
 }
 
 impl Segment {
     /// All tokens.
     pub fn tokens(&self) -> Vec<TokenId> {
-        self.pieces.iter().flat_map(|piece| piece.tokens.iter().copied()).collect()
+        self.pieces.iter().map(|piece| &*piece.tokens).collect::<Vec<_>>().concat()
     }
 
     /// For each token 1 if it was sampled in this segment, else 0.
@@ -85,6 +87,28 @@ impl Segment {
             None => vec![f32::NAN; piece.tokens.len()],
         };
         self.pieces.iter().flat_map(of_piece).collect()
+    }
+
+    /// Where each message stands among the tokens, by its index in [`Rollout::messages`]. The beginning of a
+    /// sampled message may be the prompt's. Malformed tokens that say nothing are in no span.
+    pub fn spans(&self) -> Vec<MessageSpan> {
+        let mut spans: Vec<MessageSpan> = Vec::new();
+        let mut at = 0;
+        for piece in &self.pieces {
+            if piece.is_sampled {
+                // What the prompt begins is the first message that was sampled.
+                spans.pop_if(|open| open.message.is_none());
+            }
+            if let (Some(last), Some(next)) = (spans.last_mut(), piece.spans.first())
+                && last.end == at
+            {
+                // The stop token of a message that was cut off.
+                last.end = next.start;
+            }
+            spans.extend_from_slice(&piece.spans);
+            at += piece.tokens.len();
+        }
+        spans
     }
 
     /// Why the segment before it ended; `None` for the first.
@@ -120,21 +144,34 @@ impl Rollout {
         encoding: HarmonyEncoding,
         conversation: impl IntoIterator<Item = Message>,
         prefill: &Prefill,
-        config: ExtendConfig,
+        mut config: ExtendConfig,
     ) -> Result<Self> {
+        let conversation: Vec<_> = conversation.into_iter().map(Arc::new).collect();
+        config.tools.extend(conversation.iter().flat_map(|message| declared_tools(message)));
         let mut rollout = Self {
             encoding,
             config,
-            conversation: conversation.into_iter().map(Arc::new).collect(),
+            conversation,
             held: Vec::new(),
             segments: Vec::new(),
             open: 0,
             waiting: None,
         };
         let ending = Ending::Prefill(Role::Assistant, prefill);
-        let tokens = rollout.rendered(ending)?;
-        rollout.begin(tokens, None)?;
+        let rendered = rollout.rendered(ending)?;
+        rollout.begin(rendered, None)?;
         Ok(rollout)
+    }
+
+    /// Begins with a request's turn; [`ExtendConfig::of_turn`] is the turn's own.
+    ///
+    /// # Errors
+    ///
+    /// A schema that cannot be rendered.
+    pub fn of_turn(encoding: HarmonyEncoding, turn: &Turn, config: ExtendConfig) -> Result<Self> {
+        let conversation = turn.conversation.messages.iter().cloned();
+        let prefill = turn.prefill.clone().unwrap_or_default();
+        Self::with_prefill(encoding, conversation, &prefill, config)
     }
 
     /// The tokens to sample from. Costs a copy of them.
@@ -181,12 +218,16 @@ impl Rollout {
         let open = &piece.tokens[piece.tokens.len() - self.open..];
         let sampled = sampled::read(open, tokens, &self.config.tools, self.encoding)?;
         let step = Step::new(&sampled, self.open);
+        let spans = sampled.spans();
+        let first = self.prompt_len() - self.open;
+        let spans = placed(&spans, first, self.conversation.len());
         self.conversation.extend(sampled.messages.iter().cloned().map(Arc::new));
         self.held.resize(self.conversation.len(), true);
         self.push(Piece {
             tokens: tokens.into(),
             is_sampled: true,
             logprobs: logprobs.map(Into::into),
+            spans,
         });
         self.waiting = Some(Arc::new(sampled));
         Ok(step)
@@ -206,18 +247,7 @@ impl Rollout {
         breaks::check(messages, &sampled)?;
         let before = self.conversation.len();
         self.conversation.extend(messages.iter().cloned().map(Arc::new));
-        let extended = self.extended(&sampled, before).and_then(|extension| match extension {
-            Extension::Extended { added } => {
-                self.open = open_len(&added, self.encoding)?;
-                self.push(Piece { tokens: added.into(), is_sampled: false, logprobs: None });
-                self.held.resize(self.conversation.len(), true);
-                Ok(None)
-            }
-            Extension::Broken { reason, tokens } => {
-                self.begin(tokens, Some(reason))?;
-                Ok(Some(reason))
-            }
-        });
+        let extended = self.extended(&sampled, before);
         match extended {
             Ok(_) => self.waiting = None,
             Err(_) => self.conversation.truncate(before),
@@ -225,21 +255,31 @@ impl Rollout {
         extended
     }
 
-    fn extended(&self, sampled: &Sampled, before: usize) -> Result<Extension> {
-        let (old, new) = self.conversation.split_at(before);
-        let new: Vec<Message> = new.iter().map(|message| Message::clone(message)).collect();
+    fn extended(&mut self, sampled: &Sampled, before: usize) -> Result<Option<Break>> {
+        let new: Vec<Message> = self.messages().skip(before).cloned().collect();
         let reason = if let Some(reason) = breaks::of_end(sampled.end, &new, &self.config) {
             reason
-        } else if breaks::declares_tools(old.iter().map(Arc::as_ref), &new, &self.config) {
+        } else if breaks::declares_tools(self.messages().take(before), &new, &self.config) {
             Break::ToolsDeclared
         } else if self.holds_dropped_thoughts() {
             Break::ThoughtsDropped
         } else {
             let added = self.encoding.added(sampled.end, &new, &self.config)?;
-            return Ok(Extension::Extended { added });
+            let open = open_len(&added.tokens, self.encoding)?;
+            let spans = placed(&added.spans, self.prompt_len(), before);
+            self.push(Piece {
+                tokens: added.tokens.into(),
+                is_sampled: false,
+                logprobs: None,
+                spans,
+            });
+            self.open = open;
+            self.held.resize(self.conversation.len(), true);
+            return Ok(None);
         };
-        let tokens = self.rendered(Ending::Completion(Role::Assistant))?;
-        Ok(Extension::Broken { reason, tokens })
+        let rendered = self.rendered(Ending::Completion(Role::Assistant))?;
+        self.begin(rendered, Some(reason))?;
+        Ok(Some(reason))
     }
 
     /// Whether the last segment holds a message that the policy drops now.
@@ -258,14 +298,16 @@ impl Rollout {
         kept
     }
 
-    fn rendered(&self, ending: Ending<'_>) -> Result<Vec<TokenId>> {
-        self.encoding.render_conversation_with(self.messages(), ending, &self.config.render)
+    fn rendered(&self, ending: Ending<'_>) -> Result<Rendered> {
+        self.encoding.render_with_spans(self.messages(), ending, &self.config.render)
     }
 
-    fn begin(&mut self, tokens: Vec<TokenId>, broken: Option<Break>) -> Result<()> {
+    fn begin(&mut self, rendered: Rendered, broken: Option<Break>) -> Result<()> {
+        let Rendered { tokens, spans, .. } = rendered;
         self.open = open_len(&tokens, self.encoding)?;
         self.held = self.kept();
-        let piece = Piece { tokens: tokens.into(), is_sampled: false, logprobs: None };
+        let (tokens, spans) = (tokens.into(), spans.into());
+        let piece = Piece { tokens, is_sampled: false, logprobs: None, spans };
         self.segments.push(Segment { pieces: vec![piece], broken });
         Ok(())
     }
@@ -280,4 +322,13 @@ impl Rollout {
 /// How many tokens the open message at the end of a prompt has.
 fn open_len(prompt: &[TokenId], encoding: HarmonyEncoding) -> Result<usize> {
     Ok(prompt.len() - sampled::open_message(prompt, encoding)?)
+}
+
+/// The spans of tokens that begin with this one, and of messages that do.
+fn placed(spans: &[MessageSpan], token: usize, message: usize) -> Arc<[MessageSpan]> {
+    let place = |span: &MessageSpan| MessageSpan {
+        message: span.message.map(|index| index + message),
+        ..span.behind(token)
+    };
+    spans.iter().map(place).collect()
 }

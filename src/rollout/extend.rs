@@ -5,7 +5,7 @@ use super::config::ExtendConfig;
 use super::sampled::{self, End, Sampled};
 use crate::chat::{FINAL, Message, Role};
 use crate::error::Result;
-use crate::render::{self, AnalysisPolicy, Ending};
+use crate::render::{self, AnalysisPolicy, Ending, Rendered};
 use crate::tokenizer::{TokenId, special};
 use crate::{HarmonyEncoding, ParseConfig, StreamableParser};
 
@@ -82,7 +82,9 @@ impl HarmonyEncoding {
             )
             .transpose()?;
         let Some(reason) = reason else {
-            return Ok(Extension::Extended { added: self.added(read.end, messages, config)? });
+            return Ok(Extension::Extended {
+                added: self.added(read.end, messages, config)?.tokens,
+            });
         };
         let mut conversation = self.read_prompt(before)?;
         if reason == Break::ToolsDeclared {
@@ -107,12 +109,14 @@ impl HarmonyEncoding {
         {
             return Ok(Some(Break::ToolsDeclared));
         }
-        let is_answered = sampled.messages.last().is_some_and(|message| {
-            message.author.role == Role::Assistant && message.channel.as_deref() == Some(FINAL)
-        });
-        let has_user = new.iter().any(|message| message.author.role == Role::User);
+        let mut latest = sampled.messages.iter().rev();
+        let is_answered =
+            latest.find(|message| message.author.role == Role::Assistant).is_some_and(is_answer);
+        // The model may have made one up.
+        let has_user =
+            sampled.messages.iter().chain(new).any(|message| message.author.role == Role::User);
         let before = match config.render.analysis {
-            AnalysisPolicy::DropCompletedTurns if has_user => self.last_exchange(before)?,
+            AnalysisPolicy::DropCompletedTurns if has_user => self.open_turn(before)?,
             AnalysisPolicy::DropBeforeFirstFinal if is_answered => {
                 self.up_to_first_final(before)?
             }
@@ -123,21 +127,21 @@ impl HarmonyEncoding {
         Ok(breaks::drops_thoughts(&conversation, config).then_some(Break::ThoughtsDropped))
     }
 
-    /// What goes behind the sampled tokens.
+    /// What goes behind the sampled tokens. Spans count from there, and messages among the new ones.
     pub(super) fn added(
         self,
         end: End,
         messages: &[Message],
         config: &ExtendConfig,
-    ) -> Result<Vec<TokenId>> {
-        let mut tokens = match end {
-            End::CutOff(stop) => vec![stop],
-            End::Stopped(_) | End::InHeader | End::Ambiguous => Vec::new(),
-        };
+    ) -> Result<Rendered> {
         let render = config.render.with_analysis(AnalysisPolicy::KeepAll);
         let ending = Ending::Completion(Role::Assistant);
-        tokens.extend(self.render_conversation_with(messages, ending, &render)?);
-        Ok(tokens)
+        let mut rendered = self.render_with_spans(messages, ending, &render)?;
+        if let End::CutOff(stop) = end {
+            rendered.tokens.insert(0, stop);
+            rendered.spans.iter_mut().for_each(|span| *span = span.behind(1));
+        }
+        Ok(rendered)
     }
 
     /// All messages of a prompt, or of a part of one.
@@ -145,14 +149,24 @@ impl HarmonyEncoding {
         self.parse_messages_with(prompt.iter().copied(), None, &ParseConfig::lenient())
     }
 
-    /// The messages from the last one of the user on.
-    fn last_exchange(self, before: &[TokenId]) -> Result<Vec<Message>> {
+    /// The messages of the turn that is open: from the question on behind which there is no answer, or from the last
+    /// one, since nothing of what it answers was dropped yet.
+    fn open_turn(self, before: &[TokenId]) -> Result<Vec<Message>> {
         let user = self.tokenizer().encode_ordinary(Role::User.as_str());
         let is_user = |&start: &usize| {
             before[start] == special::START && before[start + 1..].starts_with(&user)
         };
-        let start = (0..before.len()).rev().find(is_user).unwrap_or(0);
-        self.read_prompt(&before[start..])
+        let mut messages = Vec::new();
+        let mut end = before.len();
+        for start in (0..before.len()).rev().filter(is_user).chain([0]) {
+            let mut earlier = self.read_prompt(&before[start..end])?;
+            if end < before.len() && earlier.iter().any(is_answer) {
+                break;
+            }
+            earlier.append(&mut messages);
+            (messages, end) = (earlier, start);
+        }
+        Ok(messages)
     }
 
     /// The messages up to the first one on `final`.
@@ -168,4 +182,8 @@ impl HarmonyEncoding {
         parser.finish()?;
         Ok(parser.into_messages())
     }
+}
+
+fn is_answer(message: &Message) -> bool {
+    message.author.role == Role::Assistant && message.channel.as_deref() == Some(FINAL)
 }

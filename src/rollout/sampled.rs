@@ -4,17 +4,33 @@ use crate::chat::{Message, Role};
 use crate::error::{ErrorKind, Result};
 use crate::parse::STOP_TOKENS;
 use crate::tokenizer::{TokenId, special};
-use crate::{Event, HarmonyEncoding, ParseConfig, Repair, StreamState, StreamableParser};
+use crate::{
+    Event, HarmonyEncoding, MessageSpan, ParseConfig, Repair, StreamState, StreamableParser,
+};
 
 /// What was sampled, and what is needed to go on from it.
 #[derive(Debug, Clone)]
 pub(super) struct Sampled {
     /// The messages, the first one with what the prompt says of it.
     pub(super) messages: Vec<Message>,
-    /// What happened, with spans of sampled tokens: those of the prompt's open header are left out.
+    /// What happened.
     pub(super) events: Vec<Event>,
     pub(super) repairs: Vec<Repair>,
     pub(super) end: End,
+    /// So many tokens of the open message are `<|start|>` and its role, from which on spans of events count.
+    pub(super) given: usize,
+}
+
+impl Sampled {
+    /// The spans of the messages, counted from the open message's first token in the prompt.
+    pub(super) fn spans(&self) -> Vec<MessageSpan> {
+        let spans = MessageSpan::from_events(&self.events);
+        let mut spans: Vec<_> = spans.into_iter().map(|span| span.behind(self.given)).collect();
+        if let Some(first) = spans.first_mut() {
+            first.start = 0;
+        }
+        spans
+    }
 }
 
 /// How the sampled tokens end.
@@ -38,17 +54,18 @@ pub(super) enum End {
 pub(super) fn open_message(prompt: &[TokenId], encoding: HarmonyEncoding) -> Result<usize> {
     let not_open = || invalid("prompt", "does not end with an open message of the assistant");
     let start = prompt.iter().rposition(|&token| token == special::START).ok_or_else(not_open)?;
-    let mut parser = parser(encoding, &[])?;
+    let mut parser = parser(encoding, None, &[])?;
     parser.feed(&prompt[start..])?;
-    let is_open = match parser.state() {
-        StreamState::ExpectStart => false,
-        StreamState::Header => {
-            let role = encoding.tokenizer().encode_ordinary(Role::Assistant.as_str());
-            prompt[start + 1..].starts_with(&role)
-        }
-        StreamState::Content => parser.current_role() == Some(Role::Assistant),
-    };
-    if is_open { Ok(start) } else { Err(not_open().into()) }
+    let is_open = parser.state() != StreamState::ExpectStart;
+    let is_assistant = prompt[start..].starts_with(&beginning(encoding));
+    if is_open && is_assistant { Ok(start) } else { Err(not_open().into()) }
+}
+
+/// `<|start|>assistant`
+fn beginning(encoding: HarmonyEncoding) -> Vec<TokenId> {
+    let mut tokens = vec![special::START];
+    encoding.tokenizer().encode_ordinary_into(Role::Assistant.as_str(), &mut tokens);
+    tokens
 }
 
 /// Reads tokens that were sampled behind the open message at a prompt's end.
@@ -64,36 +81,52 @@ pub(super) fn read(
     encoding: HarmonyEncoding,
 ) -> Result<Sampled> {
     check(sampled, encoding)?;
-    let mut parser = parser(encoding, tools)?;
-    let mut events = parser.feed(open)?;
+    // As a completion is read: what was sampled behind the role is none of it, whatever it spells.
+    let given = beginning(encoding).len();
+    let mut parser = parser(encoding, Some(Role::Assistant), tools)?;
+    let mut events = parser.feed(&open[given..])?;
     events.extend(parser.feed(sampled)?);
-    let before_end = parser.clone();
+    let state = parser.state();
+    let is_call = parser.recipient().is_some();
     events.extend(parser.finish()?);
     let last = sampled.last().copied().unwrap_or_default();
-    let end = match before_end.state() {
+    let mut end = match state {
         StreamState::Header => End::InHeader,
-        StreamState::Content if before_end.recipient().is_some() => End::CutOff(special::CALL),
+        StreamState::Content if is_call => End::CutOff(special::CALL),
         StreamState::ExpectStart if STOP_TOKENS.contains(&last) => End::Stopped(last),
         StreamState::Content | StreamState::ExpectStart => End::CutOff(special::END),
     };
-    let end = if goes_on_as(before_end, end, parser.messages())? { end } else { End::Ambiguous };
+    if end != End::InHeader && behind(open, sampled, end, tools, encoding)? != parser.messages() {
+        end = End::Ambiguous;
+    }
     let repairs = parser.repairs().to_vec();
-    Ok(Sampled { messages: parser.into_messages(), events, repairs, end })
+    Ok(Sampled { messages: parser.into_messages(), events, repairs, end, given })
 }
 
-/// Whether the messages stay what they are when another message follows.
-fn goes_on_as(mut parser: StreamableParser, end: End, messages: &[Message]) -> Result<bool> {
-    match end {
-        End::InHeader => return Ok(true),
-        End::CutOff(stop) => drop(parser.feed(&[stop])?),
-        End::Stopped(_) | End::Ambiguous => {}
+/// The messages, as they are read where another message follows.
+fn behind(
+    open: &[TokenId],
+    sampled: &[TokenId],
+    end: End,
+    tools: &[String],
+    encoding: HarmonyEncoding,
+) -> Result<Vec<Message>> {
+    let mut parser = parser(encoding, None, tools)?;
+    parser.feed(open)?;
+    parser.feed(sampled)?;
+    if let End::CutOff(stop) = end {
+        parser.feed(&[stop])?;
     }
     parser.feed(&[special::START])?;
-    Ok(parser.messages() == messages)
+    Ok(parser.into_messages())
 }
 
-fn parser(encoding: HarmonyEncoding, tools: &[String]) -> Result<StreamableParser> {
-    StreamableParser::with_config(encoding, None, &ParseConfig::lenient().with_tools(tools))
+fn parser(
+    encoding: HarmonyEncoding,
+    role: Option<Role>,
+    tools: &[String],
+) -> Result<StreamableParser> {
+    StreamableParser::with_config(encoding, role, &ParseConfig::lenient().with_tools(tools))
 }
 
 fn check(sampled: &[TokenId], encoding: HarmonyEncoding) -> Result<()> {

@@ -1,5 +1,7 @@
 //! What the model said in one sampling.
 
+use std::ops::Range;
+
 use super::sampled::{End, Sampled};
 use crate::chat::{ANALYSIS, FINAL, Message, Role};
 use crate::tokenizer::{TokenId, special};
@@ -81,7 +83,7 @@ impl Step {
                     if *i == index && stop_token.is_some())
             })
         };
-        let spans = MessageSpan::from_events(&sampled.events);
+        let spans = sampled.spans();
         let said =
             sampled.messages.iter().zip(spans).enumerate().map(|(index, (message, span))| {
                 let behind = |token: usize| token.saturating_sub(open);
@@ -99,8 +101,9 @@ impl Step {
                 }
             });
         let repairs = sampled.repairs.iter().cloned().map(|mut repair| {
-            repair.span =
-                repair.span.start.saturating_sub(open)..repair.span.end.saturating_sub(open);
+            let before = open - sampled.given;
+            let Range { start, end } = repair.span;
+            repair.span = start.saturating_sub(before)..end.saturating_sub(before);
             repair
         });
         Self {
