@@ -7,6 +7,8 @@
 
 #[path = "lenient/between.rs"]
 mod between;
+#[path = "lenient/bytes.rs"]
+mod bytes;
 #[path = "lenient/cut_headers.rs"]
 mod cut_headers;
 #[path = "lenient/headers.rs"]

@@ -9,7 +9,7 @@
 use std::ops::Range;
 
 use super::CONSTRAIN;
-use super::words::{Kind, Word, Words};
+use super::words::{Kind, Offset, Word, Words};
 use crate::chat::CHANNELS;
 use crate::error::{ErrorKind, Result};
 
@@ -114,7 +114,7 @@ pub(super) struct Parts<'a> {
     /// The index of the header's first channel among its words, and what follows its value in 0.0.8.
     first_channel: Option<(usize, &'a str)>,
     /// The end of the last part's text. The next word is glued to it if it begins there.
-    glue: Option<usize>,
+    glue: Option<Offset>,
 }
 
 impl<'a> Parts<'a> {

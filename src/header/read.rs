@@ -174,7 +174,7 @@ impl<'a> Reader<'a> {
         if let [.., marker, word] = &list[..] {
             let (before, behind) = (marker.first(self.words), word.first(self.words));
             if word.follows(marker) && is_spaced_pair(self.words, before, behind) {
-                let end = behind.text.start + word.value.len();
+                let end = self.words.offset_of(behind, word.value.len());
                 let text = utf8(self.words.bytes(before.text.start..end))?;
                 list.truncate(list.len() - 2);
                 return Ok(Some([CONSTRAIN, text].concat()));

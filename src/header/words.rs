@@ -17,12 +17,22 @@ pub(super) enum Kind {
     Noise,
 }
 
+/// A place in the bytes of a header's text. It is no place in a `str`: a byte that is not UTF-8 has three bytes in a
+/// [lossy](Words::lossy) text, so a place there becomes one of these by [`Words::offset_of`] alone.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Offset(usize);
+
+impl Offset {
+    /// Where the text begins.
+    pub(super) const ZERO: Self = Self(0);
+}
+
 /// A word: the position of its text in the header's text, and its tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word {
     pub(super) kind: Kind,
-    /// Byte offsets into the header's text.
-    pub(super) text: Range<usize>,
+    /// Its place in the header's text.
+    pub(super) text: Range<Offset>,
     /// Indices into the header's tokens.
     pub(super) tokens: Range<usize>,
 }
@@ -34,7 +44,7 @@ pub(crate) struct Words {
     text: Vec<u8>,
     list: Vec<Word>,
     /// For each token, where its text begins in `text`; and one more entry for the end.
-    starts: Vec<usize>,
+    starts: Vec<Offset>,
 }
 
 impl Words {
@@ -45,7 +55,7 @@ impl Words {
         self.starts.clear();
         let mut open = false;
         for (index, &token) in tokens.iter().enumerate() {
-            self.starts.push(self.text.len());
+            self.starts.push(self.end());
             open = match token {
                 special::CHANNEL => self.begin(Kind::Channel, index),
                 special::CONSTRAIN => self.begin(Kind::Constrain, index),
@@ -56,12 +66,12 @@ impl Words {
                 },
             };
         }
-        self.starts.push(self.text.len());
+        self.starts.push(self.end());
     }
 
     /// Begins a word, which the next text continues.
     fn begin(&mut self, kind: Kind, index: usize) -> bool {
-        let at = self.text.len();
+        let at = self.end();
         self.list.push(Word { kind, text: at..at, tokens: index..index + 1 });
         true
     }
@@ -71,7 +81,7 @@ impl Words {
         self.begin(Kind::Noise, index);
         self.text.extend_from_slice(tokenizer.token_bytes(token).unwrap_or("\u{FFFD}".as_bytes()));
         if let Some(word) = self.list.last_mut() {
-            word.text.end = self.text.len();
+            word.text.end = Offset(self.text.len());
         }
         false
     }
@@ -89,7 +99,7 @@ impl Words {
             }
             self.text.push(byte);
             if let Some(word) = self.list.last_mut() {
-                word.text.end = self.text.len();
+                word.text.end = Offset(self.text.len());
                 word.tokens.end = index + 1;
             }
         }
@@ -101,36 +111,36 @@ impl Words {
     }
 
     /// The bytes of a range of the header's text.
-    pub(super) fn bytes(&self, range: Range<usize>) -> &[u8] {
-        &self.text[range]
+    pub(super) fn bytes(&self, range: Range<Offset>) -> &[u8] {
+        &self.text[range.start.0..range.end.0]
     }
 
     /// A range of the header's text, with U+FFFD for bytes that are not UTF-8.
-    pub(super) fn lossy(&self, range: Range<usize>) -> String {
+    pub(super) fn lossy(&self, range: Range<Offset>) -> String {
         String::from_utf8_lossy(self.bytes(range)).into_owned()
     }
 
     /// The offset in the header's text of a byte offset in a word's [lossy](Self::lossy) text.
-    pub(super) fn offset_of(&self, word: &Word, lossy: usize) -> usize {
-        let (mut offset, mut left) = (word.text.start, lossy);
+    pub(super) fn offset_of(&self, word: &Word, lossy: usize) -> Offset {
+        let (Offset(mut offset), mut left) = (word.text.start, lossy);
         for chunk in self.bytes(word.text.clone()).utf8_chunks() {
             if left <= chunk.valid().len() {
-                return offset + left;
+                return Offset(offset + left);
             }
             offset += chunk.valid().len() + chunk.invalid().len();
             left -= chunk.valid().len();
             left = left.saturating_sub(char::REPLACEMENT_CHARACTER.len_utf8());
         }
-        offset
+        Offset(offset)
     }
 
-    /// The length of the header's text in bytes.
-    pub(super) fn len(&self) -> usize {
-        self.text.len()
+    /// Where the header's text ends.
+    pub(super) fn end(&self) -> Offset {
+        Offset(self.text.len())
     }
 
     /// The first token whose text is from this byte offset on, apart from white space.
-    pub(super) fn token_at(&self, offset: usize) -> usize {
+    pub(super) fn token_at(&self, offset: Offset) -> usize {
         let token = self.starts.partition_point(|&start| start <= offset).saturating_sub(1);
         let before = self.bytes(self.starts[token]..offset);
         let is_shared = !before.iter().all(u8::is_ascii_whitespace);

@@ -1,6 +1,6 @@
 //! `tool_choice`: what a body says of it, and what it means once the tools have names.
 
-use super::brief;
+use super::brief::brief;
 use super::field::Field;
 use super::names::ToolNames;
 use super::pairs::ToolId;

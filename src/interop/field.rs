@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde_json::{Map, Number, Value};
 
-use super::brief;
+use super::brief::brief;
 use super::{Unused, UnusedReason};
 use crate::error::{Error, ErrorKind, Result};
 

@@ -54,6 +54,7 @@ pub use builtin::BuiltinTool;
 pub use chat_completions::ReasoningField;
 pub use conversations::{ConversationOptions, encode_conversations_with_harmony};
 pub use dialect::Dialect;
+#[cfg(feature = "training")]
 pub(crate) use field::kind;
 pub use names::{Tool, ToolKind, ToolNames};
 pub use options::{Date, NamedToolChoice, ReadOptions, Resolve, Unsupported};

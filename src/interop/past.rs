@@ -3,7 +3,7 @@
 //! A reader tells what it finds in the order of its API; [`Past`] makes messages of it. Harmony has
 //! no ids for calls, so each result goes directly after its call: c1 c2 r2 r1 becomes c1 r1 c2 r2.
 
-use super::brief;
+use super::brief::brief;
 use super::names::ToolNames;
 use super::pairs::{Pairs, ToolId};
 use super::tools::{arguments_in_harmony, call_header};

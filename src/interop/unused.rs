@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::brief;
+use super::brief::brief;
 
 /// Something in the body that nothing used.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -226,7 +226,7 @@ impl Draft<'_> {
             self.at += 1;
         }
         let length = self.type_length(holder);
-        let text = self.words.lossy(word.text.start..holder.text.start + length);
+        let text = self.words.lossy(word.text.start..self.words.offset_of(holder, length));
         let tokens = word.tokens.start..holder.tokens.end;
         self.keep_rest(holder, length);
         if !self.has_recipient_word()
@@ -250,15 +250,16 @@ impl Draft<'_> {
         (is_doubled && name.starts_with("functions.")).then(|| name.to_owned())
     }
 
-    /// How many bytes of a word belong to the content type: `json` of `json{"a":1}`.
+    /// How many bytes of a word's text belong to the content type: `json` of `json{"a":1}`.
     fn type_length(&self, word: &Word) -> usize {
-        let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_+./".contains(byte);
-        let text = self.words.bytes(word.text.clone());
-        match self.ending {
-            Ending::Message => text.len(),
-            Ending::Open => value_at(&self.text(word), self.ending).unwrap_or(text.len()),
-            _ => text.iter().take_while(|byte| is_part(byte)).count(),
-        }
+        let is_part = |c: char| c.is_ascii_alphanumeric() || "-_+./".contains(c);
+        let text = self.text(word);
+        let end = match self.ending {
+            Ending::Message => None,
+            Ending::Open => value_at(&text, self.ending),
+            _ => text.find(|c| !is_part(c)),
+        };
+        end.unwrap_or(text.len())
     }
 
     /// Of several content types the first counts.

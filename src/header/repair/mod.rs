@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use super::Header;
 use super::tools::Tools;
-use super::words::{Kind, Word, Words};
+use super::words::{Kind, Offset, Word, Words};
 use crate::chat::{Author, CHANNELS, FINAL, Role};
 use crate::repair::RepairKind;
 use crate::tokenizer::special;
@@ -117,7 +117,7 @@ struct Draft<'a> {
     /// recipient.
     others: Vec<(Word, bool)>,
     /// For a header without, the ranges of its text that are content; fields lie between them.
-    rest: Vec<Range<usize>>,
+    rest: Vec<Range<Offset>>,
     repairs: Vec<(RepairKind, Range<usize>)>,
 }
 
@@ -179,7 +179,7 @@ impl<'a> Draft<'a> {
             self.take_whole_text();
         }
         self.choose_channel();
-        let end = self.words.token_at(self.words.len());
+        let end = self.words.token_at(self.words.end());
         let content_from = self.rest.first().map_or(end, |first| self.words.token_at(first.start));
         let content = self.content();
         self.repairs.sort_by_key(|(_, tokens)| tokens.start);
@@ -204,7 +204,7 @@ impl<'a> Draft<'a> {
             && self.ending == Ending::Tokens
             && is_cut_marker(&self.words.lossy(range.clone()))
         {
-            let tokens = self.words.token_at(range.start)..self.words.token_at(self.words.len());
+            let tokens = self.words.token_at(range.start)..self.words.token_at(self.words.end());
             self.report(RepairKind::HeaderNoise, tokens);
             self.rest.clear();
         }
@@ -229,13 +229,13 @@ impl<'a> Draft<'a> {
 
     /// All of a text without a header is content, including white space at its ends.
     fn take_whole_text(&mut self) {
-        let first = self.words.list().first().map_or(0, |word| word.text.start);
-        let is_whole = |range: &&mut Range<usize>| self.setting.stray && range.start == first;
+        let first = self.words.list().first().map_or(Offset::ZERO, |word| word.text.start);
+        let is_whole = |range: &&mut Range<Offset>| self.setting.stray && range.start == first;
         if let Some(range) = self.rest.first_mut().filter(is_whole) {
-            range.start = 0;
+            range.start = Offset::ZERO;
         }
         if let Some(range) = self.rest.last_mut() {
-            range.end = self.words.len();
+            range.end = self.words.end();
         }
     }
 
@@ -265,7 +265,7 @@ impl<'a> Draft<'a> {
             end = Some(range.end);
         }
         if let Some(end) = end.filter(|_| self.ending == Ending::Open) {
-            content.extend_from_slice(self.words.bytes(end..self.words.len()));
+            content.extend_from_slice(self.words.bytes(end..self.words.end()));
         }
         content
     }
