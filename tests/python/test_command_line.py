@@ -21,6 +21,7 @@ import openai_harmony
 from chats import chats
 from fences import commands
 from openai_harmony import cli, vocabulary
+from openai_harmony.cli.commands import COMMANDS
 from openai_harmony.training.dataset import progress
 
 COMMAND = [sys.executable, "-m", "openai_harmony"]
@@ -56,6 +57,12 @@ def test_replaces_what_was_there(tmp_path: Path) -> None:
         (["vocabulary", ""], 1, "no directory is named"),
         (["vocabulary"], 2, "the following arguments are required: DIR"),
         (["vocab"], 2, "invalid choice: 'vocab'"),
+        (["vocabluary"], 2, ": did you mean vocabulary?"),
+        (["--vresion"], 2, "the following arguments are required: COMMAND"),
+        (["--vresion", "vocabulary", "x"], 2, "arguments: --vresion: did you mean --version?"),
+        (["vocabulary", "x", "--zzz"], 2, "unrecognized arguments: --zzz"),
+        (["dataset", "a", "b", "--max-tokns=3"], 2, "did you mean --max-tokens?"),
+        (["dataset", "a", "b", "--columns", "trll"], 2, ": did you mean trl?"),
         ([], 2, "the following arguments are required: COMMAND"),
         (["dataset", "in.jsonl"], 2, "the following arguments are required: OUT"),
         (
@@ -137,6 +144,28 @@ def test_bad_usage_is_an_error_of_one_line(
     last_line = capsys.readouterr().err.splitlines()[-1]
     assert "error: " in last_line
     assert said.format(folder=folder) in last_line
+
+
+def test_only_the_module_of_the_command_is_imported() -> None:
+    code = """
+import sys
+from openai_harmony import cli
+code = cli.main(["vocabulary", "/no/such/folder"])
+commands = set(cli.run.COMMANDS)
+loaded = {name for name in commands if f"openai_harmony.cli.{name}" in sys.modules}
+print(code, loaded, len(commands) > 1, "openai_harmony.training" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "1 {'vocabulary'} True False\n"
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS))
+def test_each_command_has_its_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exited:
+        cli.main([command, "--help"])
+    said = capsys.readouterr().out
+    assert exited.value.code == 0
+    assert f"harmony {command}" in said
 
 
 def test_nothing_fails_because_nobody_reads_the_report(tmp_path: Path) -> None:

@@ -18,7 +18,8 @@ from typing import Any, get_args
 import pytest
 
 import openai_harmony
-from openai_harmony import HarmonyEncoding, RenderConversationConfig, RenderOptions, cli, training
+from openai_harmony import HarmonyEncoding, RenderConversationConfig, RenderOptions, training
+from openai_harmony.cli import rendering
 from openai_harmony.interop import chat_completions
 from openai_harmony.training import LossMask, map_rows
 
@@ -150,7 +151,7 @@ class TestFlags:
     """Those of ``harmony dataset``, the only command that renders. No command parses."""
 
     parser = argparse.ArgumentParser()
-    cli._add_rendering(parser.add_argument)
+    rendering.add_rendering(parser.add_argument)
 
     @pytest.mark.parametrize("field", sorted({*RENDERING, *ROWS, *MASK} - set(NOT_FLAGS)))
     def test_of_each_option(self, field: str) -> None:
@@ -164,11 +165,11 @@ class TestFlags:
     def test_of_rendering_reach_the_config(self, field: str) -> None:
         annotation = RenderConversationConfig.model_fields[field].annotation
         if annotation is bool:
-            config = cli._config(self.parser.parse_args([f"--no-{field}"]))
+            config = rendering.config_of(self.parser.parse_args([f"--no-{field}"]))
             assert getattr(config, field) is False
             return
         [choice] = choices(annotation)
         for member in choice:
             flag = f"--{field}".replace("_", "-")
-            config = cli._config(self.parser.parse_args([flag, member.value]))
+            config = rendering.config_of(self.parser.parse_args([flag, member.value]))
             assert getattr(config, field) is member

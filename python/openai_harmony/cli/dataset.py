@@ -1,0 +1,99 @@
+"""``harmony dataset``: files of conversations to files of tokens and loss masks."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from typing import Any
+
+from openai_harmony.cli.arguments import number
+from openai_harmony.cli.failures import DONE, CommandError, UsageError, say
+from openai_harmony.cli.rendering import add_rendering, config_of
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
+    parser.description = (
+        "Renders the rows of JSONL or Parquet files to Parquet, Arrow or Megatron files. "
+        "The same command goes on where an interrupted one was."
+    )
+    parser.add_argument(
+        "inputs",
+        metavar="IN",
+        nargs="+",
+        help="files (.jsonl, .parquet, .json with a list), folders of JSONL and Parquet files, "
+        "or - for JSONL from standard input",
+    )
+    parser.add_argument(
+        "output", metavar="OUT", help="a file (.parquet, .arrow, .bin), or a folder for shards"
+    )
+    files = parser.add_argument_group("files").add_argument
+    files("--to", choices=["parquet", "arrow", "megatron"], help="the format of a folder (parquet)")
+    files(
+        "--columns",
+        choices=["trl", "axolotl", "torchtune", "flat"],
+        help="whose columns (trl)",
+    )
+    files("--column", metavar="NAME", help="the column of Parquet files that holds the rows")
+    files(
+        "--shard-tokens", type=number, metavar="N", help="the most tokens of a shard (268,435,456)"
+    )
+    files("--shard-bytes", type=number, metavar="N", help="the size after which a shard ends")
+    files(
+        "--batch-rows",
+        type=number,
+        metavar="N",
+        default=4096,
+        help="rows rendered together (4096)",
+    )
+    files("--max-errors", type=number, metavar="N", help="stop when more rows are bad (never)")
+    files("--restart", action="store_true", help="remove what an earlier run wrote, and begin anew")
+    add_rendering(parser.add_argument_group("rendering").add_argument)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Writes the files and prints a report."""
+    from openai_harmony.training import dataset
+    from openai_harmony.training.dataset.inputs import STDIN, Inputs
+    from openai_harmony.training.dataset.output import Output
+    from openai_harmony.training.dataset.progress import report, shown
+
+    given = (options.inputs, options.output)
+    begun = time.monotonic()
+    try:
+        size = Inputs(options.inputs, column=options.column).size()
+        with shown(size) as progress:
+            state = dataset.write_dataset(*given, progress=progress, **_options(options))
+    except (
+        dataset.InputError,
+        dataset.StateError,
+        dataset.ErrorLimitError,
+        dataset.NoExamplesError,
+    ) as error:
+        raise CommandError(str(error)) from error
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    except KeyboardInterrupt:
+        again = "--restart begins anew" if STDIN in options.inputs else "The same command goes on"
+        print(f"{again}.", file=sys.stderr)
+        raise
+    say(report(state, Output(options.output, options.to), time.monotonic() - begun))
+    return DONE
+
+
+def _options(options: argparse.Namespace) -> dict[str, Any]:
+    from openai_harmony.training import LossMask
+
+    names = (
+        "to columns column shard_tokens shard_bytes batch_rows max_errors restart "
+        "format examples max_tokens overflow date identity reasoning_effort threads"
+    )
+    given = {name: getattr(options, name) for name in names.split()}
+    mask = LossMask(
+        channels=options.channels,
+        turns=options.turns,
+        headers=not options.no_headers,
+        stop_tokens=not options.no_stop_tokens,
+    )
+    return {**given, "mask": mask, "config": config_of(options)}

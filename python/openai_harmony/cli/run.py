@@ -1,0 +1,111 @@
+"""Reads the command line, and runs the module of the command that it names."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+import re
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any, NoReturn
+
+from openai_harmony import __version__
+from openai_harmony.cli.commands import COMMANDS
+from openai_harmony.cli.failures import FAILED, INTERRUPTED, USAGE, CommandError, UsageError
+from openai_harmony.errors import HarmonyError
+
+_EPILOG = """\
+exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted
+
+`COMMAND --help` has examples.
+"""
+
+Run = Callable[[argparse.Namespace], int]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command.
+
+    Returns the process's exit code: 0, 1 for a failure, 2 for bad usage (argparse exits with it),
+    130 if it was interrupted.
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    name = os.path.basename(sys.argv[0])
+    prog = name if name.startswith("harmony") else "python -m openai_harmony"
+    parser, commands = _parsers(prog, given)
+    options = parser.parse_args(given)
+    run: Run = options.run
+    try:
+        return run(options)
+    except UsageError as error:
+        commands[options.command].error(str(error))
+    except KeyboardInterrupt:
+        print(f"{prog}: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except (OSError, HarmonyError, CommandError, ModuleNotFoundError) as error:
+        print(f"{prog}: error: {error}", file=sys.stderr)
+        return FAILED
+
+
+def _parsers(prog: str, given: Sequence[str]) -> tuple[Parser, dict[str, Parser]]:
+    """The parser of the whole line, and that of each command.
+
+    The arguments of the command alone that is run are added: the first word, since no option of
+    the whole line takes a value.
+    """
+    parser = Parser(
+        prog=prog,
+        description="The harmony response format, which the gpt-oss models speak.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"openai-harmony {__version__}")
+    adder: Any = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    named = next((word for word in given if not word.startswith("-")), None)
+    for command, help_line in COMMANDS.items():
+        one = adder.add_parser(
+            command, help=help_line, formatter_class=argparse.RawDescriptionHelpFormatter
+        )
+        if command == named:
+            module = import_module(f"openai_harmony.cli.{command}")
+            module.add(one)
+            one.set_defaults(run=module.run)
+    return parser, adder.choices
+
+
+class Parser(argparse.ArgumentParser):
+    """Suggests the nearest names for a misspelt command, option or choice."""
+
+    def error(self, message: str) -> NoReturn:
+        """Prints the error and ends the process."""
+        self.print_usage(sys.stderr)
+        self.exit(USAGE, f"{self.prog}: error: {message}{self._suggestion(message)}\n")
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As in argparse; an unknown option is an error of the command that was given it."""
+        options, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            message = f"unrecognized arguments: {' '.join(unknown)}"
+            command = self._commands()[options.command]
+            (command if not self._suggestion(message) else self).error(message)
+        return options
+
+    def _suggestion(self, message: str) -> str:
+        if wrong := re.match(r"unrecognized arguments: (--[^\s=]+)", message):
+            known = [name for name in self._option_string_actions if name.startswith("--")]
+            return _nearest(wrong[1], known)
+        if wrong := re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message):
+            return _nearest(wrong[1], re.findall(r"[\w-]+", wrong[2]))
+        return ""
+
+    def _commands(self) -> dict[str, Parser]:
+        actions = self._actions
+        [commands] = [one for one in actions if isinstance(one, argparse._SubParsersAction)]
+        return commands.choices
+
+
+def _nearest(word: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(word, known, n=1)
+    return f": did you mean {near[0]}?" if near else ""
