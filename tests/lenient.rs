@@ -392,3 +392,15 @@ fn a_character_that_a_stop_token_cuts_off_is_replaced() {
     assert_eq!(shown(&parser.messages()[0]), "final: a\u{FFFD}");
     assert!(parser.repairs().is_empty());
 }
+
+/// Nothing says which tools there are, but a content type follows.
+#[test]
+fn a_bare_word_before_a_content_type_is_called_where_no_tools_are_known() {
+    let text = "<|channel|>commentary run <|constrain|>json<|message|>{}<|call|>";
+    let call = parse(text, Some(Role::Assistant), &[], 1);
+    assert_eq!(call.messages, ["commentary to=run type=<|constrain|>json: {}"]);
+    assert_eq!(call.kinds, ["bare_word"]);
+    let noise = parse(text, Some(Role::Assistant), &["functions.other"], 1);
+    assert_eq!(noise.messages, ["commentary type=<|constrain|>json: {}"]);
+    assert_eq!(noise.kinds, ["header_noise"]);
+}

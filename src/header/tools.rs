@@ -76,10 +76,15 @@ impl Tools {
         self.full.insert(full);
     }
 
+    /// Whether none was named.
+    pub(super) fn is_empty(&self) -> bool {
+        self.full.is_empty()
+    }
+
     /// What a recipient's word names.
     pub(super) fn look_up(&self, word: &str) -> Lookup<'_> {
-        if self.full.is_empty() || self.full.contains(word) || self.is_within_namespace(word) {
-            return if self.full.is_empty() { Lookup::Unknown } else { Lookup::Exact };
+        if self.is_empty() || self.full.contains(word) || self.is_within_namespace(word) {
+            return if self.is_empty() { Lookup::Unknown } else { Lookup::Exact };
         }
         if let Some(name) = self.spelled(word) {
             return Lookup::Respelled { name, rest: word.len() };

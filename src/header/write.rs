@@ -2,7 +2,7 @@
 
 use super::parts::channel_value;
 use super::read::{is_run_of_names, names_a_tool};
-use super::repair::{begins_value, is_glued_channel};
+use super::repair::{begins_value, is_glued_channel, is_nobody};
 use super::{CONSTRAIN, TO};
 use crate::chat::{HeaderFields, Role};
 use crate::error::{ErrorKind, Result};
@@ -134,6 +134,10 @@ pub(crate) fn check(header: HeaderFields<'_>) -> Result<()> {
     }
     if let Some(recipient) = recipient {
         check_word("recipient", recipient)?;
+        if is_nobody(recipient) {
+            let reason = "no message is addressed to a role, a channel or markup";
+            return unsafe_field("recipient", recipient, reason);
+        }
     }
     if let Some(channel) = channel {
         check_word("channel", channel)?;

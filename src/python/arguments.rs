@@ -2,11 +2,10 @@
 
 use std::convert::Infallible;
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use super::errors::{InvalidArgument, quoted, type_name, unless_raised, wrong_type};
+use super::errors::{InvalidArgument, type_name, unless_raised, wrong_type};
 use super::options;
 use super::read;
 use super::read::values::boolean;
@@ -145,20 +144,17 @@ pub(super) enum Names {
 }
 
 impl Names {
+    /// `"all"`, or any iterable of names. Another string is one of its letters, as in 0.0.8, so that `"none"` names no
+    /// token.
     fn read(names: &Bound<'_, PyAny>, argument: &str) -> PyResult<Self> {
         let expected = format!("{argument}: expected 'all' or names of special tokens, got");
         let refused = |object: &Bound<'_, PyAny>, place: &str| {
             wrong_type(object.py(), format!("{expected} {place}{}", type_name(object)))
         };
-        if let Ok(word) = names.cast::<PyString>() {
-            return match &*utf8(word)? {
-                "all" => Ok(Self::Set(SpecialSet::All)),
-                "" => Ok(Self::Set(SpecialSet::None)),
-                other => Err(PyValueError::new_err(format!(
-                    "{expected} the str {}",
-                    quoted(names.py(), other)
-                ))),
-            };
+        if let Ok(word) = names.cast::<PyString>()
+            && utf8(word)? == "all"
+        {
+            return Ok(Self::Set(SpecialSet::All));
         }
         let name = |item: PyResult<Bound<'_, PyAny>>| {
             let item = item?;

@@ -41,11 +41,7 @@ pub(crate) const BETWEEN: &[Row] = &[
         &["missing_role"],
     ),
     row("<|start|><|message|>a<|end|>", &[": a"], &["missing_role"]),
-    row(
-        "<|start|>Hello there<|end|>",
-        &["final: Hello there"],
-        &["missing_role", "missing_header"],
-    ),
+    row("<|start|>Hello there<|end|>", &[": Hello there"], &["missing_role", "missing_header"]),
     row(
         "<|start|>The capital of France is Paris, and that of Italy is Rome, and that of Spain is Madrid, and that of Portugal is Lisbon, and that of Norway is Oslo.<|return|>",
         &[
@@ -108,7 +104,7 @@ pub(crate) const BETWEEN: &[Row] = &[
     ),
     row(
         "<|start|>assistant The capital is Paris.<|end|>",
-        &["final: The capital is Paris."],
+        &[": The capital is Paris."],
         &["missing_header"],
     ),
     row(

@@ -205,7 +205,7 @@ pub(crate) const CUT_HEADERS: &[Row] = &[
         &["missing_header"],
     ),
     row("The capital is Paris.<|return|>", &["final: The capital is Paris."], &["missing_header"]),
-    row("The capital is Paris.<|end|>", &["final: The capital is Paris."], &["missing_header"]),
+    row("The capital is Paris.<|end|>", &[": The capital is Paris."], &["missing_header"]),
     row(" 4.<|return|>", &["final: 4."], &["missing_header"]),
     last("{\"country\":\"France\"}", &["final: {\"country\":\"France\"}"], &["missing_header"]),
     row(

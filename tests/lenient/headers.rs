@@ -257,15 +257,15 @@ pub(crate) const HEADERS: &[Row] = &[
     ),
     known(
         "<|channel|>commentary to=functions.bash>{}</x<|message|>{}<|call|>",
-        &["commentary to=functions.bash>{}</x: {}"],
-        &[],
+        &["commentary: {}"],
+        &["header_noise"],
         &["commentary to=functions.bash: {}"],
         &["glued_recipient"],
     ),
     known(
         "<|channel|>commentary to=functions.bash<|extra|<|message|>{}<|call|>",
-        &["commentary to=functions.bash<|extra|: {}"],
-        &[],
+        &["commentary: {}"],
+        &["header_noise"],
         &["commentary to=functions.bash: {}"],
         &["glued_recipient"],
     ),
@@ -295,10 +295,18 @@ pub(crate) const HEADERS: &[Row] = &[
     ),
     known(
         "<|channel|>commentary to=functions.bash>x</y<|call|>",
-        &["commentary to=functions.bash>x</y: "],
+        &["commentary: to=functions.bash>x</y"],
         &["missing_message"],
         &["commentary to=functions.bash: >x</y"],
         &["glued_recipient", "missing_message"],
+    ),
+    // Nobody can be called so.
+    row(" to=user<|message|>a<|end|>", &[": a"], &["header_noise"]),
+    row(" to=<name><|message|>a<|end|>", &[": a"], &["header_noise"]),
+    row(
+        "<|channel|>commentary to=finalanalysis<|message|>a<|end|>",
+        &["commentary: a"],
+        &["header_noise"],
     ),
     // A word that is not a known channel.
     row("<|channel|><|message|>a<|end|>", &[": a"], &["empty_channel"]),

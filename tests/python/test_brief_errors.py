@@ -53,7 +53,6 @@ MAKERS = {
     ),
     "tool": lambda: render_tools(ToolDescription.new(f"{LONG} ", "d")),
     "key of a schema": lambda: render_tools(ToolDescription.new("f", "d", {LONG: object()})),
-    "special tokens": lambda: encoding.encode("x", allowed_special=LONG),
     "token": lambda: encoding.decode([10**300]),
     "effort of a system message": lambda: render(
         Message.from_role_and_content(

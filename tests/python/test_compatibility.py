@@ -176,12 +176,6 @@ def test_here_wrong_json(wrong: Any) -> None:
             model.from_dict(wrong)
 
 
-def test_here_allowed_names(encoding: HarmonyEncoding) -> None:
-    with pytest.raises(ValueError, match="allowed_special") as raised:
-        encoding.encode("<|end|>", allowed_special="<|end|>")  # type: ignore[arg-type]
-    assert not isinstance(raised.value, HarmonyError)
-
-
 def test_here_eager_effort() -> None:
     with pytest.raises(ValueError, match="enormous"):
         SystemContent.new().with_reasoning_effort("enormous")

@@ -31,11 +31,11 @@ def test_texts_are_encoded_as_in_0_0_8(oracle: Oracle, ours: Session) -> None:
 
 
 def _allowed(random: Random) -> Any:
-    return random.choice(["all", [], random.sample(texts.MARKERS, 3)])
+    return random.choice(["all", "none", [], random.sample(texts.MARKERS, 3), ["no", "name"]])
 
 
 def _disallowed(random: Random) -> Any:
-    return random.choice(["all", [], [], random.sample(texts.MARKERS, 2), ["é"]])
+    return random.choice(["all", [], [], random.sample(texts.MARKERS, 2), ["é"], "none"])
 
 
 def test_surrogates_are_encoded_as_in_0_0_8(oracle: Oracle, ours: Session) -> None:

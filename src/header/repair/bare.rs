@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use super::super::TO;
 use super::super::tools::is_tool_name;
-use super::super::words::Word;
+use super::super::words::{Kind, Word};
 use super::spelling::{GluedChannel, NameRun, is_content_type, value_at};
 use super::{Draft, Ending, Field, is_channel};
-use crate::chat::Role;
+use crate::chat::{COMMENTARY, Role};
 use crate::repair::RepairKind;
 
 impl Draft<'_> {
@@ -188,7 +188,7 @@ impl Draft<'_> {
             };
             self.report(kind, tokens);
             self.content_type = Some(field);
-        } else if let Some(name) = self.bare_recipient(&text) {
+        } else if let Some(name) = self.bare_recipient(word, &text) {
             if self.recipient.is_none() {
                 self.report(RepairKind::BareWord, tokens.clone());
             }
@@ -209,13 +209,28 @@ impl Draft<'_> {
     }
 
     /// A bare word that can only be a recipient.
-    fn bare_recipient(&self, text: &str) -> Option<String> {
+    fn bare_recipient(&self, word: &Word, text: &str) -> Option<String> {
         if let Some((name, _)) = self.setting.tools.misplaced(text) {
             let is_new = self.recipient.as_ref().is_none_or(|recipient| recipient.value == name);
             return is_new.then_some(name);
         }
         let is_answer = self.author.role == Role::Tool && text == Role::Assistant.as_str();
-        (self.recipient.is_none() && (is_tool_name(text) || is_answer)).then(|| text.to_owned())
+        let is_name = is_tool_name(text) || is_answer || self.is_before_type(word, text);
+        (self.recipient.is_none() && is_name).then(|| text.to_owned())
+    }
+
+    /// Whether a name on `commentary` stands before a content type, as in `commentary f <|constrain|>json`. Nobody says
+    /// which tools there are, so it is one.
+    fn is_before_type(&self, word: &Word, text: &str) -> bool {
+        let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+        let mut words = self.words.list().iter();
+        let is_type_behind =
+            words.any(|next| next.kind == Kind::Constrain && next.tokens.start >= word.tokens.end);
+        let is_commentary = self.channel.as_ref().is_some_and(|field| field.value == COMMENTARY);
+        is_commentary
+            && is_type_behind
+            && self.setting.tools.is_empty()
+            && text.chars().all(is_part)
     }
 }
 

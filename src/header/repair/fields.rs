@@ -6,7 +6,7 @@ use super::super::read::is_spaced_pair;
 use super::super::tools::Lookup;
 use super::super::words::{Kind, Word};
 use super::super::{CONSTRAIN, TO};
-use super::spelling::{GluedChannel, is_content_type, value_at};
+use super::spelling::{GluedChannel, is_content_type, is_nobody, value_at};
 use super::{Draft, Ending, Field, is_channel};
 use crate::chat::Role;
 use crate::repair::RepairKind;
@@ -148,7 +148,15 @@ impl Draft<'_> {
         if is_out_of_order {
             self.report(RepairKind::HeaderOrder, tokens.clone());
         }
-        if let Some(end) = value_at(&name, self.ending).filter(|_| self.ending.is_cut()) {
+        let value = value_at(&name, self.ending).filter(|_| self.ending.is_cut());
+        let named = &name[..value.unwrap_or(name.len())];
+        if self.setting.tools.look_up(named) == Lookup::Unknown && is_nobody(named) {
+            if self.ending.is_cut() {
+                return self.rest.push(word.text.start..holder.text.end);
+            }
+            return self.report(RepairKind::HeaderNoise, tokens);
+        }
+        if let Some(end) = value {
             self.keep_rest(holder, offset + end);
             name.truncate(end);
         }

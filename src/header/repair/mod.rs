@@ -19,7 +19,7 @@ use crate::repair::RepairKind;
 use crate::tokenizer::special;
 
 use spelling::is_cut_marker;
-pub(crate) use spelling::{NameRun, begins_value, is_glued_channel};
+pub(crate) use spelling::{NameRun, begins_value, is_glued_channel, is_nobody};
 
 /// How a header ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -239,10 +239,14 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Text of the assistant without a header is its answer, and so is text that ends with
-    /// `<|return|>`.
+    /// Text of the assistant without a header is its answer, unless `<|end|>` says that more follows, and so is text
+    /// that ends with `<|return|>`. Between messages only a lost header explains a text.
     fn choose_channel(&mut self) {
-        let is_answer = !self.has_channel_marker() || self.ending == Ending::Stop(special::RETURN);
+        let is_answer = match self.ending {
+            Ending::Stop(special::RETURN) => true,
+            Ending::Stop(special::END) if !self.setting.stray => false,
+            _ => !self.has_channel_marker(),
+        };
         if self.is_unplaced() && is_answer {
             self.channel = Some(Field { value: FINAL.to_owned(), tokens: 0..0 });
         }

@@ -106,6 +106,12 @@ pub(super) fn glued_role(word: &str, ending: Ending) -> Option<Role> {
     })
 }
 
+/// Whether no message can be addressed to a name: roles but the assistant, channels, and text with markup or a value.
+pub(crate) fn is_nobody(name: &str) -> bool {
+    name.contains(['<', '>', '{'])
+        || (name != Role::Assistant.as_str() && NameRun::read(name).is_some())
+}
+
 /// Whether a word contains the beginning of a JSON value, where lenient parsing ends a name.
 pub(crate) fn begins_value(word: &str) -> bool {
     value_at(word, Ending::Open).is_some()

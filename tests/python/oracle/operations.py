@@ -58,7 +58,7 @@ class Session:
     def encode(self, text: str, allowed: Json, disallowed: Json) -> list[int]:
         return self.encoding.encode(
             text,
-            allowed_special=allowed if allowed == "all" else set(allowed),
+            allowed_special=allowed,
             disallowed_special=disallowed,
         )
 
