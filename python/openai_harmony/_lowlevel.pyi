@@ -1002,6 +1002,10 @@ class Reply:
         """The complete messages, as the parser gives them."""
 
     @property
+    def tokens(self) -> list[int]:
+        """All tokens that were fed, as a new list."""
+
+    @property
     def repairs(self) -> list[Repair]:
         """What was repaired, calls that were delivered as text (``call_as_text``) included."""
 

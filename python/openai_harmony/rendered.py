@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from typing_extensions import Never, Self
 
 from openai_harmony import _lowlevel
+from openai_harmony._notebook import InNotebooks
 from openai_harmony.errors import WrongTypeError
 from openai_harmony.loss_mask import LossMask
 from openai_harmony.stream import ContentDelta, Event, MessageEnd, MessageStart, Repair
@@ -81,7 +82,7 @@ else:
     _IntArray = array
 
 
-class Rendered(_IntArray):
+class Rendered(InNotebooks, _IntArray):
     """The tokens of a rendering, an array of uint32, with the spans of its messages.
 
     NumPy takes it without a copy, as whatever reads the buffer protocol does.

@@ -10,6 +10,7 @@ from typing_extensions import Self
 
 from openai_harmony import _lowlevel
 from openai_harmony._lowlevel import ContentDelta, MessageEnd, MessageStart, Repair
+from openai_harmony._notebook import InNotebooks
 
 
 class StreamState(Enum):
@@ -20,7 +21,7 @@ class StreamState(Enum):
     CONTENT = "Content"
 
 
-class StreamableParser(_lowlevel.StreamableParser):
+class StreamableParser(InNotebooks, _lowlevel.StreamableParser):
     """Reads tokens as they arrive and gives messages as they become complete.
 
     Feed it one token at a time with ``process`` or any number with ``feed``. A property costs as

@@ -226,6 +226,12 @@ impl PyReply {
         write::messages(py, &messages)
     }
 
+    /// All tokens that were fed.
+    #[getter]
+    fn tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        tokens::list(py, self.lock()?.tokens())
+    }
+
     /// What was repaired, calls that were delivered as text (`call_as_text`) included.
     #[getter]
     fn repairs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from typing_extensions import Self
 
 from openai_harmony import _lowlevel
+from openai_harmony._notebook import InNotebooks
 from openai_harmony.chat.json_form import (
     error_inside,
     json_text,
@@ -21,7 +22,7 @@ from openai_harmony.chat.message import Message, read_validated
 from openai_harmony.chat.unknown_fields import UnknownField, report, unknown_fields
 
 
-class Conversation(BaseModel):
+class Conversation(InNotebooks, BaseModel):
     """Messages in the order in which they were said.
 
     >>> conversation = Conversation.from_messages([Message.from_role_and_content("user", "Hi")])

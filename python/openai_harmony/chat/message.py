@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field
 from typing_extensions import Self
 
 from openai_harmony import _lowlevel
+from openai_harmony._notebook import InNotebooks
 from openai_harmony.chat.content import Content, TextContent
 from openai_harmony.chat.json_form import (
     json_text,
@@ -61,7 +62,7 @@ class Author(BaseModel):
         return cls(role=cast(Role, role), name=name)
 
 
-class Message(BaseModel):
+class Message(InNotebooks, BaseModel):
     """One message of a conversation (guide, section "Message format").
 
     :meth:`from_dict` reads the flat form, ``{"role": "user", "content": "Hello"}``. Validation by

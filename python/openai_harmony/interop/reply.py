@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from openai_harmony import _lowlevel
+from openai_harmony._notebook import InNotebooks
 from openai_harmony.errors import WrongTypeError
+
+if TYPE_CHECKING:
+    from openai_harmony.encoding import HarmonyEncoding
 
 Chunk = dict[str, Any]
 """A chunk or an event as the API sends it."""
@@ -50,7 +54,7 @@ class Usage(NamedTuple):
         return self.prompt_tokens + self.completion_tokens
 
 
-class Reply(_lowlevel.Reply):
+class Reply(InNotebooks, _lowlevel.Reply):
     """An answer under way. ``Turn.reply`` begins one.
 
     Any tokens at all give a well-formed answer, and none of their text is lost: what has no place
@@ -71,7 +75,11 @@ class Reply(_lowlevel.Reply):
     'Four.'
     """
 
-    __slots__ = ()
+    __slots__ = ("_turn",)
+
+    def __init__(self, turn: _lowlevel._Turn, encoding: HarmonyEncoding, **options: Any) -> None:
+        """``Turn.reply`` calls it. The options have been read by ``__new__``."""
+        self._turn = turn
 
     def frame(self, chunk: Chunk | None = None) -> bytes:
         """A chunk's bytes on the wire: an event of a stream (SSE), or for Ollama a line of JSON.

@@ -17,6 +17,7 @@ from typing import (
 from typing_extensions import Self, TypedDict
 
 from openai_harmony import _lowlevel
+from openai_harmony._notebook import InNotebooks
 from openai_harmony.chat import Conversation, ResponseFormat
 from openai_harmony.interop.reply import ReasoningField, Reply
 from openai_harmony.options import Prefill, RenderConversationConfig
@@ -136,7 +137,7 @@ class Sampling(TypedDict, total=False):
     logit_bias: dict[int, float]
 
 
-class Turn(_Unchanging):
+class Turn(InNotebooks, _Unchanging):
     """What a request means in harmony. The ``read`` functions make turns.
 
     A turn does not change: each property is a new copy of what it holds. To render other messages,

@@ -332,6 +332,11 @@ impl Reply {
         self.parser.messages()
     }
 
+    /// All tokens that were fed.
+    pub fn tokens(&self) -> &[u32] {
+        self.parser.tokens()
+    }
+
     /// What was repaired, calls that were delivered as text included. Spans count from the first
     /// token fed.
     pub fn repairs(&self) -> &[Repair] {

@@ -1,0 +1,172 @@
+"""What is shown of tokens: their messages, with all that terminal and HTML draw alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from openai_harmony._notebook import InNotebooks
+from openai_harmony.kinds import RepairKind
+from openai_harmony.show.cells import Cell, cells, the_encoding
+from openai_harmony.show.reasons import REASONS
+
+_LEAST_ROOM = 32
+"""So many tokens of a message are shown, however many there are."""
+
+
+class Mark(NamedTuple):
+    """What was repaired, and where."""
+
+    kind: RepairKind
+    text: str
+    start: int
+    end: int
+
+    @property
+    def reason(self) -> str:
+        """The repair in words."""
+        return f"{self.kind}: {REASONS.get(self.kind, 'repaired')}"
+
+
+@dataclass(frozen=True)
+class Speaker:
+    """What a header says."""
+
+    role: str
+    name: str | None = None
+    channel: str | None = None
+    recipient: str | None = None
+    content_type: str | None = None
+
+
+@dataclass(frozen=True)
+class Block:
+    """The tokens of a message, or tokens between messages, which have no speaker.
+
+    Its header is ``start:content``, its content ``content:stop``, its stop token ``stop:end``.
+    """
+
+    start: int
+    content: int
+    stop: int
+    end: int
+    speaker: Speaker | None = None
+    message: int | None = None
+    """The message's index; ``None`` for one that only begins."""
+    is_dropped: bool = False
+    """The message is not rendered: its tokens are those that it would have."""
+    tokens: tuple[int, ...] = ()
+    """Those of a dropped message, whose indexes count from its own beginning."""
+
+
+@dataclass(frozen=True)
+class Picture(InNotebooks):
+    """Tokens and what is known of them. Terminal and HTML draw the same picture."""
+
+    tokens: Sequence[int]
+    blocks: list[Block]
+    title: str = "tokens"
+    mask: Sequence[int] | None = None
+    """For each token whether it is trained."""
+    marks: list[Mark] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """Lines below the picture."""
+
+    def cells_of(self, block: Block, room: int | None = None) -> list[Cell | int]:
+        """The cells of a block; with ``room`` at most about so many tokens.
+
+        A number says how many tokens were left out at its place, in the middle of the content.
+        """
+        tokens = block.tokens if block.is_dropped else self.tokens
+        count = block.end - block.start
+        if room is None or count <= room:
+            return [*cells(tokens[block.start : block.end], block.start)]
+        head = block.start + max(room * 2 // 3, 1)
+        tail = max(block.end - room // 3, head)
+        return [
+            *cells(tokens[block.start : head], block.start),
+            tail - head,
+            *cells(tokens[tail : block.end], tail),
+        ]
+
+    def marks_of(self, block: Block) -> list[Mark]:
+        """The repairs that lie in a block."""
+        if block.is_dropped:
+            return []
+        at_end = block.end == len(self.tokens)
+        return [
+            mark
+            for mark in self.marks
+            if block.start <= mark.start < block.end or (at_end and mark.start >= block.end)
+        ]
+
+    def is_trained(self, cell: Cell) -> bool:
+        """Whether the mask has a token of the cell."""
+        return self.mask is not None and any(self.mask[cell.start : cell.end])
+
+    def within(self, most: int | None) -> tuple[list[Block | int], int | None]:
+        """The blocks that are shown where at most about so many tokens are, and the room of each.
+
+        Blocks that are short are shown whole, and the others share what is left. A number says how
+        many blocks were left out at its place.
+        """
+        if most is None or sum(block.end - block.start for block in self.blocks) <= most:
+            return [*self.blocks], None
+        count = max(most // _LEAST_ROOM, 2)
+        blocks: list[Block | int] = [*self.blocks]
+        if len(blocks) > count:
+            half = count // 2
+            left_out = len(blocks) - 2 * half
+            blocks = [*blocks[:half], left_out, *blocks[-half:]]
+        lengths = sorted(block.end - block.start for block in blocks if isinstance(block, Block))
+        while lengths and lengths[0] <= most // len(lengths):
+            most -= lengths.pop(0)
+        return blocks, max(most // len(lengths), _LEAST_ROOM) if lengths else None
+
+    @property
+    def summary(self) -> str:
+        """How many tokens and messages there are, in a line."""
+        shown = [block for block in self.blocks if block.speaker and block.message is not None]
+        dropped = sum(block.is_dropped for block in shown)
+        parts = [counted(len(self.tokens), "token"), counted(len(shown) - dropped, "message")]
+        if dropped:
+            parts.append(f"{dropped:,} dropped")
+        if self.mask is not None:
+            parts.append(f"{sum(self.mask):,} trained")
+        if self.marks:
+            parts.append(counted(len(self.marks), "repair"))
+        return f"{self.title} · {' · '.join(parts)}"
+
+
+def counted(count: int, noun: str) -> str:
+    """``1 token``, ``2 tokens``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def with_gaps(blocks: list[Block], count: int) -> list[Block]:
+    """The blocks with another for the tokens between them: each token is in one block."""
+    filled: list[Block] = []
+    at = 0
+    for block in blocks:
+        if block.is_dropped:
+            filled.append(block)
+            continue
+        if block.start > at:
+            filled.append(Block(at, at, block.start, block.start))
+        filled.append(replace(block, start=max(block.start, at)))
+        at = max(block.end, at)
+    if at < count:
+        filled.append(Block(at, at, count, count))
+    return filled
+
+
+def preview(picture: Picture, block: Block, most: int = 90) -> str:
+    """The beginning of the content, in a line."""
+    tokens = block.tokens if block.is_dropped else picture.tokens
+    some = tokens[block.content : min(block.stop, block.content + most)]
+    text = " ".join("".join(cell.text for cell in cells(some)).split())
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+__all__ = ["Block", "Mark", "Picture", "Speaker", "counted", "preview", "the_encoding", "with_gaps"]

@@ -1,0 +1,244 @@
+"""Whatever can be shown, to a picture."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+from openai_harmony.chat import Conversation, Message
+from openai_harmony.errors import HarmonyError, WrongTypeError
+from openai_harmony.interop.reply import Reply
+from openai_harmony.interop.turn import Turn
+from openai_harmony.loss_mask import LossMask
+from openai_harmony.options import Prefill, RenderConversationConfig, RenderOptions
+from openai_harmony.rendered import MessageSpan, Rendered
+from openai_harmony.show.cells import the_encoding
+from openai_harmony.show.picture import Block, Mark, Picture, Speaker, with_gaps
+from openai_harmony.stream import MessageStart, Repair, StreamableParser
+
+Ending = Literal["completion", "training", "none"]
+
+_EXPECTED = (
+    "token ids, a Conversation, a Message, a list of messages, a Rendered, a Turn, a Reply, "
+    "a StreamableParser or a Difference"
+)
+_MOST_ID = 2**32 - 1
+
+
+def picture(
+    x: Any,
+    *,
+    config: RenderConversationConfig | None = None,
+    ending: Ending | None = None,
+    mask: LossMask | Sequence[int] | bool | None = None,
+    tools: Iterable[str] | None = None,
+) -> Picture:
+    """The picture of anything that can be shown; :func:`openai_harmony.show.html` says what."""
+    if isinstance(x, Picture):
+        return x
+    if isinstance(x, Message):
+        x, ending = [x], ending or "none"
+    if isinstance(x, (list, tuple)) and x and all(isinstance(one, Message) for one in x):
+        x, ending = Conversation(messages=list(x)), ending or "none"
+    if isinstance(x, (Conversation, Turn)):
+        return _of_messages(x, config, ending, mask)
+    if config is not None or ending is not None:
+        name = "ending" if config is None else "config"
+        raise ValueError(f"{name}: {type(x).__name__} is rendered already")
+    if isinstance(x, Rendered):
+        return _of_rendered(x, "rendered", _mask_of(x, mask), tools)
+    if isinstance(x, Reply):
+        return _of_reply(x, _mask_of(x.tokens, mask))
+    if isinstance(x, StreamableParser):
+        return _of_running(x, _mask_of(x.tokens, mask))
+    tokens = _token_ids(x)
+    return of_tokens(tokens, mask=_mask_of(tokens, mask), tools=tools)
+
+
+def of_tokens(
+    tokens: Sequence[int],
+    title: str = "tokens",
+    *,
+    mask: Sequence[int] | None = None,
+    tools: Iterable[str] | None = None,
+    prefill: Prefill | None = None,
+) -> Picture:
+    """Tokens, read leniently: from ``<|start|>`` on, or as what the assistant sampled."""
+    starts = bool(tokens) and tokens[0] == the_encoding().special_token("<|start|>")
+    role = None if starts else "assistant"
+    parser = StreamableParser(the_encoding(), role, strict=False, tools=tools, prefill=prefill)
+    return _of_parser(parser, tokens, title, mask)
+
+
+def _of_messages(
+    x: Conversation | Turn,
+    config: RenderConversationConfig | None,
+    ending: Ending | None,
+    mask: LossMask | Sequence[int] | bool | None,
+) -> Picture:
+    encoding = the_encoding()
+    ending = ending or "completion"
+    conversation, prefill, title, notes = x, None, "conversation", []
+    if isinstance(x, Turn):
+        conversation, title = x.conversation, f"prompt of {x.dialect}"
+        prefill = x.prefill if ending == "completion" else None
+        config = x.config if config is None else config
+        notes = [f"not used: {unused.path}: {unused.reason}" for unused in x.unused]
+    assert isinstance(conversation, Conversation)
+    rendered = encoding.render_with_spans(conversation, config, ending=ending, prefill=prefill)
+    shown = _of_rendered(rendered, title, _mask_of(rendered, mask), None)
+    shown.notes.extend(notes)
+    present = {block.message for block in shown.blocks}
+    for index, message in enumerate(conversation.messages):
+        if index not in present:
+            _insert(shown.blocks, _dropped(message, index, config))
+    return shown
+
+
+def _dropped(message: Message, index: int, config: RenderConversationConfig | None) -> Block:
+    """A message that is not rendered, with the tokens that it would have."""
+    options = RenderOptions()
+    if config is not None:
+        same = {"header_style", "tool_schema"} & set(RenderOptions.model_fields)
+        options = RenderOptions(**{name: getattr(config, name) for name in same})
+    tokens = the_encoding().render(message, options)
+    alone = of_tokens(tokens)
+    first = alone.blocks[0]
+    return Block(
+        start=0,
+        content=first.content,
+        stop=first.stop,
+        end=len(tokens),
+        speaker=first.speaker,
+        message=index,
+        is_dropped=True,
+        tokens=tuple(tokens),
+    )
+
+
+def _insert(blocks: list[Block], dropped: Block) -> None:
+    """Puts a dropped message before the first that stands behind it."""
+    assert dropped.message is not None
+    for place, block in enumerate(blocks):
+        if block.message is None or block.message > dropped.message:
+            blocks.insert(place, dropped)
+            return
+    blocks.append(dropped)
+
+
+def _of_rendered(
+    x: Rendered, title: str, mask: Sequence[int] | None, tools: Iterable[str] | None
+) -> Picture:
+    """The spans are those of rendering; what a header says is read from its tokens."""
+    tokens = x.tokens
+    read = of_tokens(tokens, tools=tools)
+    speakers = {block.start: block.speaker for block in read.blocks}
+    blocks = [
+        Block(
+            span.start,
+            span.content,
+            span.stop,
+            span.end,
+            speakers.get(span.start) or Speaker(role, None, channel),
+            span.message,
+        )
+        for span, (role, channel) in zip(x.spans, x._speakers)
+    ]
+    return Picture(tokens, with_gaps(blocks, len(tokens)), title, mask, read.marks)
+
+
+def _of_reply(x: Reply, mask: Sequence[int] | None) -> Picture:
+    turn = Turn(x._turn)
+    recipients = [tool.recipient for tool in turn.tools]
+    shown = of_tokens(x.tokens, "reply", mask=mask, tools=recipients, prefill=turn.prefill)
+    # Those of the reply know what its API cannot deliver, too.
+    marks = [_mark(repair) for repair in x.repairs] or shown.marks
+    return Picture(shown.tokens, shown.blocks, shown.title, shown.mask, marks)
+
+
+def _of_parser(
+    parser: StreamableParser, tokens: Sequence[int], title: str, mask: Sequence[int] | None
+) -> Picture:
+    events = [*parser.feed(tokens), *parser.finish()]
+    speakers = {
+        event.index: Speaker(
+            event.author.role.value,
+            event.author.name,
+            event.channel,
+            event.recipient,
+            event.content_type,
+        )
+        for event in events
+        if isinstance(event, MessageStart)
+    }
+    spans = MessageSpan.from_events(events)
+    blocks = [
+        Block(*span[1:], speakers.get(index), span.message) for index, span in enumerate(spans)
+    ]
+    marks = [_mark(event) for event in events if isinstance(event, Repair)]
+    return Picture(tokens, with_gaps(blocks, len(tokens)), title, mask, marks)
+
+
+def _of_running(x: StreamableParser, mask: Sequence[int] | None) -> Picture:
+    """A parser has no events of what it was fed: a copy of it reads the tokens again."""
+    title = f"parser in {x.state.value}"
+    try:
+        shown = _of_parser(copy.copy(x).reset(), x.tokens, title, mask)
+    except HarmonyError as error:
+        # A strict one that stopped at an error, or that would at the end of its tokens.
+        shown = of_tokens(x.tokens, title, mask=mask)
+        if not _reads(copy.copy(x).reset(), x.tokens):
+            shown.notes.append(f"strict parsing stopped: {error}")
+    # What only the end of the tokens repairs may still come.
+    known = [_mark(repair) for repair in x.repairs]
+    marks = known if not shown.notes else shown.marks
+    return Picture(shown.tokens, shown.blocks, title, mask, marks, shown.notes)
+
+
+def _reads(parser: StreamableParser, tokens: Sequence[int]) -> bool:
+    try:
+        parser.feed(tokens)
+    except HarmonyError:
+        return False
+    return True
+
+
+def _mark(repair: Repair) -> Mark:
+    return Mark(repair.kind, repair.text, *repair.span)
+
+
+def _mask_of(
+    x: Rendered | Sequence[int], mask: LossMask | Sequence[int] | bool | None
+) -> Sequence[int] | None:
+    if mask is None or mask is False:
+        return None
+    if mask is True or isinstance(mask, LossMask):
+        if not isinstance(x, Rendered):
+            raise ValueError(
+                "mask: a LossMask needs a Rendered or a Conversation; for tokens give a list of "
+                "0 and 1"
+            )
+        return x.loss_mask(mask if isinstance(mask, LossMask) else None)
+    if len(mask) != len(x):
+        raise ValueError(f"mask: expected {len(x)} values, one for each token, got {len(mask)}")
+    return mask
+
+
+def _token_ids(x: Any) -> list[int]:
+    if isinstance(x, (str, bytes)):
+        raise WrongTypeError(
+            f"expected {_EXPECTED}, got {type(x).__name__}; for text with markers give "
+            "encoding.encode(text, allowed_special='all')"
+        )
+    try:
+        tokens = x.tolist() if hasattr(x, "tolist") else list(x)
+    except TypeError:
+        raise WrongTypeError(f"expected {_EXPECTED}, got {type(x).__name__}") from None
+    for index, token in enumerate(tokens):
+        if type(token) is not int:
+            got = type(token).__name__
+            raise WrongTypeError(f"tokens[{index}]: expected a token id, got {got}")
+        if not 0 <= token <= _MOST_ID:
+            raise ValueError(f"tokens[{index}]: {token} is not a token id")
+    return tokens

@@ -1,0 +1,52 @@
+"""Lines on a terminal: by rich if it is installed, else without colours."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import IO, Any
+
+from openai_harmony.show.lines import STYLES, Line, Piece
+
+
+def plain(lines: Iterable[Line]) -> str:
+    """The lines without styles."""
+    return "".join(_plain_line(indent, pieces) for indent, pieces in lines)
+
+
+def _plain_line(indent: int, pieces: list[Piece]) -> str:
+    begin = " " * indent
+    text = "".join(piece.text for piece in pieces)
+    # Only ends of lines: what else `splitlines` knows is written out.
+    return "".join(f"{begin}{line}".rstrip(" ") + "\n" for line in text.split("\n"))
+
+
+def write(lines: Iterable[Line], file: IO[str] | None = None) -> None:
+    """Writes the lines to a stream, by default standard output.
+
+    With rich's rules: colours on terminals alone and never where ``NO_COLOR`` is set, lines
+    broken at the width of the terminal.
+    """
+    file = sys.stdout if file is None else file
+    try:
+        from rich.console import Console
+    except ModuleNotFoundError:
+        file.write(plain(lines))
+        return
+    console = Console(file=file, highlight=False, markup=False, emoji=False, soft_wrap=False)
+    if not console.is_terminal:
+        file.write(plain(lines))
+        return
+    write_styled(lines, console)
+
+
+def write_styled(lines: Iterable[Line], console: Any) -> None:
+    """Writes the lines to a console of rich."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    for indent, pieces in lines:
+        text = Text(overflow="fold")
+        for piece in pieces:
+            text.append(piece.text, " ".join(STYLES.get(name, name) for name in piece.styles))
+        console.print(Padding(text, (0, 0, 0, indent)) if indent else text)

@@ -1,0 +1,388 @@
+"""Pictures of tokens: as text, on terminals, as HTML."""
+
+from __future__ import annotations
+
+import copy
+import io
+import random
+import re
+import sys
+from contextlib import redirect_stdout
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from openai_harmony import (
+    Conversation,
+    HarmonyError,
+    Message,
+    Prefill,
+    RenderConversationConfig,
+    RepairKind,
+    StreamableParser,
+    load_harmony_encoding,
+    show,
+)
+from openai_harmony.interop import chat_completions
+from openai_harmony.show.cells import cells, visible
+from openai_harmony.show.reasons import REASONS
+from openai_harmony.training import LossMask
+
+ENCODING = load_harmony_encoding("HarmonyGptOss")
+FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
+
+
+def sampled(text: str) -> list[int]:
+    return ENCODING.encode(text, allowed_special="all")
+
+
+def chat() -> Conversation:
+    return Conversation.from_messages(
+        [
+            Message.from_role_and_content("user", "2 + 2?"),
+            Message.from_role_and_content("assistant", "A sum.").with_channel("analysis"),
+            Message.from_role_and_content("assistant", "4.").with_channel("final"),
+        ]
+    )
+
+
+class Page(HTMLParser):
+    """The elements of a piece, and its texts outside of the style sheet."""
+
+    def __init__(self, piece: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.open: list[str] = []
+        self.text = ""
+        self.labels: list[str] = []
+        self.tokens = ""
+        self.feed(piece)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.open.append(tag)
+        for name, value in attrs:
+            assert name in {"class", "data-t", "open"}, name
+            if name == "data-t":
+                self.labels.append(value or "")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.text += data
+        if self.open[-1:] == ["i"]:
+            self.tokens += data
+
+
+class TestCells:
+    @pytest.mark.parametrize(
+        ("text", "expected"),
+        [
+            ("Hi there", ["Hi", " there"]),
+            (FAMILY, [FAMILY]),
+            (
+                "\U0001f1eb\U0001f1f7\U0001f1e9\U0001f1ea",
+                ["\U0001f1eb\U0001f1f7", "\U0001f1e9\U0001f1ea"],
+            ),
+            ("\U0001f44d\U0001f3fd", ["\U0001f44d\U0001f3fd"]),
+            ("\x1b[31m", ["⟦U+001B⟧", "[", "31", "m"]),
+            ("\u202eab", ["⟦U+202E⟧", "ab"]),
+            ("a\u200b", ["a", "⟦U+200B⟧"]),
+        ],
+    )
+    def test_whole_glyphs(self, text: str, expected: list[str]) -> None:
+        assert [cell.text for cell in cells(ENCODING.encode(text))] == expected
+
+    def test_bytes_that_are_no_text(self) -> None:
+        first, *rest = ENCODING.encode("\U0001f9d9")
+        assert rest
+        [broken, hi] = cells([first, 12194])
+        assert broken.text.startswith("\\xf0")
+        assert (hi.start, hi.text) == (1, "Hi")
+        [alone] = cells([first], 7)
+        assert (alone.start, alone.end) == (7, 8)
+
+    def test_every_token_is_in_one_cell(self) -> None:
+        numbers = random.Random(0)
+        for _ in range(200):
+            ids = [numbers.randrange(201_100) for _ in range(numbers.randrange(40))]
+            made = cells(ids, 3)
+            assert [token for cell in made for token in cell.ids] == ids
+            assert [cell.start for cell in made] == [3, *(cell.end for cell in made)][: len(made)]
+
+    def test_many_marks_on_a_letter_are_bounded(self) -> None:
+        made = cells(ENCODING.encode("e" + "\u0301" * 2000))
+        assert max(len(cell.ids) for cell in made) <= 40
+
+    def test_what_is_printable_stays(self) -> None:
+        assert visible("é 日本\t\n") == "é 日本\t\n"
+
+
+class TestText:
+    def test_tokens(self) -> None:
+        said = show.text(sampled("<|channel|>final Hi<|return|>"), ids=True)
+        assert said.splitlines() == [
+            "tokens · 4 tokens · 1 message · 1 repair",
+            "● 0 assistant · final · 4 tokens",
+            "  <|channel|>[200005]final[17196] Hi[19260]<|return|>[200002]",
+            "  ▲ missing_message: the message ended inside its header; the other words are its "
+            "content (tokens 2 to 3)",
+        ]
+
+    def test_dropped_messages_are_shown_as_dropped(self) -> None:
+        said = show.text(chat())
+        assert "3 messages" not in said
+        assert "2 messages · 1 dropped" in said.splitlines()[0]
+        assert "● 1 assistant · analysis · 9 tokens · dropped, not in the tokens" in said
+        assert said.index("0 user") < said.index("1 assistant") < said.index("2 assistant")
+        keep = RenderConversationConfig(auto_drop_analysis=False)
+        assert "dropped" not in show.text(chat(), config=keep)
+
+    def test_the_mask(self) -> None:
+        rendered = ENCODING.render_with_spans(chat(), ending="training")
+        trained = sum(rendered.loss_mask())
+        assert f"{trained} trained" in show.text(rendered, mask=True)
+        assert f"{trained} trained" in show.text(chat(), mask=LossMask(), ending="training")
+        assert "1 trained" in show.text([12194, 12194], mask=[0, 1])
+
+    def test_a_turn_is_its_prompt(self) -> None:
+        body = {
+            "messages": [{"role": "user", "content": "Hi"}],
+            "tools": [{"type": "function", "function": {"name": "f"}}],
+            "tool_choice": {"type": "function", "function": {"name": "f"}},
+            "frobnicate": 1,
+        }
+        turn = chat_completions.read(body)
+        shown = show.picture(turn)
+        assert list(shown.tokens) == turn.prompt(ENCODING)
+        assert "prompt of chat_completions" in show.text(turn)
+        assert "not used: frobnicate: " in show.text(turn)
+
+    def test_a_reply(self) -> None:
+        body = {"messages": [{"role": "user", "content": "Hi"}]}
+        reply = chat_completions.read(body).reply(ENCODING, model="m")
+        tokens = sampled("<|channel|>commentary to=functions.f<|message|>{}<|call|>")
+        reply.feed(tokens)
+        reply.finish("stop")
+        assert reply.tokens == tokens
+        said = show.text(reply)
+        assert "to functions.f" in said
+        assert "call_as_text: a call that the API cannot deliver" in said
+
+    def test_a_reply_that_continues_a_prefill(self) -> None:
+        body = {
+            "messages": [{"role": "user", "content": "Hi"}],
+            "tools": [{"type": "function", "function": {"name": "f"}}],
+            "tool_choice": {"type": "function", "function": {"name": "f"}},
+        }
+        reply = chat_completions.read(body).reply(ENCODING, model="m")
+        reply.feed(sampled("{}<|call|>"))
+        said = show.text(reply)
+        assert "to functions.f" in said
+        assert "▲" not in said
+
+    def test_a_running_parser_is_left_as_it_was(self) -> None:
+        parser = StreamableParser(ENCODING, "assistant")
+        parser.feed(sampled("<|channel|>final<|message|>Hel"))
+        before = copy.copy(parser)
+        said = show.text(parser)
+        assert said.startswith("parser in Content · 4 tokens")
+        assert "assistant · final · 4 tokens · open" in said
+        assert (parser.tokens, parser.current_content) == (before.tokens, before.current_content)
+
+    def test_a_strict_parser_that_stopped(self) -> None:
+        parser = StreamableParser(ENCODING, "assistant")
+        with pytest.raises(HarmonyError):
+            parser.feed(sampled("<|channel|>final<|message|> Hi<|end|>stray"))
+        said = show.text(parser)
+        assert "strict parsing stopped: " in said
+        assert " Hi" in said
+
+    def test_prefilled_parsers(self) -> None:
+        parser = StreamableParser(ENCODING, "assistant", prefill=Prefill(channel="final"))
+        parser.feed(sampled("Hi"))
+        assert "assistant · final" in show.text(parser)
+
+    def test_of_long_ones_the_middle_is_left_out(self) -> None:
+        long = Message.from_role_and_content("user", "word " * 5000)
+        said = show.text([long, *chat().messages], max_tokens=200)
+        assert len(said) < 2500
+        assert re.search(r"… 4,8\d\d tokens left out …", said)
+        assert "2 + 2?" in said
+        many = show.text(chat().messages * 1000, max_tokens=200)
+        assert "messages left out …" in many
+        assert len(many) < 2500
+
+    def test_marks_of_terminals_are_written_out(self) -> None:
+        said = show.text(Message.from_role_and_content("user", "\x1b]0;x\x07 \u202e \r"))
+        assert not set(said) & set("\x1b\x07\u202e\r")
+
+
+@pytest.mark.parametrize(
+    ("given", "arguments", "said"),
+    [
+        ("<|start|>", {}, "got str; for text with markers give encoding.encode"),
+        (None, {}, "got NoneType"),
+        ([1, "a"], {}, r"tokens\[1\]: expected a token id, got str"),
+        ([1, True], {}, r"tokens\[1\]: expected a token id, got bool"),
+        ([1, -5], {}, r"tokens\[1\]: -5 is not a token id"),
+        ([2**32], {}, r"tokens\[0\]: 4294967296 is not a token id"),
+        ([1], {"mask": [1, 0]}, "mask: expected 1 values, one for each token, got 2"),
+        ([1], {"mask": True}, "mask: a LossMask needs a Rendered or a Conversation"),
+        ([1], {"ending": "none"}, "ending: list is rendered already"),
+        ([1], {"config": RenderConversationConfig()}, "config: list is rendered already"),
+    ],
+)
+def test_bad_input(given: Any, arguments: Any, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        show.html(given, **arguments)
+
+
+def test_tokens_that_do_not_exist_are_shown() -> None:
+    said = show.text([200005, 17196, 200008, 4_000_000_000])
+    assert "⟦no token 4000000000⟧" in said
+    assert "unknown_token" in said
+    assert show.text([]) == "tokens · 0 tokens · 0 messages\n"
+
+
+def test_each_repair_has_a_reason() -> None:
+    assert set(REASONS) == set(get_args(RepairKind))
+
+
+class TestHtml:
+    def test_everything_is_escaped(self) -> None:
+        evil = """<script>alert(1)</script><img src=x onerror=alert(2)> " ' </style> &amp;"""
+        message = Message.from_role_and_content("assistant", evil)
+        message.with_channel("<b>").with_recipient("</summary>").with_content_type("'\"<i>")
+        page = Page(show.html(message))
+        assert set(page.tags) == {"div", "style", "p", "details", "summary", "b", "span", "i"}
+        assert evil in page.tokens
+        difference = Page(show.html(show.diff(message, [1], names=("<u>", '"'))))
+        assert set(difference.tags) <= {"div", "style", "p", "b", "i", "span"}
+        assert "<u>" in difference.text
+
+    def test_nothing_comes_from_elsewhere(self) -> None:
+        piece = show.html(chat())
+        assert not re.search(r"<script|<link|url\(|@import|https?:|src=|href=", piece)
+
+    def test_ids_and_bytes_are_on_hover(self) -> None:
+        page = Page(show.html(sampled(f"<|channel|>final<|message|>é{FAMILY}")))
+        ids = ENCODING.encode(FAMILY)
+        assert any(label.startswith(f"4: {' '.join(map(str, ids))}\n") for label in page.labels)
+        assert "0: 200005\nspecial token" in page.labels
+        assert r"3: 377" + "\n" + r"'\xc3\xa9'" in page.labels
+
+    def test_mask_and_repairs(self) -> None:
+        piece = show.html(sampled("<|channel|>final Hi<|return|>"), mask=[1, 1, 0, 0])
+        assert len(re.findall('<i class="[^"]*trained', piece)) == 2
+        assert '<i class="t repaired"' in piece
+        assert "missing_message: the message ended" in piece
+
+    def test_a_long_conversation_is_folded(self) -> None:
+        piece = show.html(
+            chat().messages * 10, config=RenderConversationConfig(auto_drop_analysis=False)
+        )
+        assert piece.count("<details class") == 30
+        assert piece.count(" open>") == 4
+        assert "class=preview" in piece
+
+    def test_notebooks(self) -> None:
+        rendered = ENCODING.render_with_spans(chat())
+        turn = chat_completions.read({"messages": [{"role": "user", "content": "Hi"}]})
+        parser = StreamableParser(ENCODING, "assistant")
+        difference = show.diff([1], [2])
+        for x in (
+            chat(),
+            chat().messages[0],
+            rendered,
+            turn,
+            turn.reply(ENCODING, model="m"),
+            parser,
+            difference,
+        ):
+            Page(x._repr_html_())
+        big = Message.from_role_and_content("user", "word " * 300_000)
+        assert len(big._repr_html_()) < 1_000_000
+
+
+class TestDiff:
+    def test_equal(self) -> None:
+        same = show.diff(chat(), chat())
+        assert (same.equal, same.first) == (True, None)
+        assert show.text(same).startswith("equal · ")
+
+    def test_what_an_option_changes(self) -> None:
+        keep = RenderConversationConfig(auto_drop_analysis=False)
+        found = show.diff(chat(), chat(), config_b=keep, names=("dropped", "kept"))
+        assert not found.equal
+        assert "dropped: " in show.text(found)
+        assert "A sum." in show.text(found)
+        [run] = [run for run in found.runs if not run.equal]
+        assert len(run.b) == 9
+        assert len(run.a) == 0
+
+    def test_the_runs_are_both_sides(self) -> None:
+        numbers = random.Random(1)
+        for _ in range(200):
+            a, b = ([numbers.randrange(4) for _ in range(numbers.randrange(12))] for _ in range(2))
+            found = show.diff(a, b)
+            assert [a[i] for run in found.runs for i in run.a] == a
+            assert [b[i] for run in found.runs for i in run.b] == b
+            for run in found.runs:
+                assert run.equal == ([a[i] for i in run.a] == [b[i] for i in run.b])
+            assert found.equal == (a == b)
+
+    def test_very_different_ones(self) -> None:
+        found = show.diff([1] * 30_000, [2] * 30_000)
+        assert [run.equal for run in found.runs] == [False]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+class TestTerminal:
+    def test_colours(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        pytest.importorskip("rich")
+        monkeypatch.setenv("TERM", "xterm-256color")
+        monkeypatch.delenv("NO_COLOR", raising=False)
+        terminal = Terminal()
+        show.print(chat(), file=terminal, mask=True, ending="training")
+        assert "\x1b[4;32m" in terminal.getvalue()
+        monkeypatch.setenv("NO_COLOR", "1")
+        plain = Terminal()
+        show.print(chat(), file=plain, mask=True, ending="training")
+        assert "\x1b[32m" not in plain.getvalue()
+
+    def test_twenty_columns(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        pytest.importorskip("rich")
+        monkeypatch.setenv("COLUMNS", "20")
+        monkeypatch.setenv("TERM", "xterm-256color")
+        terminal = Terminal()
+        show.print(Message.from_role_and_content("user", "x" * 100 + "日本語" * 10), file=terminal)
+        lines = [re.sub("\x1b\\[[0-9;]*m", "", line) for line in terminal.getvalue().splitlines()]
+        assert max(map(len, lines)) <= 20
+        assert "".join(lines).replace(" ", "").count("x" * 10) == 10
+
+    def test_without_rich(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(sys.modules, "rich.console", None)
+        terminal = Terminal()
+        show.print(chat(), file=terminal)
+        assert terminal.getvalue() == show.text(chat())
+
+
+def test_the_picture_in_the_guide() -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "show.md").read_text(encoding="utf-8")
+    [code, shown] = re.findall(r"^```(?:python|text)\n(.*?)^```$", guide, re.DOTALL | re.MULTILINE)[
+        :2
+    ]
+    with redirect_stdout(io.StringIO()) as said:
+        exec(code, {})
+    assert said.getvalue() == shown
