@@ -393,14 +393,51 @@ fn a_character_that_a_stop_token_cuts_off_is_replaced() {
     assert!(parser.repairs().is_empty());
 }
 
-/// Nothing says which tools there are, but a content type follows.
+/// As 0.0.8 reads it. Where tools are known, a word that is none of them is noise.
 #[test]
-fn a_bare_word_before_a_content_type_is_called_where_no_tools_are_known() {
-    let text = "<|channel|>commentary run <|constrain|>json<|message|>{}<|call|>";
-    let call = parse(text, Some(Role::Assistant), &[], 1);
-    assert_eq!(call.messages, ["commentary to=run type=<|constrain|>json: {}"]);
-    assert_eq!(call.kinds, ["bare_word"]);
-    let noise = parse(text, Some(Role::Assistant), &["functions.other"], 1);
-    assert_eq!(noise.messages, ["commentary type=<|constrain|>json: {}"]);
-    assert_eq!(noise.kinds, ["header_noise"]);
+fn a_bare_word_on_commentary_before_a_constrained_type_is_called() {
+    let role = Some(Role::Assistant);
+    for (header, fields) in [
+        (
+            "<|channel|>commentary noop <|constrain|>json",
+            "commentary to=noop type=<|constrain|>json",
+        ),
+        (
+            "<|channel|>commentary noop<|constrain|>json",
+            "commentary to=noop type=<|constrain|>json",
+        ),
+        ("<|channel|>final noop <|constrain|>json", "final type=<|constrain|>json"),
+        ("<|channel|>commentary noop it <|constrain|>json", "commentary type=<|constrain|>json"),
+        ("<|channel|>commentary <noop> <|constrain|>json", "commentary type=<|constrain|>json"),
+        ("<|channel|>commentary user <|constrain|>json", "commentary type=<|constrain|>json"),
+        ("<|channel|>commentary noop", "commentary"),
+    ] {
+        let outcome = in_any_chunks(&[header, "<|message|>{}<|call|>"].concat(), role, &[]);
+        assert_eq!(outcome.messages, [format!("{fields}: {{}}")], "{header}");
+        let kind = if fields.contains("to=") { "bare_word" } else { "header_noise" };
+        assert_eq!(outcome.kinds, [kind], "{header}");
+    }
+    let text = "<|channel|>commentary noop <|constrain|>json<|message|>{}<|call|>";
+    let outcome = in_any_chunks(text, role, &["functions.f"]);
+    assert_eq!(outcome.messages, ["commentary type=<|constrain|>json: {}"]);
+    assert_eq!(outcome.kinds, ["header_noise"]);
+}
+
+/// How long the text is decides nothing until it streams.
+#[test]
+fn a_first_text_without_a_header_is_the_answer_unless_a_message_follows() {
+    let role = Some(Role::Assistant);
+    for words in [1, 5, 32] {
+        let text = ["We"].repeat(words).join(" ");
+        for (stop, channel) in
+            [("<|end|>", ""), ("<|return|>", "final"), ("", "final"), ("<|call|>", "final")]
+        {
+            let outcome = in_any_chunks(&[&text, stop].concat(), role, &[]);
+            assert_eq!(outcome.messages, [format!("{channel}: {text}")], "{words} {stop}");
+            assert_eq!(outcome.kinds, ["missing_header"], "{words} {stop}");
+        }
+    }
+    let long = ["We"; 33].join(" ");
+    let outcome = in_any_chunks(&[&long, "<|end|>"].concat(), role, &[]);
+    assert_eq!(outcome.messages, [format!("final: {long}")]);
 }

@@ -2,7 +2,7 @@
 
 use super::parts::channel_value;
 use super::read::{is_run_of_names, names_a_tool};
-use super::repair::{begins_value, is_glued_channel, is_nobody};
+use super::repair::{begins_value, is_glued_channel, is_nobody, names_no_tool};
 use super::{CONSTRAIN, TO};
 use crate::chat::{HeaderFields, Role};
 use crate::error::{ErrorKind, Result};
@@ -129,8 +129,11 @@ pub(crate) fn check(header: HeaderFields<'_>) -> Result<()> {
         check_word("name", name)?;
     }
     if role == Role::Tool {
-        let is_alone = recipient.or(channel).or(content_type).is_none();
-        check_tool_name(name.ok_or(ErrorKind::ToolWithoutName)?, is_alone)?;
+        let name = name.ok_or(ErrorKind::ToolWithoutName)?;
+        check_tool_name(name, recipient.or(channel).or(content_type).is_none())?;
+        if recipient != Some(Role::Assistant.as_str()) && names_no_tool(name) {
+            return unsafe_field("name", name, "it would be read as no tool's");
+        }
     }
     if let Some(recipient) = recipient {
         check_word("recipient", recipient)?;

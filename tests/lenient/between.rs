@@ -42,6 +42,28 @@ pub(crate) const BETWEEN: &[Row] = &[
     ),
     row("<|start|><|message|>a<|end|>", &[": a"], &["missing_role"]),
     row("<|start|>Hello there<|end|>", &[": Hello there"], &["missing_role", "missing_header"]),
+    // No tool has such a name.
+    row(
+        "<|start|>analysisX<|message|>a<|end|>",
+        &["analysis: a"],
+        &["missing_role", "glued_channel", "missing_channel"],
+    ),
+    row(
+        "<|start|>analysisX<|channel|>final<|message|>a<|end|>",
+        &["final: a"],
+        &["missing_role", "header_noise"],
+    ),
+    row(
+        "<|start|>noop>{}</assistant<|channel|>commentary<|message|>{}<|call|>",
+        &["commentary: {}"],
+        &["missing_role", "header_noise"],
+    ),
+    row(
+        "<|start|>finalX to=assistant<|channel|>commentary<|message|>a<|end|>",
+        &["tool:finalX commentary to=assistant: a"],
+        &[],
+    ),
+    row("<|start|>analysts<|channel|>final<|message|>a<|end|>", &["tool:analysts final: a"], &[]),
     row(
         "<|start|>The capital of France is Paris, and that of Italy is Rome, and that of Spain is Madrid, and that of Portugal is Lisbon, and that of Norway is Oslo.<|return|>",
         &[

@@ -303,6 +303,13 @@ pub(crate) const HEADERS: &[Row] = &[
     // Nobody can be called so.
     row(" to=user<|message|>a<|end|>", &[": a"], &["header_noise"]),
     row(" to=<name><|message|>a<|end|>", &[": a"], &["header_noise"]),
+    row(" to=user_2<|message|>a<|call|>", &["to=user_2: a"], &[]),
+    row("<|channel|>final to=User<|message|>a<|end|>", &["final: a"], &["header_noise"]),
+    row(
+        "<|channel|>commentary to={name}<|message|>{}<|call|>",
+        &["commentary: {}"],
+        &["header_noise"],
+    ),
     row(
         "<|channel|>commentary to=finalanalysis<|message|>a<|end|>",
         &["commentary: a"],

@@ -21,19 +21,20 @@ CHANNELS = ["", "<|channel|>analysis", "<|channel|>commentary", "<|channel|>fina
 def test_a_first_message_without_marker_is_read_as_in_0_0_8(oracle: Oracle, ours: Session) -> None:
     """The words are the content, and the messages after it are read."""
     for seed, random in randoms(200):
-        text = headless(random)
+        stop = random.choice(["<|end|>", "<|return|>", "<|call|>"])
+        text = headless(random, stop)
         tokens = oracle.ask("encode", text, "all", [])
         role = random.choice(["assistant", "assistant", "tool"])
         expected = oracle.ask("parse", tokens, role, False)
         assert isinstance(expected, list), f"{seed}: {text!r}"
         first = expected[0]
-        if first["role"] == "assistant" and "channel" not in first:
+        if first["role"] == "assistant" and "channel" not in first and stop != "<|end|>":
             # The difference `lenient-channel` of docs/compatibility.md.
             first["channel"] = "final"
         assert ours.ask("parse", tokens, role, False) == expected, f"{seed}: {text!r}"
 
 
-def headless(random: Random) -> str:
+def headless(random: Random, stop: str) -> str:
     words = " ".join(random.choice(WORDS) for _ in range(random.randint(1, 8)))
     role = random.choice(["", "", "assistant"])
     behind = random.choice(
@@ -43,7 +44,6 @@ def headless(random: Random) -> str:
             "<|start|>user<|message|>?",
         ]
     )
-    stop = random.choice(["<|end|>", "<|return|>", "<|call|>"])
     return f"{role}{random.choice(CHANNELS)} {words}{stop}{behind}"
 
 

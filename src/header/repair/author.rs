@@ -4,7 +4,7 @@ use super::super::TO;
 use super::super::read::{author_of, names_a_tool};
 use super::super::tools::is_tool_name;
 use super::super::words::{Kind, Word};
-use super::spelling::{GluedChannel, NameRun, glued_role};
+use super::spelling::{NameRun, glued_role, names_no_tool};
 use super::{Draft, Ending, Field};
 use crate::chat::{Author, Role};
 use crate::repair::RepairKind;
@@ -149,10 +149,9 @@ impl Draft<'_> {
             // The last word may be the first half of a recipient.
             Ending::Open => !is_tool && rest.len() > 1,
         };
-        let begins_channel = |glued: GluedChannel| glued.from == 0;
-        let is_channel =
-            !has_field && GluedChannel::find(first, Ending::Tokens).is_some_and(begins_channel);
-        if first.is_empty() || first.starts_with(TO) || is_content || is_channel {
+        // A header for the assistant is a tool's, whatever its name.
+        let is_no_tool = || !self.is_for_assistant() && names_no_tool(first);
+        if first.is_empty() || first.starts_with(TO) || is_content || is_no_tool() {
             return self.report(RepairKind::MissingRole, tokens);
         }
         if self.ending == Ending::Message && !is_tool && rest.is_empty() {

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::super::TO;
 use super::super::tools::is_tool_name;
-use super::super::words::{Kind, Word};
-use super::spelling::{GluedChannel, NameRun, is_content_type, value_at};
+use super::super::words::Word;
+use super::super::{CONSTRAIN, TO};
+use super::spelling::{NameRun, channel_at_start, is_content_type, is_nobody, value_at};
 use super::{Draft, Ending, Field, is_channel};
 use crate::chat::{COMMENTARY, Role};
 use crate::repair::RepairKind;
@@ -91,7 +91,7 @@ impl Draft<'_> {
     /// `analysis I must` where a header should begin, `finalThe answer` anywhere.
     fn read_channel_without_marker(&mut self, word: &Word, text: &str) -> bool {
         let tokens = word.tokens.clone();
-        if let Some(glued) = GluedChannel::find(text, self.ending).filter(|glued| glued.from == 0) {
+        if let Some(glued) = channel_at_start(text) {
             self.report(RepairKind::MissingChannel, tokens);
             self.read_glued_channel(word, text, glued);
             return true;
@@ -157,10 +157,12 @@ impl Draft<'_> {
         let mut noise: Vec<Range<usize>> = Vec::new();
         let last = others.len().saturating_sub(1);
         let mut has_bare_recipient = false;
+        let is_alone = others.len() == 1;
         for (at, (word, is_behind_recipient)) in others.into_iter().enumerate() {
             let is_placed_behind = is_behind_recipient || has_bare_recipient;
             let had_recipient = self.recipient.is_some();
-            let is_placed = self.place(&word, is_placed_behind && at == last);
+            let is_placed = self.place(&word, is_placed_behind && at == last)
+                || is_alone && self.place_call(&word);
             has_bare_recipient |= !had_recipient && self.recipient.is_some();
             if is_placed {
                 continue;
@@ -181,6 +183,9 @@ impl Draft<'_> {
             self.content_type = Some(field);
         } else if let Some(channel) = run_of_channels(&text) {
             self.place_channel(Field { value: channel.to_owned(), ..field });
+        } else if let Some(glued) = channel_at_start(&text).filter(|_| self.channel.is_none()) {
+            self.report(RepairKind::GluedChannel, tokens);
+            self.place_channel(Field { value: glued.channel.to_owned(), ..field });
         } else if self.content_type.is_none() && self.is_type(&text) {
             let kind = match self.recipient {
                 Some(_) => RepairKind::HeaderOrder,
@@ -188,7 +193,7 @@ impl Draft<'_> {
             };
             self.report(kind, tokens);
             self.content_type = Some(field);
-        } else if let Some(name) = self.bare_recipient(word, &text) {
+        } else if let Some(name) = self.bare_recipient(&text) {
             if self.recipient.is_none() {
                 self.report(RepairKind::BareWord, tokens.clone());
             }
@@ -197,6 +202,26 @@ impl Draft<'_> {
             return false;
         }
         true
+    }
+
+    /// `commentary f <|constrain|>json`: a call, to 0.0.8 too. Where tools are known, an unknown one is
+    /// noise.
+    fn place_call(&mut self, word: &Word) -> bool {
+        let (value, tokens) = (self.text(word), word.tokens.clone());
+        let holds = |field: &Option<Field>, test: &dyn Fn(&str) -> bool| {
+            field.as_ref().is_some_and(|field| test(&field.value))
+        };
+        let is_call = self.recipient.is_none()
+            && self.setting.tools.is_empty()
+            && self.author.role == Role::Assistant
+            && holds(&self.channel, &|channel| channel == COMMENTARY)
+            && holds(&self.content_type, &|value| value.starts_with(CONSTRAIN))
+            && !is_nobody(&value);
+        if is_call {
+            self.report(RepairKind::BareWord, tokens.clone());
+            self.recipient = Some(Field { value, tokens });
+        }
+        is_call
     }
 
     /// A channel's name without its marker. A channel with a marker takes precedence.
@@ -209,28 +234,13 @@ impl Draft<'_> {
     }
 
     /// A bare word that can only be a recipient.
-    fn bare_recipient(&self, word: &Word, text: &str) -> Option<String> {
+    fn bare_recipient(&self, text: &str) -> Option<String> {
         if let Some((name, _)) = self.setting.tools.misplaced(text) {
             let is_new = self.recipient.as_ref().is_none_or(|recipient| recipient.value == name);
             return is_new.then_some(name);
         }
         let is_answer = self.author.role == Role::Tool && text == Role::Assistant.as_str();
-        let is_name = is_tool_name(text) || is_answer || self.is_before_type(word, text);
-        (self.recipient.is_none() && is_name).then(|| text.to_owned())
-    }
-
-    /// Whether a name on `commentary` stands before a content type, as in `commentary f <|constrain|>json`. Nobody says
-    /// which tools there are, so it is one.
-    fn is_before_type(&self, word: &Word, text: &str) -> bool {
-        let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
-        let mut words = self.words.list().iter();
-        let is_type_behind =
-            words.any(|next| next.kind == Kind::Constrain && next.tokens.start >= word.tokens.end);
-        let is_commentary = self.channel.as_ref().is_some_and(|field| field.value == COMMENTARY);
-        is_commentary
-            && is_type_behind
-            && self.setting.tools.is_empty()
-            && text.chars().all(is_part)
+        (self.recipient.is_none() && (is_tool_name(text) || is_answer)).then(|| text.to_owned())
     }
 }
 

@@ -19,7 +19,7 @@ use crate::repair::RepairKind;
 use crate::tokenizer::special;
 
 use spelling::is_cut_marker;
-pub(crate) use spelling::{NameRun, begins_value, is_glued_channel, is_nobody};
+pub(crate) use spelling::{NameRun, begins_value, is_glued_channel, is_nobody, names_no_tool};
 
 /// How a header ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -75,6 +75,17 @@ impl GluedChannel {
     }
 }
 
+/// Whether the first word of a header is no tool's name: no tool can have it, or it is a channel with other
+/// text glued to it.
+pub(crate) fn names_no_tool(word: &str) -> bool {
+    is_nobody(word) || channel_at_start(word).is_some()
+}
+
+/// A known channel that a word begins with, where no marker says that it is one: `analysisX`.
+pub(super) fn channel_at_start(word: &str) -> Option<GluedChannel> {
+    GluedChannel::find(word, Ending::Tokens).filter(|glued| glued.from == 0)
+}
+
 /// Whether a channel of a complete header would be read as a known one with text glued to it.
 pub(crate) fn is_glued_channel(channel: &str) -> bool {
     !CHANNELS.contains(&channel) && GluedChannel::find(channel, Ending::Message).is_some()

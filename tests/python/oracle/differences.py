@@ -111,7 +111,7 @@ ELSEWHERE = {
     ),
     "exports": ("`__all__` names all that is public.", "It left out a part."),
     "lenient-channel": (
-        "The assistant's text without any header is on `final`.",
+        "The assistant's text without any header is on `final`, unless <|end|> ends it.",
         "It had no channel.",
     ),
     "lenient-everywhere": (
