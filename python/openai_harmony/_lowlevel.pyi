@@ -12,6 +12,7 @@ from openai_harmony.chat import Author, Conversation, Message, Role, ToolNamespa
 from openai_harmony.interop.turn import Sampling
 from openai_harmony.kinds import RepairKind
 from openai_harmony.loss_mask import LossMask
+from openai_harmony.next_prompt import Break
 from openai_harmony.options import Prefill, RenderConversationConfig, RenderOptions
 from openai_harmony.stream import Event, StreamState
 
@@ -23,12 +24,14 @@ __all__ = [
     "Repair",
     "Reply",
     "StreamableParser",
+    "_Rollout",
     "_Turn",
     "__version__",
     "cache_usage",
     "clear_cache",
     "decode_batch",
     "encode_batch",
+    "extend_prompt",
     "get_tool_namespace_config",
     "loss_mask",
     "plain_message",
@@ -1013,3 +1016,43 @@ class Reply:
     def _builtin_calls(self) -> list[tuple[str, str, bool]]: ...
     @property
     def _usage(self) -> list[int]: ...
+
+def extend_prompt(
+    encoding: HarmonyEncoding,
+    prompt: Iterable[int],
+    sampled: Iterable[int],
+    conversation: str,
+    config: RenderConversationConfig | None,
+    keep_return: bool,
+    tools: Iterable[str] | None,
+) -> tuple[Break | None, list[int]]: ...
+
+@final
+class _Rollout:
+    def __new__(
+        cls,
+        encoding: HarmonyEncoding,
+        conversation: str,
+        config: RenderConversationConfig,
+        prefill: Prefill | None,
+        keep_return: bool,
+        tools: Iterable[str] | None,
+    ) -> Self: ...
+    def prompt(self) -> bytes: ...
+    def sampled(
+        self, sampled: Iterable[int], logprobs: Iterable[float] | None
+    ) -> tuple[
+        list[
+            tuple[
+                Message,
+                Literal["thought", "preamble", "answer", "call", "other"],
+                _Span,
+                bool,
+            ]
+        ],
+        int | None,
+        list[Repair],
+    ]: ...
+    def extend(self, conversation: str) -> Break | None: ...
+    def segments(self) -> list[tuple[bytes, bytearray, bytes, list[_Span], Break | None]]: ...
+    def branch(self) -> Self: ...

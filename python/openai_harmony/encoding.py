@@ -11,6 +11,7 @@ from typing import Any, Literal
 from openai_harmony import _lowlevel
 from openai_harmony.chat import Conversation, Message, Role
 from openai_harmony.errors import quoted
+from openai_harmony.next_prompt import Broken, Extended
 from openai_harmony.options import Prefill, RenderConversationConfig
 from openai_harmony.rendered import MessageSpan, Rendered
 from openai_harmony.stream import Repair, StreamableParser
@@ -213,6 +214,59 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding):
         parser.feed(tokens)
         parser.finish()
         return parser.messages, parser.repairs
+
+    def extend(
+        self,
+        prompt: Iterable[int],
+        sampled: Iterable[int],
+        messages: Iterable[Message] = (),
+        config: RenderConversationConfig | None = None,
+        *,
+        keep_return: bool = False,
+        tools: Iterable[str] | None = None,
+    ) -> Extended | Broken:
+        """The prompt that follows a prompt, what was sampled behind it, and new messages.
+
+        Prompt and sampled tokens stay as they are wherever the format allows it, so that prefix
+        caches hit and trainers see what was sampled. ``openai_harmony.rollout.Rollout`` keeps a
+        whole episode.
+
+        Args:
+            prompt: Its token ids; it ends with an open message of the assistant.
+            sampled: Those that were sampled behind it, with the stop token if there is one.
+            messages: What follows: results of tools, questions.
+            config: How the prompt was rendered, and the messages are.
+            keep_return: Whether a sampled ``<|return|>`` stays where the conversation goes on. By
+                default such a prompt breaks.
+            tools: The recipients that were offered, by which malformed calls are recognised.
+
+        Returns:
+            ``Extended``, whose tokens begin with ``prompt`` and ``sampled``, or ``Broken`` with the
+            reason and the whole conversation rendered anew.
+
+        Raises:
+            HarmonyError: ``invalid_rollout``: the prompt is not open, nothing was sampled, an id
+                that does not exist, tokens behind a stop token, a message of the assistant, a
+                result for no call. Whatever rendering the messages refuses.
+            ValueError: A wrong argument.
+
+        >>> from openai_harmony import Message
+        >>> encoding = load_harmony_encoding("HarmonyGptOss")
+        >>> prompt = encoding.encode("<|start|>user<|message|>Hi<|end|><|start|>assistant",
+        ...     allowed_special="all")
+        >>> sampled = encoding.encode("<|channel|>final<|message|>Hel", allowed_special="all")
+        >>> goes_on = encoding.extend(prompt, sampled, [Message.from_role_and_content("user", "?")])
+        >>> encoding.decode(goes_on.added)
+        '<|end|><|start|>user<|message|>?<|end|><|start|>assistant'
+        """
+        prompt, sampled = list(prompt), list(sampled)
+        new = Conversation.from_messages(messages).to_json()
+        broken, tokens = _lowlevel.extend_prompt(
+            self, prompt, sampled, new, config, keep_return, tools
+        )
+        if broken is not None:
+            return Broken(broken, tokens)
+        return Extended(prompt + sampled + tokens, tokens)
 
     def __reduce__(self) -> tuple[Any, ...]:
         if type(self) is HarmonyEncoding:

@@ -87,7 +87,7 @@ fn with_tools(strict: bool, tools: Option<&Bound<'_, PyAny>>) -> PyResult<ParseC
     }
 }
 
-fn tool_names(tools: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+pub(super) fn tool_names(tools: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     let refused = |object: &Bound<'_, PyAny>, place: &str| {
         let text = format!("tools: expected names of tools, got {place}{}", type_name(object));
         wrong_type(object.py(), text)

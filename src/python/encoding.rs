@@ -378,7 +378,7 @@ pub(super) type Span = (Option<usize>, usize, usize, usize, usize);
 /// The role and the channel of a message.
 type Speaker = (&'static str, Option<String>);
 
-fn fields_of(span: &MessageSpan) -> Span {
+pub(super) fn fields_of(span: &MessageSpan) -> Span {
     (span.message, span.start, span.content, span.stop, span.end)
 }
 

@@ -5,6 +5,7 @@
 //!
 //! ```text
 //! classes  encoding    HarmonyEncoding      stream  StreamableParser      events  what it reports
+//!          rollout     Rollout
 //!          interop     Turn, and reading one from a request's body   interop_reply  Reply
 //! in       read        pydantic models -> borrowed  messages whose strings stay Python's
 //!          attributes  the attributes of an object
@@ -43,6 +44,7 @@ mod long_text;
 mod model;
 mod options;
 mod read;
+mod rollout;
 mod rows;
 mod schema;
 mod serialize;
@@ -74,6 +76,8 @@ fn _lowlevel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<interop::PyTurn>()?;
     module.add_function(wrap_pyfunction!(interop::read_request, module)?)?;
     module.add_class::<interop_reply::PyReply>()?;
+    module.add_class::<rollout::PyRollout>()?;
+    module.add_function(wrap_pyfunction!(rollout::extend_prompt, module)?)?;
     module.add_function(wrap_pyfunction!(training::loss_mask, module)?)?;
     module.add_function(wrap_pyfunction!(batch::render_rows, module)?)?;
     module.add_function(wrap_pyfunction!(batch::render_arrow, module)?)?;

@@ -86,7 +86,7 @@ class TestEncode:
             (["a"], {"threads": -1}, "threads: expected a whole number from 1, got -1"),
             (["a"], {"threads": "2"}, "threads: expected a whole number from 1, got '2'"),
             (["a"], {"allowed_special": 3}, "allowed_special: expected"),
-            (["a"], {"disallowed_special": "some"}, "disallowed_special: expected"),
+            (["a"], {"disallowed_special": 3}, "disallowed_special: expected"),
         ],
     )
     def test_wrong_arguments(

@@ -1,0 +1,178 @@
+//! Rollouts for Python; `openai_harmony.rollout` has their faces.
+//!
+//! Messages come as JSON: there are few of them in a step, and they are kept, so nothing is gained by lending them.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyBytes, PyList};
+
+use super::encoding::{Span, argument, fields_of};
+use super::errors::{InvalidArgument, Read, raised, unless_raised};
+use super::read::values::boolean;
+use super::{arguments, events, options, tokens, write};
+use crate::chat::{Conversation, Message};
+use crate::error::ErrorKind;
+use crate::rollout::{Break, ExtendConfig, Extension, Rollout, Said, Segment, Step};
+use crate::tokenizer::TokenId;
+
+/// A message that was sampled: itself, its kind, its span, and whether the model ended it.
+type SaidFields<'py> = (Bound<'py, PyAny>, &'static str, Span, bool);
+
+/// What was sampled at once: its messages, the stop token, repairs.
+type StepFields<'py> = (Vec<SaidFields<'py>>, Option<TokenId>, Bound<'py, PyList>);
+
+/// Tokens as native uint32, loss mask, log-probabilities as native float32, spans, and why it began.
+type SegmentFields<'py> = (
+    Bound<'py, PyBytes>,
+    Bound<'py, PyByteArray>,
+    Bound<'py, PyBytes>,
+    Vec<Span>,
+    Option<&'static str>,
+);
+
+/// An episode that goes on from its own tokens.
+#[pyclass(name = "_Rollout", module = "openai_harmony._lowlevel")]
+pub(super) struct PyRollout {
+    inner: Rollout,
+}
+
+#[pymethods]
+impl PyRollout {
+    #[new]
+    fn new(
+        encoding: &Bound<'_, PyAny>,
+        conversation: &str,
+        config: &Bound<'_, PyAny>,
+        prefill: Option<&Bound<'_, PyAny>>,
+        keep_return: &Bound<'_, PyAny>,
+        tools: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let py = config.py();
+        let encoding = argument(encoding)?;
+        let config = extend_config(Some(config), keep_return, tools)?;
+        let prefill = options::prefill(prefill)?;
+        messages(conversation)
+            .and_then(|messages| Rollout::with_prefill(encoding, messages, &prefill, config))
+            .map(|inner| Self { inner })
+            .map_err(|error| raised(py, &error))
+    }
+
+    /// The tokens to sample from, as native uint32.
+    fn prompt<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &native(&self.inner.prompt(), |token| token.to_ne_bytes()))
+    }
+
+    fn sampled<'py>(
+        &mut self,
+        sampled: &Bound<'py, PyAny>,
+        logprobs: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<StepFields<'py>> {
+        let py = sampled.py();
+        let sampled = tokens::read(sampled)?;
+        let logprobs = logprobs.map(numbers).transpose().map_err(|invalid| invalid.raised(py))?;
+        let step = self.inner.sampled(&sampled, logprobs.as_deref());
+        let Step { said, stop, repairs, .. } = step.map_err(|error| raised(py, &error))?;
+        let said = said.into_iter().map(|said| said_fields(py, said)).collect::<PyResult<_>>()?;
+        let list = PyList::empty(py);
+        for repair in repairs {
+            list.append(events::repair(py, repair)?)?;
+        }
+        Ok((said, stop, list))
+    }
+
+    /// Adds messages, and returns why the prompt broke.
+    fn extend(&mut self, py: Python<'_>, conversation: &str) -> PyResult<Option<&'static str>> {
+        let broken = messages(conversation).and_then(|messages| self.inner.extend(&messages));
+        Ok(broken.map_err(|error| raised(py, &error))?.map(Break::name))
+    }
+
+    fn segments<'py>(&self, py: Python<'py>) -> Vec<SegmentFields<'py>> {
+        self.inner.segments().iter().map(|segment| segment_fields(py, segment)).collect()
+    }
+
+    fn branch(&self) -> Self {
+        Self { inner: self.inner.clone() }
+    }
+}
+
+/// Why a prompt breaks, and the whole one; or nothing, and what follows the sampled tokens.
+#[pyfunction]
+pub(super) fn extend_prompt<'py>(
+    encoding: &Bound<'py, PyAny>,
+    prompt: &Bound<'py, PyAny>,
+    sampled: &Bound<'py, PyAny>,
+    conversation: &str,
+    config: Option<&Bound<'py, PyAny>>,
+    keep_return: &Bound<'py, PyAny>,
+    tools: Option<&Bound<'py, PyAny>>,
+) -> PyResult<(Option<&'static str>, Bound<'py, PyList>)> {
+    let py = encoding.py();
+    let encoding = argument(encoding)?;
+    let (prompt, sampled) = (tokens::read(prompt)?, tokens::read(sampled)?);
+    let config = extend_config(config, keep_return, tools)?;
+    let extension = messages(conversation)
+        .and_then(|messages| encoding.extend(&prompt, &sampled, &messages, &config));
+    match extension.map_err(|error| raised(py, &error))? {
+        Extension::Extended { added } => Ok((None, tokens::list(py, &added)?)),
+        Extension::Broken { reason, tokens: all } => {
+            Ok((Some(reason.name()), tokens::list(py, &all)?))
+        }
+    }
+}
+
+/// The messages of a conversation's JSON, which Python's models wrote.
+fn messages(conversation: &str) -> crate::Result<Vec<Message>> {
+    let read = serde_json::from_str::<Conversation>(conversation);
+    let invalid = |error: serde_json::Error| ErrorKind::InvalidRollout {
+        at: "messages".to_owned(),
+        reason: error.to_string(),
+    };
+    Ok(read.map_err(invalid)?.messages)
+}
+
+fn extend_config(
+    config: Option<&Bound<'_, PyAny>>,
+    keep_return: &Bound<'_, PyAny>,
+    tools: Option<&Bound<'_, PyAny>>,
+) -> PyResult<ExtendConfig> {
+    let py = keep_return.py();
+    let render = options::config(config).map_err(|invalid| invalid.inside("config").raised(py))?;
+    let keep_return =
+        boolean(keep_return).map_err(|invalid| invalid.inside("keep_return").raised(py))?;
+    let tools = tools.map(arguments::tool_names).transpose()?.unwrap_or_default();
+    Ok(ExtendConfig::new().with_render(render).with_keep_return(keep_return).with_tools(tools))
+}
+
+/// Numbers of any iterable.
+fn numbers(object: &Bound<'_, PyAny>) -> Read<Vec<f32>> {
+    let items = object.try_iter().map_err(|error| {
+        let expected =
+            || InvalidArgument::type_of(object, "numbers").inside("logprobs").raised(object.py());
+        unless_raised(error, object, expected)
+    })?;
+    let number = |(index, item): (usize, PyResult<Bound<'_, PyAny>>)| {
+        let item = item?;
+        let wrong =
+            |_| InvalidArgument::type_of(&item, "a number").inside(format!("logprobs[{index}]"));
+        item.extract().map_err(wrong)
+    };
+    items.enumerate().map(number).collect()
+}
+
+fn said_fields(py: Python<'_>, said: Said) -> PyResult<SaidFields<'_>> {
+    let list = write::messages(py, &[said.message])?;
+    Ok((list.get_item(0)?, said.kind.name(), fields_of(&said.span), said.is_complete))
+}
+
+fn segment_fields<'py>(py: Python<'py>, segment: &Segment) -> SegmentFields<'py> {
+    (
+        PyBytes::new(py, &native(&segment.tokens(), |token| token.to_ne_bytes())),
+        PyByteArray::new(py, &segment.loss_mask()),
+        PyBytes::new(py, &native(&segment.logprobs(), |number| number.to_ne_bytes())),
+        segment.spans().iter().map(fields_of).collect(),
+        segment.broken().map(Break::name),
+    )
+}
+
+fn native<T: Copy>(numbers: &[T], bytes: impl Fn(T) -> [u8; 4]) -> Vec<u8> {
+    numbers.iter().flat_map(|&number| bytes(number)).collect()
+}

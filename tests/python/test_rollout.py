@@ -1,0 +1,294 @@
+"""Rollouts in Python: the laws over random episodes, what pickles and branches, and what is refused."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+from itertools import chain
+from random import Random
+from typing import Any
+
+import pytest
+
+from openai_harmony import (
+    Author,
+    Conversation,
+    DeveloperContent,
+    HarmonyEncoding,
+    HarmonyError,
+    Message,
+    Prefill,
+    RenderConversationConfig,
+    SystemContent,
+    ToolDescription,
+    WrongTypeError,
+)
+from openai_harmony.interop import anthropic, chat_completions, ollama, responses
+from openai_harmony.rollout import Broken, Call, Extended, Rollout
+
+CALL = '<|channel|>commentary to=functions.rain <|constrain|>json<|message|>{"in": "Oslo"}<|call|>'
+SAMPLES = [
+    CALL,
+    f"<|channel|>analysis<|message|>Rain?<|end|><|start|>assistant{CALL}",
+    '<|channel|>commentary to=functions.rain<|message|>{"in": <|call|>',
+    "<|channel|>final<|message|>It rains.<|return|>",
+    "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Yes<|end|>",
+    "<|channel|>final<|message|>It ra",
+    "<|channel|>final It rains.<|return|>",
+    "<|channel|>commentary to=functions.rain",
+    "It rains.<|return|>",
+    '<|channel|>analysis to=functions.rain code<|message|>{"in": "Oslo"}<|call|>',
+    "é🤷",
+]
+TOOL = ToolDescription.new("rain", "Whether it rains.", {"type": "object", "properties": {}})
+
+
+def user(text: str) -> Message:
+    return Message.from_role_and_content("user", text)
+
+
+def result(name: str, text: str = "yes") -> Message:
+    author = Author.new("tool", name)
+    return Message.from_author_and_content(author, text).with_channel("commentary")
+
+
+def conversation() -> Conversation:
+    tools = DeveloperContent.new().with_function_tools([TOOL])
+    return Conversation.from_messages(
+        [
+            Message.from_role_and_content("system", SystemContent.new()),
+            Message.from_role_and_content("developer", tools),
+            user("Rain in Oslo?"),
+        ]
+    )
+
+
+def tokens(encoding: HarmonyEncoding, text: str) -> list[int]:
+    return encoding.encode(text, allowed_special="all")
+
+
+def play(
+    rollout: Rollout, encoding: HarmonyEncoding, random: Random, steps: int
+) -> list[list[int]]:
+    """Random steps, damaged ones too. Returns what was sampled."""
+    samples = []
+    for _ in range(steps):
+        sampled = tokens(encoding, random.choice(SAMPLES))
+        logprobs = [random.random() for _ in sampled] if random.random() < 0.5 else None
+        before = len(rollout.messages)
+        step = rollout.sampled(sampled, logprobs)
+        samples.append(sampled)
+        assert rollout.messages[before:] == [said.message for said in step.said]
+        called = step.said[-1].message.recipient if step.said else None
+        new = [user("And now?")] if called is None else [result(called)]
+        so_far, segments = rollout.prompt, len(rollout.examples())
+        prompt = rollout.extend(new)
+        assert prompt == rollout.prompt
+        if len(rollout.examples()) == segments:
+            assert prompt[: len(so_far)] == so_far
+    return samples
+
+
+@pytest.mark.parametrize("thoughts", ["drop", "keep"])
+@pytest.mark.parametrize("keep_return", [False, True])
+def test_the_mask_is_1_exactly_on_what_was_sampled(
+    encoding: HarmonyEncoding, thoughts: Any, keep_return: bool
+) -> None:
+    for seed in range(40):
+        rollout = Rollout(conversation(), encoding, thoughts, keep_return=keep_return)
+        samples = play(rollout, encoding, Random(seed), 6)
+        examples = rollout.examples()
+        sampled = [token for token, one in zip(examples.tokens, examples.loss_mask) if one]
+        assert sampled == list(chain.from_iterable(samples))
+        assert len(examples.tokens) == len(examples.loss_mask) == len(examples.logprobs)
+        for logprob, mask in zip(examples.logprobs, examples.loss_mask):
+            assert mask or math.isnan(logprob)
+        for part, spans, broken in zip(examples, examples.spans, examples.breaks):
+            assert [span.start for span in spans] == sorted(span.start for span in spans)
+            assert spans[-1].end <= len(part)
+            assert (broken is None) == (part == examples[0])
+
+
+def test_an_unbroken_prompt_is_the_rendering(encoding: HarmonyEncoding) -> None:
+    """Where the model samples as the renderer writes."""
+    config = RenderConversationConfig(analysis="keep_all", header_style="recipient_in_channel")
+    rollout = Rollout(conversation(), encoding, config=config, keep_return=True)
+    for text in (SAMPLES[1], SAMPLES[0]):
+        rollout.sampled(tokens(encoding, text))
+        prompt = rollout.extend([result("functions.rain")])
+        expected = encoding.render_conversation_for_completion(
+            rollout.conversation, "assistant", config
+        )
+        assert prompt.tolist() == expected
+    assert rollout.examples().breaks == [None]
+
+
+def test_extend_is_what_a_rollout_does(encoding: HarmonyEncoding) -> None:
+    config = RenderConversationConfig(analysis="drop_completed_turns")
+    rollout = Rollout(conversation(), encoding, config=config)
+    prompt, sampled = rollout.prompt.tolist(), tokens(encoding, SAMPLES[1])
+    rollout.sampled(sampled)
+    found = encoding.extend(prompt, sampled, [result("functions.rain")], config)
+    assert isinstance(found, Extended)
+    assert found.tokens == prompt + sampled + found.added
+    assert found.tokens == rollout.extend([result("functions.rain")]).tolist()
+    prompt, sampled = found.tokens, tokens(encoding, "<|channel|>final<|message|>Yes.<|return|>")
+    rollout.sampled(sampled)
+    broken = encoding.extend(prompt, sampled, [user("?")], config)
+    assert isinstance(broken, Broken)
+    assert broken.reason == "return_sampled"
+    assert broken.tokens == rollout.extend([user("?")]).tolist()
+    assert rollout.examples().breaks == [None, "return_sampled"]
+    kept = encoding.extend(prompt, sampled, [user("?")], config, keep_return=True)
+    assert isinstance(kept, Broken)
+    assert kept.reason == "thoughts_dropped"
+
+
+def test_a_step_says_what_was_sampled(encoding: HarmonyEncoding) -> None:
+    def sampled(text: str) -> Any:
+        return Rollout(conversation(), encoding).sampled(tokens(encoding, text))
+
+    step = sampled(SAMPLES[1])
+    assert [said.text for said in step.thoughts] == ["Rain?"]
+    [call] = step.calls
+    assert (call.name, call.arguments, call.status) == (
+        "functions.rain",
+        '{"in": "Oslo"}',
+        "complete",
+    )
+    assert (step.complete, step.thought_closed, step.answer, step.repairs) == (True, True, None, [])
+    assert sampled(SAMPLES[2]).calls[0].status == "not_json"
+    assert sampled('<|channel|>commentary to=rain<|message|>{"in":').calls[0] == Call(
+        "functions.rain",
+        '{"in":',
+        "cut_off",
+        sampled('<|channel|>commentary to=rain<|message|>{"in":').said[0].span,
+        sampled('<|channel|>commentary to=rain<|message|>{"in":').said[0].message,
+    )
+    cut = sampled("<|channel|>analysis<|message|>Hm")
+    assert (cut.complete, cut.thought_closed, cut.stop) == (False, False, None)
+    assert sampled("<|channel|>final It rains.<|return|>").answer.text == "It rains."
+    assert [repair.kind for repair in sampled("<|channel|>final Yes<|return|>").repairs] == [
+        "missing_message"
+    ]
+
+
+def test_it_pickles_and_branches(encoding: HarmonyEncoding) -> None:
+    for seed in range(20):
+        rollout = Rollout(conversation(), encoding, keep_return=seed % 2 == 0)
+        play(rollout, encoding, Random(seed), 4)
+        for other in (
+            pickle.loads(pickle.dumps(rollout)),
+            copy.deepcopy(rollout),
+            rollout.branch(),
+        ):
+            assert other.prompt == rollout.prompt
+            assert other.messages == rollout.messages
+            assert bytes(other.examples().loss_mask) == bytes(rollout.examples().loss_mask)
+            assert other.examples().spans == rollout.examples().spans
+            ours, theirs = (
+                other.examples().logprobs.tobytes(),
+                rollout.examples().logprobs.tobytes(),
+            )
+            assert ours == theirs
+            other.sampled(tokens(encoding, SAMPLES[3]))
+            assert len(other.messages) == len(rollout.messages) + 1
+        examples = pickle.loads(pickle.dumps(rollout.examples()))
+        assert examples == rollout.examples()
+        assert (examples.spans, examples.breaks) == (
+            rollout.examples().spans,
+            rollout.examples().breaks,
+        )
+
+
+BODIES: list[tuple[Any, dict[str, Any]]] = [
+    (
+        chat_completions,
+        {
+            "messages": [{"role": "user", "content": "Rain?"}],
+            "tools": [{"type": "function", "function": {"name": "rain", "parameters": {}}}],
+        },
+    ),
+    (responses, {"input": "Rain?", "reasoning": {"effort": "high"}}),
+    (
+        anthropic,
+        {
+            "messages": [
+                {"role": "user", "content": "Rain?"},
+                {"role": "assistant", "content": "It"},
+            ],
+            "max_tokens": 9,
+        },
+    ),
+    (ollama, {"model": "gpt-oss", "messages": [{"role": "user", "content": "Rain?"}]}),
+]
+
+
+@pytest.mark.parametrize(("api", "body"), BODIES)
+def test_a_turn_begins_with_its_prompt(encoding: HarmonyEncoding, api: Any, body: Any) -> None:
+    turn = api.read(body, date="2026-01-01")
+    rollout = Rollout(turn, encoding)
+    assert rollout.prompt.tolist() == turn.prompt(encoding)
+    rollout.sampled(tokens(encoding, " rains.<|return|>" if turn.prefill else SAMPLES[3]))
+    assert rollout.messages[-1].text == "It rains."
+    assert Rollout(turn, encoding, "keep").prompt.tolist() == turn.prompt(encoding)
+
+
+def test_a_prefill_is_the_models(encoding: HarmonyEncoding) -> None:
+    prefill = Prefill(channel="final", text="It")
+    rollout = Rollout(conversation(), encoding, prefill=prefill)
+    step = rollout.sampled(tokens(encoding, " rains.<|return|>"))
+    assert step.answer is not None
+    assert (step.answer.text, step.answer.span.start) == ("It rains.", 0)
+
+
+def test_what_cannot_go_on_is_refused(encoding: HarmonyEncoding) -> None:
+    rollout = Rollout(conversation(), encoding)
+    answer = tokens(encoding, SAMPLES[3])
+
+    def refused(message: str, call: Any, *arguments: Any, error: Any = HarmonyError) -> None:
+        before = (rollout.prompt, rollout.messages)
+        with pytest.raises(error) as raised:
+            call(*arguments)
+        assert message in str(raised.value)
+        assert getattr(raised.value, "kind", "invalid_rollout") == "invalid_rollout"
+        assert before == (rollout.prompt, rollout.messages)
+
+    refused("nothing was sampled from this prompt yet", rollout.extend, [user("?")])
+    refused("sampled: has no tokens", rollout.sampled, [])
+    refused("sampled[0]: 300000 is not a token id", rollout.sampled, [300000])
+    refused("sampled[7]: stands behind <|return|>", rollout.sampled, [*answer, 5])
+    refused("logprobs: 1 for 7 tokens", rollout.sampled, answer, [0.5])
+    refused(
+        "logprobs[1]: expected a number, got str",
+        rollout.sampled,
+        answer,
+        [1, "a"],
+        error=TypeError,
+    )
+    refused("logprobs: expected numbers, got int", rollout.sampled, answer, 3, error=TypeError)
+    refused("tokens: expected a sequence of ints", rollout.sampled, "abc", error=TypeError)
+    rollout.sampled(answer)
+    refused("this prompt was sampled from; extend it first", rollout.sampled, answer)
+    refused('a result of "functions.rain"', rollout.extend, [result("functions.rain")])
+    refused("is the assistant's", rollout.extend, [Message.from_role_and_content("assistant", "x")])
+    with pytest.raises(
+        WrongTypeError, match="^begin: expected a Turn or a Conversation, got list$"
+    ):
+        Rollout([], encoding)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="^thoughts: expected 'drop' or 'keep', got 'some'$"):
+        Rollout(conversation(), encoding, "some")  # type: ignore[arg-type]
+    with pytest.raises(HarmonyError, match="prompt: does not end with an open message"):
+        encoding.extend([1, 2, 3], answer)
+
+
+def test_ten_thousand_steps(encoding: HarmonyEncoding) -> None:
+    rollout = Rollout(conversation(), encoding)
+    sampled = tokens(encoding, CALL)
+    for _ in range(10_000):
+        rollout.sampled(sampled)
+        rollout._raw.extend(Conversation.from_messages([result("functions.rain")]).to_json())
+    examples = rollout.examples()
+    assert len(examples) == 1
+    assert sum(examples.loss_mask) == 10_000 * len(sampled)
