@@ -188,6 +188,13 @@ pub enum ErrorKind {
         /// What it is: `images`, `audio`, `files`.
         content: String,
     },
+    /// A field of a request's body that its API lets a server refuse, on which clients go on without it.
+    UnsupportedField {
+        /// Where in the body: `thread`.
+        path: String,
+        /// What the API calls the refusal: `thread_unsupported_request`.
+        code: &'static str,
+    },
     /// A row of a data set that is not a conversation, or not one that can be rendered.
     InvalidRow {
         /// Where in the row: `messages[3].role`; empty for the row itself.
@@ -221,6 +228,25 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
+    /// Where in a request's body or in a row it is; empty for the whole.
+    pub fn path(&self) -> Option<&str> {
+        match self {
+            Self::InvalidRequest { path, .. }
+            | Self::UnsupportedContent { path, .. }
+            | Self::UnsupportedField { path, .. }
+            | Self::InvalidRow { path, .. } => Some(path),
+            _ => None,
+        }
+    }
+
+    /// What an API calls the error, if it has a name of its own: `thread_unsupported_request`.
+    pub fn code(&self) -> Option<&'static str> {
+        match self {
+            Self::UnsupportedField { code, .. } => Some(code),
+            _ => None,
+        }
+    }
+
     /// The kind's name in Python's `HarmonyError.kind`, in snake case.
     pub const fn name(&self) -> &'static str {
         match self {
@@ -242,6 +268,7 @@ impl ErrorKind {
             Self::InvalidResponseFormat { .. } => "invalid_response_format",
             Self::InvalidRequest { .. } => "invalid_request",
             Self::UnsupportedContent { .. } => "unsupported_content",
+            Self::UnsupportedField { .. } => "unsupported_field",
             Self::InvalidRow { .. } => "invalid_row",
             Self::TooManyTokens { .. } => "too_many_tokens",
             Self::InvalidRollout { .. } => "invalid_rollout",
@@ -302,6 +329,9 @@ impl fmt::Display for ErrorKind {
             }
             Self::UnsupportedContent { path, content } => {
                 write!(f, "Unsupported content: {path}: the format cannot carry {content}")
+            }
+            Self::UnsupportedField { path, .. } => {
+                write!(f, "Unsupported field: {path}: send the request without it")
             }
             Self::InvalidRow { path, reason } if path.is_empty() => {
                 write!(f, "Invalid row: {reason}")

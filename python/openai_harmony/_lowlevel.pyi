@@ -31,6 +31,7 @@ __all__ = [
     "clear_cache",
     "decode_batch",
     "encode_batch",
+    "error_body",
     "extend_prompt",
     "get_tool_namespace_config",
     "loss_mask",
@@ -1017,6 +1018,9 @@ class Reply:
     @property
     def _usage(self) -> list[int]: ...
 
+def error_body(
+    dialect: str, status: int, message: str, path: str | None, code: str | None
+) -> str: ...
 def extend_prompt(
     encoding: HarmonyEncoding,
     prompt: Iterable[int],

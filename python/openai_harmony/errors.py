@@ -43,8 +43,13 @@ class HarmonyError(RuntimeError):
 class InvalidRequestError(HarmonyError):
     """A request's body is not what its API says (:mod:`openai_harmony.interop`).
 
-    ``path`` says where: ``messages[3].role``; it is empty for the body itself.
+    :func:`openai_harmony.interop.error_body` writes it as the API does.
     """
+
+    path: str
+    """Where in the body: ``messages[3].role``; empty for the body itself."""
+    code: str | None
+    """What the API calls the error, if it has a name of its own: ``thread_unsupported_request``."""
 
     def __init__(
         self,
@@ -52,12 +57,14 @@ class InvalidRequestError(HarmonyError):
         kind: ErrorKind = "invalid_request",
         token_index: int | None = None,
         path: str = "",
+        code: str | None = None,
     ) -> None:
         super().__init__(message, kind, token_index)
         self.path = path
+        self.code = code
 
     def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
-        return type(self), (str(self), self.kind, self.token_index, self.path)
+        return type(self), (str(self), self.kind, self.token_index, self.path, self.code)
 
 
 class UnsupportedContent(InvalidRequestError):  # noqa: N818  (what it says is unsupported)

@@ -23,6 +23,7 @@ ErrorKind: TypeAlias = Literal[
     "invalid_response_format",
     "invalid_request",
     "unsupported_content",
+    "unsupported_field",
     "invalid_row",
     "too_many_tokens",
     "invalid_rollout",

@@ -26,6 +26,7 @@ mod choice;
 mod content;
 mod conversations;
 mod dialect;
+mod error_body;
 mod field;
 pub(crate) mod long_integers;
 mod names;

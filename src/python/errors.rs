@@ -16,17 +16,18 @@ pub(super) fn raised(py: Python<'_>, error: &Error) -> PyErr {
     if let ErrorKind::UnknownEncoding { .. } = kind {
         return PyValueError::new_err(error.to_string());
     }
-    let with_path = match kind {
-        ErrorKind::InvalidRequest { path, .. } => Some(("InvalidRequestError", path)),
-        ErrorKind::UnsupportedContent { path, .. } => Some(("UnsupportedContent", path)),
-        ErrorKind::InvalidRow { path, .. } => Some(("InvalidRowError", path)),
-        _ => None,
+    let class = match kind {
+        ErrorKind::UnsupportedContent { .. } => "UnsupportedContent",
+        ErrorKind::InvalidRow { .. } => "InvalidRowError",
+        _ => "InvalidRequestError",
     };
-    if let Some((class, path)) = with_path {
+    if let Some(path) = kind.path() {
         return py
             .import("openai_harmony.errors")
             .and_then(|errors| errors.getattr(class))
-            .and_then(|class| class.call1((error.to_string(), kind.name(), py.None(), path)))
+            .and_then(|class| {
+                class.call1((error.to_string(), kind.name(), py.None(), path, kind.code()))
+            })
             .map_or_else(|failed| failed, PyErr::from_value);
     }
     let arguments = (error.to_string(), kind.name(), error.token_index());

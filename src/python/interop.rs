@@ -7,15 +7,15 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 use serde_json::Value;
 
-use super::errors::{InvalidArgument, Read, raised};
+use super::errors::{InvalidArgument, Read, brief, raised};
 use super::options::one_of;
 use super::read::values::{boolean, each, optional_string};
 use super::text::utf8;
 use super::{arguments, interop_body, options, tokens, write};
 use crate::chat::{Content, Message};
 use crate::interop::{
-    BuiltinTool, Date, NamedToolChoice, ReadOptions, Resolve, Thoughts, Tool, ToolChoice, ToolKind,
-    Turn, Unsupported, anthropic, chat_completions, ollama, responses,
+    BuiltinTool, Date, Dialect, NamedToolChoice, ReadOptions, Resolve, Thoughts, Tool, ToolChoice,
+    ToolKind, Turn, Unsupported, anthropic, chat_completions, ollama, responses,
 };
 use crate::{AnalysisPolicy, HeaderStyle, Result, ToolSchemaStyle};
 
@@ -34,12 +34,11 @@ pub(super) fn read_request(
     body: &Bound<'_, PyAny>,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<PyTurn> {
-    let read: fn(Value, &ReadOptions) -> Result<Turn> = match dialect {
-        "chat_completions" => chat_completions::read_owned,
-        "responses" => responses::read_owned,
-        "anthropic" => anthropic::read_owned,
-        "ollama" => ollama::read_owned,
-        _ => return Err(PyValueError::new_err(format!("Unknown dialect: {dialect}"))),
+    let read: fn(Value, &ReadOptions) -> Result<Turn> = match dialect_of(dialect)? {
+        Dialect::ChatCompletions => chat_completions::read_owned,
+        Dialect::Responses => responses::read_owned,
+        Dialect::Anthropic => anthropic::read_owned,
+        Dialect::Ollama => ollama::read_owned,
     };
     let body = interop_body::body(body)?;
     let failed = Failed::default();
@@ -47,6 +46,30 @@ pub(super) fn read_request(
     let turn = py.detach(|| read(body, &options));
     failed.check()?;
     turn.map(|inner| PyTurn { inner }).map_err(|error| raised(py, &error))
+}
+
+/// The body of an answer with an error, as JSON text.
+#[pyfunction]
+pub(super) fn error_body(
+    dialect: &str,
+    status: u16,
+    message: &str,
+    path: Option<&str>,
+    code: Option<&str>,
+) -> PyResult<String> {
+    Ok(dialect_of(dialect)?.error_body(status, message, path, code).to_string())
+}
+
+fn dialect_of(name: &str) -> PyResult<Dialect> {
+    let all = [Dialect::ChatCompletions, Dialect::Responses, Dialect::Anthropic, Dialect::Ollama];
+    let unknown = || {
+        let names = all.map(Dialect::as_str).join(", ");
+        PyValueError::new_err(format!(
+            "Unknown API {} (known: {names})",
+            brief(format!("{name:?}"))
+        ))
+    };
+    all.into_iter().find(|dialect| dialect.as_str() == name).ok_or_else(unknown)
 }
 
 /// What Python code raised that Rust code called.

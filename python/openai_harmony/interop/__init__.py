@@ -18,6 +18,7 @@ No SDK is imported: bodies are mappings, JSON text, or whatever pydantic objects
 from openai_harmony.errors import InvalidRequestError, UnsupportedContent
 from openai_harmony.interop import anthropic, chat_completions, ollama, responses
 from openai_harmony.interop.conversations import encode_conversations_with_harmony
+from openai_harmony.interop.error_body import ErrorBody, error_body
 from openai_harmony.interop.reply import BuiltinCall, Reply, Usage
 from openai_harmony.interop.turn import (
     Sampling,
@@ -30,6 +31,7 @@ from openai_harmony.interop.turn import (
 
 __all__ = [
     "BuiltinCall",
+    "ErrorBody",
     "InvalidRequestError",
     "Reply",
     "Sampling",
@@ -43,6 +45,7 @@ __all__ = [
     "anthropic",
     "chat_completions",
     "encode_conversations_with_harmony",
+    "error_body",
     "ollama",
     "responses",
 ]

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::blocks::{Messages, read_system};
 use crate::chat::ReasoningEffort;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::interop::choice::{Choice, Chosen};
 use crate::interop::field::{Field, Object};
 use crate::interop::pairs::ToolId;
@@ -78,6 +78,11 @@ fn collect(body: &Value, options: &ReadOptions) -> Result<Request> {
     let root = Field::root("", body)?;
     let body = root.object()?;
     Dialect::Anthropic.check(&body)?;
+    if let Some(thread) = body.get("thread") {
+        // The SDK's tool runner goes on without it.
+        let (path, code) = (thread.path(), "thread_unsupported_request");
+        return Err(ErrorKind::UnsupportedField { path, code }.into());
+    }
     let mut request = Request::new(Dialect::Anthropic);
     request.continue_last = true;
     if let Some(system) = body.get("system") {

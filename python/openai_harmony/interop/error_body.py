@@ -1,0 +1,51 @@
+"""Errors as each API writes them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from openai_harmony import _lowlevel
+from openai_harmony.errors import HarmonyError, InvalidRequestError
+
+Api: TypeAlias = Literal["chat_completions", "responses", "anthropic", "ollama"]
+
+
+class ErrorBody(NamedTuple):
+    """An answer with an error."""
+
+    status: int
+    """The HTTP status: 400 for whatever is wrong with a request."""
+    body: dict[str, Any]
+    """The body, as the API writes it."""
+
+
+def error_body(api: Api, error: Exception | str, status: int | None = None) -> ErrorBody:
+    """An error as an API answers it.
+
+    Args:
+        api: ``"chat_completions"``, ``"responses"``, ``"anthropic"`` or ``"ollama"``.
+        error: Any error; those of this library say where in the body they are, and their code. A
+            server's own errors may be a text.
+        status: The HTTP status. By default 400 for this library's errors and ``ValueError``, else
+            500.
+
+    Raises:
+        ValueError: There is no such API.
+
+    >>> from openai_harmony.interop import InvalidRequestError, anthropic
+    >>> try:
+    ...     anthropic.read({"max_tokens": 9, "messages": [], "thread": {"id": "t"}})
+    ... except InvalidRequestError as error:
+    ...     error_body("anthropic", error).body["error"]["details"]
+    {'error_code': 'thread_unsupported_request'}
+    >>> error_body("ollama", "the engine is down", 503)
+    ErrorBody(status=503, body={'error': 'the engine is down'})
+    """
+    if status is None:
+        status = 400 if isinstance(error, (HarmonyError, ValueError)) else 500
+    path, code = None, None
+    if isinstance(error, InvalidRequestError):
+        path, code = error.path or None, error.code
+    body = _lowlevel.error_body(api, status, str(error), path, code)
+    return ErrorBody(status, json.loads(body))
