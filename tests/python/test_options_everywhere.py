@@ -165,11 +165,11 @@ class TestFlags:
     def test_of_rendering_reach_the_config(self, field: str) -> None:
         annotation = RenderConversationConfig.model_fields[field].annotation
         if annotation is bool:
-            config = rendering.config_of(self.parser.parse_args([f"--no-{field}"]))
+            config = rendering.config_of(self.parser.parse_args([f"--no-{field}"]), None)
             assert getattr(config, field) is False
             return
         [choice] = choices(annotation)
         for member in choice:
             flag = f"--{field}".replace("_", "-")
-            config = rendering.config_of(self.parser.parse_args([flag, member.value]))
+            config = rendering.config_of(self.parser.parse_args([flag, member.value]), None)
             assert getattr(config, field) is member

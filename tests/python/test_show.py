@@ -162,7 +162,7 @@ class TestText:
         shown = show.picture(turn)
         assert list(shown.tokens) == turn.prompt(ENCODING)
         assert "prompt of chat_completions" in show.text(turn)
-        assert "not used: frobnicate: " in show.text(turn)
+        assert "frobnicate: not used" in show.text(turn)
 
     def test_a_reply(self) -> None:
         body = {"messages": [{"role": "user", "content": "Hi"}]}

@@ -1,7 +1,13 @@
 """The subcommands, in the order of the help."""
 
 COMMANDS = {
+    "show": "draw a conversation, a request or tokens",
+    "render": "turn a conversation or a request into token ids",
+    "parse": "turn tokens or text into messages",
+    "count": "count tokens, of each message and in all",
+    "diff": "compare two prompts or outputs",
     "dataset": "turn files of conversations into files of tokens and loss masks",
     "vocabulary": "write the vocabulary into a folder and verify it",
+    "completion": "print what completes these commands in a shell",
 }
 """What each does, in a line. The module beside this one that bears its name carries it out."""

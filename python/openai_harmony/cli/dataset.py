@@ -9,7 +9,7 @@ from typing import Any
 
 from openai_harmony.cli.arguments import number
 from openai_harmony.cli.failures import DONE, CommandError, UsageError, say
-from openai_harmony.cli.rendering import add_rendering, config_of
+from openai_harmony.cli.rendering import add_rendering, config_of, loss_mask_of
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -83,17 +83,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _options(options: argparse.Namespace) -> dict[str, Any]:
-    from openai_harmony.training import LossMask
-
     names = (
         "to columns column shard_tokens shard_bytes batch_rows max_errors restart "
         "format examples max_tokens overflow date identity reasoning_effort threads"
     )
     given = {name: getattr(options, name) for name in names.split()}
-    mask = LossMask(
-        channels=options.channels,
-        turns=options.turns,
-        headers=not options.no_headers,
-        stop_tokens=not options.no_stop_tokens,
-    )
-    return {**given, "mask": mask, "config": config_of(options)}
+    return {**given, "mask": loss_mask_of(options), "config": config_of(options, None)}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
-DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+DONE, FAILED, USAGE, DIFFERENT, INTERRUPTED = 0, 1, 2, 3, 130
+"""The exit codes. ``DIFFERENT`` is what ``diff`` and ``parse --check`` found."""
 
 
 class UsageError(Exception):
@@ -21,5 +22,9 @@ def say(report: object) -> None:
     try:
         print(report, flush=True)
     except BrokenPipeError:
-        # Python flushes the stream again when it ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        nobody_reads()
+
+
+def nobody_reads() -> None:
+    """Lets standard output lead nowhere: Python flushes it again when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import io
 import os
 import re
 import sys
@@ -13,11 +14,20 @@ from typing import Any, NoReturn
 
 from openai_harmony import __version__
 from openai_harmony.cli.commands import COMMANDS
-from openai_harmony.cli.failures import FAILED, INTERRUPTED, USAGE, CommandError, UsageError
+from openai_harmony.cli.failures import (
+    DONE,
+    FAILED,
+    INTERRUPTED,
+    USAGE,
+    CommandError,
+    UsageError,
+    nobody_reads,
+)
 from openai_harmony.errors import HarmonyError
 
 _EPILOG = """\
-exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted
+exit codes: 0 done, 1 failed, 2 wrong usage, 3 `diff` or `parse --check` found something,
+130 interrupted
 
 `COMMAND --help` has examples.
 """
@@ -35,10 +45,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     name = os.path.basename(sys.argv[0])
     prog = name if name.startswith("harmony") else "python -m openai_harmony"
     parser, commands = _parsers(prog, given)
+    _complete(parser)
     options = parser.parse_args(given)
     run: Run = options.run
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # What a terminal's encoding lacks is written as an escape.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        return run(options)
+        code = run(options)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        nobody_reads()
+        return DONE
     except UsageError as error:
         commands[options.command].error(str(error))
     except KeyboardInterrupt:
@@ -63,7 +82,8 @@ def _parsers(prog: str, given: Sequence[str]) -> tuple[Parser, dict[str, Parser]
     )
     parser.add_argument("--version", action="version", version=f"openai-harmony {__version__}")
     adder: Any = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    named = next((word for word in given if not word.startswith("-")), None)
+    words = os.environ["COMP_LINE"].split()[1:] if _is_completing() else given
+    named = next((word for word in words if not word.startswith("-")), None)
     for command, help_line in COMMANDS.items():
         one = adder.add_parser(
             command, help=help_line, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -73,6 +93,18 @@ def _parsers(prog: str, given: Sequence[str]) -> tuple[Parser, dict[str, Parser]
             module.add(one)
             one.set_defaults(run=module.run)
     return parser, adder.choices
+
+
+def _is_completing() -> bool:
+    return "_ARGCOMPLETE" in os.environ and "COMP_LINE" in os.environ
+
+
+def _complete(parser: Parser) -> None:
+    """Answers the shell, if it is the shell that asks, and ends the process."""
+    if _is_completing():
+        import argcomplete
+
+        argcomplete.autocomplete(parser)
 
 
 class Parser(argparse.ArgumentParser):

@@ -18,6 +18,7 @@ from typing import IO, Any
 
 from openai_harmony.loss_mask import LossMask
 from openai_harmony.options import RenderConversationConfig
+from openai_harmony.show.data import data
 from openai_harmony.show.difference import Difference, compare
 from openai_harmony.show.html import difference_piece, picture_piece
 from openai_harmony.show.lines import lines
@@ -148,4 +149,4 @@ def diff(
     return compare(first, picture(b, config=config_b or config), names)
 
 
-__all__ = ["Difference", "Picture", "diff", "html", "picture", "print", "text"]
+__all__ = ["Difference", "Picture", "data", "diff", "html", "picture", "print", "text"]

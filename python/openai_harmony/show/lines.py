@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from openai_harmony.show.cells import Cell
+from openai_harmony.show.cells import Cell, visible
 from openai_harmony.show.picture import Block, Picture, counted
 
 STYLES = {
@@ -52,11 +52,11 @@ def kind_of(block: Block) -> str:
     return name if name in STYLES else "other"
 
 
-def heading(block: Block) -> str:
-    """Who speaks, to whom, and how many tokens it takes."""
+def label(block: Block) -> str:
+    """Who speaks, and to whom."""
     speaker = block.speaker
     if speaker is None:
-        return f"between messages · {counted(block.end - block.start, 'token')}"
+        return "between messages"
     who = speaker.name if speaker.role == "tool" and speaker.name else speaker.role
     if speaker.name and speaker.role != "tool":
         who = f"{who}:{speaker.name}"
@@ -65,12 +65,15 @@ def heading(block: Block) -> str:
     parts += [speaker.channel] if speaker.channel else []
     parts += [f"to {speaker.recipient}"] if speaker.recipient else []
     parts += [speaker.content_type] if speaker.content_type else []
-    parts.append(counted(block.end - block.start, "token"))
+    return visible(" · ".join(parts)).replace("\n", "⏎")
+
+
+def heading(block: Block) -> str:
+    """Who speaks, to whom, and how many tokens it takes."""
+    said = f"{label(block)} · {counted(block.end - block.start, 'token')}"
     if block.is_dropped:
-        parts.append("dropped, not in the tokens")
-    elif block.stop == block.end:
-        parts.append("open")
-    return " · ".join(parts)
+        return f"{said} · dropped, not in the tokens"
+    return f"{said} · open" if block.speaker and block.stop == block.end else said
 
 
 def lines(picture: Picture, *, ids: bool = False, max_tokens: int | None = None) -> Iterator[Line]:

@@ -84,7 +84,7 @@ def _of_messages(
         conversation, title = x.conversation, f"prompt of {x.dialect}"
         prefill = x.prefill if ending == "completion" else None
         config = x.config if config is None else config
-        notes = [f"not used: {unused.path}: {unused.reason}" for unused in x.unused]
+        notes = [f"{unused.path}: {unused.reason}" for unused in x.unused]
     assert isinstance(conversation, Conversation)
     rendered = encoding.render_with_spans(conversation, config, ending=ending, prefill=prefill)
     shown = _of_rendered(rendered, title, _mask_of(rendered, mask), None)

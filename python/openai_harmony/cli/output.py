@@ -1,0 +1,52 @@
+"""Where a command writes to."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+
+def add_output(parser: argparse.ArgumentParser, *formats: str) -> None:
+    """``--to`` and ``--output``."""
+    writing = parser.add_argument_group("writing").add_argument
+    writing("--to", choices=formats, default=formats[0], help=f"what is written ({formats[0]})")
+    writing("-o", "--output", metavar="OUT", help="a file instead of standard output")
+
+
+class Output:
+    """Standard output, or a file that is there as a whole or not at all."""
+
+    def __init__(self, path: str | None) -> None:
+        self._path = path
+        self._parts: list[str] = []
+
+    def write(self, text: str) -> None:
+        """Writes text; to a file at the end."""
+        if self._path is None:
+            sys.stdout.write(text)
+        else:
+            self._parts.append(text)
+
+    def close(self) -> None:
+        """Writes the file."""
+        if self._path is None:
+            return
+        target = Path(self._path)
+        folder = target.parent
+        if not folder.is_dir():
+            raise FileNotFoundError(f"no such folder: {folder}")
+        handle, name = tempfile.mkstemp(dir=folder, prefix=".harmony-")
+        try:
+            with open(handle, "w", encoding="utf-8") as file:
+                file.writelines(self._parts)
+            # As any other new file; `mkstemp` lets only its owner read.
+            umask = os.umask(0)
+            os.umask(umask)
+            os.chmod(name, 0o666 & ~umask)
+            os.replace(name, target)
+        except BaseException:
+            os.unlink(name)
+            raise

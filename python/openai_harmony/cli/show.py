@@ -1,0 +1,73 @@
+"""``harmony show``: tokens as a picture."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from openai_harmony.cli.arguments import number
+from openai_harmony.cli.failures import DONE
+from openai_harmony.cli.inputs import Input, add_input, inputs
+from openai_harmony.cli.output import Output, add_output
+from openai_harmony.cli.rendering import add_mask, add_prompt, config_for, mask_of
+
+_MOST_TOKENS = 20_000
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
+    parser.description = (
+        "Draws a conversation, a request or tokens: the messages, special tokens, what was dropped "
+        "or repaired, what is trained."
+    )
+    parser.epilog = """\
+examples:
+  harmony show chat.json                     a conversation, or a request of any API
+  harmony show --ids sampled.txt             token ids, or text with markers
+  harmony show --to html -o chat.html chat.json
+  harmony show --mask --ending training chat.json
+  curl … | harmony show
+"""
+    add_input(parser)
+    add_output(parser, "text", "html", "json")
+    parser.add_argument("--ids", action="store_true", help="show token ids behind their texts")
+    parser.add_argument(
+        "--max-tokens",
+        type=number,
+        metavar="N",
+        default=_MOST_TOKENS,
+        help=f"show about so many tokens of each input, 0 all of them ({_MOST_TOKENS:,})",
+    )
+    add_prompt(parser)
+    add_mask(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Prints pictures, or writes them into a page."""
+    output = Output(options.output)
+    if options.to == "html":
+        output.write("<!doctype html>\n<meta charset=utf-8>\n<title>harmony</title>\n")
+        output.write('<meta name=viewport content="width=device-width">\n')
+    for one in inputs(options):
+        _write(one, options, output)
+    output.close()
+    return DONE
+
+
+def _write(one: Input, options: argparse.Namespace, output: Output) -> None:
+    from openai_harmony import show
+
+    arguments: dict[str, Any] = {"mask": mask_of(options, one)}
+    if not isinstance(one.value, list):
+        arguments |= {"config": config_for(options, one.value), "ending": options.ending}
+    picture = show.picture(one.value, **arguments)
+    most = options.max_tokens or None
+    if options.to == "json":
+        output.write(json.dumps(show.data(picture), ensure_ascii=False) + "\n")
+    elif options.to == "html":
+        output.write(show.html(picture, max_tokens=most) + "\n")
+    elif options.output is None:
+        show.print(picture, ids=options.ids, max_tokens=most)
+    else:
+        output.write(show.text(picture, ids=options.ids, max_tokens=most))

@@ -1,0 +1,233 @@
+"""What a text is, recognised by its form: a conversation, a request of an API, tokens, or text."""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, get_args
+
+from openai_harmony.chat import Conversation, Message
+from openai_harmony.errors import HarmonyError
+from openai_harmony.interop import anthropic, chat_completions, ollama, responses
+from openai_harmony.interop.turn import Turn
+from openai_harmony.show.cells import the_encoding
+
+Form: TypeAlias = Literal[
+    "harmony",
+    "chat_completions",
+    "responses",
+    "anthropic",
+    "ollama",
+    "tokens",
+    "markers",
+    "stripped",
+    "plain",
+]
+"""``markers`` is text with the special tokens' names spelled, ``stripped`` text whose
+special tokens were dropped, ``plain`` ordinary text."""
+
+FORMS: tuple[Form, ...] = get_args(Form)
+
+# In the order in which they are tried: of readers that use all of a body the first is taken.
+_READERS: dict[str, Any] = {
+    "chat_completions": chat_completions.read,
+    "responses": responses.read,
+    "anthropic": anthropic.read,
+    "ollama": ollama.read,
+}
+_MARKER = re.compile(r"<\|(?:start|end|message|channel|constrain|return|call)\|>")
+_STRIPPED = re.compile(r"\s*(?:assistant)?(?:analysis|commentary|final)(?=\S)")
+_NUMBERS = re.compile(r"[\[(\s]*\d[\d\s,]*[\])\s]*")
+_TOKEN_FIELDS = ("tokens", "token_ids", "input_ids", "prompt_token_ids")
+_MESSAGE_FIELDS = {"author", "channel", "recipient", "content_type"}
+_CONTENTS = {"system_content", "developer_content"}
+
+
+class UnknownForm(ValueError):  # noqa: N818 - what it is, in the sentence that it makes
+    """A text that is none of the forms, or not well-formed; says what is wrong, and where."""
+
+
+@dataclass(frozen=True)
+class Recognized:
+    """What a text is."""
+
+    form: Form
+    value: Conversation | Turn | list[int] | list[Message]
+    """Tokens for ``tokens``, ``markers`` and ``plain``; messages for ``stripped``."""
+    notes: list[str] = field(default_factory=list)
+    """What was not understood and left out."""
+
+
+def recognize(
+    text: str | bytes, form: Form | None = None, *, date: str | None = "today"
+) -> Recognized:
+    """Reads a text by its form.
+
+    Args:
+        text: The text, or its bytes.
+        form: What it is; left out, it is recognised. Of the four APIs the one is taken whose
+            reader uses the most of the body, chat completions where several use all.
+        date: The date in the system message of requests: a date, ``"today"``, or ``None``.
+
+    Returns:
+        The form and what was read.
+
+    Raises:
+        UnknownForm: A text that is none of these, or not as its form must be.
+
+    >>> recognize('{"messages": [{"role": "user", "content": "Hi"}]}').form
+    'chat_completions'
+    >>> recognize("200006, 1428").value, recognize("<|start|>user").value
+    ([200006, 1428], [200006, 1428])
+    """
+    if isinstance(text, bytes):
+        text = _decoded(text)
+    text = text.removeprefix("\ufeff")
+    if not text.strip():
+        raise UnknownForm("empty")
+    if form in ("markers", "stripped", "plain"):
+        return _of_text(text, form)
+    if text.lstrip()[0] in "{[" or form not in (None, "tokens"):
+        return _of_json(_parsed(text), form, date)
+    if _NUMBERS.fullmatch(text):
+        # More digits than an id has are not read: Python refuses thousands of them.
+        numbers = re.findall(r"\d+", text)
+        return Recognized("tokens", _ids([int(one[:19]) for one in numbers]))
+    if form == "tokens":
+        raise UnknownForm("expected token ids: numbers with commas or spaces between them")
+    return _of_text(text, None)
+
+
+def _decoded(raw: bytes) -> str:
+    if b"\0" in raw[:4096]:
+        raise UnknownForm("binary data; expected JSON, token ids or text")
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        raise UnknownForm(f"byte {error.start} is not UTF-8") from None
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise UnknownForm(f"not JSON: {where}: {error.msg}") from None
+    except ValueError as error:
+        raise UnknownForm(f"not JSON that can be read: {error}") from None
+    except RecursionError:
+        raise UnknownForm("not JSON that can be read: nested too deeply") from None
+
+
+def _of_text(text: str, form: Form | None) -> Recognized:
+    if form == "markers" or (form is None and _MARKER.search(text)):
+        # An editor's newline at the end is not what was sampled.
+        ended = text.removesuffix("\n")
+        return Recognized("markers", the_encoding().encode(ended, allowed_special="all"))
+    if form == "stripped" or (form is None and _STRIPPED.match(text)):
+        return Recognized("stripped", the_encoding().read_stripped_text(text))
+    if form == "plain":
+        return Recognized("plain", the_encoding().encode(text, disallowed_special=()))
+    raise UnknownForm(
+        "expected a conversation or a request in JSON, token ids, or text with markers such as "
+        "<|start|>; text of other kinds can be read as plain"
+    )
+
+
+def _of_json(data: Any, form: Form | None, date: str | None) -> Recognized:
+    if isinstance(data, list):
+        if all(type(one) is int for one in data) and form in (None, "tokens"):
+            return Recognized("tokens", _ids(data))
+        data = {"messages": data}
+    if not isinstance(data, dict):
+        raise UnknownForm("expected an object or a list")
+    for name in _TOKEN_FIELDS:
+        if isinstance(data.get(name), list) and form in (None, "tokens"):
+            return Recognized("tokens", _ids(data[name], name))
+    if form == "tokens":
+        raise UnknownForm(f"expected a list of token ids, or an object with {_TOKEN_FIELDS[0]!r}")
+    if form is None and not {"messages", "input", "previous_response_id"} & set(data):
+        raise UnknownForm(
+            "expected an object with 'messages' (a conversation, or a request for chat "
+            "completions, Anthropic or Ollama), 'input' (Responses) or 'tokens'"
+        )
+    if form == "harmony" or (form is None and _is_harmony(data)):
+        return _of_harmony(data)
+    return _of_request(data, form, date)
+
+
+def _is_harmony(data: Mapping[str, Any]) -> bool:
+    """Whether messages have what only this library's own form has."""
+    messages = data.get("messages")
+    if not isinstance(messages, list) or set(data) != {"messages"}:
+        return False
+    return any(isinstance(one, dict) and _is_own_message(one) for one in messages)
+
+
+def _is_own_message(message: Mapping[str, Any]) -> bool:
+    if _MESSAGE_FIELDS & set(message):
+        return True
+    parts = message.get("content")
+    parts = parts if isinstance(parts, list) else [parts]
+    if any(isinstance(part, dict) and part.get("type") in _CONTENTS for part in parts):
+        return True
+    return "name" in message and message["name"] is None
+
+
+def _of_harmony(data: Mapping[str, Any]) -> Recognized:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            conversation = Conversation.from_dict(data)
+        except (ValueError, HarmonyError) as error:
+            raise UnknownForm(_line(error)) from None
+    return Recognized("harmony", conversation, [str(one.message) for one in caught])
+
+
+def _of_request(data: Mapping[str, Any], form: Form | None, date: str | None) -> Recognized:
+    """Reads a request with the reader that leaves the least of it unused."""
+    readers = _READERS if form is None else {form: _READERS[form]}
+    best: tuple[int, Form, Turn] | None = None
+    errors: dict[str, Exception] = {}
+    for name, read in readers.items():
+        try:
+            turn = read(data, date=date)
+        except (ValueError, HarmonyError) as error:
+            errors[name] = error
+            continue
+        unused = sum(one.reason == "not used" for one in turn.unused)
+        if best is None or unused < best[0]:
+            best = unused, name, turn  # type: ignore[assignment]
+        if unused == 0:
+            break
+    if best is None:
+        raise UnknownForm(_line(_most_telling(errors)))
+    notes = [f"{one.path}: {one.reason}" for one in best[2].unused]
+    return Recognized(best[1], best[2], notes)
+
+
+def _most_telling(errors: Mapping[str, Exception]) -> Exception:
+    """The error of the reader that knew the body best: not one that names another API."""
+    own = [one for one in errors.values() if "a body of another API" not in str(one)]
+    return (own or [*errors.values()])[0]
+
+
+def _ids(values: list[Any], name: str = "tokens") -> list[int]:
+    if not values:
+        raise UnknownForm(f"{name}: empty")
+    for index, value in enumerate(values):
+        if type(value) is not int:
+            raise UnknownForm(f"{name}[{index}]: expected a token id, got {type(value).__name__}")
+        if not 0 <= value < the_encoding().n_vocab:
+            last = the_encoding().n_vocab - 1
+            shown = value if abs(value) < 10**18 else "so large a number"
+            raise UnknownForm(f"{name}[{index}]: {shown} is not a token id (the last is {last})")
+    return values
+
+
+def _line(error: Exception) -> str:
+    """An error in a line; pydantic's have several."""
+    return " ".join(str(error).split())

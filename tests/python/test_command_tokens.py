@@ -1,0 +1,448 @@
+"""`harmony show`, `render`, `parse`, `count`, `diff`, `completion`: what they read and write."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from openai_harmony import Conversation, Message, SystemContent, cli, load_harmony_encoding
+from openai_harmony.cli import inputs
+from openai_harmony.cli.commands import COMMANDS
+from openai_harmony.interop import anthropic, chat_completions, ollama, responses
+from openai_harmony.show.forms import FORMS, recognize
+
+COMMAND = [sys.executable, "-m", "openai_harmony"]
+ENCODING = load_harmony_encoding("HarmonyGptOss")
+DATE = "2026-01-01"
+CHAT = {"messages": [{"role": "user", "content": "Hi"}], "temperature": 0.5}
+BODIES: dict[str, tuple[Any, dict[str, Any]]] = {
+    "chat_completions": (chat_completions, CHAT),
+    "responses": (responses, {"input": "Hi", "instructions": "Be brief."}),
+    "anthropic": (
+        anthropic,
+        {"messages": CHAT["messages"], "max_tokens": 9, "system": "Be brief."},
+    ),
+    "ollama": (ollama, {"messages": CHAT["messages"], "options": {"num_predict": 3}}),
+}
+OWN = Conversation.from_messages(
+    [
+        Message.from_role_and_content("system", SystemContent.new()),
+        Message.from_role_and_content("user", "2 + 2?"),
+        Message.from_role_and_content("assistant", "A sum.").with_channel("analysis"),
+        Message.from_role_and_content("assistant", "4.").with_channel("final"),
+    ]
+)
+SAMPLED = "<|channel|>analysis<|message|>Sum.<|end|><|start|>assistant<|channel|>final 4.<|return|>"
+TOKENS = ENCODING.encode(SAMPLED, allowed_special="all")
+
+
+@pytest.fixture
+def given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Writes a file and returns its name."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(text: Any, name: str = "in") -> str:
+        if isinstance(text, Conversation):
+            text = text.to_json()
+        if not isinstance(text, (str, bytes)):
+            text = json.dumps(text)
+        (tmp_path / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+        return name
+
+    return write
+
+
+class Said:
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
+    def harmony(*arguments: str, stdin: str | bytes | None = None) -> Said:
+        if stdin is not None:
+            raw = stdin.encode() if isinstance(stdin, str) else stdin
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw)))
+        try:
+            code = cli.main(arguments)
+        except SystemExit as exited:
+            code = int(exited.code or 0)
+        return Said(code, *capsys.readouterr())
+
+    return harmony
+
+
+class TestForms:
+    @pytest.mark.parametrize("dialect", list(BODIES))
+    def test_the_requests_of_every_api(self, dialect: str, given: Any, run: Any) -> None:
+        module, body = BODIES[dialect]
+        prompt = module.read(body, date=DATE).prompt(ENCODING)
+        said = run("render", given(body), "--date", DATE)
+        assert (said.code, said.out) == (0, " ".join(map(str, prompt)) + "\n")
+        assert f"prompt of {dialect}" in run("show", "in", "--date", DATE).out
+
+    @pytest.mark.parametrize(
+        ("text", "form"),
+        [
+            (OWN.to_json(), "harmony"),
+            (json.dumps(OWN.to_dict()["messages"]), "harmony"),
+            (
+                json.dumps({"messages": [{"role": "user", "content": "x", "channel": "y"}]}),
+                "harmony",
+            ),
+            (json.dumps(CHAT["messages"]), "chat_completions"),
+            ('{"input": [], "previous_response_id": "x"}', "responses"),
+            (" ".join(map(str, TOKENS)), "tokens"),
+            (", ".join(map(str, TOKENS)) + ",\n", "tokens"),
+            (str(TOKENS), "tokens"),
+            (str(tuple(TOKENS)), "tokens"),
+            (json.dumps({"token_ids": TOKENS}), "tokens"),
+            (SAMPLED, "markers"),
+            (SAMPLED + "\n", "markers"),
+            ("analysisSum.assistantfinal4.", "stripped"),
+        ],
+    )
+    def test_others(self, text: str, form: str) -> None:
+        found = recognize(text, date=DATE)
+        assert found.form == form
+        if form in ("tokens", "markers"):
+            assert found.value == TOKENS
+        assert form in FORMS
+        assert recognize(b"\xef\xbb\xbf" + text.encode(), date=DATE).form == form
+
+    def test_what_is_said_of_the_form_counts(self, given: Any, run: Any) -> None:
+        said = run("render", "--as", "plain", given("200006 <|start|>"))
+        assert said.out == " ".join(map(str, ENCODING.encode_ordinary("200006 <|start|>"))) + "\n"
+        said = run("render", "--as", "anthropic", given(CHAT), "--date", DATE)
+        assert said.out.split() == [
+            str(token) for token in anthropic.read(CHAT, date=DATE).prompt(ENCODING)
+        ]
+
+    def test_what_is_left_out_is_noted(self, given: Any, run: Any) -> None:
+        said = run("count", given({**CHAT, "frobnicate": 1}))
+        assert (said.code, said.err) == (0, "in: note: frobnicate: not used\n")
+
+    def test_standard_input_and_lines(self, run: Any) -> None:
+        lines = f"{json.dumps(CHAT)}\n\n{OWN.to_json()}\n{TOKENS}\n"
+        said = run("count", "--to", "json", stdin=lines)
+        counts = [json.loads(line)["tokens"] for line in said.out.splitlines()]
+        assert counts[2] == len(TOKENS)
+        assert len(counts) == 3
+        said = run("count", "--total", "-", stdin=lines)
+        assert said.out == f"{sum(counts)}\n"
+        bad = run("count", "-", stdin=lines + '{"messages": 1}\n')
+        assert bad.code == 1
+        assert "standard input:4: Invalid request: messages: expected a list" in bad.err
+
+
+BAD: list[tuple[Any, str]] = [
+    ("", "in: empty"),
+    (" \n\n", "in: empty"),
+    (b"\x00\x01\x02", "in: binary data; expected JSON, token ids or text"),
+    (b"PAR1\xff\xfe", "in: byte 4 is not UTF-8"),
+    ("hello", "in: expected a conversation or a request in JSON, token ids, or text with markers"),
+    ('{"messages": [', "in: not JSON: line 1, column 15: "),
+    ('{\n"messages": [}', "in: not JSON: line 2, column 14: "),
+    ("[" * 99_999, "in: not JSON that can be read: nested too deeply"),
+    ("5" * 9999, "in: tokens[0]: so large a number is not a token id"),
+    ("[" + "5" * 99 + "]", "in: tokens[0]: so large a number is not a token id"),
+    ({"a": 1}, "in: expected an object with 'messages'"),
+    ({"messages": 3}, "in: Invalid request: messages: expected a list, got a number"),
+    ({"messages": [{"role": "usr", "content": "x"}]}, 'messages[0].role: unknown role "usr"'),
+    ({"messages": [{"role": "user", "content": 3, "channel": "x"}]}, "(in messages[0])"),
+    ({"input": [{"type": "image"}]}, 'input[0].type: unknown type of an item "image"'),
+    ([], "in: tokens: empty"),
+    ([1, 2, 300_000], "in: tokens[2]: 300000 is not a token id (the last is 201087)"),
+    ([1, -2], "in: tokens[1]: -2 is not a token id"),
+    ("1 2 300000", "in: tokens[2]: 300000 is not a token id"),
+    ({"tokens": [1, "2"]}, "in: tokens[1]: expected a token id, got str"),
+    ({"tokens": []}, "in: tokens: empty"),
+]
+
+
+@pytest.mark.parametrize("command", ["show", "render", "count", "parse"])
+@pytest.mark.parametrize(("text", "said"), BAD, ids=range(len(BAD)))
+def test_bad_input_is_one_line(command: str, text: Any, said: str, given: Any, run: Any) -> None:
+    done = run(command, given(text))
+    assert (done.code, done.out) == (1, "")
+    assert len(done.err.splitlines()) == 1
+    assert said in done.err
+    assert len(done.err) < 400
+
+
+def test_no_files(run: Any, tmp_path: Path) -> None:
+    assert "No such file" in run("show", str(tmp_path / "none")).err
+    assert "Is a directory" in run("show", str(tmp_path)).err
+    missing = tmp_path / "none" / "out"
+    done = run("render", "-o", str(missing), "-", stdin="1 2")
+    assert (done.code, "no such folder: " in done.err) == (1, True)
+
+
+def test_a_terminal_as_input(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.TextIOWrapper):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr(sys, "stdin", Terminal(io.BytesIO()))
+    done = run("show")
+    assert done.code == 2
+    assert "no FILE, and standard input is a terminal" in done.err
+
+
+def test_too_long(given: Any, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inputs, "MOST_BYTES", 1000)
+    for text in (
+        "1 " * 600,
+        '{"messages":\n[' + " " * 1000,
+        json.dumps(CHAT) + "\n" + " " * 2000 + "1",
+    ):
+        done = run("count", given(text))
+        assert done.code == 1
+        assert "longer than 0 MiB, the most that one input may have; `harmony dataset`" in done.err
+    # Of lines each may be as long.
+    assert run("count", "--total", given((json.dumps(CHAT) + "\n") * 99)).code == 0
+
+
+def test_nothing_is_written_by_halves(given: Any, run: Any) -> None:
+    given("before", "out")
+    good, bad = json.dumps(CHAT), '{"messages": 1}'
+    assert run("render", "-o", "out", given(f"{good}\n{bad}\n")).code == 1
+    assert Path("out").read_text() == "before"
+    assert run("render", "-o", "out", given(good), "--date", DATE).code == 0
+    assert Path("out").read_text() == run("render", "in", "--date", DATE).out
+    assert sorted(path.name for path in Path().iterdir()) == ["in", "out"]
+
+
+def test_a_pipe_that_closes(tmp_path: Path) -> None:
+    (tmp_path / "in").write_text((json.dumps(CHAT) + "\n") * 2000)
+    done = subprocess.run(
+        f"{' '.join(COMMAND)} render in | head -n 1; echo ${{PIPESTATUS[0]}}",
+        shell=True,
+        executable="/bin/bash",
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == ""
+    assert done.stdout.splitlines()[1:] == ["0"]
+
+
+def test_an_output_of_ascii(tmp_path: Path) -> None:
+    (tmp_path / "in").write_text(SAMPLED)
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    done = subprocess.run(
+        [*COMMAND, "show", "in"], cwd=tmp_path, env=environment, capture_output=True, check=True
+    )
+    assert b"\\u25cf 0 assistant" in done.stdout
+
+
+class TestShow:
+    def test_text(self, given: Any, run: Any) -> None:
+        said = run("show", "--ids", given(SAMPLED))
+        assert "● 1 assistant · final · 8 tokens" in said.out
+        assert "<|channel|>[200005]" in said.out
+        assert "▲ missing_message: " in said.out
+
+    def test_html_and_json(self, given: Any, run: Any) -> None:
+        evil = Message.from_role_and_content("user", "<script>alert(1)</script>")
+        page = run("show", "--to", "html", given(Conversation.from_messages([evil]))).out
+        assert page.startswith("<!doctype html>")
+        assert "<script" not in page
+        found = json.loads(run("show", "--to", "json", given(OWN)).out)
+        assert found["tokens"] == ENCODING.render_conversation_for_completion(OWN, "assistant")
+        assert [one.get("dropped", False) for one in found["messages"]] == [
+            False,
+            False,
+            True,
+            False,
+            False,
+        ]
+        rendered = ENCODING.render_with_spans(OWN)
+        spans = [
+            [one[key] for key in ("start", "content", "stop", "end")]
+            for one in found["messages"]
+            if "start" in one
+        ]
+        assert spans == [list(span[1:]) for span in rendered.spans]
+
+    def test_masks(self, given: Any, run: Any) -> None:
+        said = run("show", "--mask", "--ending", "training", "--analysis", "keep_all", given(OWN))
+        config = ["--channels", "final"]
+        fewer = run(
+            "show", "--mask", *config, "--ending", "training", "--analysis", "keep_all", "in"
+        )
+        assert "· 15 trained" in said.out
+        assert "· 8 trained" in fewer.out
+        assert run("show", *config, "in").code == 2
+        assert "--mask needs a conversation" in run("show", "--mask", given("1 2")).err
+
+    def test_long_ones_are_cut(self, given: Any, run: Any) -> None:
+        name = given({"messages": [{"role": "user", "content": "word " * 30_000}]})
+        assert "tokens left out" in run("show", name).out
+        assert "tokens left out" not in run("show", "--max-tokens", "0", name).out
+
+
+class TestRender:
+    def test_writes(self, given: Any, run: Any) -> None:
+        name = given(OWN)
+        tokens = ENCODING.render_conversation_for_completion(OWN, "assistant")
+        assert json.loads(run("render", "--to", "json", name).out) == tokens
+        assert run("render", "--to", "text", name).out == ENCODING.decode(tokens) + "\n"
+
+    @pytest.mark.parametrize(
+        "flags",
+        [
+            ["--ending", "training"],
+            ["--ending", "none"],
+            ["--analysis", "keep_all"],
+            ["--header-style", "recipient_in_channel", "--analysis", "keep_all", "--no-validate"],
+        ],
+    )
+    def test_flags(self, flags: list[str], given: Any, run: Any) -> None:
+        said = run("render", *flags, given(OWN))
+        assert said.code == 0
+        assert said.out != run("render", "in").out
+
+    def test_what_cannot_be_rendered(self, given: Any, run: Any) -> None:
+        tool = {"messages": [{"role": "tool", "content": "x", "channel": "commentary"}]}
+        done = run("render", given(tool))
+        assert done.code == 1
+        assert done.err.startswith(("pytest: error: in: ", "python -m openai_harmony: error: in: "))
+        for command in ("show", "count", "diff"):
+            other = run(command, "in", *(["in"] if command == "diff" else []))
+            assert (other.code, len(other.err.splitlines())) == (1, 1)
+
+
+class TestParse:
+    def test_lenient_strict_and_stripped(self, given: Any, run: Any) -> None:
+        said = json.loads(run("parse", given(SAMPLED)).out)
+        assert [one["channel"] for one in said["messages"]] == ["analysis", "final"]
+        assert [one["kind"] for one in said["repairs"]] == ["missing_message"]
+        assert run("parse", "--check", "in").code == 3
+        assert run("parse", "--check", given("<|channel|>final<|message|>4.<|return|>")).code == 0
+        strict = run("parse", "--strict", given("<|channel|>final<|message|>a<|end|>stray"))
+        assert (strict.code, strict.out) == (1, "")
+        assert "in: " in strict.err
+        stripped = run("parse", "--to", "text", given("analysisSum.assistantfinal4."))
+        assert stripped.out == "assistant analysis: Sum.\nassistant final: 4.\n"
+
+    def test_text(self, given: Any, run: Any) -> None:
+        said = run("parse", "--to", "text", given(SAMPLED))
+        assert said.out == (
+            "assistant analysis: Sum.\nassistant final: 4.\n"
+            "repaired tokens 11 to 13: missing_message\n"
+        )
+
+    def test_roles_and_tools(self, given: Any, run: Any) -> None:
+        name = given("<|channel|>commentary to=bash<|message|>ls<|call|>")
+        plain = json.loads(run("parse", name).out)["messages"][0]
+        known = json.loads(run("parse", "--tool", "functions.bash", name).out)["messages"][0]
+        assert (plain["recipient"], known["recipient"]) == ("bash", "functions.bash")
+        said = json.loads(run("parse", "--role", "user", given("<|message|>Hi<|end|>")).out)
+        assert said["messages"][0]["role"] == "user"
+        wrong = run("parse", "--tool", "", "in")
+        assert (wrong.code, len(wrong.err.splitlines())) == (1, 1)
+
+    def test_a_body_is_not_output(self, given: Any, run: Any) -> None:
+        done = run("parse", given(CHAT))
+        assert (
+            done.code,
+            "expected tokens or text, got a body of chat_completions" in done.err,
+        ) == (1, True)
+
+
+class TestCount:
+    def test_of_messages(self, given: Any, run: Any) -> None:
+        said = run("count", given(OWN))
+        rendered = ENCODING.render_with_spans(OWN)
+        numbers = [int(line.split()[0]) for line in said.out.splitlines()]
+        assert numbers == [*(span.end - span.start for span in rendered.spans), len(rendered)]
+        assert said.out.splitlines()[-1].endswith("  in")
+
+    def test_of_text(self, given: Any, run: Any) -> None:
+        said = run("count", "--as", "plain", "--to", "json", given("Hello world"))
+        assert json.loads(said.out) == {"tokens": 2, "messages": []}
+
+
+class TestDiff:
+    def test_exit_codes(self, given: Any, run: Any) -> None:
+        name = given(OWN)
+        same = run("diff", name, name)
+        assert (same.code, same.out.startswith("equal · ")) == (0, True)
+        ids = given(run("render", name).out, "ids")
+        assert run("diff", name, ids).code == 0
+        settings = run("diff", name, name, "--b-analysis", "keep_all")
+        assert settings.code == 3
+        assert "A sum." in settings.out
+
+    def test_writes(self, given: Any, run: Any) -> None:
+        a, b = given("1 2 3", "a"), given("1 3", "b")
+        said = json.loads(run("diff", "--to", "json", a, b).out)
+        assert said == {"equal": False, "differences": [{"a": [1, 2], "b": [1, 1]}]}
+        assert "class=sides" in run("diff", "--to", "html", a, b).out
+        assert "b: has several inputs" in run("diff", a, given("[1]\n[2]\n", "b")).err
+
+
+class TestCompletion:
+    @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+    def test_of_each_shell(self, shell: str, run: Any) -> None:
+        pytest.importorskip("argcomplete")
+        said = run("completion", shell)
+        assert said.code == 0
+        assert "harmony" in said.out
+
+    def test_needs_its_package(self, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(sys.modules, "argcomplete", None)
+        done = run("completion", "bash")
+        assert done.code == 1
+        assert "pip install 'openai-harmony[cli]'" in done.err
+
+    @pytest.mark.parametrize(
+        ("line", "expected"),
+        [
+            ("harmony sh", {"show"}),
+            ("harmony show --header", {"--header-style"}),
+            ("harmony show --header-style ", {"recipient_in_role", "recipient_in_channel"}),
+            ("harmony parse --st", {"--strict"}),
+        ],
+    )
+    def test_answers_the_shell(self, line: str, expected: set[str], tmp_path: Path) -> None:
+        pytest.importorskip("argcomplete")
+        answers = tmp_path / "answers"
+        environment = {
+            **os.environ,
+            "_ARGCOMPLETE": "1",
+            "_ARGCOMPLETE_STDOUT_FILENAME": str(answers),
+            "_ARGCOMPLETE_IFS": "\n",
+            "COMP_LINE": line,
+            "COMP_POINT": str(len(line)),
+        }
+        subprocess.run(COMMAND, env=environment, check=True, capture_output=True)
+        assert {one.strip() for one in answers.read_text().split("\n")} == expected
+
+
+def test_the_commands_of_the_guide(given: Any, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
+    [examples] = re.findall(r"^```sh\n(.*?)^```$", guide, re.DOTALL | re.MULTILINE)
+    for name in ("request.json", "ours.json", "chat.json", "chats.jsonl"):
+        given(CHAT, name)
+    given("200006 1428", "theirs.txt")
+    given(SAMPLED, "sampled.txt")
+    for line in examples.splitlines():
+        command, _, file = line.partition(" < ")
+        name, *arguments = shlex.split(command, comments=True)
+        done = run(*arguments, stdin=Path(file).read_bytes() if file else None)
+        assert (name, done.code, done.err) == ("harmony", 3 if "diff" in arguments else 0, ""), line
+        assert done.out or "-o" in arguments
+    for name in COMMANDS:
+        assert f"| `{name}` |" in guide
