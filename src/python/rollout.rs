@@ -58,7 +58,7 @@ impl PyRollout {
 
     /// The tokens to sample from, as native uint32.
     fn prompt<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &native(&self.inner.prompt(), |token| token.to_ne_bytes()))
+        PyBytes::new(py, &native(&self.inner.prompt(), u32::to_ne_bytes))
     }
 
     fn sampled<'py>(
@@ -165,9 +165,9 @@ fn said_fields(py: Python<'_>, said: Said) -> PyResult<SaidFields<'_>> {
 
 fn segment_fields<'py>(py: Python<'py>, segment: &Segment) -> SegmentFields<'py> {
     (
-        PyBytes::new(py, &native(&segment.tokens(), |token| token.to_ne_bytes())),
+        PyBytes::new(py, &native(&segment.tokens(), u32::to_ne_bytes)),
         PyByteArray::new(py, &segment.loss_mask()),
-        PyBytes::new(py, &native(&segment.logprobs(), |number| number.to_ne_bytes())),
+        PyBytes::new(py, &native(&segment.logprobs(), f32::to_ne_bytes)),
         segment.spans().iter().map(fields_of).collect(),
         segment.broken().map(Break::name),
     )
