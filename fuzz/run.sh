@@ -1,16 +1,23 @@
 #!/bin/sh
-# Fuzzes the parser, the readers of requests and the answers, each for some seconds: sh fuzz/run.sh 60
+# Fuzzes the parser, the readers of requests and the answers: sh fuzz/run.sh SECONDS [TARGET...]
 set -eu
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
+test $# -eq 0 || shift
+test $# -gt 0 || set -- parse prefill reply read_chat_completions read_responses read_anthropic read_ollama
 command -v cargo-fuzz >/dev/null || {
-    echo "cargo-fuzz is missing: cargo install cargo-fuzz" >&2
+    echo "cargo-fuzz is missing: cargo install cargo-fuzz --locked" >&2
     exit 1
 }
-# Sanitizers need unstable compiler flags; the variable lets a stable compiler take them.
+# The coverage that guides the search needs unstable compiler flags; the variable lets a stable compiler take them.
 export RUSTC_BOOTSTRAP=1
-cargo fuzz run parse --sanitizer none -- -max_total_time="$seconds" -max_len=64
-for dialect in chat_completions responses anthropic ollama; do
-    cargo fuzz run "read_$dialect" --sanitizer none -- -max_total_time="$seconds" -max_len=256
+for target; do
+    case $target in
+        read_*) form=bodies length=512 ;;
+        *) form=tokens length=192 ;;
+    esac
+    mkdir -p "fuzz/corpus/$target"
+    # An input may be slow, but none takes ten seconds.
+    cargo fuzz run "$target" --sanitizer none "fuzz/corpus/$target" "fuzz/seeds/$form" -- \
+        -dict="fuzz/$form.dict" -max_len="$length" -timeout=10 -max_total_time="$seconds"
 done
-cargo fuzz run reply --sanitizer none -- -max_total_time="$seconds" -max_len=64

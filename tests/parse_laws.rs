@@ -1,6 +1,12 @@
 //! Laws that parsing keeps for any tokens whatever, on random tokens.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod laws;
+#[path = "../fuzz/fuzz_targets/tokens.rs"]
+mod tokens;
+
+use std::fs;
 
 use laws::{Given, encoding};
 use openai_harmony::chat::Role;
@@ -78,6 +84,25 @@ fn given() -> impl Strategy<Value = Given> {
     let role = prop_oneof![Just(Some(Role::Assistant)), Just(None), Just(Some(Role::Tool))];
     let tools = prop_oneof![Just(&[][..]), Just(&["functions.f", "bash", "python", "browser"][..])];
     (role, tools).prop_map(|(role, tools)| Given { role, tools })
+}
+
+/// The fuzzer begins with these, among them what it found.
+#[test]
+fn seeds_of_the_fuzzer_keep_all_laws() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/seeds/tokens");
+    let seeds = fs::read_dir(folder).unwrap().map(|entry| fs::read(entry.unwrap().path()).unwrap());
+    let seeds: Vec<Vec<u8>> = seeds.collect();
+    assert!(seeds.len() > 25, "seeds are missing");
+    for seed in seeds {
+        for (split, bits) in [(false, 0), (true, 0x55), (false, 0xa6)] {
+            let tokens = tokens::tokens(encoding(), &seed[2..], split);
+            for role in [Some(Role::Assistant), None, Some(Role::Tool)] {
+                for tools in [&[][..], &["functions.f", "bash", "python", "browser"]] {
+                    laws::all(&tokens, Given { role, tools }, bits);
+                }
+            }
+        }
+    }
 }
 
 proptest! {

@@ -1,30 +1,19 @@
 //! The law of prefilling: parsing a completion after a prefill equals parsing the whole.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::ops::Range;
+#[path = "laws/prefill.rs"]
+mod law;
 
+use law::{Given, encoding, parser, rendered};
 use openai_harmony::chat::{Message, Role};
 use openai_harmony::{
-    Ending, ErrorKind, Event, HarmonyEncoding, HarmonyEncodingName, HeaderStyle, ParseConfig,
-    Prefill, RenderConfig, Result, StreamableParser, load_harmony_encoding,
+    ErrorKind, Event, HeaderStyle, ParseConfig, Prefill, RenderConfig, StreamableParser,
 };
 use proptest::prelude::*;
-
-fn encoding() -> HarmonyEncoding {
-    load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap()
-}
-
-fn rendered(role: Role, prefill: &Prefill, config: RenderConfig) -> Result<Vec<u32>> {
-    encoding().render_conversation_with(&[], Ending::Prefill(role, prefill), &config)
-}
 
 fn text_of(prefill: &Prefill) -> String {
     let tokens = rendered(Role::Assistant, prefill, RenderConfig::new()).unwrap();
     encoding().tokenizer().decode_utf8(tokens).unwrap()
-}
-
-fn parser(role: Option<Role>, config: &ParseConfig) -> StreamableParser {
-    StreamableParser::with_config(encoding(), role, config).unwrap()
 }
 
 #[test]
@@ -223,48 +212,6 @@ fn completion() -> impl Strategy<Value = Vec<u32>> {
     prop::collection::vec(piece, 0..16).prop_map(|pieces| pieces.concat())
 }
 
-/// Moves a span to where it is after the prefill's tokens.
-fn moved(mut event: Event, by: usize) -> Event {
-    let span: &mut Range<usize> = match &mut event {
-        Event::MessageStart { span, .. }
-        | Event::ContentDelta { span, .. }
-        | Event::MessageEnd { span, .. } => span,
-        Event::Repair(repair) => &mut repair.span,
-        _ => return event,
-    };
-    *span = span.start + by..span.end + by;
-    event
-}
-
-/// All that two parsers say, the first of which has read the prefill's tokens too.
-fn assert_equal(whole: &StreamableParser, behind: &StreamableParser, by: usize) {
-    assert_eq!(whole.messages(), behind.messages());
-    assert_eq!(whole.content(), behind.content());
-    assert_eq!(whole.delta(), behind.delta());
-    assert_eq!(whole.current_role(), behind.current_role());
-    assert_eq!(
-        (whole.channel(), whole.recipient(), whole.content_type()),
-        (behind.channel(), behind.recipient(), behind.content_type())
-    );
-    assert_eq!(whole.state(), behind.state());
-    assert_eq!(&whole.tokens()[by..], behind.tokens());
-    let repairs: Vec<_> =
-        behind.repairs().iter().map(|repair| moved(Event::Repair(repair.clone()), by)).collect();
-    let expected: Vec<_> = whole.repairs().iter().cloned().map(Event::Repair).collect();
-    assert_eq!(expected, repairs);
-}
-
-fn assert_equal_errors(
-    whole: std::result::Result<(), openai_harmony::Error>,
-    behind: std::result::Result<(), openai_harmony::Error>,
-    by: usize,
-) {
-    let parts = |error: openai_harmony::Error, by| {
-        (error.kind().clone(), error.token_index().map(|index| index + by))
-    };
-    assert_eq!(whole.map_err(|error| parts(error, 0)), behind.map_err(|error| parts(error, by)));
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.max(1500)))]
 
@@ -277,57 +224,7 @@ proptest! {
         completion in completion(),
         size in 1_usize..6,
     ) {
-        let style = if in_channel {
-            HeaderStyle::RecipientInChannel
-        } else {
-            HeaderStyle::RecipientInRole
-        };
-        let config = RenderConfig::new().with_header_style(style);
-        // Nothing is known of one that is refused, or that writes no more than the role.
-        let Ok(prompt) = rendered(role, &prefill, config) else { return Ok(()) };
-        if prefill == Prefill::new() {
-            return Ok(());
-        }
-        let config = if strict { ParseConfig::strict() } else { ParseConfig::lenient() };
-        let prefilled = config.clone().with_prefill(prefill);
-        let by = prompt.len();
-
-        // Token by token.
-        let (mut whole, mut behind) = (parser(None, &config), parser(Some(role), &prefilled));
-        for &token in &prompt {
-            whole.process(token).unwrap();
-        }
-        for &token in &completion {
-            let (whole_result, behind_result) =
-                (whole.process(token).map(drop), behind.process(token).map(drop));
-            assert_equal_errors(whole_result, behind_result, by);
-            assert_equal(&whole, &behind, by);
-        }
-        assert_equal_errors(
-            whole.process_eos().map(drop), behind.process_eos().map(drop), by
-        );
-        assert_equal(&whole, &behind, by);
-
-        // In chunks, with events.
-        let (mut whole, mut behind) = (parser(None, &config), parser(Some(role), &prefilled));
-        let whole_events = whole.feed(&prompt).unwrap();
-        let events = behind.feed(&[]).unwrap();
-        prop_assert_eq!(whole_events.len(), events.len());
-        for event in &events {
-            prop_assert_eq!(event.span(), 0..0);
-        }
-        for chunk in completion.chunks(size) {
-            let moved = behind.feed(chunk)
-                .map(|events| events.into_iter().map(|event| moved(event, by)).collect::<Vec<_>>());
-            let (whole_result, behind_result) = (whole.feed(chunk), moved);
-            prop_assert_eq!(whole_result.as_ref().ok(), behind_result.as_ref().ok());
-            assert_equal_errors(whole_result.map(drop), behind_result.map(drop), by);
-        }
-        let finished = behind.finish()
-            .map(|events| events.into_iter().map(|event| moved(event, by)).collect::<Vec<_>>());
-        let whole_finished = whole.finish();
-        prop_assert_eq!(whole_finished.as_ref().ok(), finished.as_ref().ok());
-        assert_equal_errors(whole_finished.map(drop), finished.map(drop), by);
-        assert_equal(&whole, &behind, by);
+        let given = Given { prefill: &prefill, role, in_channel, strict };
+        law::parsing_after_a_prefill_equals_parsing_the_whole(given, &completion, size);
     }
 }

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use openai_harmony::interop::{responses, parse_body};
+use openai_harmony::interop::{parse_body, responses};
 
 #[path = "../../tests/bodies/mod.rs"]
 mod bodies;

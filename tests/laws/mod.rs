@@ -73,6 +73,21 @@ fn letters(text: &str) -> BTreeMap<char, usize> {
     counts
 }
 
+/// All laws on one stream. `bits` are the size of chunks and which tokens are fed, the others processed.
+pub(crate) fn all(tokens: &[u32], given: Given, bits: u8) {
+    let size = usize::from(bits & 7) + 1;
+    lenient_spans_cover_every_token_once(tokens, given, size);
+    any_chunking_gives_the_same(tokens, given, size);
+    lenient_parsing_loses_no_letter(tokens, given);
+    deltas_of_process_are_the_content(tokens, given, true);
+    deltas_of_process_are_the_content(tokens, given, false);
+    strict_parsing_goes_on_after_errors(tokens, given);
+    strict_feed_keeps_what_happened_before_an_error(tokens, given);
+    what_needs_no_repair_is_read_as_strictly(tokens, given);
+    let by_feed: Vec<_> = (0..8).map(|bit| bits >> bit & 1 == 1).collect();
+    process_and_feed_can_be_mixed(tokens, given, &by_feed);
+}
+
 pub(crate) fn lenient_spans_cover_every_token_once(tokens: &[u32], given: Given, size: usize) {
     let (outcome, events) = feed_in_chunks(tokens, given, size);
     let mut next = 0;

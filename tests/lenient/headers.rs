@@ -43,6 +43,11 @@ pub(crate) const HEADERS: &[Row] = &[
     row("<|channel|>finalX<|message|>a<|end|>", &["finalX: a"], &[]),
     row("<|channel|>semifinal<|message|>a<|end|>", &["semifinal: a"], &[]),
     row("<|channel|>??finalX<|message|>a<|end|>", &["??finalX: a"], &[]),
+    row(
+        "<|channel|>x\u{b}y to=f json<|message|>a<|end|>",
+        &["x to=f type=json: a"],
+        &["glued_channel"],
+    ),
     // More than one field of a kind.
     row(
         "<|channel|>commentary<|channel|>analysis<|message|>a<|end|>",

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::super::parts::channel_value;
 use super::super::read::is_spaced_pair;
 use super::super::tools::Lookup;
 use super::super::words::{Kind, Word};
@@ -35,7 +36,13 @@ impl Draft<'_> {
             self.report(RepairKind::EmptyChannel, word.tokens.start..word.tokens.start + 1);
             return self.rest.push(word.text.clone());
         }
-        self.settle_channel(Field { value: text, tokens: word.tokens.clone() });
+        // White space that ends no word ends a channel, as in strict parsing.
+        let end = Some(channel_value(&text).len()).filter(|end| *end > 0).unwrap_or(text.len());
+        if end < text.len() {
+            self.report(RepairKind::GluedChannel, word.tokens.clone());
+            self.keep_rest(word, end);
+        }
+        self.settle_channel(Field { value: text[..end].to_owned(), tokens: word.tokens.clone() });
     }
 
     /// Whether a recipient or another marker follows the word, so that it is not text.
