@@ -84,7 +84,7 @@ pub(super) fn render_arrow<'py>(
     let options = read_options(options).map_err(|invalid| invalid.raised(stream.py()))?;
     let maker = ExampleMaker::new(encoding.get().inner.tokenizer(), &options);
     let workers = Workers::new(options.threads);
-    let mut arrays = arrow::arrays(stream)?;
+    let mut arrays = arrow::arrays(stream, |name| crate::training::is_read(name, options.format))?;
     let mut rest: Option<ArrayRef> = None;
     let next = || {
         while rest.as_ref().is_none_or(|rest: &ArrayRef| Array::is_empty(rest)) {

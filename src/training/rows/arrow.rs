@@ -19,6 +19,9 @@ use crate::training::gather::render_on;
 use crate::training::{Batch, RenderRows, RowFormat};
 use crate::workers::Workers;
 
+/// So many levels deep a column may be nested: more than the JSON text of a value may be.
+pub(crate) const DEEPEST_COLUMN: usize = 256;
+
 /// As [`render`](crate::training::render), of the items of an Arrow array: JSON texts, or structs.
 ///
 /// Of a struct, the columns are read that say something to the model: `messages`, `tools` and the
@@ -122,12 +125,10 @@ fn value(array: &dyn Array, at: usize, path: &Path<'_>) -> Result<Value> {
             items(item, &array.as_fixed_size_list().value(at), path)?
         }
         DataType::Map(..) => entries(&array.as_map().value(at), path)?,
-        DataType::Dictionary(..) => {
-            let dictionary = array.as_any_dictionary();
-            let key = value(dictionary.keys(), at, path)?.as_u64();
-            let key = key.and_then(|key| usize::try_from(key).ok());
-            value(dictionary.values(), key.unwrap_or(usize::MAX), path)?
-        }
+        DataType::Dictionary(..) => match entry_of(array, at) {
+            Some((values, at)) => value(values, at, path)?,
+            None => Value::Null,
+        },
         other if other.is_binary() => {
             let reason = format!(
                 "expected what JSON can hold, got bytes (Arrow's {other}), as which Ray and others keep \
@@ -150,8 +151,19 @@ fn text(array: &dyn Array, at: usize) -> Option<&str> {
         DataType::Utf8 => array.as_string::<i32>().value(at),
         DataType::LargeUtf8 => array.as_string::<i64>().value(at),
         DataType::Utf8View => array.as_string_view().value(at),
+        DataType::Dictionary(..) => {
+            let (values, at) = entry_of(array, at)?;
+            return text(values, at);
+        }
         _ => return None,
     })
+}
+
+/// Where a dictionary has the value of an item.
+fn entry_of(array: &dyn Array, at: usize) -> Option<(&dyn Array, usize)> {
+    let dictionary = array.as_any_dictionary_opt()?;
+    let key = whole(dictionary.keys(), at)?.as_u64()?;
+    Some((dictionary.values(), usize::try_from(key).ok()?))
 }
 
 fn whole(array: &dyn Array, at: usize) -> Option<Value> {
