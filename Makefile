@@ -13,7 +13,7 @@ SOURCES := $(shell find src build.rs build Cargo.toml Cargo.lock -type f 2>/dev/
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-rust test-python test-pythons test-frameworks trainers check format lint types bench fuzz laws clean tools
+.PHONY: help demo test test-rust test-python test-pythons test-frameworks trainers check format lint types bench browser pictures fuzz laws clean tools
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
@@ -35,6 +35,12 @@ fuzz: tools ## fuzz the parser and the readers of requests; FUZZ_SECONDS=60 sets
 
 laws: tools ## try the laws on LAWS_CASES=20000 new random cases
 	PROPTEST_CASES=$(or $(LAWS_CASES),20000) cargo test --release --features arrow
+
+browser: $(VENV)/.dev $(VENV)/.built $(VENV)/.browser ## the playground in a real browser: Debian's chromium and chromium-driver
+	$(BIN)/python -m pytest -rs tests/browser
+
+pictures: $(VENV)/.dev $(VENV)/.built ## draw the pictures of the documents; screenshots need chromium
+	$(BIN)/python docs/pictures/draw.py
 
 clean: ## remove all that these commands made
 	rm -rf .venv .venv-* .bench target .mypy_cache .pytest_cache .ruff_cache
@@ -123,6 +129,10 @@ $(VENV)/.dev: $(VENV)/.made pyproject.toml
 
 $(VENV)/.frameworks: $(VENV)/.made pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group frameworks
+	@touch $@
+
+$(VENV)/.browser: $(VENV)/.made pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group browser
 	@touch $@
 
 # Without a cache, which would take as much again.

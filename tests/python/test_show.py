@@ -11,6 +11,7 @@ from contextlib import redirect_stdout
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, get_args
+from xml.etree import ElementTree
 
 import pytest
 
@@ -387,3 +388,13 @@ def test_the_picture_in_the_guide() -> None:
     with redirect_stdout(io.StringIO()) as said:
         exec(code, {})
     assert said.getvalue() == shown
+
+
+@pytest.mark.parametrize("name", ["conversation", "damaged"])
+def test_the_drawings_of_the_documents(name: str) -> None:
+    """As `make pictures` draws them: well-formed, and nothing in them is from elsewhere."""
+    drawn = (Path(__file__).parents[2] / "docs" / "pictures" / f"{name}.svg").read_text("utf-8")
+    root = ElementTree.fromstring(drawn)
+    text = "".join(root.itertext()).replace("\xa0", " ")
+    assert "assistant · final · " in text
+    assert set(re.findall(r"https?://[^\s\"']+", drawn)) == {"http://www.w3.org/2000/svg"}

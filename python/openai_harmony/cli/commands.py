@@ -6,6 +6,7 @@ COMMANDS = {
     "parse": "turn tokens or text into messages",
     "count": "count tokens, of each message and in all",
     "diff": "compare two prompts or outputs",
+    "playground": "open a local page that does all of these",
     "dataset": "turn files of conversations into files of tokens and loss masks",
     "vocabulary": "write the vocabulary into a folder and verify it",
     "completion": "print what completes these commands in a shell",

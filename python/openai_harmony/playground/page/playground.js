@@ -1,0 +1,193 @@
+// The page's state is its fields; the link has them after the #. The server draws, this only asks.
+"use strict";
+
+const MOST_BYTES = 4 * 2 ** 20;
+const MOST_LINK = 30000;
+const FIELDS = ["body", "sampled", "analysis", "header_style", "tool_schema", "ending", "mask", "against", "strict"];
+const element = (id) => document.getElementById(id);
+const valueOf = (id) => (element(id).type === "checkbox" ? element(id).checked : element(id).value);
+
+let examples = { bodies: [], samples: [] };
+const latest = { prompt: 0, answer: 0 };
+
+function setValue(id, value) {
+  if (element(id).type === "checkbox") element(id).checked = value === true;
+  else if (typeof value === "string") element(id).value = value;
+}
+
+function state() {
+  const all = Object.fromEntries(FIELDS.map((id) => [id, valueOf(id)]));
+  return { ...all, upto: Number(element("upto").value) };
+}
+
+function toLink(all) {
+  const bytes = new TextEncoder().encode(JSON.stringify(all));
+  if (bytes.length > MOST_LINK) return null;
+  const text = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+  return text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+function fromLink(text) {
+  try {
+    const raw = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+    const all = JSON.parse(new TextDecoder().decode(Uint8Array.from(raw, (one) => one.charCodeAt(0))));
+    return all !== null && typeof all === "object" ? all : null;
+  } catch {
+    return null;
+  }
+}
+
+function remember() {
+  const link = toLink(state());
+  history.replaceState(null, "", link === null ? "#" : `#${link}`);
+  element("copied").textContent = link === null ? "Too long for a link." : "";
+}
+
+// Only the latest question's answer is shown.
+async function ask(what, asked) {
+  const number = ++latest[what];
+  const body = JSON.stringify(asked);
+  let made;
+  if (body.length > MOST_BYTES) {
+    made = { error: `${(body.length / 2 ** 20).toFixed(1)} MiB are more than the 4 MiB that the playground takes; "harmony show" reads files` };
+  } else {
+    try {
+      const answer = await fetch(`api/${what}`, { method: "POST", headers: { "Content-Type": "application/json" }, body });
+      made = await answer.json();
+    } catch {
+      made = { error: "the playground's server has ended; start `harmony playground` again" };
+    }
+  }
+  return number === latest[what] ? made : null;
+}
+
+function config() {
+  return { analysis: valueOf("analysis"), header_style: valueOf("header_style"), tool_schema: valueOf("tool_schema") };
+}
+
+async function drawPrompt() {
+  const made = await ask("prompt", {
+    body: valueOf("body"),
+    config: config(),
+    ending: valueOf("ending"),
+    mask: valueOf("mask"),
+    against: valueOf("against") ? JSON.parse(valueOf("against")) : null,
+  });
+  if (made === null) return;
+  element("prompt-error").textContent = made.error ?? "";
+  element("prompt").classList.toggle("stale", "error" in made);
+  if ("error" in made) {
+    element("prompt-facts").textContent = "";
+    return;
+  }
+  const notes = made.notes.length ? ` · ${made.notes.join(" · ")}` : "";
+  element("prompt-facts").textContent = `${made.count.toLocaleString("en")} tokens, read as ${made.form}${notes}`;
+  // The server escapes all text; the page's policy lets no script in a picture run.
+  element("prompt").innerHTML = made.html;
+  element("difference").innerHTML = made.difference ?? "";
+}
+
+async function drawAnswer(toTheEnd) {
+  const upto = toTheEnd ? null : Number(element("upto").value);
+  const made = await ask("answer", { body: valueOf("body"), sampled: valueOf("sampled"), strict: valueOf("strict"), upto });
+  if (made === null) return;
+  const failed = !("html" in made);
+  element("answer-error").textContent = made.error ?? "";
+  element("answer").classList.toggle("stale", failed);
+  if (failed) return;
+  element("upto").max = made.count;
+  element("upto").value = made.upto;
+  element("upto").disabled = made.count === 0;
+  element("at").textContent = made.count ? `${made.upto} of ${made.count} tokens${made.upto ? ` · the last: ${made.token}` : ""}` : "";
+  element("answer").innerHTML = made.html;
+  fill("messages", made.messages, 0);
+  if (made.open) addItem("messages", { open: made.open }, true);
+  fill("chunks", made.chunks ?? [], made.fresh ?? 0);
+  const earlier = made.earlier ? ` (the last ${made.chunks.length} of ${made.earlier + made.chunks.length})` : "";
+  element("chunks-title").textContent = made.dialect ? `Chunks of ${made.dialect}${earlier}` : "Chunks of the API";
+  remember();
+}
+
+function addItem(id, value, isFresh) {
+  const item = document.createElement("li");
+  item.textContent = JSON.stringify(value);
+  item.classList.toggle("fresh", isFresh);
+  element(id).append(item);
+}
+
+function fill(id, values, fresh) {
+  element(id).replaceChildren();
+  values.forEach((value, index) => addItem(id, value, index >= values.length - fresh));
+  element(id).scrollTop = element(id).scrollHeight;
+}
+
+function later(act) {
+  let waiting = 0;
+  return () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(act, 150);
+  };
+}
+
+function choose(list, id, values) {
+  for (const [index, value] of values.entries()) {
+    const option = document.createElement("option");
+    option.value = String(index);
+    option.textContent = value.name;
+    list.append(option);
+  }
+  list.addEventListener("change", () => {
+    const chosen = values[Number(list.value)];
+    element(id).value = typeof chosen.value === "string" ? chosen.value : JSON.stringify(chosen.value, null, 2);
+    element(id).dispatchEvent(new Event("input"));
+  });
+}
+
+function step(by) {
+  element("upto").value = Number(element("upto").value) + by;
+  drawAnswer(false);
+}
+
+async function begin() {
+  examples = await (await fetch("examples.json")).json();
+  choose(element("body-example"), "body", examples.bodies);
+  choose(element("sampled-example"), "sampled", examples.samples);
+  element("body").value = JSON.stringify(examples.bodies[0].value, null, 2);
+  element("sampled").value = examples.samples[0].value;
+  const linked = fromLink(location.hash.slice(1));
+  if (linked) for (const id of FIELDS) setValue(id, linked[id]);
+
+  const prompted = later(drawPrompt);
+  const answered = later(() => drawAnswer(true));
+  for (const id of ["analysis", "header_style", "tool_schema", "ending", "mask", "against"]) {
+    element(id).addEventListener("change", () => { drawPrompt(); remember(); });
+  }
+  element("body").addEventListener("input", () => { prompted(); answered(); });
+  element("sampled").addEventListener("input", answered);
+  element("strict").addEventListener("change", () => drawAnswer(false));
+  element("upto").addEventListener("input", () => drawAnswer(false));
+  element("back").addEventListener("click", () => step(-1));
+  element("forth").addEventListener("click", () => step(1));
+  element("copy").addEventListener("click", copy);
+  window.addEventListener("hashchange", () => location.reload());
+
+  const to = linked && Number.isInteger(linked.upto) ? linked.upto : null;
+  await Promise.all([drawPrompt(), drawAnswer(true)]);
+  if (to !== null && to < Number(element("upto").max)) {
+    element("upto").value = to;
+    await drawAnswer(false);
+  }
+  document.body.dataset.ready = "yes";
+}
+
+async function copy() {
+  remember();
+  try {
+    await navigator.clipboard.writeText(location.href);
+    element("copied").textContent = "Copied.";
+  } catch {
+    element("copied").textContent = "The link is in the address bar.";
+  }
+}
+
+begin();
