@@ -212,7 +212,9 @@ class TestRefused:
         out.mkdir()
         (out / "thesis.txt").write_text("mine")
         for restart in (False, True):
-            with pytest.raises(dataset.StateError, match="^the folder is not empty: .*thesis.txt"):
+            with pytest.raises(
+                dataset.StateError, match="^not of a run of this command: .*thesis.txt"
+            ):
                 write_dataset([rows], str(out), restart=restart, **CHAT)
         assert contents(out) == {"thesis.txt": b"mine"}
 
@@ -220,9 +222,7 @@ class TestRefused:
     def test_a_file_of_others(self, rows: str, tmp_path: Path, suffix: str) -> None:
         out = tmp_path / f"out.{suffix}"
         out.write_text("mine")
-        with pytest.raises(
-            dataset.StateError, match="^already there, and nothing tells how it was"
-        ):
+        with pytest.raises(dataset.StateError, match="^not of a run of this command"):
             write_dataset([rows], str(out), **CHAT)
         assert contents(tmp_path) == {out.name: b"mine"}
 

@@ -52,7 +52,9 @@ class WholeFiles(AllOrNothing):
         """Open for writing, in the order of the paths."""
         try:
             for path in paths:
-                self.files.append(unfinished(path).open("wb"))
+                # If this is a link, it is removed and not followed.
+                unfinished(path).unlink(missing_ok=True)
+                self.files.append(unfinished(path).open("xb"))
         except BaseException:
             self.discard()
             raise

@@ -140,10 +140,11 @@ def write_dataset(
             # Nor does anything tell whether a complete output is of the same rows.
             raise StateError("standard input cannot be read again: begin anew with restart")
         if state.complete:
-            target.clean()
             state.found_complete = True
             return state
-        Run(plan, state, progress or _no_progress).write()
+        if not state.joined:
+            Run(plan, state, progress or _no_progress).write()
+            files.check_unchanged(state.inputs)
         target.end(state)
     return state
 

@@ -148,6 +148,18 @@ class Inputs:
             found.append({"path": os.path.abspath(path), "bytes": size, "modified_ns": modified})
         return found
 
+    def check_unchanged(self, before: list[dict[str, Any]]) -> None:
+        """``InputError`` if a file is another one than it was, by :meth:`identity`.
+
+        A file that grows while it is read may have more rows than were.
+        """
+        try:
+            for then, now in zip(before, self.identity()):
+                if then != now:
+                    raise InputError(f"changed while it was read: {now['path']}")
+        except OSError as error:
+            raise InputError(f"changed while it was read: {error.filename}") from error
+
     def needs_pyarrow(self, path: str) -> bool:
         """Whether pyarrow reads this file."""
         return path.endswith((*_PARQUET, ".zst"))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from openai_harmony._extras import needed
 from openai_harmony.errors import WrongTypeError, quoted
 from openai_harmony.training.dataset.shards import SUFFIXES, FileFormat, join, paths_of
-from openai_harmony.training.dataset.state import ShardEntry, State, StateError
+from openai_harmony.training.dataset.state import State, StateError
 from openai_harmony.training.whole_files import unfinished
 
 STDOUT = "-"
@@ -21,7 +21,9 @@ class Output:
 
     A folder has the shards ``part-00000`` and so on, ``_report.json`` and ``_errors.jsonl``. A file
     has the latter beside it, and while the run lasts its shards in a folder with ``.shards`` after
-    its name.
+    its name. While a run lasts there is a ``lock`` beside them.
+
+    Files are known by these names alone, never by names that a report has.
     """
 
     def __init__(self, output: str | os.PathLike[str], to: FileFormat | None = None) -> None:
@@ -53,130 +55,169 @@ class Output:
             )
         self.path = path
         self.kind: FileFormat = kind if self.is_file and kind is not None else to or "parquet"
-        beside = path if self.is_file else path / "_"
-        self.report = Path(f"{beside}.report.json" if self.is_file else f"{beside}report.json")
-        self.errors = Path(f"{beside}.errors.jsonl" if self.is_file else f"{beside}errors.jsonl")
+        beside = f"{path}." if self.is_file else f"{path}{os.sep}_"
+        self.report = Path(f"{beside}report.json")
+        self.errors = Path(f"{beside}errors.jsonl")
+        self.lock = Path(f"{beside}lock")
         self.shards = path.with_name(f"{path.name}.shards") if self.is_file else path
 
     def stem(self, index: int) -> Path:
         """The path of a shard, without suffix."""
         return self.shards / f"part-{index:05}"
 
-    def files(self, shards: Sequence[ShardEntry]) -> list[Path]:
+    def shard_paths(self, index: int) -> list[Path]:
+        """The files of a shard."""
+        return paths_of(self.stem(index), self.kind)
+
+    def file_paths(self) -> list[Path]:
+        """The files that the shards are joined to; none in a folder."""
+        return paths_of(self.path.with_suffix(""), self.kind) if self.is_file else []
+
+    def files(self, state: State) -> list[Path]:
         """The files of a complete run."""
-        stems = (
-            [self.path.with_suffix("")] if self.is_file else [self.shards / s.stem for s in shards]
-        )
-        return [path for stem in stems for path in paths_of(stem, self.kind)]
+        shards = (path for index in range(len(state.shards)) for path in self.shard_paths(index))
+        return self.file_paths() or list(shards)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Makes the folder of shards and holds it against other runs.
+        """Holds the output against other runs.
 
         ``StateError`` if another run has it. The lock ends with the process, however that ends.
         """
-        self.shards.mkdir(parents=True, exist_ok=True)
+        filelock = needed("filelock", "training")
+        self.lock.parent.mkdir(parents=True, exist_ok=True)
+        if self.lock.is_symlink() or _size(self.lock):
+            raise _unknown(self.lock)
+        lock = filelock.FileLock(self.lock, timeout=0)
         try:
-            import fcntl
-        except ImportError:  # There is none on Windows, where nothing holds off another run.
-            yield
-            return
-        handle = os.open(self.shards, os.O_RDONLY)
+            lock.acquire()
+        except filelock.Timeout as error:
+            raise StateError(f"another run writes {self.path}") from error
         try:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                raise StateError(f"another run writes {self.path}") from error
             yield
         finally:
-            os.close(handle)
-            if self.is_file and self.shards.exists() and not any(self.shards.iterdir()):
-                self.shards.rmdir()
+            if self.is_file:
+                with suppress(OSError):
+                    self.shards.rmdir()
+            # While it is held: whoever has opened it meanwhile sees that it has no name any longer.
+            # Windows removes no open file.
+            with suppress(OSError):
+                self.lock.unlink()
+            lock.release()
 
     def begin(self, state: State, *, restart: bool) -> State:
         """The state from which to go on: the one that is there, or a new one.
 
         ``StateError`` if what is there is another run's, or of an unknown run.
         """
+        if self.is_file and self.shards.is_symlink():
+            raise _unknown(self.shards)
+        for path in [self.report, unfinished(self.report)]:
+            if path.is_symlink():
+                raise _unknown(path)
         if self.report.exists():
             before = State.load(self.report)
             if before.shards and not restart:
                 before.check(state.settings, state.inputs)
                 self._check_files(before)
                 return before
-            self._check_folder(self._written(before))
-            for path in self._written(before):
+            written = self._written(before)
+            self._check_folder(written)
+            self._check_replaced(before, written)
+            for path in written:
                 path.unlink(missing_ok=True)
-        elif self.is_file and any(path.exists() for path in self.files([])):
-            raise StateError(f"already there, and nothing tells how it was made: {self.path}")
-        self._check_folder([])
-        self._remove_unfinished()
+        else:
+            for path in [self.errors, *self.file_paths()]:
+                for name in [path, unfinished(path)]:
+                    if name.exists() or name.is_symlink():
+                        raise _unknown(name)
+            self._check_folder([])
+        self.shards.mkdir(exist_ok=True)
         state.save(self.report)
         return state
 
     def end(self, state: State) -> None:
         """Gives all files of a complete run their names: the joined one, the errors, the report."""
-        if self.is_file:
-            stems = [self.shards / entry.stem for entry in state.shards]
-            join(stems, self.path.with_suffix(""), self.kind)
-            files = self.files(state.shards)
-            state.joined = {path.name: path.stat().st_size for path in files}
+        shards = range(len(state.shards))
+        if self.is_file and not state.joined:
+            join([self.stem(index) for index in shards], self.path.with_suffix(""), self.kind)
+            state.joined = {path.name: path.stat().st_size for path in self.file_paths()}
+            # From here on the shards are not needed.
+            state.save(self.report)
         if state.counts.error_bytes:
-            os.replace(unfinished(self.errors), self.errors)
+            with suppress(
+                FileNotFoundError
+            ):  # If it has its name from a run that was interrupted here.
+                os.replace(unfinished(self.errors), self.errors)
         else:
             unfinished(self.errors).unlink(missing_ok=True)
+        if self.is_file:
+            for path in (path for index in shards for path in self.shard_paths(index)):
+                path.unlink(missing_ok=True)
         state.complete = True
         state.save(self.report)
-        self.clean()
-
-    def clean(self) -> None:
-        """Removes the shards that were joined."""
-        if self.is_file:
-            shutil.rmtree(self.shards)
 
     def _check_files(self, state: State) -> None:
         """``StateError`` if a file of a state is not as it was written."""
-        shards = {self.shards / name: size for e in state.shards for name, size in e.bytes.items()}
-        joined = {self.path.with_name(name): size for name, size in state.joined.items()}
-        sizes = joined if state.complete and self.is_file else shards
-        missing = [path for path, size in sizes.items() if _size(path) != size]
-        if not state.complete:
+        changed = [path for path, size in self._sizes(state).items() if _size(path) != size]
+        if not state.complete and not state.joined:
+            if unfinished(self.errors).is_symlink() or self.errors.is_symlink():
+                raise _unknown(self.errors)
             # The run may have ended between giving the errors their name and saying so.
             if self.errors.exists():
                 os.replace(self.errors, unfinished(self.errors))
             if _size(unfinished(self.errors)) < state.counts.error_bytes:
-                missing.append(unfinished(self.errors))
-        if missing:
+                changed.append(unfinished(self.errors))
+        if changed:
             raise StateError(
-                f"missing or changed since it was written: {missing[0]}; restart writes all anew"
+                f"missing or changed since it was written: {changed[0]}; restart writes all anew"
             )
+
+    def _check_replaced(self, state: State, written: list[Path]) -> None:
+        """``StateError`` if somebody else's file has the name of one that the run wrote."""
+        for path in written:
+            if path.is_symlink():
+                raise _unknown(path)
+        for path, size in self._sizes(state).items():
+            if path.exists() and _size(path) != size:
+                raise StateError(f"not as the run wrote it: {path}; remove it yourself")
+
+    def _sizes(self, state: State) -> dict[Path, int]:
+        """The size of each file that a state has; -1 if its report does not say."""
+        if state.joined:
+            return _by_path(self.file_paths(), state.joined)
+        sizes: dict[Path, int] = {}
+        for index, entry in enumerate(state.shards):
+            sizes |= _by_path(self.shard_paths(index), entry.bytes)
+        return sizes
 
     def _written(self, state: State) -> list[Path]:
         """What a run wrote, and the shard after its state, if it was as far."""
-        stems = [self.shards / entry.stem for entry in state.shards] + [
-            self.stem(len(state.shards))
-        ]
-        written = [path for stem in stems for path in paths_of(stem, self.kind)]
-        return [self.report, self.errors, *written, *(self.files([]) if self.is_file else ())]
+        whole = [self.errors, *self.file_paths()]
+        if not (state.complete and self.is_file):
+            shards = range(len(state.shards) + 1)
+            whole += [path for index in shards for path in self.shard_paths(index)]
+        return [self.report, *whole, *map(unfinished, [self.report, *whole])]
 
-    def _check_folder(self, mine: Sequence[Path]) -> None:
+    def _check_folder(self, mine: Iterable[Path]) -> None:
         """``StateError`` if the folder of shards has files that are not a run's."""
-        known = {*mine, *self._unfinished()}
+        if not self.shards.exists():
+            return
+        known = {self.lock, unfinished(self.report), *mine}
         others = sorted(path for path in self.shards.iterdir() if path not in known)
-        if others:
-            raise StateError(f"the folder is not empty: {others[0]}")
+        if others or not self.shards.is_dir():
+            raise _unknown(others[0])
 
-    def _remove_unfinished(self) -> None:
-        """Removes what an interrupted run left under unfinished names."""
-        for path in self._unfinished():
-            path.unlink(missing_ok=True)
 
-    def _unfinished(self) -> list[Path]:
-        patterns = [unfinished(path).name for path in paths_of(Path("part-*"), self.kind)]
-        shards = [path for pattern in patterns for path in self.shards.glob(pattern)]
-        return [unfinished(self.errors), unfinished(self.report), *shards]
+def _by_path(paths: list[Path], sizes: dict[str, int]) -> dict[Path, int]:
+    """The size of each file; -1 for one without."""
+    return {path: sizes.get(path.name, -1) for path in paths}
+
+
+def _unknown(path: Path) -> StateError:
+    return StateError(f"not of a run of this command: {path}")
 
 
 def _size(path: Path) -> int:
-    """The size of a file; 0 if there is none."""
-    return path.stat().st_size if path.is_file() else 0
+    """The size of a file; 0 if there is none. What a link leads to is none."""
+    return path.stat().st_size if path.is_file() and not path.is_symlink() else 0

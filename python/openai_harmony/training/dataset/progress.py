@@ -96,7 +96,7 @@ def report(state: State, output: Output, seconds: float) -> str:
     if counts.unused:
         lines.append(("unused", ""))
         lines += [(f"  {name}", f"{count:,}") for name, count in sorted(counts.unused.items())]
-    files = output.files(state.shards)
+    files = output.files(state)
     stored = sum(path.stat().st_size for path in files)
     number = "" if output.is_file else f" ({len(files):,} {'file' if len(files) == 1 else 'files'})"
     lines.append(("written", f"{output.path}{number}, {stored / 2**20:,.1f} MiB"))

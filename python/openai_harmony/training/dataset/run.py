@@ -21,7 +21,7 @@ from openai_harmony import training
 from openai_harmony.training.arrow import Columns
 from openai_harmony.training.dataset.inputs import STDIN, Chunk, Inputs, Position
 from openai_harmony.training.dataset.output import Output
-from openai_harmony.training.dataset.shards import Shard, open_shard, paths_of
+from openai_harmony.training.dataset.shards import Shard, open_shard
 from openai_harmony.training.dataset.state import Counts, ShardEntry, State
 from openai_harmony.training.options import RowOptions
 from openai_harmony.training.whole_files import unfinished
@@ -195,7 +195,7 @@ class Run:
             return
         self._shard.close()
         self._shard = None
-        paths = paths_of(self._stem(), self._plan.output.kind)
+        paths = self._plan.output.shard_paths(len(self._state.shards))
         sizes = {path.name: path.stat().st_size for path in paths}
         entry = ShardEntry(self._stem().name, self._examples, self._tokens, self._trained, sizes)
         self._examples = self._tokens = self._trained = 0
