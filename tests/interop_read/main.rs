@@ -1,4 +1,4 @@
-//! Bodies of requests -> prompts: every row of the tables of docs/interop.md.
+//! Bodies of requests -> prompts: every row of the tables of docs/interop-fields.md.
 
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::needless_pass_by_value, reason = "bodies are written where they are read")]

@@ -1,4 +1,4 @@
-"""The tables of docs/interop.md: each row holds, and no field of the clients' types is missing."""
+"""The tables of docs/interop-fields.md: each row holds, and no field of the clients' types is missing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from openai_harmony import HarmonyEncoding, interop
 from openai_harmony.interop import InvalidRequestError, Turn, UnsupportedContent
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "interop.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "interop-fields.md"
 DIALECTS = {
     "Chat completions": interop.chat_completions,
     "Responses": interop.responses,
