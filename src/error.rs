@@ -18,13 +18,18 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// let error = encoding.parse_messages_from_completion_tokens([5], None).unwrap_err();
 /// assert_eq!(error.kind(), &ErrorKind::UnexpectedToken { token: 5 });
 /// assert_eq!(error.token_index(), Some(0));
-/// assert_eq!(error.to_string(), "Unexpected token 5 while expecting start token 200006");
+/// assert_eq!(
+///     error.to_string(),
+///     "Unexpected token 5 while expecting start token 200006 (\"&\" at tokens[0])",
+/// );
 /// # Ok::<(), openai_harmony::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     kind: ErrorKind,
     token_index: Option<usize>,
+    /// The text of a token that should not be there. This room knows no vocabulary.
+    token_text: Option<Box<str>>,
     message_index: Option<usize>,
 }
 
@@ -56,13 +61,18 @@ impl Error {
     }
 
     pub(crate) fn at(kind: ErrorKind, token_index: usize) -> Self {
-        Self { kind, token_index: Some(token_index), message_index: None }
+        Self { token_index: Some(token_index), ..kind.into() }
+    }
+
+    /// The same error, which shows the text of its token.
+    pub(crate) fn with_token_text(self, text: impl Into<Box<str>>) -> Self {
+        Self { token_text: Some(text.into()), ..self }
     }
 }
 
 impl From<ErrorKind> for Error {
     fn from(kind: ErrorKind) -> Self {
-        Self { kind, token_index: None, message_index: None }
+        Self { kind, token_index: None, token_text: None, message_index: None }
     }
 }
 
@@ -72,22 +82,34 @@ impl fmt::Display for Error {
         if let Some(index) = self.message_index {
             write!(f, " (in messages[{index}])")?;
         }
-        f.write_str(self.hint())
+        match (self.hint(), self.token_index, &self.token_text) {
+            (Some(hint), ..) => f.write_str(hint),
+            (None, Some(index), Some(text)) => write!(f, " ({:?} at tokens[{index}])", Brief(text)),
+            (None, Some(index), None) if self.is_about_a_token() => {
+                write!(f, " (at tokens[{index}])")
+            }
+            _ => Ok(()),
+        }
     }
 }
 
 impl Error {
     /// What else to say where a caller has most likely forgotten a role.
-    fn hint(&self) -> &'static str {
+    fn hint(&self) -> Option<&'static str> {
         match (&self.kind, self.token_index) {
-            (ErrorKind::UnexpectedToken { token: 200_005 }, Some(0)) => {
+            (ErrorKind::UnexpectedToken { token: 200_005 }, Some(0)) => Some(
                 " (<|channel|>, so the tokens begin inside a header: give the role of its message, \
-                 such as assistant)"
-            }
+                 such as assistant)",
+            ),
             // In a header it has an index.
-            (ErrorKind::MissingRole, None) => " (a prefill needs the role of its message)",
-            _ => "",
+            (ErrorKind::MissingRole, None) => Some(" (a prefill needs the role of its message)"),
+            _ => None,
         }
+    }
+
+    /// At the end of the tokens there is none.
+    fn is_about_a_token(&self) -> bool {
+        !matches!(self.kind, ErrorKind::UnexpectedEos | ErrorKind::Finished)
     }
 }
 

@@ -100,7 +100,9 @@ fn names_in_which_a_value_begins_are_refused() {
     }
     for value in ["a{b}", "a[0]", "a[{b}]", "a}", "\"a\""] {
         for (field, message) in with_each_field(value) {
-            assert!(render(&message).is_ok(), "{field} {value}");
+            // No tool has a name with a value in it.
+            let is_refused = field == "recipient" && value.contains('{');
+            assert_eq!(render(&message).is_err(), is_refused, "{field} {value}");
         }
     }
 }

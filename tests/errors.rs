@@ -2,7 +2,7 @@
 
 use openai_harmony::chat::Role;
 use openai_harmony::tokenizer::Tokenizer;
-use openai_harmony::{ErrorKind, HarmonyEncodingName};
+use openai_harmony::{Error, ErrorKind, HarmonyEncodingName, load_harmony_encoding};
 
 /// Every kind that quotes a value that somebody else chose.
 fn kinds(value: &str) -> Vec<ErrorKind> {
@@ -36,6 +36,34 @@ fn errors_name_their_kind() {
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), kinds("x").len());
+}
+
+/// In strict parsing. The fixed parts are those of 0.0.8.
+#[test]
+fn errors_show_the_token_and_where_it_is() -> Result<(), Error> {
+    let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+    let thought = "<|channel|>analysis<|message|>a<|end|>";
+    for (behind, sentence) in [
+        (
+            "oops",
+            "Unexpected token 188183 while expecting start token 200006 (\"oops\" at tokens[5])",
+        ),
+        (
+            "<|channel|>final",
+            "Unexpected token 200005 while expecting start token 200006 (\"<|channel|>\" at tokens[5])",
+        ),
+        (
+            "<|start|>assistant a to=b<|message|>",
+            "unexpected tokens remaining in message header: Some(\"a\") (at tokens[10])",
+        ),
+        ("<|start|>a", "Unexpected EOS while waiting for message header to complete"),
+    ] {
+        let tokens = encoding.tokenizer().encode_with_special_tokens(&[thought, behind].concat());
+        let role = Some(Role::Assistant);
+        let error = encoding.parse_messages_from_completion_tokens(tokens, role);
+        assert_eq!(error.err().map(|error| error.to_string()).as_deref(), Some(sentence));
+    }
+    Ok(())
 }
 
 #[test]

@@ -356,7 +356,10 @@ fn errors_can_be_shown_and_passed_on() {
         error.to_string()
     }
     let error = encoding().parse_messages_from_completion_tokens([5], None).unwrap_err();
-    assert_eq!(shown(error.clone()), "Unexpected token 5 while expecting start token 200006");
+    assert_eq!(
+        shown(error.clone()),
+        "Unexpected token 5 while expecting start token 200006 (\"&\" at tokens[0])"
+    );
     // `?` turns it into an `anyhow::Error` as into this.
     let boxed: Box<dyn std::error::Error + Send + Sync> = error.into();
     assert!(boxed.to_string().starts_with("Unexpected token 5"));

@@ -37,7 +37,7 @@ fn fields(message: &Message) -> String {
 fn parse(text: &str, role: Option<Role>) -> String {
     match encoding().parse_messages_from_completion_tokens(encode(text), role) {
         Ok(messages) => messages.iter().map(fields).collect::<Vec<_>>().join(" | "),
-        Err(error) => error.to_string(),
+        Err(error) => error.kind().to_string(),
     }
 }
 
@@ -219,11 +219,11 @@ fn skip_errors(tokens: &[u32], role: Option<Role>) -> (Vec<(usize, String)>, Vec
     for (index, &token) in tokens.iter().enumerate() {
         if let Err(error) = parser.process(token) {
             assert_eq!(error.token_index(), Some(index));
-            errors.push((index, error.to_string()));
+            errors.push((index, error.kind().to_string()));
         }
     }
     if let Err(error) = parser.process_eos() {
-        errors.push((tokens.len(), error.to_string()));
+        errors.push((tokens.len(), error.kind().to_string()));
     }
     (errors, parser.messages().iter().map(fields).collect())
 }

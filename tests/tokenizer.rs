@@ -95,7 +95,8 @@ fn ids_that_do_not_exist_are_errors() {
         let error = TOKENIZER.decode_bytes([1, 2, token, 3]).unwrap_err();
         assert_eq!(error.kind(), &ErrorKind::InvalidToken { token });
         assert_eq!(error.token_index(), Some(2));
-        assert_eq!(error.to_string(), format!("Invalid token for decoding: {token}"));
+        let text = format!("Invalid token for decoding: {token} (at tokens[2])");
+        assert_eq!(error.to_string(), text);
         assert!(TOKENIZER.decode_lossy([token]).is_err());
     }
 }

@@ -26,7 +26,9 @@ impl StreamableParser {
             return Ok(());
         }
         if self.strict {
-            return Err(Error::at(ErrorKind::UnexpectedToken { token }, index));
+            let text = self.text_of(index..index + 1);
+            let error = Error::at(ErrorKind::UnexpectedToken { token }, index);
+            return Err(error.with_token_text(text));
         }
         self.stray(token, index);
         Ok(())

@@ -207,7 +207,10 @@ class TestDecode:
         for batch in (lists, flat):
             with pytest.raises(HarmonyError) as raised:
                 encoding.decode_batch(batch, threads=threads)
-            assert str(raised.value) == "batch[5002]: Invalid token for decoding: 999999"
+            assert (
+                str(raised.value)
+                == "batch[5002]: Invalid token for decoding: 999999 (at tokens[2])"
+            )
             assert (raised.value.kind, raised.value.token_index) == ("invalid_token", 2)
 
     def test_bytes_that_are_not_utf8(self, encoding: HarmonyEncoding) -> None:

@@ -110,20 +110,24 @@ pub(crate) fn check(turn: &Turn, tokens: &[u32], size: usize, reason: FinishReas
 }
 
 /// What was said is in the answer, unless the request hides thoughts. Arguments may be written again,
-/// so their letters are what is compared.
+/// with other escapes, so the letters between escapes are what is compared, in their order.
 fn no_text_is_lost(turn: &Turn, reply: &Reply, response: &Value) {
     let mut texts = Vec::new();
     strings(response, &mut texts);
     texts.extend(reply.builtin_calls().iter().map(|call| letters(&call.text)));
     let hides = turn.answer.thoughts != Thoughts::Shown;
     let begun = turn.prefill.as_ref().and_then(|prefill| prefill.text.as_deref());
-    let begun = letters(begun.unwrap_or_default());
     for (index, message) in reply.messages().iter().enumerate() {
-        let text = letters(&said(message));
+        let text = said(message);
         // The prompt's part of it is not the answer's.
-        let text = if index == 0 { text.replacen(&begun, "", 1) } else { text };
+        let begun = begun.filter(|_| index == 0).unwrap_or_default();
+        let pieces = between_escapes(text.strip_prefix(begun).unwrap_or(&text));
         let is_hidden = hides && message.channel.as_deref() != Some("final");
-        assert!(is_hidden || texts.iter().any(|said| said.contains(&text)), "{text:?}: {texts:?}");
+        let is_said = |said: &String| {
+            let behind = |rest: &str, piece: &String| Some(rest.split_once(&**piece)?.1.to_owned());
+            pieces.iter().try_fold(said.clone(), |rest, piece| behind(&rest, piece)).is_some()
+        };
+        assert!(is_hidden || texts.iter().any(is_said), "{pieces:?}: {texts:?}");
     }
 }
 
@@ -135,18 +139,20 @@ fn said(message: &Message) -> String {
     texts.collect()
 }
 
-/// The letters but those of escapes: what is written again may have others.
 fn letters(text: &str) -> String {
-    let mut letters = String::new();
-    let mut rest = text.chars();
-    while let Some(c) = rest.next() {
-        if c.is_ascii_alphabetic() {
-            letters.push(c);
-        } else if c == '\\' && rest.next() == Some('u') {
-            rest = rest.as_str()[hex(rest.as_str())..].chars();
-        }
-    }
-    letters
+    text.chars().filter(char::is_ascii_alphabetic).collect()
+}
+
+/// The letters of each stretch without escapes.
+fn between_escapes(text: &str) -> Vec<String> {
+    let mut stretches = text.split('\\');
+    let mut pieces: Vec<String> = stretches.next().map(letters).into_iter().collect();
+    pieces.extend(stretches.map(|stretch| {
+        let mut rest = stretch.chars();
+        let is_long = rest.next() == Some('u');
+        letters(&rest.as_str()[if is_long { hex(rest.as_str()) } else { 0 }..])
+    }));
+    pieces
 }
 
 /// How many of the first four bytes are digits of an escape.
@@ -160,7 +166,9 @@ fn strings(value: &Value, texts: &mut Vec<String>) {
         Value::String(text) => texts.push(letters(text)),
         Value::Array(items) => items.iter().for_each(|item| strings(item, texts)),
         Value::Object(members) => {
-            texts.push(letters(&value.to_string()));
+            // With and without the letters of its own escapes.
+            let text = value.to_string();
+            texts.extend([letters(&text), between_escapes(&text).concat()]);
             members.values().for_each(|member| strings(member, texts));
         }
         _ => {}

@@ -100,7 +100,7 @@ fn what_0_0_8_read_by_spelled_markers_raises_nothing() {
         tokens.extend(encode("<|message|>x<|end|>"));
         let read = match encoding().parse_messages_from_completion_tokens(tokens, role) {
             Ok(messages) => messages.iter().map(fields).collect::<Vec<_>>().join(", "),
-            Err(error) => error.to_string(),
+            Err(error) => error.kind().to_string(),
         };
         assert!(read.starts_with(expected), "{header:?}: {read}");
     }

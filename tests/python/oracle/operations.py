@@ -211,6 +211,7 @@ def role_of(role: str | None) -> Role | None:
 
 def error_of(error: BaseException) -> Json:
     family = next((f for f in FAMILIES if isinstance(error, f)), type(error))
-    # 0.0.8 does not say in which message.
+    # 0.0.8 does not say in which message, or at which token.
     text = re.sub(r" \(in messages\[\d+\]\)$", "", str(error))
+    text = re.sub(r" \((\".*\" )?at tokens\[\d+\]\)$", "", text)
     return {"error": text, "family": family.__name__}
