@@ -3,10 +3,12 @@
 //! A reader tells what it finds in the order of its API; [`Past`] makes messages of it. Harmony has
 //! no ids for calls, so each result goes directly after its call: c1 c2 r2 r1 becomes c1 r1 c2 r2.
 
+use std::collections::HashSet;
+
 use super::brief::brief;
 use super::names::ToolNames;
 use super::pairs::{Pairs, ToolId};
-use super::tools::{arguments_in_harmony, call_header};
+use super::tools::{Functions, arguments_in_harmony, call_header};
 use super::{ToolKind, Unused, UnusedReason};
 use crate::Prefill;
 use crate::chat::{ANALYSIS, Author, COMMENTARY, DeveloperContent, FINAL, Message, Role};
@@ -31,6 +33,10 @@ enum Said {
     Preamble(String),
     Answer(String),
     Call(Call),
+    /// Deferred tools that are declared here.
+    Added(Vec<ToolId>),
+    /// A tool that is not offered from here on.
+    Removed(ToolId),
 }
 
 /// A call of the past, with its result once there is one.
@@ -114,6 +120,27 @@ impl Past {
         }
     }
 
+    /// Deferred tools are declared here, as far as they were not before.
+    pub(super) fn added(&mut self, tools: Vec<ToolId>) {
+        if !tools.is_empty() {
+            self.said.push(Said::Added(tools));
+        }
+    }
+
+    /// A tool is not offered from here on.
+    pub(super) fn removed(&mut self, tool: ToolId) {
+        self.said.push(Said::Removed(tool));
+    }
+
+    /// The tools that are declared somewhere.
+    pub(super) fn all_added(&self) -> HashSet<&ToolId> {
+        let added = self.said.iter().filter_map(|said| match said {
+            Said::Added(tools) => Some(tools),
+            _ => None,
+        });
+        added.flatten().collect()
+    }
+
     /// The calls that follow are of another message than those before.
     pub(super) fn end_group(&mut self) {
         self.pairs.end_group();
@@ -187,6 +214,7 @@ impl Past {
     pub(super) fn into_messages(
         mut self,
         names: &ToolNames,
+        functions: &mut Functions,
         continue_last: bool,
     ) -> Result<PastMessages> {
         self.check_all_answered()?;
@@ -200,7 +228,7 @@ impl Past {
         });
         let mut messages = Vec::with_capacity(behind.len() + 2);
         for said in behind {
-            write(said, names, &mut messages);
+            write(said, names, functions, &mut messages);
         }
         Ok(PastMessages { instructions: instructions.collect(), messages, prefill })
     }
@@ -251,15 +279,22 @@ fn continued_call(call: Call, names: &ToolNames) -> Option<Prefill> {
 }
 
 /// Writes what was said as messages.
-fn write(said: Said, names: &ToolNames, messages: &mut Vec<Message>) {
+fn write(said: Said, names: &ToolNames, functions: &mut Functions, messages: &mut Vec<Message>) {
     let assistant = |text: String, channel| {
         Message::from_role_and_content(Role::Assistant, text).with_channel(channel)
     };
+    let developer = |content| Message::from_role_and_content(Role::Developer, content);
     messages.push(match said {
-        Said::Instructions(text) => Message::from_role_and_content(
-            Role::Developer,
-            DeveloperContent::new().with_instructions(text),
-        ),
+        Said::Instructions(text) => developer(DeveloperContent::new().with_instructions(text)),
+        Said::Added(tools) => {
+            let Some(tools) = functions.take_later(&tools) else { return };
+            developer(DeveloperContent::new().with_tools(tools))
+        }
+        Said::Removed(tool) => {
+            let Some(tool) = names.by_name(None, &tool.name) else { return };
+            let text = format!("The tool {} is not available any longer.", tool.recipient);
+            developer(DeveloperContent::new().with_instructions(text))
+        }
         Said::User { text, name } => {
             Message::from_author_and_content(Author { role: Role::User, name }, text)
         }

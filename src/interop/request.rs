@@ -3,7 +3,7 @@
 use super::choice::{self, Choice};
 use super::options::{NamedToolChoice, ReadOptions};
 use super::past::{Past, PastMessages};
-use super::tools::{Declared, Take};
+use super::tools::{Declared, Functions, Take};
 use super::{AnswerOptions, Dialect, Sampling, Turn, Unused};
 use crate::AnalysisPolicy;
 use crate::chat::{
@@ -23,6 +23,8 @@ pub(super) struct Request {
     pub(super) response_format: Option<ResponseFormat>,
     /// `None` writes no line about reasoning.
     pub(super) effort: Option<ReasoningEffort>,
+    /// That of a message, the latest, which counts before the body's.
+    pub(super) latest_effort: Option<ReasoningEffort>,
     pub(super) sampling: Sampling,
     pub(super) stop_strings: Vec<String>,
     /// Whether a last text or thought of the assistant is continued, and a call that was cut off.
@@ -42,6 +44,7 @@ impl Request {
             choice: Choice::default(),
             response_format: None,
             effort: Some(ReasoningEffort::Medium),
+            latest_effort: None,
             sampling: Sampling::default(),
             stop_strings: Vec::new(),
             continue_last: false,
@@ -54,16 +57,21 @@ impl Request {
     /// The turn. `take` gives what the tools left in the body: their schemas.
     pub(super) fn into_turn(mut self, options: &ReadOptions, take: Take<'_>) -> Result<Turn> {
         let declares = options.declare_on_none || !self.choice.is_none();
-        let names = self.tools.names(self.past.called(), declares);
+        let names = self.tools.names(self.past.called(), &self.past.all_added(), declares);
         let tool_choice = self.choice.resolve(&self.tools, &names, &mut self.unused)?;
         self.past.drop_cut_calls(self.continue_last, &mut self.unused);
+        let effort = self.latest_effort.or(self.effort);
+        let system = system(&self.tools, declares, effort, options);
+        let mut functions = Functions::default();
+        if declares {
+            functions = self.tools.functions(&names, take);
+        }
         let PastMessages { instructions, messages, prefill } =
-            self.past.into_messages(&names, self.continue_last)?;
+            self.past.into_messages(&names, &mut functions, self.continue_last)?;
         let by_prefill = matches!(options.named, NamedToolChoice::Prefill);
         let call = by_prefill.then(|| choice::prefill(&tool_choice, &names)).flatten();
-        let system = system(&self.tools, declares, self.effort, options);
-        let functions = declares.then(|| self.tools.functions(&names, take)).flatten();
-        let developer = developer(&instructions, functions, self.response_format.as_ref());
+        let first = functions.take_first();
+        let developer = developer(&instructions, first, self.response_format.as_ref());
         let conversation = [Some(system), developer]
             .into_iter()
             .flatten()

@@ -1,6 +1,6 @@
 //! Tools as harmony declares and calls them.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
@@ -44,6 +44,8 @@ struct DeclaredTool {
     kind: ToolKind,
     description: Option<String>,
     parameters: Option<Schema>,
+    /// Whether it is declared only where something said later names it.
+    is_deferred: bool,
 }
 
 /// A schema of arguments.
@@ -52,6 +54,30 @@ enum Schema {
     /// Where it stands in the body: whoever owns the body need not copy it.
     InBody(String),
     Owned(Value),
+}
+
+/// Functions as harmony declares them.
+#[derive(Debug, Default)]
+pub(super) struct Functions {
+    description: Option<String>,
+    first: Vec<ToolDescription>,
+    /// Those that wait for something that names them.
+    later: HashMap<ToolId, ToolDescription>,
+}
+
+impl Functions {
+    /// The namespace that the first developer message declares; `None` without tools.
+    pub(super) fn take_first(&mut self) -> Option<ToolNamespaceConfig> {
+        let tools = std::mem::take(&mut self.first);
+        let description = self.description.take();
+        (!tools.is_empty()).then(|| ToolNamespaceConfig::new(FUNCTIONS, description, tools))
+    }
+
+    /// Those of these tools that are not declared yet.
+    pub(super) fn take_later(&mut self, tools: &[ToolId]) -> Option<ToolNamespaceConfig> {
+        let tools: Vec<_> = tools.iter().filter_map(|tool| self.later.remove(tool)).collect();
+        (!tools.is_empty()).then(|| ToolNamespaceConfig::new(FUNCTIONS, None, tools))
+    }
 }
 
 /// Gives the value of a JSON pointer into the body.
@@ -71,7 +97,13 @@ impl Declared {
         let description = function.text("description")?.map(str::to_owned);
         let parameters = function.get(schema).map(|schema| read_schema(&schema)).transpose()?;
         let parameters = parameters.flatten();
-        let tool = DeclaredTool { id, kind: ToolKind::Function, description, parameters };
+        let tool = DeclaredTool {
+            id,
+            kind: ToolKind::Function,
+            description,
+            parameters,
+            is_deferred: false,
+        };
         self.add(tool, &function.field(), unused);
         list_unread(function, schema, unused);
         Ok(())
@@ -96,7 +128,13 @@ impl Declared {
             "required": [INPUT],
         });
         let parameters = Some(Schema::Owned(parameters));
-        let tool = DeclaredTool { id, kind: ToolKind::Custom, description, parameters };
+        let tool = DeclaredTool {
+            id,
+            kind: ToolKind::Custom,
+            description,
+            parameters,
+            is_deferred: false,
+        };
         self.add(tool, &custom.field(), unused);
         list_unread(custom, "format", unused);
         Ok(())
@@ -107,6 +145,13 @@ impl Declared {
             self.tools.push(tool);
         } else {
             unused.push(field.unused(UnusedReason::DuplicateTool));
+        }
+    }
+
+    /// Leaves a function undeclared until something that is said later names it.
+    pub(super) fn defer(&mut self, name: &str) {
+        if let Some(tool) = self.tools.iter_mut().find(|tool| tool.id.name == name) {
+            tool.is_deferred = true;
         }
     }
 
@@ -145,6 +190,7 @@ impl Declared {
     pub(super) fn names<'a>(
         &self,
         called: impl Iterator<Item = (&'a ToolId, ToolKind)>,
+        added: &HashSet<&ToolId>,
         declared: bool,
     ) -> ToolNames {
         let builtin = |name: &str, client_runs| Unnamed {
@@ -162,7 +208,7 @@ impl Declared {
         let functions = self.tools.iter().map(|tool| Unnamed {
             id: tool.id.clone(),
             kind: tool.kind,
-            declared,
+            declared: declared && (!tool.is_deferred || added.contains(&tool.id)),
             client_runs: true,
         });
         let called = called.map(|(id, kind)| Unnamed {
@@ -174,28 +220,29 @@ impl Declared {
         names::assign(of_client.chain(functions).chain(served), called)
     }
 
-    /// The namespace `functions` as the developer message declares it.
-    pub(super) fn functions(
-        self,
-        names: &ToolNames,
-        take: Take<'_>,
-    ) -> Option<ToolNamespaceConfig> {
-        if self.tools.is_empty() {
-            return None;
-        }
-        let describe = |tool: DeclaredTool| {
-            let DeclaredTool { id, description, parameters, .. } = tool;
-            let recipient = names.by_name(id.namespace.as_deref(), &id.name)?.recipient.as_str();
-            let name = names::function_name(recipient)?.to_owned();
+    /// The namespace `functions` as the developer message declares it, and what is declared later.
+    pub(super) fn functions(self, names: &ToolNames, take: Take<'_>) -> Functions {
+        let description = Some(self.namespaces.join("\n")).filter(|text| !text.is_empty());
+        let mut functions = Functions::default();
+        for tool in self.tools {
+            let DeclaredTool { id, description, parameters, is_deferred, .. } = tool;
+            let tool = names.by_name(id.namespace.as_deref(), &id.name);
+            let Some(name) = tool.and_then(|tool| names::function_name(&tool.recipient)) else {
+                continue;
+            };
             let parameters = parameters.and_then(|schema| match schema {
                 Schema::InBody(pointer) => take(&pointer),
                 Schema::Owned(schema) => Some(schema),
             });
-            Some(ToolDescription { name, description, parameters })
-        };
-        let description = Some(self.namespaces.join("\n")).filter(|text| !text.is_empty());
-        let tools = self.tools.into_iter().filter_map(describe);
-        Some(ToolNamespaceConfig::new(FUNCTIONS, description, tools.collect()))
+            let tool = ToolDescription { name: name.to_owned(), description, parameters };
+            if is_deferred {
+                functions.later.insert(id, tool);
+            } else {
+                functions.first.push(tool);
+            }
+        }
+        functions.description = description;
+        functions
     }
 
     /// Declares the built-in tools in the system message.
@@ -222,6 +269,8 @@ impl Declared {
 /// Lists what a tool has beyond what is read. `strict` is what a grammar is: always.
 fn list_unread(tool: &Object<'_, '_>, own: &str, unused: &mut Vec<Unused>) {
     let read = ["type", "name", "description", "strict", "cache_control", own];
+    let read = read.into_iter().chain((own == "input_schema").then_some("defer_loading"));
+    let read: Vec<_> = read.collect();
     unused.extend(tool.others(&read).map(|field| field.not_read()));
 }
 

@@ -57,7 +57,7 @@ pub use mask::{LossMask, Turns};
 #[cfg(feature = "arrow")]
 pub use rows::render_array;
 #[cfg(feature = "python")]
-pub(crate) use rows::{DEEPEST_COLUMN, is_read, render_array_on};
+pub(crate) use rows::{is_read, render_array_on};
 #[cfg(feature = "training")]
 pub use {
     batch::{Batch, Example},

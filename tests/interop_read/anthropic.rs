@@ -259,3 +259,128 @@ fn a_last_assistant_message_is_continued() {
     ]));
     assert!(prompt(&call).ends_with("{}<|call|><|start|>assistant"));
 }
+
+/// A search for tools that names one, which the body defers.
+fn searched(tools: Value) -> Value {
+    json!({
+        "tools": tools,
+        "messages": [
+            {"role": "user", "content": "Rain?"},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "find", "input": {}}]},
+            {"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": "1", "content": [
+                    {"type": "tool_reference", "tool_name": "rain"},
+                    {"type": "tool_reference", "tool_name": "nobody"},
+                ]},
+                {"type": "text", "text": "And?"},
+            ]},
+        ],
+    })
+}
+
+#[test]
+fn a_deferred_tool_is_declared_behind_the_result_that_names_it() {
+    let find = json!({"name": "find", "input_schema": {"type": "object"}});
+    let rain = json!({"name": "rain", "defer_loading": true, "input_schema": {"type": "object"}});
+    let snow = json!({"name": "snow", "defer_loading": true, "input_schema": {"type": "object"}});
+    let body = searched(json!([find, rain, snow]));
+    let turn = turn(ANTHROPIC, body.clone());
+    assert_eq!(unused(&turn), [""; 0]);
+    let text = said(&turn);
+    let declared = "<|start|>functions.find to=assistant<|channel|>commentary<|message|>rain\n\nnobody<|end|>\
+         <|start|>developer<|message|># Tools\n\n## functions\n\nnamespace functions {\n\n\
+         type rain = () => any;\n\n} // namespace functions<|end|><|start|>user<|message|>And?<|end|>";
+    assert!(text.contains(declared), "{text}");
+    assert!(!text.contains("snow"), "{text}");
+    let names: Vec<_> = turn.tools.iter().map(|tool| (&*tool.name, tool.declared)).collect();
+    assert_eq!(names, [("find", true), ("rain", true), ("snow", false)]);
+
+    // The prompt so far is the beginning of the prompt with the tool.
+    let mut before = body;
+    before["messages"].as_array_mut().unwrap().truncate(1);
+    let before = said(&super::turn(ANTHROPIC, before));
+    assert!(text.starts_with(&before), "{before}\n{text}");
+
+    let mut none = searched(json!([find, rain]));
+    none["tool_choice"] = json!({"type": "none"});
+    assert!(!said(&super::turn(ANTHROPIC, none)).contains("namespace functions"));
+}
+
+#[test]
+fn tools_come_and_go() {
+    let rain = json!({"name": "rain", "defer_loading": true});
+    let changes = json!([
+        {"type": "tool_addition", "tool": {"type": "tool_reference", "name": "rain"}},
+        {"type": "tool_addition", "tool": {"type": "tool_definition", "definition": {"name": "snow"}}},
+        {"type": "text", "text": "New tools."},
+    ]);
+    let gone =
+        json!([{"type": "tool_removal", "tool": {"type": "tool_reference", "name": "rain"}}]);
+    let turn = turn(
+        ANTHROPIC,
+        json!({"tools": [rain], "messages": [
+            {"role": "user", "content": "A"},
+            {"role": "system", "content": changes},
+            {"role": "system", "content": changes},
+            {"role": "assistant", "content": "B"},
+            {"role": "user", "content": [gone[0], {"type": "text", "text": "C"}]},
+        ]}),
+    );
+    let text = said(&turn);
+    for (once, count) in [("type rain =", 1), ("type snow =", 1), ("New tools.", 2)] {
+        assert_eq!(text.matches(once).count(), count, "{once}: {text}");
+    }
+    let order = [
+        "A<|end|>",
+        "New tools.",
+        "type rain =",
+        "type snow =",
+        "final<|message|>B",
+        "The tool functions.rain is not available any longer.",
+        "C<|end|>",
+    ];
+    let places: Vec<_> = order.iter().map(|part| text.find(part).unwrap()).collect();
+    assert!(places.is_sorted(), "{text}");
+    let kinds = json!([{"type": "tool_addition", "tool": {"type": "mcp_tool_reference"}}]);
+    let listed =
+        super::turn(ANTHROPIC, json!({"messages": [{"role": "system", "content": kinds}]}));
+    assert_eq!(unused(&listed), ["messages[0].content[0]"]);
+}
+
+#[test]
+fn the_latest_effort_counts() {
+    let message =
+        |effort: &str| json!({"role": "user", "content": "A", "output_config": {"effort": effort}});
+    let body = json!({
+        "output_config": {"effort": "low"},
+        "messages": [message("low"), message("high"), {"role": "user", "content": "B"}],
+    });
+    let turn = turn(ANTHROPIC, body);
+    assert!(system(&turn).contains("Reasoning: high\n"));
+    assert_eq!(unused(&turn), [""; 0]);
+}
+
+#[test]
+fn thoughts_of_all_turns_are_kept_if_the_body_says_so() {
+    let body = |keep: Value| {
+        json!({
+            "context_management": {"edits": [{"type": "clear_thinking_20251015", "keep": keep}]},
+            "messages": [
+                {"role": "user", "content": "A"},
+                {"role": "assistant", "content": [
+                    {"type": "thinking", "thinking": "Hm.", "signature": ""},
+                    {"type": "text", "text": "B"},
+                ]},
+                {"role": "user", "content": "C"},
+            ],
+        })
+    };
+    for all in [json!("all"), json!({"type": "all"})] {
+        let turn = turn(ANTHROPIC, body(all));
+        assert!(said(&turn).contains("Hm."));
+        assert_eq!(unused(&turn), [""; 0]);
+    }
+    let some = turn(ANTHROPIC, body(json!({"type": "thinking_turns", "value": 1})));
+    assert!(!said(&some).contains("Hm."));
+    assert_eq!(unused(&some), ["context_management.edits[0]"]);
+}

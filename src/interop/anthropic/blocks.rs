@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::tools::{is_change, read_change, read_changes};
 use crate::error::Result;
 use crate::interop::carried::carried_thought;
 use crate::interop::content::{Carrying, Texts};
@@ -9,6 +10,7 @@ use crate::interop::field::{Field, Object};
 use crate::interop::pairs::ToolId;
 use crate::interop::past::{NewCall, NewResult};
 use crate::interop::request::Request;
+use crate::interop::settings::read_effort;
 use crate::interop::tools::read_object_arguments;
 use crate::interop::{ReadOptions, ToolKind, Unused, UnusedReason};
 
@@ -29,8 +31,7 @@ pub(super) fn read_system(
     for field in system.items_or("a string or a list of blocks")? {
         let block = field.object()?;
         let kind = block.required("type")?.text()?;
-        if matches!(kind, "tool_addition" | "tool_removal") {
-            unused.push(not_used(&field, kind));
+        if is_change(kind) {
             continue;
         }
         let text = read_block(&block, carrying)?;
@@ -94,11 +95,20 @@ impl<'o> Messages<'o> {
                 if let Some(content) = message.get("content") {
                     let text = read_system(&content, self.options, &mut request.unused)?;
                     request.past.instructions(text);
+                    read_changes(&content, self.options, request)?;
                 }
             }
             other => return Err(role.unknown("role", other, &["user", "assistant", "system"])),
         }
-        let others = message.others(&["role", "content", "clear_at", "id", "cache_control"]);
+        if let Some(config) = message.get("output_config") {
+            let config = config.object()?;
+            if let Some(effort) = config.get("effort") {
+                request.latest_effort = Some(read_effort(&effort, &mut request.unused));
+            }
+            request.unused.extend(config.others(&["effort"]).map(|field| field.not_read()));
+        }
+        let read = ["role", "content", "clear_at", "id", "cache_control", "output_config"];
+        let others = message.others(&read);
         request.unused.extend(others.map(|field| field.not_read()));
         Ok(())
     }
@@ -115,6 +125,7 @@ impl<'o> Messages<'o> {
             let block = field.object()?;
             match block.required("type")?.text()? {
                 "tool_result" => read_result(&block, request)?,
+                kind if is_change(kind) => read_change(&field, self.options, request)?,
                 kind if is_of_servers(kind) => request.unused.push(not_used(&field, kind)),
                 _ => {
                     texts.add(&read_block(&block, self.carrying)?);
@@ -196,7 +207,18 @@ fn read_result(block: &Object<'_, '_>, request: &mut Request) -> Result<()> {
     }
     let id = block.required("tool_use_id")?;
     let (path, id) = (id.path(), Some(id.text()?.to_owned()));
-    request.past.result(NewResult { path, id, tool: None, text })
+    request.past.result(NewResult { path, id, tool: None, text })?;
+    // Tools that a search found are declared behind its result.
+    let found = block.get("content").filter(|content| content.value().is_array());
+    let mut tools = Vec::new();
+    for part in found.iter().flat_map(|content| content.items()).flatten() {
+        let part = part.object()?;
+        if part.text("type")? == Some("tool_reference") {
+            tools.push(ToolId::new(part.required("tool_name")?.text()?));
+        }
+    }
+    request.past.added(tools);
+    Ok(())
 }
 
 /// A text, or blocks of texts and what stands for them.
@@ -266,8 +288,6 @@ fn is_of_servers(kind: &str) -> bool {
         "web_fetch",
         "fallback",
         "compaction",
-        "tool_addition",
-        "tool_removal",
     ];
     // `tool_result` itself has been looked at before.
     KINDS.contains(&kind) || kind.ends_with("_tool_result")

@@ -3,6 +3,7 @@
 mod blocks;
 mod event;
 mod read;
+mod tools;
 mod write;
 
 pub use event::{BlockDelta, ContentBlock, MessageEvent, MessageObject, MessageUsage, StopDelta};

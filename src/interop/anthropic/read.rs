@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::blocks::{Messages, read_system};
+use super::tools::{read_changes, read_tool};
 use crate::chat::ReasoningEffort;
 use crate::error::{ErrorKind, Result};
 use crate::interop::choice::{Choice, Chosen};
@@ -12,7 +13,7 @@ use crate::interop::request::Request;
 use crate::interop::settings::{
     read_count, read_effort, read_response_format, read_sampling, read_stop,
 };
-use crate::interop::{Dialect, ReadOptions, Thoughts, Turn};
+use crate::interop::{Dialect, ReadOptions, Thoughts, Turn, UnusedReason};
 
 /// The fields of a body that are read; any other is listed in [`Turn::unused`].
 const FIELDS: &[&str] = &[
@@ -32,6 +33,7 @@ const FIELDS: &[&str] = &[
     "stop_sequences",
     "stream",
     "cache_control",
+    "context_management",
 ];
 
 /// Reads the body of a message, or of a count of its tokens.
@@ -88,6 +90,7 @@ fn collect(body: &Value, options: &ReadOptions) -> Result<Request> {
     if let Some(system) = body.get("system") {
         let text = read_system(&system, options, &mut request.unused)?;
         request.past.instructions(text);
+        read_changes(&system, options, &mut request)?;
     }
     Messages::read(&body, options, &mut request)?;
     if let Some(tools) = body.get("tools") {
@@ -100,6 +103,7 @@ fn collect(body: &Value, options: &ReadOptions) -> Result<Request> {
     }
     read_thinking(&body, &mut request)?;
     read_settings(&body, &mut request)?;
+    read_edits(&body, &mut request)?;
     request.answer.stream = body.bool("stream")?.unwrap_or(false);
     request.unused.extend(body.others(FIELDS).map(|field| field.not_read()));
     Ok(request)
@@ -166,20 +170,26 @@ fn read_thinking(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
     Ok(())
 }
 
-/// A tool of the client's own, or one that servers run.
-fn read_tool(tool: &Field<'_, '_>, options: &ReadOptions, request: &mut Request) -> Result<()> {
-    let object = tool.object()?;
-    let kind = object.text("type")?;
-    let unused = &mut request.unused;
-    match kind {
-        None | Some("custom" | "function") => {
-            request.tools.function(&object, "input_schema", None, unused)
-        }
-        Some(kind) => {
-            request.tools.server_tool(kind, tool, options, unused);
-            Ok(())
+/// Whether `context_management` keeps the thoughts of all turns. Other edits are listed.
+fn read_edits(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+    let Some(management) = body.get("context_management") else { return Ok(()) };
+    let management = management.object()?;
+    let edits = management.get("edits");
+    for edit in edits.iter().flat_map(Field::items).flatten() {
+        let object = edit.object()?;
+        let kind = object.required("type")?.text()?;
+        let keeps_all = object.get("keep").is_some_and(|keep| {
+            let kind = keep.value().get("type").unwrap_or(keep.value());
+            kind == "all"
+        });
+        if kind.starts_with("clear_thinking") && keeps_all {
+            request.keep_thoughts = true;
+        } else {
+            request.unused.push(edit.unused(UnusedReason::TypeNotUsed(kind.to_owned())));
         }
     }
+    request.unused.extend(management.others(&["edits"]).map(|field| field.not_read()));
+    Ok(())
 }
 
 fn read_choice(choice: &Field<'_, '_>) -> Result<Choice> {

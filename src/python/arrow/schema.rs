@@ -5,7 +5,8 @@ use std::ffi::{CStr, c_char, c_void};
 use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_schema::{DataType, Field, Fields};
 
-use crate::training::DEEPEST_COLUMN;
+/// So many levels deep a column may be nested: more than the JSON text of a value may be.
+const DEEPEST_COLUMN: usize = 256;
 
 /// The C struct `ArrowSchema`, whose fields `arrow-schema` shows only by functions that panic.
 #[repr(C)]

@@ -19,9 +19,6 @@ use crate::training::gather::render_on;
 use crate::training::{Batch, RenderRows, RowFormat};
 use crate::workers::Workers;
 
-/// So many levels deep a column may be nested: more than the JSON text of a value may be.
-pub(crate) const DEEPEST_COLUMN: usize = 256;
-
 /// As [`render`](crate::training::render), of the items of an Arrow array: JSON texts, or structs.
 ///
 /// Of a struct, the columns are read that say something to the model: `messages`, `tools` and the

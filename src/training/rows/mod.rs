@@ -23,7 +23,7 @@ use serde_json::Value;
 #[cfg(feature = "arrow")]
 pub use self::arrow::render_array;
 #[cfg(feature = "python")]
-pub(crate) use self::arrow::{DEEPEST_COLUMN, render_array_on};
+pub(crate) use self::arrow::render_array_on;
 use self::hub::ChatRow;
 use super::examples::ExampleMaker;
 use super::{Batch, RowFormat};

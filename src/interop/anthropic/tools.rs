@@ -1,0 +1,82 @@
+//! Tools: those that the body declares, and those that come and go later.
+
+use crate::error::Result;
+use crate::interop::field::Field;
+use crate::interop::pairs::ToolId;
+use crate::interop::request::Request;
+use crate::interop::{ReadOptions, UnusedReason};
+
+/// A tool of the client's own, or one that servers run.
+pub(super) fn read_tool(
+    tool: &Field<'_, '_>,
+    options: &ReadOptions,
+    request: &mut Request,
+) -> Result<()> {
+    let object = tool.object()?;
+    let kind = object.text("type")?;
+    let unused = &mut request.unused;
+    match kind {
+        None | Some("custom" | "function") => {
+            request.tools.function(&object, "input_schema", None, unused)?;
+            if object.bool("defer_loading")?.unwrap_or(false) {
+                request.tools.defer(object.required("name")?.text()?);
+            }
+        }
+        Some(kind) => request.tools.server_tool(kind, tool, options, unused),
+    }
+    Ok(())
+}
+
+/// Whether a block adds or removes a tool.
+pub(super) fn is_change(kind: &str) -> bool {
+    matches!(kind, "tool_addition" | "tool_removal")
+}
+
+/// The blocks of a system message that add and remove tools.
+pub(super) fn read_changes(
+    content: &Field<'_, '_>,
+    options: &ReadOptions,
+    request: &mut Request,
+) -> Result<()> {
+    if content.value().is_string() {
+        return Ok(());
+    }
+    for block in content.items()? {
+        if is_change(block.object()?.required("type")?.text()?) {
+            read_change(&block, options, request)?;
+        }
+    }
+    Ok(())
+}
+
+/// A block that adds a tool, one of the body's or its own, or removes one.
+pub(super) fn read_change(
+    block: &Field<'_, '_>,
+    options: &ReadOptions,
+    request: &mut Request,
+) -> Result<()> {
+    let object = block.object()?;
+    let is_removal = object.required("type")?.text()? == "tool_removal";
+    let tool = object.required("tool")?;
+    let tool = tool.object()?;
+    let kind = tool.required("type")?;
+    match kind.text()? {
+        "tool_reference" => {
+            let id = ToolId::new(tool.required("name")?.text()?);
+            if is_removal {
+                request.past.removed(id);
+            } else {
+                request.past.added(vec![id]);
+            }
+        }
+        "tool_definition" if !is_removal => {
+            let definition = tool.required("definition")?;
+            let name = definition.object()?.required("name")?.text()?.to_owned();
+            read_tool(&definition, options, request)?;
+            request.tools.defer(&name);
+            request.past.added(vec![ToolId::new(name)]);
+        }
+        other => request.unused.push(block.unused(UnusedReason::TypeNotUsed(other.to_owned()))),
+    }
+    Ok(())
+}
