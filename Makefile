@@ -13,7 +13,7 @@ SOURCES := $(shell find src build.rs build Cargo.toml Cargo.lock -type f 2>/dev/
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-rust test-python test-pythons test-frameworks trainers check format lint types bench browser pictures fuzz laws clean tools
+.PHONY: help demo test test-rust test-python test-pythons test-frameworks trainers check format lint types bench browser docs pictures fuzz laws clean tools
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
@@ -38,6 +38,12 @@ laws: tools ## try the laws on LAWS_CASES=20000 new random cases
 
 browser: $(VENV)/.dev $(VENV)/.built $(VENV)/.browser ## the playground in a real browser: Debian's chromium and chromium-driver
 	$(BIN)/python -m pytest -rs tests/browser
+
+docs: $(VENV)/.dev $(VENV)/.built $(VENV)/.docs ## the site in target/site: every link is checked
+	NO_MKDOCS_2_WARNING=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/mkdocs build --strict --quiet
+	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --features arrow
+	rm -rf target/site/rust-api && cp -r target/doc target/site/rust-api
+	test -f target/site/rust-api/openai_harmony/index.html
 
 pictures: $(VENV)/.dev $(VENV)/.built ## draw the pictures of the documents; screenshots need chromium
 	$(BIN)/python docs/pictures/draw.py
@@ -129,6 +135,10 @@ $(VENV)/.dev: $(VENV)/.made pyproject.toml
 
 $(VENV)/.frameworks: $(VENV)/.made pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group frameworks
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.made pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs
 	@touch $@
 
 $(VENV)/.browser: $(VENV)/.made pyproject.toml

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import re
 import subprocess
 import sys
@@ -26,11 +28,18 @@ from openai_harmony import (
     Role,
     StreamableParser,
     SystemContent,
+    interop,
     load_harmony_encoding,
+    rollout,
+    show,
+    training,
 )
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+DOCUMENTS = sorted(
+    [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "guides").glob("*.md")]
+)
+API = sorted((ROOT / "docs" / "api").glob("*.md"))
 LANGUAGES = {"python", "rust", "sh", "text", "toml", "json", "typescript", "harmony"}
 """What a fence may say. rustdoc takes one that says nothing for Rust, and runs it."""
 
@@ -101,6 +110,61 @@ def test_python_examples_pass_a_strict_type_check(document: Path, tmp_path: Path
         text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("document", "block"),
+    [
+        pytest.param(document, block, id=f"{document.stem}:{block.line}")
+        for document in [
+            ROOT / "docs" / "index.md",
+            *sorted((ROOT / "docs" / "guides").glob("*.md")),
+        ]
+        for block in blocks(document)
+        if block.language == "python"
+    ],
+)
+def test_each_example_of_a_guide_runs_alone(document: Path, block: Block) -> None:
+    exec(compile(block.text, str(document), "exec", dont_inherit=True), {"__name__": "example"})
+
+
+def test_every_page_is_in_the_sites_navigation() -> None:
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    named_there = re.findall(r"(\S+\.md)$", navigation, re.MULTILINE)
+    pages = {str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md")}
+    assert sorted(named_there) == sorted(pages | {"CONTRIBUTING.md", "CHANGELOG.md"})
+
+
+def test_the_reference_has_all_that_is_public() -> None:
+    paths = [
+        path
+        for page in API
+        for path in re.findall(
+            r"^::: openai_harmony\.(\S+)$", page.read_text("utf-8"), re.MULTILINE
+        )
+    ]
+    for path in paths:
+        found: Any = openai_harmony
+        for name in path.split("."):
+            if not hasattr(found, name):
+                found = importlib.import_module(f"{found.__name__}.{name}")
+            else:
+                found = getattr(found, name)
+    last = {path.rpartition(".")[2] for path in paths}
+    assert set(openai_harmony.__all__) - last == {"Content", "Event"}, "unions of what is there"
+    for module in (interop, rollout, show, training):
+        missing = {
+            name
+            for name in module.__all__
+            if name not in last and not inspect.ismodule(getattr(module, name))
+        }
+        assert missing == NOT_IN_THE_REFERENCE.get(module.__name__, set()), module.__name__
+
+
+NOT_IN_THE_REFERENCE: dict[str, set[str]] = {
+    "openai_harmony.show": {"Picture", "picture"},
+}
+"""What only this project's own rooms pass on."""
 
 
 GUIDES = [ROOT / "docs" / "python.md", ROOT / "docs" / "parsing.md"]
