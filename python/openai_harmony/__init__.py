@@ -121,3 +121,8 @@ __all__ = [
     "WrongTypeError",
     "load_harmony_encoding",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names, and the modules that are imported by themselves."""
+    return sorted([*__all__, "__version__", "chat", "interop", "rollout", "show", "training"])

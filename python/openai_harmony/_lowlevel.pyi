@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, final
 
 from typing_extensions import Self, disjoint_base
 
-from openai_harmony.chat import Author, Conversation, Message, Role, ToolNamespaceConfig
+from openai_harmony.chat import Author, Conversation, Message, Role, RoleName, ToolNamespaceConfig
 from openai_harmony.interop.turn import Sampling
 from openai_harmony.kinds import RepairKind
 from openai_harmony.loss_mask import LossMask
@@ -323,7 +323,7 @@ class HarmonyEncoding:
     def render_conversation_for_completion(
         self,
         conversation: Conversation,
-        next_turn_role: Role | str,
+        next_turn_role: Role | RoleName,
         config: RenderConversationConfig | None = None,
         *,
         prefill: Prefill | None = None,
@@ -397,13 +397,13 @@ class HarmonyEncoding:
         conversation: Conversation,
         config: RenderConversationConfig | None,
         ending: str,
-        role: Role | str,
+        role: Role | RoleName,
         prefill: Prefill | None,
     ) -> tuple[bytes, list[_Span], list[_Speaker]]: ...
     def parse_messages_from_completion_tokens(
         self,
         tokens: _Tokens,
-        role: Role | str | None = None,
+        role: Role | RoleName | None = None,
         *,
         strict: bool = True,
         tools: Iterable[str] | None = None,
@@ -441,7 +441,7 @@ class HarmonyEncoding:
     def parse_messages_from_text(
         self,
         text: str,
-        role: Role | str | None = None,
+        role: Role | RoleName | None = None,
         *,
         strict: bool = False,
         tools: Iterable[str] | None = None,
@@ -530,7 +530,7 @@ class StreamableParser:
     def __init__(
         self,
         encoding: HarmonyEncoding,
-        role: Role | str | None = None,
+        role: Role | RoleName | None = None,
         *,
         strict: bool = True,
         tools: Iterable[str] | None = None,
@@ -620,7 +620,7 @@ class StreamableParser:
             [MessageEnd(stop_token=None, span=(4, 4), index=0)]
         """
 
-    def reset(self, role: Role | str | None = None) -> Self:
+    def reset(self, role: Role | RoleName | None = None) -> Self:
         """Makes the parser as good as new, for the next stream. Its options stay.
 
         Args:

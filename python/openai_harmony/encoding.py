@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from typing import Any, Literal
 
 from openai_harmony import _lowlevel
-from openai_harmony.chat import Conversation, Message, Role
+from openai_harmony.chat import Conversation, Message, Role, RoleName
 from openai_harmony.errors import quoted
 from openai_harmony.next_prompt import Broken, Extended
 from openai_harmony.options import Prefill, RenderConversationConfig
@@ -127,7 +127,7 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding):
         config: RenderConversationConfig | None = None,
         *,
         ending: Literal["completion", "training", "none"] = "completion",
-        role: Role | str | None = None,
+        role: Role | RoleName | None = None,
         prefill: Prefill | None = None,
     ) -> Rendered:
         """Renders a conversation and says where each message stands among the tokens.
@@ -177,7 +177,7 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding):
     def parse_with_repairs(
         self,
         tokens: Iterable[int],
-        role: Role | str | None = None,
+        role: Role | RoleName | None = None,
         *,
         tools: Iterable[str] | None = None,
         prefill: Prefill | None = None,
@@ -283,7 +283,7 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding):
         return self
 
 
-def load_harmony_encoding(name: HarmonyEncodingName | str) -> HarmonyEncoding:
+def load_harmony_encoding(name: HarmonyEncodingName | Literal["HarmonyGptOss"]) -> HarmonyEncoding:
     """The encoding of this name, ``"HarmonyGptOss"``; ``ValueError`` for any other.
 
     Costs next to nothing: the vocabulary is part of the package and used in place.

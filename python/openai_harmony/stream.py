@@ -40,6 +40,14 @@ recipient=None, content_type=None, span=(0, 3), index=0)
     MessageEnd(stop_token=200002, span=(5, 6), index=0)
     """
 
+    def __repr__(self) -> str:
+        where = self.state.name.lower().replace("_", " ")
+        if self.state is StreamState.CONTENT and self.current_role is not None:
+            fields = (self.current_role.value, self.current_channel, self.current_recipient)
+            where = "in content of " + " ".join(filter(None, fields))
+        counts = [f"{len(self.messages)} messages", f"{len(self.repairs)} repairs"]
+        return f"<{type(self).__name__}: {where}, {', '.join(counts)}>"
+
     def __copy__(self) -> Self:
         copied = type(self).__new__(type(self))
         copied._become(self)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
+import openai_harmony
 from openai_harmony import (
     Author,
     ChannelConfig,
@@ -25,7 +26,7 @@ from openai_harmony import (
     ToolNamespaceConfig,
     load_harmony_encoding,
 )
-from openai_harmony.errors import WrongTypeError
+from openai_harmony.errors import UnknownFieldWarning, WrongTypeError
 
 SCHEMA = {"type": "object", "properties": {"x": {"default": None}}}
 
@@ -395,3 +396,25 @@ def test_messages_are_fields_of_other_models() -> None:
     with pytest.raises(ValidationError) as caught:
         Request.model_validate({"messages": [{"author": {"role": "bot"}, "content": "Hi"}]})
     assert caught.value.errors()[0]["loc"] == ("messages", 0, "author", "role")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"role": "assistant", "tool_calls": []},
+        {"role": "assistant", "content": None, "tool_calls": []},
+        {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]},
+        {"role": "user", "content": [{"type": "input_text", "text": "x"}]},
+    ],
+)
+def test_messages_of_openais_api_name_its_reader(data: Any) -> None:
+    for read in (Message.from_dict, lambda one: Conversation.from_dict({"messages": [one]})):
+        with pytest.raises(ValueError, match=r"openai_harmony\.interop\.chat_completions\.read"):
+            read(data)
+    with pytest.warns(UnknownFieldWarning, match=r"interop\.chat_completions\.read"):
+        Message.from_dict({"role": "tool", "content": "x", "tool_call_id": "1"})
+
+
+def test_the_package_shows_public_names_only() -> None:
+    assert set(openai_harmony.__all__) <= set(dir(openai_harmony))
+    assert not [name for name in dir(openai_harmony) if name.startswith("_") and name[1] != "_"]

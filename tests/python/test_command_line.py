@@ -63,7 +63,6 @@ def test_replaces_what_was_there(tmp_path: Path) -> None:
         (["vocabulary", "x", "--zzz"], 2, "unrecognized arguments: --zzz"),
         (["dataset", "a", "b", "--max-tokns=3"], 2, "did you mean --max-tokens?"),
         (["dataset", "a", "b", "--columns", "trll"], 2, ": did you mean trl?"),
-        ([], 2, "the following arguments are required: COMMAND"),
         (["dataset", "in.jsonl"], 2, "the following arguments are required: OUT"),
         (
             ["dataset", "{folder}/none.jsonl", "{folder}/out"],
@@ -393,3 +392,11 @@ def test_the_commands_of_the_documents(
         assert name == "harmony"
         assert cli.main(arguments) == 0
         assert capsys.readouterr().out.startswith("rows      2\nexamples  2\ntokens    ")
+
+
+def test_the_command_alone_shows_its_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([]) == 0
+    shown = capsys.readouterr()
+    assert shown.out.startswith("usage: ")
+    assert "dataset" in shown.out
+    assert shown.err == ""

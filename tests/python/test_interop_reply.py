@@ -358,3 +358,14 @@ def test_wrong_arguments() -> None:
 
     with pytest.raises(KeyError):
         turn.reply(ENCODING, model="m", make_id=fail)
+
+
+def test_a_reply_shows_its_state(encoding: HarmonyEncoding) -> None:
+    turn = chat_completions.read({"messages": [{"role": "user", "content": "?"}], "stop": "END"})
+    reply = turn.reply(encoding, model="m")
+    assert repr(reply) == "<Reply of chat_completions: 0 tokens, 0 messages, 0 repairs>"
+    text = "<|channel|>analysis Hm<|end|><|start|>assistant<|channel|>final<|message|>YesEND more"
+    tokens = encoding.encode(text, allowed_special="all")
+    reply.feed(tokens)
+    expected = f"stopped at 'END', {len(tokens)} tokens, 1 messages, 1 repairs>"
+    assert repr(reply) == f"<Reply of chat_completions: {expected}"

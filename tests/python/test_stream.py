@@ -511,3 +511,12 @@ class TestEvents:
         assert ContentDelta.__match_args__ == ("text",)
         assert MessageEnd.__match_args__ == ("stop_token",)
         assert Repair.__match_args__ == ("kind", "text")
+
+
+def test_a_parser_shows_its_state(encoding: HarmonyEncoding) -> None:
+    parser = StreamableParser(encoding, "assistant", strict=False)
+    assert repr(parser) == "<StreamableParser: header, 0 messages, 0 repairs>"
+    text = "<|channel|>analysis Hm<|end|><|start|>assistant<|channel|>final<|message|>Ye"
+    parser.feed(encoding.encode(text, allowed_special="all"))
+    expected = "<StreamableParser: in content of assistant final, 1 messages, 1 repairs>"
+    assert repr(parser) == expected

@@ -20,13 +20,14 @@ from openai_harmony.chat.content import (
     ChannelConfig,
     Content,
     DeveloperContent,
+    EffortName,
     ReasoningEffort,
     ResponseFormat,
     SystemContent,
     TextContent,
 )
 from openai_harmony.chat.conversation import Conversation
-from openai_harmony.chat.message import Author, Message, Role
+from openai_harmony.chat.message import Author, Message, Role, RoleName
 from openai_harmony.chat.tools import ToolDescription, ToolNamespaceConfig
 
 __all__ = [
@@ -35,10 +36,12 @@ __all__ = [
     "Content",
     "Conversation",
     "DeveloperContent",
+    "EffortName",
     "Message",
     "ReasoningEffort",
     "ResponseFormat",
     "Role",
+    "RoleName",
     "SystemContent",
     "TextContent",
     "ToolDescription",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, Field, StrictBool
 from typing_extensions import Self
@@ -51,6 +51,10 @@ class TextContent(Content):
         {'type': 'text', 'text': 'Hello'}
         """
         return {"type": "text", "text": self.text}
+
+
+EffortName: TypeAlias = Literal["Low", "Medium", "High", "low", "medium", "high"]
+"""The efforts by their names, which may be in any case of letters."""
 
 
 class ReasoningEffort(str, Enum):
@@ -177,7 +181,7 @@ class SystemContent(_HoldsTools, protected_namespaces=()):
         self.model_identity = model_identity
         return self
 
-    def with_reasoning_effort(self, reasoning_effort: ReasoningEffort | str | None) -> Self:
+    def with_reasoning_effort(self, reasoning_effort: ReasoningEffort | EffortName | None) -> Self:
         """Sets the reasoning effort: a member, or its name in any case of letters, ``"high"``.
 
         ``None`` leaves the line out. ``ValueError`` for another name.

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import (
     Any,
+    Literal,
+    TypeAlias,
     TypeVar,
     cast,
 )
@@ -24,8 +26,16 @@ from openai_harmony.chat.json_form import (
     require_object,
 )
 from openai_harmony.chat.parts import ContentParts
-from openai_harmony.chat.unknown_fields import UnknownField, report, unknown_fields
-from openai_harmony.errors import WrongTypeError, quoted
+from openai_harmony.chat.unknown_fields import (
+    UnknownField,
+    chat_hint,
+    report,
+    unknown_fields,
+)
+from openai_harmony.errors import MissingFieldError, WrongTypeError, quoted
+
+RoleName: TypeAlias = Literal["user", "assistant", "system", "developer", "tool"]
+"""The roles by their names."""
 
 
 class Role(str, Enum):
@@ -53,7 +63,7 @@ class Author(BaseModel):
     name: str | None = None
 
     @classmethod
-    def new(cls, role: Role | str, name: str) -> Self:
+    def new(cls, role: Role | RoleName, name: str) -> Self:
         """An author with a name.
 
         >>> Author.new("tool", "functions.get_current_weather").role
@@ -100,7 +110,7 @@ class Message(InNotebooks, BaseModel):
         return cls(author=author, content=[_part(content)])
 
     @classmethod
-    def from_role_and_content(cls, role: Role | str, content: str | Content) -> Self:
+    def from_role_and_content(cls, role: Role | RoleName, content: str | Content) -> Self:
         """A message of an author without a name.
 
         >>> Message.from_role_and_content("user", "What is 2 + 2?").author.role
@@ -112,7 +122,9 @@ class Message(InNotebooks, BaseModel):
         return cls.from_author_and_content(_nameless(role), content)
 
     @classmethod
-    def from_role_and_contents(cls, role: Role | str, contents: Iterable[str | Content]) -> Self:
+    def from_role_and_contents(
+        cls, role: Role | RoleName, contents: Iterable[str | Content]
+    ) -> Self:
         """A message with any number of content parts; each string is a text.
 
         ``WrongTypeError`` if ``contents`` is itself a string.
@@ -217,9 +229,12 @@ def read_validated(
 ) -> tuple[_Message, list[UnknownField]]:
     """A message from its JSON form by validation, and the fields of it that are unknown."""
     fields = require_object(data, "message")
-    content = require_field(fields, "content", "message")
-    if not isinstance(content, str):
-        content = require_list(content, "content of a message", "a string or a list of parts")
+    try:
+        content = require_field(fields, "content", "message")
+        if not isinstance(content, str):
+            content = require_list(content, "content of a message", "a string or a list of parts")
+    except (MissingFieldError, WrongTypeError) as error:
+        raise type(error)(f"{error}{chat_hint(fields)}") from None
     if "author" in fields:
         message = model.model_validate(fields)
         return message, unknown_fields(fields, message)
@@ -234,7 +249,7 @@ def read_validated(
     return message, unknown_fields({**fields, "content": content}, message, _FIELDS)
 
 
-def _nameless(role: Role | str) -> Author:
+def _nameless(role: Role | RoleName) -> Author:
     return Author(role=cast(Role, role))
 
 

@@ -13,6 +13,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticKnownError, core_schema
 
 from openai_harmony.chat.content import Content, DeveloperContent, SystemContent, TextContent
+from openai_harmony.chat.unknown_fields import CHAT_HINT
 from openai_harmony.errors import quoted
 
 KINDS: dict[str, type[Content]] = {
@@ -74,6 +75,9 @@ ContentParts = Annotated[list[ContentPart], _OrText]
 """A message's content: parts, or a plain string instead of a single text."""
 
 
+_OF_OPENAI = ("image_url", "input_text", "input_image", "output_text", "input_audio", "input_file")
+
+
 def read_part(value: Any) -> Content:
     """A part from an instance or from its JSON form."""
     if isinstance(value, Content):
@@ -82,7 +86,9 @@ def read_part(value: Any) -> Content:
         raise PydanticKnownError("model_type", {"class_name": "Content"})
     kind = value.get("type", "text" if "text" in value else None)
     if not isinstance(kind, str) or kind not in KINDS:
-        raise ValueError(f"Unknown content variant: {quoted(value)} (known: {', '.join(KINDS)})")
+        known = ", ".join(KINDS)
+        hint = f"; {CHAT_HINT}" if kind in _OF_OPENAI else ""
+        raise ValueError(f"Unknown content variant: {quoted(value)} (known: {known}){hint}")
     return KINDS[kind].model_validate(value)
 
 

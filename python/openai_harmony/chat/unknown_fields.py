@@ -17,6 +17,14 @@ from pydantic import BaseModel
 
 from openai_harmony.errors import UnknownFieldError, UnknownFieldWarning
 
+CHAT_HINT = (
+    "requests of OpenAI's API are read by openai_harmony.interop.chat_completions.read and "
+    "openai_harmony.interop.responses.read"
+)
+"""What errors say of messages in the form of another API."""
+
+_OF_CHAT = {"tool_calls", "tool_call_id", "function_call", "refusal", "audio"}
+
 MOST_AT_ONCE = 10
 """How many unknown fields one call names: hostile input may have millions."""
 
@@ -44,6 +52,11 @@ class UnknownField(NamedTuple):
     def inside(self, *steps: str) -> UnknownField:
         """The same field, seen from an object further out."""
         return self._replace(path=(*steps, *self.path))
+
+
+def chat_hint(fields: Mapping[Any, Any]) -> str:
+    """What to add to an error of a message that has a field of OpenAI's API."""
+    return f"; {CHAT_HINT}" if _OF_CHAT & fields.keys() else ""
 
 
 def unknown_fields(
@@ -155,6 +168,8 @@ def _warning_text(field: UnknownField, place: str) -> str:
         f"Unknown field {_brief(repr(field.name))} in {place} is ignored (known: {known}); "
         "strict=True makes it an error"
     )
+    if isinstance(field.name, str):
+        text += chat_hint({field.name: None})
     if text not in _texts and len(_texts) >= MOST_WARNINGS:
         return f"Unknown fields in {place} are ignored (known: {known})"
     _texts.add(text)

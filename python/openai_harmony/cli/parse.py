@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import Any
 
-from openai_harmony.chat import Conversation
+from openai_harmony.chat import Conversation, RoleName
 from openai_harmony.cli.failures import DIFFERENT, DONE, CommandError
 from openai_harmony.cli.inputs import Input, add_input, inputs
 from openai_harmony.cli.output import Output, add_output
@@ -75,7 +75,7 @@ def _parsed(one: Input, options: argparse.Namespace) -> tuple[list[Any], list[di
         raise CommandError(f"{one.name}: expected tokens or text, got a body of {one.form}")
     encoding = the_encoding()
     begins = one.value[0] == encoding.special_token("<|start|>")
-    role = options.role or (None if begins else "assistant")
+    role: RoleName | None = options.role or (None if begins else "assistant")
     try:
         if options.strict:
             found = encoding.parse_messages_from_completion_tokens(

@@ -46,6 +46,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     prog = name if name.startswith("harmony") else "python -m openai_harmony"
     parser, commands = _parsers(prog, given)
     _complete(parser)
+    if not given:
+        parser.print_help()
+        return DONE
     options = parser.parse_args(given)
     run: Run = options.run
     if isinstance(sys.stdout, io.TextIOWrapper):

@@ -81,6 +81,11 @@ class Reply(InNotebooks, _lowlevel.Reply):
         """``Turn.reply`` calls it. The options have been read by ``__new__``."""
         self._turn = turn
 
+    def __repr__(self) -> str:
+        where = f"stopped at {self.stop_sequence!r}, " if self.stop_sequence is not None else ""
+        counts = f"{len(self.messages)} messages, {len(self.repairs)} repairs"
+        return f"<Reply of {self._turn.dialect}: {where}{len(self.tokens)} tokens, {counts}>"
+
     def frame(self, chunk: Chunk | None = None) -> bytes:
         """A chunk's bytes on the wire: an event of a stream (SSE), or for Ollama a line of JSON.
 

@@ -117,18 +117,21 @@ class Unused(NamedTuple):
     reason: str
 
 
-class Sampling(TypedDict, total=False):
-    """How to sample: the body's values, else those recommended for gpt-oss.
-
-    The first five are always there. Engines have defaults of their own for the others, which are
-    there if the body has them.
-    """
-
+class _Recommended(TypedDict):
     temperature: float
     top_p: float
     top_k: int
     min_p: float
     n: int
+
+
+class Sampling(_Recommended, total=False):
+    """How to sample: the body's values, else those recommended for gpt-oss.
+
+    ``temperature``, ``top_p``, ``top_k``, ``min_p`` and ``n`` are always there. Engines have
+    defaults of their own for the others, which are there if the body has them.
+    """
+
     max_tokens: int
     seed: int
     presence_penalty: float

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
-from openai_harmony.chat import Conversation, Message
+from openai_harmony.chat import Conversation, Message, Role
 from openai_harmony.errors import HarmonyError, WrongTypeError
 from openai_harmony.interop.reply import Reply
 from openai_harmony.interop.turn import Turn
@@ -66,7 +66,7 @@ def of_tokens(
 ) -> Picture:
     """Tokens, read leniently: from ``<|start|>`` on, or as what the assistant sampled."""
     starts = bool(tokens) and tokens[0] == the_encoding().special_token("<|start|>")
-    role = None if starts else "assistant"
+    role = None if starts else Role.ASSISTANT
     parser = StreamableParser(the_encoding(), role, strict=False, tools=tools, prefill=prefill)
     return _of_parser(parser, tokens, title, mask)
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
-from openai_harmony.chat import ReasoningEffort
+from openai_harmony.chat import EffortName, ReasoningEffort
 from openai_harmony.loss_mask import LossMask
 from openai_harmony.options import RenderConversationConfig
 
@@ -24,7 +24,7 @@ class RowOptions(TypedDict, total=False):
     threads: int | None
     date: str | None
     identity: str | None
-    reasoning_effort: ReasoningEffort | str | None
+    reasoning_effort: ReasoningEffort | EffortName | None
 
 
 DEFAULTS: RowOptions = {

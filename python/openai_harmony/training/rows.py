@@ -10,7 +10,7 @@ from typing import Any, Literal
 from typing_extensions import Unpack
 
 from openai_harmony import _lowlevel
-from openai_harmony.chat import ReasoningEffort
+from openai_harmony.chat import EffortName, ReasoningEffort
 from openai_harmony.encoding import load_harmony_encoding
 from openai_harmony.errors import WrongTypeError, quoted
 from openai_harmony.loss_mask import LossMask
@@ -32,7 +32,7 @@ def render(
     threads: int | None = None,
     date: str | None = None,
     identity: str | None = None,
-    reasoning_effort: ReasoningEffort | str | None = None,
+    reasoning_effort: ReasoningEffort | EffortName | None = None,
     first_row: int = 0,
 ) -> Batch:
     """Renders rows to tokens and loss masks, on all cores.
