@@ -33,7 +33,7 @@ use crate::{Ending, HarmonyEncoding, MessageSpan, Prefill, Rendered};
 /// assert!(step.is_complete());
 /// let segments = rollout.segments();
 /// assert_eq!(segments.len(), 1);
-/// assert_eq!(segments[0].loss_mask(), [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1]);
+/// assert_eq!(segments[0].loss_mask(), [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1]);
 /// # Ok::<(), openai_harmony::Error>(())
 /// ```
 #[derive(Debug, Clone)]
