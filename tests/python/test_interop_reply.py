@@ -10,7 +10,12 @@ from typing import Any
 
 import pytest
 
-from openai_harmony import HarmonyEncodingName, HarmonyError, load_harmony_encoding
+from openai_harmony import (
+    HarmonyEncoding,
+    HarmonyEncodingName,
+    HarmonyError,
+    load_harmony_encoding,
+)
 from openai_harmony.errors import WrongTypeError
 from openai_harmony.interop import (
     BuiltinCall,
