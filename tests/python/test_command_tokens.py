@@ -160,6 +160,7 @@ BAD: list[tuple[Any, str]] = [
     ({"messages": [{"role": "usr", "content": "x"}]}, 'messages[0].role: unknown role "usr"'),
     ({"messages": [{"role": "user", "content": 3, "channel": "x"}]}, "(in messages[0])"),
     ({"input": [{"type": "image"}]}, 'input[0].type: unknown type of an item "image"'),
+    ({"messages": [{}] * 100_001}, "in: messages: 100,001 of them, more than the 100,000 that are"),
     ([], "in: tokens: empty"),
     ([1, 2, 300_000], "in: tokens[2]: 300000 is not a token id (the last is 201087)"),
     ([1, -2], "in: tokens[1]: -2 is not a token id"),

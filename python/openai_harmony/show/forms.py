@@ -31,6 +31,9 @@ special tokens were dropped, ``plain`` ordinary text."""
 
 FORMS: tuple[Form, ...] = get_args(Form)
 
+MOST_MESSAGES = 100_000
+"""The most messages of a conversation or a request: pictures of more would take gigabytes."""
+
 # In the order in which they are tried: of readers that use all of a body the first is taken.
 _READERS: dict[str, Any] = {
     "chat_completions": chat_completions.read,
@@ -154,6 +157,12 @@ def _of_json(data: Any, form: Form | None, date: str | None) -> Recognized:
             "expected an object with 'messages' (a conversation, or a request for chat "
             "completions, Anthropic or Ollama), 'input' (Responses) or 'tokens'"
         )
+    for name in ("messages", "input"):
+        if isinstance(data.get(name), list) and len(data[name]) > MOST_MESSAGES:
+            raise UnknownForm(
+                f"{name}: {len(data[name]):,} of them, more than the {MOST_MESSAGES:,} that are "
+                "read at once; `harmony dataset` renders files of any size"
+            )
     if form == "harmony" or (form is None and _is_harmony(data)):
         return _of_harmony(data)
     return _of_request(data, form, date)
