@@ -21,7 +21,7 @@ class HarmonyError(RuntimeError):
     ...     load_harmony_encoding("HarmonyGptOss").decode([200007, 999999])
     ... except HarmonyError as error:
     ...     print(error.kind, error.token_index, error)
-    invalid_token 1 Invalid token for decoding: 999999
+    invalid_token 1 Invalid token for decoding: 999999 (at tokens[1])
     """
 
     kind: ErrorKind

@@ -193,7 +193,7 @@ class Rollout:
     >>> step.answer.text, step.complete
     ('It rains.', True)
     >>> rollout.examples()
-    <Examples: 1 segments, 41 tokens, 18 sampled>
+    <Examples: 1 segments, 43 tokens, 24 sampled>
     """
 
     def __init__(

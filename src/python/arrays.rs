@@ -23,6 +23,7 @@ pub(super) struct Arrays<'py> {
     errors: Bound<'py, PyList>,
     dropped: Bound<'py, PyList>,
     truncated: Bound<'py, PyList>,
+    dropped_thoughts: usize,
     unused: BTreeMap<String, usize>,
     token_count: i64,
     span_count: i64,
@@ -42,6 +43,7 @@ impl<'py> Arrays<'py> {
             errors: PyList::empty(py),
             dropped: PyList::empty(py),
             truncated: PyList::empty(py),
+            dropped_thoughts: 0,
             unused: BTreeMap::new(),
             token_count: 0,
             span_count: 0,
@@ -67,6 +69,7 @@ impl<'py> Arrays<'py> {
         batch.errors.iter().try_for_each(|(row, error)| self.errors.append((row, value(error))))?;
         batch.dropped.iter().try_for_each(|row| self.dropped.append(row))?;
         batch.truncated.iter().try_for_each(|row| self.truncated.append(row))?;
+        self.dropped_thoughts += batch.dropped_thoughts;
         for (path, count) in batch.unused {
             *self.unused.entry(path).or_default() += count;
         }
@@ -85,6 +88,7 @@ impl<'py> Arrays<'py> {
         fields.set_item("errors", self.errors)?;
         fields.set_item("dropped", self.dropped)?;
         fields.set_item("truncated", self.truncated)?;
+        fields.set_item("dropped_thoughts", self.dropped_thoughts)?;
         fields.set_item("unused", self.unused)?;
         Ok(fields)
     }

@@ -38,6 +38,9 @@ pub struct Batch {
     pub dropped: Vec<usize>,
     /// The row of each example that lost turns to `max_tokens`.
     pub truncated: Vec<usize>,
+    /// How many thoughts of whole conversations were not rendered, since a model does not see those of
+    /// completed turns. No other messages are left out.
+    pub dropped_thoughts: usize,
     /// Fields of messages and tools that say nothing to the model, `messages[].name`, and how
     /// often there was one.
     pub unused: BTreeMap<String, usize>,
@@ -79,6 +82,7 @@ impl Default for Batch {
             errors: Vec::new(),
             dropped: Vec::new(),
             truncated: Vec::new(),
+            dropped_thoughts: 0,
             unused: BTreeMap::new(),
         }
     }
@@ -133,6 +137,7 @@ impl Batch {
         self.errors.append(&mut later.errors);
         self.dropped.append(&mut later.dropped);
         self.truncated.append(&mut later.truncated);
+        self.dropped_thoughts += later.dropped_thoughts;
         for (path, count) in std::mem::take(&mut later.unused) {
             *self.unused.entry(path).or_default() += count;
         }

@@ -84,7 +84,10 @@ impl<'o> ExampleMaker<'o> {
                 self.add_overlong(row, &pieces, pieces.turns.len(), max_tokens, tokens)
             }
             _ => {
-                self.add_example(row, &rendered);
+                let shown = rendered.spans.iter().filter(|span| span.message.is_some()).count();
+                if self.add_example(row, &rendered) {
+                    row.batch.dropped_thoughts += messages.len().saturating_sub(shown);
+                }
                 Ok(())
             }
         }

@@ -7,6 +7,7 @@ import importlib.metadata
 import io
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -227,13 +228,17 @@ def test_dataset(tmp_path: Path) -> None:
         file.write('{"messages": []}\n')
     out = str(tmp_path / "out.parquet")
     done = run("dataset", rows, out, "--format", "chat")
+    assert done.returncode == 1
+    assert "error: 1 of 21 rows are bad, 1 % allowed: see " in done.stderr
+    done = run("dataset", rows, out, "--format", "chat", "--max-errors", "5%")
     assert (done.returncode, done.stderr) == (0, "")
     said = dict(line.split("  ", 1) for line in done.stdout.splitlines() if line[0] != " ")
     said = {name: value.strip() for name, value in said.items()}
     assert (said["rows"], said["examples"], said["errors"]) == ("21", "20", "1")
+    assert re.fullmatch(r"median \d+, 95 % \d+, longest \d+", said["length"])
     assert said["written"].startswith(f"{out}, ")
     assert said["errors in"] == f"{out}.errors.jsonl"
-    assert "  invalid_row  1\n  first        " in done.stdout
+    assert re.search("\n  invalid_row +1\n  first +", done.stdout)
     assert len(pq.read_table(out)) == 20
     done = run("dataset", rows, out, "--format", "chat")
     assert (done.returncode, done.stderr) == (0, "")
@@ -264,7 +269,13 @@ def test_dataset_stops_at_bad_rows(tmp_path: Path) -> None:
     done = run(*arguments, "1")
     assert done.returncode == 1
     assert "error: 2 bad rows, 1 are allowed: see " in done.stderr
+    assert "error: 2 of 5 rows are bad, 39.5 % allowed" in run(*arguments, "39.5%").stderr
+    for wrong in ("x", "101%", "%", "1.5"):
+        done = run(*arguments, wrong)
+        assert done.returncode == 2
+        assert f"expected a number, a share such as 1%, or none, got {wrong}" in done.stderr
     assert run(*arguments, "2").returncode == 0
+    assert run(*arguments, "none").returncode == 0
 
 
 def test_options_reach_the_rendering(tmp_path: Path) -> None:
@@ -391,7 +402,8 @@ def test_the_commands_of_the_documents(
         name, *arguments = shlex.split(line)
         assert name == "harmony"
         assert cli.main(arguments) == 0
-        assert capsys.readouterr().out.startswith("rows      2\nexamples  2\ntokens    ")
+        shown = capsys.readouterr().out.split()
+        assert shown[:5] == ["rows", "2", "examples", "2", "tokens"]
 
 
 def test_the_command_alone_shows_its_help(capsys: pytest.CaptureFixture[str]) -> None:

@@ -84,7 +84,11 @@ def test_what_is_not_an_output(
         ({"batch_rows": None}, "batch_rows: expected a whole number from 1, got None"),
         ({"shard_tokens": 1.5}, "shard_tokens: expected a whole number from 1, got 1.5"),
         ({"shard_bytes": True}, "shard_bytes: expected a whole number from 1, got True"),
-        ({"max_errors": "1"}, "max_errors: expected a whole number from 0, got '1'"),
+        (
+            {"max_errors": "1"},
+            "max_errors: expected a whole number from 0, or a share from 0.0 to 1.0, got '1'",
+        ),
+        ({"pack": "8"}, "pack: expected a whole number from 1, got '8'"),
         ({"progress": 5}, "progress: expected a function, got int"),
     ],
 )

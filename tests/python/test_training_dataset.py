@@ -126,7 +126,9 @@ class TestOutput:
         options: dict[str, Any] = {**CHAT, "max_tokens": 150}
         for overflow in ("drop", "truncate_turns", "error"):
             out = str(tmp_path / overflow)
-            counts = write_dataset([rows], out, overflow=overflow, **options).counts
+            counts = write_dataset(
+                [rows], out, overflow=overflow, max_errors=None, **options
+            ).counts
             batch = render(ROWS, overflow=overflow, **options)
             assert (counts.dropped, counts.truncated) == (len(batch.dropped), len(batch.truncated))
             assert sum(counts.errors.values()) == len(batch.errors) + 2
@@ -194,7 +196,12 @@ def test_nothing_to_write(rows: str, tmp_path: Path) -> None:
         ("out", {"shard_tokens": 5, "shard_bytes": 5}, "give one of them"),
         ("out", {"shard_tokens": 0}, "^shard_tokens: expected a whole number from 1, got 0"),
         ("out", {"batch_rows": 0}, "^batch_rows: expected a whole number from 1, got 0"),
-        ("out", {"max_errors": -1}, "^max_errors: expected a whole number from 0, got -1"),
+        ("out", {"max_errors": -1}, "^max_errors: expected .* a share from 0.0 to 1.0, got -1"),
+        ("out", {"max_errors": 1.5}, "^max_errors: expected .* a share from 0.0 to 1.0, got 1.5"),
+        ("out", {"pack": 0}, "^pack: expected a whole number from 1, got 0"),
+        ("out.bin", {"pack": 8192}, "^pack: Megatron packs documents by itself"),
+        ("out", {"pack": 8192, "columns": "flat"}, "^pack: columns 'flat' says where"),
+        ("out", {"pack": 100, "max_tokens": 101}, "^pack: 100 is less than max_tokens, 101"),
         ("out", {"columns": "all"}, "^columns: expected one of"),
         ("out.bin", {"columns": "trl"}, "^columns: Megatron's files have none"),
         ("out", {"columns": "flat", "to": "megatron"}, "^columns: Megatron's files have none"),

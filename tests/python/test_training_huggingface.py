@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from chats import chats
+from chats import chats, mixed_chats
 from fences import fenced
 from openai_harmony import HarmonyError, RenderConversationConfig
 from openai_harmony.training import LossMask, render, render_batches
@@ -324,7 +324,10 @@ def test_other_formats_are_refused() -> None:
 def test_the_example_of_the_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
-    (tmp_path / "chats.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    rows = mixed_chats(3000)
+    (tmp_path / "chats.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     names: dict[str, Any] = {}
     exec(fenced("datasets"), names)
-    assert names["tokens"].with_format(None).to_dict() == expected()
+    tokens = names["tokens"]
+    assert isinstance(tokens[0]["labels"], list)  # Trainers do not read tables.
+    assert tokens.to_dict() == expected(rows=rows)

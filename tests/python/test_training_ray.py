@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from chats import chats
+from chats import chats, mixed_chats
 from fences import fenced
 from openai_harmony.training import LossMask, render
 from openai_harmony.training.ray import RenderRows
@@ -88,14 +88,31 @@ def test_a_bad_row_ends_the_job() -> None:
         mapped(dataset, actors=1).take_all()
 
 
-def test_pickled_columns_are_named() -> None:
-    """Ray pickles lists whose items have no common type."""
+def test_pickled_columns_are_read(tmp_path: Path) -> None:
+    """Ray pickles what has no common type; pandas, which reads the file, has NaN for what is missing."""
+    rows = mixed_chats(300)
+    path = tmp_path / "chats.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    dataset = data.read_json(str(path), lines=True)
+    assert [str(kind) for kind in dataset.schema().types] == ["<class 'object'>"] * 3
+    result = mapped(dataset, actors=1).take_all()
+    examples = render(rows, format="chat")
+    assert [list(row["input_ids"]) for row in result] == [list(e.tokens) for e in examples]
+
+
+def test_pickled_columns_stand_beside_structs() -> None:
     parts = [{"type": "text", "text": "Hi"}]
-    messages = [{"role": "user", "content": parts}, {"role": "assistant", "content": "Hi"}]
-    with pytest.raises(
-        ray.exceptions.RayTaskError, match=r"row 0 of this batch: .*messages: .*, got bytes"
-    ):
-        mapped(data.from_items([{"messages": messages}]), actors=1).take_all()
+    chats = [
+        [{"role": "user", "content": parts}, {"role": "assistant", "content": "Hi"}],
+        [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hi"}],
+    ]
+    number: dict[str, Any] = {"type": "number"}
+    schemas = [{"type": "object", "properties": {"a": number}}, {"type": "object"}]
+    tools = [[{"function": {"name": "f", "parameters": schema}}] for schema in schemas]
+    rows = [dict(zip(("messages", "tools"), row)) for row in zip(chats, tools)]
+    result = mapped(data.from_items(rows), actors=1).take_all()
+    examples = render(rows, format="chat")
+    assert [list(row["input_ids"]) for row in result] == [list(e.tokens) for e in examples]
 
 
 def test_wrong_options_are_found_where_the_class_is_made() -> None:
@@ -116,13 +133,15 @@ def test_usage_is_not_reported() -> None:
 
 
 def test_the_example_of_the_documents(tmp_path: Path) -> None:
-    (tmp_path / "chats.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    chats = mixed_chats(3000)
+    (tmp_path / "chats.jsonl").write_text("".join(json.dumps(row) + "\n" for row in chats))
     example = fenced("ray")
     for name in ("chats.jsonl", "tokens"):  # Ray's processes are in another folder.
         example = example.replace(f'"{name}"', repr(str(tmp_path / name)))
     exec(example, {})
     files = sorted((tmp_path / "tokens").glob("*.parquet"))
     rows = [row for path in files for row in pa.parquet.read_table(path).to_pylist()]
+    assert {row["error"] for row in rows} == {None}
     assert [row["input_ids"] for row in rows] == [
-        list(example.tokens) for example in render(ROWS, format="chat")
+        list(example.tokens) for example in render(chats, format="chat")
     ]

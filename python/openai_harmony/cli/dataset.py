@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from contextlib import suppress
 from typing import Any
 
 from openai_harmony.cli.arguments import number
@@ -47,7 +48,14 @@ def add(parser: argparse.ArgumentParser) -> None:
         default=4096,
         help="rows rendered together (4096)",
     )
-    files("--max-errors", type=number, metavar="N", help="stop when more rows are bad (never)")
+    files("--pack", type=number, metavar="N", help="put several examples into a row of N tokens")
+    files(
+        "--max-errors",
+        type=_limit,
+        metavar="N|P%",
+        default=0.01,
+        help="fail when more rows are bad: a number, a share of all, or none (1%%)",
+    )
     files("--restart", action="store_true", help="remove what an earlier run wrote, and begin anew")
     add_rendering(parser.add_argument_group("rendering").add_argument)
 
@@ -82,9 +90,23 @@ def run(options: argparse.Namespace) -> int:
     return DONE
 
 
+def _limit(text: str) -> int | float | None:
+    """How many bad rows are allowed: ``100``, ``2.5%`` or ``none``."""
+    if text == "none":
+        return None
+    if text.endswith("%"):
+        with suppress(ValueError):
+            share = float(text[:-1]) / 100
+            if 0 <= share <= 1:
+                return share
+    elif text.isascii() and text.isdigit():
+        return number(text)
+    raise argparse.ArgumentTypeError(f"expected a number, a share such as 1%, or none, got {text}")
+
+
 def _options(options: argparse.Namespace) -> dict[str, Any]:
     names = (
-        "to columns column shard_tokens shard_bytes batch_rows max_errors restart "
+        "to columns column shard_tokens shard_bytes batch_rows pack max_errors restart "
         "format examples max_tokens overflow date identity reasoning_effort threads"
     )
     given = {name: getattr(options, name) for name in names.split()}

@@ -55,7 +55,12 @@ def arrow_stream(rows: Any) -> Any:
 def to_arrow(batch: Batch, columns: Columns = "trl") -> pa.Table:
     """The batch as a table with a row for each example; ``Batch.to_arrow`` describes it."""
     checked_columns(columns)
-    return needed("pyarrow", "training").table(_COLUMNS[columns](_Lists(batch)))
+    lists = _Lists(batch)
+    if batch.packs is None:
+        return lists.pa.table(_COLUMNS[columns](lists))
+    if columns == "flat":
+        raise ValueError("columns: 'flat' says where each example is from, which packs do not")
+    return lists.pa.table({**_COLUMNS[columns](lists), "seq_lengths": lists.lengths(batch.packs)})
 
 
 def checked_columns(columns: Columns) -> None:
@@ -119,8 +124,8 @@ class _Lists:
         return self._view(self.batch.row, self.pa.int64(), len(self.batch))
 
     def examples(self, values: Any) -> Any:
-        """The values of all tokens, cut into a list for each example."""
-        ends = self.batch.offsets
+        """The values of all tokens, cut into a list for each example, or for each pack."""
+        ends = self.batch.ends
         offsets = self._view(ends, self.pa.int64(), len(ends))
         pieces = []
         for start, stop in pieces_of(ends, _LONGEST):
@@ -128,6 +133,13 @@ class _Lists:
             inside = values.slice(ends[start], ends[stop] - ends[start])
             pieces.append(self.pa.ListArray.from_arrays(own.cast(self.pa.int32()), inside))
         return self.pa.chunked_array(pieces, self.pa.list_(values.type))
+
+    def lengths(self, packs: Any) -> Any:
+        """The lengths of the examples of each pack, int32."""
+        offsets = self._view(self.batch.offsets, self.pa.int64(), len(self.batch.offsets))
+        lengths = self.pc.subtract(offsets.slice(1), offsets.slice(0, len(self.batch)))
+        lengths = lengths.cast(self.pa.int32())
+        return self.pa.ListArray.from_arrays(self.pa.array(packs, self.pa.int32()), lengths)
 
     def spans(self) -> Any:
         """The spans of each example, indexes of its tokens."""

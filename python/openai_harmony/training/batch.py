@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 
 from openai_harmony.errors import HarmonyError
 from openai_harmony.rendered import MessageSpan
-from openai_harmony.training import arrow, megatron
+from openai_harmony.training import arrow, megatron, packing
 
 if TYPE_CHECKING:
     import numpy as np
@@ -73,6 +73,12 @@ class Batch:
     unused: dict[str, int]
     """What of the rows says nothing to the model, or not what it seems to, and how often it was
     there: ``messages[].annotations``, ``tools[]: an earlier tool has this name``."""
+    dropped_thoughts: int
+    """How many thoughts of the examples were not rendered, since a model does not see those of
+    completed turns (``config`` says which are dropped). With an example for each turn it is 0."""
+    packs: _IntArray | None
+    """Where each pack begins among the examples, and the end of the last, int64; ``None`` unless
+    :meth:`pack` made this batch."""
 
     def __init__(self, **fields: Any) -> None:
         """From the fields as the compiled function gives them."""
@@ -86,6 +92,8 @@ class Batch:
         self.dropped = fields["dropped"]
         self.truncated = fields["truncated"]
         self.unused = fields["unused"]
+        self.dropped_thoughts = fields["dropped_thoughts"]
+        self.packs = None
 
     def __len__(self) -> int:
         return len(self.row)
@@ -129,7 +137,8 @@ class Batch:
         """The examples as a table, a row for each, with the columns that a trainer reads.
 
         Token ids and masks are views of this batch's arrays, which cannot grow while the table
-        lives.
+        lives. A batch that :meth:`pack` made has a row for each pack, and a column more:
+        ``seq_lengths``, the lengths of a row's examples.
 
         Args:
             columns: Whose columns. Lists have an item for each token: ``"trl"``: ``input_ids``,
@@ -140,7 +149,7 @@ class Batch:
                 :class:`openai_harmony.MessageSpan`).
 
         Raises:
-            ValueError: There are no columns of this name.
+            ValueError: There are no columns of this name, or ``"flat"`` is asked of a packed batch.
             ModuleNotFoundError: pyarrow is missing; the text says what to install.
 
         >>> from openai_harmony.training import render
@@ -152,6 +161,47 @@ class Batch:
         [200005, 17196, 200008, 13225, 0, 200002]
         """
         return arrow.to_arrow(self, columns)
+
+    def pack(self, size: int) -> Batch:
+        """The same examples in another order, so that neighbours fill rows of ``size`` tokens.
+
+        Packing is best fit, the longest first, and never cuts an example. ``packs`` says which
+        examples are together, and :meth:`to_arrow` makes a row of each pack. ``errors``,
+        ``dropped`` and the other counts are those of this batch.
+
+        Raises:
+            ValueError: An example has more tokens than ``size``, or that is not a number from 1.
+
+        >>> from openai_harmony.training import render
+        >>> chat = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello!"}]
+        >>> batch = render([chat, chat, chat], format="chat").pack(150)
+        >>> list(batch.packs), batch.to_arrow("trl")["seq_lengths"].to_pylist()
+        ([0, 2, 3], [[63, 63], [63]])
+        """
+        return packing.pack(self, size)
+
+    def select(self, order: Sequence[int]) -> Batch:
+        """The examples with these indexes, in this order; all else is this batch's."""
+        fields: dict[str, Any] = {**vars(self), "tokens": array("I"), "loss_mask": bytearray()}
+        fields |= {"offsets": array("q", [0]), "row": array("q"), "span_offsets": array("q", [0])}
+        fields["spans"] = spans = self._spans[:0]
+        for index in order:
+            begin, end = self.offsets[index], self.offsets[index + 1]
+            fields["tokens"] += self.tokens[begin:end]
+            fields["loss_mask"] += self.loss_mask[begin:end]
+            fields["offsets"].append(len(fields["tokens"]))
+            fields["row"].append(self.row[index])
+            first, last = self._span_offsets[index], self._span_offsets[index + 1]
+            spans += self._spans[first * _FIELDS_OF_A_SPAN : last * _FIELDS_OF_A_SPAN]
+            fields["span_offsets"].append(len(spans) // _FIELDS_OF_A_SPAN)
+        return Batch(**fields)
+
+    @property
+    def ends(self) -> _IntArray:
+        """Where each row of :meth:`to_arrow` begins among the tokens, and the end of the last."""
+        if self.packs is None:
+            return self.offsets
+        return array("q", (self.offsets[example] for example in self.packs))
 
     def to_numpy(self) -> dict[str, np.ndarray[Any, Any]]:
         """``tokens``, ``offsets``, ``loss_mask`` and ``row`` as NumPy arrays, without a copy.

@@ -41,6 +41,11 @@ DEFAULTS: RowOptions = {
 }
 
 
+def is_count(number: object, least: int) -> bool:
+    """Whether it is a whole number from ``least`` on."""
+    return isinstance(number, int) and not isinstance(number, bool) and number >= least
+
+
 def refuse_unknown(given: Iterable[str], where: str, *own: str) -> None:
     """``TypeError`` that names an option that neither ``where`` has of its own nor rendering."""
     known = (*own, *DEFAULTS)

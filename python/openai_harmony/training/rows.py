@@ -17,7 +17,7 @@ from openai_harmony.loss_mask import LossMask
 from openai_harmony.options import RenderConversationConfig
 from openai_harmony.training.arrow import arrow_stream
 from openai_harmony.training.batch import Batch
-from openai_harmony.training.options import RowOptions, refuse_unknown
+from openai_harmony.training.options import RowOptions, is_count, refuse_unknown
 
 
 def render(
@@ -170,17 +170,13 @@ def render_batches(
     >>> [list(batch.row) for batch in itertools.islice(batches, 3)]
     [[0, 1], [2, 3], [4, 5]]
     """
-    if not _is_count(batch_rows):
+    if not is_count(batch_rows, 1):
         raise ValueError(f"batch_rows: expected a whole number from 1, got {quoted(batch_rows)}")
     refuse_unknown(options, "render_batches", "batch_rows", "first_row")
     # Wrong options are found now, not when the first batch is asked for.
     render((), first_row=first_row, **options)
     _check_rows(rows)
     return _batches(_parts(rows, batch_rows), first_row, options)
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and value >= 1
 
 
 def _batches(parts: Iterator[Any], first_row: int, options: RowOptions) -> Iterator[Batch]:

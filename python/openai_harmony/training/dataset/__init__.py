@@ -25,7 +25,7 @@ from openai_harmony.training.dataset.run import (
 )
 from openai_harmony.training.dataset.shards import FileFormat
 from openai_harmony.training.dataset.state import Counts, ShardEntry, State, StateError
-from openai_harmony.training.options import RowOptions, described, refuse_unknown
+from openai_harmony.training.options import RowOptions, described, is_count, refuse_unknown
 
 logger = logging.getLogger("openai_harmony.training")
 
@@ -41,6 +41,7 @@ _OWN_OPTIONS = [
     "shard_tokens",
     "shard_bytes",
     "batch_rows",
+    "pack",
     "max_errors",
     "restart",
     "progress",
@@ -57,7 +58,8 @@ def write_dataset(
     shard_tokens: int | None = None,
     shard_bytes: int | None = None,
     batch_rows: int = 4096,
-    max_errors: int | None = None,
+    pack: int | None = None,
+    max_errors: int | float | None = 0.01,  # noqa: PYI041  (1 is a row, 1.0 all of them)
     restart: bool = False,
     progress: Callable[[int, Counts], None] | None = None,
     **options: Unpack[RowOptions],
@@ -84,8 +86,13 @@ def write_dataset(
         shard_tokens: The most tokens of a shard; one example may have more.
         shard_bytes: The size after which a shard ends.
         batch_rows: How many rows are rendered together.
-        max_errors: The run stops when more rows than this are bad. By default it does not: bad rows
-            are counted, and written to a file of their own.
+        pack: Puts several examples into a row of at most so many tokens, by best fit among those
+            that are rendered together (:meth:`openai_harmony.training.Batch.pack`). Without
+            ``max_tokens`` it is that, too. Megatron packs by itself.
+        max_errors: How many rows may be bad: a whole number of them, at which the run stops, or a
+            share of all as a float, which is known at the end. What was written stays, and the same
+            call with a higher limit goes on. ``None`` allows any number. Bad rows are counted, and
+            written to a file of their own.
         restart: Removes what is there of another run of this, and begins anew, if the input has a
             row that gives an example. Of standard input only the first byte is awaited.
         progress: Called after each batch with the bytes of the input that were read, and the
@@ -108,12 +115,14 @@ def write_dataset(
     """
     files = Inputs(inputs, column=column)
     target = Output(output, to)
-    shard_tokens = _checked_sizes(target, shard_tokens, shard_bytes, batch_rows, max_errors)
+    shard_tokens = _checked_sizes(target, shard_tokens, shard_bytes, batch_rows)
+    _check_max_errors(max_errors)
     columns = _checked_columns(target, columns)
     if progress is not None and not callable(progress):
         raise WrongTypeError(f"progress: expected a function, got {type(progress).__name__}")
     refuse_unknown(options, "write_dataset", *_OWN_OPTIONS)
     training.render([], **options)
+    options = _packed(target, pack, columns, options)
     for name in files.given:
         if os.path.isdir(name) and target.path.resolve().parent == Path(name).resolve():
             raise ValueError(f"the output would be read as input: {output} is in {name}")
@@ -124,13 +133,15 @@ def write_dataset(
         "shard tokens": shard_tokens,
         "shard bytes": shard_bytes,
         "batch rows": batch_rows,
+        "pack": pack,
         "version of openai-harmony": openai_harmony.__version__,
         "version of pyarrow": _version_of_pyarrow(files, target),
         **dict(described({**options, "threads": None})),
     }
     for folder, names in files.not_read.items():
         logger.warning("not read in %s: %s", folder, names)
-    plan = Plan(files, target, columns, batch_rows, shard_tokens, shard_bytes, max_errors, options)
+    sizes = (batch_rows, shard_tokens, shard_bytes, pack)
+    plan = Plan(files, target, columns, *sizes, max_errors, options)
     new = State(settings, files.identity())
     with target.locked():
         if restart and target.report.exists():
@@ -143,8 +154,10 @@ def write_dataset(
             state.found_complete = True
             return state
         if not state.joined:
-            Run(plan, state, progress or _no_progress).write()
+            run = Run(plan, state, progress or _no_progress)
+            run.write()
             files.check_unchanged(state.inputs)
+            run.check_share()
         target.end(state)
     return state
 
@@ -167,16 +180,13 @@ def _checked_sizes(
     shard_tokens: int | None,
     shard_bytes: int | None,
     batch_rows: int,
-    max_errors: int | None,
 ) -> int | None:
     """The tokens of a shard; ``ValueError`` for sizes that are none."""
     optional = {"shard_tokens": shard_tokens, "shard_bytes": shard_bytes}
     sizes = {name: size for name, size in optional.items() if size is not None}
     for name, size in {**sizes, "batch_rows": batch_rows}.items():
-        if not _is_count(size, 1):
+        if not is_count(size, 1):
             raise ValueError(f"{name}: expected a whole number from 1, got {quoted(size)}")
-    if max_errors is not None and not _is_count(max_errors, 0):
-        raise ValueError(f"max_errors: expected a whole number from 0, got {quoted(max_errors)}")
     if shard_tokens is not None and shard_bytes is not None:
         raise ValueError("shard_tokens and shard_bytes: give one of them")
     if target.is_file:
@@ -188,8 +198,31 @@ def _checked_sizes(
     return SHARD_TOKENS if shard_tokens is None and shard_bytes is None else shard_tokens
 
 
-def _is_count(number: object, least: int) -> bool:
-    return isinstance(number, int) and not isinstance(number, bool) and number >= least
+def _check_max_errors(max_errors: object) -> None:
+    is_share = isinstance(max_errors, float) and 0 <= max_errors <= 1
+    if not (max_errors is None or is_share or is_count(max_errors, 0)):
+        raise ValueError(
+            "max_errors: expected a whole number from 0, or a share from 0.0 to 1.0, got "
+            f"{quoted(max_errors)}"
+        )
+
+
+def _packed(target: Output, pack: int | None, columns: Columns, options: RowOptions) -> RowOptions:
+    """The options of rendering for packs: no example is longer than one."""
+    if pack is None:
+        return options
+    if not is_count(pack, 1):
+        raise ValueError(f"pack: expected a whole number from 1, got {quoted(pack)}")
+    if target.kind == "megatron":
+        raise ValueError("pack: Megatron packs documents by itself")
+    if columns == "flat":
+        raise ValueError("pack: columns 'flat' says where each example is from, packs do not")
+    longest = options.get("max_tokens")
+    if longest is None:
+        return {**options, "max_tokens": pack}
+    if longest > pack:
+        raise ValueError(f"pack: {pack} is less than max_tokens, {longest}")
+    return options
 
 
 def _version_of_pyarrow(files: Inputs, target: Output) -> str | None:

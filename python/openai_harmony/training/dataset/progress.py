@@ -13,6 +13,9 @@ from openai_harmony.training.dataset.state import Counts, State
 
 Progress = Callable[[int, Counts], None]
 
+LONG = (4096, 8192, 32768)
+"""Lengths in tokens at which people cut: how many examples are longer is in the report."""
+
 _SECONDS = 0.1
 """How often a line is written anew."""
 
@@ -82,6 +85,7 @@ def report(state: State, output: Output, seconds: float) -> str:
         ("examples", f"{state.examples:,}"),
         ("tokens", f"{state.tokens:,}"),
         ("trained", f"{state.trained:,} ({_percent(state.trained, state.tokens):.1f} %)"),
+        *_lengths(counts),
         ("errors", f"{sum(counts.errors.values()):,}"),
         *((f"  {kind}", f"{count:,}") for kind, count in sorted(counts.errors.items())),
     ]
@@ -89,6 +93,7 @@ def report(state: State, output: Output, seconds: float) -> str:
         lines.append(("  first", counts.first_error))
     optional = (
         ("dropped", counts.dropped),
+        ("thoughts dropped", counts.dropped_thoughts),
         ("truncated", counts.truncated),
         ("blank", counts.blank),
     )
@@ -109,6 +114,18 @@ def report(state: State, output: Output, seconds: float) -> str:
         lines.append(("time", f"{seconds:,.1f} s, {speed}"))
     width = max(len(name) for name, _ in lines)
     return "\n".join(f"{name:{width}}  {value}".rstrip() for name, value in lines)
+
+
+def _lengths(counts: Counts) -> Iterator[tuple[str, str]]:
+    if not counts.lengths:
+        return
+    middle, most, longest = map(counts.longest_of, (0.5, 0.95, 1))
+    yield "length", f"median {middle:,}, 95 % {most:,}, longest {longest:,}"
+    for limit in LONG:
+        above = sum(count for length, count in counts.lengths.items() if length > limit)
+        if above:
+            share = _percent(above, sum(counts.lengths.values()))
+            yield f"  above {limit // 1024}k", f"{above:,} ({share:.1f} %)"
 
 
 def _percent(part: int, whole: int) -> float:

@@ -12,9 +12,10 @@ import json
 import os
 import sys
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import IO, TYPE_CHECKING, Any
 
 from openai_harmony import training
@@ -34,7 +35,7 @@ CHUNK_BYTES = 16 * 2**20
 
 
 class ErrorLimitError(Exception):
-    """There are more bad rows than the caller wants."""
+    """There are more bad rows than the caller allows."""
 
 
 class NoExamplesError(Exception):
@@ -51,7 +52,8 @@ class Plan:
     batch_rows: int
     shard_tokens: int | None
     shard_bytes: int | None
-    max_errors: int | None
+    pack: int | None
+    max_errors: int | float | None
     options: RowOptions
     """The options of ``training.render``."""
 
@@ -91,6 +93,17 @@ class Run:
         if not self._state.shards:
             raise NoExamplesError(self._why_none())
 
+    def check_share(self) -> None:
+        """``ErrorLimitError`` if too large a share of all rows is bad; asked at the end."""
+        counts, allowed = self._counts, self._plan.max_errors
+        found = sum(counts.errors.values())
+        if isinstance(allowed, float) and found > allowed * counts.rows:
+            raise ErrorLimitError(
+                f"{found:,} of {counts.rows:,} rows are bad, {100 * allowed:g} % allowed: see "
+                f"{unfinished(self._plan.output.errors)}; the first is {counts.first_error}. "
+                "With a higher limit the same command accepts them"
+            )
+
     def refuse_empty(self) -> None:
         """``NoExamplesError`` if no row gives an example; asked before anything is removed.
 
@@ -118,7 +131,8 @@ class Run:
             chunk = next(chunks, None)
             if chunk is None:
                 return None
-            return chunk, training.render(chunk.rows, first_row=chunk.start.row, **plan.options)
+            batch = training.render(chunk.rows, first_row=chunk.start.row, **plan.options)
+            return chunk, batch if plan.pack is None else batch.pack(plan.pack)
 
         with ThreadPoolExecutor(1) as ahead:
             waiting = ahead.submit(following)
@@ -130,13 +144,14 @@ class Run:
         plan, done = self._plan, self._skip
         self._skip = 0
         table = None if plan.output.kind == "megatron" else batch.to_arrow(plan.columns)
-        while done < len(batch):
-            room = self._room(batch, done)
+        ends = batch.ends
+        while done < len(ends) - 1:
+            room = self._room(ends, done)
             if not room:
                 self._close_shard(chunk.start, done, errors)
                 continue
             if self._shard is None:
-                self._shard = open_shard(self._stem(), plan.output.kind, plan.columns)
+                self._shard = open_shard(self._stem(), plan.output.kind, table)
             self._shard.write(batch, table, done, done + room)
             self._count(batch, done, done + room)
             done += room
@@ -146,15 +161,17 @@ class Run:
         self._progress(chunk.read, self._counts)
         self._check_errors()
 
-    def _room(self, batch: Batch, first: int) -> int:
-        """How many examples from the first the shard still takes: at least one, if it is empty."""
+    def _room(self, ends: Sequence[int], first: int) -> int:
+        """How many rows from the first the shard still takes: at least one, if it is empty."""
         if self._plan.shard_tokens is None:
-            return len(batch) - first
+            return len(ends) - 1 - first
         left = self._plan.shard_tokens - self._tokens
-        fit = bisect_right(batch.offsets, batch.offsets[first] + left) - 1 - first
+        fit = bisect_right(ends, ends[first] + left) - 1 - first
         return max(fit, 0 if self._examples else 1)
 
     def _count(self, batch: Batch, first: int, end: int) -> None:
+        if batch.packs is not None:
+            first, end = batch.packs[first], batch.packs[end]
         begin, stop = batch.offsets[first], batch.offsets[end]
         self._examples += end - first
         self._tokens += stop - begin
@@ -167,6 +184,8 @@ class Run:
         counts.blank += chunk.blank
         counts.dropped += len(batch.dropped)
         counts.truncated += len(batch.truncated)
+        counts.dropped_thoughts += batch.dropped_thoughts
+        counts.add_lengths(end - begin for begin, end in pairwise(batch.offsets))
         counts.add_unused(batch.unused)
         path = self._plan.inputs.paths[chunk.start.file]
         for row, error in batch.errors:
@@ -179,7 +198,7 @@ class Run:
 
     def _check_errors(self) -> None:
         found, allowed = sum(self._counts.errors.values()), self._plan.max_errors
-        if allowed is not None and found > allowed:
+        if isinstance(allowed, int) and found > allowed:
             where = unfinished(self._plan.output.errors)
             raise ErrorLimitError(f"{found:,} bad rows, {allowed:,} are allowed: see {where}")
 

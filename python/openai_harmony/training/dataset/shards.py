@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from typing_extensions import Protocol
 
 from openai_harmony._extras import needed
-from openai_harmony.training.arrow import Columns
 from openai_harmony.training.megatron import MegatronWriter, megatron_paths
 from openai_harmony.training.whole_files import WholeFiles
 
@@ -51,11 +50,11 @@ def paths_of(stem: Path, kind: FileFormat) -> list[Path]:
     return [stem.with_name(f"{stem.name}.{kind}")]
 
 
-def open_shard(stem: Path, kind: FileFormat, columns: Columns) -> Shard:
-    """Opens the files of a shard for writing; ``OSError`` if that fails."""
+def open_shard(stem: Path, kind: FileFormat, table: Any) -> Shard:
+    """Opens the files of a shard for tables like this one; ``OSError`` if that fails."""
     if kind == "megatron":
         return _MegatronShard(stem)
-    return _TableShard(paths_of(stem, kind)[0], kind, columns)
+    return _TableShard(paths_of(stem, kind)[0], kind, table.schema)
 
 
 def join(stems: Sequence[Path], target: Path, kind: FileFormat) -> None:
@@ -99,12 +98,9 @@ class _Sink:
 
 
 class _TableShard:
-    def __init__(self, path: Path, kind: FileFormat, columns: Columns) -> None:
-        from openai_harmony import training
-
+    def __init__(self, path: Path, kind: FileFormat, schema: Any) -> None:
         self._files = WholeFiles([path])
-        empty = training.render([]).to_arrow(columns)
-        self._sink = _Sink(self._files.files[0], kind, empty.schema)
+        self._sink = _Sink(self._files.files[0], kind, schema)
 
     def write(self, batch: Batch, table: Any, start: int, stop: int) -> None:
         self._sink.write(table.slice(start, stop - start))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -41,6 +43,10 @@ class Counts:
     """Examples that ``max_tokens`` left out."""
     truncated: int = 0
     """Examples that lost turns to ``max_tokens``."""
+    dropped_thoughts: int = 0
+    """Thoughts of completed turns, which a model does not see."""
+    lengths: dict[int, int] = field(default_factory=dict)
+    """How many examples have so many tokens."""
     errors: dict[str, int] = field(default_factory=dict)
     """Bad rows by the kind of error."""
     first_error: str | None = None
@@ -54,6 +60,24 @@ class Counts:
         """Counts a bad row."""
         self.errors[kind] = self.errors.get(kind, 0) + 1
         self.first_error = self.first_error or said
+
+    def add_lengths(self, lengths: Iterable[int]) -> None:
+        """Counts the tokens of examples."""
+        for length, count in Counter(lengths).items():
+            self.lengths[length] = self.lengths.get(length, 0) + count
+
+    def longest_of(self, share: float) -> int:
+        """The most tokens that so large a part of the examples has, the shortest first.
+
+        >>> Counts(lengths={10: 3, 20: 1}).longest_of(0.5)
+        10
+        """
+        rank = share * sum(self.lengths.values())
+        for length in sorted(self.lengths):
+            rank -= self.lengths[length]
+            if rank <= 0:
+                return length
+        return 0
 
     def add_unused(self, fields: dict[str, int]) -> None:
         """Counts the fields of a batch that nothing reads."""
@@ -112,7 +136,9 @@ class State:
                 raise ValueError("of another version")
             fields["position"] = Position(*fields["position"])
             fields["shards"] = [ShardEntry(**shard) for shard in fields["shards"]]
-            fields["counts"] = Counts(**fields["counts"])
+            counts = Counts(**fields["counts"])
+            counts.lengths = {int(length): count for length, count in counts.lengths.items()}
+            fields["counts"] = counts
             return cls(**fields)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise StateError(f"{path} is not the state of a run: {error!r}") from error
