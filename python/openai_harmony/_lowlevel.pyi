@@ -416,7 +416,7 @@ class HarmonyEncoding:
             role: The author of the first message, if the tokens begin after its role, as a
                 completion's do. Tokens that begin with ``<|start|>`` name their own.
             strict: Whether to raise where the tokens are not well-formed. If not, they are read as
-                well as they can be; :meth:`parse_with_repairs` also says what was repaired.
+                well as they can be; :meth:`parse_with_repairs` also returns the repairs.
             tools: The recipients that the model was offered, by full or short names
                 (``functions.bash``, ``bash``, ``python``). Without ``strict``, they tell calls from
                 other words.
@@ -649,6 +649,20 @@ class StreamableParser:
         """All token ids fed, those that raised included. Costs as much as there are."""
 
     @property
+    def stop_tokens(self) -> list[int | None]:
+        """For each of ``messages`` the token that ended it, or ``None``.
+
+        ``None``: the next message began without it, or the tokens ended. Such a call may lack its
+        end, so do not run it.
+
+        >>> parser = StreamableParser(encoding, "assistant")
+        >>> cut = "<|channel|>final<|message|>The answer is"
+        >>> events = parser.feed(encoding.encode(cut, allowed_special="all")) + parser.finish()
+        >>> parser.stop_tokens
+        [None]
+        """
+
+    @property
     def repairs(self) -> list[Repair]:
         """What lenient parsing repaired, in the order in which it was reported."""
 
@@ -791,7 +805,7 @@ class Repair:
 
     Example:
         >>> sampled = encoding.encode("<|channel|>final Hi<|return|>", allowed_special="all")
-        >>> messages, [repair] = encoding.parse_with_repairs(sampled, Role.ASSISTANT)
+        >>> messages, [repair], _ = encoding.parse_with_repairs(sampled, Role.ASSISTANT)
         >>> repair.kind, repair.text, repair.span, repair.index
         ('missing_message', ' Hi', (2, 3), 0)
     """

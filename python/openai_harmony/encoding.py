@@ -14,7 +14,7 @@ from openai_harmony.errors import quoted
 from openai_harmony.next_prompt import Broken, Extended
 from openai_harmony.options import Prefill, RenderConversationConfig
 from openai_harmony.rendered import MessageSpan, Rendered
-from openai_harmony.stream import Repair, StreamableParser
+from openai_harmony.stream import Parsed, StreamableParser
 from openai_harmony.token_batch import FlatTokens, TokenBatch
 
 
@@ -181,7 +181,7 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding):
         *,
         tools: Iterable[str] | None = None,
         prefill: Prefill | None = None,
-    ) -> tuple[list[Message], list[Repair]]:
+    ) -> Parsed:
         """Parses a whole sequence of tokens leniently and reports what it repaired.
 
         Args:
@@ -194,8 +194,9 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding):
 
         Returns:
             The messages that ``parse_messages_from_completion_tokens`` gives with
-            ``strict=False``, and the repairs in the order in which they were found. Their spans
-            are indexes into ``tokens``. Well-formed tokens need no repairs.
+            ``strict=False``, the repairs in the order in which they were found, and for each
+            message the token that ended it. The spans of repairs are indexes into ``tokens``.
+            Well-formed tokens need no repairs.
 
         Raises:
             HarmonyError: A tool's name that no header can carry, or a prefill that could be read as
@@ -204,16 +205,18 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding):
 
         >>> encoding = load_harmony_encoding("HarmonyGptOss")
         >>> tokens = encoding.encode("<|channel|>final Hi<|return|>", allowed_special="all")
-        >>> messages, repairs = encoding.parse_with_repairs(tokens, "assistant")
+        >>> messages, repairs, stop_tokens = encoding.parse_with_repairs(tokens, "assistant")
         >>> messages[0].channel, messages[0].text
         ('final', 'Hi')
         >>> [(repair.kind, repair.span) for repair in repairs]
         [('missing_message', (2, 3))]
+        >>> stop_tokens
+        [200002]
         """
         parser = StreamableParser(self, role, strict=False, tools=tools, prefill=prefill)
         parser.feed(tokens)
         parser.finish()
-        return parser.messages, parser.repairs
+        return Parsed(parser.messages, parser.repairs, parser.stop_tokens)
 
     def extend(
         self,

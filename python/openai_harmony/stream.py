@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 from enum import Enum
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from typing_extensions import Self
 
 from openai_harmony import _lowlevel
 from openai_harmony._lowlevel import ContentDelta, MessageEnd, MessageStart, Repair
 from openai_harmony._notebook import InNotebooks
+from openai_harmony.chat import Message
 
 
 class StreamState(Enum):
@@ -68,6 +69,20 @@ recipient=None, content_type=None, span=(0, 3), index=0)
         return self
 
 
+class Parsed(NamedTuple):
+    """What ``HarmonyEncoding.parse_with_repairs`` reads from a whole sequence of tokens."""
+
+    messages: list[Message]
+    """The messages, in order."""
+
+    repairs: list[Repair]
+    """What was repaired, in the order in which it was found."""
+
+    stop_tokens: list[int | None]
+    """For each message the token that ended it. ``None``: the next message began without it, or the
+    tokens ended, so that a call may lack its end. Do not run it."""
+
+
 Event: TypeAlias = MessageStart | ContentDelta | MessageEnd | Repair
 """What ``StreamableParser.feed`` and ``finish`` report."""
 
@@ -76,6 +91,7 @@ __all__ = [
     "Event",
     "MessageEnd",
     "MessageStart",
+    "Parsed",
     "Repair",
     "StreamState",
     "StreamableParser",

@@ -201,7 +201,7 @@ impl StreamableParser {
         self.report_content(end);
         let State::Content(open) = self.take_state() else { return };
         let Open { message, text, .. } = *open;
-        self.complete(message, text);
+        self.complete(message, text, stop_token);
         self.report_end(end, stop_token);
     }
 
@@ -218,9 +218,10 @@ impl StreamableParser {
     }
 
     /// Adds a complete message.
-    pub(super) fn complete(&mut self, mut message: Message, text: String) {
+    pub(super) fn complete(&mut self, mut message: Message, text: String, stop_token: Option<u32>) {
         message.content = vec![Content::Text(TextContent { text })];
         self.messages.push(message);
+        self.stop_tokens.push(stop_token);
     }
 
     /// The text of a span, with the names of special tokens, and U+FFFD for unknown ids.

@@ -47,6 +47,8 @@ pub struct StreamableParser {
     pub(super) state: State,
     pub(super) words: Words,
     pub(super) messages: Vec<Message>,
+    /// For each message, what ended it.
+    pub(super) stop_tokens: Vec<Option<u32>>,
     pub(super) repairs: Vec<Repair>,
     pub(super) delta: Delta,
     /// Events not yet handed out.
@@ -110,6 +112,7 @@ impl StreamableParser {
             state: State::Start,
             words: Words::default(),
             messages: Vec::new(),
+            stop_tokens: Vec::new(),
             repairs: Vec::new(),
             delta: Delta::None,
             events: Vec::new(),
@@ -136,6 +139,7 @@ impl StreamableParser {
     pub fn reset(&mut self, role: Option<Role>) {
         self.tokens.clear();
         self.messages.clear();
+        self.stop_tokens.clear();
         self.repairs.clear();
         self.events.clear();
         self.delta = Delta::None;
@@ -296,6 +300,25 @@ impl StreamableParser {
     /// The complete messages, without a copy.
     pub fn into_messages(self) -> Vec<Message> {
         self.messages
+    }
+
+    /// For each complete message the token that ended it, or `None`: the next message began without it, or the
+    /// tokens ended. So a call whose last tokens are missing can be told from a whole one; do not run it.
+    ///
+    /// ```
+    /// # use openai_harmony::chat::Role;
+    /// # use openai_harmony::{HarmonyEncodingName, StreamableParser, load_harmony_encoding};
+    /// # let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+    /// let mut parser = StreamableParser::new(encoding, Some(Role::Assistant))?;
+    /// let cut = "<|channel|>analysis<|message|>Rain?<|end|>\
+    ///            <|start|>assistant to=functions.f<|channel|>commentary<|message|>{\"days\":1";
+    /// parser.feed(&encoding.tokenizer().encode_with_special_tokens(cut))?;
+    /// parser.finish()?;
+    /// assert_eq!(parser.stop_tokens(), [Some(200_007), None]);
+    /// # Ok::<(), openai_harmony::Error>(())
+    /// ```
+    pub fn stop_tokens(&self) -> &[Option<u32>] {
+        &self.stop_tokens
     }
 
     /// All tokens that were fed, including those that caused errors.

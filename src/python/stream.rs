@@ -160,6 +160,12 @@ impl PyStreamableParser {
         write::messages_of(py, &strings)
     }
 
+    /// For each complete message the token that ended it, or `None`.
+    #[getter]
+    fn stop_tokens<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
+        PyList::new(slf.py(), reading(slf)?.inner.stop_tokens())
+    }
+
     /// All tokens fed, those that raised too.
     #[getter]
     fn tokens<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {

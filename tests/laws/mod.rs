@@ -62,6 +62,11 @@ fn feed_in_chunks(tokens: &[u32], given: Given, size: usize) -> (Outcome, Vec<Ev
         }
     }
     let repairs = parser.repairs().to_vec();
+    let ends = events.iter().filter_map(|event| match event {
+        Event::MessageEnd { stop_token, .. } => Some(*stop_token),
+        _ => None,
+    });
+    assert!(ends.eq(parser.stop_tokens().iter().copied()), "{events:?}");
     (Outcome { messages: parser.into_messages(), repairs, deltas }, events)
 }
 

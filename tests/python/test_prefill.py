@@ -113,7 +113,9 @@ def test_events_report_it_first(encoding: HarmonyEncoding) -> None:
 
 def test_repairs_are_reported_with_it(encoding: HarmonyEncoding) -> None:
     tokens = ids(encoding, "a<|start|>assistant<|channel|>final<|message|>b<|return|>")
-    messages, repairs = encoding.parse_with_repairs(tokens, "assistant", prefill=Prefill(text="x"))
+    messages, repairs, _ = encoding.parse_with_repairs(
+        tokens, "assistant", prefill=Prefill(text="x")
+    )
     assert [message.text for message in messages] == ["xa", "b"]
     assert [(repair.kind, repair.span) for repair in repairs] == [("missing_end", (1, 1))]
 

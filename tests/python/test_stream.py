@@ -87,7 +87,7 @@ class TestTools:
             whole = encoding.parse_messages_from_completion_tokens(
                 tokens, "assistant", strict=False, tools=tools
             )
-            messages, repairs = encoding.parse_with_repairs(tokens, "assistant", tools=tools)
+            messages, repairs, _ = encoding.parse_with_repairs(tokens, "assistant", tools=tools)
             assert whole == messages
             assert whole == encoding.parse_messages_from_text(BARE_CALL, "assistant", tools=tools)
             assert whole[-1].recipient == "functions.bash"

@@ -82,7 +82,7 @@ def _parsed(one: Input, options: argparse.Namespace) -> tuple[list[Any], list[di
                 one.value, role, tools=options.tool
             )
             return found, []
-        messages, repairs = encoding.parse_with_repairs(one.value, role, tools=options.tool)
+        messages, repairs, _ = encoding.parse_with_repairs(one.value, role, tools=options.tool)
     except (HarmonyError, ValueError) as error:
         raise CommandError(f"{one.name}: {error}") from error
     return messages, [

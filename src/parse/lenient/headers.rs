@@ -125,7 +125,7 @@ impl StreamableParser {
         if stop == Some(special::ENDOFTEXT) {
             self.repair(RepairKind::EndOfText, end..end + 1, Some(message));
         }
-        self.complete(repaired.header.into_message(), text);
+        self.complete(repaired.header.into_message(), text, stop);
         self.report_end(end, stop);
     }
 
