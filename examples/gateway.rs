@@ -22,11 +22,9 @@ use futures_util::stream;
 use openai_harmony::interop::{
     FinishReason, ReadOptions, Reply, ReplyOptions, Turn, chat_completions, parse_body,
 };
-use openai_harmony::{
-    Error, ErrorKind, HarmonyEncoding, HarmonyEncodingName, load_harmony_encoding,
-};
+use openai_harmony::{Error, HarmonyEncoding, HarmonyEncodingName, load_harmony_encoding};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::runtime;
 
@@ -130,7 +128,8 @@ async fn complete(
 ) -> Result<Response, Failure> {
     let Gateway { encoding, engine } = &*gateway;
     let body = parse_body(&String::from_utf8_lossy(&body?))?;
-    let turn = chat_completions::read(&body, &ReadOptions::default())?;
+    let model = body.text("model").unwrap_or(DEFAULT_MODEL).to_owned();
+    let turn = chat_completions::read(body, &ReadOptions::default())?;
     // Several would be a reply for each, sampled at once, with their frames in order and one usage for all:
     // examples/server.py does that.
     if turn.sampling.n > 1 {
@@ -138,7 +137,6 @@ async fn complete(
         return Err(Failure::bad_request("n", &format!("this server gives 1 answer, not {asked}")));
     }
     let prompt = turn.prompt(encoding)?;
-    let model = body.get("model").and_then(Value::as_str).unwrap_or(DEFAULT_MODEL);
     let options = ReplyOptions::new(model).with_prompt_tokens(prompt.len());
     let reply = turn.reply(encoding, options)?;
     let Some(sampled) = engine.sample(*encoding, &prompt, &turn) else {
@@ -218,14 +216,9 @@ impl Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        let path = match error.kind() {
-            ErrorKind::InvalidRequest { path, .. } | ErrorKind::UnsupportedContent { path, .. } => {
-                path
-            }
-            // A schema that cannot be rendered.
-            _ => "",
-        };
-        Self::bad_request(path, &error.to_string())
+        // A schema that cannot be rendered has no path.
+        let path = error.kind().path().map(ToString::to_string).unwrap_or_default();
+        Self::bad_request(&path, &error.to_string())
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::path::Path;
+
 /// The result of everything in this crate that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -53,6 +55,15 @@ impl Error {
     /// The same error in this message of a conversation.
     pub(crate) fn in_message(self, index: usize) -> Self {
         Self { message_index: Some(index), ..self }
+    }
+
+    /// The same error of a row, seen from the value around.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn inside(mut self, step: impl Into<crate::path::Step>) -> Self {
+        if let ErrorKind::InvalidRow { path, .. } = &mut self.kind {
+            *path = std::mem::take(path).inside(step);
+        }
+        self
     }
 
     /// The same error at this token, unless it has a token already.
@@ -199,28 +210,28 @@ pub enum ErrorKind {
     /// A request's body that is not what its API says.
     InvalidRequest {
         /// Where in the body: `messages[3].role`; empty for the body itself.
-        path: String,
+        path: Path,
         /// What is wrong there.
         reason: String,
     },
     /// Something in a request's body that the format cannot carry.
     UnsupportedContent {
         /// Where in the body: `messages[3].content[0].image_url`.
-        path: String,
+        path: Path,
         /// What it is: `images`, `audio`, `files`.
         content: String,
     },
     /// A field of a request's body that its API lets a server refuse, on which clients go on without it.
     UnsupportedField {
         /// Where in the body: `thread`.
-        path: String,
+        path: Path,
         /// What the API calls the refusal: `thread_unsupported_request`.
         code: &'static str,
     },
     /// A row of a data set that is not a conversation, or not one that can be rendered.
     InvalidRow {
         /// Where in the row: `messages[3].role`; empty for the row itself.
-        path: String,
+        path: Path,
         /// What is wrong there.
         reason: String,
     },
@@ -251,7 +262,7 @@ pub enum ErrorKind {
 
 impl ErrorKind {
     /// Where in a request's body or in a row it is; empty for the whole.
-    pub fn path(&self) -> Option<&str> {
+    pub fn path(&self) -> Option<&Path> {
         match self {
             Self::InvalidRequest { path, .. }
             | Self::UnsupportedContent { path, .. }

@@ -118,6 +118,7 @@ mod header;
 mod json;
 mod names;
 mod parse;
+mod path;
 #[cfg(feature = "python")]
 mod python;
 mod render;
@@ -140,6 +141,7 @@ pub use parse::{
     Event, HeaderData, ParseConfig, ParseOptions, Repair, RepairKind, StateData, StreamState,
     StreamableParser,
 };
+pub use path::Path;
 pub use render::{
     AnalysisPolicy, Ending, RenderConfig, RenderConversationConfig, RenderOptions, Rendered,
 };

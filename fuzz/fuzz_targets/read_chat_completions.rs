@@ -8,9 +8,11 @@ use openai_harmony::interop::{chat_completions, parse_body};
 #[path = "../../tests/bodies/mod.rs"]
 mod bodies;
 
+const READ: bodies::Read = |body, options| chat_completions::read(body, options);
+
 fuzz_target!(|input: &[u8]| {
-    bodies::any_body_is_read_or_refused(chat_completions::read, &bodies::body(input));
+    bodies::any_body_is_read_or_refused(READ, &bodies::body(input));
     if let Ok(body) = parse_body(&String::from_utf8_lossy(input)) {
-        bodies::is_survived(chat_completions::read, &body);
+        bodies::is_survived(READ, &body.to_value());
     }
 });

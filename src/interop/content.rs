@@ -3,11 +3,10 @@
 //! Harmony carries text. The texts of one message are joined by an empty line; what is not text is
 //! an error or a placeholder, as the options say.
 
-use serde_json::Value;
-
 use super::field::{Field, Object};
 use super::options::Unsupported;
 use crate::error::Result;
+use crate::json::Value;
 
 /// What becomes of content that is not text, by where it stands.
 #[derive(Debug, Clone, Copy)]
@@ -73,7 +72,7 @@ impl Texts {
 /// The text of a content: a text, or a list of parts as chat and Responses have them.
 pub(super) fn read_content(content: &Field<'_, '_>, carrying: Carrying) -> Result<String> {
     match content.value() {
-        Value::String(text) => return Ok(text.clone()),
+        Value::String(text) => return Ok(text.to_owned()),
         Value::Array(_) => {}
         _ => return Err(content.expected("a string or a list of parts")),
     }

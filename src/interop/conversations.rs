@@ -1,10 +1,11 @@
 //! Conversations as trainers and notebooks write them -> text and tokens.
 
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
-use super::{Date, ReadOptions, chat_completions};
+use super::{Date, Json, ReadOptions, chat_completions};
 use crate::chat::ReasoningEffort;
 use crate::error::Result;
+use crate::json::{At, Tape};
 use crate::tokenizer::TokenId;
 use crate::{Ending, HarmonyEncoding};
 
@@ -25,7 +26,7 @@ pub struct ConversationOptions {
     /// by default, and always if the messages end with what is to be continued.
     pub add_generation_prompt: bool,
     /// The tools, as chat completions declare them.
-    pub tools: Vec<Value>,
+    pub tools: Vec<Json>,
     /// What the developer says, before the messages' own instructions.
     pub developer_instructions: Option<String>,
     /// The system message's identity; `None` writes the model's own.
@@ -69,8 +70,8 @@ impl ConversationOptions {
 
     /// Sets the tools, as chat completions declare them.
     #[must_use]
-    pub fn with_tools(mut self, tools: impl IntoIterator<Item = Value>) -> Self {
-        self.tools = tools.into_iter().collect();
+    pub fn with_tools<J: Into<Json>>(mut self, tools: impl IntoIterator<Item = J>) -> Self {
+        self.tools = tools.into_iter().map(Into::into).collect();
         self
     }
 
@@ -122,7 +123,7 @@ impl ConversationOptions {
 ///     json!({"role": "assistant", "tool_calls": [{"name": "t", "arguments": r#"{"at": "SF"}"#}]}),
 /// ];
 /// let options = ConversationOptions::new().with_generation_prompt(false);
-/// let (text, tokens) = encode_conversations_with_harmony(&encoding, &messages, &options)?;
+/// let (text, tokens) = encode_conversations_with_harmony(&encoding, messages, &options)?;
 /// assert!(text.ends_with(
 ///     "<|start|>assistant<|channel|>analysis<|message|>Ask the tool.<|end|>\
 ///      <|start|>assistant<|channel|>commentary to=functions.t <|constrain|>json<|message|>\
@@ -133,20 +134,15 @@ impl ConversationOptions {
 /// ```
 pub fn encode_conversations_with_harmony(
     encoding: &HarmonyEncoding,
-    messages: &[Value],
+    messages: impl IntoIterator<Item = impl Into<Json>>,
     options: &ConversationOptions,
 ) -> Result<(String, Vec<TokenId>)> {
-    let messages: Vec<Value> = messages.iter().map(with_thought).collect();
-    let body = json!({
-        "messages": messages,
-        "reasoning_effort": options.reasoning_effort.as_str(),
-        "tools": options.tools,
-    });
+    let body = body(messages, options);
     let instructions = options.developer_instructions.as_ref();
     let history = instructions.map(|text| json!({"role": "developer", "content": text}));
     let mut read_options = ReadOptions::new().with_date(options.date.clone()).with_history(history);
     read_options.identity.clone_from(&options.model_identity);
-    let turn = chat_completions::read_owned(body, &read_options)?;
+    let turn = chat_completions::read(body, &read_options)?;
     let tokens = if options.add_generation_prompt || turn.prefill.is_some() {
         turn.prompt(encoding)?
     } else {
@@ -155,20 +151,44 @@ pub fn encode_conversations_with_harmony(
     Ok((encoding.tokenizer().decode_utf8(&tokens)?, tokens))
 }
 
-/// The message with its thought in `thinking`.
-fn with_thought(message: &Value) -> Value {
-    let is_thought =
-        message["role"] == "assistant" && message.get("thinking").is_some_and(is_empty);
-    let Value::Object(fields) = message else { return message.clone() };
-    if !is_thought {
-        return message.clone();
-    }
-    let mut fields: Map<String, Value> = fields.clone();
-    let content = fields.insert("content".to_owned(), Value::Null);
-    fields.insert("thinking".to_owned(), content.unwrap_or(Value::Null));
-    Value::Object(fields)
+/// The body of a chat completion with these messages.
+fn body(
+    messages: impl IntoIterator<Item = impl Into<Json>>,
+    options: &ConversationOptions,
+) -> Json {
+    let mut tape = Tape::default();
+    let body = tape.open();
+    tape.string("messages");
+    let list = tape.open();
+    messages.into_iter().for_each(|message| write_message(&mut tape, message.into().at()));
+    tape.close_array(list);
+    tape.string("reasoning_effort");
+    tape.string(options.reasoning_effort.as_str());
+    tape.string("tools");
+    let list = tape.open();
+    options.tools.iter().for_each(|tool| tape.copy(tool.at()));
+    tape.close_array(list);
+    tape.close_object(body);
+    Json::new(tape, 0)
 }
 
-fn is_empty(value: &Value) -> bool {
-    value.is_null() || value == ""
+/// Writes a message. Where its thought is empty, its content is the thought.
+fn write_message(tape: &mut Tape, message: At<'_>) {
+    let is_empty = |thought: At<'_>| thought.is_null() || thought.as_str() == Some("");
+    let is_thought = message.get("role").and_then(At::as_str) == Some("assistant")
+        && message.get("thinking").is_some_and(is_empty);
+    let Some(members) = message.as_object().filter(|_| is_thought) else {
+        return tape.copy(message);
+    };
+    let content = members.get("content").unwrap_or(message.nothing());
+    let opened = tape.open();
+    for (key, value) in members.iter() {
+        tape.string(key);
+        match key {
+            "thinking" => tape.copy(content),
+            "content" => tape.null(),
+            _ => tape.copy(value),
+        }
+    }
+    tape.close_object(opened);
 }

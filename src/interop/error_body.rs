@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::Dialect;
 use crate::error::Error;
+use crate::path::Path;
 
 impl Dialect {
     /// The status and the body with which a server answers a request on which this library gave an error.
@@ -21,8 +22,8 @@ impl Dialect {
     /// ```
     pub fn error_answer(self, error: &Error) -> (u16, Value) {
         let kind = error.kind();
-        let path = kind.path().filter(|path| !path.is_empty());
-        (400, self.error_body(400, &error.to_string(), path, kind.code()))
+        let path = kind.path().filter(|path| !path.is_empty()).map(Path::to_string);
+        (400, self.error_body(400, &error.to_string(), path.as_deref(), kind.code()))
     }
 
     /// The body of an answer with an error's status: 400, 401, 403, 404, 413, 429, or one from 500 on.

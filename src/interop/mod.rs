@@ -15,7 +15,6 @@
 //! Inside, `field` walks JSON and knows the path of each value, `past` puts what was said into
 //! harmony's order (each result after its call, which `pairs` finds), `tools` and `choice` read
 //! tools, `content` and `settings` what else dialects share, and `request` makes the turn.
-//! `long_integers` keeps the digits of numbers that a JSON value cannot hold.
 
 mod answer;
 mod body;
@@ -28,7 +27,6 @@ mod conversations;
 mod dialect;
 mod error_body;
 mod field;
-pub(crate) mod long_integers;
 mod names;
 mod options;
 mod pairs;
@@ -46,17 +44,13 @@ pub mod ollama;
 pub mod responses;
 
 pub use answer::{Arguments, FinishReason, SharedText, Usage};
-pub use body::parse_body;
-#[cfg(feature = "training")]
-pub(crate) use body::parse_json;
-#[cfg(feature = "training")]
-pub(crate) use brief::brief;
+pub use body::{Json, parse_body};
 pub use builtin::BuiltinTool;
 pub use chat_completions::ReasoningField;
 pub use conversations::{ConversationOptions, encode_conversations_with_harmony};
 pub use dialect::Dialect;
 #[cfg(feature = "training")]
-pub(crate) use field::kind;
+pub(crate) use field::{Field, Object};
 pub use names::{Tool, ToolKind, ToolNames};
 pub use options::{Date, NamedToolChoice, ReadOptions, Resolve, Unsupported};
 pub use reply::{BuiltinCall, Chunk, Clock, MakeId, Reply, ReplyOptions};

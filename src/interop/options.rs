@@ -4,9 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use serde_json::Value;
-
-use super::BuiltinTool;
+use super::{BuiltinTool, Json};
 use crate::RenderConfig;
 
 /// Options of the four `read` functions. The default is what serving wants.
@@ -28,7 +26,7 @@ pub struct ReadOptions {
     pub config: Option<RenderConfig>,
     /// What was said before the body's first message, in the form of the body's messages: for
     /// Responses what the server keeps for `previous_response_id`, without its `instructions`.
-    pub history: Vec<Value>,
+    pub history: Vec<Json>,
     /// Finds the item of an `item_reference` that `history` does not have.
     pub resolve: Option<Resolve>,
     /// The tools that the model was trained with and that this server runs. One is declared if
@@ -74,8 +72,8 @@ impl ReadOptions {
 
     /// Sets what was said before the body's first message.
     #[must_use]
-    pub fn with_history(mut self, history: impl IntoIterator<Item = Value>) -> Self {
-        self.history = history.into_iter().collect();
+    pub fn with_history<J: Into<Json>>(mut self, history: impl IntoIterator<Item = J>) -> Self {
+        self.history = history.into_iter().map(Into::into).collect();
         self
     }
 
@@ -208,16 +206,16 @@ pub enum Unsupported {
 #[derive(Clone)]
 pub struct Resolve(Arc<Find>);
 
-type Find = dyn Fn(&str) -> Option<Value> + Send + Sync;
+type Find = dyn Fn(&str) -> Option<Json> + Send + Sync;
 
 impl Resolve {
     /// Makes one of a closure.
-    pub fn new(find: impl Fn(&str) -> Option<Value> + Send + Sync + 'static) -> Self {
-        Self(Arc::new(find))
+    pub fn new<J: Into<Json>>(find: impl Fn(&str) -> Option<J> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(move |id| find(id).map(Into::into)))
     }
 
     /// The item of an id.
-    pub(super) fn find(&self, id: &str) -> Option<Value> {
+    pub(super) fn find(&self, id: &str) -> Option<Json> {
         (self.0)(id)
     }
 }

@@ -13,6 +13,7 @@ use super::{ToolKind, Unused, UnusedReason};
 use crate::Prefill;
 use crate::chat::{ANALYSIS, Author, COMMENTARY, DeveloperContent, FINAL, Message, Role};
 use crate::error::{ErrorKind, Result};
+use crate::path::Path;
 
 /// What was said so far.
 #[derive(Debug, Default)]
@@ -42,7 +43,7 @@ enum Said {
 /// A call of the past, with its result once there is one.
 #[derive(Debug)]
 struct Call {
-    path: String,
+    path: Path,
     tool: ToolId,
     kind: ToolKind,
     arguments: String,
@@ -54,7 +55,7 @@ struct Call {
 #[derive(Debug)]
 pub(super) struct NewCall {
     /// Where it stands in the body.
-    pub(super) path: String,
+    pub(super) path: Path,
     /// The id that its result names, if it has any.
     pub(super) id: Option<String>,
     pub(super) tool: ToolId,
@@ -68,7 +69,7 @@ pub(super) struct NewCall {
 #[derive(Debug)]
 pub(super) struct NewResult {
     /// Where the body says which call it answers, or the result itself where nothing says it.
-    pub(super) path: String,
+    pub(super) path: Path,
     /// The id of the call that it answers.
     pub(super) id: Option<String>,
     /// The tool that was called.

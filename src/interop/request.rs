@@ -3,7 +3,7 @@
 use super::choice::{self, Choice};
 use super::options::{NamedToolChoice, ReadOptions};
 use super::past::{Past, PastMessages};
-use super::tools::{Declared, Functions, Take};
+use super::tools::{Declared, Functions};
 use super::{AnswerOptions, Dialect, Sampling, Turn, Unused};
 use crate::AnalysisPolicy;
 use crate::chat::{
@@ -54,8 +54,8 @@ impl Request {
         }
     }
 
-    /// The turn. `take` gives what the tools left in the body: their schemas.
-    pub(super) fn into_turn(mut self, options: &ReadOptions, take: Take<'_>) -> Result<Turn> {
+    /// The turn.
+    pub(super) fn into_turn(mut self, options: &ReadOptions) -> Result<Turn> {
         let declares = options.declare_on_none || !self.choice.is_none();
         let names = self.tools.names(self.past.called(), &self.past.all_added(), declares);
         let tool_choice = self.choice.resolve(&self.tools, &names, &mut self.unused)?;
@@ -64,7 +64,7 @@ impl Request {
         let system = system(&self.tools, declares, effort, options);
         let mut functions = Functions::default();
         if declares {
-            functions = self.tools.functions(&names, take);
+            functions = self.tools.functions(&names);
         }
         let PastMessages { instructions, messages, prefill } =
             self.past.into_messages(&names, &mut functions, self.continue_last)?;

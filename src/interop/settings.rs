@@ -1,15 +1,16 @@
 //! What all dialects say in much the same way: sampling, effort, stop strings, response formats.
 
-use serde_json::{Value, json};
+use serde_json::{Value as Tree, json};
 
 use super::field::{Field, Object};
 use super::{Sampling, Unused, UnusedReason};
 use crate::chat::{ReasoningEffort, ResponseFormat};
 use crate::error::Result;
+use crate::json::Value;
 
 /// The effort that a word means; more and less than the model knows are its most and its least.
 pub(super) fn read_effort(field: &Field<'_, '_>, unused: &mut Vec<Unused>) -> ReasoningEffort {
-    match field.value().as_str().unwrap_or_default().to_ascii_lowercase().as_str() {
+    match field.at().as_str().unwrap_or_default().to_ascii_lowercase().as_str() {
         "none" | "minimal" | "low" => ReasoningEffort::Low,
         "medium" => ReasoningEffort::Medium,
         "high" | "xhigh" | "max" | "ultra" => ReasoningEffort::High,
@@ -26,7 +27,7 @@ const UNNAMED: &str = "response";
 /// A response format under its name.
 pub(super) fn response_format(
     name: Option<&str>,
-    schema: Value,
+    schema: Tree,
     description: Option<&str>,
 ) -> ResponseFormat {
     ResponseFormat {
@@ -82,9 +83,9 @@ fn read_format_name<'v>(name: &Field<'v, '_>) -> Result<&'v str> {
 }
 
 /// A schema of an answer; JSON Schema allows `true` for anything, too.
-pub(super) fn read_format_schema(schema: &Field<'_, '_>) -> Result<Value> {
+pub(super) fn read_format_schema(schema: &Field<'_, '_>) -> Result<Tree> {
     match schema.value() {
-        value @ (Value::Object(_) | Value::Bool(_)) => Ok(value.clone()),
+        Value::Object(_) | Value::Bool(_) => Ok(schema.at().to_tree()),
         _ => Err(schema.expected("a schema")),
     }
 }
@@ -104,7 +105,7 @@ pub(super) fn read_stop(stop: &Field<'_, '_>, unused: &mut Vec<Unused>) -> Resul
         }
         Ok(())
     };
-    if stop.value().is_string() {
+    if stop.at().as_str().is_some() {
         add(stop)?;
     } else {
         stop.items()?.try_for_each(|item| add(&item))?;
@@ -184,7 +185,7 @@ pub(super) fn refuse_logprobs(body: &Object<'_, '_>) -> Result<()> {
     const WHAT: &str = "log probabilities, which the answer does not have";
     if let Some(logprobs) = body.get("logprobs") {
         // Some clients give a count.
-        if !matches!(logprobs.value(), Value::Bool(false)) && logprobs.value() != &json!(0) {
+        if !matches!(logprobs.value(), Value::Bool(false) | Value::Number("0")) {
             return Err(logprobs.unsupported(WHAT));
         }
     }

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value as Tree, json};
 
+use super::body::parse_arguments;
 use super::builtin::{BuiltinTool, PYTHON};
 use super::field::{Field, Object};
 use super::names::{self, Tool, ToolNames, Unnamed};
@@ -14,6 +15,7 @@ use crate::chat::{
     ANALYSIS, COMMENTARY, FUNCTIONS, SystemContent, ToolDescription, ToolNamespaceConfig,
 };
 use crate::error::Result;
+use crate::json::{self, At, Value};
 
 /// The content type of arguments that are JSON.
 const JSON: &str = "<|constrain|>json";
@@ -43,17 +45,9 @@ struct DeclaredTool {
     id: ToolId,
     kind: ToolKind,
     description: Option<String>,
-    parameters: Option<Schema>,
+    parameters: Option<Tree>,
     /// Whether it is declared only where something said later names it.
     is_deferred: bool,
-}
-
-/// A schema of arguments.
-#[derive(Debug)]
-enum Schema {
-    /// Where it stands in the body: whoever owns the body need not copy it.
-    InBody(String),
-    Owned(Value),
 }
 
 /// Functions as harmony declares them.
@@ -79,9 +73,6 @@ impl Functions {
         (!tools.is_empty()).then(|| ToolNamespaceConfig::new(FUNCTIONS, None, tools))
     }
 }
-
-/// Gives the value of a JSON pointer into the body.
-pub(super) type Take<'t> = &'t mut dyn FnMut(&str) -> Option<Value>;
 
 impl Declared {
     /// Reads a function: an object with `name` and, maybe, `description` and a schema under
@@ -127,14 +118,9 @@ impl Declared {
             "properties": {INPUT: {"type": "string"}},
             "required": [INPUT],
         });
-        let parameters = Some(Schema::Owned(parameters));
-        let tool = DeclaredTool {
-            id,
-            kind: ToolKind::Custom,
-            description,
-            parameters,
-            is_deferred: false,
-        };
+        let parameters = Some(parameters);
+        let kind = ToolKind::Custom;
+        let tool = DeclaredTool { id, kind, description, parameters, is_deferred: false };
         self.add(tool, &custom.field(), unused);
         list_unread(custom, "format", unused);
         Ok(())
@@ -221,7 +207,7 @@ impl Declared {
     }
 
     /// The namespace `functions` as the developer message declares it, and what is declared later.
-    pub(super) fn functions(self, names: &ToolNames, take: Take<'_>) -> Functions {
+    pub(super) fn functions(self, names: &ToolNames) -> Functions {
         let description = Some(self.namespaces.join("\n")).filter(|text| !text.is_empty());
         let mut functions = Functions::default();
         for tool in self.tools {
@@ -230,10 +216,6 @@ impl Declared {
             let Some(name) = tool.and_then(|tool| names::function_name(&tool.recipient)) else {
                 continue;
             };
-            let parameters = parameters.and_then(|schema| match schema {
-                Schema::InBody(pointer) => take(&pointer),
-                Schema::Owned(schema) => Some(schema),
-            });
             let tool = ToolDescription { name: name.to_owned(), description, parameters };
             if is_deferred {
                 functions.later.insert(id, tool);
@@ -284,23 +266,20 @@ fn read_name(tool: &Object<'_, '_>, namespace: Option<&str>) -> Result<ToolId> {
 }
 
 /// A schema of arguments; `None` if there are none, which the guide declares as `() => any`.
-fn read_schema(schema: &Field<'_, '_>) -> Result<Option<Schema>> {
-    if takes_nothing(schema.object()?.map()) {
-        return Ok(None);
-    }
-    let owned = || Schema::Owned(schema.value().clone());
-    Ok(Some(schema.pointer().map_or_else(owned, Schema::InBody)))
+fn read_schema(schema: &Field<'_, '_>) -> Result<Option<Tree>> {
+    let takes_nothing = takes_nothing(schema.object()?.members());
+    Ok((!takes_nothing).then(|| schema.at().to_tree()))
 }
 
-fn takes_nothing(schema: &Map<String, Value>) -> bool {
-    let is_empty = |value: &Value| match value {
+fn takes_nothing(schema: json::Object<'_>) -> bool {
+    let is_empty = |value: At<'_>| match value.value() {
         Value::Null | Value::Bool(false) => true,
         Value::Array(items) => items.is_empty(),
-        Value::Object(members) => members.is_empty(),
+        Value::Object(members) => members.iter().next().is_none(),
         _ => false,
     };
-    schema.iter().all(|(key, value)| match key.as_str() {
-        "type" => value == "object",
+    schema.iter().all(|(key, value)| match key {
+        "type" => value.as_str() == Some("object"),
         "properties" | "required" | "additionalProperties" => is_empty(value),
         "$schema" | "title" | "strict" => true,
         _ => value.is_null(),
@@ -344,12 +323,13 @@ pub(super) fn arguments_in_harmony(tool: &Tool, arguments: String) -> String {
     if tool.kind != ToolKind::Builtin || tool.recipient != PYTHON {
         return arguments;
     }
-    let object: Option<Map<String, Value>> = serde_json::from_str(&arguments).ok();
-    let mut values = object.iter().flat_map(Map::values);
-    match (values.next(), values.next()) {
-        (Some(Value::String(code)), None) => code.clone(),
-        _ => arguments,
-    }
+    let Some(object) = parse_arguments(&arguments) else { return arguments };
+    let mut values = object.at().as_object().into_iter().flat_map(json::Object::iter);
+    let code = match (values.next(), values.next()) {
+        (Some((_, value)), None) => value.as_str().map(str::to_owned),
+        _ => None,
+    };
+    code.unwrap_or(arguments)
 }
 
 /// What a call without arguments is given.
@@ -359,8 +339,8 @@ const NO_ARGUMENTS: &str = "{}";
 pub(super) fn read_arguments(call: &Object<'_, '_>, key: &str) -> Result<String> {
     let Some(arguments) = call.get(key) else { return Ok(NO_ARGUMENTS.to_owned()) };
     match arguments.value() {
-        Value::String(text) => Ok(text.clone()),
-        object @ Value::Object(_) => Ok(object.to_string()),
+        Value::String(text) => Ok(text.to_owned()),
+        Value::Object(_) => Ok(arguments.at().to_json()),
         _ => Err(arguments.expected("a string or an object")),
     }
 }
@@ -370,18 +350,18 @@ pub(super) fn read_arguments(call: &Object<'_, '_>, key: &str) -> Result<String>
 pub(super) fn read_object_arguments(call: &Object<'_, '_>, key: &str) -> Result<String> {
     let Some(arguments) = call.get(key) else { return Ok(NO_ARGUMENTS.to_owned()) };
     match arguments.value() {
-        Value::String(text) if is_object(text) => Ok(text.clone()),
+        Value::String(text) if is_object(text) => Ok(text.to_owned()),
         Value::String(_) => {
             Err(arguments.invalid("expected an object, got a string that is not one"))
         }
-        object @ Value::Object(_) => Ok(object.to_string()),
+        Value::Object(_) => Ok(arguments.at().to_json()),
         _ => Err(arguments.expected("an object")),
     }
 }
 
 /// Whether a text is a JSON object.
 pub(super) fn is_object(text: &str) -> bool {
-    serde_json::from_str::<Map<String, Value>>(text).is_ok()
+    parse_arguments(text).is_some()
 }
 
 /// The arguments of a free-form tool's call.

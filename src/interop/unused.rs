@@ -3,13 +3,14 @@
 use std::fmt;
 
 use super::brief::brief;
+use crate::path::Path;
 
 /// Something in the body that nothing used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unused {
     /// Where it stands: `tools[2]`, `messages[0].name`.
-    pub path: String,
+    pub path: Path,
     /// Why nothing used it.
     pub reason: UnusedReason,
 }

@@ -1,30 +1,20 @@
-//! JSON values as trees or on a tape.
+//! The one form of JSON that others give: a [`Tape`].
 //!
-//! Users of the crate give schemas as [`Value`]s. The Python binding writes them on a [`Tape`],
-//! which is faster to build and to drop. The code that reads schemas takes either.
+//! `lex` writes the tape of a text, the Python binding that of objects, and [`Tape::tree`] that of a
+//! `serde_json::Value`. Numbers are text on it, so that integers of any length, and the digits that a model wrote, are
+//! what they were. [`Value`] is what stands at a place [`At`] it.
 
+mod lex;
+mod number;
 mod tape;
 
-use std::borrow::Cow;
+pub(crate) use lex::NotNumbers;
+#[cfg(feature = "python")]
+pub(crate) use number::Digits;
+#[cfg(feature = "training")]
+pub(crate) use number::is_not_a_number;
+pub(crate) use number::read_exactly;
+pub(crate) use tape::{Array, At, Object, Tape, Value};
 
-use serde_json::Value;
-
-pub(crate) use tape::{Array, Object, Tape, Taped};
-
-/// A JSON value.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Json<'a> {
-    Value(&'a Value),
-    #[cfg_attr(not(feature = "python"), expect(dead_code, reason = "the binding makes them"))]
-    Taped(Taped<'a>),
-}
-
-impl<'a> Json<'a> {
-    /// The same as a `Value`.
-    pub(crate) fn to_value(self) -> Cow<'a, Value> {
-        match self {
-            Self::Value(value) => Cow::Borrowed(value),
-            Self::Taped(taped) => Cow::Owned(taped.to_value()),
-        }
-    }
-}
+/// How many levels of lists and objects JSON may have, as in texts that `serde_json` reads.
+pub(crate) const MAX_DEPTH: usize = 127;

@@ -57,7 +57,7 @@ impl<'a, 'py> Attributes<'a, 'py> {
         let value = self
             .get(name)
             .map_err(|error| InvalidArgument::attribute(error, self.object, self.expected))?;
-        read(&value).map_err(|invalid| invalid.inside(name))
+        read(&value).map_err(|invalid| invalid.inside(name.to_string()))
     }
 
     /// An attribute. Those of this package's own models need no look for the `__getattr__` that

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use super::types::Types;
+use crate::path::{Path, Step};
 use crate::{Error, ErrorKind};
 
 /// The exception for an error: a `HarmonyError`, which has the path of what is wrong in a request or a
@@ -26,6 +27,7 @@ pub(super) fn raised(py: Python<'_>, error: &Error) -> PyErr {
             .import("openai_harmony.errors")
             .and_then(|errors| errors.getattr(class))
             .and_then(|class| {
+                let path = path.to_string();
                 class.call1((error.to_string(), kind.name(), py.None(), path, kind.code()))
             })
             .map_or_else(|failed| failed, PyErr::from_value);
@@ -51,13 +53,15 @@ pub(super) struct InvalidArgument(Box<Finding>);
 
 struct Finding {
     /// `content[0].text`; empty for the object itself.
-    path: String,
+    path: Path,
     problem: Problem,
 }
 
 enum Problem {
     Type(String),
     Value(String),
+    /// Nested more than so many levels deep.
+    TooDeep(usize),
     Raised(PyErr),
 }
 
@@ -75,6 +79,11 @@ impl InvalidArgument {
         Problem::Value(reason.to_string()).into()
     }
 
+    /// A value that is nested more than so many levels deep.
+    pub(super) fn too_deep(limit: usize) -> Self {
+        Problem::TooDeep(limit).into()
+    }
+
     /// What reading an attribute raised: without it, the object is of another type.
     pub(super) fn attribute(error: PyErr, object: &Bound<'_, PyAny>, expected: &str) -> Self {
         if error.is_instance_of::<PyAttributeError>(object.py()) {
@@ -85,30 +94,42 @@ impl InvalidArgument {
     }
 
     /// The same, seen from the object around: `step` is `author`, or `[3]`.
-    pub(super) fn inside(mut self, step: impl Display) -> Self {
-        let dot = if self.0.path.is_empty() || self.0.path.starts_with('[') { "" } else { "." };
-        self.0.path = format!("{step}{dot}{}", self.0.path);
+    pub(super) fn inside(mut self, step: impl Into<Step>) -> Self {
+        self.0.path = self.0.path.inside(step);
         self
     }
 
     /// The path and what is wrong there, or what Python code raised.
-    pub(super) fn into_parts(self) -> PyResult<(String, String)> {
+    pub(super) fn into_parts(self) -> PyResult<(Path, String)> {
         match self.0.problem {
             Problem::Type(text) | Problem::Value(text) => Ok((self.0.path, text)),
+            // Its path would be as long as the nesting is deep.
+            Problem::TooDeep(limit) => Ok((Path::default(), too_deep(limit))),
             Problem::Raised(error) => Err(error),
         }
     }
 
+    /// An `InvalidRequestError` with the path, or what Python code raised.
+    pub(super) fn raised_of_request(self, py: Python<'_>) -> PyErr {
+        let request = |(path, reason)| ErrorKind::InvalidRequest { path, reason }.into();
+        self.into_parts().map_or_else(|error| error, |parts| raised(py, &request(parts)))
+    }
+
     /// The exception, which names the path.
     pub(super) fn raised(self, py: Python<'_>) -> PyErr {
-        let path = brief(self.0.path);
+        let path = brief(self.0.path.to_string());
         let at = |text| if path.is_empty() { text } else { format!("{path}: {text}") };
         match self.0.problem {
             Problem::Type(text) => wrong_type(py, at(text)),
             Problem::Value(text) => PyValueError::new_err(at(text)),
+            Problem::TooDeep(limit) => PyValueError::new_err(at(too_deep(limit))),
             Problem::Raised(error) => error,
         }
     }
+}
+
+fn too_deep(limit: usize) -> String {
+    format!("nested more than {limit} levels deep, or within itself")
 }
 
 /// A text whose middle is left out where it is so long that what else there is to say would be
@@ -144,7 +165,7 @@ pub(super) fn unless_raised<E: From<PyErr>>(
 
 impl From<Problem> for InvalidArgument {
     fn from(problem: Problem) -> Self {
-        Self(Box::new(Finding { path: String::new(), problem }))
+        Self(Box::new(Finding { path: Path::default(), problem }))
     }
 }
 

@@ -5,17 +5,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
-use serde_json::Value;
 
 use super::errors::{InvalidArgument, Read, brief, raised};
 use super::options::one_of;
 use super::read::values::{boolean, each, optional_string};
 use super::text::utf8;
-use super::{arguments, interop_body, options, tokens, write};
+use super::{arguments, json, options, serialize, tokens, write};
 use crate::chat::{Content, Message};
 use crate::interop::{
-    BuiltinTool, Date, Dialect, NamedToolChoice, ReadOptions, Resolve, Thoughts, Tool, ToolChoice,
-    ToolKind, Turn, Unsupported, anthropic, chat_completions, ollama, responses,
+    BuiltinTool, Date, Dialect, Json, NamedToolChoice, ReadOptions, Resolve, Thoughts, Tool,
+    ToolChoice, ToolKind, Turn, Unsupported, anthropic, chat_completions, ollama, responses,
 };
 use crate::{AnalysisPolicy, HeaderStyle, Result, ToolSchemaStyle};
 
@@ -34,13 +33,13 @@ pub(super) fn read_request(
     body: &Bound<'_, PyAny>,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<PyTurn> {
-    let read: fn(Value, &ReadOptions) -> Result<Turn> = match dialect_of(dialect)? {
-        Dialect::ChatCompletions => chat_completions::read_owned,
-        Dialect::Responses => responses::read_owned,
-        Dialect::Anthropic => anthropic::read_owned,
-        Dialect::Ollama => ollama::read_owned,
+    let read: fn(Json, &ReadOptions) -> Result<Turn> = match dialect_of(dialect)? {
+        Dialect::ChatCompletions => |body, options| chat_completions::read(body, options),
+        Dialect::Responses => |body, options| responses::read(body, options),
+        Dialect::Anthropic => |body, options| anthropic::read(body, options),
+        Dialect::Ollama => |body, options| ollama::read(body, options),
     };
-    let body = interop_body::body(body)?;
+    let body = json::body(body)?;
     let failed = Failed::default();
     let options = read_options(options, &failed)?;
     let turn = py.detach(|| read(body, &options));
@@ -96,14 +95,14 @@ fn read_options(given: Option<&Bound<'_, PyDict>>, failed: &Failed) -> PyResult<
     for (key, value) in given.into_iter().flatten() {
         let key = key.extract::<String>()?;
         match key.as_str() {
-            "history" => options.history = interop_body::list(&value, "history")?,
+            "history" => options.history = json::list(&value, "history")?,
             "resolve" if value.is_none() => {}
             "resolve" => {
                 arguments::callable(&value, "resolve")?;
                 options.resolve = Some(resolve(value.unbind(), failed.clone()));
             }
             _ => read_option(&mut options, &key, &value)
-                .map_err(|invalid| invalid.inside(&key).raised(value.py()))?,
+                .map_err(|invalid| invalid.inside(&*key).raised(value.py()))?,
         }
     }
     Ok(options)
@@ -150,7 +149,7 @@ fn resolve(find: Py<PyAny>, failed: Failed) -> Resolve {
     Resolve::new(move |id| {
         Python::attach(|py| {
             let found = find.bind(py).call1((id,)).and_then(|found| {
-                if found.is_none() { Ok(None) } else { interop_body::item(&found, id).map(Some) }
+                if found.is_none() { Ok(None) } else { json::item(&found, id).map(Some) }
             });
             found.unwrap_or_else(|error| {
                 failed.keep(error);
@@ -319,9 +318,9 @@ impl PyTurn {
 
     /// Paths and reasons.
     #[getter]
-    fn unused(&self) -> Vec<(&str, String)> {
+    fn unused(&self) -> Vec<(String, String)> {
         let unused = self.inner.unused.iter();
-        unused.map(|unused| (unused.path.as_str(), unused.reason.to_string())).collect()
+        unused.map(|unused| (unused.path.to_string(), unused.reason.to_string())).collect()
     }
 
     /// Whether the answer is streamed, and the fields of chat's `stream_options`.
@@ -347,10 +346,8 @@ impl PyTurn {
 
 /// A message by way of its JSON form.
 fn structured<'py>(py: Python<'py>, message: &Message) -> PyResult<Bound<'py, PyAny>> {
-    let json = serde_json::to_value(message);
-    let json = json.map_err(|error| PyValueError::new_err(error.to_string()))?;
     let class = py.import("openai_harmony.chat")?.getattr("Message")?;
-    class.call_method1("from_dict", (write::value(py, &json)?,))
+    class.call_method1("from_dict", (serialize::to_python(py, message)?,))
 }
 
 /// Name, namespace, recipient, kind, offered, declared, `client_runs`.

@@ -43,7 +43,7 @@ fn read_options(given: Option<&Bound<'_, PyDict>>, failed: &Failed) -> PyResult<
                 options.clock = clock(value.unbind(), failed.clone());
             }
             _ => read_option(&mut options, &key, &value)
-                .map_err(|invalid| invalid.inside(&key).raised(value.py()))?,
+                .map_err(|invalid| invalid.inside(&*key).raised(value.py()))?,
         }
     }
     Ok(options)

@@ -10,8 +10,7 @@
 //! in       read        pydantic models -> borrowed  messages whose strings stay Python's
 //!          attributes  the attributes of an object
 //!          dict_form   dicts           -> pydantic models
-//!          schema      dicts           -> JSON values
-//!          interop_body                dicts or JSON text -> JSON values, with the path of each
+//!          json        schemas, bodies of requests, rows -> tapes, with the path of what is wrong
 //!          arguments, options          what calls are given besides
 //! both     text        str                 <-> UTF-8
 //!          tokens      any ints -> token ids -> list of ints, cached by ints
@@ -37,16 +36,15 @@ mod errors;
 mod events;
 mod gil;
 mod interop;
-mod interop_body;
 mod interop_reply;
 mod ints;
+mod json;
 mod long_text;
 mod model;
 mod options;
 mod read;
 mod rollout;
 mod rows;
-mod schema;
 mod serialize;
 mod stream;
 mod text;

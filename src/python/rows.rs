@@ -5,23 +5,24 @@ use std::mem::take;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple, PyType, PyTypeMethods};
-use serde_json::Value;
 
 use super::borrowed::BorrowedMessage;
-use super::errors::Read;
-use super::interop_body;
+use super::errors::{InvalidArgument, Read};
+use super::json;
 use super::read::values::each;
 use super::text::BorrowedText;
 use super::types::Types;
 use super::{errors, read};
 use crate::error::{ErrorKind, Result};
+use crate::interop::Json;
+use crate::path::Path;
 use crate::training::{Batch, ExampleMaker, Row, RowFormat, is_read};
 
 /// A row, whose texts are borrowed from Python where that is the fastest. It is best dropped with the
 /// interpreter attached.
 pub(super) enum PyRow {
     Text(BorrowedText),
-    Json(Value),
+    Json(Json),
     Messages(Vec<BorrowedMessage>),
     /// What is wrong with it.
     Failed(ErrorKind),
@@ -67,23 +68,20 @@ impl PyRow {
             let got = errors::type_name(object);
             return Ok(Self::failed(format!("expected a conversation or JSON, got {got}")));
         }
-        interop_body::row(object, |column| is_read(column, format)).map(Self::Json).or_else(
-            |flaw| {
-                let (path, reason) = flaw.into_parts()?;
-                Ok(Self::Failed(ErrorKind::InvalidRow { path, reason }))
-            },
-        )
+        json::row(object, |column| is_read(column, format)).map(Self::Json).or_else(Self::invalid)
     }
 
     fn of_messages(messages: Read<Vec<BorrowedMessage>>) -> PyResult<Self> {
-        messages.map(Self::Messages).or_else(|invalid| {
-            let (path, reason) = invalid.into_parts()?;
-            Ok(Self::Failed(ErrorKind::InvalidRow { path, reason }))
-        })
+        messages.map(Self::Messages).or_else(Self::invalid)
+    }
+
+    fn invalid(invalid: InvalidArgument) -> PyResult<Self> {
+        let (path, reason) = invalid.into_parts()?;
+        Ok(Self::Failed(ErrorKind::InvalidRow { path, reason }))
     }
 
     fn failed(reason: String) -> Self {
-        Self::Failed(ErrorKind::InvalidRow { path: String::new(), reason })
+        Self::Failed(ErrorKind::InvalidRow { path: Path::default(), reason })
     }
 
     /// About as many bytes as its texts have, where that is known.

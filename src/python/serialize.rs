@@ -6,11 +6,10 @@ use std::sync::OnceLock;
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{PyDict, PyInt, PyList, PyString};
 use serde::ser::{self, Serialize};
 
-use crate::interop::Arguments;
+use crate::json::Digits;
 
 type Object<'py> = Bound<'py, PyAny>;
 
@@ -83,10 +82,15 @@ impl<'py> Writer<'py> {
         Ok(value.into_bound_py_any(self.py)?)
     }
 
-    /// What Python makes of JSON. Its integers have no end, and serde has no name for such.
-    fn loads(self, json: &str) -> PyResult<Object<'py>> {
-        static LOADS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        LOADS.import(self.py, "json", "loads")?.call1((json,))
+    /// What Python makes of a number's text. Its integers have no end, and serde has no name for such.
+    fn number(self, digits: &str) -> PyResult<Object<'py>> {
+        if let Ok(integer) = digits.parse::<i64>() {
+            return integer.into_bound_py_any(self.py);
+        }
+        if digits.contains(['.', 'e', 'E']) {
+            return digits.parse::<f64>()?.into_bound_py_any(self.py);
+        }
+        self.py.get_type::<PyInt>().call1((digits,))
     }
 
     fn dict(self) -> DictWriter<'py> {
@@ -163,9 +167,9 @@ impl<'py> ser::Serializer for Writer<'py> {
         name: &'static str,
         value: &T,
     ) -> Written<'py> {
-        if Arguments::is_type(name) {
-            let json = serde_json::to_string(value).map_err(<Failed as ser::Error>::custom)?;
-            return Ok(self.loads(&json)?);
+        if Digits::is_type(name) {
+            let digits = serde_json::to_string(value).map_err(<Failed as ser::Error>::custom)?;
+            return Ok(self.number(&digits)?);
         }
         value.serialize(self)
     }

@@ -2,9 +2,9 @@
 
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
-use serde_json::Value;
+use pyo3::types::{PyList, PyString};
 
+use super::serialize::to_python;
 use super::types::Types;
 use crate::chat::{
     Author, Content, Message, Role, TextContent, ToolDescription, ToolNamespaceConfig,
@@ -144,7 +144,7 @@ pub(super) fn namespace<'py>(
 
 fn tool<'py>(py: Python<'py>, tool: &ToolDescription) -> PyResult<Bound<'py, PyAny>> {
     let parameters = match &tool.parameters {
-        Some(parameters) => value(py, parameters)?,
+        Some(parameters) => to_python(py, parameters)?,
         None => py.None().into_bound(py),
     };
     Types::get(py)?.tool.make(
@@ -155,26 +155,4 @@ fn tool<'py>(py: Python<'py>, tool: &ToolDescription) -> PyResult<Bound<'py, PyA
             parameters,
         ],
     )
-}
-
-/// A JSON value.
-pub(super) fn value<'py>(py: Python<'py>, json: &Value) -> PyResult<Bound<'py, PyAny>> {
-    Ok(match json {
-        Value::Null => py.None().into_bound(py),
-        Value::Bool(flag) => flag.into_pyobject(py)?.to_owned().into_any(),
-        Value::String(text) => PyString::new(py, text).into_any(),
-        Value::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
-            (Some(whole), ..) => whole.into_pyobject(py)?.into_any(),
-            (_, Some(whole), _) => whole.into_pyobject(py)?.into_any(),
-            (.., real) => real.into_pyobject(py)?.into_any(),
-        },
-        Value::Array(items) => list(py, items.iter().map(|item| value(py, item)))?.into_any(),
-        Value::Object(entries) => {
-            let dict = PyDict::new(py);
-            for (key, entry) in entries {
-                dict.set_item(key, value(py, entry)?)?;
-            }
-            dict.into_any()
-        }
-    })
 }

@@ -9,8 +9,7 @@ use crate::chat::{
     ChannelConfig, Content, DeveloperContent, FUNCTIONS, HeaderFields, Message, ReasoningEffort,
     ResponseFormat, Role, SystemContent, ToolDescription, ToolNamespaceConfig,
 };
-use crate::json::Json;
-use crate::typescript::{Namespace, Tool};
+use crate::typescript::{Namespace, Parameters, Tool};
 
 /// A message to render.
 pub(crate) trait AsMessage {
@@ -73,11 +72,17 @@ impl AsMessage for Message {
     }
 
     fn parts(&self) -> impl Iterator<Item = Part<'_>> {
-        self.content.iter().map(|content| match content {
-            Content::Text(content) => Part::Text(&content.text),
-            Content::SystemContent(content) => Part::System(content.into()),
-            Content::DeveloperContent(content) => Part::Developer(content.into()),
-        })
+        self.content.iter().map(Part::from)
+    }
+}
+
+impl<'a> From<&'a Content> for Part<'a> {
+    fn from(content: &'a Content) -> Self {
+        match content {
+            Content::Text(content) => Self::Text(&content.text),
+            Content::SystemContent(content) => Self::System(content.into()),
+            Content::DeveloperContent(content) => Self::Developer(content.into()),
+        }
     }
 }
 
@@ -126,6 +131,6 @@ fn tool(tool: &ToolDescription) -> Tool<'_> {
     Tool {
         name: &tool.name,
         description: tool.description.as_deref(),
-        parameters: tool.parameters.as_ref().map(Json::Value),
+        parameters: tool.parameters.as_ref().map(Parameters::Tree),
     }
 }

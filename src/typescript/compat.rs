@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use super::literal::{PROPERTY_INDENT, VARIANT_INDENT, write_json_as_is};
 use super::sink::TextSink as _;
-use crate::json::{Array, Object, Taped};
+use crate::json::{Array, At, Object};
 
 /// The keywords that 0.0.8 reads, found in one pass: a tape cannot be searched by key.
 #[derive(Default)]
@@ -17,21 +17,21 @@ struct Keywords<'a> {
     /// Whether it is there, perhaps not as a list.
     has_one_of: bool,
     one_of: Option<Array<'a>>,
-    type_: Option<Taped<'a>>,
+    type_: Option<At<'a>>,
     properties: Option<Object<'a>>,
     required: Option<Array<'a>>,
-    items: Option<Taped<'a>>,
+    items: Option<At<'a>>,
     enum_: Option<Array<'a>>,
     nullable: bool,
     title: Option<&'a str>,
     description: Option<&'a str>,
     examples: Option<Array<'a>>,
-    default: Option<Taped<'a>>,
+    default: Option<At<'a>>,
 }
 
 impl<'a> Keywords<'a> {
     /// The keywords of `schema`; none if it is not an object.
-    fn of(schema: Taped<'a>) -> Self {
+    fn of(schema: At<'a>) -> Self {
         let mut keywords = Self::default();
         for (keyword, value) in schema.as_object().into_iter().flat_map(Object::iter) {
             match keyword {
@@ -54,7 +54,7 @@ impl<'a> Keywords<'a> {
 }
 
 /// Writes the type that `schema` describes, its further lines indented by `indent` spaces.
-pub(super) fn write_type(out: &mut String, schema: Taped<'_>, indent: usize) {
+pub(super) fn write_type(out: &mut String, schema: At<'_>, indent: usize) {
     write_type_of(out, &Keywords::of(schema), indent);
 }
 
@@ -64,9 +64,9 @@ fn write_type_of(out: &mut String, keywords: &Keywords<'_>, indent: usize) {
         return;
     }
     let type_ = keywords.type_;
-    if let Some(name) = type_.and_then(Taped::as_str) {
+    if let Some(name) = type_.and_then(At::as_str) {
         write_named_type(out, name, keywords, indent);
-    } else if let Some(names) = type_.and_then(Taped::as_array) {
+    } else if let Some(names) = type_.and_then(At::as_array) {
         write_type_list(out, names);
     } else {
         out.push_str("any");
@@ -85,7 +85,7 @@ fn write_named_type(out: &mut String, name: &str, keywords: &Keywords<'_>, inden
 }
 
 fn write_type_list(out: &mut String, names: Array<'_>) {
-    let names = names.iter().filter_map(Taped::as_str);
+    let names = names.iter().filter_map(At::as_str);
     let names = names.map(|name| if name == "integer" { "number" } else { name });
     if !write_joined(out, names, "") {
         out.push_str("any");
@@ -93,7 +93,7 @@ fn write_type_list(out: &mut String, names: Array<'_>) {
 }
 
 fn write_string(out: &mut String, values: Array<'_>) {
-    if !write_joined(out, values.iter().filter_map(Taped::as_str), "\"") {
+    if !write_joined(out, values.iter().filter_map(At::as_str), "\"") {
         out.push_str("string");
     }
 }
@@ -112,7 +112,7 @@ fn write_joined<'a>(
     any
 }
 
-fn write_array(out: &mut String, items: Option<Taped<'_>>, indent: usize) {
+fn write_array(out: &mut String, items: Option<At<'_>>, indent: usize) {
     match items {
         Some(items) => {
             write_type(out, items, indent);
@@ -135,7 +135,7 @@ fn write_object(out: &mut String, keywords: &Keywords<'_>, indent: usize) {
     out.push('}');
 }
 
-fn write_property(out: &mut String, name: &str, schema: Taped<'_>, required: bool, indent: usize) {
+fn write_property(out: &mut String, name: &str, schema: At<'_>, required: bool, indent: usize) {
     let keywords = Keywords::of(schema);
     write_property_comments(out, &keywords, indent);
     out.push_indent(indent);
@@ -169,7 +169,7 @@ fn write_property_comments(out: &mut String, keywords: &Keywords<'_>, indent: us
     }
     if let Some(examples) = keywords.examples.filter(|examples| !examples.is_empty()) {
         write_line(out, indent, &["// Examples:"]);
-        for example in examples.iter().filter_map(Taped::as_str) {
+        for example in examples.iter().filter_map(At::as_str) {
             write_line(out, indent, &["// - \"", example, "\""]);
         }
     }
@@ -272,7 +272,7 @@ impl<'a> Required<'a> {
         if names.iter().nth(Self::FEW).is_none() {
             Self::Few(names)
         } else {
-            Self::Many(names.iter().filter_map(Taped::as_str).collect())
+            Self::Many(names.iter().filter_map(At::as_str).collect())
         }
     }
 

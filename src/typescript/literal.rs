@@ -7,6 +7,7 @@ use serde_json::ser::{Formatter, Serializer};
 
 use super::escape::escaped;
 use super::sink::TextSink;
+use crate::json::read_exactly;
 
 /// Spaces by which a property's type is further in than the property.
 pub(super) const PROPERTY_INDENT: usize = 4;
@@ -58,6 +59,18 @@ struct AsIs;
 impl Formatter for AsIs {
     fn write_f64<W: ?Sized + io::Write>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {
         writer.write_all(ryu::Buffer::new().format(value).as_bytes())
+    }
+
+    /// A number of a tape.
+    fn write_raw_fragment<W: ?Sized + io::Write>(
+        &mut self,
+        writer: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        match read_exactly(fragment).as_ref().filter(|number| number.is_f64()) {
+            Some(number) => self.write_f64(writer, number.as_f64().unwrap_or_default()),
+            None => writer.write_all(fragment.as_bytes()),
+        }
     }
 }
 

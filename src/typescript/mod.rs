@@ -32,7 +32,7 @@ pub(crate) use comment::write_comment;
 pub(crate) use depth::check_depth;
 pub(crate) use escape::is_line_end;
 pub(crate) use literal::write_json_as_is;
-pub(crate) use namespace::{Namespace, Tool, write_tool_section};
+pub(crate) use namespace::{Namespace, Parameters, Tool, write_tool_section};
 
 /// How the schemas of tools are written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]

@@ -1,5 +1,7 @@
 //! The `# Tools` section: namespaces, their comments and one `type` per tool.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::ToolSchemaStyle;
@@ -10,7 +12,7 @@ use super::schema::Schema;
 use super::sink::{Limited, TextSink};
 use super::{compat, full, names, read};
 use crate::error::{Error, ErrorKind, Result};
-use crate::json::{Json, Tape};
+use crate::json::{At, Tape};
 
 /// A namespace to be written.
 pub(crate) struct Namespace<'a> {
@@ -30,7 +32,24 @@ pub(crate) struct Tool<'a> {
     /// What it does; `None` and an empty text write no comment.
     pub(crate) description: Option<&'a str>,
     /// The schema of its arguments.
-    pub(crate) parameters: Option<Json<'a>>,
+    pub(crate) parameters: Option<Parameters<'a>>,
+}
+
+/// The schema of a tool's arguments.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Parameters<'a> {
+    Tree(&'a Value),
+    #[cfg_attr(not(feature = "python"), expect(dead_code, reason = "the binding makes them"))]
+    Taped(At<'a>),
+}
+
+impl<'a> Parameters<'a> {
+    fn to_tree(self) -> Cow<'a, Value> {
+        match self {
+            Self::Tree(tree) => Cow::Borrowed(tree),
+            Self::Taped(at) => Cow::Owned(at.to_tree()),
+        }
+    }
 }
 
 /// Writes the heading `# Tools` and the namespaces, in the order given, without a final line end.
@@ -89,12 +108,12 @@ fn write_compat_tool(out: &mut String, tool: &Tool<'_>) -> Result<()> {
     if let Some(parameters) = tool.parameters {
         out.push_str("_: ");
         match parameters {
-            Json::Taped(schema) => compat::write_type(out, schema, 0),
-            Json::Value(schema) => {
+            Parameters::Taped(schema) => compat::write_type(out, schema, 0),
+            Parameters::Tree(schema) => {
                 check_depth(tool.name, schema)?;
                 let mut tape = Tape::default();
-                tape.value(schema);
-                compat::write_type(out, tape.at(0), 0);
+                let index = tape.tree(schema, MAX_DEPTH);
+                compat::write_type(out, tape.at(index), 0);
             }
         }
     }
@@ -152,7 +171,7 @@ fn write_full_prose(out: &mut Limited<'_>, description: &str) {
 
 fn write_full_tool(out: &mut Limited<'_>, tool: &Tool<'_>, copied: &mut usize) -> Result<()> {
     names::check("tool", tool.name)?;
-    let parameters = tool.parameters.map(Json::to_value).filter(|schema| !schema.is_null());
+    let parameters = tool.parameters.map(Parameters::to_tree).filter(|schema| !schema.is_null());
     let schema = match parameters.as_deref() {
         Some(schema) => Some(read_parameters(tool, schema, copied)?),
         None => None,

@@ -214,19 +214,17 @@ pub(super) fn any_body_is_read_or_refused(read: Read, body: &Value) {
                 assert_eq!(found, Some(tool), "{body}");
             }
             for unused in &turn.unused {
-                assert!(find(body, &unused.path).is_some(), "{}: {body}", unused.path);
+                assert!(find(body, &unused.path.to_string()).is_some(), "{}: {body}", unused.path);
             }
         }
         Err(error) => match error.kind() {
             ErrorKind::InvalidRequest { path, reason } => {
-                let path = match reason.as_str() {
-                    "is missing" => parent(path),
-                    _ => path,
-                };
+                let path = path.to_string();
+                let path = if reason == "is missing" { parent(&path) } else { &path };
                 assert!(find(body, path).is_some(), "{error}: {body}");
             }
             ErrorKind::UnsupportedContent { path, .. } => {
-                assert!(find(body, path).is_some(), "{error}: {body}");
+                assert!(find(body, &path.to_string()).is_some(), "{error}: {body}");
             }
             _ => panic!("{error}: {body}"),
         },

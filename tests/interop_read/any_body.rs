@@ -3,8 +3,10 @@
 use proptest::prelude::*;
 use serde_json::Value;
 
+use openai_harmony::interop::parse_body;
+
 use super::bodies::{any_body_is_read_or_refused, body};
-use super::{ALL, OWNED};
+use super::{ALL, OF_TEXT};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.max(1000)))]
@@ -15,9 +17,10 @@ proptest! {
         for read in ALL {
             any_body_is_read_or_refused(read, &body);
         }
-        for (read, read_owned) in ALL.into_iter().zip(OWNED) {
+        for (read, read_json) in ALL.into_iter().zip(OF_TEXT) {
             let options = super::options();
-            prop_assert_eq!(read(&body, &options), read_owned(body.clone(), &options));
+            let parsed = parse_body(&body.to_string()).unwrap();
+            prop_assert_eq!(read(&body, &options), read_json(parsed, &options));
         }
     }
 }

@@ -337,7 +337,10 @@ fn the_last_message_is_continued_if_flagged() {
         CHAT,
         json!({"messages": [{"role": "user", "content": "A"}], "continue_final_message": true}),
     );
-    assert_eq!((unused(&nothing), &nothing.prefill), (vec!["continue_final_message"], &None));
+    assert_eq!(
+        (unused(&nothing), &nothing.prefill),
+        (vec!["continue_final_message".to_owned()], &None)
+    );
 }
 
 #[test]

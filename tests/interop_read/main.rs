@@ -19,25 +19,25 @@ mod tools;
 mod wrong;
 
 use openai_harmony::interop::{
-    Date, ReadOptions, Turn, anthropic as anthropic_dialect, chat_completions as chat_dialect,
-    ollama as ollama_dialect, responses as responses_dialect,
+    Date, Json, ReadOptions, Turn, anthropic as anthropic_dialect,
+    chat_completions as chat_dialect, ollama as ollama_dialect, responses as responses_dialect,
 };
 use openai_harmony::{Error, HarmonyEncoding, HarmonyEncodingName, Result, load_harmony_encoding};
 use serde_json::Value;
 
 type Read = fn(&Value, &ReadOptions) -> Result<Turn>;
 
-const CHAT: Read = chat_dialect::read;
-const RESPONSES: Read = responses_dialect::read;
-const ANTHROPIC: Read = anthropic_dialect::read;
-const OLLAMA: Read = ollama_dialect::read;
+const CHAT: Read = |body, options| chat_dialect::read(body, options);
+const RESPONSES: Read = |body, options| responses_dialect::read(body, options);
+const ANTHROPIC: Read = |body, options| anthropic_dialect::read(body, options);
+const OLLAMA: Read = |body, options| ollama_dialect::read(body, options);
 const ALL: [Read; 4] = [CHAT, RESPONSES, ANTHROPIC, OLLAMA];
-/// The same of bodies that the caller does not need any longer.
-const OWNED: [fn(Value, &ReadOptions) -> Result<Turn>; 4] = [
-    chat_dialect::read_owned,
-    responses_dialect::read_owned,
-    anthropic_dialect::read_owned,
-    ollama_dialect::read_owned,
+/// The same of bodies that were JSON texts.
+const OF_TEXT: [fn(Json, &ReadOptions) -> Result<Turn>; 4] = [
+    |body, options| chat_dialect::read(body, options),
+    |body, options| responses_dialect::read(body, options),
+    |body, options| anthropic_dialect::read(body, options),
+    |body, options| ollama_dialect::read(body, options),
 ];
 
 fn encoding() -> HarmonyEncoding {
@@ -81,8 +81,8 @@ fn system(turn: &Turn) -> String {
 }
 
 /// The paths of what nothing used.
-fn unused(turn: &Turn) -> Vec<&str> {
-    turn.unused.iter().map(|unused| unused.path.as_str()).collect()
+fn unused(turn: &Turn) -> Vec<String> {
+    turn.unused.iter().map(|unused| unused.path.to_string()).collect()
 }
 
 const USER: &str = "<|start|>user<|message|>";

@@ -22,10 +22,10 @@ use reply_laws::{encoding, reply};
 
 type Read = fn(&Value, &ReadOptions) -> Result<Turn>;
 
-const CHAT: Read = chat_dialect::read;
-const RESPONSES: Read = responses_dialect::read;
-const ANTHROPIC: Read = anthropic_dialect::read;
-const OLLAMA: Read = ollama_dialect::read;
+const CHAT: Read = |body, options| chat_dialect::read(body, options);
+const RESPONSES: Read = |body, options| responses_dialect::read(body, options);
+const ANTHROPIC: Read = |body, options| anthropic_dialect::read(body, options);
+const OLLAMA: Read = |body, options| ollama_dialect::read(body, options);
 
 const THOUGHT: &str = "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant";
 const PREAMBLE: &str = "<|channel|>commentary<|message|>Let me look.<|end|><|start|>assistant";

@@ -109,8 +109,10 @@ def test_imports_point_downwards_in_the_picture_of_the_house() -> None:
     assert upward(arrows, layers()) == []
 
 
-def test_the_error_imports_nothing_of_the_house() -> None:
-    assert read_crate().paths[("error",)] == []
+def test_the_error_imports_only_the_path() -> None:
+    crate = read_crate()
+    assert {crate.target(("error",), path) for path in crate.paths[("error",)]} == {("path",)}
+    assert crate.paths[("path",)] == []
 
 
 def test_circles_are_found() -> None:

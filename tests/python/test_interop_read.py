@@ -126,8 +126,8 @@ class TestBodies:
             ("{", "the body is not JSON: EOF while parsing an object at line 1 column 1"),
             (b"\xff", "the body is not JSON: expected value at line 1 column 1"),
             ({"messages": {1, 2}}, "messages[0]: expected an object, got a number"),
-            ({1: 2}, "expected strings as keys, got one of type int"),
-            ({"a": [{1: 2}]}, "a[0]: expected strings as keys, got one of type int"),
+            ({1: 2}, "expected a string as key, got int"),
+            ({"a": [{1: 2}]}, "a[0]: expected a string as key, got int"),
             ({"messages": object()}, "messages: expected a JSON value, got object"),
             (
                 {"messages": [QUESTION, {"content": (set(), Path())}]},

@@ -107,20 +107,21 @@ def test_kills_at_random_points(rows: str, tmp_path: Path, name: str, options: l
     expected = whole(rows, tmp_path / "whole", name, options)
     folder = tmp_path / "killed"
     folder.mkdir()
-    chance, kills = random.Random(name), 0
+    chance, kills, is_complete = random.Random(name), 0, False
     for turn in range(200):
-        restart = ["--restart"] if turn in (2, 3) else []
+        restart = ["--restart"] if turn in (2, 3) or is_complete else []
         run = begin(rows, folder / name, [*options, *restart])
         deadline = time.monotonic() + 60
         while run.poll() is None and not contents(folder) and time.monotonic() < deadline:
             time.sleep(0.001)
         if turn < 12:
-            time.sleep(chance.random() * 0.3)
+            time.sleep(chance.random() * 0.1)
             run.kill()
         said = run.communicate(timeout=60)
-        if run.returncode == 0:
+        is_complete = run.returncode == 0
+        if is_complete and turn >= 12:
             break
-        kills += 1
-        assert run.returncode == -9, said
-    assert kills > 3
+        kills += not is_complete
+        assert run.returncode in (0, -9), said
+    assert kills > 0
     assert contents(folder) == expected

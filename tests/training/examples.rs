@@ -110,6 +110,12 @@ fn expected(messages: &[Message], options: &RenderRows) -> Batch {
             Ok((tokens, mask, spans)) => {
                 if is_overlong {
                     batch.truncated.push(0);
+                } else if options.examples == Examples::Conversation {
+                    let is_shown = |at| spans.iter().any(|span| span.message == Some(at));
+                    let thoughts = messages.iter().enumerate().filter(|(at, message)| {
+                        message.channel.as_deref() == Some("analysis") && !is_shown(*at)
+                    });
+                    batch.dropped_thoughts += thoughts.count();
                 }
                 batch.tokens.extend(tokens);
                 batch.loss_mask.extend(mask);

@@ -2,16 +2,17 @@
 
 use std::fmt;
 
-use serde::{Serialize, Serializer, ser};
-use serde_json::value::RawValue;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::json::LINE_ENDS;
+use super::write_json;
+use crate::interop::Json;
+use crate::interop::body::parse_arguments;
 
 /// The arguments of a call as a JSON object: every number with the digits that the model wrote.
 ///
-/// It is serialized as the object. A [`Value`] cannot hold integers of more than 64 bits, nor all the digits of
-/// every fraction, so this is the object's text: `serde_json` writes it as it is.
+/// It is serialized, and shown, as the object. A [`Value`] cannot hold integers of more than 64 bits, nor all the
+/// digits of every fraction.
 ///
 /// ```
 /// use openai_harmony::interop::{ReadOptions, ReplyOptions, ollama};
@@ -31,76 +32,53 @@ use super::json::LINE_ENDS;
 /// assert!(String::from_utf8_lossy(&json).contains(r#""arguments":{"x":590295810358705651712}"#));
 /// # Ok::<(), openai_harmony::Error>(())
 /// ```
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub struct Arguments(String);
+#[derive(Clone, PartialEq)]
+pub struct Arguments(Json);
 
 impl Arguments {
-    /// What they are called when they are serialized, by which a serializer can know them.
-    const TYPE: &str = "openai_harmony::Arguments";
-
-    /// Whether a newtype of this name is a call's arguments.
-    #[cfg(feature = "python")]
-    pub(crate) fn is_type(name: &str) -> bool {
-        name == Self::TYPE
-    }
-
     /// Of a text that is a JSON object whose numbers a double can hold, however roughly. One that cannot, as
     /// `1e400`, is an error or an infinity to clients.
     pub(in crate::interop) fn read(text: &str) -> Option<Self> {
-        serde_json::from_str::<Map<String, Value>>(text).is_ok().then(|| Self(one_line(text)))
-    }
-
-    /// The object as JSON without white space between its tokens, in one line.
-    pub fn as_str(&self) -> &str {
-        &self.0
+        parse_arguments(text).map(Self)
     }
 
     /// The object, with what a [`Value`] can hold of its numbers: an integer of more than 64 bits is the
     /// nearest float.
     pub fn to_map(&self) -> Map<String, Value> {
-        // What was read as an object is one.
-        serde_json::from_str(&self.0).unwrap_or_default()
+        match self.0.to_value() {
+            Value::Object(map) => map,
+            // What was read as an object is one.
+            _ => Map::new(),
+        }
     }
 }
 
 /// No arguments: `{}`.
 impl Default for Arguments {
     fn default() -> Self {
-        Self("{}".to_owned())
+        Self(Map::new().into())
+    }
+}
+
+/// As JSON in one line, in which what some take for the end of a line is escaped.
+impl fmt::Display for Arguments {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut bytes = Vec::new();
+        write_json(&self.0, &mut bytes);
+        f.write_str(&String::from_utf8_lossy(&bytes))
     }
 }
 
 impl fmt::Debug for Arguments {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        fmt::Display::fmt(self, f)
     }
 }
 
 impl Serialize for Arguments {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let object: &RawValue = serde_json::from_str(&self.0).map_err(ser::Error::custom)?;
-        serializer.serialize_newtype_struct(Self::TYPE, object)
+        self.0.serialize(serializer)
     }
-}
-
-/// JSON without white space between its tokens, with [`LINE_ENDS`] escaped: these can only stand in strings.
-fn one_line(json: &str) -> String {
-    let mut out = String::with_capacity(json.len());
-    let (mut in_string, mut escaped) = (false, false);
-    for character in json.chars() {
-        match character {
-            end if LINE_ENDS.contains(&end) => {
-                out.extend(format!("\\u{:04x}", u32::from(end)).chars());
-            }
-            ' ' | '\t' | '\n' | '\r' if !in_string => {}
-            other => out.push(other),
-        }
-        if character == '"' && !escaped {
-            in_string = !in_string;
-        }
-        escaped = character == '\\' && !escaped;
-    }
-    out
 }
 
 #[cfg(test)]
@@ -108,13 +86,12 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::interop::answer::write_json;
 
     fn written(text: &str) -> Option<String> {
         let arguments = Arguments::read(text)?;
         let mut bytes = Vec::new();
         write_json(&arguments, &mut bytes);
-        assert_eq!(bytes, arguments.as_str().as_bytes());
+        assert_eq!(bytes, arguments.to_string().as_bytes());
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 

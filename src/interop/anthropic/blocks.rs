@@ -1,7 +1,5 @@
 //! Messages and their blocks.
 
-use serde_json::Value;
-
 use super::tools::{is_change, read_change, read_changes};
 use crate::error::Result;
 use crate::interop::carried::carried_thought;
@@ -13,6 +11,8 @@ use crate::interop::request::Request;
 use crate::interop::settings::read_effort;
 use crate::interop::tools::read_object_arguments;
 use crate::interop::{ReadOptions, ToolKind, Unused, UnusedReason};
+use crate::json::{Array, At, Value};
+use crate::path::Path;
 
 /// Changes with every request, which would end every cached prefix.
 const BILLING: &str = "x-anthropic-billing-header";
@@ -24,7 +24,7 @@ pub(super) fn read_system(
     unused: &mut Vec<Unused>,
 ) -> Result<String> {
     if let Value::String(text) = system.value() {
-        return Ok(text.clone());
+        return Ok(text.to_owned());
     }
     let carrying = Carrying::message(options.unsupported);
     let mut texts = Texts::default();
@@ -59,13 +59,14 @@ impl<'o> Messages<'o> {
     ) -> Result<()> {
         let reader = Self { options, carrying: Carrying::message(options.unsupported) };
         for (index, message) in options.history.iter().enumerate() {
-            let name = format!("history[{index}]");
-            reader.message(&Field::root(&name, message)?, false, request)?;
+            let path = Path::of("history").then(index);
+            reader.message(&Field::root(&path, message)?, false, request)?;
         }
         let messages = body.required("messages")?;
-        let is_user = |message: &Value| message.get("role") == Some(&"user".into());
-        let list = messages.value().as_array();
-        let last_user = list.and_then(|list| list.iter().rposition(is_user)).unwrap_or(0);
+        let is_user = |message: At<'_>| message.get("role").and_then(At::as_str) == Some("user");
+        let users = messages.items()?.map(|message| is_user(message.at()));
+        let last_user = users.enumerate().filter(|(_, is_user)| *is_user).last();
+        let last_user = last_user.map_or(0, |(index, _)| index);
         for (index, message) in messages.items()?.enumerate() {
             reader.message(&message, index < last_user, request)?;
         }
@@ -116,11 +117,11 @@ impl<'o> Messages<'o> {
     /// The results of tools, then the texts as one message.
     fn user(&self, content: &Field<'_, '_>, request: &mut Request) -> Result<()> {
         if let Value::String(text) = content.value() {
-            request.past.user(text.clone(), None);
+            request.past.user(text.to_owned(), None);
             return Ok(());
         }
         let mut texts = Texts::default();
-        let mut only_results = !content.value().as_array().is_some_and(Vec::is_empty);
+        let mut only_results = !content.at().as_array().is_some_and(Array::is_empty);
         for field in content.items_or("a string or a list of blocks")? {
             let block = field.object()?;
             match block.required("type")?.text()? {
@@ -142,7 +143,7 @@ impl<'o> Messages<'o> {
     /// Thoughts, preamble, calls, in this order; text without calls is the answer.
     fn assistant(&self, content: &Field<'_, '_>, request: &mut Request) -> Result<()> {
         if let Value::String(text) = content.value() {
-            request.past.answer(text.clone());
+            request.past.answer(text.to_owned());
             return Ok(());
         }
         let mut texts = Texts::default();
@@ -209,7 +210,7 @@ fn read_result(block: &Object<'_, '_>, request: &mut Request) -> Result<()> {
     let (path, id) = (id.path(), Some(id.text()?.to_owned()));
     request.past.result(NewResult { path, id, tool: None, text })?;
     // Tools that a search found are declared behind its result.
-    let found = block.get("content").filter(|content| content.value().is_array());
+    let found = block.get("content").filter(|content| content.at().as_array().is_some());
     let mut tools = Vec::new();
     for part in found.iter().flat_map(|content| content.items()).flatten() {
         let part = part.object()?;
@@ -224,7 +225,7 @@ fn read_result(block: &Object<'_, '_>, request: &mut Request) -> Result<()> {
 /// A text, or blocks of texts and what stands for them.
 fn read_blocks(content: &Field<'_, '_>, carrying: Carrying) -> Result<String> {
     if let Value::String(text) = content.value() {
-        return Ok(text.clone());
+        return Ok(text.to_owned());
     }
     let mut texts = Texts::default();
     for block in content.items_or("a string or a list of blocks")? {

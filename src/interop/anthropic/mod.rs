@@ -7,5 +7,5 @@ mod tools;
 mod write;
 
 pub use event::{BlockDelta, ContentBlock, MessageEvent, MessageObject, MessageUsage, StopDelta};
-pub use read::{read, read_owned};
+pub use read::read;
 pub(super) use write::Anthropic;

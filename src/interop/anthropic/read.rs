@@ -1,7 +1,5 @@
 //! A request's body -> a turn.
 
-use serde_json::Value;
-
 use super::blocks::{Messages, read_system};
 use super::tools::{read_changes, read_tool};
 use crate::chat::ReasoningEffort;
@@ -13,7 +11,8 @@ use crate::interop::request::Request;
 use crate::interop::settings::{
     read_count, read_effort, read_response_format, read_sampling, read_stop,
 };
-use crate::interop::{Dialect, ReadOptions, Thoughts, Turn, UnusedReason};
+use crate::interop::{Dialect, Json, ReadOptions, Thoughts, Turn, UnusedReason};
+use crate::path::Path;
 
 /// The fields of a body that are read; any other is listed in [`Turn::unused`].
 const FIELDS: &[&str] = &[
@@ -61,23 +60,13 @@ const FIELDS: &[&str] = &[
 /// assert_eq!(turn.prefill.and_then(|prefill| prefill.text).as_deref(), Some("It is"));
 /// # Ok::<(), openai_harmony::Error>(())
 /// ```
-pub fn read(body: &Value, options: &ReadOptions) -> Result<Turn> {
-    collect(body, options)?.into_turn(options, &mut |pointer| body.pointer(pointer).cloned())
+pub fn read(body: impl Into<Json>, options: &ReadOptions) -> Result<Turn> {
+    collect(&body.into(), options)?.into_turn(options)
 }
 
-/// [`read`] of a body that the caller does not need any longer: the schemas of its tools are moved
-/// out of it instead of copied.
-///
-/// # Errors
-///
-/// As [`read`].
-pub fn read_owned(mut body: Value, options: &ReadOptions) -> Result<Turn> {
-    let request = collect(&body, options)?;
-    request.into_turn(options, &mut |pointer| body.pointer_mut(pointer).map(Value::take))
-}
-
-fn collect(body: &Value, options: &ReadOptions) -> Result<Request> {
-    let root = Field::root("", body)?;
+fn collect(body: &Json, options: &ReadOptions) -> Result<Request> {
+    let path = Path::default();
+    let root = Field::root(&path, body)?;
     let body = root.object()?;
     Dialect::Anthropic.check(&body)?;
     if let Some(thread) = body.get("thread") {
@@ -179,8 +168,8 @@ fn read_edits(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
         let object = edit.object()?;
         let kind = object.required("type")?.text()?;
         let keeps_all = object.get("keep").is_some_and(|keep| {
-            let kind = keep.value().get("type").unwrap_or(keep.value());
-            kind == "all"
+            let kind = keep.at().get("type").unwrap_or(keep.at());
+            kind.as_str() == Some("all")
         });
         if kind.starts_with("clear_thinking") && keeps_all {
             request.keep_thoughts = true;

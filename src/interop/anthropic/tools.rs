@@ -38,7 +38,7 @@ pub(super) fn read_changes(
     options: &ReadOptions,
     request: &mut Request,
 ) -> Result<()> {
-    if content.value().is_string() {
+    if content.at().as_str().is_some() {
         return Ok(());
     }
     for block in content.items()? {

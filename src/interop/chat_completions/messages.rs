@@ -1,7 +1,5 @@
 //! Messages: what was said so far.
 
-use serde_json::Value;
-
 use crate::error::Result;
 use crate::interop::content::{Carrying, Texts, read_content, read_part};
 use crate::interop::field::{Field, Object};
@@ -10,7 +8,9 @@ use crate::interop::past::{NewCall, NewResult};
 use crate::interop::request::Request;
 use crate::interop::tools::{custom_arguments, read_arguments};
 use crate::interop::{ReadOptions, ToolKind, UnusedReason};
+use crate::json::{Array, Value};
 use crate::names;
+use crate::path::Path;
 
 /// What a message may have; what is not read has no meaning to the model.
 const OF_MESSAGE: &[&str] = &[
@@ -41,8 +41,8 @@ pub(super) fn read_messages(
 ) -> Result<()> {
     let reader = Messages { carrying: Carrying::message(options.unsupported) };
     for (index, message) in options.history.iter().enumerate() {
-        let name = format!("history[{index}]");
-        reader.message(&Field::root(&name, message)?, request)?;
+        let path = Path::of("history").then(index);
+        reader.message(&Field::root(&path, message)?, request)?;
     }
     let messages = body.required("messages")?;
     let mut last = None;
@@ -114,7 +114,7 @@ impl Messages {
         let mut texts = Texts::default();
         let mut more = Vec::new();
         match message.get("content") {
-            Some(content) if content.value().is_array() => {
+            Some(content) if content.at().as_array().is_some() => {
                 for part in content.items()? {
                     self.assistant_part(&part, &mut texts, &mut more)?;
                 }
@@ -135,7 +135,8 @@ impl Messages {
             request.past.thought(thought);
         }
         let calls = message.get("tool_calls");
-        let has_calls = calls.as_ref().is_some_and(|calls| calls.value() != &Value::Array(vec![]));
+        let has_calls =
+            calls.as_ref().is_some_and(|calls| !calls.at().as_array().is_some_and(Array::is_empty));
         let function_call = message.get("function_call");
         let text = texts.into_text();
         if has_calls || function_call.is_some() {

@@ -10,5 +10,7 @@ pub use chunk::{
     ChatCompletionChunk, ChatUsage, ChunkChoice, ChunkDelta, CompletionTokensDetails, CustomDelta,
     FunctionDelta, PromptTokensDetails, ReasoningField, ToolCallDelta,
 };
-pub use read::{read, read_owned};
+pub use read::read;
+#[cfg(feature = "training")]
+pub(crate) use read::read_json;
 pub(super) use write::Chat;

@@ -1,7 +1,5 @@
 //! A request's body -> a turn.
 
-use serde_json::Value;
-
 use super::messages::read_messages;
 use super::tools::read_tools;
 use crate::error::Result;
@@ -11,7 +9,8 @@ use crate::interop::settings::{
     read_count, read_effort, read_penalties, read_response_format, read_sampling, read_stop,
     refuse_logprobs,
 };
-use crate::interop::{Dialect, ReadOptions, Turn};
+use crate::interop::{Dialect, Json, ReadOptions, Turn};
+use crate::path::Path;
 
 /// The fields of a body that are read; any other is listed in [`Turn::unused`].
 const FIELDS: &[&str] = &[
@@ -71,23 +70,18 @@ const FIELDS: &[&str] = &[
 /// ));
 /// # Ok::<(), openai_harmony::Error>(())
 /// ```
-pub fn read(body: &Value, options: &ReadOptions) -> Result<Turn> {
-    collect(body, options)?.into_turn(options, &mut |pointer| body.pointer(pointer).cloned())
+pub fn read(body: impl Into<Json>, options: &ReadOptions) -> Result<Turn> {
+    read_json(&body.into(), options)
 }
 
-/// [`read`] of a body that the caller does not need any longer: the schemas of its tools are moved
-/// out of it instead of copied.
-///
-/// # Errors
-///
-/// As [`read`].
-pub fn read_owned(mut body: Value, options: &ReadOptions) -> Result<Turn> {
-    let request = collect(&body, options)?;
-    request.into_turn(options, &mut |pointer| body.pointer_mut(pointer).map(Value::take))
+/// The same, which also rows of data sets go through.
+pub(crate) fn read_json(body: &Json, options: &ReadOptions) -> Result<Turn> {
+    collect(body, options)?.into_turn(options)
 }
 
-fn collect(body: &Value, options: &ReadOptions) -> Result<Request> {
-    let root = Field::root("", body)?;
+fn collect(body: &Json, options: &ReadOptions) -> Result<Request> {
+    let path = Path::default();
+    let root = Field::root(&path, body)?;
     let body = root.object()?;
     Dialect::ChatCompletions.check(&body)?;
     let mut request = Request::new(Dialect::ChatCompletions);

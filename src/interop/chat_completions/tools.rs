@@ -1,7 +1,5 @@
 //! Tools and the choice among them.
 
-use serde_json::Value;
-
 use crate::error::Result;
 use crate::interop::ReadOptions;
 use crate::interop::choice::{Choice, Chosen};
@@ -9,6 +7,7 @@ use crate::interop::field::{Field, Object};
 
 use crate::interop::pairs::ToolId;
 use crate::interop::request::Request;
+use crate::json::Value;
 
 /// Reads the tools, those of the old `functions` too, and the choice among them.
 pub(super) fn read_tools(

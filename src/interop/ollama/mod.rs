@@ -5,5 +5,5 @@ mod read;
 mod write;
 
 pub use line::{ChatLine, LineCall, LineFunction, LineMessage, Metrics};
-pub use read::{read, read_owned};
+pub use read::read;
 pub(super) use write::Ollama;

@@ -1,7 +1,5 @@
 //! A request's body -> a turn.
 
-use serde_json::Value;
-
 use crate::error::Result;
 use crate::interop::builtin::is_builtin;
 use crate::interop::content::{Carrying, Texts, read_content};
@@ -14,7 +12,9 @@ use crate::interop::settings::{
     read_stop, refuse_logprobs, response_format,
 };
 use crate::interop::tools::read_object_arguments;
-use crate::interop::{Dialect, ReadOptions, Thoughts, ToolKind, Turn, UnusedReason};
+use crate::interop::{Dialect, Json, ReadOptions, Thoughts, ToolKind, Turn, UnusedReason};
+use crate::json::Value;
+use crate::path::Path;
 
 /// The fields of a body that are read; any other is listed in [`Turn::unused`].
 const FIELDS: &[&str] = &[
@@ -67,23 +67,13 @@ const OF_OPTIONS: &[&str] = &[
 /// assert!(turn.answer.stream);
 /// # Ok::<(), openai_harmony::Error>(())
 /// ```
-pub fn read(body: &Value, options: &ReadOptions) -> Result<Turn> {
-    collect(body, options)?.into_turn(options, &mut |pointer| body.pointer(pointer).cloned())
+pub fn read(body: impl Into<Json>, options: &ReadOptions) -> Result<Turn> {
+    collect(&body.into(), options)?.into_turn(options)
 }
 
-/// [`read`] of a body that the caller does not need any longer: the schemas of its tools are moved
-/// out of it instead of copied.
-///
-/// # Errors
-///
-/// As [`read`].
-pub fn read_owned(mut body: Value, options: &ReadOptions) -> Result<Turn> {
-    let request = collect(&body, options)?;
-    request.into_turn(options, &mut |pointer| body.pointer_mut(pointer).map(Value::take))
-}
-
-fn collect(body: &Value, options: &ReadOptions) -> Result<Request> {
-    let root = Field::root("", body)?;
+fn collect(body: &Json, options: &ReadOptions) -> Result<Request> {
+    let path = Path::default();
+    let root = Field::root(&path, body)?;
     let body = root.object()?;
     Dialect::Ollama.check(&body)?;
     let mut request = Request::new(Dialect::Ollama);
@@ -95,8 +85,8 @@ fn collect(body: &Value, options: &ReadOptions) -> Result<Request> {
     }
     let reader = Messages { carrying: Carrying::message(options.unsupported) };
     for (index, message) in options.history.iter().enumerate() {
-        let name = format!("history[{index}]");
-        reader.message(&Field::root(&name, message)?, &mut request)?;
+        let path = Path::of("history").then(index);
+        reader.message(&Field::root(&path, message)?, &mut request)?;
     }
     let messages = body.get("messages");
     if let Some(messages) = &messages {
@@ -107,8 +97,8 @@ fn collect(body: &Value, options: &ReadOptions) -> Result<Request> {
     read_think(&body, &mut request)?;
     if let Some(format) = body.get("format") {
         request.response_format = match format.value() {
-            Value::String(word) if word.is_empty() => None,
-            Value::String(word) if word == "json" => Some(any_object()),
+            Value::String("") => None,
+            Value::String("json") => Some(any_object()),
             Value::String(word) => return Err(format.unknown("format", word, &["json"])),
             _ => Some(response_format(None, read_format_schema(&format)?, None)),
         };

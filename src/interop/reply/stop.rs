@@ -11,6 +11,7 @@ use aho_corasick::automaton::{Automaton, StateID};
 use aho_corasick::nfa::contiguous::NFA;
 
 use crate::error::{ErrorKind, Result};
+use crate::path::Path;
 
 /// Looks for strings in text and holds back what may be the beginning of one.
 #[derive(Debug, Clone, Default)]
@@ -64,7 +65,7 @@ impl StopStrings {
             return Ok(Self::default());
         }
         let matcher = Matcher::new(strings).map_err(|error| ErrorKind::InvalidRequest {
-            path: "stop_strings".to_owned(),
+            path: Path::of("stop_strings"),
             reason: error.to_string(),
         })?;
         let state = matcher.start;

@@ -2,8 +2,6 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
-
 use super::tools::{kind_of_call, read_tool_id, read_tools};
 use crate::error::Result;
 use crate::interop::brief::brief;
@@ -16,6 +14,8 @@ use crate::interop::request::Request;
 use crate::interop::settings::{read_effort, read_response_format};
 use crate::interop::tools::{custom_arguments, read_arguments};
 use crate::interop::{ReadOptions, ToolKind, UnusedReason};
+use crate::json::{Array, At};
+use crate::path::Path;
 
 /// What items of each type may have; what is not read has no meaning to the model.
 const OF_ITEM: &[&str] = &[
@@ -54,30 +54,31 @@ impl<'o> Items<'o> {
         options: &'o ReadOptions,
         request: &mut Request,
     ) -> Result<()> {
-        let id = |item: &'o Value| item.get("id")?.as_str();
         let reader = Self {
             options,
-            ids: options.history.iter().filter_map(id).collect(),
+            ids: options.history.iter().filter_map(|item| item.text("id")).collect(),
             carrying: Carrying::message(options.unsupported),
         };
         let input = body.get("input");
-        let said = input.as_ref().filter(|input| !input.value().is_string());
+        let said = input.as_ref().filter(|input| input.at().as_str().is_none());
         let items = said
             .map(|input| {
                 input.items_or("a string or a list of items").map(Iterator::collect::<Vec<_>>)
             })
             .transpose()?;
         let items = items.unwrap_or_default();
-        let names: Vec<_> = (0..options.history.len()).map(|at| format!("history[{at}]")).collect();
-        let history = names.iter().zip(&options.history);
-        let history = history.map(|(name, item)| Field::root(name, item));
+        let history = Path::of("history");
+        let paths: Vec<_> =
+            (0..options.history.len()).map(|index| history.clone().then(index)).collect();
+        let history = paths.iter().zip(&options.history);
+        let history = history.map(|(path, item)| Field::root(path, item));
         let mut all = history.collect::<Result<Vec<_>>>()?;
         all.extend(items);
         let calls_follow = calls_follow(&all);
         for (item, call_follows) in all.iter().zip(calls_follow) {
             reader.item(item, call_follows, request)?;
         }
-        match input.as_ref().and_then(|input| input.value().as_str()) {
+        match input.as_ref().and_then(|input| input.at().as_str()) {
             Some(text) => request.past.user(text.to_owned(), None),
             None => request.continue_last = all.last().is_some_and(is_unfinished),
         }
@@ -86,7 +87,7 @@ impl<'o> Items<'o> {
 
     fn item(&self, field: &Field<'_, '_>, call_follows: bool, request: &mut Request) -> Result<()> {
         let item = field.object()?;
-        let kind = item_type(field.value());
+        let kind = item_type(field.at());
         let read = match kind {
             Some("message") => self.message(&item, call_follows, request),
             Some("reasoning") => self.reasoning(&item, request),
@@ -173,8 +174,9 @@ impl<'o> Items<'o> {
                 request.unused.push(field.unused(UnusedReason::ForeignThought));
             }
             None => {
-                let summary =
-                    item.get("summary").filter(|summary| summary.value() != &empty_list());
+                let is_empty =
+                    |field: &Field<'_, '_>| field.at().as_array().is_some_and(Array::is_empty);
+                let summary = item.get("summary").filter(|summary| !is_empty(summary));
                 let unused = summary.map(|field| field.unused(UnusedReason::Summary));
                 request.unused.extend(unused);
             }
@@ -205,20 +207,16 @@ impl<'o> Items<'o> {
         };
         let path = item.field().path();
         let found = Field::root(&path, &found)?;
-        if item_type(found.value()) == Some("item_reference") {
+        if item_type(found.at()) == Some("item_reference") {
             return Err(id.invalid("the stored item is a reference itself"));
         }
         self.item(&found, call_follows, request)
     }
 }
 
-fn empty_list() -> Value {
-    Value::Array(Vec::new())
-}
-
 /// The type of an item; messages may leave it out, and so may references.
-fn item_type(item: &Value) -> Option<&str> {
-    match item.get("type").filter(|kind| !kind.is_null()) {
+fn item_type(item: At<'_>) -> Option<&str> {
+    match item.get("type").filter(|kind| !At::is_null(*kind)) {
         Some(kind) => kind.as_str(),
         None if item.get("role").is_some() => Some("message"),
         None if item.get("id").is_some() => Some("item_reference"),
@@ -232,9 +230,9 @@ fn calls_follow(items: &[Field<'_, '_>]) -> Vec<bool> {
     let mut call_follows = false;
     for (follows, item) in follows.iter_mut().zip(items).rev() {
         *follows = call_follows;
-        match item_type(item.value()) {
+        match item_type(item.at()) {
             Some("function_call" | "custom_tool_call") => call_follows = true,
-            Some("message") if item.value().get("role") != Some(&"assistant".into()) => {
+            Some("message") if text_of(item, "role") != Some("assistant") => {
                 call_follows = false;
             }
             _ => {}
@@ -243,16 +241,19 @@ fn calls_follow(items: &[Field<'_, '_>]) -> Vec<bool> {
     follows
 }
 
+fn text_of<'v>(item: &Field<'v, '_>, key: &str) -> Option<&'v str> {
+    item.at().get(key)?.as_str()
+}
+
 /// Whether the assistant was cut off in an item.
 fn is_unfinished(item: &Field<'_, '_>) -> bool {
-    let status = item.value().get("status").and_then(Value::as_str);
-    matches!(status, Some("incomplete" | "in_progress"))
+    matches!(text_of(item, "status"), Some("incomplete" | "in_progress"))
 }
 
 fn read_call(item: &Object<'_, '_>, request: &mut Request) -> Result<()> {
     item.required("name")?.text()?;
     let Some(tool) = read_tool_id(item)? else { return Ok(()) };
-    let kind = kind_of_call(item_type(item.field().value()).unwrap_or_default());
+    let kind = kind_of_call(item_type(item.field().at()).unwrap_or_default());
     let arguments = match kind {
         ToolKind::Custom => custom_arguments(item.required("input")?.text()?),
         _ => read_arguments(item, "arguments")?,

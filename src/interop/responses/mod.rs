@@ -9,5 +9,5 @@ mod write;
 
 pub use event::ResponseEvent;
 pub use item::{ContentPart, OutputItem};
-pub use read::{read, read_owned};
+pub use read::read;
 pub(super) use write::Responses;

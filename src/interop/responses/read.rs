@@ -1,7 +1,5 @@
 //! A request's body -> a turn.
 
-use serde_json::Value;
-
 use super::items::Items;
 use super::tools::{read_choice, read_tools};
 use crate::error::Result;
@@ -11,7 +9,8 @@ use crate::interop::settings::{
     read_count, read_effort, read_penalties, read_response_format, read_sampling, read_stop,
     refuse_logprobs,
 };
-use crate::interop::{Dialect, ReadOptions, Turn, UnusedReason};
+use crate::interop::{Dialect, Json, ReadOptions, Turn, UnusedReason};
+use crate::path::Path;
 
 /// The fields of a body that are read or that the response repeats; any other is listed in
 /// [`Turn::unused`].
@@ -89,23 +88,13 @@ const REPEATED: &[&str] = &[
 /// assert_eq!(turn.conversation.messages.len(), 2);
 /// # Ok::<(), openai_harmony::Error>(())
 /// ```
-pub fn read(body: &Value, options: &ReadOptions) -> Result<Turn> {
-    collect(body, options)?.into_turn(options, &mut |pointer| body.pointer(pointer).cloned())
+pub fn read(body: impl Into<Json>, options: &ReadOptions) -> Result<Turn> {
+    collect(&body.into(), options)?.into_turn(options)
 }
 
-/// [`read`] of a body that the caller does not need any longer: the schemas of its tools are moved
-/// out of it instead of copied.
-///
-/// # Errors
-///
-/// As [`read`].
-pub fn read_owned(mut body: Value, options: &ReadOptions) -> Result<Turn> {
-    let request = collect(&body, options)?;
-    request.into_turn(options, &mut |pointer| body.pointer_mut(pointer).map(Value::take))
-}
-
-fn collect(body: &Value, options: &ReadOptions) -> Result<Request> {
-    let root = Field::root("", body)?;
+fn collect(body: &Json, options: &ReadOptions) -> Result<Request> {
+    let path = Path::default();
+    let root = Field::root(&path, body)?;
     let body = root.object()?;
     Dialect::Responses.check(&body)?;
     let mut request = Request::new(Dialect::Responses);
@@ -183,7 +172,7 @@ fn read_answer(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
             }
         }
     }
-    let repeated = body.map().iter().filter(|(key, _)| REPEATED.contains(&key.as_str()));
-    request.answer.repeated.extend(repeated.map(|(key, value)| (key.clone(), value.clone())));
+    let repeated = body.members().iter().filter(|(key, _)| REPEATED.contains(key));
+    request.answer.repeated.extend(repeated.map(|(key, at)| (key.to_owned(), at.to_tree())));
     Ok(())
 }

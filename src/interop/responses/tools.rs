@@ -1,13 +1,12 @@
 //! Tools and the choice among them.
 
-use serde_json::Value;
-
 use crate::error::Result;
 use crate::interop::choice::{Choice, Chosen};
 use crate::interop::field::{Field, Object};
 use crate::interop::pairs::ToolId;
 use crate::interop::request::Request;
 use crate::interop::{ReadOptions, ToolKind, UnusedReason};
+use crate::json::Value;
 
 /// Reads a list of tools.
 pub(super) fn read_tools(

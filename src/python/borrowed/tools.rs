@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::chat::FUNCTIONS;
-use crate::json::{Json, Tape};
+use crate::json::Tape;
 use crate::python::text::BorrowedText;
 use crate::render::AsTools;
-use crate::typescript::{Namespace, Tool};
+use crate::typescript::{Namespace, Parameters, Tool};
 
 /// Tools by namespace.
 ///
@@ -51,7 +51,7 @@ impl BorrowedTools {
         Tool {
             name: tool.name.as_str(),
             description: tool.description.as_ref().map(BorrowedText::as_str),
-            parameters: tool.parameters.map(|index| Json::Taped(self.schemas.at(index))),
+            parameters: tool.parameters.map(|index| Parameters::Taped(self.schemas.at(index))),
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::chat::{ChannelConfig, ReasoningEffort, ResponseFormat};
 use crate::python::attributes::{Attributes, fields};
 use crate::python::borrowed::{BorrowedDeveloper, BorrowedPart, BorrowedSystem, Parts};
 use crate::python::errors::{InvalidArgument, Read, brief};
-use crate::python::schema;
+use crate::python::json;
 use crate::python::text::BorrowedText;
 use crate::python::types::Types;
 
@@ -24,7 +24,7 @@ pub(super) fn contents(object: &Bound<'_, PyAny>, types: &Types) -> Read<Parts> 
         && list.len() == 1
     {
         let only = list.get_item(0)?;
-        return part(&only, types).map(Parts::One).map_err(|invalid| invalid.inside("[0]"));
+        return part(&only, types).map(Parts::One).map_err(|invalid| invalid.inside(0));
     }
     each(object, |object| part(object, types)).map(Parts::Many)
 }
@@ -117,6 +117,6 @@ fn channel_config(object: &Bound<'_, PyAny>) -> Read<ChannelConfig> {
 fn response_format(object: &Bound<'_, PyAny>) -> Read<ResponseFormat> {
     Ok(fields!(
         Attributes::any(object, "a ResponseFormat"),
-        ResponseFormat { name: string, description: optional_string, schema: schema::value }
+        ResponseFormat { name: string, description: optional_string, schema: json::schema_tree }
     ))
 }

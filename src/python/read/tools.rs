@@ -7,10 +7,11 @@ use pyo3::types::PyDict;
 
 use super::values::{each, model, optional, optional_text, string, text};
 use crate::json::Tape;
+use crate::path::Step;
 use crate::python::attributes::{Attributes, fields};
 use crate::python::borrowed::{BorrowedNamespace, BorrowedTool, BorrowedTools};
 use crate::python::errors::{InvalidArgument, Read};
-use crate::python::schema;
+use crate::python::json;
 use crate::python::types::Types;
 
 /// The namespaces of a dict. It is copied first: reading a namespace may run Python code that adds
@@ -24,7 +25,7 @@ pub(super) fn namespaces(object: &Bound<'_, PyAny>) -> Read<BorrowedTools> {
     for (name, config) in dict.copy()? {
         let key = string(&name)?;
         let config = namespace(&config, &mut schemas)
-            .map_err(|invalid| invalid.inside(format!("[{key:?}]")))?;
+            .map_err(|invalid| invalid.inside(Step::Key(key.clone().into())))?;
         namespaces.insert(key, config);
     }
     Ok(BorrowedTools { namespaces, schemas })
@@ -51,7 +52,7 @@ fn tool(object: &Bound<'_, PyAny>, schemas: &mut Tape) -> Read<BorrowedTool> {
         BorrowedTool {
             name: text,
             description: optional_text,
-            parameters: |object| optional(object, |schema| schema::write(schema, schemas)),
+            parameters: |object| optional(object, |schema| json::schema(schema, schemas)),
         }
     ))
 }

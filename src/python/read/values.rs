@@ -42,7 +42,7 @@ fn each_of<'py, T>(
     // Made at its size, which collecting results does not do.
     let mut all = Vec::with_capacity(count);
     for (index, item) in items.enumerate() {
-        all.push(read(&item?).map_err(|invalid| invalid.inside(format_args!("[{index}]")))?);
+        all.push(read(&item?).map_err(|invalid| invalid.inside(index))?);
     }
     Ok(all)
 }

@@ -7,13 +7,13 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef, StructArray};
 use arrow_schema::{DataType, Field};
-use serde_json::{Map, Number, Value};
 
-use super::path::Path;
-use super::{Row, invalid};
+use super::Row;
 use crate::HarmonyEncoding;
-use crate::error::Result;
-use crate::interop::parse_json;
+use crate::error::{Error, Result};
+use crate::interop::Json;
+use crate::json::{NotNumbers, Tape};
+use crate::path::Path;
 use crate::training::examples::ExampleMaker;
 use crate::training::gather::render_on;
 use crate::training::{Batch, RenderRows, RowFormat};
@@ -62,82 +62,88 @@ fn row(rows: &dyn Array, at: usize, format: RowFormat) -> Result<Row<'_>> {
     if let Some(text) = text(rows, at) {
         return Ok(Row::from(text));
     }
-    let Some(columns) = rows.as_struct_opt().filter(|_| rows.is_valid(at)) else {
-        return value(rows, at, &Path::Row).map(Row::from);
-    };
-    let is_read = |name: &str| super::is_read(name, format);
-    fields(columns, at, &Path::Row, is_read).map(|row| Row::from(Value::Object(row)))
+    let mut tape = Tape::default();
+    match rows.as_struct_opt().filter(|_| rows.is_valid(at)) {
+        Some(columns) => fields(&mut tape, columns, at, |name| super::is_read(name, format))?,
+        None => write(&mut tape, rows, at)?,
+    }
+    Ok(Row::Json(Json::new(tape, 0)))
 }
 
-/// The members of a struct that are not null.
+/// Writes the members of a struct that are not null.
 fn fields(
+    tape: &mut Tape,
     columns: &StructArray,
     at: usize,
-    path: &Path<'_>,
     is_read: impl Fn(&str) -> bool,
-) -> Result<Map<String, Value>> {
-    let named = columns.fields().iter().zip(columns.columns());
-    let said = named.filter(|(field, column)| column.is_valid(at) && is_read(field.name()));
-    said.map(|(field, column)| {
-        let path = Path::Member(path, field.name());
-        Ok((field.name().to_owned(), of_field(field, column, at, &path)?))
-    })
-    .collect()
+) -> Result<()> {
+    let opened = tape.open();
+    for (field, column) in columns.fields().iter().zip(columns.columns()) {
+        if column.is_valid(at) && is_read(field.name()) {
+            tape.string(field.name());
+            of_field(tape, field, column, at)
+                .map_err(|error| error.inside(field.name().clone()))?;
+        }
+    }
+    tape.close_object(opened);
+    Ok(())
 }
 
-/// A value of a column, or of the items of one. Where the column is marked as JSON, as Hugging Face's
+/// Writes a value of a column, or of the items of one. Where the column is marked as JSON, as Hugging Face's
 /// `datasets` keeps objects that have not all the same fields, it is what the text says.
-fn of_field(field: &Field, array: &dyn Array, at: usize, path: &Path<'_>) -> Result<Value> {
+fn of_field(tape: &mut Tape, field: &Field, array: &dyn Array, at: usize) -> Result<()> {
     let is_json = field.extension_type_name() == Some("arrow.json");
     match text(array, at).filter(|_| is_json) {
-        Some(text) => parse_json(text).map_err(|_| invalid(path.to_string(), "expected JSON text")),
-        None => value(array, at, path),
+        Some(text) => {
+            tape.parse(text, NotNumbers::Refused).map_err(|_| invalid("expected JSON text"))?;
+            Ok(())
+        }
+        None => write(tape, array, at),
     }
 }
 
-fn value(array: &dyn Array, at: usize, path: &Path<'_>) -> Result<Value> {
+fn write(tape: &mut Tape, array: &dyn Array, at: usize) -> Result<()> {
     if array.is_null(at) {
-        return Ok(Value::Null);
+        tape.null();
+    } else if let Some(text) = text(array, at) {
+        tape.string(text);
+    } else if let Some(whole) = whole(array, at) {
+        tape.number(&whole.to_string());
+    } else if let Some(real) = real(array, at) {
+        let reason = || invalid(format!("expected a number that JSON can hold, got {real}"));
+        tape.double(real).ok_or_else(reason)?;
+    } else {
+        return nested(tape, array, at);
     }
-    if let Some(text) = text(array, at) {
-        return Ok(text.into());
-    }
-    if let Some(whole) = whole(array, at) {
-        return Ok(whole);
-    }
-    if let Some(real) = real(array, at) {
-        return Number::from_f64(real).map(Value::Number).ok_or_else(|| {
-            invalid(path, format!("expected a number that JSON can hold, got {real}"))
-        });
-    }
-    Ok(match array.data_type() {
-        DataType::Null => Value::Null,
-        DataType::Boolean => array.as_boolean().value(at).into(),
-        DataType::Struct(_) => fields(array.as_struct(), at, path, |_| true)?.into(),
-        DataType::List(item) => items(item, &array.as_list::<i32>().value(at), path)?,
-        DataType::LargeList(item) => items(item, &array.as_list::<i64>().value(at), path)?,
-        DataType::ListView(item) => items(item, &array.as_list_view::<i32>().value(at), path)?,
-        DataType::LargeListView(item) => items(item, &array.as_list_view::<i64>().value(at), path)?,
+    Ok(())
+}
+
+fn nested(tape: &mut Tape, array: &dyn Array, at: usize) -> Result<()> {
+    match array.data_type() {
+        DataType::Null => tape.null(),
+        DataType::Boolean => tape.bool(array.as_boolean().value(at)),
+        DataType::Struct(_) => fields(tape, array.as_struct(), at, |_| true)?,
+        DataType::List(item) => items(tape, item, &array.as_list::<i32>().value(at))?,
+        DataType::LargeList(item) => items(tape, item, &array.as_list::<i64>().value(at))?,
+        DataType::ListView(item) => items(tape, item, &array.as_list_view::<i32>().value(at))?,
+        DataType::LargeListView(item) => items(tape, item, &array.as_list_view::<i64>().value(at))?,
         DataType::FixedSizeList(item, _) => {
-            items(item, &array.as_fixed_size_list().value(at), path)?
+            items(tape, item, &array.as_fixed_size_list().value(at))?;
         }
-        DataType::Map(..) => entries(&array.as_map().value(at), path)?,
+        DataType::Map(..) => entries(tape, &array.as_map().value(at))?,
         DataType::Dictionary(..) => match entry_of(array, at) {
-            Some((values, at)) => value(values, at, path)?,
-            None => Value::Null,
+            Some((values, at)) => write(tape, values, at)?,
+            None => tape.null(),
         },
         other if other.is_binary() => {
-            let reason = format!(
+            return Err(invalid(format!(
                 "expected what JSON can hold, got bytes (Arrow's {other}), as which Ray and others keep \
                  pickled objects; write the column as JSON texts or as structs"
-            );
-            return Err(invalid(path, reason));
+            )));
         }
-        other => {
-            let reason = format!("expected what JSON can hold, got Arrow's {other}");
-            return Err(invalid(path, reason));
-        }
-    })
+        other => return Err(invalid(format!("expected what JSON can hold, got Arrow's {other}"))),
+    }
+    Ok(())
 }
 
 fn text(array: &dyn Array, at: usize) -> Option<&str> {
@@ -159,11 +165,11 @@ fn text(array: &dyn Array, at: usize) -> Option<&str> {
 /// Where a dictionary has the value of an item.
 fn entry_of(array: &dyn Array, at: usize) -> Option<(&dyn Array, usize)> {
     let dictionary = array.as_any_dictionary_opt()?;
-    let key = whole(dictionary.keys(), at)?.as_u64()?;
-    Some((dictionary.values(), usize::try_from(key).ok()?))
+    let key = usize::try_from(whole(dictionary.keys(), at)?).ok()?;
+    Some((dictionary.values(), key))
 }
 
-fn whole(array: &dyn Array, at: usize) -> Option<Value> {
+fn whole(array: &dyn Array, at: usize) -> Option<i128> {
     Some(match array.data_type() {
         DataType::Int8 => array.as_primitive::<Int8Type>().value(at).into(),
         DataType::Int16 => array.as_primitive::<Int16Type>().value(at).into(),
@@ -186,21 +192,34 @@ fn real(array: &dyn Array, at: usize) -> Option<f64> {
     })
 }
 
-fn items(item: &Field, list: &ArrayRef, path: &Path<'_>) -> Result<Value> {
-    (0..list.len()).map(|index| of_field(item, list, index, &Path::Item(path, index))).collect()
+fn items(tape: &mut Tape, item: &Field, list: &ArrayRef) -> Result<()> {
+    let opened = tape.open();
+    for index in 0..list.len() {
+        of_field(tape, item, list, index).map_err(|error| error.inside(index))?;
+    }
+    tape.close_array(opened);
+    Ok(())
 }
 
-/// The entries of a map, whose keys must be texts.
-fn entries(map: &StructArray, path: &Path<'_>) -> Result<Value> {
+/// Writes the entries of a map, whose keys must be texts.
+fn entries(tape: &mut Tape, map: &StructArray) -> Result<()> {
     let (Some(keys), Some(values)) = (map.columns().first(), map.columns().get(1)) else {
-        return Err(invalid(path, "expected a map with keys and values"));
+        return Err(invalid("expected a map with keys and values"));
     };
-    let entry = |at| {
-        let key = text(keys, at).ok_or_else(|| {
+    let opened = tape.open();
+    for at in 0..map.len() {
+        let Some(key) = text(keys, at) else {
             let reason = format!("expected a map whose keys are texts, got {}", keys.data_type());
-            invalid(path, reason)
-        })?;
-        Ok((key.to_owned(), value(values, at, &Path::Member(path, key))?))
-    };
-    (0..map.len()).map(entry).collect::<Result<Map<_, _>>>().map(Value::Object)
+            return Err(invalid(reason));
+        };
+        tape.string(key);
+        write(tape, values, at).map_err(|error| error.inside(key.to_owned()))?;
+    }
+    tape.close_object(opened);
+    Ok(())
+}
+
+/// What is wrong here; where it is is added on the way out.
+fn invalid(reason: impl Into<String>) -> Error {
+    super::invalid(Path::default(), reason)
 }

@@ -1,14 +1,12 @@
 //! Chat messages in the shapes that data sets on hubs have -> the body of a chat completion.
 
-use serde_json::{Map, Value, json};
-
-use super::cleaned::{clean, clean_call, remove_nulls};
-use super::origin::{Origin, Place, Shape};
-use super::path::Path;
-use super::{expected, invalid};
+use super::cleaned::{write_call, write_calls, write_members};
+use super::invalid;
 use crate::chat::{ANALYSIS, Message, Role};
 use crate::error::Result;
-use crate::interop::{ReadOptions, UnusedReason, brief, chat_completions, parse_json};
+use crate::interop::{Field, Json, Object, ReadOptions, UnusedReason, chat_completions};
+use crate::json::{self, At, NotNumbers, Tape, Value};
+use crate::path::Path;
 use crate::training::RenderRows;
 
 /// What a row may call its messages.
@@ -31,8 +29,8 @@ pub(super) fn is_read(name: &str) -> bool {
 }
 
 /// Whether an object has what a row is read from.
-pub(super) fn says_messages(fields: &Map<String, Value>) -> bool {
-    MESSAGES.iter().chain(&["prompt"]).any(|key| fields.contains_key(*key))
+pub(super) fn says_messages(fields: json::Object<'_>) -> bool {
+    MESSAGES.iter().chain(&["prompt"]).any(|key| fields.get(key).is_some())
 }
 
 /// What a row says.
@@ -40,55 +38,59 @@ pub(super) struct ChatRow {
     pub(super) messages: Vec<Message>,
     /// Whether it is a prompt in which the assistant speaks, and its completion, which alone is trained.
     pub(super) is_completion: bool,
-    /// The paths of what says nothing to the model.
+    /// The columns and fields that say nothing to the model.
     pub(super) unused: Vec<String>,
 }
 
 /// Reads a row as the conversation that it is.
-pub(super) fn read(row: Value, options: &RenderRows) -> Result<ChatRow> {
-    let mut row = match row {
-        Value::Array(messages) => Map::from_iter([("messages".to_owned(), messages.into())]),
-        Value::Object(row) => row,
-        other => return Err(invalid("", expected("an object or a list of messages", &other))),
+pub(super) fn read(row: &Field<'_, '_>, options: &RenderRows) -> Result<ChatRow> {
+    let columns = match row.value() {
+        Value::Object(_) => Some(row.object()?),
+        Value::Array(_) => None,
+        _ => return Err(row.expected("an object or a list of messages")),
     };
-    let mut origin = Origin::default();
-    let mut body = Map::new();
-    let messages = messages(&mut row, &mut origin)?;
-    let is_completion = is_completion(&messages, &origin)?;
-    let last_own = messages.iter().rposition(|message| message["role"] == "assistant");
-    body.insert("messages".to_owned(), messages.into());
-    let mut template = template(&mut row)?;
-    let mut take = |key: &str| said(&mut row, key).or_else(|| said(&mut template, key));
-    for key in SETTINGS {
-        let value = take(key).filter(|value| !is_blank(value));
-        body.extend(value.map(|value| (key.to_owned(), value)));
+    let column = |key: &'static str| columns.as_ref()?.get(key);
+    let mut body = Body::default();
+    let opened = body.tape.open();
+    body.tape.string("messages");
+    let list = body.tape.open();
+    match &columns {
+        Some(columns) => body.add_conversation(columns)?,
+        None => body.add_messages("messages", &row.standing_at(&Path::of("messages")))?,
     }
-    if let Some(effort) = options.reasoning_effort.filter(|_| !says_effort(&body)) {
-        body.insert("reasoning_effort".to_owned(), effort.as_str().into());
-    }
-    if let Some(tools) = take("tools").filter(|tools| !is_blank(tools)) {
-        let tools = list("tools", tools)?.into_iter().enumerate();
-        let tools = tools.map(|(index, json)| tool(index, json, &mut origin));
-        body.insert("tools".to_owned(), tools.collect::<Result<_>>()?);
-    }
+    body.tape.close_array(list);
+    let is_completion = body.is_completion()?;
+    let given = column(TEMPLATE).filter(|given| !is_blank(given));
+    let parsed = given.as_ref().map(|given| Parsed::of(given, "an object")).transpose()?;
+    let template = given.as_ref().zip(parsed.as_ref());
+    let template = template.map(|(given, parsed)| parsed.field(given)).transpose()?;
+    let template = template.as_ref().filter(|template| !template.is_null());
+    let template = template.map(Field::object).transpose()?;
+    let take = |key: &'static str| column(key).or_else(|| template.as_ref()?.get(key));
+    body.add_settings(take, options)?;
+    body.tape.close_object(opened);
     let mut read = ReadOptions::new().with_date(options.date.clone());
     read.identity = match take("model_identity") {
         None => options.identity.clone(),
-        Some(Value::String(identity)) => Some(identity),
-        Some(other) => return Err(invalid("model_identity", expected("a string", &other))),
+        Some(identity) => {
+            Some(identity.standing_at(&Path::of("model_identity")).text()?.to_owned())
+        }
     };
-    let turn = chat_completions::read_owned(Value::Object(body), &read)
-        .map_err(|error| origin.error(error))?;
+    let json = Json::new(body.tape, 0);
+    let turn = chat_completions::read_json(&json, &read)?;
     if turn.prefill.is_some() {
-        let path = origin.last_message("prefix");
+        let path = place(&json, body.said.len().saturating_sub(1)).then("prefix");
         return Err(invalid(path, "a row to train on is complete; only a prompt is continued"));
     }
-    let mut unused: Vec<String> = turn
-        .unused
-        .iter()
-        .map(|unused| named(&origin.path(&unused.path), &unused.reason))
-        .collect();
-    let rest = template.iter().filter(|(_, value)| !value.is_null());
+    let unused = turn.unused.iter();
+    let mut unused: Vec<String> =
+        unused.map(|unused| named(unused.path.without_indices(), &unused.reason)).collect();
+    let is_taken = |key: &&str| {
+        SETTINGS.iter().chain(&["tools", "model_identity"]).any(|taken| taken == key)
+            && columns.as_ref().is_none_or(|columns| columns.get(key).is_none())
+    };
+    let rest = template.iter().flat_map(|template| template.members().iter());
+    let rest = rest.filter(|(key, value)| !value.is_null() && !is_taken(key));
     unused.extend(rest.map(|(key, _)| format!("{TEMPLATE}.{key}")));
     let undeclared = turn.tools.iter().filter(|tool| !tool.offered);
     unused.extend(undeclared.map(|_| "calls of tools that are not declared".to_owned()));
@@ -100,34 +102,25 @@ pub(super) fn read(row: Value, options: &RenderRows) -> Result<ChatRow> {
         let behind = messages.drain(last + 1..);
         unused.extend(behind.map(|_| "messages behind the assistant's last".to_owned()));
     }
+    let last_own = body.said.iter().rposition(|said| said.speaker == Speaker::Assistant);
     if let (Some(index), Some(true)) = (last_own, messages.last().map(is_thought)) {
-        let path = origin.path(&format!("messages[{index}]"));
-        return Err(invalid(path, "ends in a thought; an example ends with an answer or a call"));
+        let reason = "ends in a thought; an example ends with an answer or a call";
+        return Err(invalid(place(&json, index), reason));
     }
     Ok(ChatRow { messages, is_completion, unused })
 }
 
-/// What TRL passes to a chat template: an object, or its JSON text.
-fn template(row: &mut Map<String, Value>) -> Result<Map<String, Value>> {
-    let Some(json) = said(row, TEMPLATE).filter(|json| !is_blank(json)) else {
-        return Ok(Map::new());
-    };
-    match parsed(&Path::Member(&Path::Row, TEMPLATE), json, "an object")? {
-        Value::Object(template) => Ok(template),
-        Value::Null => Ok(Map::new()),
-        other => Err(invalid(TEMPLATE, expected("an object", &other))),
-    }
-}
-
-/// Whether a body says an effort, in either of its fields.
-fn says_effort(body: &Map<String, Value>) -> bool {
-    let nested = || body.get("reasoning")?.get("effort");
-    body.get("reasoning_effort").or_else(nested).is_some_and(|effort| !effort.is_null())
+/// Where the row has the message of an index.
+fn place(body: &Json, index: usize) -> Path {
+    let messages = body.at().get("messages").and_then(At::as_array);
+    let message = messages.and_then(|messages| messages.iter().nth(index));
+    let origin = message.and_then(At::origin).cloned();
+    origin.unwrap_or_else(|| Path::of("messages").then(index))
 }
 
 /// What is counted as unused: a field, and why, if that is more than that nothing reads it.
-fn named(path: &str, reason: &UnusedReason) -> String {
-    if *reason == UnusedReason::NotUsed { path.to_owned() } else { format!("{path}: {reason}") }
+fn named(path: String, reason: &UnusedReason) -> String {
+    if *reason == UnusedReason::NotUsed { path } else { format!("{path}: {reason}") }
 }
 
 fn is_thought(message: &Message) -> bool {
@@ -135,170 +128,260 @@ fn is_thought(message: &Message) -> bool {
 }
 
 /// Whether a value is a text that says nothing, as some tables have it where others have null.
-fn is_blank(value: &Value) -> bool {
-    value.as_str().is_some_and(|text| text.trim().is_empty())
+fn is_blank(field: &Field<'_, '_>) -> bool {
+    field.at().as_str().is_some_and(|text| text.trim().is_empty())
 }
 
-/// Whether the messages are a prompt in which the assistant speaks, and its completion.
-fn is_completion(messages: &[Value], origin: &Origin) -> Result<bool> {
-    let prompt = origin.messages.iter().take_while(|place| place.key != "completion").count();
-    if prompt == messages.len() {
-        return Ok(false);
-    }
-    let (prompt, completion) = messages.split_at(prompt);
-    let is_from = |role: &'static str| move |message: &Value| message["role"] == role;
-    if !prompt.iter().any(is_from("assistant")) {
-        return Ok(false);
-    }
-    if prompt.last().is_some_and(is_from("user")) && !completion.iter().any(is_from("user")) {
-        return Ok(true);
-    }
-    let reason = "what the assistant says in it can be told from the completion only where the user \
-                  says the last thing, and nothing in the completion; whole conversations are `messages`";
-    Err(invalid("prompt", reason))
+/// The body of a chat completion under way.
+#[derive(Default)]
+struct Body {
+    tape: Tape,
+    said: Vec<Said>,
 }
 
-/// Takes a field, unless it is null.
-fn said(fields: &mut Map<String, Value>, key: &str) -> Option<Value> {
-    fields.remove(key).filter(|value| !value.is_null())
-}
-
-/// The messages of a row, by any of their names, or as a prompt and its completion.
-fn messages(row: &mut Map<String, Value>, origin: &mut Origin) -> Result<Vec<Value>> {
-    let found = MESSAGES.into_iter().find_map(|key| Some((key, said(row, key)?)));
-    let mut all = Vec::new();
-    match said(row, "system") {
-        None => {}
-        Some(Value::String(text)) => {
-            origin.messages.push(Place { key: "system", index: None, shape: Shape::Text });
-            all.push(json!({"role": "system", "content": text}));
-        }
-        Some(other) => return Err(invalid("system", expected("a string", &other))),
-    }
-    if let Some((key, value)) = found {
-        add_messages(key, value, &mut all, origin)?;
-        return Ok(all);
-    }
-    let Some(prompt) = said(row, "prompt") else { return Err(invalid("messages", "is missing")) };
-    let Some(completion) = said(row, "completion") else {
-        return Err(invalid("completion", "is missing; a prompt alone trains nothing"));
-    };
-    for (key, role, side) in [("prompt", "user", prompt), ("completion", "assistant", completion)] {
-        match side {
-            Value::String(text) => {
-                origin.messages.push(Place { key, index: None, shape: Shape::Text });
-                all.push(json!({"role": role, "content": text}));
-            }
-            messages => add_messages(key, messages, &mut all, origin)?,
-        }
-    }
-    Ok(all)
-}
-
-fn add_messages(
+/// A message of the body.
+struct Said {
+    /// The column that it comes from.
     key: &'static str,
-    value: Value,
-    into: &mut Vec<Value>,
-    origin: &mut Origin,
-) -> Result<()> {
-    let messages = list(key, value)?;
-    if messages.is_empty() {
-        return Err(invalid(key, "is empty"));
-    }
-    for (index, json) in messages.into_iter().enumerate() {
-        let (shape, message) = message(&Path::Item(&Path::Member(&Path::Row, key), index), json)?;
-        origin.messages.push(Place { key, index: Some(index), shape });
-        into.push(message);
-    }
-    Ok(())
+    speaker: Speaker,
 }
 
-/// A list, or what the JSON text of one says, as some data sets keep what has many shapes.
-fn list(key: &str, value: Value) -> Result<Vec<Value>> {
-    match parsed(&Path::Member(&Path::Row, key), value, "a list")? {
-        Value::Array(items) => Ok(items),
-        other => Err(invalid(key, expected("a list", &other))),
-    }
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Speaker {
+    User,
+    Assistant,
+    Other,
 }
 
-/// A value, or what its JSON text says.
-fn parsed(path: &Path<'_>, value: Value, what: &str) -> Result<Value> {
-    let Value::String(text) = &value else { return Ok(value) };
-    parse_json(text).map_err(|error| {
-        invalid(path, format!("expected {what}, or the JSON text of one; it is not JSON: {error}"))
-    })
-}
-
-/// A message as chat completions have it. Others write `from` and `value`.
-fn message(path: &Path<'_>, message: Value) -> Result<(Shape, Value)> {
-    let Value::Object(mut fields) = message else {
-        return Err(invalid(path, expected("an object", &message)));
-    };
-    // Some fine-tuning services leave such messages out of the loss.
-    let weight = said(&mut fields, "weight");
-    if weight.is_some_and(|weight| weight != json!(1) && weight != json!(1.0)) {
-        let reason = "expected 1: messages have no weights; a `LossMask` narrows what is trained";
-        return Err(invalid(Path::Member(path, "weight"), reason));
-    }
-    if fields.contains_key("role") {
-        clean(path, "content", &mut fields)?;
-        return Ok((Shape::Chat, fields.into()));
-    }
-    let Some(from) = fields.remove("from") else {
-        return Err(invalid(Path::Member(path, "role"), "is missing"));
-    };
-    let Value::String(from) = from else {
-        return Err(invalid(Path::Member(path, "from"), expected("a string", &from)));
-    };
-    let Some(value) = fields.remove("value") else {
-        return Err(invalid(Path::Member(path, "value"), "is missing"));
-    };
-    let role = match from.as_str() {
-        "human" | "user" => "user",
-        "gpt" | "assistant" => "assistant",
-        "system" => "system",
-        "tool" | "observation" => "tool",
-        "function_call" => {
-            fields.insert("role".to_owned(), "assistant".into());
-            clean(path, "value", &mut fields)?;
-            let (shape, calls) = calls(&Path::Member(path, "value"), value)?;
-            fields.insert("tool_calls".to_owned(), calls.into());
-            return Ok((shape, fields.into()));
+impl Speaker {
+    fn of(role: &str) -> Self {
+        match role {
+            "user" => Self::User,
+            "assistant" => Self::Assistant,
+            _ => Self::Other,
         }
-        other => {
-            let reason = format!("unknown speaker {:?} (known: {SPEAKERS})", brief(other));
-            return Err(invalid(Path::Member(path, "from"), reason));
-        }
-    };
-    fields.insert("role".to_owned(), role.into());
-    fields.insert("content".to_owned(), value);
-    clean(path, "value", &mut fields)?;
-    Ok((Shape::FromValue, fields.into()))
+    }
 }
 
-/// The calls of a message with `from` and `value`: one, or a list of them.
-fn calls(path: &Path<'_>, value: Value) -> Result<(Shape, Vec<Value>)> {
-    match parsed(path, value, "a call or a list of calls")? {
-        Value::Array(calls) if calls.is_empty() => Err(invalid(path, "is empty")),
-        Value::Array(mut calls) => {
-            for (index, call) in calls.iter_mut().enumerate() {
-                clean_call(&Path::Item(path, index), call)?;
+impl Body {
+    /// Whether the messages are a prompt in which the assistant speaks, and its completion.
+    fn is_completion(&self) -> Result<bool> {
+        let prompt = self.said.iter().take_while(|said| said.key != "completion").count();
+        let (prompt, completion) = self.said.split_at(prompt);
+        let says = |side: &[Said], speaker| side.iter().any(|said| said.speaker == speaker);
+        if completion.is_empty() || !says(prompt, Speaker::Assistant) {
+            return Ok(false);
+        }
+        let asks = prompt.last().is_some_and(|said| said.speaker == Speaker::User);
+        if asks && !says(completion, Speaker::User) {
+            return Ok(true);
+        }
+        let reason = "what the assistant says in it can be told from the completion only where the user \
+                      says the last thing, and nothing in the completion; whole conversations are `messages`";
+        Err(invalid(Path::of("prompt"), reason))
+    }
+
+    /// Writes the messages of a row, by any of their names, or as a prompt and its completion.
+    fn add_conversation(&mut self, row: &Object<'_, '_>) -> Result<()> {
+        if let Some(system) = row.get("system") {
+            self.add_text("system", "system", system.text()?);
+        }
+        if let Some((key, list)) = MESSAGES.into_iter().find_map(|key| Some((key, row.get(key)?))) {
+            return self.add_messages(key, &list);
+        }
+        let Some(prompt) = row.get("prompt") else {
+            return Err(invalid(Path::of("messages"), "is missing"));
+        };
+        let Some(completion) = row.get("completion") else {
+            let reason = "is missing; a prompt alone trains nothing";
+            return Err(invalid(Path::of("completion"), reason));
+        };
+        for (key, role, side) in
+            [("prompt", "user", prompt), ("completion", "assistant", completion)]
+        {
+            match side.value() {
+                Value::String(text) => self.add_text(key, role, text),
+                _ => self.add_messages(key, &side)?,
             }
-            Ok((Shape::Calls, calls))
         }
-        mut call => {
-            clean_call(path, &mut call)?;
-            Ok((Shape::Call, vec![call]))
+        Ok(())
+    }
+
+    /// Writes a message that is all that stands under a key.
+    fn add_text(&mut self, key: &'static str, role: &str, text: &str) {
+        self.said.push(Said { key, speaker: Speaker::of(role) });
+        self.tape.set_origin(self.tape.end(), Path::of(key));
+        let opened = self.tape.open();
+        self.tape.string("role");
+        self.tape.string(role);
+        self.tape.string("content");
+        self.tape.set_origin(self.tape.end(), Path::of(key));
+        self.tape.string(text);
+        self.tape.close_object(opened);
+    }
+
+    fn add_messages(&mut self, key: &'static str, given: &Field<'_, '_>) -> Result<()> {
+        let parsed = Parsed::of(given, "a list")?;
+        let list = parsed.field(given)?;
+        let mut is_empty = true;
+        for (index, message) in list.items()?.enumerate() {
+            is_empty = false;
+            if key != "messages" || index != self.said.len() {
+                self.tape.set_origin(self.tape.end(), message.path());
+            }
+            let speaker = self.add_message(&message.object()?)?;
+            self.said.push(Said { key, speaker });
         }
+        if is_empty { Err(list.invalid("is empty")) } else { Ok(()) }
+    }
+
+    /// Writes a message as chat completions have it. Others write `from` and `value`.
+    fn add_message(&mut self, message: &Object<'_, '_>) -> Result<Speaker> {
+        // Some fine-tuning services leave such messages out of the loss.
+        if let Some(weight) = message.get("weight")
+            && weight.number().ok() != Some(1.0)
+        {
+            let reason =
+                "expected 1: messages have no weights; a `LossMask` narrows what is trained";
+            return Err(weight.invalid(reason));
+        }
+        let opened = self.tape.open();
+        let speaker = match message.get_or_null("role") {
+            Some(role) => {
+                let speaker = Speaker::of(role.at().as_str().unwrap_or_default());
+                let is_own = speaker == Speaker::Assistant;
+                write_members(&mut self.tape, message, "content", is_own, &["weight"])?;
+                speaker
+            }
+            None => self.add_from_value(message)?,
+        };
+        self.tape.close_object(opened);
+        Ok(speaker)
+    }
+
+    fn add_from_value(&mut self, message: &Object<'_, '_>) -> Result<Speaker> {
+        let Some(from) = message.get_or_null("from") else {
+            return message.required("role").map(|_| Speaker::Other);
+        };
+        let from_text = from.text()?;
+        let value = message.required("value")?;
+        let role = match from_text {
+            "human" | "user" => "user",
+            "gpt" | "assistant" | "function_call" => "assistant",
+            "system" => "system",
+            "tool" | "observation" => "tool",
+            other => return Err(from.unknown("speaker", other, &[SPEAKERS])),
+        };
+        self.tape.string("role");
+        self.tape.string(role);
+        let speaker = Speaker::of(role);
+        if from_text == "function_call" {
+            let but = ["weight", "from", "value", "tool_calls"];
+            write_members(&mut self.tape, message, "content", true, &but)?;
+            self.add_calls(&value)?;
+        } else {
+            let is_own = speaker == Speaker::Assistant;
+            let but = ["weight", "from", "content"];
+            write_members(&mut self.tape, message, "value", is_own, &but)?;
+        }
+        Ok(speaker)
+    }
+
+    /// Writes the calls of a message with `from` and `value`: one, or a list of them.
+    fn add_calls(&mut self, value: &Field<'_, '_>) -> Result<()> {
+        let parsed = Parsed::of(value, "a call or a list of calls")?;
+        let calls = parsed.field(value)?;
+        self.tape.string("tool_calls");
+        match calls.value() {
+            Value::Array(items) if items.is_empty() => Err(calls.invalid("is empty")),
+            Value::Array(_) => {
+                self.tape.set_origin(self.tape.end(), calls.path());
+                write_calls(&mut self.tape, &calls)
+            }
+            _ => {
+                let list = self.tape.open();
+                self.tape.set_origin(self.tape.end(), calls.path());
+                write_call(&mut self.tape, &calls)?;
+                self.tape.close_array(list);
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes what else a row or its template says.
+    fn add_settings<'f>(
+        &mut self,
+        take: impl Fn(&'static str) -> Option<Field<'f, 'f>>,
+        options: &RenderRows,
+    ) -> Result<()> {
+        let take = |key| take(key).filter(|field| !is_blank(field));
+        for (key, field) in SETTINGS.into_iter().filter_map(|key| Some((key, take(key)?))) {
+            self.tape.string(key);
+            self.tape.copy(field.at());
+        }
+        let nested = || take("reasoning")?.at().get("effort").filter(|effort| !effort.is_null());
+        let says_effort = take("reasoning_effort").is_some() || nested().is_some();
+        if let Some(effort) = options.reasoning_effort.filter(|_| !says_effort) {
+            self.tape.string("reasoning_effort");
+            self.tape.string(effort.as_str());
+        }
+        let Some(given) = take("tools") else { return Ok(()) };
+        let path = Path::of("tools");
+        let given = given.standing_at(&path);
+        let parsed = Parsed::of(&given, "a list")?;
+        self.tape.string("tools");
+        let list = self.tape.open();
+        parsed.field(&given)?.items()?.try_for_each(|tool| self.add_tool(&tool))?;
+        self.tape.close_array(list);
+        Ok(())
+    }
+
+    /// Writes a tool as chat completions declare it. Some data sets leave out what says that it is a function,
+    /// or keep each as JSON text.
+    fn add_tool(&mut self, given: &Field<'_, '_>) -> Result<()> {
+        let parsed = Parsed::of(given, "a tool")?;
+        let tool = parsed.field(given)?;
+        let says = |key| tool.at().get(key).is_some_and(|value| !value.is_null());
+        if !says("name") || says("type") {
+            self.tape.copy_without_nulls(tool.at());
+            return Ok(());
+        }
+        let opened = self.tape.open();
+        self.tape.string("type");
+        self.tape.string("function");
+        self.tape.string("function");
+        self.tape.set_origin(self.tape.end(), tool.path());
+        self.tape.copy_without_nulls(tool.at());
+        self.tape.close_object(opened);
+        Ok(())
     }
 }
 
-/// A tool as chat completions declare it. Some data sets leave out what says that it is a function,
-/// or keep each as JSON text.
-fn tool(index: usize, tool: Value, origin: &mut Origin) -> Result<Value> {
-    let mut tool = parsed(&Path::Item(&Path::Member(&Path::Row, "tools"), index), tool, "a tool")?;
-    remove_nulls(&mut tool);
-    let is_bare = tool.get("name").is_some() && tool.get("type").is_none_or(Value::is_null);
-    origin.bare_tools.push(is_bare);
-    Ok(if is_bare { json!({"type": "function", "function": tool}) } else { tool })
+/// What the JSON text says that stands for a value, as some data sets keep what has many shapes.
+struct Parsed {
+    path: Path,
+    /// `None` where the value stands for itself.
+    json: Option<Json>,
+}
+
+impl Parsed {
+    fn of(given: &Field<'_, '_>, what: &str) -> Result<Self> {
+        let Value::String(text) = given.value() else {
+            return Ok(Self { path: Path::default(), json: None });
+        };
+        let mut tape = Tape::default();
+        let index = tape.parse(text, NotNumbers::Refused).map_err(|error| {
+            let reason =
+                format!("expected {what}, or the JSON text of one; it is not JSON: {error}");
+            given.invalid(reason)
+        })?;
+        Ok(Self { path: given.path(), json: Some(Json::new(tape, index)) })
+    }
+
+    fn field<'s>(&'s self, given: &Field<'s, 's>) -> Result<Field<'s, 's>> {
+        match &self.json {
+            None => Ok(*given),
+            Some(json) => Field::root(&self.path, json),
+        }
+    }
 }

@@ -1,24 +1,18 @@
 //! Rows of data sets -> messages.
 //!
-//! `harmony` reads the JSON form of [`chat`](crate::chat), and `plain`, faster, the rows of texts alone that
-//! nearly all are. `hub` reads chat messages in the shapes that data sets have, which it brings into the one
-//! that the reader of chat completions knows, and which `cleaned` frees of what must not be trained. `arrow`
-//! makes JSON of what Arrow arrays hold.
+//! `harmony` reads the JSON form of [`chat`](crate::chat). `hub` reads chat messages in the shapes that data sets
+//! have, which it writes in the one that the reader of chat completions knows, and which `cleaned` frees of what
+//! must not be trained. `arrow` makes JSON of what Arrow arrays hold.
 
 #[cfg(feature = "arrow")]
 mod arrow;
 mod cleaned;
 mod harmony;
 mod hub;
-mod not_numbers;
-mod origin;
-mod path;
-mod plain;
 
 use std::borrow::Cow;
-use std::fmt::Display;
 
-use serde_json::Value;
+use serde_json::Value as Tree;
 
 #[cfg(feature = "arrow")]
 pub use self::arrow::render_array;
@@ -29,7 +23,9 @@ use super::examples::ExampleMaker;
 use super::{Batch, RowFormat};
 use crate::chat::Conversation;
 use crate::error::{Error, ErrorKind, Result};
-use crate::interop::{kind, parse_json};
+use crate::interop::{Field, Json};
+use crate::json::{At, NotNumbers, Tape, Value, is_not_a_number};
+use crate::path::Path;
 
 /// A row of a data set.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,7 +34,7 @@ pub enum Row<'r> {
     /// JSON text.
     Text(Cow<'r, str>),
     /// JSON.
-    Json(Value),
+    Json(Json),
     /// A conversation, whatever the format.
     Conversation(Conversation),
 }
@@ -55,9 +51,15 @@ impl From<String> for Row<'_> {
     }
 }
 
-impl From<Value> for Row<'_> {
-    fn from(json: Value) -> Self {
+impl From<Json> for Row<'_> {
+    fn from(json: Json) -> Self {
         Self::Json(json)
+    }
+}
+
+impl From<Tree> for Row<'_> {
+    fn from(json: Tree) -> Self {
+        Self::Json(json.into())
     }
 }
 
@@ -70,51 +72,60 @@ impl From<Conversation> for Row<'_> {
 impl ExampleMaker<'_> {
     /// Puts the examples of a row into the batch.
     pub(crate) fn add_row(&self, batch: &mut Batch, index: usize, row: Row<'_>) -> Result<()> {
-        if let (Row::Text(text), RowFormat::Harmony) = (&row, self.options.format)
-            && let Some(messages) = plain::messages(text)
-        {
-            return self.add_harmony(batch, index, &messages);
-        }
         let json = match row {
-            Row::Text(text) => {
-                let not_json = |error| Err(invalid("", format!("not JSON: {error}")));
-                let with_nan = || not_numbers::read(&text, self.options.format);
-                parse_json(&text).or_else(|error| with_nan().unwrap_or_else(|| not_json(error)))?
-            }
+            Row::Text(text) => self.parse(&text)?,
             Row::Json(json) => json,
             Row::Conversation(conversation) => {
                 return self.add_harmony(batch, index, &conversation.messages);
             }
         };
-        if is_list_of_rows(&json) {
-            return Err(invalid("", "a list of rows; each has to be a row of its own"));
+        let path = Path::default();
+        let row = Field::root(&path, &json).map_err(of_row)?;
+        if is_list_of_rows(row.at()) {
+            return Err(invalid(path, "a list of rows; each has to be a row of its own"));
         }
         match self.options.format {
             RowFormat::Harmony => {
-                let messages = harmony::messages(json, self.options.system_defaults)?;
-                self.add_harmony(batch, index, &messages)
+                let messages = harmony::messages(&row, self.options.system_defaults);
+                self.add_harmony(batch, index, &messages.map_err(of_row)?)
             }
             RowFormat::Chat => {
-                let ChatRow { messages, is_completion, unused } = hub::read(json, self.options)?;
-                let added = if is_completion {
-                    let options = self.options.clone().of_completions();
-                    ExampleMaker::new(self.tokenizer, &options).add(batch, index, &messages)
-                } else {
-                    self.add(batch, index, &messages)
-                };
-                // Some turns of a bad row may be examples.
-                if added.is_ok() || batch.rows.last() == Some(&index) {
-                    for path in unused {
-                        *batch.unused.entry(without_indices(&path)).or_default() += 1;
-                    }
-                }
-                // Its messages are not those of the row, so that their indices say nothing.
-                added.map_err(|error| match error.kind() {
-                    ErrorKind::NothingToTrain | ErrorKind::TooManyTokens { .. } => error,
-                    kind => invalid("", kind.to_string()),
-                })
+                let row = hub::read(&row, self.options).map_err(of_row)?;
+                self.add_chat(batch, index, row)
             }
         }
+    }
+
+    fn parse(&self, text: &str) -> Result<Json> {
+        let mut tape = Tape::default();
+        let index = tape
+            .parse(text, NotNumbers::Taken)
+            .map_err(|error| invalid(Path::default(), format!("not JSON: {error}")))?;
+        if tape.has_not_numbers() {
+            refuse_not_numbers(tape.at(index), self.options.format)?;
+        }
+        Ok(Json::new(tape, index))
+    }
+
+    fn add_chat(&self, batch: &mut Batch, index: usize, row: ChatRow) -> Result<()> {
+        let ChatRow { messages, is_completion, unused } = row;
+        let added = if is_completion {
+            let options = self.options.clone().of_completions();
+            ExampleMaker::new(self.tokenizer, &options).add(batch, index, &messages)
+        } else {
+            self.add(batch, index, &messages)
+        };
+        // Some turns of a bad row may be examples.
+        if added.is_ok() || batch.rows.last() == Some(&index) {
+            for column in unused {
+                *batch.unused.entry(column).or_default() += 1;
+            }
+        }
+        // Its messages are not those of the row, so that their indices say nothing.
+        added.map_err(|error| match error.kind() {
+            ErrorKind::NothingToTrain | ErrorKind::TooManyTokens { .. } => error,
+            kind => invalid(Path::default(), kind.to_string()),
+        })
     }
 }
 
@@ -126,52 +137,54 @@ pub(crate) fn is_read(column: &str, format: RowFormat) -> bool {
     }
 }
 
-fn invalid(path: impl Display, reason: impl Into<String>) -> Error {
-    ErrorKind::InvalidRow { path: path.to_string(), reason: reason.into() }.into()
+fn invalid(path: Path, reason: impl Into<String>) -> Error {
+    ErrorKind::InvalidRow { path, reason: reason.into() }.into()
+}
+
+/// An error of what is read like a request, as one of a row.
+fn of_row(error: Error) -> Error {
+    match error.kind() {
+        ErrorKind::InvalidRequest { path, reason } => invalid(path.clone(), reason.clone()),
+        _ => error,
+    }
 }
 
 /// Whether what should be a row is the whole content of a file, as some data sets are kept.
-fn is_list_of_rows(json: &Value) -> bool {
-    let first = json.as_array().and_then(|items| items.first()).and_then(Value::as_object);
+fn is_list_of_rows(row: At<'_>) -> bool {
+    let first = row.as_array().and_then(|items| items.iter().next()).and_then(At::as_object);
     first.is_some_and(hub::says_messages)
 }
 
-/// What is wrong with a value of another type.
-fn expected(what: &str, got: &Value) -> String {
-    format!("expected {what}, got {}", kind(got))
+/// Refuses `NaN` and `Infinity`, which some writers put where JSON has no number: Python's own, by default. In a
+/// column that is not read they do not matter.
+fn refuse_not_numbers(row: At<'_>, format: RowFormat) -> Result<()> {
+    let found = match row.value() {
+        Value::Object(columns) => {
+            let mut read = columns.iter().filter(|(column, _)| is_read(column, format));
+            read.find_map(|(column, value)| {
+                not_number(value).map(|path| path.inside(column.to_owned()))
+            })
+        }
+        _ => not_number(row),
+    };
+    let reason = "NaN or Infinity, which JSON does not have; write null";
+    found.map_or(Ok(()), |path| Err(invalid(path, reason)))
 }
 
-/// `messages[].name` for `messages[3].name`.
-fn without_indices(path: &str) -> String {
-    let mut out = String::with_capacity(path.len());
-    for (part, piece) in path.split('[').enumerate() {
-        if part > 0 {
-            out.push('[');
+/// Where the first of them stands within a value.
+fn not_number(value: At<'_>) -> Option<Path> {
+    match value.value() {
+        Value::Number(digits) => is_not_a_number(digits).then(Path::default),
+        Value::Array(items) => {
+            let mut items = items.iter().enumerate();
+            items.find_map(|(index, item)| not_number(item).map(|path| path.inside(index)))
         }
-        out.push_str(match piece.split_once(']') {
-            Some((index, _)) if part > 0 && index.bytes().all(|byte| byte.is_ascii_digit()) => {
-                &piece[index.len()..]
-            }
-            _ => piece,
-        });
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_lose_their_indices_and_nothing_else() {
-        let cases = [
-            ("messages[3].name", "messages[].name"),
-            ("tools[0].x[12][3]", "tools[].x[][]"),
-            ("plain", "plain"),
-            ("a[b].c]", "a[b].c]"),
-        ];
-        for (path, expected) in cases {
-            assert_eq!(without_indices(path), expected);
+        Value::Object(members) => {
+            let mut members = members.iter();
+            members.find_map(|(key, member)| {
+                not_number(member).map(|path| path.inside(key.to_owned()))
+            })
         }
+        _ => None,
     }
 }

@@ -5,12 +5,11 @@ use std::mem::ManuallyDrop;
 use serde_json::{Value, json};
 
 use super::grammar::declared_types;
-use super::{Budget, Namespace, Tool, ToolSchemaStyle, write_tool_section};
+use super::{Budget, Namespace, Parameters, Tool, ToolSchemaStyle, write_tool_section};
 use crate::error::{ErrorKind, Result};
-use crate::json::Json;
 
 fn section(parameters: &Value, style: ToolSchemaStyle) -> Result<String> {
-    let parameters = Some(Json::Value(parameters));
+    let parameters = Some(Parameters::Tree(parameters));
     let tools = vec![Tool { name: "deep", description: None, parameters }];
     let namespace = Namespace { name: "functions", description: None, tools };
     let mut out = String::new();

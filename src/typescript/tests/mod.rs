@@ -16,9 +16,8 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::{Budget, Namespace, Tool, ToolSchemaStyle, write_tool_section};
+use super::{Budget, Namespace, Parameters, Tool, ToolSchemaStyle, write_tool_section};
 use crate::error::Result;
-use crate::json::Json;
 
 /// Writes namespaces given as JSON, `[{"name", "description", "tools": [...]}]`.
 fn write_section(namespaces: &Value, style: ToolSchemaStyle) -> Result<String> {
@@ -34,7 +33,7 @@ fn namespace(namespace: &Value) -> Namespace<'_> {
     let tools = tools.iter().map(|tool| Tool {
         name: tool["name"].as_str().expect("a name"),
         description: tool["description"].as_str(),
-        parameters: tool.get("parameters").map(Json::Value),
+        parameters: tool.get("parameters").map(Parameters::Tree),
     });
     Namespace {
         name: namespace["name"].as_str().expect("a name"),

@@ -1,0 +1,351 @@
+//! JSON text -> tape.
+//!
+//! JSON as others write it: an escaped half of a surrogate pair, which JavaScript writes when a text was cut inside
+//! an emoji, is U+FFFD, and `NaN` and `Infinity`, which Python writes, are numbers where the caller takes them.
+//! Numbers stay the text that they are.
+
+use std::fmt;
+
+use super::MAX_DEPTH;
+use super::tape::Tape;
+
+/// Why a text is not JSON. Its sentence, as that of `serde_json`, counts lines and columns from 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NotJson {
+    what: &'static str,
+    line: usize,
+    column: usize,
+}
+
+impl fmt::Display for NotJson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at line {} column {}", self.what, self.line, self.column)
+    }
+}
+
+/// What is wrong; the place is where the lexer stands.
+type Lexed<T = ()> = Result<T, &'static str>;
+
+/// Whether `NaN`, `Infinity` and `-Infinity` are numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NotNumbers {
+    Refused,
+    Taken,
+}
+
+impl Tape {
+    /// Writes what a JSON text says, and returns the index of the value. After an error the tape holds part of it.
+    pub(crate) fn parse(&mut self, text: &str, not_numbers: NotNumbers) -> Result<usize, NotJson> {
+        let index = self.end();
+        let start = self.add_source(text);
+        let mut lexer = Lexer { text, at: 0, start, depth: MAX_DEPTH, not_numbers, tape: self };
+        match lexer.document() {
+            Ok(()) => Ok(index),
+            Err(what) => {
+                let before = &text.as_bytes()[..lexer.at.min(text.len())];
+                let line = before.split(|&byte| byte == b'\n').count();
+                let column = before.iter().rev().take_while(|&&byte| byte != b'\n').count();
+                let column = column + usize::from(lexer.at < text.len());
+                Err(NotJson { what, line, column })
+            }
+        }
+    }
+}
+
+struct Lexer<'t> {
+    text: &'t str,
+    /// How far the text has been read, in bytes.
+    at: usize,
+    /// Where the text begins on the tape.
+    start: usize,
+    /// How many more lists and objects may begin within each other.
+    depth: usize,
+    not_numbers: NotNumbers,
+    tape: &'t mut Tape,
+}
+
+impl Lexer<'_> {
+    fn document(&mut self) -> Lexed {
+        self.value()?;
+        match self.next_token() {
+            None => Ok(()),
+            Some(_) => Err("trailing characters"),
+        }
+    }
+
+    /// The byte here.
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    /// The first byte of the next token.
+    fn next_token(&mut self) -> Option<u8> {
+        while let Some(byte) = self.peek() {
+            if !matches!(byte, b' ' | b'\n' | b'\t' | b'\r') {
+                return Some(byte);
+            }
+            self.at += 1;
+        }
+        None
+    }
+
+    fn value(&mut self) -> Lexed {
+        match self.next_token().ok_or("EOF while parsing a value")? {
+            b'"' => self.string(),
+            b'{' => self.nested(Self::object),
+            b'[' => self.nested(Self::array),
+            b'-' | b'0'..=b'9' => self.number(),
+            b't' => self.word("true", |tape| tape.bool(true)),
+            b'f' => self.word("false", |tape| tape.bool(false)),
+            b'n' => self.word("null", Tape::null),
+            b'N' => self.not_number("NaN"),
+            b'I' => self.not_number("Infinity"),
+            _ => Err("expected value"),
+        }
+    }
+
+    fn word(&mut self, word: &str, write: impl FnOnce(&mut Tape)) -> Lexed {
+        for byte in word.bytes() {
+            if self.peek().ok_or("EOF while parsing a value")? != byte {
+                return Err("expected ident");
+            }
+            self.at += 1;
+        }
+        write(self.tape);
+        Ok(())
+    }
+
+    fn not_number(&mut self, spelling: &str) -> Lexed {
+        if self.not_numbers == NotNumbers::Refused {
+            return Err("expected value");
+        }
+        self.word(spelling, |tape| tape.not_number(spelling))
+    }
+
+    fn nested(&mut self, read: fn(&mut Self) -> Lexed) -> Lexed {
+        self.depth = self.depth.checked_sub(1).ok_or("recursion limit exceeded")?;
+        self.at += 1;
+        read(self)?;
+        self.depth += 1;
+        Ok(())
+    }
+
+    fn array(&mut self) -> Lexed {
+        let opened = self.tape.open();
+        if self.next_token() == Some(b']') {
+            self.at += 1;
+        } else {
+            loop {
+                self.value()?;
+                if !self.goes_on(b']', "EOF while parsing a list", "expected `,` or `]`")? {
+                    break;
+                }
+            }
+        }
+        self.tape.close_array(opened);
+        Ok(())
+    }
+
+    fn object(&mut self) -> Lexed {
+        const KEY: &str = "key must be a string";
+        let opened = self.tape.open();
+        if self.next_token() == Some(b'}') {
+            self.at += 1;
+        } else {
+            loop {
+                match self.next_token() {
+                    Some(b'"') => self.string()?,
+                    Some(_) => return Err(KEY),
+                    None => return Err("EOF while parsing an object"),
+                }
+                match self.next_token() {
+                    Some(b':') => self.at += 1,
+                    Some(_) => return Err("expected `:`"),
+                    None => return Err("EOF while parsing an object"),
+                }
+                self.value()?;
+                if !self.goes_on(b'}', "EOF while parsing an object", "expected `,` or `}`")? {
+                    break;
+                }
+            }
+        }
+        self.tape.close_object(opened);
+        Ok(())
+    }
+
+    /// Whether another value follows in a list or an object.
+    fn goes_on(&mut self, end: u8, eof: &'static str, expected: &'static str) -> Lexed<bool> {
+        match self.next_token() {
+            Some(b',') => {
+                self.at += 1;
+                Ok(true)
+            }
+            Some(byte) if byte == end => {
+                self.at += 1;
+                Ok(false)
+            }
+            Some(_) => Err(expected),
+            None => Err(eof),
+        }
+    }
+
+    fn number(&mut self) -> Lexed {
+        const INVALID: &str = "invalid number";
+        let begin = self.at;
+        if self.peek() == Some(b'-') {
+            self.at += 1;
+            if self.peek() == Some(b'I') && self.not_numbers == NotNumbers::Taken {
+                self.at = begin;
+                return self.not_number("-Infinity");
+            }
+        }
+        match self.peek() {
+            Some(b'0') => self.at += 1,
+            Some(b'1'..=b'9') => self.digits(),
+            _ => return Err(INVALID),
+        }
+        let mut is_short = self.at - begin <= super::number::SURELY_FINITE;
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            self.some_digits(INVALID)?;
+        }
+        if matches!(self.peek(), Some(b'e' | b'E')) {
+            is_short = false;
+            self.at += 1;
+            if matches!(self.peek(), Some(b'+' | b'-')) {
+                self.at += 1;
+            }
+            self.some_digits(INVALID)?;
+        }
+        if !is_short && !super::number::is_finite(&self.text[begin..self.at]) {
+            // At its last digit, as `serde_json`.
+            self.at -= 1;
+            return Err("number out of range");
+        }
+        self.tape.number_within(self.start + begin..self.start + self.at);
+        Ok(())
+    }
+
+    fn digits(&mut self) {
+        while matches!(self.peek(), Some(b'0'..=b'9')) {
+            self.at += 1;
+        }
+    }
+
+    fn some_digits(&mut self, invalid: &'static str) -> Lexed {
+        let begin = self.at;
+        self.digits();
+        if self.at > begin { Ok(()) } else { Err(invalid) }
+    }
+
+    fn string(&mut self) -> Lexed {
+        self.at += 1;
+        let begin = self.at;
+        self.skip_plain();
+        if self.peek() == Some(b'"') {
+            self.tape.string_within(self.start + begin..self.start + self.at);
+            self.at += 1;
+            return Ok(());
+        }
+        self.escaped_string(begin)
+    }
+
+    /// Goes to the next quote, backslash or control character.
+    fn skip_plain(&mut self) {
+        const ONES: u64 = u64::MAX / 255;
+        const TOPS: u64 = ONES << 7;
+        let bytes = self.text.as_bytes();
+        // Eight bytes at a time, of which each that ends the run has its top bit set: where subtracting
+        // borrows from a byte above, an earlier one has ended it.
+        while let Some(eight) = bytes[self.at..].first_chunk::<8>() {
+            let word = u64::from_le_bytes(*eight);
+            let is_below =
+                |limit: u8, word: u64| word.wrapping_sub(ONES * u64::from(limit)) & !word;
+            let is = |byte: u8| is_below(1, word ^ (ONES * u64::from(byte)));
+            let ends = (is_below(b' ', word) | is(b'"') | is(b'\\')) & TOPS;
+            if ends != 0 {
+                self.at += (ends.trailing_zeros() / 8) as usize;
+                return;
+            }
+            self.at += 8;
+        }
+        while self.peek().is_some_and(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
+            self.at += 1;
+        }
+    }
+
+    /// The rest of a string that is not its own text: the lexer stands at its first escape.
+    fn escaped_string(&mut self, begin: usize) -> Lexed {
+        let out = self.tape.begin_text();
+        let mut copied = begin;
+        loop {
+            self.tape.push_text(&self.text[copied..self.at]);
+            match self.peek() {
+                Some(b'"') => break,
+                Some(b'\\') => self.escape()?,
+                Some(_) => return Err("control character while parsing a string"),
+                None => return Err("EOF while parsing a string"),
+            }
+            copied = self.at;
+            self.skip_plain();
+        }
+        self.at += 1;
+        self.tape.end_text(out);
+        Ok(())
+    }
+
+    fn escape(&mut self) -> Lexed {
+        self.at += 1;
+        let character = match self.peek().ok_or("EOF while parsing a string")? {
+            byte @ (b'"' | b'\\' | b'/') => char::from(byte),
+            b'b' => '\u{8}',
+            b'f' => '\u{C}',
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            b'u' => {
+                self.at += 1;
+                let character = self.code_unit()?;
+                self.tape.push_char(character);
+                return Ok(());
+            }
+            _ => return Err("invalid escape"),
+        };
+        self.at += 1;
+        self.tape.push_char(character);
+        Ok(())
+    }
+
+    /// The character of the digits here, and of a second escape if it is the other half of a pair.
+    fn code_unit(&mut self) -> Lexed<char> {
+        let first = self.four_digits()?;
+        if let Some(character) = char::from_u32(first) {
+            return Ok(character);
+        }
+        let behind = self.at;
+        if first < 0xDC00 && self.text.as_bytes()[behind..].starts_with(b"\\u") {
+            self.at += 2;
+            let second = self.four_digits()?;
+            if (0xDC00..=0xDFFF).contains(&second) {
+                let code = 0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00);
+                return char::from_u32(code).ok_or("invalid escape");
+            }
+            self.at = behind;
+        }
+        self.tape.replaced_half_pair();
+        Ok(char::REPLACEMENT_CHARACTER)
+    }
+
+    fn four_digits(&mut self) -> Lexed<u32> {
+        let digits = self.text.as_bytes()[self.at..]
+            .first_chunk::<4>()
+            .ok_or("EOF while parsing a string")?;
+        let mut code = 0;
+        for digit in digits {
+            let value = char::from(*digit).to_digit(16).ok_or("invalid escape")?;
+            code = code << 4 | value;
+        }
+        self.at += 4;
+        Ok(code)
+    }
+}

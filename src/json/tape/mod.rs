@@ -1,0 +1,346 @@
+//! JSON values one after the other, in the order of their text.
+//!
+//! A tree of `serde_json::Value`s allocates memory for each string and a hash table for each object. A tape
+//! has two allocations for any number of values: one for all texts, one for everything else.
+
+mod value;
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use serde_json::{Number, Value as Tree};
+
+pub(crate) use self::value::{Array, At, Object, Value};
+use crate::path::Path;
+
+/// JSON values, each found by its index.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Tape {
+    nodes: Vec<Node>,
+    /// All strings, keys and numbers, and the JSON texts that they come from.
+    text: String,
+    /// Values that the caller gave at another place than where they stand here, by index.
+    origins: Vec<(usize, Path)>,
+    is_too_deep: bool,
+    has_not_numbers: bool,
+    has_half_pairs: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Node {
+    Null,
+    Bool(bool),
+    /// A number: where its digits are in the text.
+    Number {
+        start: usize,
+        end: usize,
+    },
+    /// The same of one that was a double, which is what exact reading makes of its digits. Digits of a text are read
+    /// as `serde_json` reads them.
+    Double {
+        start: usize,
+        end: usize,
+    },
+    /// A string or a key: where its bytes are in the text.
+    String {
+        start: usize,
+        end: usize,
+    },
+    /// A list, whose items follow; `end` is the index after the last.
+    Array {
+        end: usize,
+    },
+    /// An object, whose keys follow, each with its value after it.
+    Object {
+        end: usize,
+    },
+}
+
+/// A list or an object that is being written.
+pub(crate) struct Opened(usize);
+
+impl Tape {
+    /// A tape without values.
+    pub(crate) const EMPTY: &'static Self = &Self {
+        nodes: Vec::new(),
+        text: String::new(),
+        origins: Vec::new(),
+        is_too_deep: false,
+        has_not_numbers: false,
+        has_half_pairs: false,
+    };
+
+    /// The index of the value that is written next.
+    pub(crate) fn end(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// About how many bytes the values take as JSON text.
+    #[cfg(feature = "python")]
+    pub(crate) fn size(&self) -> usize {
+        /// Quotes, commas and the like.
+        const AROUND: usize = 4;
+        self.text.len() + self.nodes.len() * AROUND
+    }
+
+    /// The value of an index.
+    pub(crate) fn at(&self, index: usize) -> At<'_> {
+        At { tape: self, index }
+    }
+
+    fn text(&self, start: usize, end: usize) -> &str {
+        self.text.get(start..end).unwrap_or_default()
+    }
+
+    pub(crate) fn null(&mut self) {
+        self.nodes.push(Node::Null);
+    }
+
+    pub(crate) fn bool(&mut self, value: bool) {
+        self.nodes.push(Node::Bool(value));
+    }
+
+    /// Writes a number by its JSON text.
+    pub(crate) fn number(&mut self, digits: &str) {
+        let start = self.add_source(digits);
+        self.number_within(start..self.text.len());
+    }
+
+    /// Writes `NaN` or an infinity as a number of this spelling.
+    pub(super) fn not_number(&mut self, spelling: &str) {
+        self.has_not_numbers = true;
+        self.number(spelling);
+    }
+
+    /// Whether any was written.
+    #[cfg(feature = "training")]
+    pub(crate) fn has_not_numbers(&self) -> bool {
+        self.has_not_numbers
+    }
+
+    /// Says that what was half of a surrogate pair is U+FFFD.
+    pub(super) fn replaced_half_pair(&mut self) {
+        self.has_half_pairs = true;
+    }
+
+    /// Whether any was.
+    pub(crate) fn has_half_pairs(&self) -> bool {
+        self.has_half_pairs
+    }
+
+    /// Writes a double; `None` of those that JSON does not have.
+    pub(crate) fn double(&mut self, value: f64) -> Option<()> {
+        let digits = Number::from_f64(value)?.to_string();
+        let start = self.add_source(&digits);
+        self.nodes.push(Node::Double { start, end: self.text.len() });
+        Some(())
+    }
+
+    /// Writes a text or a key.
+    pub(crate) fn string(&mut self, text: &str) {
+        let start = self.add_source(text);
+        self.end_text(start);
+    }
+
+    /// Adds a text of which strings and numbers are parts, and returns where it begins.
+    pub(super) fn add_source(&mut self, text: &str) -> usize {
+        let start = self.text.len();
+        self.text.push_str(text);
+        start
+    }
+
+    /// Writes a number that is part of the text.
+    pub(super) fn number_within(&mut self, Range { start, end }: Range<usize>) {
+        self.nodes.push(Node::Number { start, end });
+    }
+
+    /// Writes a string that is part of the text.
+    pub(super) fn string_within(&mut self, Range { start, end }: Range<usize>) {
+        self.nodes.push(Node::String { start, end });
+    }
+
+    /// Begins a string that is written in pieces.
+    pub(super) fn begin_text(&self) -> usize {
+        self.text.len()
+    }
+
+    pub(super) fn push_text(&mut self, piece: &str) {
+        self.text.push_str(piece);
+    }
+
+    pub(super) fn push_char(&mut self, character: char) {
+        self.text.push(character);
+    }
+
+    /// Ends the string that began there.
+    pub(super) fn end_text(&mut self, start: usize) {
+        self.string_within(start..self.text.len());
+    }
+
+    /// Begins a list or an object.
+    pub(crate) fn open(&mut self) -> Opened {
+        let opened = Opened(self.end());
+        self.null();
+        opened
+    }
+
+    /// Ends a list: its items are what has been written since it was opened.
+    pub(crate) fn close_array(&mut self, Opened(index): Opened) {
+        self.nodes[index] = Node::Array { end: self.end() };
+    }
+
+    /// Ends an object: what has been written since it was opened is keys, each with its value. Of several values of
+    /// one key the last counts, in the place of the first.
+    pub(crate) fn close_object(&mut self, Opened(index): Opened) {
+        self.nodes[index] = Node::Object { end: self.end() };
+        if self.repeats_a_key(index) {
+            self.drop_repeated(index);
+        }
+    }
+
+    fn repeats_a_key(&self, index: usize) -> bool {
+        /// Up to so many keys comparing each with each is the fastest way.
+        const FEW: usize = 24;
+        let Value::Object(object) = self.at(index).value() else { return false };
+        let keys = || object.iter().map(|(key, _)| key);
+        if object.iter().nth(FEW).is_none() {
+            return keys().enumerate().any(|(at, key)| keys().take(at).any(|other| other == key));
+        }
+        let mut seen = HashSet::new();
+        keys().any(|key| !seen.insert(key))
+    }
+
+    fn drop_repeated(&mut self, index: usize) {
+        let Value::Object(object) = self.at(index).value() else { return };
+        // Of each key the nodes of the first, and the range of the last value.
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        let mut kept: Vec<(usize, Range<usize>)> = Vec::new();
+        for (key, value) in object.iter() {
+            let values = value.index..value.after();
+            if let Some(&place) = places.get(key) {
+                kept[place].1 = values;
+            } else {
+                places.insert(key, kept.len());
+                kept.push((value.index - 1, values));
+            }
+        }
+        let old = self.nodes.split_off(index + 1);
+        let old_at = |at: usize| at - (index + 1);
+        for (key, values) in kept {
+            self.nodes.push(old[old_at(key)]);
+            let (from, to) = (values.start, self.end());
+            self.nodes.extend(
+                old[old_at(values.start)..old_at(values.end)]
+                    .iter()
+                    .map(|node| node.moved(from, to)),
+            );
+        }
+        self.nodes[index] = Node::Object { end: self.end() };
+    }
+
+    /// Writes a tree. One that is nested more than `depth` levels deep [counts as too deep](Self::is_too_deep).
+    pub(crate) fn tree(&mut self, tree: &Tree, depth: usize) -> usize {
+        let index = self.end();
+        match tree {
+            Tree::Null => self.null(),
+            Tree::Bool(value) => self.bool(*value),
+            Tree::Number(value) => match value.as_f64().filter(|_| value.is_f64()) {
+                Some(double) => self.double(double).unwrap_or_default(),
+                None => self.number(&value.to_string()),
+            },
+            Tree::String(text) => self.string(text),
+            Tree::Array(_) | Tree::Object(_) if depth == 0 => {
+                self.is_too_deep = true;
+                self.null();
+            }
+            Tree::Array(items) => {
+                let opened = self.open();
+                for item in items {
+                    self.tree(item, depth - 1);
+                }
+                self.close_array(opened);
+            }
+            Tree::Object(map) => {
+                let Opened(opened) = self.open();
+                for (key, value) in map {
+                    self.string(key);
+                    self.tree(value, depth - 1);
+                }
+                // No two keys of a map are the same.
+                self.nodes[opened] = Node::Object { end: self.end() };
+            }
+        }
+        index
+    }
+
+    /// Says that the caller gave the value of an index at a place, which is not where it stands here. Of more than one
+    /// the indices must grow.
+    #[cfg(feature = "training")]
+    pub(crate) fn set_origin(&mut self, index: usize, place: Path) {
+        self.origins.push((index, place));
+    }
+
+    fn origin(&self, index: usize) -> Option<&Path> {
+        let at = self.origins.binary_search_by_key(&index, |(index, _)| *index).ok()?;
+        Some(&self.origins[at].1)
+    }
+
+    /// Writes a value of another tape.
+    pub(crate) fn copy(&mut self, from: At<'_>) {
+        self.is_too_deep |= from.tape.is_too_deep;
+        self.copy_members(from, |_| true);
+    }
+
+    /// The same without the members of objects that are null.
+    #[cfg(feature = "training")]
+    pub(crate) fn copy_without_nulls(&mut self, from: At<'_>) {
+        self.copy_members(from, |member| !member.is_null());
+    }
+
+    fn copy_members(&mut self, from: At<'_>, takes: fn(At<'_>) -> bool) {
+        match from.value() {
+            Value::Null => self.null(),
+            Value::Bool(value) => self.bool(value),
+            Value::Number(digits) => {
+                let start = self.add_source(digits);
+                let end = self.text.len();
+                let is_double = matches!(from.node(), Node::Double { .. });
+                self.nodes.push(if is_double {
+                    Node::Double { start, end }
+                } else {
+                    Node::Number { start, end }
+                });
+            }
+            Value::String(text) => self.string(text),
+            Value::Array(array) => {
+                let opened = self.open();
+                array.iter().for_each(|item| self.copy_members(item, takes));
+                self.close_array(opened);
+            }
+            Value::Object(object) => {
+                let opened = self.open();
+                for (key, member) in object.iter().filter(|(_, member)| takes(*member)) {
+                    self.string(key);
+                    self.copy_members(member, takes);
+                }
+                self.close_object(opened);
+            }
+        }
+    }
+
+    /// Whether a tree was nested too deeply to be written.
+    pub(crate) fn is_too_deep(&self) -> bool {
+        self.is_too_deep
+    }
+}
+
+impl Node {
+    /// The same where the value that it is part of has been moved.
+    fn moved(self, from: usize, to: usize) -> Self {
+        match self {
+            Self::Array { end } => Self::Array { end: end - from + to },
+            Self::Object { end } => Self::Object { end: end - from + to },
+            other => other,
+        }
+    }
+}

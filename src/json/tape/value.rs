@@ -1,0 +1,221 @@
+//! What stands on a tape.
+
+use std::iter;
+
+use serde::{Serialize, Serializer};
+use serde_json::Value as Tree;
+
+use super::{Node, Tape};
+use crate::json::number::{self, Digits};
+use crate::path::Path;
+
+/// A place on a tape.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct At<'a> {
+    pub(super) tape: &'a Tape,
+    pub(super) index: usize,
+}
+
+/// A JSON value.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Value<'a> {
+    Null,
+    Bool(bool),
+    /// A number by its text.
+    Number(&'a str),
+    String(&'a str),
+    Array(Array<'a>),
+    Object(Object<'a>),
+}
+
+impl<'a> At<'a> {
+    /// The value here; `null` after the end.
+    pub(crate) fn value(self) -> Value<'a> {
+        match *self.node() {
+            Node::Null => Value::Null,
+            Node::Bool(value) => Value::Bool(value),
+            Node::Number { start, end } | Node::Double { start, end } => {
+                Value::Number(self.tape.text(start, end))
+            }
+            Node::String { start, end } => Value::String(self.tape.text(start, end)),
+            Node::Array { end } => Value::Array(Array(self.within(end))),
+            Node::Object { end } => Value::Object(Object(self.within(end))),
+        }
+    }
+
+    pub(super) fn node(self) -> &'a Node {
+        self.tape.nodes.get(self.index).unwrap_or(&Node::Null)
+    }
+
+    /// A place of the same tape where nothing stands.
+    pub(crate) fn nothing(self) -> Self {
+        At { index: usize::MAX, ..self }
+    }
+
+    /// Where the caller gave the value, if it is not where it stands on the tape.
+    pub(crate) fn origin(self) -> Option<&'a Path> {
+        self.tape.origin(self.index)
+    }
+
+    /// The index after the value.
+    pub(super) fn after(self) -> usize {
+        match *self.node() {
+            Node::Array { end } | Node::Object { end } => end,
+            _ => self.index + 1,
+        }
+    }
+
+    /// What is within a list or an object that begins here.
+    fn within(self, end: usize) -> Values<'a> {
+        Values { next: At { index: self.index + 1, ..self }, end }
+    }
+
+    pub(crate) fn is_null(self) -> bool {
+        matches!(self.node(), Node::Null)
+    }
+
+    pub(crate) fn as_str(self) -> Option<&'a str> {
+        self.value().as_str()
+    }
+
+    pub(crate) fn as_bool(self) -> Option<bool> {
+        match *self.node() {
+            Node::Bool(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn as_array(self) -> Option<Array<'a>> {
+        match self.value() {
+            Value::Array(array) => Some(array),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn as_object(self) -> Option<Object<'a>> {
+        match self.value() {
+            Value::Object(object) => Some(object),
+            _ => None,
+        }
+    }
+
+    /// The member of an object.
+    pub(crate) fn get(self, key: &str) -> Option<Self> {
+        self.as_object()?.get(key)
+    }
+
+    /// The value as JSON in one line.
+    pub(crate) fn to_json(self) -> String {
+        // Neither the values nor memory can fail.
+        serde_json::to_string(&self).unwrap_or_default()
+    }
+
+    /// The same as a tree, whose numbers have 64 bits.
+    pub(crate) fn to_tree(self) -> Tree {
+        match self.value() {
+            Value::Null => Tree::Null,
+            Value::Bool(value) => Tree::Bool(value),
+            Value::Number(digits) => {
+                let is_double = matches!(self.node(), Node::Double { .. });
+                let read = if is_double { number::read_exactly } else { number::read };
+                read(digits).map_or(Tree::Null, Tree::Number)
+            }
+            Value::String(text) => text.into(),
+            Value::Array(array) => array.iter().map(Self::to_tree).collect(),
+            Value::Object(object) => {
+                object.iter().map(|(key, value)| (key, value.to_tree())).collect()
+            }
+        }
+    }
+}
+
+impl<'a> Value<'a> {
+    pub(crate) fn as_str(self) -> Option<&'a str> {
+        match self {
+            Self::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// What it is, for an error.
+    pub(crate) fn kind(self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool(_) => "true or false",
+            Self::Number(_) => "a number",
+            Self::String(_) => "a string",
+            Self::Array(_) => "a list",
+            Self::Object(_) => "an object",
+        }
+    }
+}
+
+/// A list on a tape.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Array<'a>(Values<'a>);
+
+/// An object on a tape: its entries in the order in which they were written, no two of one key.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Object<'a>(Values<'a>);
+
+/// The values from one up to an index, without those within them.
+#[derive(Debug, Clone, Copy)]
+struct Values<'a> {
+    next: At<'a>,
+    end: usize,
+}
+
+impl<'a> Values<'a> {
+    /// The next value; the rest stays.
+    fn take(&mut self) -> Option<At<'a>> {
+        let next = self.next;
+        if next.index >= self.end {
+            return None;
+        }
+        self.next.index = next.after();
+        Some(next)
+    }
+}
+
+impl<'a> Array<'a> {
+    pub(crate) fn iter(self) -> impl Iterator<Item = At<'a>> + use<'a> {
+        let Self(mut values) = self;
+        iter::from_fn(move || values.take())
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
+        self.0.next.index >= self.0.end
+    }
+}
+
+impl Default for Array<'_> {
+    /// An empty list.
+    fn default() -> Self {
+        Self(Tape::EMPTY.at(0).within(0))
+    }
+}
+
+impl<'a> Object<'a> {
+    pub(crate) fn iter(self) -> impl Iterator<Item = (&'a str, At<'a>)> + use<'a> {
+        let Self(mut values) = self;
+        iter::from_fn(move || Some((values.take()?.as_str()?, values.take()?)))
+    }
+
+    /// The value of a key. It is searched for: objects of requests have few members.
+    pub(crate) fn get(self, key: &str) -> Option<At<'a>> {
+        self.iter().find_map(|(other, value)| (other == key).then_some(value))
+    }
+}
+
+impl Serialize for At<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.value() {
+            Value::Null => serializer.serialize_unit(),
+            Value::Bool(value) => serializer.serialize_bool(value),
+            Value::Number(digits) => Digits(digits).serialize(serializer),
+            Value::String(text) => serializer.serialize_str(text),
+            Value::Array(array) => serializer.collect_seq(array.iter()),
+            Value::Object(object) => serializer.collect_map(object.iter()),
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Where a value stands in what a caller gave.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// Where a value stands in a request's body, a row of a data set or an argument: `messages[3].content`. It is empty
+/// for the whole.
+///
+/// ```
+/// use openai_harmony::interop::{ReadOptions, chat_completions};
+/// use serde_json::json;
+///
+/// let body = json!({"messages": [{"role": "user", "content": "Hi", "mood": "good"}]});
+/// let turn = chat_completions::read(&body, &ReadOptions::default())?;
+/// assert_eq!(turn.unused[0].path, "messages[0].mood");
+/// assert_eq!(turn.unused[0].path.without_indices(), "messages[].mood");
+/// # Ok::<(), openai_harmony::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Path(Vec<Step>);
+
+/// A step from a value to one within it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Step {
+    /// `.content`
+    Name(Cow<'static, str>),
+    /// `["content"]`, in Python's schemas, where a key may be any text.
+    #[cfg(feature = "python")]
+    Key(Cow<'static, str>),
+    /// `[3]`
+    Index(usize),
+}
+
+impl Path {
+    /// The path of what stands under a name.
+    pub fn of(name: impl Into<Cow<'static, str>>) -> Self {
+        Self(vec![Step::Name(name.into())])
+    }
+
+    /// The path of a value within this one.
+    #[must_use]
+    pub(crate) fn then(mut self, step: impl Into<Step>) -> Self {
+        self.0.push(step.into());
+        self
+    }
+
+    /// The same, seen from the value around.
+    #[cfg(feature = "training")]
+    #[must_use]
+    pub(crate) fn inside(mut self, step: impl Into<Step>) -> Self {
+        self.0.insert(0, step.into());
+        self
+    }
+
+    /// Whether it is that of the whole.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The path as a text in which no index is named, the same for all items of a list: `messages[].content`.
+    pub fn without_indices(&self) -> String {
+        Shown { path: self, has_indices: false }.to_string()
+    }
+}
+
+struct Shown<'p> {
+    path: &'p Path,
+    has_indices: bool,
+}
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, step) in self.path.0.iter().enumerate() {
+            match step {
+                Step::Name(name) if at == 0 => f.write_str(name)?,
+                Step::Name(name) => write!(f, ".{name}")?,
+                #[cfg(feature = "python")]
+                Step::Key(key) => write!(f, "[{key:?}]")?,
+                Step::Index(index) if self.has_indices => write!(f, "[{index}]")?,
+                Step::Index(_) => f.write_str("[]")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Shown { path: self, has_indices: true }.fmt(f)
+    }
+}
+
+/// Whether it is shown as this text.
+impl PartialEq<str> for Path {
+    fn eq(&self, text: &str) -> bool {
+        format!("{self}") == text
+    }
+}
+
+/// Whether it is shown as this text.
+impl PartialEq<&str> for Path {
+    fn eq(&self, text: &&str) -> bool {
+        self == *text
+    }
+}
+
+impl From<&str> for Step {
+    fn from(name: &str) -> Self {
+        name.to_owned().into()
+    }
+}
+
+impl From<String> for Step {
+    fn from(name: String) -> Self {
+        Self::Name(name.into())
+    }
+}
+
+impl From<usize> for Step {
+    fn from(index: usize) -> Self {
+        Self::Index(index)
+    }
+}
