@@ -32,12 +32,18 @@ impl Dialect {
 }
 
 impl Dialect {
+    /// The field of a body that says what was said.
+    pub(crate) const fn messages(self) -> &'static str {
+        match self {
+            Self::Responses => "input",
+            Self::ChatCompletions | Self::Anthropic | Self::Ollama => "messages",
+        }
+    }
+
     /// Refuses the body of another API: what was said stands in a field that this one does not have.
     pub(super) fn check(self, body: &Object<'_, '_>) -> Result<()> {
-        let (own, other) = match self {
-            Self::Responses => ("input", "messages"),
-            Self::ChatCompletions | Self::Anthropic | Self::Ollama => ("messages", "input"),
-        };
+        let own = self.messages();
+        let other = if own == "input" { "messages" } else { "input" };
         match body.get(other) {
             Some(field) if body.get_or_null(own).is_none() => {
                 let right = Self::of_body(body);

@@ -22,6 +22,8 @@ mod brief;
 mod builtin;
 mod carried;
 mod choice;
+#[cfg(feature = "training")]
+mod complete;
 mod content;
 mod conversations;
 mod dialect;
@@ -47,6 +49,8 @@ pub use answer::{Arguments, FinishReason, SharedText, Usage};
 pub use body::{Json, parse_body};
 pub use builtin::BuiltinTool;
 pub use chat_completions::ReasoningField;
+#[cfg(feature = "training")]
+pub(crate) use complete::{read_complete, reads};
 pub use conversations::{ConversationOptions, encode_conversations_with_harmony};
 pub use dialect::Dialect;
 #[cfg(feature = "training")]

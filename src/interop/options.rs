@@ -6,6 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::{BuiltinTool, Json};
 use crate::RenderConfig;
+use crate::chat::ReasoningEffort;
 
 /// Options of the four `read` functions. The default is what serving wants.
 ///
@@ -41,6 +42,8 @@ pub struct ReadOptions {
     pub unsupported: Unsupported,
     /// Whether Anthropic system blocks that begin `x-anthropic-billing-header` are kept.
     pub keep_billing_header: bool,
+    /// The effort of a body that says none; `None` is medium.
+    pub(crate) effort: Option<ReasoningEffort>,
 }
 
 impl ReadOptions {

@@ -18,8 +18,17 @@ use crate::path::Path;
 /// What was said so far.
 #[derive(Debug, Default)]
 pub(super) struct Past {
-    said: Vec<Said>,
+    said: Vec<Entry>,
     pairs: Pairs,
+    /// The message of the body that is being read.
+    source: Option<usize>,
+}
+
+/// What was said, and in which message of the body: the number among those of the history and the body.
+#[derive(Debug)]
+struct Entry {
+    source: Option<usize>,
+    said: Said,
 }
 
 #[derive(Debug)]
@@ -48,7 +57,7 @@ struct Call {
     kind: ToolKind,
     arguments: String,
     is_cut: bool,
-    result: Option<String>,
+    result: Option<(String, Option<usize>)>,
 }
 
 /// A call as a reader finds it.
@@ -83,11 +92,27 @@ pub(super) struct PastMessages {
     pub(super) instructions: Vec<String>,
     /// What was said after them.
     pub(super) messages: Vec<Message>,
+    /// The number of the body's message that each of these comes from.
+    pub(super) sources: Vec<Option<usize>>,
     /// The beginning of the message that the model continues.
     pub(super) prefill: Option<Prefill>,
 }
 
 impl Past {
+    /// What follows is said in the next message of the history or the body.
+    pub(super) fn next_message(&mut self) {
+        self.source = Some(self.source.map_or(0, |source| source + 1));
+    }
+
+    /// What follows is said in no message.
+    pub(super) fn end_messages(&mut self) {
+        self.source = None;
+    }
+
+    fn push(&mut self, said: Said) {
+        self.said.push(Entry { source: self.source, said });
+    }
+
     /// A system or developer message; an empty one says nothing.
     pub(super) fn instructions(&mut self, text: String) {
         self.add(text, Said::Instructions);
@@ -96,7 +121,7 @@ impl Past {
 
     /// A user's message; an empty one is a turn all the same.
     pub(super) fn user(&mut self, text: String, name: Option<String>) {
-        self.said.push(Said::User { text, name });
+        self.push(Said::User { text, name });
         self.pairs.end_group();
     }
 
@@ -117,25 +142,25 @@ impl Past {
 
     fn add(&mut self, text: String, said: impl FnOnce(String) -> Said) {
         if !text.is_empty() {
-            self.said.push(said(text));
+            self.push(said(text));
         }
     }
 
     /// Deferred tools are declared here, as far as they were not before.
     pub(super) fn added(&mut self, tools: Vec<ToolId>) {
         if !tools.is_empty() {
-            self.said.push(Said::Added(tools));
+            self.push(Said::Added(tools));
         }
     }
 
     /// A tool is not offered from here on.
     pub(super) fn removed(&mut self, tool: ToolId) {
-        self.said.push(Said::Removed(tool));
+        self.push(Said::Removed(tool));
     }
 
     /// The tools that are declared somewhere.
     pub(super) fn all_added(&self) -> HashSet<&ToolId> {
-        let added = self.said.iter().filter_map(|said| match said {
+        let added = self.said.iter().filter_map(|entry| match &entry.said {
             Said::Added(tools) => Some(tools),
             _ => None,
         });
@@ -150,15 +175,16 @@ impl Past {
     pub(super) fn call(&mut self, call: NewCall) {
         let NewCall { path, id, tool, kind, arguments, is_cut } = call;
         self.pairs.call(self.said.len(), id, &tool);
-        self.said.push(Said::Call(Call { path, tool, kind, arguments, is_cut, result: None }));
+        self.push(Said::Call(Call { path, tool, kind, arguments, is_cut, result: None }));
     }
 
     /// Puts a result to the nearest earlier call that it answers.
     pub(super) fn result(&mut self, result: NewResult) -> Result<()> {
         let NewResult { path, id, tool, text } = result;
         let answered = self.pairs.answered(id.as_deref(), tool.as_ref());
-        if let Some(Said::Call(call)) = answered.and_then(|index| self.said.get_mut(index)) {
-            call.result = Some(text);
+        let answered = answered.and_then(|index| self.said.get_mut(index));
+        if let Some(Entry { said: Said::Call(call), .. }) = answered {
+            call.result = Some((text, self.source));
             self.pairs.end_group();
             return Ok(());
         }
@@ -173,7 +199,7 @@ impl Past {
     /// Whether a text, a thought or a call of the assistant is the last thing said, so that it can be
     /// continued. Then a call counts as cut off.
     pub(super) fn open_last(&mut self) -> bool {
-        match self.said.last_mut() {
+        match self.said.last_mut().map(|entry| &mut entry.said) {
             Some(Said::Thought(_) | Said::Preamble(_) | Said::Answer(_)) => true,
             Some(Said::Call(call)) if call.result.is_none() => {
                 call.is_cut = true;
@@ -187,9 +213,9 @@ impl Past {
     pub(super) fn drop_cut_calls(&mut self, continue_last: bool, unused: &mut Vec<Unused>) {
         let end = self.said.len() - usize::from(continue_last && !self.said.is_empty());
         let mut index = 0;
-        self.said.retain(|said| {
+        self.said.retain(|entry| {
             index += 1;
-            let Said::Call(call) = said else { return true };
+            let Said::Call(call) = &entry.said else { return true };
             let is_dropped = call.is_cut && call.result.is_none() && index <= end;
             if is_dropped {
                 unused.push(Unused { path: call.path.clone(), reason: UnusedReason::CutCall });
@@ -200,7 +226,7 @@ impl Past {
 
     /// The tools that were called, with the kind that their calls are of.
     pub(super) fn called(&self) -> impl Iterator<Item = (&ToolId, ToolKind)> {
-        self.said.iter().filter_map(|said| match said {
+        self.said.iter().filter_map(|entry| match &entry.said {
             Said::Call(call) => Some((&call.tool, call.kind)),
             _ => None,
         })
@@ -220,24 +246,35 @@ impl Past {
     ) -> Result<PastMessages> {
         self.check_all_answered()?;
         let prefill = continue_last.then(|| self.take_prefill(names)).flatten();
-        let is_instructions = |said: &Said| matches!(said, Said::Instructions(_));
-        let lead = self.said.iter().position(|said| !is_instructions(said));
+        let is_instructions = |entry: &Entry| matches!(entry.said, Said::Instructions(_));
+        let lead = self.said.iter().position(|entry| !is_instructions(entry));
         let behind = self.said.split_off(lead.unwrap_or(self.said.len()));
-        let instructions = self.said.into_iter().filter_map(|said| match said {
+        let instructions = self.said.into_iter().filter_map(|entry| match entry.said {
             Said::Instructions(text) => Some(text),
             _ => None,
         });
         let mut messages = Vec::with_capacity(behind.len() + 2);
-        for said in behind {
+        let mut sources = Vec::with_capacity(behind.len() + 2);
+        for Entry { source, said } in behind {
+            let of_result = match &said {
+                Said::Call(Call { result: Some((_, source)), .. }) => *source,
+                _ => source,
+            };
+            let first = messages.len();
             write(said, names, functions, &mut messages);
+            // Of a call with a result the second message is the result.
+            sources.extend(
+                (first..messages.len()).map(|at| if at == first { source } else { of_result }),
+            );
         }
-        Ok(PastMessages { instructions: instructions.collect(), messages, prefill })
+        Ok(PastMessages { instructions: instructions.collect(), messages, sources, prefill })
     }
 
     fn check_all_answered(&self) -> Result<()> {
-        let unanswered = |said: &Said| matches!(said, Said::Call(call) if call.result.is_none());
-        let end = self.said.iter().rposition(|said| !unanswered(said)).unwrap_or(0);
-        let inside = self.said[..end].iter().find_map(|said| match said {
+        let unanswered =
+            |entry: &Entry| matches!(&entry.said, Said::Call(call) if call.result.is_none());
+        let end = self.said.iter().rposition(|entry| !unanswered(entry)).unwrap_or(0);
+        let inside = self.said[..end].iter().find_map(|entry| match &entry.said {
             Said::Call(call) if call.result.is_none() => Some(&call.path),
             _ => None,
         });
@@ -248,13 +285,14 @@ impl Past {
 
     fn take_prefill(&mut self, names: &ToolNames) -> Option<Prefill> {
         let text = |channel, text| Prefill::new().with_channel(channel).with_text(text);
-        match self.said.pop()? {
+        let Entry { source, said } = self.said.pop()?;
+        match said {
             Said::Thought(thought) => Some(text(ANALYSIS, thought)),
             Said::Preamble(preamble) => Some(text(COMMENTARY, preamble)),
             Said::Answer(answer) => Some(text(FINAL, answer)),
             Said::Call(call) if call.is_cut && call.result.is_none() => continued_call(call, names),
-            other => {
-                self.said.push(other);
+            said => {
+                self.said.push(Entry { source, said });
                 None
             }
         }
@@ -319,7 +357,7 @@ fn write_call(call: Call, names: &ToolNames, messages: &mut Vec<Message>) {
             .with_recipient(tool.recipient.as_str())
             .with_content_type(content_type),
     );
-    if let Some(result) = result {
+    if let Some((result, _)) = result {
         let author = Author::new(Role::Tool, tool.recipient.as_str());
         messages.push(
             Message::from_author_and_content(author, result)

@@ -36,14 +36,14 @@ pub(super) struct Request {
 }
 
 impl Request {
-    pub(super) fn new(dialect: Dialect) -> Self {
+    pub(super) fn new(dialect: Dialect, options: &ReadOptions) -> Self {
         Self {
             dialect,
             past: Past::default(),
             tools: Declared::default(),
             choice: Choice::default(),
             response_format: None,
-            effort: Some(ReasoningEffort::Medium),
+            effort: Some(options.effort.unwrap_or(ReasoningEffort::Medium)),
             latest_effort: None,
             sampling: Sampling::default(),
             stop_strings: Vec::new(),
@@ -66,17 +66,15 @@ impl Request {
         if declares {
             functions = self.tools.functions(&names);
         }
-        let PastMessages { instructions, messages, prefill } =
+        let PastMessages { instructions, messages, sources, prefill } =
             self.past.into_messages(&names, &mut functions, self.continue_last)?;
         let by_prefill = matches!(options.named, NamedToolChoice::Prefill);
         let call = by_prefill.then(|| choice::prefill(&tool_choice, &names)).flatten();
         let first = functions.take_first();
         let developer = developer(&instructions, first, self.response_format.as_ref());
-        let conversation = [Some(system), developer]
-            .into_iter()
-            .flatten()
-            .chain(messages)
-            .collect::<Conversation>();
+        let first = [Some(system), developer].into_iter().flatten();
+        let sources = first.clone().map(|_| None).chain(sources).collect();
+        let conversation = first.chain(messages).collect::<Conversation>();
         let mut config = options.config.unwrap_or_else(Turn::default_config);
         if self.keep_thoughts {
             config.analysis = AnalysisPolicy::KeepAll;
@@ -84,6 +82,8 @@ impl Request {
         Ok(Turn {
             dialect: self.dialect,
             conversation,
+            sources,
+            history_len: options.history.len(),
             config,
             tools: names,
             tool_choice,

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::{Dialect, ToolNames, Unused};
 use crate::chat::{Conversation, ResponseFormat, Role};
 use crate::error::Result;
+use crate::path::Path;
 use crate::tokenizer::TokenId;
 use crate::{
     AnalysisPolicy, Ending, HarmonyEncoding, HeaderStyle, Prefill, RenderConfig, ToolSchemaStyle,
@@ -19,6 +20,10 @@ pub struct Turn {
     /// The messages, the system message first. What [`prefill`](Self::prefill) continues is not
     /// among them.
     pub conversation: Conversation,
+    /// The number of the body's message that each message comes from, those of the history first.
+    pub(crate) sources: Vec<Option<usize>>,
+    /// How many messages the history has.
+    pub(crate) history_len: usize,
     /// How to render them.
     pub config: RenderConfig,
     /// The names of the tools, in the API and in harmony.
@@ -54,6 +59,39 @@ impl Turn {
             .with_header_style(HeaderStyle::RecipientInChannel)
             .with_tool_schema(ToolSchemaStyle::Full)
             .with_validate(true)
+    }
+
+    /// Where the body has the message or item that a message of the conversation comes from: `messages[3]`, `input[2]`,
+    /// or `history[0]` of [`ReadOptions::history`](super::ReadOptions::history). `None` of the first system and
+    /// developer message, which are made of several fields, and of a text that is the whole `input`.
+    ///
+    /// A [`MessageSpan`](crate::MessageSpan) names its message in the conversation, so this says of each rendered
+    /// token where in the body it comes from.
+    ///
+    /// ```
+    /// use openai_harmony::interop::{ReadOptions, chat_completions};
+    /// use serde_json::json;
+    ///
+    /// let body = json!({"messages": [
+    ///     {"role": "system", "content": "Be brief."},
+    ///     {"role": "user", "content": "Hi"},
+    ///     {"role": "assistant", "reasoning": "A greeting.", "content": "Hello!"},
+    /// ]});
+    /// let turn = chat_completions::read(&body, &ReadOptions::default())?;
+    /// let sources = (0..turn.conversation.messages.len()).map(|index| turn.source(index));
+    /// let sources: Vec<_> = sources.map(|source| source.map(|path| path.to_string())).collect();
+    /// let [system, developer, user, thought, answer] = &sources[..] else { panic!() };
+    /// assert_eq!((system, developer), (&None, &None));
+    /// assert_eq!(user.as_deref(), Some("messages[1]"));
+    /// assert!(thought == answer && thought.as_deref() == Some("messages[2]"));
+    /// # Ok::<(), openai_harmony::Error>(())
+    /// ```
+    pub fn source(&self, message: usize) -> Option<Path> {
+        let number = (*self.sources.get(message)?)?;
+        Some(match number.checked_sub(self.history_len) {
+            Some(index) => Path::of(self.dialect.messages()).then(index),
+            None => Path::of("history").then(number),
+        })
     }
 
     /// The tokens to sample from: the conversation and the beginning of the assistant's message.

@@ -18,6 +18,7 @@ pub(super) struct Arrays<'py> {
     offsets: Bound<'py, PyAny>,
     loss_mask: Bound<'py, PyByteArray>,
     row: Bound<'py, PyAny>,
+    preferred: Bound<'py, PyList>,
     spans: Bound<'py, PyAny>,
     span_offsets: Bound<'py, PyAny>,
     errors: Bound<'py, PyList>,
@@ -38,6 +39,7 @@ impl<'py> Arrays<'py> {
             offsets: of_int64(&[0])?,
             loss_mask: PyByteArray::new(py, &[]),
             row: of_int64(&[])?,
+            preferred: PyList::empty(py),
             spans: of_int64(&[])?,
             span_offsets: of_int64(&[0])?,
             errors: PyList::empty(py),
@@ -61,6 +63,7 @@ impl<'py> Arrays<'py> {
         let mask = PyBytes::new(py, &batch.loss_mask);
         self.loss_mask.call_method1(intern!(py, "extend"), (mask,))?;
         extend(&self.row, &batch.rows, |row| as_i64(row).to_ne_bytes())?;
+        batch.preferred.iter().try_for_each(|preferred| self.preferred.append(preferred))?;
         extend_offsets(&self.offsets, &batch.offsets, &mut self.token_count)?;
         let spans: Vec<_> = batch.spans.iter().map(fields_of).collect();
         extend(&self.spans, spans.as_flattened(), i64::to_ne_bytes)?;
@@ -83,6 +86,7 @@ impl<'py> Arrays<'py> {
         fields.set_item("offsets", self.offsets)?;
         fields.set_item("loss_mask", self.loss_mask)?;
         fields.set_item("row", self.row)?;
+        fields.set_item("preferred", self.preferred)?;
         fields.set_item("spans", self.spans)?;
         fields.set_item("span_offsets", self.span_offsets)?;
         fields.set_item("errors", self.errors)?;

@@ -166,8 +166,15 @@ fn read_options(given: Option<&Bound<'_, PyDict>>) -> Read<RenderRows> {
 fn read_option(options: &mut RenderRows, name: &str, value: &Bound<'_, PyAny>) -> Read<()> {
     match name {
         "format" => {
-            let formats = [("harmony", RowFormat::Harmony), ("chat", RowFormat::Chat)];
-            options.format = one_of(value, "'harmony' or 'chat'", &formats)?;
+            let formats = [
+                ("harmony", RowFormat::Harmony),
+                ("chat", RowFormat::Chat),
+                ("preference", RowFormat::Preference),
+                ("anthropic", RowFormat::Anthropic),
+                ("responses", RowFormat::Responses),
+            ];
+            let known = "'harmony', 'chat', 'preference', 'anthropic' or 'responses'";
+            options.format = one_of(value, known, &formats)?;
         }
         "examples" => {
             let examples = [("conversation", Examples::Conversation), ("turns", Examples::Turns)];

@@ -323,6 +323,13 @@ impl PyTurn {
         unused.map(|unused| (unused.path.to_string(), unused.reason.to_string())).collect()
     }
 
+    /// For each message of the conversation its place in the body.
+    #[getter]
+    fn sources(&self) -> Vec<Option<String>> {
+        let count = self.inner.conversation.messages.len();
+        (0..count).map(|index| Some(self.inner.source(index)?.to_string())).collect()
+    }
+
     /// Whether the answer is streamed, and the fields of chat's `stream_options`.
     #[getter]
     fn stream(&self) -> bool {

@@ -27,6 +27,8 @@ pub struct Batch {
     pub offsets: Vec<usize>,
     /// The index of the row that each example was made of.
     pub rows: Vec<usize>,
+    /// Whether each example is a preferred answer, of rows of [preferences](super::RowFormat::Preference); else empty.
+    pub preferred: Vec<bool>,
     /// The spans of the messages of all examples. They count tokens from the example's first, and
     /// messages as the row has them after reading.
     pub spans: Vec<MessageSpan>,
@@ -63,11 +65,13 @@ pub struct Example<'b> {
 /// How long the lists of a batch were.
 #[derive(Clone, Copy)]
 pub(super) struct Lengths {
-    examples: usize,
+    pub(super) examples: usize,
     tokens: usize,
     spans: usize,
+    preferred: usize,
     dropped: usize,
     truncated: usize,
+    dropped_thoughts: usize,
 }
 
 impl Default for Batch {
@@ -77,6 +81,7 @@ impl Default for Batch {
             loss_mask: Vec::new(),
             offsets: vec![0],
             rows: Vec::new(),
+            preferred: Vec::new(),
             spans: Vec::new(),
             span_offsets: vec![0],
             errors: Vec::new(),
@@ -134,6 +139,7 @@ impl Batch {
         self.loss_mask.append(&mut later.loss_mask);
         self.spans.append(&mut later.spans);
         self.rows.append(&mut later.rows);
+        self.preferred.append(&mut later.preferred);
         self.errors.append(&mut later.errors);
         self.dropped.append(&mut later.dropped);
         self.truncated.append(&mut later.truncated);
@@ -149,14 +155,17 @@ impl Batch {
             examples: self.rows.len(),
             tokens: self.tokens.len(),
             spans: self.spans.len(),
+            preferred: self.preferred.len(),
             dropped: self.dropped.len(),
             truncated: self.truncated.len(),
+            dropped_thoughts: self.dropped_thoughts,
         }
     }
 
     /// Takes back what was added since.
     pub(super) fn cut_back(&mut self, to: Lengths) {
-        let Lengths { examples, tokens, spans, dropped, truncated } = to;
+        let Lengths { examples, tokens, spans, preferred, dropped, truncated, dropped_thoughts } =
+            to;
         self.tokens.truncate(tokens);
         self.loss_mask.truncate(tokens);
         self.offsets.truncate(examples + 1);
@@ -164,7 +173,9 @@ impl Batch {
         self.spans.truncate(spans);
         self.span_offsets.truncate(examples + 1);
         self.dropped.truncate(dropped);
+        self.preferred.truncate(preferred);
         self.truncated.truncate(truncated);
+        self.dropped_thoughts = dropped_thoughts;
     }
 
     pub(super) fn push(&mut self, example: Example<'_>) {

@@ -23,6 +23,8 @@ pub(crate) struct ExampleMaker<'o> {
 struct Row<'b> {
     batch: &'b mut Batch,
     index: usize,
+    /// The messages that are not trained, though the assistant says them.
+    untrained: &'b [bool],
     /// An example was made, or was left out for another reason than the mask.
     has_something: bool,
     too_long: Option<TooLong>,
@@ -49,14 +51,17 @@ impl<'o> ExampleMaker<'o> {
 
     /// Puts the examples of a conversation into the batch. One that is too long is an error, and leaves
     /// the other turns what they are; with any other error there are none.
+    ///
+    /// `untrained` says of each message whether the row leaves it out of the loss; empty says of none.
     pub(crate) fn add<M: AsMessage>(
         &self,
         batch: &mut Batch,
         index: usize,
         messages: &[M],
+        untrained: &[bool],
     ) -> Result<()> {
         let before = batch.lengths();
-        let mut row = Row { batch, index, has_something: false, too_long: None };
+        let mut row = Row { batch, index, untrained, has_something: false, too_long: None };
         let added = match self.options.examples {
             Examples::Conversation => self.add_conversation(&mut row, messages),
             Examples::Turns => self.add_turns(&mut row, messages),
@@ -151,7 +156,15 @@ impl<'o> ExampleMaker<'o> {
 
     /// Adds an example, unless the mask leaves nothing of it.
     fn add_example(&self, row: &mut Row<'_>, rendered: &Rendered) -> bool {
-        let loss_mask = rendered.loss_mask(&self.mask);
+        let mut loss_mask = rendered.loss_mask(&self.mask);
+        for span in &rendered.spans {
+            let is_untrained = |message: usize| row.untrained.get(message) == Some(&true);
+            if span.message.is_some_and(is_untrained)
+                && let Some(mask) = loss_mask.get_mut(span.start..span.end)
+            {
+                mask.fill(0);
+            }
+        }
         let is_trained = loss_mask.contains(&1);
         if is_trained {
             let Rendered { tokens, spans, .. } = rendered;

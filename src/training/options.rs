@@ -61,6 +61,16 @@ pub enum RowFormat {
     Harmony,
     /// Messages of chat completions, as data sets on hubs have them.
     Chat,
+    /// The same with answers that are preferred to others: `chosen` and `rejected`, each an example, behind a `prompt` or
+    /// as whole conversations; or `prompt`, `completion` and `label`, whether the answer is a good one.
+    /// Of each example the last answer alone is trained, and [`Batch::preferred`](super::Batch::preferred) says which
+    /// it is. An answer has what the model writes and nothing else. Where one side is left out, the other is, too; turns
+    /// are never left out of a prompt.
+    Preference,
+    /// Bodies of Anthropic's Messages API, the answer being the last message.
+    Anthropic,
+    /// Bodies of the Responses API, the answer being the last items of `input`.
+    Responses,
 }
 
 /// How many examples a conversation gives.
@@ -199,6 +209,15 @@ impl RenderRows {
     }
 
     /// The same where the last turn alone is trained.
+    pub(super) fn of_preferences(mut self) -> Self {
+        if self.overflow == Overflow::TruncateTurns {
+            self.overflow = Overflow::Error;
+        }
+        self.mask = LossMask::default();
+        self.of_completions()
+    }
+
+    /// Where the last answer alone is trained.
     pub(super) fn of_completions(mut self) -> Self {
         self.examples = Examples::Conversation;
         self.mask.turns = super::Turns::Last;

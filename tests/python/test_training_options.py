@@ -29,7 +29,10 @@ class TestOptions:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"format": "sharegpt"}, "format: .*'harmony' or 'chat'"),
+            (
+                {"format": "sharegpt"},
+                "format: .*'harmony', 'chat', 'preference', 'anthropic' or 'responses'",
+            ),
             ({"format": None}, "format: "),
             ({"examples": "all"}, "examples: .*'conversation' or 'turns'"),
             ({"overflow": "cut"}, "overflow: .*'error', 'drop' or 'truncate_turns'"),

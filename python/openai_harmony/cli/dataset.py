@@ -33,7 +33,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     files("--to", choices=["parquet", "arrow", "megatron"], help="the format of a folder (parquet)")
     files(
         "--columns",
-        choices=["trl", "axolotl", "torchtune", "flat"],
+        choices=["trl", "axolotl", "torchtune", "flat", "dpo", "kto"],
         help="whose columns (trl)",
     )
     files("--column", metavar="NAME", help="the column of Parquet files that holds the rows")

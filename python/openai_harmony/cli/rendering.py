@@ -19,7 +19,8 @@ def add_rendering(add: Callable[..., Any]) -> None:
 
     Rows are rendered as servers do, unless these say otherwise.
     """
-    add("--format", choices=["harmony", "chat"], default="harmony", help="what rows are (harmony)")
+    formats = ["harmony", "chat", "preference", "anthropic", "responses"]
+    add("--format", choices=formats, default="harmony", help="what rows are (harmony)")
     add(
         "--examples",
         choices=["conversation", "turns"],

@@ -168,6 +168,22 @@ class Turn(InNotebooks, _Unchanging):
         return Conversation(messages=self._raw.messages)
 
     @property
+    def sources(self) -> list[str | None]:
+        """For each message of :attr:`conversation` the place in the body that it comes from.
+
+        ``messages[3]``, ``input[2]``, or ``history[0]`` of the option. ``None`` of the first
+        system and developer message, which are made of several fields, and of a text that is the
+        whole ``input``. A :class:`openai_harmony.MessageSpan` names its message, so this says of
+        each rendered token where it comes from.
+
+        >>> from openai_harmony.interop import chat_completions
+        >>> said = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello!"}]
+        >>> chat_completions.read({"messages": said}).sources
+        [None, 'messages[0]', 'messages[1]']
+        """
+        return self._raw.sources
+
+    @property
     def config(self) -> RenderConversationConfig:
         """How the conversation is rendered. A new copy, as of :attr:`conversation`."""
         return RenderConversationConfig(**self._raw.config)

@@ -7,7 +7,9 @@ Arrow's lists) and columns that a batch does not have, ``labels`` and masks of b
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from openai_harmony._extras import needed
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
     from openai_harmony.training import Batch
 
-Columns: TypeAlias = Literal["trl", "axolotl", "torchtune", "flat"]
+Columns: TypeAlias = Literal["trl", "axolotl", "torchtune", "flat", "dpo", "kto"]
 """Whose columns a table has."""
 
 IGNORED = -100
@@ -55,12 +57,28 @@ def arrow_stream(rows: Any) -> Any:
 def to_arrow(batch: Batch, columns: Columns = "trl") -> pa.Table:
     """The batch as a table with a row for each example; ``Batch.to_arrow`` describes it."""
     checked_columns(columns)
-    lists = _Lists(batch)
-    if batch.packs is None:
-        return lists.pa.table(_COLUMNS[columns](lists))
-    if columns == "flat":
+    if len(batch) and (columns in PREFERENCES) != bool(batch.preferred):
+        raise ValueError(f"columns: {columns!r} is {_FOR[columns in PREFERENCES]}")
+    if columns == "dpo" and batch.preferred != [True, False] * (len(batch) // 2):
+        raise ValueError(
+            "columns: 'dpo' is for rows with 'chosen' and 'rejected'; 'kto' for others"
+        )
+    if columns == "flat" and batch.packs is not None:
         raise ValueError("columns: 'flat' says where each example is from, which packs do not")
-    return lists.pa.table({**_COLUMNS[columns](lists), "seq_lengths": lists.lengths(batch.packs)})
+    lists = _Lists(batch, columns)
+    made = _COLUMNS[columns](lists)
+    if batch.packs is not None:
+        made["seq_lengths"] = lists.lengths(batch.packs)
+    return lists.pa.table(made)
+
+
+PREFERENCES = ("dpo", "kto")
+"""The columns of rows of preferences."""
+
+_FOR = {
+    True: "for rows of preferences: render them with format='preference'",
+    False: "not for preferences, of which it would train both answers: 'dpo' and 'kto' are",
+}
 
 
 def checked_columns(columns: Columns) -> None:
@@ -84,8 +102,9 @@ def to_numpy(batch: Batch) -> dict[str, np.ndarray[Any, Any]]:
 class _Lists:
     """Makes columns of a batch: lists with an item for each token."""
 
-    def __init__(self, batch: Batch) -> None:
+    def __init__(self, batch: Batch, columns: Columns) -> None:
         self.batch = batch
+        self.ends = array("q", map(batch.offsets.__getitem__, batch.rows_of(columns)))
         self.pa = needed("pyarrow", "training")
         self.pc = needed("pyarrow.compute", "training")
 
@@ -125,7 +144,7 @@ class _Lists:
 
     def examples(self, values: Any) -> Any:
         """The values of all tokens, cut into a list for each example, or for each pack."""
-        ends = self.batch.ends
+        ends = self.ends
         offsets = self._view(ends, self.pa.int64(), len(ends))
         pieces = []
         for start, stop in pieces_of(ends, _LONGEST):
@@ -140,6 +159,17 @@ class _Lists:
         lengths = self.pc.subtract(offsets.slice(1), offsets.slice(0, len(self.batch)))
         lengths = lengths.cast(self.pa.int32())
         return self.pa.ListArray.from_arrays(self.pa.array(packs, self.pa.int32()), lengths)
+
+    def prompts_and_answers(self) -> tuple[Any, Any]:
+        """The tokens of each example up to the first that is trained, and the others."""
+        bounds = [0]
+        for begin, end in pairwise(self.batch.offsets):
+            bounds += [self.batch.loss_mask.find(1, begin, end), end]
+        lists = self.pa.ListArray.from_arrays(self.pa.array(bounds, self.pa.int32()), self.tokens())
+        return lists.take(self._every(2)), lists.take(self.pc.add(self._every(2), 1))
+
+    def _every(self, step: int) -> Any:
+        return self.pa.array(range(0, step * len(self.batch), step), self.pa.int64())
 
     def spans(self) -> Any:
         """The spans of each example, indexes of its tokens."""
@@ -204,9 +234,30 @@ def _flat(lists: _Lists) -> dict[str, Any]:
     }
 
 
+def _dpo(lists: _Lists) -> dict[str, Any]:
+    prompts, answers = lists.prompts_and_answers()
+    return {
+        "prompt_ids": _of_pairs(prompts, 0),
+        "chosen_ids": _of_pairs(answers, 0),
+        "rejected_ids": _of_pairs(answers, 1),
+    }
+
+
+def _of_pairs(values: Any, side: int) -> Any:
+    return values.take(list(range(side, len(values), 2)))
+
+
+def _kto(lists: _Lists) -> dict[str, Any]:
+    prompts, answers = lists.prompts_and_answers()
+    label = lists.pa.array(lists.batch.preferred, lists.pa.bool_())
+    return {"prompt_ids": prompts, "completion_ids": answers, "label": label}
+
+
 _COLUMNS: dict[str, Callable[[_Lists], dict[str, Any]]] = {
     "trl": _trl,
     "axolotl": _axolotl,
     "torchtune": _torchtune,
     "flat": _flat,
+    "dpo": _dpo,
+    "kto": _kto,
 }

@@ -63,6 +63,8 @@ class Batch:
     """A byte for each token: 1 if it is trained, else 0."""
     row: _IntArray
     """The index of the row that each example was made of, int64."""
+    preferred: list[bool]
+    """Whether each example is a preferred answer, with ``format="preference"``; else empty."""
     errors: list[tuple[int, HarmonyError]]
     """Bad rows, each once, and what is wrong with them. They have no examples; but if turns of a
     row are too long, the others are examples."""
@@ -86,6 +88,7 @@ class Batch:
         self.offsets = fields["offsets"]
         self.loss_mask = fields["loss_mask"]
         self.row = fields["row"]
+        self.preferred = fields["preferred"]
         self._spans = fields["spans"]
         self._span_offsets = fields["span_offsets"]
         self.errors = fields["errors"]
@@ -146,10 +149,13 @@ class Batch:
                 ``input_ids``, ``attention_mask`` (ones), ``labels``. ``"torchtune"``: ``tokens``,
                 ``mask`` (true where nothing is trained). ``"flat"``: ``tokens``, ``loss_mask``,
                 ``row`` (a number), ``spans`` (lists of structs with the fields of
-                :class:`openai_harmony.MessageSpan`).
+                :class:`openai_harmony.MessageSpan`). Of rows of preferences: ``"dpo"``:
+                ``prompt_ids``, ``chosen_ids``, ``rejected_ids``; ``"kto"``: ``prompt_ids``,
+                ``completion_ids``, ``label``.
 
         Raises:
-            ValueError: There are no columns of this name, or ``"flat"`` is asked of a packed batch.
+            ValueError: There are no columns of this name, or not for such a batch: ``"flat"`` is
+                not for packs, ``"dpo"`` and ``"kto"`` alone are for preferences.
             ModuleNotFoundError: pyarrow is missing; the text says what to install.
 
         >>> from openai_harmony.training import render
@@ -185,6 +191,7 @@ class Batch:
         fields: dict[str, Any] = {**vars(self), "tokens": array("I"), "loss_mask": bytearray()}
         fields |= {"offsets": array("q", [0]), "row": array("q"), "span_offsets": array("q", [0])}
         fields["spans"] = spans = self._spans[:0]
+        fields["preferred"] = [self.preferred[index] for index in order if self.preferred]
         for index in order:
             begin, end = self.offsets[index], self.offsets[index + 1]
             fields["tokens"] += self.tokens[begin:end]
@@ -196,12 +203,14 @@ class Batch:
             fields["span_offsets"].append(len(spans) // _FIELDS_OF_A_SPAN)
         return Batch(**fields)
 
-    @property
-    def ends(self) -> _IntArray:
-        """Where each row of :meth:`to_arrow` begins among the tokens, and the end of the last."""
-        if self.packs is None:
-            return self.offsets
-        return array("q", (self.offsets[example] for example in self.packs))
+    def rows_of(self, columns: arrow.Columns) -> Sequence[int]:
+        """Where each row of :meth:`to_arrow` begins among the examples, and the end of the last.
+
+        A row is a pack, with ``"dpo"`` a pair of answers, else an example.
+        """
+        if columns == "dpo":
+            return range(0, len(self) + 1, 2)
+        return range(len(self) + 1) if self.packs is None else self.packs
 
     def to_numpy(self) -> dict[str, np.ndarray[Any, Any]]:
         """``tokens``, ``offsets``, ``loss_mask`` and ``row`` as NumPy arrays, without a copy.

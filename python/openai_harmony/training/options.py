@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from typing_extensions import TypedDict
 
@@ -11,11 +11,14 @@ from openai_harmony.chat import EffortName, ReasoningEffort
 from openai_harmony.loss_mask import LossMask
 from openai_harmony.options import RenderConversationConfig
 
+RowFormat: TypeAlias = Literal["harmony", "chat", "preference", "anthropic", "responses"]
+"""What rows are; :func:`openai_harmony.training.render` describes them."""
+
 
 class RowOptions(TypedDict, total=False):
     """What :func:`openai_harmony.training.render` takes beside rows, and describes."""
 
-    format: Literal["harmony", "chat"]
+    format: RowFormat
     mask: LossMask | None
     config: RenderConversationConfig | None
     examples: Literal["conversation", "turns"]

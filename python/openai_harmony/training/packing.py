@@ -50,6 +50,8 @@ def pack(batch: Batch, size: int) -> Batch:
     """The examples of a batch in packs; ``Batch.pack`` describes it."""
     if not is_count(size, 1):
         raise ValueError(f"size: expected a whole number from 1, got {quoted(size)}")
+    if batch.preferred:
+        raise ValueError("preferences are not packed: no trainer takes them so")
     lengths = [end - begin for begin, end in pairwise(batch.offsets)]
     for index, length in enumerate(lengths):
         if length > size:

@@ -17,13 +17,13 @@ from openai_harmony.loss_mask import LossMask
 from openai_harmony.options import RenderConversationConfig
 from openai_harmony.training.arrow import arrow_stream
 from openai_harmony.training.batch import Batch
-from openai_harmony.training.options import RowOptions, is_count, refuse_unknown
+from openai_harmony.training.options import RowFormat, RowOptions, is_count, refuse_unknown
 
 
 def render(
     rows: Iterable[Any],
     *,
-    format: Literal["harmony", "chat"] = "harmony",  # noqa: A002  (the plain word)
+    format: RowFormat = "harmony",  # noqa: A002  (the plain word)
     mask: LossMask | None = None,
     config: RenderConversationConfig | None = None,
     examples: Literal["conversation", "turns"] = "conversation",
@@ -42,8 +42,11 @@ def render(
             that gives an Arrow stream, such as pyarrow's tables and columns: of JSON texts, or of
             structs with the fields of a row; so does a data set of ``datasets`` in the format
             ``"arrow"``. A null in a struct counts as missing.
-        format: What the rows are: conversations in this library's form, or ``"chat"`` messages
-            as data sets on hubs have them.
+        format: What the rows are: conversations in this library's form, ``"chat"`` messages
+            as data sets on hubs have them, or bodies of the APIs ``"anthropic"`` and
+            ``"responses"``, the answer at their end. ``"preference"``: chat messages with
+            ``chosen`` and ``rejected`` answers to a ``prompt``, or with a ``completion`` and a
+            ``label``; the columns ``"dpo"`` and ``"kto"`` are for them.
         mask: What of the tokens that the model samples is not trained; by default nothing.
         config: How conversations are rendered. By default as servers with
             :mod:`openai_harmony.interop` do: thoughts of completed turns are dropped, those of the

@@ -60,6 +60,7 @@ impl<'o> Messages<'o> {
         let reader = Self { options, carrying: Carrying::message(options.unsupported) };
         for (index, message) in options.history.iter().enumerate() {
             let path = Path::of("history").then(index);
+            request.past.next_message();
             reader.message(&Field::root(&path, message)?, false, request)?;
         }
         let messages = body.required("messages")?;
@@ -68,6 +69,7 @@ impl<'o> Messages<'o> {
         let last_user = users.enumerate().filter(|(_, is_user)| *is_user).last();
         let last_user = last_user.map_or(0, |(index, _)| index);
         for (index, message) in messages.items()?.enumerate() {
+            request.past.next_message();
             reader.message(&message, index < last_user, request)?;
         }
         Ok(())

@@ -8,4 +8,6 @@ mod write;
 
 pub use event::{BlockDelta, ContentBlock, MessageEvent, MessageObject, MessageUsage, StopDelta};
 pub use read::read;
+#[cfg(feature = "training")]
+pub(super) use read::{FIELDS, collect};
 pub(super) use write::Anthropic;

@@ -15,7 +15,7 @@ use crate::interop::{Dialect, Json, ReadOptions, Thoughts, Turn, UnusedReason};
 use crate::path::Path;
 
 /// The fields of a body that are read; any other is listed in [`Turn::unused`].
-const FIELDS: &[&str] = &[
+pub(crate) const FIELDS: &[&str] = &[
     "model",
     "messages",
     "system",
@@ -64,7 +64,7 @@ pub fn read(body: impl Into<Json>, options: &ReadOptions) -> Result<Turn> {
     collect(&body.into(), options)?.into_turn(options)
 }
 
-fn collect(body: &Json, options: &ReadOptions) -> Result<Request> {
+pub(crate) fn collect(body: &Json, options: &ReadOptions) -> Result<Request> {
     let path = Path::default();
     let root = Field::root(&path, body)?;
     let body = root.object()?;
@@ -74,7 +74,7 @@ fn collect(body: &Json, options: &ReadOptions) -> Result<Request> {
         let (path, code) = (thread.path(), "thread_unsupported_request");
         return Err(ErrorKind::UnsupportedField { path, code }.into());
     }
-    let mut request = Request::new(Dialect::Anthropic);
+    let mut request = Request::new(Dialect::Anthropic, options);
     request.continue_last = true;
     if let Some(system) = body.get("system") {
         let text = read_system(&system, options, &mut request.unused)?;

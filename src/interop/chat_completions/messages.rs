@@ -42,11 +42,13 @@ pub(super) fn read_messages(
     let reader = Messages { carrying: Carrying::message(options.unsupported) };
     for (index, message) in options.history.iter().enumerate() {
         let path = Path::of("history").then(index);
+        request.past.next_message();
         reader.message(&Field::root(&path, message)?, request)?;
     }
     let messages = body.required("messages")?;
     let mut last = None;
     for message in messages.items()? {
+        request.past.next_message();
         reader.message(&message, request)?;
         last = Some(message);
     }

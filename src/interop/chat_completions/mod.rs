@@ -13,4 +13,6 @@ pub use chunk::{
 pub use read::read;
 #[cfg(feature = "training")]
 pub(crate) use read::read_json;
+#[cfg(feature = "training")]
+pub(super) use read::{FIELDS, collect};
 pub(super) use write::Chat;

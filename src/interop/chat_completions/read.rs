@@ -13,7 +13,7 @@ use crate::interop::{Dialect, Json, ReadOptions, Turn};
 use crate::path::Path;
 
 /// The fields of a body that are read; any other is listed in [`Turn::unused`].
-const FIELDS: &[&str] = &[
+pub(crate) const FIELDS: &[&str] = &[
     "model",
     "messages",
     "tools",
@@ -79,12 +79,12 @@ pub(crate) fn read_json(body: &Json, options: &ReadOptions) -> Result<Turn> {
     collect(body, options)?.into_turn(options)
 }
 
-fn collect(body: &Json, options: &ReadOptions) -> Result<Request> {
+pub(crate) fn collect(body: &Json, options: &ReadOptions) -> Result<Request> {
     let path = Path::default();
     let root = Field::root(&path, body)?;
     let body = root.object()?;
     Dialect::ChatCompletions.check(&body)?;
-    let mut request = Request::new(Dialect::ChatCompletions);
+    let mut request = Request::new(Dialect::ChatCompletions, options);
     read_messages(&body, options, &mut request)?;
     read_tools(&body, options, &mut request)?;
     read_settings(&body, &mut request)?;

@@ -6,4 +6,6 @@ mod write;
 
 pub use line::{ChatLine, LineCall, LineFunction, LineMessage, Metrics};
 pub use read::read;
+#[cfg(feature = "training")]
+pub(super) use read::{FIELDS, collect};
 pub(super) use write::Ollama;

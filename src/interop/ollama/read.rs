@@ -17,7 +17,7 @@ use crate::json::Value;
 use crate::path::Path;
 
 /// The fields of a body that are read; any other is listed in [`Turn::unused`].
-const FIELDS: &[&str] = &[
+pub(crate) const FIELDS: &[&str] = &[
     "model",
     "messages",
     "tools",
@@ -71,12 +71,12 @@ pub fn read(body: impl Into<Json>, options: &ReadOptions) -> Result<Turn> {
     collect(&body.into(), options)?.into_turn(options)
 }
 
-fn collect(body: &Json, options: &ReadOptions) -> Result<Request> {
+pub(crate) fn collect(body: &Json, options: &ReadOptions) -> Result<Request> {
     let path = Path::default();
     let root = Field::root(&path, body)?;
     let body = root.object()?;
     Dialect::Ollama.check(&body)?;
-    let mut request = Request::new(Dialect::Ollama);
+    let mut request = Request::new(Dialect::Ollama, options);
     request.continue_last = true;
     if let Some(tools) = body.get("tools") {
         for tool in tools.items()? {
@@ -86,11 +86,13 @@ fn collect(body: &Json, options: &ReadOptions) -> Result<Request> {
     let reader = Messages { carrying: Carrying::message(options.unsupported) };
     for (index, message) in options.history.iter().enumerate() {
         let path = Path::of("history").then(index);
+        request.past.next_message();
         reader.message(&Field::root(&path, message)?, &mut request)?;
     }
     let messages = body.get("messages");
     if let Some(messages) = &messages {
         for message in messages.items()? {
+            request.past.next_message();
             reader.message(&message, &mut request)?;
         }
     }

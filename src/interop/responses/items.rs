@@ -76,10 +76,14 @@ impl<'o> Items<'o> {
         all.extend(items);
         let calls_follow = calls_follow(&all);
         for (item, call_follows) in all.iter().zip(calls_follow) {
+            request.past.next_message();
             reader.item(item, call_follows, request)?;
         }
         match input.as_ref().and_then(|input| input.at().as_str()) {
-            Some(text) => request.past.user(text.to_owned(), None),
+            Some(text) => {
+                request.past.end_messages();
+                request.past.user(text.to_owned(), None);
+            }
             None => request.continue_last = all.last().is_some_and(is_unfinished),
         }
         Ok(())

@@ -10,4 +10,6 @@ mod write;
 pub use event::ResponseEvent;
 pub use item::{ContentPart, OutputItem};
 pub use read::read;
+#[cfg(feature = "training")]
+pub(super) use read::{FIELDS, collect};
 pub(super) use write::Responses;

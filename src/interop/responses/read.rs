@@ -14,7 +14,7 @@ use crate::path::Path;
 
 /// The fields of a body that are read or that the response repeats; any other is listed in
 /// [`Turn::unused`].
-const FIELDS: &[&str] = &[
+pub(crate) const FIELDS: &[&str] = &[
     "model",
     "input",
     "instructions",
@@ -92,12 +92,12 @@ pub fn read(body: impl Into<Json>, options: &ReadOptions) -> Result<Turn> {
     collect(&body.into(), options)?.into_turn(options)
 }
 
-fn collect(body: &Json, options: &ReadOptions) -> Result<Request> {
+pub(crate) fn collect(body: &Json, options: &ReadOptions) -> Result<Request> {
     let path = Path::default();
     let root = Field::root(&path, body)?;
     let body = root.object()?;
     Dialect::Responses.check(&body)?;
-    let mut request = Request::new(Dialect::Responses);
+    let mut request = Request::new(Dialect::Responses, options);
     request.past.instructions(body.text("instructions")?.unwrap_or_default().to_owned());
     if let Some(tools) = body.get("tools") {
         read_tools(&tools, options, &mut request)?;

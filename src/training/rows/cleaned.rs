@@ -10,21 +10,42 @@ use crate::json::{At, Tape, Value};
 /// The fields of a message that say a thought.
 const THOUGHTS: [&str; 3] = ["thinking", "reasoning_content", "reasoning"];
 
+/// Who says a message of a row.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Speaker {
+    User,
+    Assistant,
+    Tool,
+    Other,
+}
+
+impl Speaker {
+    pub(super) fn of(role: &str) -> Self {
+        match role {
+            "user" => Self::User,
+            "assistant" => Self::Assistant,
+            "tool" | "function" => Self::Tool,
+            _ => Self::Other,
+        }
+    }
+}
+
 /// Writes the members of a message but those of `but`, without what must not be trained: data sets say the same
 /// thought in several fields, or at the beginning of the content, `<think>…</think>`. The row calls its content
 /// `content`. An error names what cannot be told: a channel, which chat messages do not have, arguments that are not
-/// JSON, and two thoughts.
+/// JSON, and two thoughts. A tool's result that is an object is its JSON.
 pub(super) fn write_members(
     body: &mut Tape,
     message: &Object<'_, '_>,
     content: &str,
-    is_own: bool,
+    speaker: Speaker,
     but: &[&str],
 ) -> Result<()> {
     if let Some(channel) = message.get("channel") {
         let reason = "chat messages have no channel; those with one are the format 'harmony'";
         return Err(channel.invalid(reason));
     }
+    let is_own = speaker == Speaker::Assistant;
     let thought = if is_own { Thought::of(message, content)? } else { Thought::default() };
     for (key, value) in message.members().iter() {
         if but.contains(&key) || thought.is_repeated(key) {
@@ -35,7 +56,10 @@ pub(super) fn write_members(
             (key, _) if key == content => {
                 body.string("content");
                 let index = body.end();
-                thought.write_content(body, value);
+                match value.value() {
+                    Value::Object(_) if speaker == Speaker::Tool => body.string(&value.to_json()),
+                    _ => thought.write_content(body, value),
+                }
                 if content != "content" {
                     body.set_origin(index, message.field().path().then(content.to_owned()));
                 }

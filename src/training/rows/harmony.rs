@@ -203,7 +203,7 @@ impl ExampleMaker<'_> {
         row: usize,
         messages: &[M],
     ) -> Result<()> {
-        self.add(batch, row, messages).map_err(|error| match error.kind() {
+        self.add(batch, row, messages, &[]).map_err(|error| match error.kind() {
             ErrorKind::NothingToTrain | ErrorKind::TooManyTokens { .. } => error,
             kind => {
                 let path = error.message_index().map(|index| Path::of("messages").then(index));

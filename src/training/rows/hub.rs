@@ -1,10 +1,10 @@
 //! Chat messages in the shapes that data sets on hubs have -> the body of a chat completion.
 
-use super::cleaned::{write_call, write_calls, write_members};
+use super::cleaned::{Speaker, write_call, write_calls, write_members};
 use super::invalid;
 use crate::chat::{ANALYSIS, Message, Role};
 use crate::error::Result;
-use crate::interop::{Field, Json, Object, ReadOptions, UnusedReason, chat_completions};
+use crate::interop::{Field, Json, Object, ReadOptions, Turn, UnusedReason, chat_completions};
 use crate::json::{self, At, NotNumbers, Tape, Value};
 use crate::path::Path;
 use crate::training::RenderRows;
@@ -28,6 +28,11 @@ pub(super) fn is_read(name: &str) -> bool {
     [&MESSAGES[..], &SETTINGS, &OTHERS].iter().any(|names| names.contains(&name))
 }
 
+/// The same of a row of preferences.
+pub(super) fn is_read_of_preferences(name: &str) -> bool {
+    ["chosen", "rejected", "label"].contains(&name) || is_read(name)
+}
+
 /// Whether an object has what a row is read from.
 pub(super) fn says_messages(fields: json::Object<'_>) -> bool {
     MESSAGES.iter().chain(&["prompt"]).any(|key| fields.get(key).is_some())
@@ -38,12 +43,45 @@ pub(super) struct ChatRow {
     pub(super) messages: Vec<Message>,
     /// Whether it is a prompt in which the assistant speaks, and its completion, which alone is trained.
     pub(super) is_completion: bool,
+    /// Of each message, whether the row leaves it out of the loss.
+    pub(super) untrained: Vec<bool>,
     /// The columns and fields that say nothing to the model.
     pub(super) unused: Vec<String>,
 }
 
 /// Reads a row as the conversation that it is.
 pub(super) fn read(row: &Field<'_, '_>, options: &RenderRows) -> Result<ChatRow> {
+    read_side(row, options, None)
+}
+
+/// Reads a row of preferences: its conversations, and whether each is preferred.
+pub(super) fn read_preference(
+    row: &Field<'_, '_>,
+    options: &RenderRows,
+) -> Result<Vec<(ChatRow, bool)>> {
+    let columns = row.object()?;
+    let side = |key| read_side(row, options, Some(key));
+    if columns.get("chosen").is_some() || columns.get("rejected").is_some() {
+        for key in ["chosen", "rejected"] {
+            columns.required(key)?;
+        }
+        return Ok(vec![(side("chosen")?, true), (side("rejected")?, false)]);
+    }
+    if columns.get("completion").is_none() {
+        let reason =
+            "is missing; preferences are `chosen` and `rejected`, or `completion` and `label`";
+        return Err(invalid(Path::of("chosen"), reason));
+    }
+    let is_preferred = columns.required("label")?.bool()?;
+    Ok(vec![(side("completion")?, is_preferred)])
+}
+
+/// Reads a row; of preferences the answer in this column.
+fn read_side(
+    row: &Field<'_, '_>,
+    options: &RenderRows,
+    side: Option<&'static str>,
+) -> Result<ChatRow> {
     let columns = match row.value() {
         Value::Object(_) => Some(row.object()?),
         Value::Array(_) => None,
@@ -55,7 +93,7 @@ pub(super) fn read(row: &Field<'_, '_>, options: &RenderRows) -> Result<ChatRow>
     body.tape.string("messages");
     let list = body.tape.open();
     match &columns {
-        Some(columns) => body.add_conversation(columns)?,
+        Some(columns) => body.add_conversation(columns, side)?,
         None => body.add_messages("messages", &row.standing_at(&Path::of("messages")))?,
     }
     body.tape.close_array(list);
@@ -82,32 +120,44 @@ pub(super) fn read(row: &Field<'_, '_>, options: &RenderRows) -> Result<ChatRow>
         let path = place(&json, body.said.len().saturating_sub(1)).then("prefix");
         return Err(invalid(path, "a row to train on is complete; only a prompt is continued"));
     }
-    let unused = turn.unused.iter();
-    let mut unused: Vec<String> =
-        unused.map(|unused| named(unused.path.without_indices(), &unused.reason)).collect();
+    let is_untrained =
+        |number: &usize| body.said.get(*number).is_some_and(|said| said.is_untrained);
+    let untrained = turn.sources.iter().map(|source| source.as_ref().is_some_and(is_untrained));
+    let untrained = untrained.collect();
+    let mut read = ChatRow::of_turn(turn, |number| place(&json, number))?;
     let is_taken = |key: &&str| {
         SETTINGS.iter().chain(&["tools", "model_identity"]).any(|taken| taken == key)
             && columns.as_ref().is_none_or(|columns| columns.get(key).is_none())
     };
     let rest = template.iter().flat_map(|template| template.members().iter());
     let rest = rest.filter(|(key, value)| !value.is_null() && !is_taken(key));
-    unused.extend(rest.map(|(key, _)| format!("{TEMPLATE}.{key}")));
-    let undeclared = turn.tools.iter().filter(|tool| !tool.offered);
-    unused.extend(undeclared.map(|_| "calls of tools that are not declared".to_owned()));
-    let mut messages = turn.conversation.messages;
-    // What follows trains nothing; and after a user's message thoughts would be dropped, and the answer
-    // would not end as the model ends it.
-    let is_own = |message: &Message| message.author.role == Role::Assistant;
-    if let Some(last) = messages.iter().rposition(is_own) {
-        let behind = messages.drain(last + 1..);
-        unused.extend(behind.map(|_| "messages behind the assistant's last".to_owned()));
+    read.unused.extend(rest.map(|(key, _)| format!("{TEMPLATE}.{key}")));
+    Ok(ChatRow { is_completion, untrained, ..read })
+}
+
+impl ChatRow {
+    /// What a turn says whose messages the row has at these places.
+    pub(super) fn of_turn(turn: Turn, place: impl Fn(usize) -> Path) -> Result<Self> {
+        let unused = turn.unused.iter();
+        let mut unused: Vec<String> =
+            unused.map(|unused| named(unused.path.without_indices(), &unused.reason)).collect();
+        let undeclared = turn.tools.iter().filter(|tool| !tool.offered);
+        unused.extend(undeclared.map(|_| "calls of tools that are not declared".to_owned()));
+        let mut messages = turn.conversation.messages;
+        // What follows trains nothing; and after a user's message thoughts would be dropped, and the answer
+        // would not end as the model ends it.
+        let is_own = |message: &Message| message.author.role == Role::Assistant;
+        if let Some(last) = messages.iter().rposition(is_own) {
+            let behind = messages.drain(last + 1..);
+            unused.extend(behind.map(|_| "messages behind the assistant's last".to_owned()));
+        }
+        if messages.last().is_some_and(is_thought) {
+            let number = turn.sources.get(messages.len().saturating_sub(1)).copied().flatten();
+            let reason = "ends in a thought; an example ends with an answer or a call";
+            return Err(invalid(number.map(place).unwrap_or_default(), reason));
+        }
+        Ok(Self { messages, is_completion: false, untrained: Vec::new(), unused })
     }
-    let last_own = body.said.iter().rposition(|said| said.speaker == Speaker::Assistant);
-    if let (Some(index), Some(true)) = (last_own, messages.last().map(is_thought)) {
-        let reason = "ends in a thought; an example ends with an answer or a call";
-        return Err(invalid(place(&json, index), reason));
-    }
-    Ok(ChatRow { messages, is_completion, unused })
 }
 
 /// Where the row has the message of an index.
@@ -132,6 +182,29 @@ fn is_blank(field: &Field<'_, '_>) -> bool {
     field.at().as_str().is_some_and(|text| text.trim().is_empty())
 }
 
+/// The fields of a message that say whether it is in the loss.
+const OF_LOSS: [&str; 2] = ["weight", "train"];
+
+/// Whether a message is left out of the loss, as files for fine-tuning say it: `weight` is 0, or `train` is false.
+fn is_untrained(message: &Object<'_, '_>) -> Result<bool> {
+    if let Some(train) = message.get("train")
+        && !train.bool()?
+    {
+        return Ok(true);
+    }
+    let Some(weight) = message.get("weight") else { return Ok(false) };
+    match weight.number().ok() {
+        Some(0.0) => Ok(true),
+        Some(1.0) => Ok(false),
+        _ => Err(weight.invalid("expected 0 or 1: a message is in the loss, or it is not")),
+    }
+}
+
+/// Whether a column is the setting that it is named as. Data sets call what a model thought `reasoning`, too.
+fn is_setting(key: &str, field: &Field<'_, '_>) -> bool {
+    key != "reasoning" || field.at().get("effort").is_some()
+}
+
 /// The body of a chat completion under way.
 #[derive(Default)]
 struct Body {
@@ -144,29 +217,15 @@ struct Said {
     /// The column that it comes from.
     key: &'static str,
     speaker: Speaker,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Speaker {
-    User,
-    Assistant,
-    Other,
-}
-
-impl Speaker {
-    fn of(role: &str) -> Self {
-        match role {
-            "user" => Self::User,
-            "assistant" => Self::Assistant,
-            _ => Self::Other,
-        }
-    }
+    /// The row leaves it out of the loss.
+    is_untrained: bool,
 }
 
 impl Body {
     /// Whether the messages are a prompt in which the assistant speaks, and its completion.
     fn is_completion(&self) -> Result<bool> {
-        let prompt = self.said.iter().take_while(|said| said.key != "completion").count();
+        let is_prompt = |said: &&Said| matches!(said.key, "system" | "prompt");
+        let prompt = self.said.iter().take_while(is_prompt).count();
         let (prompt, completion) = self.said.split_at(prompt);
         let says = |side: &[Said], speaker| side.iter().any(|said| said.speaker == speaker);
         if completion.is_empty() || !says(prompt, Speaker::Assistant) {
@@ -182,26 +241,29 @@ impl Body {
     }
 
     /// Writes the messages of a row, by any of their names, or as a prompt and its completion.
-    fn add_conversation(&mut self, row: &Object<'_, '_>) -> Result<()> {
+    fn add_conversation(&mut self, row: &Object<'_, '_>, side: Option<&'static str>) -> Result<()> {
         if let Some(system) = row.get("system") {
             self.add_text("system", "system", system.text()?);
         }
-        if let Some((key, list)) = MESSAGES.into_iter().find_map(|key| Some((key, row.get(key)?))) {
+        let list = MESSAGES.into_iter().find_map(|key| Some((key, row.get(key)?)));
+        if let (Some((key, list)), None) = (list, side) {
             return self.add_messages(key, &list);
         }
-        let Some(prompt) = row.get("prompt") else {
-            return Err(invalid(Path::of("messages"), "is missing"));
+        let key = side.unwrap_or("completion");
+        let (prompt, completion) = match (row.get("prompt"), row.get(key)) {
+            (Some(prompt), Some(completion)) => (prompt, completion),
+            // The whole conversation, of which the last answer is preferred, or is not.
+            (None, Some(whole)) if side.is_some() => return self.add_messages(key, &whole),
+            (None, _) => return Err(invalid(Path::of("messages"), "is missing")),
+            (Some(_), None) => {
+                let reason = "is missing; a prompt alone trains nothing";
+                return Err(invalid(Path::of(key), reason));
+            }
         };
-        let Some(completion) = row.get("completion") else {
-            let reason = "is missing; a prompt alone trains nothing";
-            return Err(invalid(Path::of("completion"), reason));
-        };
-        for (key, role, side) in
-            [("prompt", "user", prompt), ("completion", "assistant", completion)]
-        {
-            match side.value() {
+        for (key, role, said) in [("prompt", "user", prompt), (key, "assistant", completion)] {
+            match said.value() {
                 Value::String(text) => self.add_text(key, role, text),
-                _ => self.add_messages(key, &side)?,
+                _ => self.add_messages(key, &said)?,
             }
         }
         Ok(())
@@ -209,7 +271,7 @@ impl Body {
 
     /// Writes a message that is all that stands under a key.
     fn add_text(&mut self, key: &'static str, role: &str, text: &str) {
-        self.said.push(Said { key, speaker: Speaker::of(role) });
+        self.said.push(Said { key, speaker: Speaker::of(role), is_untrained: false });
         self.tape.set_origin(self.tape.end(), Path::of(key));
         let opened = self.tape.open();
         self.tape.string("role");
@@ -229,28 +291,21 @@ impl Body {
             if key != "messages" || index != self.said.len() {
                 self.tape.set_origin(self.tape.end(), message.path());
             }
-            let speaker = self.add_message(&message.object()?)?;
-            self.said.push(Said { key, speaker });
+            let message = message.object()?;
+            let is_untrained = is_untrained(&message)?;
+            let speaker = self.add_message(&message)?;
+            self.said.push(Said { key, speaker, is_untrained });
         }
         if is_empty { Err(list.invalid("is empty")) } else { Ok(()) }
     }
 
     /// Writes a message as chat completions have it. Others write `from` and `value`.
     fn add_message(&mut self, message: &Object<'_, '_>) -> Result<Speaker> {
-        // Some fine-tuning services leave such messages out of the loss.
-        if let Some(weight) = message.get("weight")
-            && weight.number().ok() != Some(1.0)
-        {
-            let reason =
-                "expected 1: messages have no weights; a `LossMask` narrows what is trained";
-            return Err(weight.invalid(reason));
-        }
         let opened = self.tape.open();
         let speaker = match message.get_or_null("role") {
             Some(role) => {
                 let speaker = Speaker::of(role.at().as_str().unwrap_or_default());
-                let is_own = speaker == Speaker::Assistant;
-                write_members(&mut self.tape, message, "content", is_own, &["weight"])?;
+                write_members(&mut self.tape, message, "content", speaker, &OF_LOSS)?;
                 speaker
             }
             None => self.add_from_value(message)?,
@@ -276,13 +331,12 @@ impl Body {
         self.tape.string(role);
         let speaker = Speaker::of(role);
         if from_text == "function_call" {
-            let but = ["weight", "from", "value", "tool_calls"];
-            write_members(&mut self.tape, message, "content", true, &but)?;
+            let but = [&OF_LOSS[..], &["from", "value", "tool_calls"]].concat();
+            write_members(&mut self.tape, message, "content", speaker, &but)?;
             self.add_calls(&value)?;
         } else {
-            let is_own = speaker == Speaker::Assistant;
-            let but = ["weight", "from", "content"];
-            write_members(&mut self.tape, message, "value", is_own, &but)?;
+            let but = [&OF_LOSS[..], &["from", "content"]].concat();
+            write_members(&mut self.tape, message, "value", speaker, &but)?;
         }
         Ok(speaker)
     }
@@ -314,7 +368,7 @@ impl Body {
         take: impl Fn(&'static str) -> Option<Field<'f, 'f>>,
         options: &RenderRows,
     ) -> Result<()> {
-        let take = |key| take(key).filter(|field| !is_blank(field));
+        let take = |key| take(key).filter(|field| !is_blank(field) && is_setting(key, field));
         for (key, field) in SETTINGS.into_iter().filter_map(|key| Some((key, take(key)?))) {
             self.tape.string(key);
             self.tape.copy(field.at());

@@ -2,13 +2,16 @@
 //!
 //! `harmony` reads the JSON form of [`chat`](crate::chat). `hub` reads chat messages in the shapes that data sets
 //! have, which it writes in the one that the reader of chat completions knows, and which `cleaned` frees of what
-//! must not be trained. `arrow` makes JSON of what Arrow arrays hold.
+//! must not be trained. `api` reads bodies of requests. `preference` puts two answers to one prompt side by side. `arrow`
+//! makes JSON of what Arrow arrays hold.
 
+mod api;
 #[cfg(feature = "arrow")]
 mod arrow;
 mod cleaned;
 mod harmony;
 mod hub;
+mod preference;
 
 use std::borrow::Cow;
 
@@ -23,7 +26,7 @@ use super::examples::ExampleMaker;
 use super::{Batch, RowFormat};
 use crate::chat::Conversation;
 use crate::error::{Error, ErrorKind, Result};
-use crate::interop::{Field, Json};
+use crate::interop::{Dialect, Field, Json, reads};
 use crate::json::{At, NotNumbers, Tape, Value, is_not_a_number};
 use crate::path::Path;
 
@@ -93,6 +96,16 @@ impl ExampleMaker<'_> {
                 let row = hub::read(&row, self.options).map_err(of_row)?;
                 self.add_chat(batch, index, row)
             }
+            RowFormat::Preference => {
+                let sides = hub::read_preference(&row, self.options).map_err(of_row)?;
+                self.add_preference(batch, index, sides)
+            }
+            RowFormat::Anthropic | RowFormat::Responses => {
+                let is_responses = self.options.format == RowFormat::Responses;
+                let dialect = if is_responses { Dialect::Responses } else { Dialect::Anthropic };
+                let row = api::read(&json, dialect, self.options).map_err(of_row)?;
+                self.add_chat(batch, index, row)
+            }
         }
     }
 
@@ -108,12 +121,12 @@ impl ExampleMaker<'_> {
     }
 
     fn add_chat(&self, batch: &mut Batch, index: usize, row: ChatRow) -> Result<()> {
-        let ChatRow { messages, is_completion, unused } = row;
+        let ChatRow { messages, is_completion, untrained, unused } = row;
         let added = if is_completion {
             let options = self.options.clone().of_completions();
-            ExampleMaker::new(self.tokenizer, &options).add(batch, index, &messages)
+            ExampleMaker::new(self.tokenizer, &options).add(batch, index, &messages, &untrained)
         } else {
-            self.add(batch, index, &messages)
+            self.add(batch, index, &messages, &untrained)
         };
         // Some turns of a bad row may be examples.
         if added.is_ok() || batch.rows.last() == Some(&index) {
@@ -129,11 +142,14 @@ impl ExampleMaker<'_> {
     }
 }
 
-/// Whether a column of this name is read of rows of this format.
+/// Whether a column of this name is read of rows of this format, if only to say that they are of another.
 pub(crate) fn is_read(column: &str, format: RowFormat) -> bool {
     match format {
         RowFormat::Harmony => harmony::is_read(column),
         RowFormat::Chat => hub::is_read(column),
+        RowFormat::Preference => hub::is_read_of_preferences(column),
+        RowFormat::Anthropic => reads(Dialect::Anthropic, column) || column == "input",
+        RowFormat::Responses => reads(Dialect::Responses, column) || column == "messages",
     }
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from itertools import chain
 from pathlib import Path
@@ -16,7 +17,7 @@ trl = pytest.importorskip("trl", reason="make trainers installs TRL")
 torch = pytest.importorskip("torch", reason="make trainers installs PyTorch")
 datasets = pytest.importorskip("datasets", reason="make trainers installs datasets")
 
-from chats import chats  # noqa: E402
+from chats import chats, mixed_chats  # noqa: E402
 from fences import fenced  # noqa: E402
 from openai_harmony.training import LossMask, render  # noqa: E402
 
@@ -87,7 +88,7 @@ def trainer_of() -> Any:
             bf16=False,
             gradient_checkpointing=False,
             disable_tqdm=True,
-            max_length=4096,
+            max_length=options.pop("max_length", 4096),
             save_strategy="no",
             **options,
         )
@@ -144,3 +145,115 @@ def test_the_example_of_the_documents_trains(
     here = "SFTConfig(max_steps=1, use_cpu=True, bf16=False, gradient_checkpointing=False, report_to=[], "
     exec(fenced("trl").replace("=SFTConfig(", f"={here}"), names)
     assert 0 < names["trainer"].state.log_history[-1]["train_loss"] < 100
+
+
+def test_packs_are_sequences_of_their_own(tmp_path: Path, trainer_of: Any) -> None:
+    """TRL's collator counts positions from 0 in each example of a pack, and the labels are ours."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = str(tmp_path / "rows.parquet")
+    packed = BATCH.pack(500)
+    parquet.write_table(packed.to_arrow("trl"), path)
+    dataset = datasets.Dataset.from_parquet(path, cache_dir=str(tmp_path))
+    options = {"padding_free": True, "max_length": None, **AS_IT_IS}
+    trainer = trainer_of(tmp_path, dataset, **options)
+    [batch] = list(trainer.get_train_dataloader())
+    starts = (batch["position_ids"][0] == 0).nonzero().flatten().tolist()
+    assert len(starts) == len(BATCH) > len(packed.rows_of("trl")) - 1
+    assert sorted(trained(batch["labels"])[0]) == sorted(chain.from_iterable(EXPECTED))
+    trainer.train()
+    assert 0 < trainer.state.log_history[-1]["train_loss"] < 100
+
+
+def stored_model(other: Any, folder: Path) -> Any:
+    """The same model from files, of which these trainers make the reference."""
+    other.model.save_pretrained(folder / "tiny")
+    return type(other.model).from_pretrained(folder / "tiny")
+
+
+def preferences(folder: Path, columns: Any) -> tuple[str, Any]:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    rows = [
+        {"prompt": f"{n} + 1?", "chosen": f"{n + 1}", "rejected": f"It may be {n}."}
+        for n in range(4)
+    ]
+    table = render(rows, format="preference").to_arrow(columns)
+    parquet.write_table(table, folder / "pairs.parquet")
+    return str(folder / "pairs.parquet"), table.to_pylist()
+
+
+def test_dpo_takes_the_tokens(
+    tmp_path: Path, trainer_of: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The example of the documents, one step."""
+    _, rows = preferences(tmp_path, "dpo")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HF_HOME", str(tmp_path))
+    other = trainer_of(tmp_path, stored(tmp_path))
+    model = stored_model(other, tmp_path)
+    names: dict[str, Any] = {"model": model, "tokenizer": other.processing_class}
+    here = "DPOConfig(max_steps=1, use_cpu=True, bf16=False, gradient_checkpointing=False, report_to=[], per_device_train_batch_size=4, "
+    exec(fenced("dpo").replace("=DPOConfig(", f"={here}"), names)
+    trainer = names["trainer"]
+    [batch] = list(trainer.get_train_dataloader())
+    answers = {tuple(row[name]) for row in rows for name in ("chosen_ids", "rejected_ids")}
+    found = {
+        tuple(ids[mask == 1].tolist())
+        for ids, mask in zip(batch["input_ids"], batch["completion_mask"])
+    }
+    assert found == answers
+    assert 0 < trainer.state.log_history[-1]["train_loss"] < 100
+
+
+def test_kto_takes_the_tokens(tmp_path: Path, trainer_of: Any) -> None:
+    path, rows = preferences(tmp_path, "kto")
+
+    class ReadyKTOTrainer(trl.KTOTrainer):  # type: ignore[misc]
+        def _prepare_dataset(self, dataset: Any, *args: Any, **options: Any) -> Any:
+            return dataset
+
+    other = trainer_of(tmp_path, stored(tmp_path))
+    trainer = ReadyKTOTrainer(
+        model=stored_model(other, tmp_path),
+        args=trl.KTOConfig(
+            output_dir=str(tmp_path),
+            loss_type="apo_zero_unpaired",
+            max_length=None,
+            max_steps=1,
+            per_device_train_batch_size=8,
+            use_cpu=True,
+            bf16=False,
+            gradient_checkpointing=False,
+            report_to=[],
+        ),
+        train_dataset=datasets.Dataset.from_parquet(path, cache_dir=str(tmp_path)),
+        processing_class=other.processing_class,
+    )
+    [batch] = list(trainer.get_train_dataloader())
+    found = {
+        (tuple(ids[mask == 1].tolist()), bool(label))
+        for ids, mask, label in zip(batch["input_ids"], batch["completion_mask"], batch["label"])
+    }
+    assert found == {(tuple(row["completion_ids"]), row["label"]) for row in rows}
+    trainer.train()
+    assert 0 < trainer.state.log_history[-1]["train_loss"] < 100
+
+
+def test_the_recipe_of_datasets_gives_rows_that_the_trainer_reads(
+    tmp_path: Path, trainer_of: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = mixed_chats(3000)
+    (tmp_path / "chats.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HF_HOME", str(tmp_path))
+    names: dict[str, Any] = {}
+    exec(fenced("datasets"), names)
+    trainer = trainer_of(tmp_path, names["tokens"])
+    batch = next(iter(trainer.get_train_dataloader()))
+    whole = {tuple(labels) for labels in trained_labels(rows)}
+    assert {tuple(row) for row in trained(batch["labels"])} <= whole
+    trainer.train()
+    assert 0 < trainer.state.log_history[-1]["train_loss"] < 100
+
+
+def trained_labels(rows: list[Any]) -> list[list[int]]:
+    return [[t for t, m in zip(e.tokens, e.loss_mask) if m] for e in render(rows, format="chat")]

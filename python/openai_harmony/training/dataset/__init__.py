@@ -13,7 +13,7 @@ import openai_harmony
 from openai_harmony import training
 from openai_harmony._extras import needed
 from openai_harmony.errors import WrongTypeError, quoted
-from openai_harmony.training.arrow import Columns, checked_columns
+from openai_harmony.training.arrow import PREFERENCES, Columns, checked_columns
 from openai_harmony.training.dataset.inputs import STDIN, InputError, Inputs
 from openai_harmony.training.dataset.output import Output
 from openai_harmony.training.dataset.run import (
@@ -123,6 +123,7 @@ def write_dataset(
     refuse_unknown(options, "write_dataset", *_OWN_OPTIONS)
     training.render([], **options)
     options = _packed(target, pack, columns, options)
+    _check_preferences(target, columns, options)
     for name in files.given:
         if os.path.isdir(name) and target.path.resolve().parent == Path(name).resolve():
             raise ValueError(f"the output would be read as input: {output} is in {name}")
@@ -207,6 +208,16 @@ def _check_max_errors(max_errors: object) -> None:
         )
 
 
+def _check_preferences(target: Output, columns: Columns, options: RowOptions) -> None:
+    """``ValueError`` for columns that are not those of preferences, or of nothing else."""
+    is_asked = options.get("format") == "preference"
+    if is_asked and target.kind == "megatron":
+        raise ValueError("format: Megatron's files have no place for preferences")
+    if is_asked != (columns in PREFERENCES) and target.kind != "megatron":
+        names = " and ".join(map(repr, PREFERENCES))
+        raise ValueError(f"columns: {names} are for the format 'preference', and no others")
+
+
 def _packed(target: Output, pack: int | None, columns: Columns, options: RowOptions) -> RowOptions:
     """The options of rendering for packs: no example is longer than one."""
     if pack is None:
@@ -215,6 +226,8 @@ def _packed(target: Output, pack: int | None, columns: Columns, options: RowOpti
         raise ValueError(f"pack: expected a whole number from 1, got {quoted(pack)}")
     if target.kind == "megatron":
         raise ValueError("pack: Megatron packs documents by itself")
+    if columns in PREFERENCES:
+        raise ValueError("pack: preferences are not packed")
     if columns == "flat":
         raise ValueError("pack: columns 'flat' says where each example is from, packs do not")
     longest = options.get("max_tokens")

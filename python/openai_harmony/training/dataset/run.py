@@ -144,8 +144,9 @@ class Run:
         plan, done = self._plan, self._skip
         self._skip = 0
         table = None if plan.output.kind == "megatron" else batch.to_arrow(plan.columns)
-        ends = batch.ends
-        while done < len(ends) - 1:
+        rows = batch.rows_of(plan.columns)
+        ends = [batch.offsets[example] for example in rows]
+        while done < len(rows) - 1:
             room = self._room(ends, done)
             if not room:
                 self._close_shard(chunk.start, done, errors)
@@ -153,7 +154,7 @@ class Run:
             if self._shard is None:
                 self._shard = open_shard(self._stem(), plan.output.kind, table)
             self._shard.write(batch, table, done, done + room)
-            self._count(batch, done, done + room)
+            self._count(batch, rows[done], rows[done + room])
             done += room
         self._count_rows(chunk, batch, errors)
         if plan.shard_bytes and self._shard is not None and self._shard.size() >= plan.shard_bytes:
@@ -170,8 +171,6 @@ class Run:
         return max(fit, 0 if self._examples else 1)
 
     def _count(self, batch: Batch, first: int, end: int) -> None:
-        if batch.packs is not None:
-            first, end = batch.packs[first], batch.packs[end]
         begin, stop = batch.offsets[first], batch.offsets[end]
         self._examples += end - first
         self._tokens += stop - begin

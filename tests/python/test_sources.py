@@ -1,0 +1,98 @@
+"""Which message of a body each message of the conversation comes from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from openai_harmony import HarmonyEncodingName, load_harmony_encoding
+from openai_harmony.interop import anthropic, chat_completions, ollama, responses
+
+ENCODING = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
+
+
+def call(number: int) -> dict[str, Any]:
+    function = {"name": "f", "arguments": f'{{"n": {number}}}'}
+    return {"id": f"c{number}", "type": "function", "function": function}
+
+
+CHAT: Any = {
+    "messages": [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "?"},
+        {"role": "assistant", "reasoning": "Hm.", "content": "Wait.", "tool_calls": [call(1), call(2)]},
+        {"role": "tool", "tool_call_id": "c2", "content": "two"},
+        {"role": "tool", "tool_call_id": "c1", "content": "one"},
+        {"role": "system", "content": "Be polite."},
+        {"role": "assistant", "content": "Done."},
+        {"role": "user", "content": "??"},
+    ]
+}  # fmt: skip
+
+
+def by_text(turn: Any) -> dict[str, str | None]:
+    messages = turn.conversation.messages
+    assert len(turn.sources) == len(messages)
+    texts = [message.content[0].to_dict() for message in messages]
+    named = [text.get("text") or text.get("instructions") or text["type"] for text in texts]
+    return dict(zip(named, turn.sources))
+
+
+def test_chat_completions() -> None:
+    turn = chat_completions.read(CHAT)
+    assert by_text(turn) == {
+        "system_content": None,
+        "Be brief.": None,
+        "?": "messages[1]",
+        "Hm.": "messages[2]",
+        "Wait.": "messages[2]",
+        '{"n": 1}': "messages[2]",
+        "one": "messages[4]",
+        '{"n": 2}': "messages[2]",
+        "two": "messages[3]",
+        "Be polite.": "messages[5]",
+        "Done.": "messages[6]",
+        "??": "messages[7]",
+    }
+    rendered = ENCODING.render_with_spans(turn.conversation, turn.config)
+    named = [turn.sources[span.message] for span in rendered.spans if span.message is not None]
+    assert named[-1] == "messages[7]"
+    assert "messages[2]" in named
+
+
+def test_the_history_comes_first() -> None:
+    turn = chat_completions.read({"messages": CHAT["messages"][7:]}, history=CHAT["messages"][:7])
+    sources = [source for source in turn.sources if source]
+    assert sources[0] == "history[1]"
+    assert sources[-2:] == ["history[6]", "messages[0]"]
+
+
+def test_responses() -> None:
+    assert responses.read({"input": "?", "instructions": "Be brief."}).sources == [None] * 3
+    items: Any = [
+        {"role": "user", "content": "?"},
+        {"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "a", "output": "1"},
+        {"role": "assistant", "content": [{"type": "output_text", "text": "One."}]},
+        {"role": "user", "content": "!"},
+    ]
+    assert responses.read({"input": items}).sources == [None, *(f"input[{i}]" for i in range(5))]
+    assert responses.read({"input": "?"}, history=items[:4]).sources == [
+        None,
+        *(f"history[{i}]" for i in range(4)),
+        None,
+    ]
+
+
+@pytest.mark.parametrize("read", [anthropic.read, ollama.read])
+def test_others(read: Any) -> None:
+    said = [
+        {"role": "user", "content": "a"},
+        {"role": "assistant", "content": "b"},
+        {"role": "user", "content": "c"},
+    ]
+    places = [None, "messages[0]", "messages[1]", "messages[2]"]
+    assert read({"messages": said}).sources == places
+    # What is continued is not in the conversation.
+    assert read({"messages": said[:2]}).sources == places[:2]
