@@ -131,7 +131,7 @@ async fn complete(
     let model = body.text("model").unwrap_or(DEFAULT_MODEL).to_owned();
     let turn = chat_completions::read(body, &ReadOptions::default())?;
     // Several would be a reply for each, sampled at once, with their frames in order and one usage for all:
-    // examples/server.py does that.
+    // python/openai_harmony/serve/answers.py does that.
     if turn.sampling.n > 1 {
         let asked = turn.sampling.n;
         return Err(Failure::bad_request("n", &format!("this server gives 1 answer, not {asked}")));

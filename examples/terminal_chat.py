@@ -1,6 +1,6 @@
 """A chat in the terminal with any server of chat completions.
 
-examples/server.py is one, and so are `harmony serve` and vLLM:
+`harmony serve` is one, and so is vLLM:
 
     python examples/terminal_chat.py --url http://localhost:8000/v1
 

@@ -6,6 +6,7 @@ COMMANDS = {
     "parse": "turn tokens or text into messages",
     "count": "count tokens, of each message and in all",
     "diff": "compare two prompts or outputs",
+    "serve": "answer four APIs in front of an engine",
     "playground": "open a local page that does all of these",
     "dataset": "turn files of conversations into files of tokens and loss masks",
     "vocabulary": "write the vocabulary into a folder and verify it",

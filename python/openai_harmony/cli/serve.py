@@ -1,0 +1,88 @@
+"""``harmony serve``: four APIs in front of an engine."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from typing import Any
+
+from openai_harmony._extras import needed
+from openai_harmony.cli.failures import DONE, FAILED, CommandError, UsageError, say
+from openai_harmony.serve.settings import Settings, kinds, read_file
+
+_EPILOG = """\
+examples:
+  harmony serve --engine vllm=http://127.0.0.1:8001
+  harmony serve --engine http://127.0.0.1:8080 --port 9000      finds out which engine it is
+  harmony serve --engine replay=recorded.jsonl --check
+  harmony serve --config serve.toml
+
+A configuration file has the same names, without the dashes before them:
+  engine = "sglang=http://127.0.0.1:30000"
+  max-running = 64
+Keys can also stand in the environment: HARMONY_API_KEYS, with commas between them.
+"""
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
+    parser.description = (
+        "Serves chat completions, Responses, Anthropic Messages and Ollama in front of an engine "
+        "that takes and gives token ids."
+    )
+    parser.epilog = _EPILOG
+    parser.add_argument("--config", metavar="FILE", help="a TOML file with any of these settings")
+    parser.add_argument(
+        "--check", action="store_true", help="say what it would do, ask the engine, and end"
+    )
+    types = kinds()
+    for field in dataclasses.fields(Settings):
+        name, kind = f"--{field.name.replace('_', '-')}", types[field.name]
+        shown = "" if field.default in (None, False, "") else f" ({field.default})"
+        text = field.metadata["help"] + shown
+        if kind is bool:
+            parser.add_argument(name, action="store_true", default=None, help=text)
+        else:
+            metavar = {str: "TEXT", int: "N", float: "SECONDS"}[kind]
+            metavar = "DAYS" if field.name.endswith("_days") else metavar
+            parser.add_argument(name, type=kind, metavar=metavar, help=text)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Serves until it is ended."""
+    for module in ("httpx", "prometheus_client", "sqlalchemy", "starlette", "uvicorn"):
+        needed(module, "serve")
+    from openai_harmony.serve import run as runner
+    from openai_harmony.serve.engines import EngineError
+    from openai_harmony.serve.store import StoreError
+
+    settings = _settings(options)
+    try:
+        if not options.check:
+            runner.run(settings, say)
+            return DONE
+        found = runner.check(settings)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    except (EngineError, StoreError) as error:
+        raise CommandError(str(error)) from error
+    for is_well, line in found:
+        say(f"{'ok  ' if is_well else 'BAD '}  {line}")
+    return DONE if all(is_well for is_well, _ in found) else FAILED
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    """Those of the command line, else of the file, else the defaults."""
+    given: dict[str, Any] = {}
+    try:
+        if options.config is not None:
+            given = read_file(options.config)
+        names = [field.name for field in dataclasses.fields(Settings)]
+        given |= {
+            name: getattr(options, name) for name in names if getattr(options, name) is not None
+        }
+        if not given.get("engine"):
+            raise UsageError("--engine is missing, as --engine vllm=http://127.0.0.1:8001")
+        return Settings(**given)
+    except ValueError as error:
+        raise UsageError(str(error)) from error

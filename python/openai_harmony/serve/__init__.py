@@ -1,0 +1,40 @@
+"""The gateway: four APIs in front of any engine that takes and gives token ids.
+
+``harmony serve --engine vllm=http://127.0.0.1:8001`` runs it; :func:`app` is the ASGI application,
+for those who run it in a server of their own. The extra ``openai-harmony[serve]`` installs what it
+needs; importing :mod:`openai_harmony` loads nothing of it, and neither does importing this.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from openai_harmony._extras import needed
+from openai_harmony.serve.settings import Settings
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+    from openai_harmony.serve.engines import Engine
+
+__all__ = ["Settings", "app"]
+
+
+def app(engine: Engine | str, settings: Settings | None = None, **named: Any) -> Starlette:
+    """The ASGI application. It has no state: any number of them may stand before one engine.
+
+    Args:
+        engine: An engine, or its name and place, as :func:`openai_harmony.serve.engines.connect`
+            takes them: ``"vllm=http://127.0.0.1:8001"``.
+        settings: How to serve.
+        named: Or single settings by their names.
+
+    Raises:
+        ValueError: An engine or a setting that makes no sense.
+        OSError: A file of keys or records that cannot be read.
+        ModuleNotFoundError: The extra is not installed; the text says what to install.
+    """
+    needed("starlette", "serve")
+    from openai_harmony.serve.application import application
+
+    return application(engine, settings or Settings(**named))

@@ -1,0 +1,162 @@
+"""Answers under way: sampled tokens to the bytes that an API sends."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from openai_harmony.interop.reply import Chunk, FinishReason, Reply
+from openai_harmony.serve.engines.engine import EngineError, Sampled
+from openai_harmony.serve.sampling import Begun
+
+Shape = Callable[[Chunk], Chunk]
+"""From a chunk of an API to that of another which it serves, too: Ollama's chat and generate."""
+Keep = Callable[[dict[str, Any]], Awaitable[None]]
+"""Stores a response; an exception says that it could not."""
+
+_LOG = logging.getLogger("openai_harmony.serve")
+
+
+@dataclass
+class Answer:
+    """One answer: what is sampled for it, and what becomes of it."""
+
+    reply: Reply
+    begun: Begun
+    shape: Shape | None = None
+    keep: Keep | None = None
+    broke: EngineError | None = None
+    """Why the engine broke off, if it did."""
+
+    async def pieces(self) -> AsyncGenerator[bytes, None]:
+        """The stream. Closing it cancels the sampling; an engine that breaks off ends it well."""
+        feed = self._shaped if self.shape else self.reply.feed_bytes
+        (tokens, reason), rest = self.begun
+        reply = self.reply
+        try:
+            while reason is None:
+                if data := feed(tokens):
+                    yield data
+                if reply.stop_sequence is not None:
+                    tokens, reason = [], "stop"
+                else:
+                    tokens, reason = await anext(rest)
+        except EngineError as error:
+            self.broke = error
+            tokens, reason = [], "abort"
+        finally:
+            await rest.aclose()
+        yield feed(tokens) + await self._last(reason)
+
+    async def whole(self) -> dict[str, Any]:
+        """The response. ``EngineError`` if the engine broke off: clients ask again."""
+        async for _ in self.pieces():
+            pass
+        if self.broke is not None:
+            raise self.broke
+        return self.response()
+
+    def response(self) -> dict[str, Any]:
+        """The response, once it is complete."""
+        response = self.reply.response()
+        return self.shape(response) if self.shape else response
+
+    def abort(self) -> bytes:
+        """What ends the stream before its time."""
+        return b"".join(map(self._frame, self.reply.finish("abort"))) + self.reply.frame()
+
+    async def _last(self, reason: FinishReason) -> bytes:
+        if self.keep is None or reason == "abort":
+            if self.shape is None:
+                return self.reply.finish_bytes(reason)
+            return self.abort() if reason == "abort" else self._ended(self.reply.finish(reason))
+        chunks = self.reply.finish(reason)
+        try:
+            # Before the client learns that it is complete, so that its next request finds it.
+            await self.keep(self.reply.response())
+        except Exception as error:
+            _LOG.error("the response cannot be stored: %s", error)
+            self.broke = EngineError("the response cannot be stored", 503)
+            chunks = [*chunks[:-1], failed(chunks[-1], "the response cannot be stored")]
+        return self._ended(chunks)
+
+    def _ended(self, chunks: list[Chunk]) -> bytes:
+        return b"".join(map(self._frame, chunks)) + self.reply.frame()
+
+    def _shaped(self, tokens: list[int]) -> bytes:
+        return b"".join(map(self._frame, self.reply.feed(tokens)))
+
+    def _frame(self, chunk: Chunk) -> bytes:
+        return self.reply.frame(self.shape(chunk) if self.shape else chunk)
+
+
+def failed(last: Chunk, message: str) -> Chunk:
+    """The terminal event of a response that failed after all."""
+    error = {"code": "server_error", "message": message}
+    response = {**last["response"], "status": "failed", "error": error}
+    return {**last, "type": "response.failed", "response": response}
+
+
+async def side_by_side(answers: list[Answer]) -> AsyncGenerator[bytes, None]:
+    """The stream of several choices of chat completions, as they come, with one usage.
+
+    Clients take the choices' first chunks in their order only.
+    """
+    first = answers[0].reply
+    yield b"".join(answer.reply.feed_bytes([]) for answer in answers)
+    arrived: asyncio.Queue[list[Chunk] | None] = asyncio.Queue()
+    tasks = [asyncio.ensure_future(_into(answer, arrived)) for answer in answers]
+    usages: list[Chunk] = []
+    try:
+        for _ in tasks:
+            while (chunks := await arrived.get()) is not None:
+                usages += [chunk for chunk in chunks if not chunk["choices"]]
+                yield b"".join(first.frame(chunk) for chunk in chunks if chunk["choices"])
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    if usages:
+        yield first.frame({**usages[0], "usage": total_usage([one["usage"] for one in usages])})
+    yield first.frame()
+
+
+async def _into(answer: Answer, arrived: asyncio.Queue[list[Chunk] | None]) -> None:
+    """Puts an answer's chunks into a queue, and ``None`` at its end."""
+    found = Sampled(*answer.begun[0])
+    rest = answer.begun[1]
+    try:
+        while found.reason is None:
+            arrived.put_nowait(answer.reply.feed(found.tokens))
+            found = Sampled([], "stop") if answer.reply.stop_sequence else await anext(rest)
+    except EngineError as error:
+        answer.broke = error
+        found = Sampled([], "abort")
+    finally:
+        await rest.aclose()
+    reason = found.reason or "abort"
+    arrived.put_nowait(answer.reply.feed(found.tokens) + answer.reply.finish(reason))
+    arrived.put_nowait(None)
+
+
+def joined(answers: list[Answer]) -> dict[str, Any]:
+    """The response; of several chat completions, one with all their choices."""
+    response, *more = (answer.response() for answer in answers)
+    if more:
+        response["choices"] += [choice for other in more for choice in other["choices"]]
+        response["usage"] = total_usage([response["usage"], *(other["usage"] for other in more)])
+    return response
+
+
+def total_usage(usages: list[dict[str, Any]]) -> dict[str, Any]:
+    """The usage of several answers to one prompt, which counts once."""
+    total = usages[0]
+    for usage in usages[1:]:
+        details = usage["completion_tokens_details"]
+        total["completion_tokens"] += usage["completion_tokens"]
+        total["total_tokens"] += usage["completion_tokens"]
+        total["completion_tokens_details"]["reasoning_tokens"] += details["reasoning_tokens"]
+    return total

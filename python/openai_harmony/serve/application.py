@@ -1,0 +1,226 @@
+"""The application: which path leads where."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from openai_harmony.interop import anthropic, chat_completions, ollama
+from openai_harmony.serve import ollama as ollama_api
+from openai_harmony.serve.doorkeeper import Doorkeeper, api_keys
+from openai_harmony.serve.engines import Engine, EngineError, connect
+from openai_harmony.serve.gateway import Gateway
+from openai_harmony.serve.models import model, models
+from openai_harmony.serve.refusals import REFUSALS, RefusedError, api_of, refusal
+from openai_harmony.serve.settings import LOOPBACK, Settings
+from openai_harmony.serve.store import Store
+from openai_harmony.serve.stored import StoredResponses
+
+_LOG = logging.getLogger("openai_harmony.serve")
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def application(engine: Engine | str, settings: Settings) -> Starlette:
+    """The application of :func:`openai_harmony.serve.app`."""
+    if isinstance(engine, str):
+        engine = connect(engine, timeout=settings.engine_timeout, key=settings.engine_key)
+    keys = api_keys(settings.api_key_file)
+    settings.refuse_open_door(bool(keys))
+    gateway = Gateway(engine, settings)
+    store = open_store(settings)
+    origins = [origin.strip() for origin in (settings.cors or "").split(",") if origin.strip()]
+    local = settings.host in LOOPBACK and not settings.allow_anonymous
+    door = Middleware(Doorkeeper, keys=keys, origins=origins, local=local)
+    cors = Middleware(
+        CORSMiddleware, allow_origins=origins, allow_methods=["*"], allow_headers=["*"]
+    )
+    made = Starlette(
+        routes=_routes(gateway, store),
+        middleware=[*([cors] if origins else []), door],
+        lifespan=partial(_lifespan, gateway, store),
+        exception_handlers={HTTPException: _no_such_path, Exception: _fault},
+    )
+    made.state.gateway = gateway
+    return made
+
+
+def open_store(settings: Settings) -> Store | None:
+    """The store, if there shall be one; errors as of :class:`Store`."""
+    return None if settings.store == "none" else Store(settings.store, settings.store_days)
+
+
+@asynccontextmanager
+async def _lifespan(gateway: Gateway, store: Store | None, _: Starlette) -> AsyncIterator[None]:
+    try:
+        await gateway.engine.check()
+    except EngineError as error:
+        _LOG.warning("the engine does not answer yet: %s", error)
+    yield
+    await gateway.engine.aclose()
+    if store is not None:
+        store.close()
+
+
+def _routes(gateway: Gateway, store: Store | None) -> list[Route]:
+    def post(path: str, endpoint: Endpoint) -> Route:
+        return Route(path, endpoint, methods=["POST"])
+
+    def get(path: str, endpoint: Endpoint) -> Route:
+        return Route(path, endpoint, methods=["GET"])
+
+    ends, stored = Endpoints(gateway), StoredResponses(gateway, store)
+    return [
+        post("/v1/chat/completions", ends.chat),
+        post("/v1/responses", stored.create),
+        get("/v1/responses/{identity}", stored.retrieve),
+        Route("/v1/responses/{identity}", stored.delete, methods=["DELETE"]),
+        get("/v1/responses/{identity}/input_items", stored.input_items),
+        post("/v1/messages", ends.messages),
+        post("/v1/messages/count_tokens", ends.count_tokens),
+        post("/v1/completions", ends.completions),
+        get("/v1/models", ends.models),
+        get("/v1/models/{name:path}", ends.model),
+        post("/api/chat", ends.ollama_chat),
+        post("/api/generate", ends.ollama_generate),
+        post("/api/show", ends.ollama_show),
+        get("/api/tags", ends.ollama_tags),
+        get("/api/ps", ends.ollama_running),
+        get("/api/version", ends.ollama_version),
+        get("/health", ends.health),
+        get("/", ends.root),
+    ]
+
+
+class Endpoints:
+    """An endpoint for each path."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        """Of this gateway."""
+        self._gateway = gateway
+
+    async def chat(self, request: Request) -> Response:
+        """``POST /v1/chat/completions``."""
+        read = partial(chat_completions.read, **self._gateway.options)
+        return await self._gateway.answer(request, "chat_completions", read)
+
+    async def messages(self, request: Request) -> Response:
+        """``POST /v1/messages``."""
+        read = partial(anthropic.read, **self._gateway.options)
+        return await self._gateway.answer(request, "anthropic", read)
+
+    async def count_tokens(self, request: Request) -> Response:
+        """``POST /v1/messages/count_tokens``."""
+        try:
+            body, _ = await self._gateway.body(request)
+            turn = anthropic.read(body, **self._gateway.options)
+            return JSONResponse({"input_tokens": len(turn.prompt(self._gateway.encoding))})
+        except REFUSALS as error:
+            return refusal("anthropic", error)
+
+    async def completions(self, request: Request) -> Response:
+        """``POST /v1/completions``, which the engine answers itself."""
+        pass_on = getattr(self._gateway.engine, "pass_on", None)
+        try:
+            if pass_on is None:
+                name = self._gateway.engine.name
+                raise RefusedError(f"the engine {name} has no completions", 501)
+            body, _ = await self._gateway.body(request)
+            status, kind, parts = await pass_on("/v1/completions", JSONResponse(body).body)
+        except REFUSALS as error:
+            return refusal("chat_completions", error)
+        return StreamingResponse(parts, status, media_type=kind)
+
+    async def models(self, request: Request) -> Response:
+        """``GET /v1/models``."""
+        return JSONResponse(models(self._gateway.model, self._gateway.engine.context))
+
+    async def model(self, request: Request) -> Response:
+        """``GET /v1/models/NAME``: any name is answered by the one model that there is."""
+        name = request.path_params["name"]
+        return JSONResponse(model(name, self._gateway.engine.context))
+
+    async def ollama_chat(self, request: Request) -> Response:
+        """``POST /api/chat``."""
+        return await self._ollama(request, "message", ollama.read)
+
+    async def ollama_generate(self, request: Request) -> Response:
+        """``POST /api/generate``."""
+        return await self._ollama(
+            request, "response", ollama_api.read_generate, shape=ollama_api.as_generate
+        )
+
+    async def _ollama(
+        self, request: Request, field: str, read: Callable[..., Any], **options: Any
+    ) -> Response:
+        try:
+            body, _ = await self._gateway.body(request)
+        except REFUSALS as error:
+            return refusal("ollama", error)
+        if ollama_api.is_load(body):
+            return JSONResponse(ollama_api.loaded(self._named(body), field))
+        reader = partial(read, **self._gateway.options)
+        return await self._gateway.answer(request, "ollama", reader, body=body, **options)
+
+    async def ollama_show(self, request: Request) -> Response:
+        """``POST /api/show``."""
+        try:
+            body, _ = await self._gateway.body(request)
+        except REFUSALS as error:
+            return refusal("ollama", error)
+        return JSONResponse(ollama_api.show(self._named(body), self._gateway.engine.context))
+
+    async def ollama_tags(self, request: Request) -> Response:
+        """``GET /api/tags``."""
+        return JSONResponse(ollama_api.tags(self._gateway.model))
+
+    async def ollama_running(self, request: Request) -> Response:
+        """``GET /api/ps``."""
+        return JSONResponse(ollama_api.running(self._gateway.model))
+
+    async def ollama_version(self, request: Request) -> Response:
+        """``GET /api/version``."""
+        return JSONResponse({"version": ollama_api.VERSION})
+
+    async def health(self, request: Request) -> Response:
+        """``GET /health``: 200 if the engine can sample, else 503."""
+        engine = self._gateway.engine
+        about = {"engine": engine.name, "model": self._gateway.model}
+        try:
+            await engine.check()
+        except EngineError as error:
+            return JSONResponse({"status": "unavailable", "error": str(error), **about}, 503)
+        return JSONResponse({"status": "ok", **about})
+
+    async def root(self, request: Request) -> Response:
+        """``GET /``, which clients of Ollama ask to see whether a server is there."""
+        return PlainTextResponse("openai-harmony is running")
+
+    def _named(self, body: dict[str, Any]) -> str:
+        named = body.get("model") or body.get("name")
+        return named if isinstance(named, str) else self._gateway.model
+
+
+async def _no_such_path(request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    reason = "method" if status == 405 else "path"
+    text = f"no such {reason}: {request.method} {request.url.path}"
+    return refusal(api_of(request.url.path), RefusedError(text, status))
+
+
+async def _fault(request: Request, error: Exception) -> Response:
+    if isinstance(error, ClientDisconnect):
+        return Response(status_code=499)
+    _LOG.error("a fault of this server", exc_info=error)
+    return refusal(api_of(request.url.path), error)

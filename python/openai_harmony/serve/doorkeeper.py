@@ -1,0 +1,97 @@
+"""Who may ask: API keys, and which web pages."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from openai_harmony.serve.refusals import RefusedError, api_of, refusal
+from openai_harmony.serve.settings import LOOPBACK
+
+_OPEN = ("/health", "/")
+"""Paths that need no key: whoever watches over the server asks them."""
+
+
+def api_keys(file: str | None) -> list[str]:
+    """The keys of a file, one a line, and of ``HARMONY_API_KEYS``, with commas between them.
+
+    Empty lines and those that begin with ``#`` are none. ``OSError`` if the file cannot be read,
+    ``ValueError`` if it has no key.
+    """
+    keys = [key.strip() for key in os.environ.get("HARMONY_API_KEYS", "").split(",")]
+    if file is not None:
+        lines = [line.strip() for line in Path(file).read_text(encoding="utf-8").splitlines()]
+        found = [line for line in lines if line and not line.startswith("#")]
+        if not found:
+            raise ValueError(f"api_key_file: {file} has no key")
+        keys += found
+    return [key for key in keys if key]
+
+
+class Doorkeeper:
+    """Lets requests with a key in; without keys, those of this machine that no web page makes.
+
+    What a client sends is compared in constant time. ``scope["state"]["owner"]`` is then a digest
+    of the key, by which stored responses are kept apart.
+    """
+
+    def __init__(self, app: ASGIApp, keys: list[str], origins: list[str], local: bool) -> None:
+        """Before this application.
+
+        Args:
+            app: The application.
+            keys: The API keys; none lets everybody in.
+            origins: The web pages that may ask; ``*`` is all.
+            local: Whether only this machine shall ask: other names of hosts are refused, behind
+                which a web page could hide.
+        """
+        self._app = app
+        self._digests = [_digest(key) for key in keys]
+        self._origins, self._local = origins, local and not keys
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers with an error, or passes the request on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        try:
+            scope.setdefault("state", {})["owner"] = self._owner(scope)
+        except RefusedError as error:
+            await refusal(api_of(scope["path"]), error)(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    def _owner(self, scope: Scope) -> str:
+        headers = Headers(scope=scope)
+        if self._local:
+            self._refuse_pages(headers)
+        if not self._digests or scope["path"] in _OPEN or scope["method"] == "OPTIONS":
+            return ""
+        kind, _, key = headers.get("authorization", "").partition(" ")
+        if kind.lower() != "bearer":
+            key = headers.get("x-api-key", "")
+        given = _digest(key.strip())
+        # All are compared, so that the time says nothing of which one it is.
+        if not sum(hmac.compare_digest(given, digest) for digest in self._digests):
+            raise RefusedError("the API key is missing or wrong", 401, code="invalid_api_key")
+        return given.hex()
+
+    def _refuse_pages(self, headers: Headers) -> None:
+        host = urlsplit(f"//{headers.get('host', '')}").hostname
+        if host not in LOOPBACK:
+            raise RefusedError(f"the host {host!r} is not this machine", 403)
+        origin = headers.get("origin")
+        if origin is None or origin in self._origins or "*" in self._origins:
+            return
+        if urlsplit(origin).hostname not in LOOPBACK:
+            raise RefusedError(f"web pages of {origin} may not ask; the setting is cors", 403)
+
+
+def _digest(key: str) -> bytes:
+    return hashlib.sha256(key.encode(errors="surrogateescape")).digest()

@@ -1,0 +1,65 @@
+"""Engines: what samples, each in a small file of its own; :func:`connect` makes one of a text."""
+
+from __future__ import annotations
+
+from openai_harmony._extras import needed
+from openai_harmony.serve.engines.engine import Engine, EngineError, Sampled, SampleRequest
+from openai_harmony.serve.engines.replay import Replay
+
+__all__ = ["KINDS", "Engine", "EngineError", "SampleRequest", "Sampled", "connect"]
+
+KINDS = {
+    "auto": "URL: whichever answers there",
+    "vllm": "URL",
+    "sglang": "URL",
+    "llama.cpp": "URL",
+    "completions": "URL: OpenAI's completions with `return_token_ids`",
+    "transformers": "a model's name or folder, in this process",
+    "replay": 'a JSONL file of {"match": ..., "text": ...}, recorded output',
+}
+"""The kinds of engines, and what stands behind the ``=``."""
+
+
+def connect(text: str, *, timeout: float = 600.0, key: str | None = None) -> Engine:
+    """The engine that a text names; nothing is asked yet.
+
+    Args:
+        text: ``vllm=http://127.0.0.1:8001``, with any of :data:`KINDS`; a URL is ``auto=URL``.
+        timeout: For engines behind HTTP: after so many seconds without a token they are too slow.
+        key: For engines behind HTTP: an API key that they want.
+
+    Raises:
+        ValueError: A text that names no engine, or a file of records that is none.
+        EngineError: A model that cannot be loaded.
+        OSError: A file that cannot be read.
+    """
+    kind, _, place = text.partition("=")
+    if text.startswith(("http://", "https://")):
+        kind, place = "auto", text
+    if kind not in KINDS:
+        raise ValueError(f"engine: expected one of {', '.join(KINDS)}, with =…, got {text!r}")
+    if not place:
+        raise ValueError(f"engine: {kind} needs a place: {kind}={KINDS[kind].partition(':')[0]}")
+    if kind == "replay":
+        return Replay(place)
+    if kind == "transformers":
+        from openai_harmony.serve.engines.transformers import Transformers
+
+        return Transformers(place)
+    if not place.startswith(("http://", "https://")):
+        raise ValueError(f"engine: {kind} needs a URL, as http://127.0.0.1:8001, got {place!r}")
+    needed("httpx", "serve")
+    from openai_harmony.serve.engines.auto import Auto
+    from openai_harmony.serve.engines.completions import Completions
+    from openai_harmony.serve.engines.http import HttpEngine
+    from openai_harmony.serve.engines.llama_cpp import LlamaCpp
+    from openai_harmony.serve.engines.sglang import Sglang
+    from openai_harmony.serve.engines.vllm import Vllm
+
+    classes: dict[str, type[Auto | HttpEngine]] = {
+        "auto": Auto,
+        "vllm": Vllm,
+        "sglang": Sglang,
+        "llama.cpp": LlamaCpp,
+    }
+    return classes.get(kind, Completions)(place, timeout=timeout, key=key)

@@ -1,0 +1,89 @@
+"""What an engine is: prompt tokens in, sampled tokens out."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+from openai_harmony.interop.reply import FinishReason
+
+CONTEXT = 131_072
+"""How many tokens gpt-oss takes, prompt and output together: for engines that do not say."""
+
+
+class Sampled(NamedTuple):
+    """Some tokens, and with the last ones why the output ends."""
+
+    tokens: list[int]
+    reason: FinishReason | None = None
+
+
+@dataclass(frozen=True)
+class SampleRequest:
+    """What to sample from, and how."""
+
+    prompt: list[int]
+    max_tokens: int
+    """At most so many; at least one."""
+    stop_token_ids: list[int]
+    sampling: dict[str, Any] = field(default_factory=dict)
+    """``temperature``, ``top_p``, ``top_k`` (0: all), ``min_p``, ``seed``, the penalties,
+    ``logit_bias``; engines have defaults of their own for those that are missing."""
+    index: int = 0
+    """Which of ``n`` answers to one prompt this is."""
+
+    def named(self, **names: str) -> dict[str, Any]:
+        """The sampling with some options renamed."""
+        return {names.get(name, name): value for name, value in self.sampling.items()}
+
+
+class Engine(Protocol):
+    """Samples tokens. One engine serves all requests of a process, many at a time."""
+
+    @property
+    def name(self) -> str:
+        """Its kind, as ``--engine`` names it: ``vllm``."""
+
+    @property
+    def address(self) -> str:
+        """Where it is, for people: a URL, a path."""
+
+    @property
+    def model(self) -> str | None:
+        """The name of its model, once it is known."""
+
+    @property
+    def context(self) -> int:
+        """How many tokens prompt and output may have together."""
+
+    async def check(self) -> None:
+        """Asks whether it can sample, and learns ``model`` and ``context``.
+
+        ``EngineError`` if it cannot.
+        """
+
+    def sample(self, request: SampleRequest) -> AsyncGenerator[Sampled, None]:
+        """Samples. Closing the generator cancels the sampling.
+
+        ``EngineError`` if the engine cannot be reached, refuses, or breaks off.
+        """
+
+    async def aclose(self) -> None:
+        """Lets go of connections and memory."""
+
+
+class EngineError(Exception):
+    """The engine cannot answer; the text says why, in a line.
+
+    Args:
+        message: Why.
+        status: The HTTP status that a client gets: 400 for a request that the engine refused, 429
+            if it is busy, 502 if it broke, 503 if it cannot be reached, 504 if it is too slow.
+        retry_after: After how many seconds to ask again, where the engine says so.
+    """
+
+    def __init__(self, message: str, status: int = 502, retry_after: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.retry_after = retry_after

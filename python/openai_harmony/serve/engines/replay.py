@@ -1,0 +1,73 @@
+"""Recorded output: for tests, demonstrations, and to try a client without a model."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+from openai_harmony.encoding import HarmonyEncodingName, load_harmony_encoding
+from openai_harmony.serve.engines.engine import CONTEXT, EngineError, Sampled, SampleRequest
+
+
+class Replay:
+    """Says the ``text`` of the first record whose ``match`` stands in the prompt.
+
+    The prompt is searched as text with its markers spelled. Of several answers to one prompt, each
+    says the next record that matches. A record's ``delay`` is in seconds, before each piece;
+    ``size`` is how many tokens a piece has.
+    """
+
+    name = "replay"
+
+    def __init__(self, file: str | Path) -> None:
+        """Reads a JSONL file of ``{"match": "...", "text": "..."}``.
+
+        ``ValueError`` for a line that is no record, ``OSError`` if it cannot be read.
+        """
+        self.address = str(file)
+        self.model: str | None = "gpt-oss-20b"
+        self.context = CONTEXT
+        self._encoding = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
+        lines = Path(file).read_text(encoding="utf-8").splitlines()
+        self._records = [
+            _record(file, at, line) for at, line in enumerate(lines, 1) if line.strip()
+        ]
+
+    async def check(self) -> None:
+        """Nothing can be wrong with it."""
+
+    async def aclose(self) -> None:
+        """Nothing is held."""
+
+    async def sample(self, request: SampleRequest) -> AsyncGenerator[Sampled, None]:
+        """Says what was recorded."""
+        text = self._encoding.decode(request.prompt)
+        found = [record for record in self._records if record["match"] in text]
+        if not found:
+            raise EngineError("no record matches the prompt", 503)
+        record = found[request.index % len(found)]
+        tokens = self._encoding.encode(record["text"], allowed_special="all")
+        size, limit = record.get("size", 3), request.max_tokens
+        for start in range(0, min(limit, len(tokens)), size):
+            await asyncio.sleep(record.get("delay", 0))
+            yield Sampled(tokens[start : min(start + size, limit)])
+        yield Sampled([], "length" if limit < len(tokens) else "stop")
+
+
+def _record(file: str | Path, at: int, line: str) -> dict[str, Any]:
+    where = f"{file}, line {at}"
+    try:
+        record = json.loads(line)
+    except ValueError as error:
+        raise ValueError(f"{where}: not JSON: {error}") from None
+    texts = [record.get(name) for name in ("match", "text")] if isinstance(record, dict) else [None]
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError(f"{where}: expected an object with the texts `match` and `text`")
+    if type(record.get("size", 1)) is not int or record.get("size", 1) < 1:
+        raise ValueError(f"{where}: size: expected a whole number from 1 on")
+    if not isinstance(record.get("delay", 0), (int, float)) or record.get("delay", 0) < 0:
+        raise ValueError(f"{where}: delay: expected a number of seconds")
+    return dict(record)

@@ -1,0 +1,58 @@
+"""vLLM: tokens in and tokens out without text, or its completions where that is switched off."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from typing import Any
+
+from openai_harmony.serve.engines.completions import Completions
+from openai_harmony.serve.engines.engine import EngineError, Sampled, SampleRequest
+from openai_harmony.serve.engines.http import HttpEngine
+
+GENERATE = "/inference/v1/generate"
+"""Newer versions have it only if they are started with ``VLLM_ENABLE_SCALE_OUT_ENDPOINTS=1``."""
+
+
+class Vllm(Completions):
+    """``POST /inference/v1/generate``, else ``POST /v1/completions``."""
+
+    name = "vllm"
+    health = "/health"
+    _generates = False
+
+    async def check(self) -> None:
+        """Asks ``/health``, for the model, and which of the two ways there is."""
+        await HttpEngine.check(self)
+        status, described = await self._get("/openapi.json")
+        paths = described.get("paths") if status == 200 and isinstance(described, dict) else None
+        self._generates = isinstance(paths, dict) and GENERATE in paths
+
+    async def sample(self, request: SampleRequest) -> AsyncGenerator[Sampled, None]:
+        """Samples; older versions refuse streams of ``generate``, and then completions do it."""
+        sampled = super().sample(request)
+        try:
+            try:
+                first = await anext(sampled, None)
+            except EngineError as error:
+                if not self._generates or error.status in (429, 503, 504):
+                    raise
+                self._generates = False
+                sampled = super().sample(request)
+                first = await anext(sampled, None)
+            if first is not None:
+                yield first
+            async for more in sampled:
+                yield more
+        finally:
+            await sampled.aclose()
+
+    def asked(self, request: SampleRequest) -> tuple[str, dict[str, Any]]:
+        """The path and the body that ask for this."""
+        path, body = super().asked(request)
+        if not self._generates:
+            return path, body
+        for name in ("model", "prompt", "stream", "return_token_ids", "skip_special_tokens"):
+            del body[name]
+        asked = {"token_ids": request.prompt, "stream": True, "model": self.model}
+        # No text is made, which nobody would read.
+        return GENERATE, {**asked, "sampling_params": {**body, "detokenize": False}}

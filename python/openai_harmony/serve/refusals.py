@@ -1,0 +1,52 @@
+"""What a client gets instead of an answer, in the form of its API."""
+
+from __future__ import annotations
+
+from starlette.responses import JSONResponse
+
+from openai_harmony.errors import HarmonyError, InvalidRequestError
+from openai_harmony.interop.error_body import Api, error_body
+from openai_harmony.serve.engines.engine import EngineError
+
+
+class RefusedError(Exception):
+    """A request that is not answered: its status, and where in the body the reason stands."""
+
+    def __init__(
+        self,
+        message: str,
+        status: int = 400,
+        *,
+        path: str = "",
+        code: str | None = None,
+        retry_after: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status, self.path, self.code, self.retry_after = status, path, code, retry_after
+
+
+REFUSALS = (RefusedError, EngineError, HarmonyError)
+"""What :func:`refusal` answers; anything else is a fault of this server."""
+
+
+def refusal(api: Api, error: Exception) -> JSONResponse:
+    """An error as the API writes it."""
+    status, after = None, None
+    if isinstance(error, (RefusedError, EngineError)):
+        status, after = error.status, error.retry_after
+    if isinstance(error, RefusedError) and (error.path or error.code):
+        error = InvalidRequestError(str(error), path=error.path, code=error.code)
+    if not isinstance(error, (*REFUSALS, InvalidRequestError)):
+        error = RuntimeError("the server failed; its log says how")
+    found = error_body(api, error, status)
+    headers = {"retry-after": str(after or 1)} if found.status == 429 else None
+    return JSONResponse(found.body, found.status, headers=headers)
+
+
+def api_of(path: str) -> Api:
+    """The API that a path belongs to."""
+    if path.startswith("/v1/messages"):
+        return "anthropic"
+    if path.startswith("/api/"):
+        return "ollama"
+    return "responses" if path.startswith("/v1/responses") else "chat_completions"

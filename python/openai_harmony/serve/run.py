@@ -1,0 +1,131 @@
+"""Runs the application: the socket, the processes, and the line that says how to try it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import Callable
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+
+from openai_harmony.serve.application import application, open_store
+from openai_harmony.serve.doorkeeper import api_keys
+from openai_harmony.serve.engines import EngineError, connect
+from openai_harmony.serve.settings import Settings, from_text, to_text
+from openai_harmony.serve.store import StoreError
+
+_SETTINGS = "HARMONY_SERVE_SETTINGS"
+"""The environment variable by which worker processes get the settings."""
+
+
+def run(settings: Settings, say: Callable[[str], object]) -> None:
+    """Serves until it is ended, by ``SIGTERM`` or ``Ctrl-C``.
+
+    Running answers then have ``drain_timeout`` seconds.
+
+    Raises:
+        ValueError: A setting that makes no sense.
+        OSError: The address cannot be had, or a file cannot be read.
+        EngineError: A model that cannot be loaded.
+    """
+    keys = api_keys(settings.api_key_file)
+    settings.refuse_open_door(bool(keys))
+    options: dict[str, Any] = {
+        "log_level": "warning",
+        "access_log": False,
+        "server_header": False,
+        "timeout_keep_alive": 65,
+        "timeout_graceful_shutdown": max(1, round(settings.drain_timeout)),
+    }
+    with _listening(settings) as listening:
+        host, port = listening.getsockname()[:2]
+        lines = greeting(settings, port, bool(keys))
+        if settings.workers == 1:
+            app = application(settings.engine, settings)
+            _say(say, lines)
+            uvicorn.Server(uvicorn.Config(app, **options)).run(sockets=[listening])
+            return
+    # uvicorn's processes share a socket that it makes itself.
+    os.environ[_SETTINGS] = to_text(settings)
+    _say(say, lines)
+    workers = {"workers": settings.workers, "factory": True, "host": host, "port": port}
+    uvicorn.run("openai_harmony.serve.run:worker", **workers, **options)
+
+
+def _say(say: Callable[[str], object], lines: list[str]) -> None:
+    for line in lines:
+        say(line)
+
+
+def worker() -> Starlette:
+    """The application of a worker process."""
+    settings = from_text(os.environ[_SETTINGS])
+    return application(settings.engine, settings)
+
+
+def greeting(settings: Settings, port: int, keys: bool) -> list[str]:
+    """Where it is, and how to try it."""
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    address = f"http://{'127.0.0.1' if host in ('0.0.0.0', '[::]') else host}:{port}"
+    header = ' -H "Authorization: Bearer $KEY"' if keys else ""
+    return [
+        f"harmony serve: {address} in front of {settings.engine}",
+        f"try it: curl {address}/v1/chat/completions -H 'Content-Type: application/json'{header} "
+        '-d \'{"messages": [{"role": "user", "content": "Hello"}]}\'',
+    ]
+
+
+def check(settings: Settings) -> list[tuple[bool, str]]:
+    """What the server would do, line by line, with whether it can.
+
+    ``ValueError`` and ``OSError`` as of :func:`run`.
+    """
+    keys = api_keys(settings.api_key_file)
+    settings.refuse_open_door(bool(keys))
+    found = [
+        (True, f"listens on {settings.host}, port {settings.port}"),
+        (True, f"{len(keys)} API keys" if keys else "no API keys: everyone who connects may ask"),
+    ]
+    found += [_checked_store(settings), asyncio.run(_checked_engine(settings))]
+    return found
+
+
+def _checked_store(settings: Settings) -> tuple[bool, str]:
+    try:
+        store = open_store(settings)
+    except StoreError as error:
+        return False, str(error)
+    if store is None:
+        return True, "stores no responses"
+    store.close()
+    return True, f"stores responses for {settings.store_days:g} days"
+
+
+async def _checked_engine(settings: Settings) -> tuple[bool, str]:
+    try:
+        engine = connect(settings.engine, timeout=settings.engine_timeout, key=settings.engine_key)
+        try:
+            await engine.check()
+            model = settings.model or engine.model or "a model without a name"
+            where = f"{engine.name} at {engine.address}"
+            return True, f"engine: {where} with {model}, {engine.context:,} tokens"
+        finally:
+            await engine.aclose()
+    except EngineError as error:
+        return False, f"engine: {error}"
+
+
+def _listening(settings: Settings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    found = socket.socket(family)
+    try:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind((settings.host, settings.port))
+        found.listen(2048)
+    except OSError as error:
+        found.close()
+        raise OSError(f"{settings.host}, port {settings.port}: {error}") from error
+    return found

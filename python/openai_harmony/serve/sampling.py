@@ -1,0 +1,102 @@
+"""What an engine samples, held to what was asked, whatever the engine does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+
+from openai_harmony.interop.turn import Turn
+from openai_harmony.serve.engines import Engine, EngineError, Sampled, SampleRequest
+from openai_harmony.serve.refusals import RefusedError
+
+
+def requests(
+    engine: Engine, turn: Turn, prompt: list[int], most_tokens: int, most_answers: int
+) -> list[SampleRequest]:
+    """What to ask the engine for, for each answer.
+
+    ``RefusedError`` for a prompt that is too long, and for too many answers.
+    """
+    sampling = dict(turn.sampling)
+    answers, limit = turn.sampling["n"], turn.sampling.get("max_tokens")
+    del sampling["n"]
+    sampling.pop("max_tokens", None)
+    if answers > most_answers:
+        raise RefusedError(
+            f"n: {answers} answers, of which this server gives {most_answers}", path="n"
+        )
+    left = engine.context - len(prompt)
+    if left <= 0:
+        raise RefusedError(
+            f"the prompt has {len(prompt):,} tokens, and the model's context {engine.context:,}; "
+            "shorten it",
+            path="input" if turn.dialect == "responses" else "messages",
+            code="context_length_exceeded" if turn.dialect in _WITH_CODES else None,
+        )
+    tokens = min(left, most_tokens, left if limit is None else max(limit, 1))
+    return [
+        SampleRequest(prompt, tokens, turn.stop_token_ids, sampling, index)
+        for index in range(answers)
+    ]
+
+
+_WITH_CODES = ("chat_completions", "responses")
+
+
+async def held(engine: Engine, request: SampleRequest) -> AsyncGenerator[Sampled, None]:
+    """Samples up to the first stop token or the limit, even if the engine would go on.
+
+    ``EngineError`` if the output ends without a reason.
+    """
+    stops = frozenset(request.stop_token_ids)
+    left = request.max_tokens
+    sampled = engine.sample(request)
+    try:
+        async for tokens, reason in sampled:
+            if not stops.isdisjoint(tokens):
+                end = next(at for at, token in enumerate(tokens) if token in stops)
+                yield Sampled(tokens[: end + 1][:left], "stop" if end < left else "length")
+                return
+            if len(tokens) >= left and reason is None:
+                yield Sampled(tokens[:left], "length")
+                return
+            if reason == "abort":
+                yield Sampled(tokens)
+                raise EngineError("the engine gave up")
+            left -= len(tokens)
+            yield Sampled(tokens, reason)
+            if reason is not None:
+                return
+    finally:
+        await sampled.aclose()
+    raise EngineError("the engine broke off: its output ended without a reason")
+
+
+Begun = tuple[Sampled, AsyncGenerator[Sampled, None]]
+"""An answer's first tokens, and what brings the others."""
+
+
+async def begin(engine: Engine, asked: Sequence[SampleRequest]) -> list[Begun]:
+    """Begins all answers: with its first tokens it is known whether the engine answers at all.
+
+    ``EngineError`` if it does not answer one of them; then none is sampled any more.
+    """
+    samples = [held(engine, request) for request in asked]
+    firsts = [asyncio.ensure_future(_first(sampled)) for sampled in samples]
+    try:
+        return list(zip(await asyncio.gather(*firsts), samples))
+    except BaseException:
+        for first in firsts:
+            first.cancel()
+        await asyncio.gather(*firsts, return_exceptions=True)
+        for sampled in samples:
+            await sampled.aclose()
+        raise
+
+
+async def _first(sampled: AsyncGenerator[Sampled, None]) -> Sampled:
+    """The first tokens; what comes before them without any is skipped."""
+    async for first in sampled:
+        if first.tokens or first.reason is not None:
+            return first
+    raise EngineError("the engine says nothing")

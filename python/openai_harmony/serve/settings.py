@@ -1,0 +1,123 @@
+"""The settings of the gateway: one place for names, defaults and help."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+import types
+import typing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from openai_harmony._extras import needed
+
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+"""The hosts that only this machine reaches."""
+
+
+def _setting(default: Any, text: str) -> Any:
+    return dataclasses.field(default=default, metadata={"help": text})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """All that can be set, by the names of the command line and of the configuration file.
+
+    >>> Settings(engine="replay=recorded.jsonl").port
+    8000
+    >>> Settings(engine="vllm=http://127.0.0.1:8001", port="8000")
+    Traceback (most recent call last):
+        ...
+    ValueError: port: expected int, got '8000'
+    """
+
+    engine: str = _setting("", "what samples: KIND=PLACE, as vllm=http://127.0.0.1:8001")
+    model: str | None = _setting(None, "the model's name in lists (as the engine has it)")
+    host: str = _setting("127.0.0.1", "the address to listen on")
+    port: int = _setting(8000, "the port; 0: a free one")
+    workers: int = _setting(1, "how many processes")
+    engine_key: str | None = _setting(None, "an API key that the engine wants")
+    engine_timeout: float = _setting(600.0, "seconds that the engine may be silent")
+    request_timeout: float = _setting(3600.0, "seconds that an answer may take")
+    body_timeout: float = _setting(60.0, "seconds that a request's body may take to arrive")
+    drain_timeout: float = _setting(30.0, "seconds for running answers once the server shall end")
+    max_body: int = _setting(32 * 2**20, "bytes of a request's body")
+    max_output_tokens: int = _setting(131_072, "tokens of an answer, whatever the request says")
+    max_answers: int = _setting(16, "answers (`n`) of a request")
+    max_running: int = _setting(1024, "requests that are answered at a time")
+    max_waiting: int = _setting(1024, "requests that wait for their turn; others get status 429")
+    queue_timeout: float = _setting(60.0, "seconds that a request waits for its turn")
+    api_key_file: str | None = _setting(None, "a file of API keys, one a line")
+    allow_anonymous: bool = _setting(False, "no API keys, although other machines can connect")
+    cors: str | None = _setting(None, "origins of web pages that may ask, with commas; * for all")
+    store: str = _setting("none", "where responses are kept: none, a SQLite file, SQLAlchemy URL")
+    store_days: float = _setting(30.0, "days that a response is kept after its last use")
+    log_contents: bool = _setting(False, "log prompts and answers, too")
+    builtin_tools: str | None = _setting(
+        None, "tools of the model that something behind this server runs: python, browser"
+    )
+
+    def __post_init__(self) -> None:
+        types_of = typing.get_type_hints(Settings)
+        for field in dataclasses.fields(self):
+            value, kind = getattr(self, field.name), types_of[field.name]
+            if kind is float and type(value) is int:
+                object.__setattr__(self, field.name, float(value))
+            elif not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+                expected = getattr(kind, "__name__", str(kind))
+                raise ValueError(f"{field.name}: expected {expected}, got {value!r}")
+            if kind in (int, float) and value < (1 if field.name in _FROM_ONE else 0):
+                raise ValueError(f"{field.name}: {value} is too small")
+        if not 0 <= self.port <= 65535:
+            raise ValueError(f"port: {self.port} is not a port")
+
+    def refuse_open_door(self, keys: bool) -> None:
+        """Raises ``ValueError`` if other machines could ask without a key."""
+        if self.host not in LOOPBACK and not keys and not self.allow_anonymous:
+            raise ValueError(
+                f"host: {self.host} can be reached from other machines: give api_key_file, or set "
+                "HARMONY_API_KEYS, or allow_anonymous if something before this server asks for keys"
+            )
+
+
+_FROM_ONE = ("workers", "max_body", "max_output_tokens", "max_answers", "max_running")
+
+
+def read_file(path: str | Path) -> dict[str, Any]:
+    """The settings in a TOML file; dashes in names are underscores.
+
+    ``ValueError`` for what is no setting or no TOML, ``OSError`` if it cannot be read.
+    """
+    toml = needed("tomllib" if sys.version_info >= (3, 11) else "tomli", "serve")
+    try:
+        found = toml.loads(Path(path).read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path}: not TOML: {error}") from None
+    known = [field.name for field in dataclasses.fields(Settings)]
+    made = {}
+    for name, value in found.items():
+        if name.replace("-", "_") not in known:
+            raise ValueError(f"{path}: {name} is not a setting (known: {', '.join(known)})")
+        made[name.replace("-", "_")] = value
+    return made
+
+
+def to_text(settings: Settings) -> str:
+    """As JSON, for another process."""
+    return json.dumps(dataclasses.asdict(settings))
+
+
+def from_text(text: str) -> Settings:
+    """What :func:`to_text` wrote."""
+    return Settings(**json.loads(text))
+
+
+def kinds() -> dict[str, type]:
+    """The type of each setting's value; ``None`` apart."""
+    found = {}
+    for name, kind in typing.get_type_hints(Settings).items():
+        options = typing.get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
+        found[name] = next(option for option in options if option is not type(None))
+    return found

@@ -1,0 +1,121 @@
+"""The endpoints of Responses: create, retrieve, delete, and the items of the input."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from openai_harmony.interop import responses
+from openai_harmony.interop.turn import Turn
+from openai_harmony.serve.answers import Keep
+from openai_harmony.serve.gateway import Body, Gateway
+from openai_harmony.serve.refusals import RefusedError, refusal
+from openai_harmony.serve.store import Store
+
+_NO_STORE = "this server stores no responses; the setting is store, as --store responses.sqlite"
+_MOST_ITEMS = 100
+
+
+class StoredResponses:
+    """``/v1/responses``, over a store or without one."""
+
+    def __init__(self, gateway: Gateway, store: Store | None) -> None:
+        """Of this gateway."""
+        self._gateway, self._store = gateway, store
+
+    async def create(self, request: Request) -> Response:
+        """``POST /v1/responses``."""
+        owner = request.scope["state"]["owner"]
+        return await self._gateway.answer(
+            request,
+            "responses",
+            partial(self._read, owner),
+            blocks=self._store is not None,
+            keep=partial(self._keep, owner),
+        )
+
+    async def retrieve(self, request: Request) -> Response:
+        """``GET /v1/responses/ID``."""
+        if request.query_params.get("stream", "false") != "false":
+            error = RefusedError("stream: a stored response is given whole", path="stream")
+            return refusal("responses", error)
+        return await self._found(request, "response")
+
+    async def delete(self, request: Request) -> Response:
+        """``DELETE /v1/responses/ID``."""
+        return await self._found(request, "delete")
+
+    async def input_items(self, request: Request) -> Response:
+        """``GET /v1/responses/ID/input_items``, the newest first unless ``order=asc``."""
+        return await self._found(request, "input_items")
+
+    async def _found(self, request: Request, name: str) -> Response:
+        identity = request.path_params["identity"]
+        try:
+            if self._store is None:
+                raise RefusedError(f"no response {identity!r}: {_NO_STORE}", 404)
+            owner = request.scope["state"]["owner"]
+            found = await run_in_threadpool(getattr(self._store, name), owner, identity)
+            if found is None or found is False:
+                raise RefusedError(f"no response {identity!r} is stored", 404)
+            if name == "delete":
+                found = {"id": identity, "object": "response", "deleted": True}
+            elif name == "input_items":
+                found = _page(found, request)
+            return JSONResponse(found)
+        except RefusedError as error:
+            return refusal("responses", error)
+
+    def _read(self, owner: str, body: Body) -> Turn:
+        """A turn, with what was said before."""
+        previous, store = body.get("previous_response_id"), self._store
+        options: dict[str, Any] = dict(self._gateway.options)
+        if store is None:
+            if previous is not None:
+                raise RefusedError(
+                    f"previous_response_id: {_NO_STORE}", path="previous_response_id"
+                )
+            body["store"] = False  # so that the answer does not claim it
+        else:
+            options["resolve"] = partial(store.item, owner)
+            if isinstance(previous, str):
+                options["history"] = store.history(owner, previous)
+        return responses.read(body, **options)
+
+    def _keep(self, owner: str, body: Body) -> Keep | None:
+        store = self._store
+        if store is None or body.get("store") is False:
+            return None
+
+        async def keep(response: dict[str, Any]) -> None:
+            await run_in_threadpool(store.keep, owner, body, response)
+
+        return keep
+
+
+def _page(items: list[dict[str, Any]], request: Request) -> dict[str, Any]:
+    """A part of a list, by ``limit``, ``order`` and ``after``."""
+    asked = request.query_params
+    limit, order, after = asked.get("limit", "20"), asked.get("order", "desc"), asked.get("after")
+    if not limit.isdecimal() or not 1 <= int(limit) <= _MOST_ITEMS:
+        raise RefusedError(f"limit: expected a number from 1 to {_MOST_ITEMS}", path="limit")
+    if order not in ("asc", "desc"):
+        raise RefusedError("order: expected asc or desc", path="order")
+    ordered = items if order == "asc" else items[::-1]
+    if after is not None:
+        at = next((at for at, item in enumerate(ordered, 1) if item["id"] == after), None)
+        if at is None:
+            raise RefusedError(f"after: no item {after!r}", path="after")
+        ordered = ordered[at:]
+    page = ordered[: int(limit)]
+    return {
+        "object": "list",
+        "data": page,
+        "first_id": page[0]["id"] if page else None,
+        "last_id": page[-1]["id"] if page else None,
+        "has_more": len(ordered) > len(page),
+    }

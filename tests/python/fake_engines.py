@@ -1,0 +1,205 @@
+"""Servers on the loopback that speak as the engines do, by what the engines' sources show."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+Events = list[dict[str, Any] | bytes | float]
+"""What is sent: events, bytes as they are, and pauses in seconds."""
+
+
+@dataclass
+class Fake:
+    """An engine behind HTTP: what it says to each path, and what it was asked."""
+
+    paths: dict[str, Any]
+    """By path: an object to GET, or a function from the body to ``Events`` to POST; or a number,
+    the status of an error."""
+    asked: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    left: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when a client goes away in the middle."""
+    url: str = ""
+
+    async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await self._answer(reader, writer)
+        except ConnectionError:
+            self.left.set()
+        finally:
+            writer.close()
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        method, path, _ = head.split(" ", 2)
+        length = next(
+            (
+                int(line[15:])
+                for line in head.lower().splitlines()
+                if line[:15] == "content-length:"
+            ),
+            0,
+        )
+        raw = await reader.readexactly(length)
+        found = self.paths.get(path, 404)
+        if method == "POST":
+            self.asked.append((path, json.loads(raw)))
+        if isinstance(found, int):
+            body = json.dumps({"error": {"message": f"said {found}"}}).encode()
+            start = f"HTTP/1.1 {found} X\r\nretry-after: 7\r\n"
+        elif callable(found):
+            await self._stream(found, json.loads(raw), reader, writer)
+            return
+        else:
+            body, start = json.dumps(found).encode(), "HTTP/1.1 200 OK\r\n"
+        start += f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
+        writer.write(start.encode() + body)
+        await writer.drain()
+
+    async def _stream(
+        self,
+        say: Callable[[dict[str, Any]], Events],
+        body: dict[str, Any],
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+    ) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n")
+        writer.write(b"connection: close\r\n\r\n")
+        gone = asyncio.ensure_future(reader.read(1))
+        gone.add_done_callback(lambda _: self.left.set())
+        for one in say(body):
+            if isinstance(one, float):
+                await asyncio.wait((gone,), timeout=one)
+            elif isinstance(one, bytes):
+                writer.write(one)
+            else:
+                writer.write(f"data: {json.dumps(one)}\n\n".encode())
+            if gone.done():
+                break
+            await writer.drain()
+        gone.cancel()
+
+
+@asynccontextmanager
+async def running(paths: dict[str, Any]) -> AsyncIterator[Fake]:
+    fake = Fake(paths)
+    server = await asyncio.start_server(fake, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    fake.url = f"http://127.0.0.1:{port}"
+    try:
+        yield fake
+    finally:
+        server.close()
+
+
+def pieces(tokens: list[int], size: int = 2) -> list[list[int]]:
+    return [tokens[start : start + size] for start in range(0, len(tokens), size)]
+
+
+MODELS = {"object": "list", "data": [{"id": "openai/gpt-oss-20b", "max_model_len": 4096}]}
+DONE = b"data: [DONE]\n\n"
+
+
+def choices(tokens: list[int], reason: str = "stop", **more: Any) -> Events:
+    """Chunks as vLLM sends them: the reason comes with the last tokens, the usage behind them."""
+    parts = pieces(tokens)
+    events: Events = [
+        {
+            "choices": [
+                {
+                    "index": 0,
+                    "token_ids": part,
+                    "logprobs": None,
+                    "finish_reason": reason if at == len(parts) else None,
+                    **more,
+                }
+            ]
+        }
+        for at, part in enumerate(parts, 1)
+    ]
+    return [*events, {"choices": [], "usage": {"prompt_tokens": 3}}, DONE]
+
+
+def vllm(tokens: list[int], *, generates: bool = True) -> dict[str, Any]:
+    paths = {"/v1/completions": {}, "/version": {}}
+    if generates:
+        paths["/inference/v1/generate"] = {}
+    return {
+        "/health": {},
+        "/version": {"version": "0.33.0"},
+        "/openapi.json": {"paths": paths},
+        "/v1/models": MODELS,
+        "/v1/completions": lambda _: choices(tokens, text="", stop_reason=None),
+        **({"/inference/v1/generate": lambda _: choices(tokens)} if generates else {}),
+    }
+
+
+def sglang(tokens: list[int], *, cumulative: bool) -> dict[str, Any]:
+    """By version and options the ids of an event are all so far, or the new ones alone."""
+
+    def say(_: dict[str, Any]) -> Events:
+        events: Events = []
+        count = 0
+        for part in pieces(tokens):
+            count += len(part)
+            ends = {"type": "stop", "matched": 200002} if count == len(tokens) else None
+            events.append(
+                {
+                    "text": "",
+                    "output_ids": tokens[:count] if cumulative else part,
+                    "meta_info": {
+                        "id": "x",
+                        "finish_reason": ends,
+                        "prompt_tokens": 3,
+                        "completion_tokens": count,
+                        "cached_tokens": 0,
+                    },
+                }
+            )
+        return [*events, DONE]
+
+    return {
+        "/health": {},
+        "/model_info": {"model_path": "openai/gpt-oss-20b", "is_generation": True},
+        "/v1/models": MODELS,
+        "/generate": say,
+    }
+
+
+def llama_cpp(tokens: list[int], decode: Callable[[list[int]], bytes]) -> dict[str, Any]:
+    """Nothing is sent while a character is incomplete, and then only the last token's id."""
+
+    def say(_: dict[str, Any]) -> Events:
+        events: Events = []
+        pending = b""
+        for count, token in enumerate(tokens, 1):
+            pending += decode([token]) if token < 199_998 else b""
+            try:
+                text = pending.decode()
+            except UnicodeDecodeError:
+                continue
+            pending = b""
+            events.append(
+                {
+                    "index": 0,
+                    "content": text,
+                    "tokens": [token],
+                    "stop": False,
+                    "id_slot": 0,
+                    "tokens_predicted": count,
+                    "tokens_evaluated": 3,
+                }
+            )
+        last = {"content": "", "tokens": [], "stop": True, "stop_type": "eos", "truncated": False}
+        return [*events, {**last, "tokens_predicted": len(tokens)}]
+
+    return {
+        "/health": {"status": "ok"},
+        "/props": {"default_generation_settings": {"n_ctx": 8192}, "total_slots": 1},
+        "/v1/models": {"object": "list", "data": [{"id": "gpt-oss.gguf", "meta": {}}]},
+        "/completion": say,
+    }

@@ -1,0 +1,330 @@
+"""Each engine against a server that speaks its form."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("httpx")
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+
+import fake_engines
+from fake_engines import DONE, Fake, running
+from gateways import ENCODING, HELLO, tokens
+from openai_harmony.serve.engines import EngineError, SampleRequest, connect
+
+TOKENS = tokens(HELLO)
+EMOJI = tokens("<|channel|>final<|message|>a🤗b🏳️‍🌈 ok<|return|>")
+REQUEST = SampleRequest(
+    [200006, 1428, 200008],
+    50,
+    [200002, 200012],
+    {"temperature": 0.5, "top_p": 0.9, "top_k": 0, "min_p": 0.0, "seed": 7, "logit_bias": {9: 1.5}},
+    index=2,
+)
+
+
+def at(paths: dict[str, Any], use: Callable[[Fake], Awaitable[Any]]) -> Any:
+    async def run() -> Any:
+        async with running(paths) as fake:
+            return await asyncio.wait_for(use(fake), 60)
+
+    return asyncio.run(run())
+
+
+def sampled(
+    kind: str, paths: dict[str, Any], request: SampleRequest = REQUEST
+) -> tuple[list[int], Any, Fake]:
+    """All tokens, the reason, and the fake with what it was asked."""
+
+    async def use(fake: Fake) -> tuple[list[int], Any, Fake]:
+        engine = connect(f"{kind}={fake.url}", timeout=10)
+        found: list[int] = []
+        reason = None
+        async for some in engine.sample(request):
+            found += some.tokens
+            reason = some.reason
+        await engine.aclose()
+        return found, reason, fake
+
+    return at(paths, use)
+
+
+@pytest.mark.parametrize(
+    ("kind", "paths"),
+    [
+        ("vllm", fake_engines.vllm(TOKENS)),
+        ("vllm", fake_engines.vllm(TOKENS, generates=False)),
+        ("completions", fake_engines.vllm(TOKENS)),
+        ("sglang", fake_engines.sglang(TOKENS, cumulative=True)),
+        ("sglang", fake_engines.sglang(TOKENS, cumulative=False)),
+        ("llama.cpp", fake_engines.llama_cpp(TOKENS, ENCODING.decode_bytes)),
+    ],
+)
+@pytest.mark.parametrize("auto", [False, True])
+def test_gives_the_tokens(kind: str, paths: dict[str, Any], auto: bool) -> None:
+    found, reason, fake = sampled("auto" if auto else kind, paths)
+    assert (found, reason) == (TOKENS, "stop")
+    [(_, body)] = fake.asked
+    assert (body.get("prompt") or body.get("token_ids") or body.get("input_ids")) == REQUEST.prompt
+    assert body["stream"] is True
+
+
+def test_vllm_is_asked_for_tokens_alone() -> None:
+    _, _, fake = sampled("vllm", fake_engines.vllm(TOKENS))
+    [(path, body)] = fake.asked
+    assert path == "/inference/v1/generate"
+    assert set(body) == {"token_ids", "sampling_params", "stream", "model"}
+    assert body["sampling_params"] == {
+        "temperature": 0.5,
+        "top_p": 0.9,
+        "top_k": 0,
+        "min_p": 0.0,
+        "seed": 9,
+        "logit_bias": {"9": 1.5},
+        "max_tokens": 50,
+        "stop_token_ids": [200002, 200012],
+        "detokenize": False,
+    }
+
+
+def test_vllm_without_generate_is_asked_for_completions() -> None:
+    _, _, fake = sampled("vllm", fake_engines.vllm(TOKENS, generates=False))
+    [(path, body)] = fake.asked
+    assert path == "/v1/completions"
+    assert body["model"] == "openai/gpt-oss-20b"
+    assert (body["max_tokens"], body["return_token_ids"], body["seed"]) == (50, True, 9)
+
+
+def test_vllm_that_refuses_streams_is_asked_for_completions() -> None:
+    paths = {**fake_engines.vllm(TOKENS), "/inference/v1/generate": 500}
+    found, reason, fake = sampled("vllm", paths)
+    assert (found, reason) == (TOKENS, "stop")
+    assert [path for path, _ in fake.asked] == ["/inference/v1/generate", "/v1/completions"]
+
+
+def test_sglang_is_asked_in_its_words() -> None:
+    _, _, fake = sampled("sglang", fake_engines.sglang(TOKENS, cumulative=True))
+    [(_, body)] = fake.asked
+    assert body["sampling_params"] == {
+        "temperature": 0.5,
+        "top_p": 0.9,
+        "top_k": -1,
+        "min_p": 0.0,
+        "sampling_seed": 9,
+        "logit_bias": {"9": 1.5},
+        "max_new_tokens": 50,
+        "stop_token_ids": [200002, 200012],
+        "skip_special_tokens": False,
+    }
+
+
+def test_llama_cpp_is_asked_in_its_words() -> None:
+    _, _, fake = sampled("llama.cpp", fake_engines.llama_cpp(TOKENS, ENCODING.decode_bytes))
+    [(_, body)] = fake.asked
+    assert (body["n_predict"], body["repeat_penalty"], body["seed"]) == (50, 1.0, 9)
+    assert (body["return_tokens"], body["logit_bias"]) == (True, [[9, 1.5]])
+
+
+def test_llama_cpp_leaves_out_tokens_of_unfinished_characters() -> None:
+    paths = fake_engines.llama_cpp(EMOJI, ENCODING.decode_bytes)
+    sent = [token for event in paths["/completion"]({}) for token in event["tokens"]]
+    assert len(sent) < len(EMOJI)
+    found, reason, _ = sampled("llama.cpp", paths)
+    assert ENCODING.decode(found) == ENCODING.decode(EMOJI)
+    assert reason == "stop"
+
+
+def test_llama_cpp_is_believed_in_its_count() -> None:
+    bytewise = [
+        token
+        for byte in "🤗".encode()
+        for token in range(256)
+        if ENCODING.decode_bytes([token]) == bytes([byte])
+    ]
+    text = [*tokens("<|channel|>final<|message|>"), *bytewise, *tokens(" b<|return|>")]
+    assert len(bytewise) == 4 > len(ENCODING.encode("🤗"))
+    paths = fake_engines.llama_cpp(text, ENCODING.decode_bytes)
+    found, _, _ = sampled("llama.cpp", paths)
+    # What follows is as it was sampled, not encoded anew.
+    assert found == [*tokens("<|channel|>final<|message|>🤗"), *tokens(" b<|return|>")]
+
+
+def test_learns_model_and_context() -> None:
+    async def use(fake: Fake) -> tuple[Any, ...]:
+        engine = connect(fake.url)
+        assert (engine.name, engine.model) == ("auto", None)
+        await engine.check()
+        await engine.aclose()
+        return engine.name, engine.model, engine.context
+
+    assert at(fake_engines.vllm(TOKENS), use) == ("vllm", "openai/gpt-oss-20b", 4096)
+    sglang = fake_engines.sglang(TOKENS, cumulative=True)
+    assert at(sglang, use) == ("sglang", "openai/gpt-oss-20b", 4096)
+    llama = fake_engines.llama_cpp(TOKENS, ENCODING.decode_bytes)
+    assert at(llama, use) == ("llama.cpp", "gpt-oss.gguf", 8192)
+    assert at({"/v1/models": fake_engines.MODELS}, use)[0] == "completions"
+
+
+def test_a_closed_generator_leaves_the_engine() -> None:
+    async def use(fake: Fake) -> None:
+        engine = connect(f"vllm={fake.url}")
+        some = engine.sample(REQUEST)
+        assert (await anext(some)).tokens == TOKENS[:2]
+        await some.aclose()
+        await fake.left.wait()
+        await engine.aclose()
+
+    event = fake_engines.choices(TOKENS)[0]
+    paths = {**fake_engines.vllm(TOKENS), "/inference/v1/generate": lambda _: [event, 60.0]}
+    at(paths, use)
+
+
+BAD: list[tuple[str, str, Any, int, str]] = [
+    ("vllm", "/v1/completions", 400, 400, "the engine vllm says 400: said 400"),
+    ("vllm", "/v1/completions", 401, 502, "says 401"),
+    ("vllm", "/v1/completions", 500, 502, "says 500"),
+    ("vllm", "/v1/completions", 429, 429, "says 429"),
+    ("vllm", "/v1/completions", [b"<html>"], 502, "not JSON: <html>"),
+    ("vllm", "/v1/completions", [b"data: [1]\n\n"], 502, "not an event: [1]"),
+    ("vllm", "/v1/completions", [b"data: " + b"[" * 100_000], 502, "not JSON"),
+    ("vllm", "/v1/completions", [{"error": {"message": "no memory"}}], 502, "says: no memory"),
+    ("vllm", "/v1/completions", [{"x": 1}], 502, "without choices"),
+    ("vllm", "/v1/completions", [{"choices": [1]}], 502, "not an object"),
+    ("vllm", "/v1/completions", [{"choices": [{"text": "Hi"}]}], 502, "return_token_ids"),
+    ("vllm", "/v1/completions", [{"choices": [{"token_ids": [-1]}]}], 502, "[-1]"),
+    ("vllm", "/v1/completions", [{"choices": [{"token_ids": [2**32]}]}], 502, "not token ids"),
+    ("vllm", "/v1/completions", [{"choices": [{"token_ids": "12"}]}], 502, "not token ids"),
+    ("sglang", "/generate", [{"output_ids": [1]}], 502, "without `meta_info`"),
+    ("sglang", "/generate", [{"meta_info": {"completion_tokens": 3}}], 502, "where 3 are new"),
+    (
+        "sglang",
+        "/generate",
+        [
+            {
+                "meta_info": {
+                    "completion_tokens": 0,
+                    "finish_reason": {"type": "abort", "message": "too long", "status_code": 400},
+                }
+            }
+        ],
+        400,
+        "too long",
+    ),
+    ("llama.cpp", "/completion", [{"content": "Hi", "tokens": []}], 502, "text without tokens"),
+]
+
+
+@pytest.mark.parametrize(("kind", "path", "said", "status", "text"), BAD)
+def test_what_engines_do_wrong(kind: str, path: str, said: Any, status: int, text: str) -> None:
+    paths = {
+        "vllm": fake_engines.vllm(TOKENS, generates=False),
+        "sglang": fake_engines.sglang(TOKENS, cumulative=True),
+        "llama.cpp": fake_engines.llama_cpp(TOKENS, ENCODING.decode_bytes),
+    }[kind]
+    with pytest.raises(EngineError) as raised:
+        sampled(kind, {**paths, path: said if isinstance(said, int) else lambda _: said})
+    assert text in str(raised.value)
+    assert raised.value.status == status
+    assert raised.value.retry_after == (7 if status == 429 else None)
+
+
+def test_an_engine_that_is_down() -> None:
+    async def run(kind: str) -> None:
+        async with running({}) as fake:
+            pass
+        engine = connect(f"{kind}={fake.url}")
+        with pytest.raises(EngineError) as raised:
+            await anext(engine.sample(REQUEST))
+        assert raised.value.status == 503
+        await engine.aclose()
+
+    for kind in ("vllm", "sglang", "llama.cpp", "completions", "auto"):
+        asyncio.run(run(kind))
+
+
+def test_an_engine_that_is_slow() -> None:
+    async def use(fake: Fake) -> None:
+        engine = connect(f"vllm={fake.url}", timeout=0.2)
+        with pytest.raises(EngineError, match="too slow") as raised:
+            async for _ in engine.sample(REQUEST):
+                pass
+        assert raised.value.status == 504
+        await engine.aclose()
+
+    event = fake_engines.choices(TOKENS)[0]
+    slow = {"/v1/completions": lambda _: [event, 30.0]}
+    at({**fake_engines.vllm(TOKENS, generates=False), **slow}, use)
+
+
+def test_an_address_of_something_else() -> None:
+    with pytest.raises(EngineError, match="none of the engines that are known"):
+        sampled("auto", {"/version": {"hello": 1}})
+
+
+def test_replay(tmp_path: Path) -> None:
+    file = tmp_path / "records.jsonl"
+    records = [
+        {"match": "Oslo", "text": HELLO, "size": 1},
+        {"match": "<|start|>user", "text": "one<|return|>"},
+        {"match": "user", "text": "two<|return|>"},
+    ]
+    file.write_text("\n".join(map(json.dumps, records)) + "\n\n", encoding="utf-8")
+
+    async def said(text: str, **options: Any) -> tuple[str, Any, int]:
+        request = SampleRequest(tokens(text), options.pop("limit", 99), [200002], **options)
+        found = [some async for some in connect(f"replay={file}").sample(request)]
+        text = ENCODING.decode([token for some in found for token in some.tokens])
+        return text, found[-1].reason, len(found) - 1
+
+    user = "<|start|>user<|message|>"
+    assert asyncio.run(said(f"{user}Oslo")) == (HELLO, "stop", len(TOKENS))
+    assert asyncio.run(said(user))[0] == "one<|return|>"
+    assert asyncio.run(said(user, index=1))[0] == "two<|return|>"
+    assert asyncio.run(said(f"{user}Oslo", limit=4))[1] == "length"
+    with pytest.raises(EngineError, match="no record matches"):
+        asyncio.run(said("nobody"))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "engine: expected one of auto, vllm, "),
+        ("vllm", "engine: vllm needs a place: vllm=URL"),
+        ("vllm=127.0.0.1:8001", "engine: vllm needs a URL"),
+        ("ollama=http://x", "engine: expected one of"),
+    ],
+)
+def test_names_of_no_engine(text: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        connect(text)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("{", "line 2: not JSON"),
+        ("[]", "line 2: expected an object"),
+        ('{"match": "x"}', "line 2: expected an object with the texts"),
+        ('{"match": "x", "text": "y", "size": 0}', "line 2: size: expected"),
+        ('{"match": "x", "text": "y", "delay": -1}', "line 2: delay: expected"),
+    ],
+)
+def test_files_of_no_records(tmp_path: Path, line: str, said: str) -> None:
+    file = tmp_path / "records.jsonl"
+    file.write_text(f'{{"match": "", "text": ""}}\n{line}\n', encoding="utf-8")
+    with pytest.raises(ValueError, match=said):
+        connect(f"replay={file}")
+
+
+def test_the_end_of_a_stream_is_no_event() -> None:
+    paths = fake_engines.vllm(TOKENS, generates=False)
+    noise = [b": ping\n\nevent: x\nid: 3\n", *fake_engines.choices(TOKENS)[:-1], DONE]
+    found, _, _ = sampled("vllm", {**paths, "/v1/completions": lambda _: noise})
+    assert found == TOKENS
