@@ -96,9 +96,10 @@ async def ask(
     headers: dict[str, str] | None = None,
     leaves: Callable[[Answer], bool] | None = None,
     sends: list[bytes] | None = None,
+    pause: float = 0,
 ) -> Answer:
     """One request. ``leaves`` says after a part whether the client goes away; ``sends`` are the
-    parts of the body, after which nothing comes any more."""
+    parts of the body, after which nothing comes any more; ``pause`` stands between reads."""
     answer, gone, asked = Answer(), asyncio.Event(), True
     raw = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
     unfinished = list(sends) if sends is not None else None
@@ -123,7 +124,7 @@ async def ask(
             answer.parts.append(message["body"])
         if leaves is not None and leaves(answer):
             gone.set()
-        await asyncio.sleep(0)
+        await asyncio.sleep(pause)
 
     path, _, query = path.partition("?")
     given = {"host": "127.0.0.1", **(headers or {})}

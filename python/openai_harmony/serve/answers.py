@@ -30,6 +30,8 @@ class Answer:
     keep: Keep | None = None
     broke: EngineError | None = None
     """Why the engine broke off, if it did."""
+    reason: FinishReason | None = None
+    """Why the answer ended, once it has."""
 
     async def pieces(self) -> AsyncGenerator[bytes, None]:
         """The stream. Closing it cancels the sampling; an engine that breaks off ends it well."""
@@ -49,6 +51,7 @@ class Answer:
             tokens, reason = [], "abort"
         finally:
             await rest.aclose()
+        self.reason = reason
         yield feed(tokens) + await self._last(reason)
 
     async def whole(self) -> dict[str, Any]:
@@ -66,6 +69,7 @@ class Answer:
 
     def abort(self) -> bytes:
         """What ends the stream before its time."""
+        self.reason = "abort"
         return b"".join(map(self._frame, self.reply.finish("abort"))) + self.reply.frame()
 
     async def _last(self, reason: FinishReason) -> bytes:
@@ -137,8 +141,8 @@ async def _into(answer: Answer, arrived: asyncio.Queue[list[Chunk] | None]) -> N
         found = Sampled([], "abort")
     finally:
         await rest.aclose()
-    reason = found.reason or "abort"
-    arrived.put_nowait(answer.reply.feed(found.tokens) + answer.reply.finish(reason))
+    answer.reason = found.reason or "abort"
+    arrived.put_nowait(answer.reply.feed(found.tokens) + answer.reply.finish(answer.reason))
     arrived.put_nowait(None)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
+from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
@@ -18,16 +19,16 @@ from starlette.routing import Route
 
 from openai_harmony.interop import anthropic, chat_completions, ollama
 from openai_harmony.serve import ollama as ollama_api
+from openai_harmony.serve.answers import Shape
 from openai_harmony.serve.doorkeeper import Doorkeeper, api_keys
 from openai_harmony.serve.engines import Engine, EngineError, connect
-from openai_harmony.serve.gateway import Gateway
+from openai_harmony.serve.gateway import Call, Gateway
+from openai_harmony.serve.journal import LOG
 from openai_harmony.serve.models import model, models
 from openai_harmony.serve.refusals import REFUSALS, RefusedError, api_of, refusal
 from openai_harmony.serve.settings import LOOPBACK, Settings
 from openai_harmony.serve.store import Store
 from openai_harmony.serve.stored import StoredResponses
-
-_LOG = logging.getLogger("openai_harmony.serve")
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -52,7 +53,7 @@ def application(engine: Engine | str, settings: Settings) -> Starlette:
         lifespan=partial(_lifespan, gateway, store),
         exception_handlers={HTTPException: _no_such_path, Exception: _fault},
     )
-    made.state.gateway = gateway
+    made.state.gateway, made.state.store = gateway, store
     return made
 
 
@@ -66,7 +67,7 @@ async def _lifespan(gateway: Gateway, store: Store | None, _: Starlette) -> Asyn
     try:
         await gateway.engine.check()
     except EngineError as error:
-        _LOG.warning("the engine does not answer yet: %s", error)
+        LOG.warning("the engine does not answer yet: %s", error)
     yield
     await gateway.engine.aclose()
     if store is not None:
@@ -99,6 +100,7 @@ def _routes(gateway: Gateway, store: Store | None) -> list[Route]:
         get("/api/ps", ends.ollama_running),
         get("/api/version", ends.ollama_version),
         get("/health", ends.health),
+        get("/metrics", ends.metrics),
         get("/", ends.root),
     ]
 
@@ -113,12 +115,12 @@ class Endpoints:
     async def chat(self, request: Request) -> Response:
         """``POST /v1/chat/completions``."""
         read = partial(chat_completions.read, **self._gateway.options)
-        return await self._gateway.answer(request, "chat_completions", read)
+        return await self._gateway.answer(request, Call("chat_completions", read))
 
     async def messages(self, request: Request) -> Response:
         """``POST /v1/messages``."""
         read = partial(anthropic.read, **self._gateway.options)
-        return await self._gateway.answer(request, "anthropic", read)
+        return await self._gateway.answer(request, Call("anthropic", read))
 
     async def count_tokens(self, request: Request) -> Response:
         """``POST /v1/messages/count_tokens``."""
@@ -162,7 +164,7 @@ class Endpoints:
         )
 
     async def _ollama(
-        self, request: Request, field: str, read: Callable[..., Any], **options: Any
+        self, request: Request, field: str, read: Callable[..., Any], shape: Shape | None = None
     ) -> Response:
         try:
             body, _ = await self._gateway.body(request)
@@ -170,8 +172,8 @@ class Endpoints:
             return refusal("ollama", error)
         if ollama_api.is_load(body):
             return JSONResponse(ollama_api.loaded(self._named(body), field))
-        reader = partial(read, **self._gateway.options)
-        return await self._gateway.answer(request, "ollama", reader, body=body, **options)
+        call = Call("ollama", partial(read, **self._gateway.options), body=body, shape=shape)
+        return await self._gateway.answer(request, call)
 
     async def ollama_show(self, request: Request) -> Response:
         """``POST /api/show``."""
@@ -203,6 +205,11 @@ class Endpoints:
             return JSONResponse({"status": "unavailable", "error": str(error), **about}, 503)
         return JSONResponse({"status": "ok", **about})
 
+    async def metrics(self, request: Request) -> Response:
+        """``GET /metrics``, for Prometheus."""
+        made = await run_in_threadpool(self._gateway.journal.metrics)
+        return Response(made, media_type=CONTENT_TYPE_LATEST)
+
     async def root(self, request: Request) -> Response:
         """``GET /``, which clients of Ollama ask to see whether a server is there."""
         return PlainTextResponse("openai-harmony is running")
@@ -222,5 +229,5 @@ async def _no_such_path(request: Request, error: Exception) -> Response:
 async def _fault(request: Request, error: Exception) -> Response:
     if isinstance(error, ClientDisconnect):
         return Response(status_code=499)
-    _LOG.error("a fault of this server", exc_info=error)
+    LOG.error("a fault of this server", exc_info=error)
     return refusal(api_of(request.url.path), error)

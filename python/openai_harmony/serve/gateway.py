@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -17,6 +18,7 @@ from openai_harmony.interop.error_body import Api
 from openai_harmony.interop.turn import Turn
 from openai_harmony.serve.answers import Answer, Keep, Shape, joined, side_by_side
 from openai_harmony.serve.engines import Engine, EngineError
+from openai_harmony.serve.journal import LOG, Journal, Record
 from openai_harmony.serve.limits import Limits
 from openai_harmony.serve.refusals import REFUSALS, RefusedError, refusal
 from openai_harmony.serve.sampling import begin, requests
@@ -24,7 +26,25 @@ from openai_harmony.serve.settings import Settings
 from openai_harmony.serve.streaming import ClientGoneError, Stream, TooSlowError, until_gone
 
 Body = dict[str, Any]
-Read = Callable[..., Turn]
+
+
+@dataclass(frozen=True)
+class Call:
+    """How requests of an endpoint are answered."""
+
+    api: Api
+    """In whose form errors are."""
+    read: Callable[[Body], Turn]
+    """Makes a turn of the body."""
+    body: Body | None = None
+    """The body, if it has been read."""
+    blocks: bool = False
+    """Whether ``read`` waits for something, and needs a thread."""
+    shape: Shape | None = None
+    """Changes each chunk, and the response."""
+    keep: Callable[[Body], Keep | None] = lambda _: None
+    """What stores the response to a body."""
+
 
 _LARGE = 100_000
 """Bodies of so many bytes are read in a thread, so that other answers go on meanwhile."""
@@ -38,6 +58,7 @@ class Gateway:
         self.engine, self.settings = engine, settings
         self.encoding = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
         self.limits = Limits(settings.max_running, settings.max_waiting, settings.queue_timeout)
+        self.journal = Journal(self.encoding if settings.log_contents else None)
         tools = (settings.builtin_tools or "").replace(",", " ").split()
         self.options: Mapping[str, Any] = {"builtin_tools": tools}
 
@@ -65,69 +86,64 @@ class Gateway:
             raise RefusedError("the body is not an object")
         return body, len(raw)
 
-    async def answer(
-        self,
-        request: Request,
-        api: Api,
-        read: Callable[[Body], Turn],
-        *,
-        body: Body | None = None,
-        blocks: bool = False,
-        shape: Shape | None = None,
-        keep: Callable[[Body], Keep | None] = lambda _: None,
+    async def answer(self, request: Request, call: Call) -> Response:
+        """Answers a request; whatever happens, in the form of its API."""
+        record = self.journal.begin(call.api, request.url.path)
+        async with AsyncExitStack() as stack:
+            stack.callback(self.journal.end, record)
+            try:
+                response = await self._answer(request, call, record, stack)
+            except (ClientGoneError, ClientDisconnect):
+                record.client_left = True
+                response = Response(status_code=499)  # nobody reads it
+            except TooSlowError:
+                response = self._refused(record, EngineError("the answer takes too long", 504))
+            except Exception as error:
+                response = self._refused(record, error)
+            record.status = response.status_code
+            response.headers["x-request-id"] = record.id
+        return response
+
+    async def _answer(
+        self, request: Request, call: Call, record: Record, stack: AsyncExitStack
     ) -> Response:
-        """Answers a request.
+        await stack.enter_async_context(self.limits.turn())
+        body, size = (call.body, 0) if call.body is not None else await self.body(request)
+        turn, record.prompt = (
+            await run_in_threadpool(self._turn, call, body)
+            if call.blocks or size > _LARGE
+            else self._turn(call, body)
+        )
+        record.stream = turn.stream
+        limit = self.settings.request_timeout
+        beginning = self._begin(turn, record.prompt, body, call)
+        record.answers = await until_gone(request.receive, beginning, limit)
+        for answer in record.answers:
+            # A stream that is cancelled before its first piece closes nothing itself.
+            stack.push_async_callback(answer.begun[1].aclose)
+        record.sampling()
+        if turn.stream:
+            # From here on the stream holds the turn.
+            return self._stream(record, stack.pop_all())
+        whole = self._whole(record.answers)
+        return JSONResponse(await until_gone(request.receive, whole, limit))
 
-        Args:
-            request: The request.
-            api: In whose form errors are.
-            read: Makes a turn of the body.
-            body: The body, if it has been read.
-            blocks: Whether ``read`` waits for something, and needs a thread.
-            shape: Changes each chunk, and the response.
-            keep: What stores the response to a body.
-        """
-        stack = AsyncExitStack()
-        try:
-            await stack.enter_async_context(self.limits.turn())
-            size = 0
-            if body is None:
-                body, size = await self.body(request)
-            turn, prompt = (
-                await run_in_threadpool(self._turn, read, body)
-                if blocks or size > _LARGE
-                else self._turn(read, body)
-            )
-            answers = await until_gone(
-                request.receive,
-                self._begin(turn, prompt, body, shape, keep(body)),
-                self.settings.request_timeout,
-            )
-            if turn.stream:
-                # From here on the stream holds the turn.
-                return self._stream(answers, stack.pop_all())
-            whole = self._whole(answers)
-            found = await until_gone(request.receive, whole, self.settings.request_timeout)
-            return JSONResponse(found)
-        except (ClientGoneError, ClientDisconnect):
-            return Response(status_code=499)  # nobody reads it
-        except TooSlowError:
-            return refusal(api, EngineError("the answer takes too long", 504))
-        except REFUSALS as error:
-            return refusal(api, error)
-        finally:
-            await stack.aclose()
+    def _refused(self, record: Record, error: Exception) -> Response:
+        record.error = str(error)
+        if not isinstance(error, REFUSALS):
+            LOG.error("a fault of this server", exc_info=error)
+        if isinstance(error, EngineError) and not any(one.broke for one in record.answers):
+            record.engine_status = error.status
+        return refusal(record.api, error)
 
-    def _turn(self, read: Callable[[Body], Turn], body: Body) -> tuple[Turn, list[int]]:
+    def _turn(self, call: Call, body: Body) -> tuple[Turn, list[int]]:
         try:
-            turn = read(body)
+            turn = call.read(body)
             return turn, turn.prompt(self.encoding)
         except RecursionError:
             raise RefusedError("the body is nested too deeply") from None
 
-    async def _begin(
-        self, turn: Turn, prompt: list[int], body: Body, shape: Shape | None, keep: Keep | None
-    ) -> list[Answer]:
+    async def _begin(self, turn: Turn, prompt: list[int], body: Body, call: Call) -> list[Answer]:
         """Answers whose first tokens are there, all of one id and time."""
         settings = self.settings
         asked = requests(
@@ -147,16 +163,18 @@ class Gateway:
             replies += [
                 turn.reply(self.encoding, index=index, **options) for index in range(1, len(asked))
             ]
-        return [Answer(reply, one, shape, keep) for reply, one in zip(replies, begun)]
+        keep = call.keep(body)
+        return [Answer(reply, one, call.shape, keep) for reply, one in zip(replies, begun)]
 
-    def _stream(self, answers: list[Answer], stack: AsyncExitStack) -> Response:
-        first = answers[0]
+    def _stream(self, record: Record, stack: AsyncExitStack) -> Response:
+        first, *more = record.answers
 
         async def ended(there: bool) -> None:
+            record.client_left = not there
             await stack.aclose()
 
         return Stream(
-            first.pieces() if len(answers) == 1 else side_by_side(answers),
+            side_by_side(record.answers) if more else first.pieces(),
             first.reply.media_type,
             timeout=self.settings.request_timeout,
             abort=first.abort,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+import tempfile
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ from starlette.applications import Starlette
 from openai_harmony.serve.application import application, open_store
 from openai_harmony.serve.doorkeeper import api_keys
 from openai_harmony.serve.engines import EngineError, connect
+from openai_harmony.serve.journal import log_to_stderr
 from openai_harmony.serve.settings import Settings, from_text, to_text
 from openai_harmony.serve.store import StoreError
 
@@ -34,7 +36,7 @@ def run(settings: Settings, say: Callable[[str], object]) -> None:
     keys = api_keys(settings.api_key_file)
     settings.refuse_open_door(bool(keys))
     options: dict[str, Any] = {
-        "log_level": "warning",
+        "log_config": None,
         "access_log": False,
         "server_header": False,
         "timeout_keep_alive": 65,
@@ -44,6 +46,7 @@ def run(settings: Settings, say: Callable[[str], object]) -> None:
         host, port = listening.getsockname()[:2]
         lines = greeting(settings, port, bool(keys))
         if settings.workers == 1:
+            log_to_stderr()
             app = application(settings.engine, settings)
             _say(say, lines)
             uvicorn.Server(uvicorn.Config(app, **options)).run(sockets=[listening])
@@ -52,7 +55,9 @@ def run(settings: Settings, say: Callable[[str], object]) -> None:
     os.environ[_SETTINGS] = to_text(settings)
     _say(say, lines)
     workers = {"workers": settings.workers, "factory": True, "host": host, "port": port}
-    uvicorn.run("openai_harmony.serve.run:worker", **workers, **options)
+    with tempfile.TemporaryDirectory(prefix="harmony-serve-") as figures:
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = figures
+        uvicorn.run("openai_harmony.serve.run:worker", **workers, **options)
 
 
 def _say(say: Callable[[str], object], lines: list[str]) -> None:
@@ -62,6 +67,7 @@ def _say(say: Callable[[str], object], lines: list[str]) -> None:
 
 def worker() -> Starlette:
     """The application of a worker process."""
+    log_to_stderr()
     settings = from_text(os.environ[_SETTINGS])
     return application(settings.engine, settings)
 

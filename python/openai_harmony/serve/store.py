@@ -80,7 +80,7 @@ class Store:
         except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
             raise ValueError(f"store: {error}") from None
         if address.startswith("sqlite"):
-            sql.event.listen(self._engine, "connect", _write_ahead)
+            sql.event.listen(self._engine, "connect", _set_up)
         self._seconds = days * _DAY
         self._purged = 0.0
         with _errors():
@@ -130,6 +130,7 @@ class Store:
             if self._row(connection, owner, identity) is None:
                 return False
             _delete(connection, _RESPONSES.c.id == identity)
+        self._forget()
         return True
 
     def history(self, owner: str, identity: str) -> list[Item]:
@@ -178,6 +179,12 @@ class Store:
         found = _RESPONSES.select().where(_RESPONSES.c.id == identity, self._living(owner))
         return connection.execute(found).one_or_none()
 
+    def _forget(self) -> None:
+        """Removes what was deleted from SQLite's log of writes, too, unless somebody reads."""
+        if self._engine.dialect.name == "sqlite":
+            with _errors(), self._engine.connect() as connection:
+                connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def _purge(self, connection: sql.Connection, now: float) -> None:
         """Deletes what is too old, now and then."""
         if now - self._purged >= _PURGE_SECONDS:
@@ -212,10 +219,11 @@ def _not_found(asked: str, missing: str) -> RefusedError:
     )
 
 
-def _write_ahead(connection: Any, _: Any) -> None:
-    """Readers of a SQLite file then do not wait for who writes."""
+def _set_up(connection: Any, _: Any) -> None:
+    """Readers of a SQLite file do not wait for who writes; what is deleted is overwritten."""
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=NORMAL")
+    connection.execute("PRAGMA secure_delete=ON")
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, Response
 from openai_harmony.interop import responses
 from openai_harmony.interop.turn import Turn
 from openai_harmony.serve.answers import Keep
-from openai_harmony.serve.gateway import Body, Gateway
+from openai_harmony.serve.gateway import Body, Call, Gateway
 from openai_harmony.serve.refusals import RefusedError, refusal
 from openai_harmony.serve.store import Store
 
@@ -30,13 +30,9 @@ class StoredResponses:
     async def create(self, request: Request) -> Response:
         """``POST /v1/responses``."""
         owner = request.scope["state"]["owner"]
-        return await self._gateway.answer(
-            request,
-            "responses",
-            partial(self._read, owner),
-            blocks=self._store is not None,
-            keep=partial(self._keep, owner),
-        )
+        blocks, keep = self._store is not None, partial(self._keep, owner)
+        call = Call("responses", partial(self._read, owner), blocks=blocks, keep=keep)
+        return await self._gateway.answer(request, call)
 
     async def retrieve(self, request: Request) -> Response:
         """``GET /v1/responses/ID``."""
@@ -81,6 +77,7 @@ class StoredResponses:
                 )
             body["store"] = False  # so that the answer does not claim it
         else:
+            body.setdefault("store", True)
             options["resolve"] = partial(store.item, owner)
             if isinstance(previous, str):
                 options["history"] = store.history(owner, previous)

@@ -1,0 +1,172 @@
+"""What became of each request: a line of the log, and the figures that Prometheus asks for."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import time
+import uuid
+from dataclasses import dataclass, field
+from typing import Any
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+    multiprocess,
+)
+
+from openai_harmony.encoding import HarmonyEncoding
+from openai_harmony.interop.error_body import Api
+from openai_harmony.serve.answers import Answer
+
+LOG = logging.getLogger("openai_harmony.serve")
+
+_SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
+
+
+@dataclass
+class Record:
+    """A request, from its arrival to its end."""
+
+    api: Api
+    path: str
+    id: str = field(default_factory=lambda: f"req_{uuid.uuid4().hex}")
+    began: float = field(default_factory=time.perf_counter)
+    first_token: float | None = None
+    """Seconds from the beginning to the first token."""
+    status: int = 0
+    prompt: list[int] = field(default_factory=list)
+    answers: list[Answer] = field(default_factory=list)
+    stream: bool = False
+    client_left: bool = False
+    error: str | None = None
+    engine_status: int | None = None
+    """The status of the engine's error, if it made one."""
+
+    def sampling(self) -> None:
+        """The first token is there."""
+        self.first_token = time.perf_counter() - self.began
+
+    def fields(self, contents: HarmonyEncoding | None) -> dict[str, Any]:
+        """The line of the log; with an encoding, what was said stands in it, too."""
+        replies = [answer.reply for answer in self.answers]
+        broke = next((answer.broke for answer in self.answers if answer.broke), None)
+        made: dict[str, Any] = {
+            "request": self.id,
+            "api": self.api,
+            "path": self.path,
+            "status": self.status,
+            "stream": self.stream,
+            "seconds": round(time.perf_counter() - self.began, 4),
+            "first_token": None if self.first_token is None else round(self.first_token, 4),
+            "prompt_tokens": len(self.prompt),
+            "completion_tokens": sum(reply.usage.completion_tokens for reply in replies),
+            "stop": [answer.reason for answer in self.answers],
+            "repairs": [repair.kind for reply in replies for repair in reply.repairs],
+        }
+        if self.client_left:
+            made["client_left"] = True
+        if error := self.error or (broke and str(broke)):
+            made["error"] = error
+        if contents is not None:
+            made["prompt"] = contents.decode(self.prompt)
+            made["output"] = [contents.decode(reply.tokens) for reply in replies]
+        return made
+
+
+class Journal:
+    """Writes records, and counts them."""
+
+    def __init__(self, contents: HarmonyEncoding | None) -> None:
+        """With an encoding, prompts and answers are logged, too."""
+        self._contents = contents
+        # Several processes share files, which prometheus_client finds by this variable.
+        self._several = "PROMETHEUS_MULTIPROC_DIR" in os.environ
+        self._registry = own = CollectorRegistry()
+        self._requests = Counter(
+            "harmony_requests", "Requests by API and status", ["api", "status"], registry=own
+        )
+        self._prompt = Counter("harmony_prompt_tokens", "Tokens of prompts", registry=own)
+        self._sampled = Counter("harmony_completion_tokens", "Sampled tokens", registry=own)
+        self._repairs = Counter(
+            "harmony_repairs", "Repairs of the model's output", ["kind"], registry=own
+        )
+        self._errors = Counter(
+            "harmony_engine_errors", "Errors of the engine by status", ["status"], registry=own
+        )
+        self._first = Histogram(
+            "harmony_time_to_first_token_seconds",
+            "Seconds from a request to its first token",
+            buckets=_SECONDS,
+            registry=own,
+        )
+        self._seconds = Histogram(
+            "harmony_request_seconds", "Seconds of requests", buckets=_SECONDS, registry=own
+        )
+        self._running = Gauge(
+            "harmony_requests_running",
+            "Requests under way",
+            multiprocess_mode="livesum",
+            registry=own,
+        )
+
+    def begin(self, api: Api, path: str) -> Record:
+        """A request has arrived."""
+        self._running.inc()
+        return Record(api, path)
+
+    def end(self, record: Record) -> None:
+        """A request has ended."""
+        self._running.dec()
+        fields = record.fields(self._contents)
+        self._requests.labels(record.api, str(record.status)).inc()
+        self._prompt.inc(fields["prompt_tokens"])
+        self._sampled.inc(fields["completion_tokens"])
+        self._seconds.observe(fields["seconds"])
+        if record.first_token is not None:
+            self._first.observe(record.first_token)
+        for kind in fields["repairs"]:
+            self._repairs.labels(kind).inc()
+        errors = [answer.broke.status for answer in record.answers if answer.broke]
+        for status in errors or filter(None, [record.engine_status]):
+            self._errors.labels(str(status)).inc()
+        LOG.info("request", extra={"fields": fields})
+
+    def metrics(self) -> bytes:
+        """The figures, as Prometheus reads them; those of all processes."""
+        if not self._several:
+            return generate_latest(self._registry)
+        shared = CollectorRegistry()
+        multiprocess.MultiProcessCollector(shared)  # type: ignore[no-untyped-call]
+        return generate_latest(shared)
+
+
+class Lines(logging.Formatter):
+    """Log records as JSON, one a line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """A line."""
+        made: dict[str, Any] = {
+            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(record.created)),
+            "level": record.levelname.lower(),
+            "event": record.getMessage(),
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_info:
+            made["trace"] = self.formatException(record.exc_info)
+        return json.dumps(made, ensure_ascii=False)
+
+
+def log_to_stderr() -> None:
+    """Sends what this server and uvicorn log to standard error, as lines of JSON."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(Lines())
+    for name, level in (("openai_harmony.serve", logging.INFO), ("uvicorn", logging.WARNING)):
+        logger = logging.getLogger(name)
+        logger.handlers = [handler]
+        logger.setLevel(level)
+        logger.propagate = False

@@ -1,0 +1,243 @@
+"""The gateway's APIs, in this process: whole, streamed, and what stands around them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import subprocess
+import sys
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import pytest
+
+pytest.importorskip("prometheus_client")
+pytest.importorskip("sqlalchemy")
+pytest.importorskip("starlette")
+
+from gateways import BODIES, ENCODING, HELLO, USER, Answer, Engine, ask, says, tokens
+from openai_harmony import serve
+from openai_harmony.serve.engines import Sampled, SampleRequest
+
+CHAT, RESPONSES, ANTHROPIC, OLLAMA, GENERATE = BODIES
+DAMAGED = "<|channel|>final Hi there.<|return|>"
+
+
+def asked(engine: Any, path: str, body: Any = None, **options: Any) -> Answer:
+    settings = options.pop("settings", {})
+    return asyncio.run(ask(serve.app(engine, **settings), path, body, **options))
+
+
+def text_of(path: str, answer: dict[str, Any]) -> tuple[str, str]:
+    """The visible text and the thought of an answer."""
+    if path == CHAT:
+        message = answer["choices"][0]["message"]
+        return message["content"], message["reasoning_content"]
+    if path == RESPONSES:
+        thought, said = answer["output"]
+        return said["content"][0]["text"], thought["content"][0]["text"]
+    if path == ANTHROPIC:
+        return answer["content"][-1]["text"], "Hm."
+    if path == OLLAMA:
+        return answer["message"]["content"], answer["message"]["thinking"]
+    return answer["response"], answer["thinking"]
+
+
+@pytest.mark.parametrize("path", BODIES)
+def test_each_api_answers(path: str) -> None:
+    engine = says()
+    answer = asked(engine, path, BODIES[path])
+    assert answer.status == 200, answer.body
+    assert text_of(path, answer.json()) == ("Hi there.", "Hm.")
+    [request] = engine.asked
+    assert ENCODING.decode(request.prompt).endswith("Hello<|end|><|start|>assistant")
+    assert request.stop_token_ids == [200002, 200012]
+    assert engine.closed == 1
+
+
+@pytest.mark.parametrize("path", BODIES)
+def test_each_api_streams(path: str) -> None:
+    answer = asked(says(size=1), path, {**BODIES[path], "stream": True})
+    kind = answer.headers["content-type"]
+    if path in (OLLAMA, GENERATE):
+        assert kind.startswith("application/x-ndjson")
+        chunks = [json.loads(line) for line in answer.body.splitlines()]
+        texts = [
+            text_of(path, {"thinking": "", **chunk})[0] for chunk in chunks if path == GENERATE
+        ]
+        texts = texts or [chunk["message"]["content"] for chunk in chunks]
+        assert chunks[-1]["done_reason"] == "stop"
+    else:
+        assert kind.startswith("text/event-stream")
+        events = answer.events()
+        texts = [
+            found
+            for event in events
+            for found in (
+                event.get("delta") if event.get("type") == "response.output_text.delta" else None,
+                event["delta"].get("text") if event.get("type") == "content_block_delta" else None,
+                *(choice["delta"].get("content") for choice in event.get("choices") or ()),
+            )
+            if found
+        ]
+    assert "".join(texts) == "Hi there."
+    assert len(answer.parts) >= 5
+    assert answer.headers["cache-control"] == "no-cache"
+
+
+@pytest.mark.parametrize("path", BODIES)
+def test_damaged_output_is_an_answer(path: str) -> None:
+    answer = asked(says(DAMAGED), path, BODIES[path])
+    assert answer.status == 200
+    assert "Hi there." in json.dumps(answer.json())
+
+
+def test_names_of_models() -> None:
+    assert asked(says(), CHAT, {**BODIES[CHAT], "model": "any"}).json()["model"] == "any"
+    assert asked(says(), CHAT, BODIES[CHAT]).json()["model"] == "gpt-oss-test"
+    named = {"settings": {"model": "mine"}}
+    assert asked(says(), CHAT, BODIES[CHAT], **named).json()["model"] == "mine"
+    [one] = asked(says(), "/v1/models", **named).json()["data"]
+    assert (one["id"], one["object"], one["type"]) == ("mine", "model", "model")
+    assert asked(says(), "/v1/models/openai/gpt-oss").json()["id"] == "openai/gpt-oss"
+
+
+def test_ollamas_other_endpoints() -> None:
+    assert asked(says(), "/").body == b"openai-harmony is running"
+    assert asked(says(), "/api/version").json()["version"].count(".") == 2
+    assert asked(says(), "/api/tags").json()["models"][0]["name"] == "gpt-oss-test"
+    assert asked(says(), "/api/ps").json()["models"][0]["size_vram"] == 0
+    shown = asked(says(), "/api/show", {"model": "m"}).json()
+    assert shown["capabilities"] == ["completion", "tools", "thinking"]
+    assert shown["model_info"]["gptoss.context_length"] == 131_072
+    engine = says()
+    assert asked(engine, OLLAMA, {"model": "m"}).json()["done_reason"] == "load"
+    assert asked(engine, GENERATE, {"model": "m"}).json()["response"] == ""
+    assert engine.asked == []
+
+
+def test_generate_is_a_chat_of_one_message() -> None:
+    engine = says()
+    body = {"prompt": "Hello", "system": "Be brief.", "stream": False, "options": {"seed": 3}}
+    assert asked(engine, GENERATE, body).json()["done_reason"] == "stop"
+    prompt = ENCODING.decode(engine.asked[0].prompt)
+    assert "# Instructions\n\nBe brief.<|end|><|start|>user<|message|>Hello<|end|>" in prompt
+    assert engine.asked[0].sampling["seed"] == 3
+    for name in ("raw", "template", "suffix", "context"):
+        refused = asked(engine, GENERATE, {**body, name: "x"})
+        assert (refused.status, refused.json()["error"][: len(name)]) == (400, name)
+    assert asked(engine, GENERATE, {"prompt": ["x"]}).json() == {
+        "error": "prompt: expected a string"
+    }
+    assert asked(engine, GENERATE, {**body, "images": ["aGk="]}).status == 400
+
+
+def test_counts_tokens() -> None:
+    engine = says()
+    count = asked(engine, f"{ANTHROPIC}/count_tokens", {"messages": USER}).json()["input_tokens"]
+    asked(engine, ANTHROPIC, BODIES[ANTHROPIC])
+    assert count == len(engine.asked[0].prompt)
+
+
+def test_what_is_sampled_is_held_to_the_limits() -> None:
+    async def endless(request: SampleRequest) -> AsyncGenerator[Sampled, None]:
+        yield Sampled(tokens("<|channel|>final<|message|>"))
+        while True:
+            await asyncio.sleep(0)
+            yield Sampled(tokens(" word word"))
+
+    engine = Engine(endless)
+    answer = asked(engine, CHAT, {**BODIES[CHAT], "max_tokens": 10}).json()
+    assert answer["usage"]["completion_tokens"] == 10
+    assert answer["choices"][0]["finish_reason"] == "length"
+    answer = asked(engine, CHAT, BODIES[CHAT], settings={"max_output_tokens": 7}).json()
+    assert answer["usage"]["completion_tokens"] == 7
+    engine.context = len(engine.asked[0].prompt) + 5
+    assert asked(engine, CHAT, BODIES[CHAT]).json()["usage"]["completion_tokens"] == 5
+    assert engine.closed == 3
+
+
+def test_nothing_behind_a_stop_token_is_taken() -> None:
+    more = HELLO + "<|start|>user<|message|>And now?<|end|>"
+    for size in (1, 3, 100):
+        answer = asked(says(more, size), CHAT, BODIES[CHAT]).json()
+        assert answer["choices"][0]["message"]["content"] == "Hi there."
+        assert answer["usage"]["completion_tokens"] == len(tokens(HELLO))
+        assert answer["choices"][0]["finish_reason"] == "stop"
+
+
+def test_a_stop_string_ends_the_sampling() -> None:
+    engine = says(size=1)
+    answer = asked(engine, CHAT, {**BODIES[CHAT], "stop": "there"}).json()
+    assert answer["choices"][0]["message"]["content"] == "Hi "
+    assert answer["usage"]["completion_tokens"] < len(tokens(HELLO))
+    assert engine.closed == 1
+
+
+def test_a_prompt_that_is_too_long() -> None:
+    engine = says()
+    engine.context = 20
+    refused = asked(engine, CHAT, BODIES[CHAT])
+    assert refused.status == 400
+    error = refused.json()["error"]
+    assert (error["code"], error["param"]) == ("context_length_exceeded", "messages")
+    assert asked(engine, RESPONSES, BODIES[RESPONSES]).json()["error"]["param"] == "input"
+    assert (
+        asked(engine, ANTHROPIC, BODIES[ANTHROPIC]).json()["error"]["type"]
+        == "invalid_request_error"
+    )
+    assert "the prompt has" in asked(engine, OLLAMA, BODIES[OLLAMA]).json()["error"]
+
+
+def test_health() -> None:
+    engine = says()
+    assert asked(engine, "/health").json() == {
+        "status": "ok",
+        "engine": "test",
+        "model": "gpt-oss-test",
+    }
+
+
+def test_metrics() -> None:
+    app = serve.app(says(DAMAGED))
+
+    async def run() -> str:
+        for path in (CHAT, CHAT, RESPONSES):
+            await ask(app, path, BODIES[path])
+        await ask(app, CHAT, {**BODIES[CHAT], "stream": True})
+        await ask(app, CHAT, {"messages": "x"})
+        return (await ask(app, "/metrics")).body.decode()
+
+    found = asyncio.run(run())
+    lines = dict(line.rsplit(" ", 1) for line in found.splitlines() if line[0] != "#")
+    assert lines['harmony_requests_total{api="chat_completions",status="200"}'] == "3.0"
+    assert lines['harmony_requests_total{api="chat_completions",status="400"}'] == "1.0"
+    assert lines['harmony_requests_total{api="responses",status="200"}'] == "1.0"
+    assert lines['harmony_repairs_total{kind="missing_message"}'] == "4.0"
+    assert lines["harmony_completion_tokens_total"] == f"{4.0 * len(tokens(DAMAGED))}"
+    assert lines["harmony_time_to_first_token_seconds_count"] == "4.0"
+    assert lines["harmony_requests_running"] == "0.0"
+
+
+@pytest.mark.parametrize("contents", [False, True])
+def test_logs(contents: bool, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "openai_harmony.serve")
+    answer = asked(says(DAMAGED), CHAT, BODIES[CHAT], settings={"log_contents": contents})
+    [record] = [record for record in caplog.records if record.getMessage() == "request"]
+    fields: dict[str, Any] = record.fields  # type: ignore[attr-defined]
+    assert fields["request"] == answer.headers["x-request-id"]
+    assert (fields["api"], fields["status"], fields["stop"]) == ("chat_completions", 200, ["stop"])
+    assert fields["completion_tokens"] == len(tokens(DAMAGED))
+    assert fields["repairs"] == ["missing_message"]
+    assert 0 <= fields["first_token"] <= fields["seconds"]
+    assert ("Hello" in json.dumps(fields)) is ("Hi there" in json.dumps(fields)) is contents
+
+
+def test_the_package_loads_nothing_of_it() -> None:
+    code = (
+        "import sys, openai_harmony, openai_harmony.serve; "
+        "print([m for m in ('starlette', 'httpx', 'sqlalchemy', 'uvicorn') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

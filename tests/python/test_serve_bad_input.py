@@ -1,0 +1,351 @@
+"""Bodies, engines and clients at their worst: the form of each API, and the others go on."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import pytest
+
+pytest.importorskip("prometheus_client")
+pytest.importorskip("sqlalchemy")
+pytest.importorskip("starlette")
+
+import fake_engines
+from fake_engines import running
+from gateways import BODIES, HELLO, Answer, Engine, ask, says, tokens
+from openai_harmony import serve
+from openai_harmony.serve.engines import EngineError, Sampled, SampleRequest
+
+CHAT, RESPONSES, ANTHROPIC, OLLAMA, GENERATE = BODIES
+
+
+def error_of(path: str, answer: Answer) -> tuple[str, str | None]:
+    """The text of an error and its type, in the form that the API has."""
+    body = answer.json()
+    if path in (OLLAMA, GENERATE):
+        assert set(body) == {"error"}
+        return body["error"], None
+    if path == ANTHROPIC:
+        assert body["type"] == "error"
+        return body["error"]["message"], body["error"]["type"]
+    assert set(body["error"]) == {"message", "type", "param", "code"}
+    return body["error"]["message"], body["error"]["type"]
+
+
+async def goes_on(app: Any) -> None:
+    """The server still answers."""
+    answer = await ask(app, "/v1/models")
+    assert answer.status == 200
+
+
+def asked(app: Any, path: str, body: Any = None, **options: Any) -> Answer:
+    async def run() -> Answer:
+        answer = await ask(app, path, body, **options)
+        await goes_on(app)
+        return answer
+
+    return asyncio.run(run())
+
+
+BODIES_THAT_ARE_NONE = [
+    (b"", "not JSON"),
+    (b"{", "not JSON"),
+    (b"\xff\xfe", "not JSON"),
+    (b"[]", "not an object"),
+    (b'"text"', "not an object"),
+    (b'{"messages":' + b"[" * 100_000, "nested too deeply"),
+    (b'{"x":' * 50_000 + b"1" + b"}" * 50_000, "nested too deeply"),
+]
+
+
+@pytest.mark.parametrize("path", BODIES)
+@pytest.mark.parametrize(("body", "said"), BODIES_THAT_ARE_NONE, ids=range(7))
+def test_a_body_that_is_none(path: str, body: bytes, said: str) -> None:
+    answer = asked(serve.app(says()), path, body)
+    assert answer.status == 400
+    text, kind = error_of(path, answer)
+    assert said in text
+    assert kind in ("invalid_request_error", None)
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        (CHAT, BODIES[RESPONSES]),
+        (RESPONSES, BODIES[CHAT]),
+        (ANTHROPIC, BODIES[RESPONSES]),
+        (OLLAMA, {"messages": 3}),
+    ],
+)
+def test_a_body_of_another_api(path: str, body: Any) -> None:
+    answer = asked(serve.app(says()), path, body)
+    assert answer.status == 400
+    assert error_of(path, answer)[0].startswith("Invalid request: ")
+
+
+@pytest.mark.parametrize("path", BODIES)
+@pytest.mark.parametrize("says_so", [True, False])
+def test_a_body_that_is_too_large(path: str, says_so: bool) -> None:
+    app = serve.app(says(), max_body=1000)
+    large = b'{"x": "' + b"x" * 100_000_000 + b'"}' if path == CHAT else b" " * 1001
+    headers = {"content-length": str(len(large))} if says_so else {}
+    answer = asked(app, path, large, headers=headers)
+    assert answer.status == 413
+    assert error_of(path, answer)[0] == "the body is larger than 1,000 bytes"
+
+
+def test_half_a_body() -> None:
+    app = serve.app(says(), body_timeout=0.05)
+    answer = asked(app, CHAT, sends=[b'{"messages": [', b'{"role"'])
+    assert answer.status == 408
+    assert error_of(CHAT, answer)[0] == "the body did not arrive in time"
+
+
+def test_paths_and_methods_that_there_are_not() -> None:
+    app = serve.app(says())
+    for path, status in (
+        ("/v1/nothing", 404),
+        (CHAT, 405),
+        ("/v1/messages/x", 404),
+        ("/api/x", 404),
+    ):
+        answer = asked(app, path)
+        assert answer.status == status
+        assert error_of(
+            path
+            if path == CHAT
+            else {"/api/x": OLLAMA, "/v1/messages/x": ANTHROPIC}.get(path, CHAT),
+            answer,
+        )
+
+
+def failing(at: int, error: Exception) -> Engine:
+    """An engine that fails behind so many tokens."""
+
+    async def sample(request: SampleRequest) -> AsyncGenerator[Sampled, None]:
+        if at:
+            yield Sampled(tokens(HELLO)[:at])
+        await asyncio.sleep(0)
+        raise error
+
+    return Engine(sample)
+
+
+@pytest.mark.parametrize("path", BODIES)
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (EngineError("cannot be reached", 503), 503),
+        (EngineError("too slow", 504), 504),
+        (EngineError("speaks HTML"), 502),
+        (EngineError("busy", 429, 3), 429),
+        (EngineError("refused", 400), 400),
+        (RuntimeError("a bug, with contents"), 500),
+    ],
+)
+def test_an_engine_that_says_nothing(
+    path: str, stream: bool, error: Exception, status: int
+) -> None:
+    answer = asked(serve.app(failing(0, error)), path, {**BODIES[path], "stream": stream})
+    assert answer.status == status
+    text, _ = error_of(path, answer)
+    expected = "the server failed; its log says how" if status == 500 else str(error)
+    assert text == expected
+    assert answer.headers.get("retry-after") == ("3" if status == 429 else None)
+
+
+@pytest.mark.parametrize("path", BODIES)
+def test_an_engine_that_breaks_off(path: str) -> None:
+    engine = failing(9, EngineError("broke"))
+    answer = asked(serve.app(engine), path, BODIES[path] | {"stream": False})
+    assert (answer.status, error_of(path, answer)[0]) == (502, "broke")
+    streamed = asked(serve.app(engine), path, BODIES[path] | {"stream": True})
+    assert streamed.status == 200
+    if path in (OLLAMA, GENERATE):
+        last = json.loads(streamed.body.splitlines()[-1])
+        assert (last["done"], last["done_reason"]) == (True, "length")
+    else:
+        kinds = [event.get("type") for event in streamed.events()]
+        if path == CHAT:
+            assert streamed.events()[-1]["choices"][0]["finish_reason"] == "length"
+            assert streamed.body.endswith(b"data: [DONE]\n\n")
+        elif path == RESPONSES:
+            assert kinds[-1] == "response.failed"
+        else:
+            assert kinds[-1] == "message_stop"
+    assert engine.closed == 2
+
+
+def test_an_engine_that_ends_without_a_reason() -> None:
+    async def sample(request: SampleRequest) -> AsyncGenerator[Sampled, None]:
+        yield Sampled(tokens(HELLO)[:5])
+
+    answer = asked(serve.app(Engine(sample)), CHAT, BODIES[CHAT])
+    assert (answer.status, "without a reason" in answer.json()["error"]["message"]) == (502, True)
+
+    async def nothing(request: SampleRequest) -> AsyncGenerator[Sampled, None]:
+        for _ in range(3):
+            yield Sampled([])
+
+    answer = asked(serve.app(Engine(nothing)), CHAT, BODIES[CHAT])
+    assert (answer.status, answer.json()["error"]["message"]) == (
+        502,
+        "the engine broke off: its output ended without a reason",
+    )
+
+
+def test_ids_that_do_not_exist() -> None:
+    async def sample(request: SampleRequest) -> AsyncGenerator[Sampled, None]:
+        yield Sampled([*tokens("<|channel|>final<|message|>Hi"), 201_088, 4_000_000_000])
+        yield Sampled(tokens(" there.<|return|>"), "stop")
+
+    answer = asked(serve.app(Engine(sample)), CHAT, BODIES[CHAT])
+    assert answer.status == 200
+    content = answer.json()["choices"][0]["message"]["content"]
+    assert content.startswith("Hi")
+    assert content.endswith(" there.")
+
+
+@pytest.mark.parametrize(
+    ("say", "status"),
+    [
+        (lambda _: [b"<html>Bad Gateway</html>"], 502),
+        (lambda _: fake_engines.choices(tokens(HELLO))[:1], 502),
+        (lambda _: [5.0], 504),
+        (lambda _: [{"choices": [{"token_ids": [2**40]}]}], 502),
+        (500, 502),
+        (400, 400),
+    ],
+)
+def test_an_engine_behind_http(say: Any, status: int) -> None:
+    paths = {**fake_engines.vllm(tokens(HELLO), generates=False), "/v1/completions": say}
+
+    async def run() -> Answer:
+        async with running(paths) as fake:
+            app = serve.app(f"vllm={fake.url}", engine_timeout=0.3)
+            answer = await ask(app, CHAT, BODIES[CHAT])
+            await goes_on(app)
+            return answer
+
+    answer = asyncio.run(run())
+    assert answer.status == status
+    assert "the engine" in error_of(CHAT, answer)[0]
+
+
+def test_an_engine_that_never_ends() -> None:
+    async def silent(request: SampleRequest) -> AsyncGenerator[Sampled, None]:
+        yield Sampled(tokens("<|channel|>final<|message|>Hi"))
+        await asyncio.Event().wait()
+
+    engine = Engine(silent)
+    app = serve.app(engine, request_timeout=0.1)
+    answer = asked(app, CHAT, BODIES[CHAT])
+    assert (answer.status, answer.json()["error"]["message"]) == (504, "the answer takes too long")
+    streamed = asked(app, RESPONSES, {**BODIES[RESPONSES], "stream": True})
+    assert streamed.events()[-1]["type"] == "response.failed"
+    assert engine.closed == 2
+
+
+@pytest.mark.parametrize("when", ["at once", "before the first token", "in the middle"])
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_client_that_leaves(when: str, stream: bool) -> None:
+    async def sample(request: SampleRequest) -> AsyncGenerator[Sampled, None]:
+        if when != "in the middle":
+            await asyncio.Event().wait()
+        yield Sampled(tokens("<|channel|>final<|message|>Hi"))
+        while True:
+            await asyncio.sleep(0.001)
+            yield Sampled(tokens(" word"))
+
+    engine = Engine(sample)
+
+    def leaves(answer: Answer) -> bool:
+        if when == "in the middle" and stream:
+            return len(answer.parts) > 3
+        return True
+
+    async def run() -> None:
+        app = serve.app(engine)
+        await ask(app, CHAT, {**BODIES[CHAT], "stream": stream}, leaves=leaves)
+        assert engine.closed == len(engine.asked)
+        gateway = app.state.gateway
+        assert (gateway.limits.running, gateway.limits.waiting) == (0, 0)
+
+    asyncio.run(run())
+
+
+def test_a_client_that_reads_slowly_holds_up_nobody() -> None:
+    engine = says("<|channel|>final<|message|>" + "word " * 2000 + "<|return|>", size=1)
+
+    async def run() -> None:
+        app = serve.app(engine)
+        stream = {**BODIES[CHAT], "stream": True}
+        slow = asyncio.ensure_future(ask(app, CHAT, stream, pause=0.05))
+        await asyncio.sleep(0)
+        for _ in range(20):
+            answer = await ask(app, CHAT, {**BODIES[CHAT], "max_tokens": 20})
+            assert answer.status == 200
+        assert (engine.closed, slow.done()) == (20, False)
+        slow.cancel()
+        await asyncio.wait((slow,))
+        assert engine.closed == 21
+
+    asyncio.run(run())
+
+
+def test_no_more_requests_than_allowed() -> None:
+    release = asyncio.Event()
+
+    async def sample(request: SampleRequest) -> AsyncGenerator[Sampled, None]:
+        await release.wait()
+        yield Sampled(tokens(HELLO), "stop")
+
+    async def run() -> None:
+        app = serve.app(Engine(sample), max_running=2, max_waiting=1, queue_timeout=30)
+        tasks = [asyncio.ensure_future(ask(app, CHAT, BODIES[CHAT])) for _ in range(3)]
+        while app.state.gateway.limits.waiting < 1:
+            await asyncio.sleep(0)
+        for path in BODIES:
+            refused = await ask(app, path, BODIES[path])
+            assert (refused.status, refused.headers["retry-after"]) == (429, "10")
+            error_of(path, refused)
+        release.set()
+        assert [answer.status for answer in await asyncio.gather(*tasks)] == [200, 200, 200]
+
+    asyncio.run(run())
+
+
+def test_no_turn_in_time() -> None:
+    async def sample(request: SampleRequest) -> AsyncGenerator[Sampled, None]:
+        await asyncio.Event().wait()
+        yield Sampled([])
+
+    async def run() -> None:
+        app = serve.app(Engine(sample), max_running=1, queue_timeout=0.05)
+        first = asyncio.ensure_future(ask(app, CHAT, BODIES[CHAT]))
+        await asyncio.sleep(0.01)
+        refused = await ask(app, CHAT, BODIES[CHAT])
+        assert refused.status == 429
+        assert "no turn within 0.05 seconds" in error_of(CHAT, refused)[0]
+        first.cancel()
+        await asyncio.wait((first,))
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_one_of_several_answers_fails(n: int) -> None:
+    async def sample(request: SampleRequest) -> AsyncGenerator[Sampled, None]:
+        if request.index == n - 1:
+            raise EngineError("no memory")
+        await asyncio.sleep(0.001)
+        yield Sampled(tokens(HELLO), "stop")
+
+    engine = Engine(sample)
+    answer = asked(serve.app(engine), CHAT, {**BODIES[CHAT], "n": n})
+    assert (answer.status, error_of(CHAT, answer)[0]) == (502, "no memory")
+    assert engine.closed == n

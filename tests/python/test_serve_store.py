@@ -1,0 +1,355 @@
+"""What the gateway keeps: responses by their ids, in one database for all processes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import socket
+import sqlite3
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("sqlalchemy")
+pytest.importorskip("prometheus_client")
+pytest.importorskip("starlette")
+
+import sqlalchemy
+
+from gateways import ENCODING, Answer, ask, says
+from openai_harmony import serve
+from openai_harmony.serve.refusals import RefusedError
+from openai_harmony.serve.store import Store, StoreError
+
+PATH = "/v1/responses"
+CALL = '<|channel|>commentary to=functions.f <|constrain|>json<|message|>{"x":1}<|call|>'
+FUNCTION = {"type": "function", "name": "f", "parameters": {"type": "object"}}
+
+
+def postgresql() -> Iterator[str]:
+    """A server of its own, if Debian's package is there."""
+    pytest.importorskip("psycopg", reason="psycopg is not installed")
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
+    if not found:
+        pytest.skip("PostgreSQL is not installed (Debian: apt install postgresql)")
+    folder = Path("/tmp") / f"harmony-postgresql-{os.getpid()}"
+    programs, data = found[-1].parent, folder / "data"
+    as_user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+    folder.mkdir(mode=0o777)
+    folder.chmod(0o777)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    run = {"check": True, "capture_output": True}
+    options = f"-p {port} -h 127.0.0.1 -k {folder}"
+    initdb = [f"{programs}/initdb", "-D", str(data), "-A", "trust", "-U", "postgres"]
+    start = [f"{programs}/pg_ctl", "-D", str(data), "-w", "-o", options, "-l", f"{folder}/log"]
+    subprocess.run([*as_user, *initdb], **run)  # type: ignore[call-overload]
+    subprocess.run([*as_user, *start, "start"], **run)  # type: ignore[call-overload]
+    try:
+        yield f"postgresql+psycopg://postgres@127.0.0.1:{port}/postgres"
+    finally:
+        stop = [f"{programs}/pg_ctl", "-D", str(data), "-m", "immediate", "stop"]
+        subprocess.run([*as_user, *stop], **run)  # type: ignore[call-overload]
+        shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    yield from postgresql()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return str(tmp_path / "responses.sqlite")
+    address: str = request.getfixturevalue("server")
+    engine = sqlalchemy.create_engine(address)
+    with engine.begin() as connection:
+        connection.execute(sqlalchemy.text("DROP TABLE IF EXISTS harmony_responses, harmony_items"))
+    engine.dispose()
+    return address
+
+
+Start = Callable[..., Any]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Makes applications, and closes what they have open."""
+    made = []
+
+    def app(*arguments: Any, **named: Any) -> Any:
+        made.append(serve.app(*arguments, **named))
+        return made[-1]
+
+    yield app
+    for one in made:
+        if one.state.store is not None:
+            one.state.store.close()
+
+
+def of(app: Any, body: dict[str, Any] | None, path: str = PATH, **options: Any) -> Answer:
+    return asyncio.run(ask(app, path, body, **options))
+
+
+def test_is_retrieved_and_deleted(url: str, start: Start) -> None:
+    app = start(says(), store=url)
+    made = of(app, {"input": "Hello", "metadata": {"a": "\u0000b\ud800"}}).json()
+    assert made["store"] is True
+    assert of(app, None, f"{PATH}/{made['id']}").json() == made
+    listed = of(app, None, f"{PATH}/{made['id']}/input_items").json()
+    [item] = listed["data"]
+    assert item["content"] == [{"type": "input_text", "text": "Hello"}]
+    assert (listed["first_id"], listed["last_id"], listed["has_more"]) == (
+        item["id"],
+        item["id"],
+        False,
+    )
+    deleted = of(app, None, f"{PATH}/{made['id']}", method="DELETE")
+    assert deleted.json() == {"id": made["id"], "object": "response", "deleted": True}
+    for method in ("GET", "DELETE"):
+        gone = of(app, None, f"{PATH}/{made['id']}", method=method)
+        assert (gone.status, gone.json()["error"]["type"]) == (404, "invalid_request_error")
+    assert of(app, None, f"{PATH}/{made['id']}/input_items").status == 404
+
+
+def test_goes_on_in_another_process(url: str, start: Start) -> None:
+    first, second = says(CALL), says()
+    one, two = start(first, store=url), start(second, store=url)
+    asked = {"input": "Call f.", "tools": [FUNCTION], "instructions": "Only now."}
+    made = of(one, {**asked, "stream": True}).events()[-1]["response"]
+    [call] = made["output"]
+    result = {"type": "function_call_output", "call_id": call["call_id"], "output": "42"}
+    more = {"input": [result], "tools": [FUNCTION], "previous_response_id": made["id"]}
+    answer = of(two, more).json()
+    assert answer["output"][-1]["content"][0]["text"] == "Hi there."
+    prompt = ENCODING.decode(second.asked[0].prompt)
+    assert "Only now." not in prompt
+    assert prompt.index("Call f.") < prompt.index('{"x":1}') < prompt.index("42")
+    third = {"input": "And?", "previous_response_id": answer["id"]}
+    assert of(one, third).status == 200
+    assert "Call f." in ENCODING.decode(first.asked[-1].prompt)
+
+
+def test_two_clients_with_one_id(url: str, start: Start) -> None:
+    engine = says()
+    app = start(engine, store=url)
+    made = of(app, {"input": "Hello"}).json()
+
+    async def both() -> list[Answer]:
+        bodies = [{"input": text, "previous_response_id": made["id"]} for text in "ABCDEFGH"]
+        return await asyncio.gather(*(ask(app, PATH, body) for body in bodies))
+
+    answers = [answer.json() for answer in asyncio.run(both())]
+    assert len({answer["id"] for answer in answers}) == 8
+    for answer in answers:
+        assert of(app, None, f"{PATH}/{answer['id']}").json() == answer
+
+
+def test_items_are_found_by_their_ids(url: str, start: Start) -> None:
+    engine = says()
+    app = start(engine, store=url)
+    made = of(app, {"input": "Hello"}).json()
+    message = made["output"][-1]
+    reference = {"type": "item_reference", "id": message["id"]}
+    body = {
+        "input": [{"role": "user", "content": "Again"}, reference, {"role": "user", "content": "X"}]
+    }
+    answer = of(app, body)
+    assert answer.status == 200, answer.body
+    assert (
+        "Again<|end|><|start|>assistant<|channel|>final<|message|>Hi there.<|"
+        in ENCODING.decode(engine.asked[-1].prompt)
+    )
+    # What was referred to is there for those who go on, too.
+    more = {"input": "Y", "previous_response_id": answer.json()["id"]}
+    assert of(app, more).status == 200
+    of(app, None, f"{PATH}/{made['id']}", method="DELETE")
+    assert of(app, body).status == 400
+
+
+def test_a_deleted_response_is_not_gone_on_from(url: str, start: Start) -> None:
+    app = start(says(), store=url)
+    first = of(app, {"input": "SECRET"}).json()
+    second = of(app, {"input": "B", "previous_response_id": first["id"]}).json()
+    of(app, None, f"{PATH}/{first['id']}", method="DELETE")
+    for previous, said in ((first, "is stored"), (second, f"follows '{first['id']}'")):
+        refused = of(app, {"input": "C", "previous_response_id": previous["id"]})
+        assert refused.status == 400
+        error = refused.json()["error"]
+        assert (error["param"], error["code"]) == (
+            "previous_response_id",
+            "previous_response_not_found",
+        )
+        assert said in error["message"]
+    if "://" not in url:
+        assert b"SECRET" not in Path(url).read_bytes() + Path(f"{url}-wal").read_bytes()
+
+
+def test_pages_of_input_items(url: str, start: Start) -> None:
+    app = start(says(), store=url)
+    items = [{"id": f"msg_{at}", "role": "user", "content": str(at)} for at in range(5)]
+    made = of(app, {"input": items}).json()
+    path = f"{PATH}/{made['id']}/input_items"
+
+    def ids(query: str) -> list[str]:
+        return [item["id"][4:] for item in of(app, None, f"{path}?{query}").json()["data"]]
+
+    assert ids("") == ["4", "3", "2", "1", "0"]
+    assert ids("order=asc&limit=2") == ["0", "1"]
+    assert ids("order=asc&limit=2&after=msg_1") == ["2", "3"]
+    assert of(app, None, f"{path}?limit=2").json()["has_more"] is True
+    for query in ("limit=0", "limit=x", "order=up", "after=msg_9"):
+        refused = of(app, None, f"{path}?{query}")
+        assert (refused.status, refused.json()["error"]["param"]) == (400, query.partition("=")[0])
+
+
+def test_keys_see_their_own(tmp_path: Path, start: Start) -> None:
+    keys = tmp_path / "keys"
+    keys.write_text("# of the team\nalpha\n\nbeta\n")
+    app = start(says(), store=str(tmp_path / "s.sqlite"), api_key_file=str(keys))
+    alpha, beta = ({"authorization": f"Bearer {key}"} for key in ("alpha", "beta"))
+    made = of(app, {"input": "Hello"}, headers=alpha).json()
+    assert of(app, None, f"{PATH}/{made['id']}", headers=alpha).status == 200
+    assert of(app, None, f"{PATH}/{made['id']}", headers=beta).status == 404
+    assert of(app, None, f"{PATH}/{made['id']}", headers=beta, method="DELETE").status == 404
+    more = {"input": "X", "previous_response_id": made["id"]}
+    assert of(app, more, headers=beta).status == 400
+    [item] = [item for item in made["output"] if item["type"] == "message"]
+    reference = {"input": [{"type": "item_reference", "id": item["id"]}]}
+    assert of(app, reference, headers=beta).status == 400
+
+
+def test_age(url: str) -> None:
+    store = Store(url, days=1)
+    response = {"id": "resp_1", "output": []}
+    store.keep("", {"input": "x"}, response)
+    store.keep("", {"input": "y", "previous_response_id": "resp_1"}, {"id": "resp_2", "output": []})
+    hours = 3600
+    with store._engine.begin() as connection:
+        table = "UPDATE harmony_responses SET used = {} WHERE id = '{}'"
+        connection.execute(sqlalchemy.text(table.format(time.time() - 23 * hours, "resp_1")))
+    assert store.history("", "resp_2")[0]["content"][0]["text"] == "x"
+    # To go on is a use of all before.
+    with store._engine.begin() as connection:
+        used = connection.execute(
+            sqlalchemy.text("SELECT min(used) FROM harmony_responses")
+        ).scalar()
+        assert used > time.time() - hours
+        old = f"UPDATE harmony_responses SET used = {time.time() - 25 * hours}"
+        connection.execute(sqlalchemy.text(old))
+    assert store.response("", "resp_1") is None
+    store._purged = 0
+    store.keep("", {"input": "z"}, {"id": "resp_3", "output": []})
+    with store._engine.begin() as connection:
+        for table in ("harmony_responses", "harmony_items"):
+            count = connection.execute(sqlalchemy.text(f"SELECT count(*) FROM {table}")).scalar()
+            assert count == 1
+    store.close()
+
+
+def test_nothing_is_stored_without_being_asked(tmp_path: Path, start: Start) -> None:
+    app = start(says(), store=str(tmp_path / "s.sqlite"))
+    made = of(app, {"input": "Hello", "store": False}).json()
+    assert made["store"] is False
+    assert of(app, None, f"{PATH}/{made['id']}").status == 404
+    without = start(says())
+    made = of(without, {"input": "Hello", "store": True}).json()
+    assert made["store"] is False
+    assert "--store" in of(without, None, f"{PATH}/{made['id']}").json()["error"]["message"]
+    refused = of(without, {"input": "Hello", "previous_response_id": "resp_1"})
+    assert (refused.status, refused.json()["error"]["param"]) == (400, "previous_response_id")
+
+
+def test_what_broke_off_is_not_stored(tmp_path: Path, start: Start) -> None:
+    file = tmp_path / "s.sqlite"
+    engine = says("<|channel|>final<|message|>Hi", reason="abort")
+    broken = start(engine, store=str(file))
+    assert of(broken, {"input": "Hello"}).status == 502
+    assert of(broken, {"input": "Hello", "stream": True}).events()[-1]["type"] == "response.failed"
+    of(broken, {"input": "Hello", "stream": True}, leaves=lambda answer: len(answer.parts) > 0)
+    assert stored(file) == 0
+
+
+def stored(file: Path) -> int:
+    with closing(sqlite3.connect(file)) as connection:
+        [count] = connection.execute("SELECT count(*) FROM harmony_responses").fetchone()
+    return int(count)
+
+
+def fails(app: Any, text: str) -> None:
+    """A response that cannot be stored fails; the other APIs do not notice."""
+    answer = of(app, {"input": "Hello"})
+    assert answer.status == 503
+    assert "stored" in answer.json()["error"]["message"]
+    last = of(app, {"input": "Hello", "stream": True}).events()[-1]
+    assert (last["type"], last["response"]["status"]) == ("response.failed", "failed")
+    assert last["response"]["error"]["code"] == "server_error"
+    chat = {"messages": [{"role": "user", "content": "Hello"}]}
+    assert of(app, chat, "/v1/chat/completions").status == 200
+    refused = of(app, {"input": "x", "previous_response_id": "resp_1"})
+    assert (refused.status, text in refused.json()["error"]["message"]) == (503, True)
+
+
+def test_a_store_that_is_locked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, start: Start
+) -> None:
+    monkeypatch.setattr("openai_harmony.serve.store._BUSY_SECONDS", 0.05)
+    file = tmp_path / "s.sqlite"
+    app = start(says(), store=str(file))
+    made = of(app, {"input": "Hello"}).json()
+    lock = sqlite3.connect(file, isolation_level=None)
+    lock.execute("BEGIN EXCLUSIVE")
+    answer = of(app, {"input": "Hello"})
+    assert answer.status == 503
+    lock.execute("ROLLBACK")
+    lock.close()
+    assert of(app, None, f"{PATH}/{made['id']}").status == 200
+    assert of(app, {"input": "Hello"}).status == 200
+
+
+def test_a_store_that_is_gone(tmp_path: Path, start: Start) -> None:
+    file = tmp_path / "s.sqlite"
+    app = start(says(), store=str(file))
+    with closing(sqlite3.connect(file)) as other:
+        other.execute("DROP TABLE harmony_responses")
+    fails(app, "no such table")
+
+
+def test_a_full_disk(tmp_path: Path, start: Start) -> None:
+    file = tmp_path / "s.sqlite"
+    app = start(says(), store=str(file))
+    made = of(app, {"input": "Hello"}).json()
+
+    def small(connection: Any, _: Any) -> None:
+        connection.execute("PRAGMA max_page_count=1")
+
+    sqlalchemy.event.listen(sqlalchemy.pool.Pool, "connect", small)
+    try:
+        full = start(says(), store=str(file))
+        answer = of(full, {"input": "x" * 100_000})
+        assert answer.status == 503
+    finally:
+        sqlalchemy.event.remove(sqlalchemy.pool.Pool, "connect", small)
+    # Nothing of it is there, what was there before is.
+    assert stored(file) == 1
+    assert of(app, None, f"{PATH}/{made['id']}").json() == made
+
+
+def test_addresses_that_lead_nowhere(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="store: "):
+        Store("nosuchdatabase://x", 1)
+    with pytest.raises(StoreError, match="the store of responses cannot be used: "):
+        Store(str(tmp_path / "no" / "folder.sqlite"), 1)
+    (tmp_path / "text.sqlite").write_text(json.dumps({"not": "a database"}) * 100)
+    with pytest.raises(StoreError, match="not a database"):
+        Store(str(tmp_path / "text.sqlite"), 1)
+    assert issubclass(StoreError, RefusedError)
