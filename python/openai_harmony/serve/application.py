@@ -198,12 +198,13 @@ class Endpoints:
     async def health(self, request: Request) -> Response:
         """``GET /health``: 200 if the engine can sample, else 503."""
         engine = self._gateway.engine
-        about = {"engine": engine.name, "model": self._gateway.model}
+        found = {"status": "ok"}
         try:
             await engine.check()
         except EngineError as error:
-            return JSONResponse({"status": "unavailable", "error": str(error), **about}, 503)
-        return JSONResponse({"status": "ok", **about})
+            found = {"status": "unavailable", "error": str(error)}
+        about = {"engine": engine.name, "model": self._gateway.model}
+        return JSONResponse({**found, **about}, 503 if "error" in found else 200)
 
     async def metrics(self, request: Request) -> Response:
         """``GET /metrics``, for Prometheus."""

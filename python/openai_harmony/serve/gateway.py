@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -23,7 +24,7 @@ from openai_harmony.serve.limits import Limits
 from openai_harmony.serve.refusals import REFUSALS, RefusedError, refusal
 from openai_harmony.serve.sampling import begin, requests
 from openai_harmony.serve.settings import Settings
-from openai_harmony.serve.streaming import ClientGoneError, Stream, TooSlowError, until_gone
+from openai_harmony.serve.streaming import ClientGoneError, Ending, Stream, TooSlowError, until_gone
 
 Body = dict[str, Any]
 
@@ -62,6 +63,11 @@ class Gateway:
         tools = (settings.builtin_tools or "").replace(",", " ").split()
         self.options: Mapping[str, Any] = {"builtin_tools": tools}
 
+    @cached_property
+    def ending(self) -> Ending:
+        """Done once running answers shall end because the server does."""
+        return asyncio.get_running_loop().create_future()
+
     @property
     def model(self) -> str:
         """The model's name in lists, and in answers to bodies that name none."""
@@ -96,8 +102,9 @@ class Gateway:
             except (ClientGoneError, ClientDisconnect):
                 record.client_left = True
                 response = Response(status_code=499)  # nobody reads it
-            except TooSlowError:
-                response = self._refused(record, EngineError("the answer takes too long", 504))
+            except TooSlowError as error:
+                status = 503 if self.ending.done() else 504
+                response = self._refused(record, RefusedError(str(error), status))
             except Exception as error:
                 response = self._refused(record, error)
             record.status = response.status_code
@@ -117,7 +124,7 @@ class Gateway:
         record.stream = turn.stream
         limit = self.settings.request_timeout
         beginning = self._begin(turn, record.prompt, body, call)
-        record.answers = await until_gone(request.receive, beginning, limit)
+        record.answers = await until_gone(request.receive, beginning, limit, self.ending)
         for answer in record.answers:
             # A stream that is cancelled before its first piece closes nothing itself.
             stack.push_async_callback(answer.begun[1].aclose)
@@ -126,7 +133,7 @@ class Gateway:
             # From here on the stream holds the turn.
             return self._stream(record, stack.pop_all())
         whole = self._whole(record.answers)
-        return JSONResponse(await until_gone(request.receive, whole, limit))
+        return JSONResponse(await until_gone(request.receive, whole, limit, self.ending))
 
     def _refused(self, record: Record, error: Exception) -> Response:
         record.error = str(error)
@@ -177,6 +184,7 @@ class Gateway:
             side_by_side(record.answers) if more else first.pieces(),
             first.reply.media_type,
             timeout=self.settings.request_timeout,
+            ending=self.ending,
             abort=first.abort,
             ended=ended,
         )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import socket
 import tempfile
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 import uvicorn
@@ -40,14 +42,15 @@ def run(settings: Settings, say: Callable[[str], object]) -> None:
         "access_log": False,
         "server_header": False,
         "timeout_keep_alive": 65,
-        "timeout_graceful_shutdown": max(1, round(settings.drain_timeout)),
+        # Until then every answer has ended by itself, or by `_drained`.
+        "timeout_graceful_shutdown": round(settings.drain_timeout) + 5,
     }
     with _listening(settings) as listening:
         host, port = listening.getsockname()[:2]
         lines = greeting(settings, port, bool(keys))
         if settings.workers == 1:
             log_to_stderr()
-            app = application(settings.engine, settings)
+            app = _drained(application(settings.engine, settings), settings)
             _say(say, lines)
             uvicorn.Server(uvicorn.Config(app, **options)).run(sockets=[listening])
             return
@@ -69,7 +72,41 @@ def worker() -> Starlette:
     """The application of a worker process."""
     log_to_stderr()
     settings = from_text(os.environ[_SETTINGS])
-    return application(settings.engine, settings)
+    return _drained(application(settings.engine, settings), settings)
+
+
+def _drained(app: Starlette, settings: Settings) -> Starlette:
+    """Ends running answers well when the process shall end and their time is up.
+
+    uvicorn takes signals itself, and at the end cancels what still runs, of which no client would
+    get a last event.
+    """
+    inner: Any = app.router.lifespan_context
+    gateway = app.state.gateway
+
+    def end() -> None:
+        if not gateway.ending.done():
+            gateway.ending.set_result(None)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[Any]:
+        loop = asyncio.get_running_loop()
+
+        def chained(number: int, before: Any) -> None:
+            def handle(number: int, frame: Any) -> None:
+                loop.call_soon_threadsafe(loop.call_later, settings.drain_timeout, end)
+                before(number, frame)
+
+            signal.signal(number, handle)
+
+        for number in (signal.SIGTERM, signal.SIGINT):
+            if callable(before := signal.getsignal(number)):
+                chained(number, before)
+        async with inner(app) as state:
+            yield state
+
+    app.router.lifespan_context = lifespan
+    return app
 
 
 def greeting(settings: Settings, port: int, keys: bool) -> list[str]:

@@ -10,6 +10,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 Found = TypeVar("Found")
+Ending = asyncio.Future[None]
 
 
 class ClientGoneError(Exception):
@@ -17,13 +18,19 @@ class ClientGoneError(Exception):
 
 
 class TooSlowError(Exception):
-    """The answer has taken as long as an answer may take."""
+    """The answer has taken as long as an answer may take, or the server ends."""
 
 
 async def until_gone(
-    receive: Receive, work: Coroutine[Any, Any, Found], timeout: float | None = None
+    receive: Receive, work: Coroutine[Any, Any, Found], timeout: float, ending: Ending
 ) -> Found:
     """Does the work, but cancels it if the client goes away or it takes too long.
+
+    Args:
+        receive: Where the client is heard.
+        work: What to do.
+        timeout: So many seconds may it take.
+        ending: Done when the server ends.
 
     Raises:
         ClientGoneError: The client went away.
@@ -32,10 +39,13 @@ async def until_gone(
     doing = asyncio.ensure_future(work)
     gone = asyncio.ensure_future(_gone(receive))
     try:
-        await asyncio.wait((doing, gone), timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+        waited = (doing, gone, ending)
+        await asyncio.wait(waited, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
         if doing.done():
             return doing.result()
-        raise ClientGoneError if gone.done() else TooSlowError
+        if gone.done():
+            raise ClientGoneError
+        raise TooSlowError("the server ends" if ending.done() else "the answer takes too long")
     finally:
         await _cancelled(doing)
         await _cancelled(gone)
@@ -65,6 +75,7 @@ class Stream(Response):
         media_type: str,
         *,
         timeout: float,
+        ending: Ending,
         abort: Callable[[], bytes],
         ended: Callable[[bool], Awaitable[None]],
     ) -> None:
@@ -74,6 +85,7 @@ class Stream(Response):
             pieces: What to send.
             media_type: The content's type.
             timeout: So many seconds may it take.
+            ending: Done when the server ends.
             abort: What ends the stream if time is up or the server ends.
             ended: Called at the end, with whether the client was there.
         """
@@ -81,13 +93,14 @@ class Stream(Response):
         self.media_type = media_type
         self.background = None
         self.init_headers({"cache-control": "no-cache", "x-accel-buffering": "no"})
-        self._pieces, self._timeout, self._abort, self._ended = pieces, timeout, abort, ended
+        self._pieces, self._timeout, self._ending = pieces, timeout, ending
+        self._abort, self._ended = abort, ended
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Sends the stream."""
         there = False
         try:
-            await until_gone(receive, self._send(send), self._timeout)
+            await until_gone(receive, self._send(send), self._timeout, self._ending)
             there = True
         except ClientGoneError:
             pass

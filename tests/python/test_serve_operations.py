@@ -1,0 +1,332 @@
+"""The gateway as its operators see it: keys, pages, settings, processes, the end."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("httpx")
+pytest.importorskip("prometheus_client")
+pytest.importorskip("sqlalchemy")
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+
+import fake_engines
+from fake_engines import running
+from gateways import BODIES, HELLO, Answer, ask, says, tokens
+from openai_harmony import cli, serve
+from openai_harmony.serve.settings import Settings, from_text, read_file, to_text
+
+CHAT, RESPONSES, ANTHROPIC, OLLAMA, _ = BODIES
+
+
+@pytest.fixture
+def records(tmp_path: Path) -> Path:
+    file = tmp_path / "recorded.jsonl"
+    slow = "<|channel|>final<|message|>" + "word " * 40 + "<|return|>"
+    lines = [{"match": "Slow", "text": slow, "delay": 0.05}, {"match": "Hello", "text": HELLO}]
+    file.write_text("\n".join(map(json.dumps, lines)))
+    return file
+
+
+def asked(app: Any, path: str, body: Any = None, **headers: str) -> Answer:
+    given = {name.replace("_", "-"): value for name, value in headers.items()}
+    return asyncio.run(ask(app, path, body, headers=given))
+
+
+@pytest.fixture
+def keys(tmp_path: Path) -> str:
+    (tmp_path / "keys").write_text("# ours\nalpha\n\n  beta \n")
+    return str(tmp_path / "keys")
+
+
+def test_keys(keys: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HARMONY_API_KEYS", "gamma, delta")
+    app = serve.app(says(), api_key_file=keys)
+    for key in ("alpha", "beta", "gamma", "delta"):
+        assert asked(app, CHAT, BODIES[CHAT], authorization=f"Bearer {key}").status == 200
+        assert asked(app, ANTHROPIC, BODIES[ANTHROPIC], x_api_key=key).status == 200
+    for wrong in ({}, {"authorization": "Bearer alph"}, {"x_api_key": "# ours"}, {"x_api_key": ""}):
+        for path in BODIES:
+            refused = asked(app, path, BODIES[path], **wrong)
+            assert refused.status == 401
+        refused = asked(app, ANTHROPIC, BODIES[ANTHROPIC], **wrong)
+        assert refused.json()["error"]["type"] == "authentication_error"
+        error = asked(app, CHAT, BODIES[CHAT], **wrong).json()["error"]
+        assert error["code"] == "invalid_api_key"
+        for path in ("/v1/models", "/metrics", "/v1/responses/x", "/nothing"):
+            assert asked(app, path, **wrong).status == 401
+        assert asked(app, "/health", **wrong).status == 200
+
+
+def test_other_machines_need_keys(keys: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"host: 0\.0\.0\.0 can be reached from other machines"):
+        serve.app(says(), host="0.0.0.0")
+    assert asked(serve.app(says(), host="0.0.0.0", api_key_file=keys), CHAT, {}).status == 401
+    open_to_all = serve.app(says(), host="0.0.0.0", allow_anonymous=True)
+    assert asked(open_to_all, CHAT, BODIES[CHAT], host="example.org").status == 200
+    (tmp_path / "empty").write_text("# nothing\n")
+    with pytest.raises(ValueError, match="has no key"):
+        serve.app(says(), api_key_file=str(tmp_path / "empty"))
+    with pytest.raises(OSError, match="nowhere"):
+        serve.app(says(), api_key_file=str(tmp_path / "nowhere"))
+
+
+def test_web_pages() -> None:
+    app = serve.app(says())
+    assert asked(app, CHAT, BODIES[CHAT], host="localhost:8000").status == 200
+    assert asked(app, CHAT, BODIES[CHAT], host="[::1]:8000").status == 200
+    assert asked(app, CHAT, BODIES[CHAT], origin="http://localhost:3000").status == 200
+    assert asked(app, CHAT, BODIES[CHAT], origin="https://example.org").status == 403
+    assert asked(app, CHAT, BODIES[CHAT], host="rebound.example.org").status == 403
+    allowed = serve.app(says(), cors="https://example.org, https://example.com")
+    answer = asked(allowed, CHAT, BODIES[CHAT], origin="https://example.com")
+    assert answer.headers["access-control-allow-origin"] == "https://example.com"
+    assert asked(allowed, CHAT, BODIES[CHAT], origin="https://example.net").status == 403
+    assert "access-control-allow-origin" not in asked(app, CHAT, BODIES[CHAT]).headers
+
+
+def test_nothing_is_fetched_from_urls_in_bodies() -> None:
+    async def run() -> None:
+        async with running({"/x.png": {}}) as fake:
+            seen: list[str] = []
+            fake.paths["/x.png"] = lambda _: seen.append("asked") or []
+            image = {"type": "image_url", "image_url": {"url": f"{fake.url}/x.png"}}
+            body = {"messages": [{"role": "user", "content": [image]}]}
+            assert (await ask(serve.app(says()), CHAT, body)).status == 400
+            assert seen == []
+
+    asyncio.run(run())
+
+
+def test_completions_are_passed_on() -> None:
+    paths = fake_engines.vllm(tokens(HELLO))
+
+    async def run() -> None:
+        async with running(paths) as fake:
+            app = serve.app(f"auto={fake.url}")
+            body = {"model": "m", "prompt": "Once", "stream": True}
+            answer = await ask(app, "/v1/completions", body)
+            assert answer.headers["content-type"].startswith("text/event-stream")
+            assert answer.events()[0]["choices"][0]["token_ids"] == tokens(HELLO)[:2]
+            assert fake.asked[-1] == ("/v1/completions", body)
+            fake.paths["/v1/completions"] = 404
+            assert (await ask(app, "/v1/completions", body)).status == 404
+
+    asyncio.run(run())
+    refused = asked(serve.app(says()), "/v1/completions", {"prompt": "x"})
+    assert (refused.status, refused.json()["error"]["type"]) == (501, "server_error")
+
+
+def test_health_of_an_engine_that_comes_later() -> None:
+    async def run() -> None:
+        async with running({}) as fake:
+            app = serve.app(f"auto={fake.url}")
+            found = await ask(app, "/health")
+            assert (found.status, found.json()["status"]) == (503, "unavailable")
+            assert (await ask(app, CHAT, BODIES[CHAT])).status == 503
+            fake.paths.update(fake_engines.vllm(tokens(HELLO)))
+            found = await ask(app, "/health")
+            assert (found.status, found.json()["engine"]) == (200, "vllm")
+            assert (await ask(app, CHAT, BODIES[CHAT])).status == 200
+            assert found.json()["model"] == "openai/gpt-oss-20b"
+
+    asyncio.run(run())
+
+
+def test_settings_from_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "serve.toml"
+    file.write_text('engine = "vllm=http://x"\nmax-running = 3\nqueue_timeout = 2\n')
+    settings = Settings(**read_file(file))
+    assert (settings.max_running, settings.queue_timeout) == (3, 2.0)
+    assert from_text(to_text(settings)) == settings
+    for text, said in (("engin = 1", "engin is not a setting"), ("=", "not TOML")):
+        file.write_text(text)
+        with pytest.raises(ValueError, match=said):
+            read_file(file)
+
+
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [
+        ({"port": "8000"}, "port: expected int, got '8000'"),
+        ({"port": 70_000}, "port: 70000 is not a port"),
+        ({"port": True}, "port: expected int, got True"),
+        ({"max_running": 0}, "max_running: 0 is too small"),
+        ({"queue_timeout": -1}, "queue_timeout: -1 is too small"),
+        ({"store": None}, "store: expected str"),
+        ({"log_contents": 1}, "log_contents: expected bool"),
+    ],
+)
+def test_wrong_settings(named: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        Settings(**named)
+
+
+def test_every_setting_is_a_flag(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(["serve", "--help"])
+    shown = capsys.readouterr().out
+    for field in dataclasses.fields(Settings):
+        assert f"--{field.name.replace('_', '-')}" in shown
+        assert " ".join(field.metadata["help"].split())[:30] in " ".join(shown.split())
+
+
+def test_check(records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = str(tmp_path / "responses.sqlite")
+    engine = f"replay={records}"
+    assert cli.main(["serve", "--engine", engine, "--store", store, "--check"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "ok    listens on 127.0.0.1, port 8000",
+        "ok    no API keys: everyone who connects may ask",
+        "ok    stores responses for 30 days",
+        f"ok    engine: replay at {records} with gpt-oss-20b, 131,072 tokens",
+    ]
+    bad = ["serve", "--engine", "vllm=http://127.0.0.1:9", "--store", f"{tmp_path}/no/x", "--check"]
+    assert cli.main(bad) == 1
+    *_, stored, engine = capsys.readouterr().out.splitlines()
+    assert stored.startswith("BAD   the store of responses cannot be used: ")
+    assert engine.startswith("BAD   engine: the engine vllm cannot be reached: ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "--engine is missing"),
+        (["--engine", "x=y"], "engine: expected one of auto"),
+        (["--engine", "replay=nowhere.jsonl"], "nowhere.jsonl"),
+        (["--engine", "vllm=http://x", "--host", "0.0.0.0"], "host: 0.0.0.0 can be reached"),
+        (["--engine", "vllm=http://x", "--port", "99999"], "port: 99999 is not a port"),
+        (["--config", "nowhere.toml"], "nowhere.toml"),
+    ],
+)
+def test_wrong_usage(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        code: Any = cli.main(["serve", *arguments])
+    except SystemExit as ended:
+        code = ended.code
+    assert code in (1, 2)
+    assert said in capsys.readouterr().err
+
+
+@contextmanager
+def command(*options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """The running command, and its address from the line that it prints."""
+    line = [sys.executable, "-m", "openai_harmony", "serve", "--port", "0", *options]
+    with subprocess.Popen(
+        line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        try:
+            found = process.stdout.readline()
+            assert found.startswith("harmony serve: http://127.0.0.1:"), found
+            assert process.stdout.readline().startswith("try it: curl http://127.0.0.1:")
+            url = found.split()[2]
+            deadline = time.monotonic() + 60
+            while not is_up(url):
+                assert process.poll() is None, process.communicate()
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+            yield url, process
+        finally:
+            if process.poll() is None:
+                process.kill()
+
+
+def is_up(url: str) -> bool:
+    try:
+        return bool(urllib.request.urlopen(f"{url}/health", timeout=5).status == 200)
+    except (urllib.error.URLError, ConnectionError):
+        return False
+
+
+def post(url: str, path: str, body: Any) -> bytes:
+    request = urllib.request.Request(f"{url}{path}", json.dumps(body).encode())
+    with urllib.request.urlopen(request, timeout=60) as response:
+        return bytes(response.read())
+
+
+def test_ends_when_running_answers_have_ended(records: Path) -> None:
+    with command("--engine", f"replay={records}", "--log-contents") as (url, process):
+        body = {"messages": [{"role": "user", "content": "Slow"}], "stream": True}
+        with ThreadPoolExecutor(1) as pool:
+            slow = pool.submit(post, url, CHAT, body)
+            time.sleep(0.3)
+            process.send_signal(signal.SIGTERM)
+            whole = slow.result(60)
+        assert whole.count(b'"content":"') > 5
+        assert b'"finish_reason":"stop"' in whole
+        assert process.wait(60) in (0, -signal.SIGTERM)
+        assert process.stderr is not None
+        lines = [json.loads(line) for line in process.stderr.read().splitlines()]
+        [logged] = [line for line in lines if line["event"] == "request"]
+        assert (logged["level"], logged["status"], logged["stop"]) == ("info", 200, ["stop"])
+        assert "Slow" in logged["prompt"]
+
+
+def test_ends_an_answer_that_takes_too_long_at_the_end(records: Path) -> None:
+    text = "<|channel|>final<|message|>" + "word " * 4000 + "<|return|>"
+    records.write_text(json.dumps({"match": "Slow", "text": text, "delay": 0.05}))
+    with command("--engine", f"replay={records}", "--drain-timeout", "1") as (url, process):
+        with ThreadPoolExecutor(1) as pool:
+            slow = pool.submit(post, url, RESPONSES, {"input": "Slow", "stream": True})
+            time.sleep(0.3)
+            process.send_signal(signal.SIGTERM)
+            whole = slow.result(60)
+        # Even then the stream has its last event.
+        assert b"event: response.failed" in whole
+        assert process.wait(60) in (0, -signal.SIGTERM)
+
+
+def test_several_processes(records: Path, tmp_path: Path) -> None:
+    store = f"{tmp_path}/responses.sqlite"
+    options = ["--engine", f"replay={records}", "--workers", "2", "--store", store]
+    with command(*options) as (url, process):
+        made = [json.loads(post(url, RESPONSES, {"input": "Hello"})) for _ in range(8)]
+        previous = [{"input": "Hello", "previous_response_id": one["id"]} for one in made]
+        with ThreadPoolExecutor(8) as pool:
+            after = list(pool.map(lambda body: json.loads(post(url, RESPONSES, body)), previous))
+        assert [one["status"] for one in after] == ["completed"] * 8
+        with urllib.request.urlopen(f"{url}/metrics", timeout=60) as response:
+            lines = dict(
+                line.rsplit(" ", 1)
+                for line in response.read().decode().splitlines()
+                if line[0] != "#"
+            )
+        assert lines['harmony_requests_total{api="responses",status="200"}'] == "16.0"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) in (0, -signal.SIGTERM)
+
+
+def test_many_streams_lose_nothing(records: Path) -> None:
+    """A hundred streams at a time through a real socket."""
+    with command("--engine", f"replay={records}") as (url, _):
+        alone = b"".join(content(post(url, CHAT, {**BODIES[CHAT], "stream": True})))
+        barrier = threading.Barrier(100)
+
+        def one(_: int) -> bytes:
+            barrier.wait()
+            return b"".join(content(post(url, CHAT, {**BODIES[CHAT], "stream": True})))
+
+        with ThreadPoolExecutor(100) as pool:
+            assert set(pool.map(one, range(100))) == {alone}
+
+
+def content(stream: bytes) -> list[bytes]:
+    """The deltas of a stream, which have neither ids nor times."""
+    return [line.partition(b'"choices":')[2] for line in stream.splitlines() if b"choices" in line]
