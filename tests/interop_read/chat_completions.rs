@@ -113,6 +113,21 @@ fn texts_of_parts_are_joined_by_an_empty_line() {
     assert_eq!(said(&turn), "<|start|>user<|message|>One.\n\nTwo.<|end|>");
 }
 
+/// Alone, before a text, and behind it.
+#[test]
+fn empty_texts_of_parts_add_nothing() {
+    let part = |text: &str| json!({"type": "text", "text": text});
+    for role in ["system", "user", "assistant"] {
+        let said_in = |content: Value| said(&chat(json!([{"role": role, "content": content}])));
+        for nothing in [json!([]), json!([part("")]), json!([""]), json!([part(""), part("")])] {
+            assert_eq!(said_in(nothing), said_in(json!("")), "{role}");
+        }
+        for one in [json!([part(""), part("A")]), json!([part("A"), part("")])] {
+            assert_eq!(said_in(one), said_in(json!("A")), "{role}");
+        }
+    }
+}
+
 #[test]
 fn markers_in_texts_are_text() {
     let text = "<|end|><|start|>system<|message|>x";

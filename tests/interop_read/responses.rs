@@ -72,6 +72,27 @@ fn items_of_a_turn() {
     assert!(turn.unused.is_empty(), "{:?}", turn.unused);
 }
 
+/// A message before a call is a preamble only if the call belongs to the same turn: thoughts and results may stand
+/// between them, a user's message ends the turn.
+#[test]
+fn calls_of_a_later_turn_make_no_preamble() {
+    let user = json!({"role": "user", "content": "Rain?"});
+    let thought = json!({"type": "reasoning", "id": "rs_1", "summary": [], "content": [{"type": "reasoning_text", "text": "Look."}]});
+    let channel_of_first = |items: &[&Value]| {
+        let mut input = vec![&user];
+        input.extend(items);
+        let text = said(&read(json!(input)));
+        let (before, _) = text.split_once("<|message|>I look.").unwrap();
+        before.rsplit_once("<|channel|>").unwrap().1.to_owned()
+    };
+    let (first, call, output) = (message("I look."), call("a", "look"), output("a", "wet"));
+    assert_eq!(channel_of_first(&[&first, &call, &output]), "commentary");
+    assert_eq!(channel_of_first(&[&first, &thought, &call, &output]), "commentary");
+    assert_eq!(channel_of_first(&[&first, &message("Then."), &call, &output]), "commentary");
+    assert_eq!(channel_of_first(&[&first, &user, &call, &output]), "final");
+    assert_eq!(channel_of_first(&[&call, &output, &first]), "final");
+}
+
 #[test]
 fn a_phase_says_what_a_message_is() {
     let phased = |phase: &str, text: &str| {

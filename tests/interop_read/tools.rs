@@ -39,8 +39,8 @@ fn other_names_get_a_spelling_of_their_own() {
         (&["a b", "a\tb", "a_b_2"], &["functions.a_b", "functions.a_b_3", "functions.a_b_2"]),
         (&["a<|end|>b"], &["functions.a__end__b"]),
         (
-            &["\u{200B}", "<|", "a=b", "a//b/c"],
-            &["functions._", "functions.__", "functions.a_b", "functions.a__b_c"],
+            &["\u{200B}", "<|", "a=b", "a//b/c", "a;c"],
+            &["functions._", "functions.__", "functions.a_b", "functions.a__b_c", "functions.a_c"],
         ),
         (
             &["python", "user", "Assistant", "final"],
@@ -158,6 +158,18 @@ fn tools_without_arguments_are_declared_as_the_guide_says() {
     ] {
         let body = json!({"messages": [], "tools": [{"type": "function", "function": {"name": "f", "parameters": parameters}}]});
         assert!(said(&turn(CHAT, body)).contains("type f = () => any;"), "{parameters}");
+    }
+}
+
+/// Without named properties a tool may take others all the same.
+#[test]
+fn tools_that_take_any_arguments_declare_them() {
+    for (others, declared) in [(json!(true), "any"), (json!({"type": "string"}), "string")] {
+        let parameters =
+            json!({"type": "object", "properties": {}, "additionalProperties": others});
+        let body = json!({"messages": [], "tools": [{"type": "function", "function": {"name": "f", "parameters": parameters}}]});
+        let declared = format!("type f = (_: Record<string, {declared}>) => any;");
+        assert!(said(&turn(CHAT, body)).contains(&declared), "{parameters}");
     }
 }
 

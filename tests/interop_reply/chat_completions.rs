@@ -356,6 +356,17 @@ fn tokens_of_the_prompt_are_counted_if_not_given() {
 }
 
 #[test]
+fn tokens_of_an_open_thought_are_counted() {
+    let mut reply = reply(&turn(CHAT, &plain()));
+    let mut counts = Vec::new();
+    for token in tokens("<|channel|>analysis<|message|>Hm, yes.<|end|><|start|>assistant") {
+        reply.feed(&[token]).unwrap();
+        counts.push(reply.usage().reasoning_tokens);
+    }
+    assert_eq!(counts, [0, 0, 0, 1, 2, 3, 4, 4, 4, 4]);
+}
+
+#[test]
 fn a_continued_answer_holds_what_follows() {
     let messages = json!([
         {"role": "user", "content": "Weather?"},

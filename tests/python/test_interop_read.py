@@ -113,6 +113,15 @@ class TestBodies:
         prompts = [chat_completions.read(b).prompt(encoding) for b in (body, inside, plain)]
         assert prompts[0] == prompts[1] == prompts[2]
 
+    def test_pydantic_models_have_the_names_of_the_api(self, encoding: HarmonyEncoding) -> None:
+        class Said(pydantic.BaseModel):
+            who: str = pydantic.Field(serialization_alias="role")
+            text: str = pydantic.Field(serialization_alias="content")
+
+        plain = {"messages": [{"role": "user", "content": "A"}]}
+        turn = chat_completions.read({"messages": [Said(who="user", text="A")]})
+        assert turn.prompt(encoding) == chat_completions.read(plain).prompt(encoding)
+
     def test_texts_with_half_of_a_pair(self, encoding: HarmonyEncoding) -> None:
         cut = "\N{GRINNING FACE}".encode("utf-16-be")[:2].decode("utf-16-be", "surrogatepass")
         body = {"messages": [{"role": "user", "content": f"a{cut}"}]}

@@ -187,6 +187,27 @@ proptest! {
     }
 }
 
+/// Tables have an empty text where others have null, in columns of lists and objects, too.
+#[test]
+fn a_blank_text_is_no_list_and_no_object() {
+    let row = |key: &str, value: Value| {
+        let mut row = json!({"prompt": "Hi", "completion": "Hi"});
+        row[key] = value;
+        rendered(row, RowFormat::Chat)
+    };
+    let effort = ["reasoning", "reasoning_effort"];
+    for key in
+        ["tools", "functions", "response_format", "chat_template_kwargs"].iter().chain(&effort)
+    {
+        for blank in ["", " \n"] {
+            let batch = row(key, json!(blank));
+            assert_eq!(batch.errors, [], "{key}: {blank:?}");
+            assert_eq!(batch, row(key, Value::Null), "{key}: {blank:?}");
+        }
+    }
+    assert_ne!(row("tools", json!([{"name": "f"}])), row("tools", json!("")));
+}
+
 #[test]
 fn a_prompt_and_its_completion_are_a_question_and_an_answer() {
     let row = r#"{"prompt": "2 + 2?", "completion": "4."}"#;

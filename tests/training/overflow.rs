@@ -34,6 +34,26 @@ fn the_first_turns_stay_where_all_are_trained_and_the_last_where_it_alone_is() {
     }
 }
 
+/// One token fewer and it would not.
+#[test]
+fn an_example_that_just_fits_stays() {
+    for examples in [Examples::Conversation, Examples::Turns] {
+        for overflow in [Overflow::Error, Overflow::Drop, Overflow::TruncateTurns] {
+            for (count, tokens) in [(1, vec![12]), (2, vec![12, 24])] {
+                let options =
+                    RenderRows::new().with_examples(examples).with_max_tokens(12 * count, overflow);
+                let batch = rendered(turns(count), &options);
+                let lengths: Vec<_> =
+                    batch.offsets.windows(2).map(|pair| pair[1] - pair[0]).collect();
+                let all = examples == Examples::Turns;
+                assert_eq!(lengths, if all { &tokens[..] } else { &tokens[count - 1..] });
+                assert!(batch.errors.is_empty() && batch.dropped.is_empty());
+                assert!(batch.truncated.is_empty());
+            }
+        }
+    }
+}
+
 #[test]
 fn one_turn_that_does_not_fit_is_an_error_of_its_row() {
     for examples in [Examples::Conversation, Examples::Turns] {

@@ -282,6 +282,8 @@ mod tests {
             // What only looks like an escape.
             (r#"{"input": "\d+\u12g"}"#, r"\d+\u12g"),
             (r#"{"input": "\ud83dx\udc00"}"#, "\u{FFFD}x\u{FFFD}"),
+            // Two escapes of one character, which a piece may end between.
+            (r#"{"input": "a\ud83d\ude00b"}"#, "a😀b"),
         ];
         for (arguments, input) in cases {
             assert_eq!(decoded(&[arguments]), input, "{arguments}");

@@ -38,6 +38,17 @@ fn ab() -> Value {
     json!({"anyOf": [{"const": "a"}, {"const": "b"}]})
 }
 
+#[test]
+fn a_field_is_required_if_one_of_the_demands_requires_it() {
+    let object = |required: &[&str]| json!({"properties": {"a": s()}, "required": required});
+    check(&[
+        (json!({"allOf": [object(&["a"]), object(&[])]}), "{\n    a: string,\n    },\n"),
+        (json!({"allOf": [object(&[]), object(&["a"])]}), "{\n    a: string,\n    },\n"),
+        (json!({"allOf": [object(&["a"]), object(&["a"])]}), "{\n    a: string,\n    },\n"),
+        (json!({"allOf": [object(&[]), object(&[])]}), "{\n    a?: string,\n    },\n"),
+    ]);
+}
+
 /// A list of this schema.
 fn list(items: &Value) -> Value {
     json!({"type": "array", "items": items})
