@@ -22,8 +22,6 @@ table!(
     BITS, 8, "boundary_bits.bin"
 );
 
-const _: () = assert!(BITS.len() * 64 == boundary_bits::COUNT);
-
 /// Calls `encode` with the start and the end of each segment of the piece `text[start..end]`, in order.
 /// A piece has a byte at least.
 #[inline]
@@ -33,6 +31,8 @@ pub(in crate::tokenizer) fn for_each_segment(
     end: usize,
     mut encode: impl FnMut(usize, usize),
 ) {
+    // Not a constant without a name: to Rust 1.88, what only such a constant uses is unused.
+    const { assert!(BITS.len() * 64 == boundary_bits::COUNT) };
     let (mut begun, mut at) = (start, start + 1);
     while at <= end {
         for boundary in bits::set_bits(boundaries(text, at, end)).map(|bit| at + bit) {
