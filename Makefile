@@ -7,16 +7,17 @@ PYTHONS ?= $(shell $(PYTHON) .ci/pythons.py)
 VENV := .venv
 ORACLE := .venv-oracle
 TRAINERS := .venv-trainers
+AGENTS := .venv-agents
 BENCH := .venv-bench
 BIN := $(VENV)/bin
 SOURCES := $(shell find src build.rs build Cargo.toml Cargo.lock -type f 2>/dev/null)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-rust test-python test-pythons test-frameworks trainers check format lint types bench browser docs pictures fuzz laws clean tools
+.PHONY: help demo test test-rust test-python test-pythons test-frameworks test-engines test-agents trainers check format lint types bench browser docs pictures fuzz laws clean tools
 
 help: ## show this list
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 16
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
 
 demo: $(VENV)/.built ## the main job on a real conversation: render, parse, stream
 	@$(BIN)/python examples/demo.py
@@ -89,6 +90,15 @@ trainers: $(TRAINERS)/.made $(VENV)/.built ## the trainers themselves read the r
 	@if test -s $(TRAINERS)/missing; then echo "not tested: the trainers cannot be installed"; cat $(TRAINERS)/missing; \
 	else PYTHONPATH=$(CURDIR)/python $(TRAINERS)/bin/python -m pytest -rs tests/python/trainers; fi
 
+test-engines: $(TRAINERS)/.made $(VENV)/.built ## the gateway with transformers, which really samples, in the trainers' environment
+	@if test -s $(TRAINERS)/missing; then echo "not tested: transformers cannot be installed"; cat $(TRAINERS)/missing; \
+	else HF_HUB_OFFLINE=1 PYTHONPATH=$(CURDIR)/python $(TRAINERS)/bin/python -m pytest -rs tests/python/engines; fi
+
+# What other packages warn of is theirs to fix.
+test-agents: $(AGENTS)/.made $(VENV)/.built ## the gateway with the agents that people use: Codex, OpenAI's Agents SDK, LangChain
+	@if test -s $(AGENTS)/missing; then echo "not tested: the agents cannot be installed"; cat $(AGENTS)/missing; \
+	else PYTHONPATH=$(CURDIR)/python $(AGENTS)/bin/python -m pytest -rs -o filterwarnings=ignore tests/python/clients; fi
+
 format: $(VENV)/.dev
 	cargo fmt --check
 	$(BIN)/ruff format --check .
@@ -151,6 +161,13 @@ $(TRAINERS)/.made: pyproject.toml | $(VENV)/.made
 	$(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	@$(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-cache-dir --group trainers 2>$(TRAINERS)/missing \
 	  && rm -f $(TRAINERS)/missing || true
+	@touch $@
+
+$(AGENTS)/.made: pyproject.toml | $(VENV)/.made
+	$(BIN)/python -m venv $(AGENTS)
+	$(AGENTS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	@$(AGENTS)/bin/python -m pip install --quiet --disable-pip-version-check --group agents 2>$(AGENTS)/missing \
+	  && rm -f $(AGENTS)/missing || true
 	@touch $@
 
 # The published package that this one replaces, for the tests that compare the two. Where it

@@ -6,15 +6,11 @@ import asyncio
 import dataclasses
 import json
 import signal
-import subprocess
-import sys
 import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +27,7 @@ from fake_engines import running
 from gateways import BODIES, HELLO, Answer, ask, says, tokens
 from openai_harmony import cli, serve
 from openai_harmony.serve.settings import Settings, from_text, read_file, to_text
+from running_gateways import command
 
 CHAT, RESPONSES, ANTHROPIC, OLLAMA, _ = BODIES
 
@@ -222,37 +219,6 @@ def test_wrong_usage(arguments: list[str], said: str, capsys: pytest.CaptureFixt
         code = ended.code
     assert code in (1, 2)
     assert said in capsys.readouterr().err
-
-
-@contextmanager
-def command(*options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """The running command, and its address from the line that it prints."""
-    line = [sys.executable, "-m", "openai_harmony", "serve", "--port", "0", *options]
-    with subprocess.Popen(
-        line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        try:
-            found = process.stdout.readline()
-            assert found.startswith("harmony serve: http://127.0.0.1:"), found
-            assert process.stdout.readline().startswith("try it: curl http://127.0.0.1:")
-            url = found.split()[2]
-            deadline = time.monotonic() + 60
-            while not is_up(url):
-                assert process.poll() is None, process.communicate()
-                assert time.monotonic() < deadline
-                time.sleep(0.05)
-            yield url, process
-        finally:
-            if process.poll() is None:
-                process.kill()
-
-
-def is_up(url: str) -> bool:
-    try:
-        return bool(urllib.request.urlopen(f"{url}/health", timeout=5).status == 200)
-    except (urllib.error.URLError, ConnectionError):
-        return False
 
 
 def post(url: str, path: str, body: Any) -> bytes:

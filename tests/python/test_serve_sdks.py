@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +10,7 @@ import pydantic
 import pytest
 
 from openai_harmony import HarmonyEncodingName, load_harmony_encoding
+from running_gateways import command
 
 anthropic = pytest.importorskip("anthropic")
 httpx = pytest.importorskip("httpx")
@@ -57,39 +54,14 @@ class City(pydantic.BaseModel):
     city: str
 
 
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
-
-
-def is_listening(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
-def serve(*options: str) -> Iterator[str]:
-    port = free_port()
-    command = [sys.executable, "-m", "openai_harmony", "serve", *options, "--port", str(port)]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
-        try:
-            deadline = time.monotonic() + 60
-            while not is_listening(port):
-                assert process.poll() is None, "the server ended"
-                assert time.monotonic() < deadline, "the server does not listen"
-                time.sleep(0.05)
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            process.terminate()
-
-
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     file = tmp_path_factory.mktemp("server") / "recorded.jsonl"
     records = [{**record, "delay": 0.001} for record in RECORDS]
     file.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
-    yield from serve("--engine", f"replay={file}", "--store", f"{file.parent}/responses.sqlite")
+    options = ["--engine", f"replay={file}", "--store", f"{file.parent}/responses.sqlite"]
+    with command(*options) as (url, _):
+        yield url
 
 
 @pytest.fixture

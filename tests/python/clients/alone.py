@@ -1,0 +1,42 @@
+"""Runs Codex in front of a gateway where there is no network but the loopback.
+
+unshare --map-root-user --net python alone.py CODEX RECORDS FOLDER PROMPT
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import socket
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from running_gateways import command
+
+_SET_FLAGS, _UP_AND_RUNNING = 0x8914, 0x41
+
+
+def main(codex: str, records: str, folder: str, prompt: str) -> int:
+    with socket.socket() as any_socket:
+        request = struct.pack("16sh", b"lo", _UP_AND_RUNNING)
+        fcntl.ioctl(any_socket, _SET_FLAGS, request)
+    home = Path(folder).parent / "codex-home"
+    home.mkdir()
+    environment = {**os.environ, "CODEX_HOME": str(home), "HARMONY_KEY": "-"}
+    with command("--engine", f"replay={records}") as (url, _):
+        provider = (
+            f'{{name="harmony",base_url="{url}/v1",wire_api="responses",env_key="HARMONY_KEY"}}'
+        )
+        line = [codex, "exec", "--skip-git-repo-check", "--sandbox", "danger-full-access", "--json"]
+        line += ["-c", "model_provider=harmony", "-c", f"model_providers.harmony={provider}"]
+        line += ["-m", "gpt-oss-20b", prompt]
+        return subprocess.run(
+            line, cwd=folder, env=environment, stdin=subprocess.DEVNULL, timeout=120
+        ).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,40 @@
+"""A gateway whose model calls tools until it knows the answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recorded import CALL, FINAL, THOUGHT
+from running_gateways import command
+
+WEATHER = [
+    # The latest result decides.
+    {"match": "BERGEN-RAIN", "text": THOUGHT.format("Both are known.") + FINAL.format("Oslo.")},
+    {"match": "OSLO-SUN", "text": CALL.format("get_weather", '{"city":"Bergen"}')},
+    {
+        "match": "Where is it sunny",
+        "text": THOUGHT.format("Ask for each.")
+        + "<|channel|>commentary<|message|>I ask.<|end|><|start|>assistant"
+        + CALL.format("get_weather", '{"city":"Oslo"}'),
+    },
+    {"match": "as JSON", "text": FINAL.format('{"city":"Oslo","sunny":true}')},
+]
+
+
+@pytest.fixture(scope="session")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder: Path = tmp_path_factory.mktemp("gateway")
+    file = folder / "recorded.jsonl"
+    file.write_text("\n".join(map(json.dumps, WEATHER)), encoding="utf-8")
+    with command("--engine", f"replay={file}", "--store", f"{folder}/s.sqlite") as (url, _):
+        yield url
+
+
+@pytest.fixture
+def asked() -> list[str]:
+    """The cities that were asked for."""
+    return []

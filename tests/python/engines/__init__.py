@@ -1,0 +1,1 @@
+"""Engines that really sample. `make test-engines` installs them and runs these tests."""

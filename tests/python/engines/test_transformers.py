@@ -1,0 +1,137 @@
+"""A tiny gpt-oss with random weights answers all four APIs, in this process. `make test-engines`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch", reason="make test-engines installs PyTorch")
+pytest.importorskip("transformers", reason="make test-engines installs transformers")
+pytest.importorskip("starlette", reason="make test-engines installs starlette")
+
+import torch
+import transformers
+
+from gateways import BODIES, ENCODING, Answer, ask
+from openai_harmony import serve
+from openai_harmony.serve.engines import EngineError, SampleRequest, connect
+
+CHAT, RESPONSES, ANTHROPIC, OLLAMA, GENERATE = BODIES
+PROMPT = [200006, 1428, 200008, 13225, 200007, 200006, 173781]
+STOPS = [200002, 200012]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    torch.manual_seed(0)
+    config = transformers.GptOssConfig(
+        vocab_size=201_088,
+        hidden_size=32,
+        intermediate_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        head_dim=16,
+        num_local_experts=2,
+        num_experts_per_tok=1,
+        sliding_window=32,
+        max_position_embeddings=1024,
+        layer_types=["sliding_attention", "full_attention"],
+    )
+    path = tmp_path_factory.mktemp("model") / "tiny-gpt-oss"
+    transformers.GptOssForCausalLM(config).save_pretrained(path)
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def engine(folder: str) -> Any:
+    return connect(f"transformers={folder}")
+
+
+def sampled(engine: Any, **options: Any) -> tuple[list[int], Any]:
+    request = SampleRequest(PROMPT, options.pop("max_tokens", 12), STOPS, options)
+
+    async def run() -> tuple[list[int], Any]:
+        found: list[int] = []
+        reason = None
+        async for some in engine.sample(request):
+            found += some.tokens
+            reason = some.reason
+        return found, reason
+
+    return asyncio.run(asyncio.wait_for(run(), 120))
+
+
+LIMITS = {
+    CHAT: {"max_tokens": 12},
+    RESPONSES: {"max_output_tokens": 12},
+    ANTHROPIC: {"max_tokens": 12},
+    OLLAMA: {"options": {"num_predict": 12}},
+    GENERATE: {"options": {"num_predict": 12}},
+}
+
+
+@pytest.mark.parametrize("path", BODIES)
+@pytest.mark.parametrize("stream", [False, True])
+def test_each_api(engine: Any, path: str, stream: bool) -> None:
+    async def run() -> Answer:
+        return await ask(
+            serve.app(engine), path, {**BODIES[path], **LIMITS[path], "stream": stream}
+        )
+
+    answer = asyncio.run(run())
+    assert answer.status == 200, answer.body
+    if not stream:
+        said = json.dumps(answer.json())
+        assert '"length"' in said or '"max_tokens"' in said or '"incomplete"' in said
+
+
+def test_it_is_a_model(engine: Any) -> None:
+    asyncio.run(engine.check())
+    assert (engine.name, engine.model, engine.context) == ("transformers", "tiny-gpt-oss", 1024)
+    greedy, reason = sampled(engine, temperature=0.0)
+    assert (len(greedy), reason) == (12, "length")
+    assert sampled(engine, temperature=0.0) == (greedy, reason)
+    prompt = torch.tensor([PROMPT])
+    known = engine._model.generate(
+        prompt, attention_mask=torch.ones_like(prompt), max_new_tokens=12, do_sample=False
+    )
+    assert known[0, len(PROMPT) :].tolist() == greedy
+    seeded = {"temperature": 1.0, "top_p": 0.9, "top_k": 50, "min_p": 0.01, "seed": 7}
+    first, _ = sampled(engine, **seeded)
+    assert sampled(engine, **seeded)[0] == first != greedy
+    assert sampled(engine, **{**seeded, "seed": 8})[0] != first
+
+
+def test_options(engine: Any) -> None:
+    wanted = ENCODING.encode("!")[0]
+    biased, _ = sampled(engine, temperature=0.0, logit_bias={wanted: 100.0})
+    assert biased == [wanted] * 12
+    other, _ = sampled(engine, temperature=0.0, logit_bias={wanted: 3.0}, repetition_penalty=1.9)
+    assert len(other) == 12
+    stopped, reason = sampled(engine, temperature=0.0, logit_bias={200002: 100.0})
+    assert (stopped, reason) == ([200002], "stop")
+    with pytest.raises(EngineError, match="presence_penalty: transformers has no such option"):
+        sampled(engine, presence_penalty=1.0)
+
+
+def test_a_client_that_leaves_frees_the_model(engine: Any) -> None:
+    async def run() -> None:
+        request = SampleRequest(PROMPT, 900, STOPS, {"temperature": 0.0})
+        sampling = engine.sample(request)
+        first = await anext(sampling)
+        assert len(first.tokens) == 1
+        await sampling.aclose()
+        # The next one does not wait for 899 more tokens.
+        assert not engine._one.locked()
+
+    asyncio.run(asyncio.wait_for(run(), 120))
+
+
+def test_a_model_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(EngineError, match="transformers cannot load"):
+        connect(f"transformers={tmp_path}")

@@ -1,0 +1,42 @@
+"""`harmony serve` in a process of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def command(*options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """The running command, and its address from the line that it prints."""
+    line = [sys.executable, "-m", "openai_harmony", "serve", "--port", "0", *options]
+    with subprocess.Popen(
+        line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        try:
+            found = process.stdout.readline()
+            assert found.startswith("harmony serve: http://127.0.0.1:"), found
+            assert process.stdout.readline().startswith("try it: curl http://127.0.0.1:")
+            url = found.split()[2]
+            deadline = time.monotonic() + 60
+            while not is_up(url):
+                assert process.poll() is None, process.communicate()
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+            yield url, process
+        finally:
+            if process.poll() is None:
+                process.kill()
+
+
+def is_up(url: str) -> bool:
+    try:
+        return bool(urllib.request.urlopen(f"{url}/health", timeout=5).status == 200)
+    except (urllib.error.URLError, ConnectionError):
+        return False
