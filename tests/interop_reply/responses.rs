@@ -155,6 +155,83 @@ fn the_response_says_what_clients_look_for() {
     assert_eq!(response["top_p"], 1.0);
 }
 
+/// What Open Responses requires of a response, and what each may be besides null (marked `?`).
+const REQUIRED: &[(&str, &str)] = &[
+    ("id", "string"),
+    ("object", "string"),
+    ("created_at", "integer"),
+    ("completed_at", "integer?"),
+    ("status", "string"),
+    ("incomplete_details", "object?"),
+    ("model", "string"),
+    ("previous_response_id", "string?"),
+    ("instructions", "string?"),
+    ("output", "array"),
+    ("error", "object?"),
+    ("tools", "array"),
+    ("tool_choice", "string"),
+    ("truncation", "string"),
+    ("parallel_tool_calls", "boolean"),
+    ("text", "object"),
+    ("top_p", "number"),
+    ("presence_penalty", "number"),
+    ("frequency_penalty", "number"),
+    ("top_logprobs", "integer"),
+    ("temperature", "number"),
+    ("reasoning", "object?"),
+    ("user", "string?"),
+    ("usage", "object?"),
+    ("max_output_tokens", "integer?"),
+    ("max_tool_calls", "integer?"),
+    ("store", "boolean"),
+    ("background", "boolean"),
+    ("service_tier", "string"),
+    ("metadata", "object"),
+    ("safety_identifier", "string?"),
+    ("prompt_cache_key", "string?"),
+];
+
+/// At each moment of its life, and whatever the request leaves to its default.
+#[test]
+fn the_response_has_what_the_specification_requires() {
+    let is_of = |value: &Value, kind: &str| match kind.trim_end_matches('?') {
+        "string" => value.is_string(),
+        "integer" => value.is_u64(),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "array" => value.is_array(),
+        _ => value.is_object(),
+    };
+    let nulls: serde_json::Map<_, _> = REQUIRED
+        .iter()
+        .filter(|(name, _)| !matches!(*name, "tools" | "output" | "id" | "object" | "error"))
+        .map(|(name, _)| ((*name).to_owned(), Value::Null))
+        .collect();
+    for body in [plain(), with_tools(), with(plain(), Value::Object(nulls))] {
+        for reason in [FinishReason::Stop, FinishReason::Length, FinishReason::Abort] {
+            let events =
+                sent(RESPONSES, &body, &[THOUGHT, "<|channel|>final<|message|>Sun"], reason);
+            for response in events.iter().filter_map(|event| event.get("response")) {
+                for (name, kind) in REQUIRED {
+                    let value = response.get(name);
+                    let is_right = value.is_some_and(|value| {
+                        is_of(value, kind) || (kind.ends_with('?') && value.is_null())
+                    });
+                    assert!(is_right, "{name}: {value:?} of {response}");
+                }
+                let is_completed = response["status"] == "completed";
+                assert_eq!(response["completed_at"].is_u64(), is_completed);
+            }
+        }
+    }
+    let asked = json!({"presence_penalty": 0.5, "frequency_penalty": -0.5, "store": true, "user": "u",
+        "service_tier": "flex", "max_tool_calls": 3, "prompt_cache_key": "k", "background": false});
+    let response = answered(RESPONSES, &with(plain(), asked.clone()), &[ANSWER]);
+    for (name, value) in asked.as_object().unwrap() {
+        assert_eq!(&response[name], value, "{name}");
+    }
+}
+
 #[test]
 fn a_call_that_was_cut_off_is_never_done() {
     let cut = &CALL[..CALL.len() - "lo\"}<|call|>".len()];

@@ -1,5 +1,7 @@
 //! Steps -> events, segments -> a response.
 
+use std::time::Duration;
+
 use serde_json::{Map, Value, json};
 
 use super::event::ResponseEvent;
@@ -38,6 +40,12 @@ impl Responses {
         response.insert("id".to_owned(), json!(*self.head.id));
         response.insert("object".to_owned(), json!("response"));
         response.insert("created_at".to_owned(), json!(self.head.created));
+        let outcome = state.and_then(|state| state.outcome);
+        let completed_at =
+            outcome.filter(|outcome| outcome.reason == FinishReason::Stop).map(|outcome| {
+                self.head.created + outcome.durations.iter().sum::<Duration>().as_secs()
+            });
+        response.insert("completed_at".to_owned(), json!(completed_at));
         response.insert("status".to_owned(), json!(status));
         let (error, details) = match status {
             "failed" => (json!({"code": "server_error", "message": ABORTED}), Value::Null),
@@ -316,7 +324,8 @@ fn usage(usage: Usage) -> Value {
     })
 }
 
-/// What the response repeats of the request, and what clients expect although it says nothing.
+/// What the response repeats of the request, and what it always has by the specification (Open Responses).
+/// Whether it is stored is the server's to decide: it sets `store` in the body.
 fn fixed_fields(head: &Head, turn: &Turn) -> Map<String, Value> {
     let defaults = json!({
         "model": *head.model,
@@ -327,11 +336,21 @@ fn fixed_fields(head: &Head, turn: &Turn) -> Map<String, Value> {
         "parallel_tool_calls": true,
         "temperature": turn.sampling.temperature,
         "top_p": turn.sampling.top_p,
+        "presence_penalty": turn.sampling.presence_penalty.unwrap_or(0.0),
+        "frequency_penalty": turn.sampling.frequency_penalty.unwrap_or(0.0),
+        "top_logprobs": 0,
         "max_output_tokens": turn.sampling.max_tokens,
+        "max_tool_calls": null,
         "previous_response_id": null,
         "reasoning": {"effort": null, "summary": null},
         "text": {"format": {"type": "text"}},
         "truncation": "disabled",
+        "store": false,
+        "background": false,
+        "service_tier": "default",
+        "user": null,
+        "safety_identifier": null,
+        "prompt_cache_key": null,
     });
     let mut fixed = match defaults {
         Value::Object(fields) => fields,
@@ -356,6 +375,7 @@ const OWN: &[&str] = &[
     "id",
     "object",
     "created_at",
+    "completed_at",
     "status",
     "error",
     "incomplete_details",
