@@ -310,6 +310,11 @@ impl ErrorKind {
     }
 }
 
+/// What joins a path and what is wrong with it: "messages is empty", "messages: expected a list".
+fn between(reason: &str) -> &'static str {
+    if reason.starts_with("is ") { " " } else { ": " }
+}
+
 impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -358,7 +363,7 @@ impl fmt::Display for ErrorKind {
                 write!(f, "Invalid request: {reason}")
             }
             Self::InvalidRequest { path, reason } => {
-                write!(f, "Invalid request: {path}: {reason}")
+                write!(f, "Invalid request: {path}{}{reason}", between(reason))
             }
             Self::UnsupportedContent { path, content } => {
                 write!(f, "Unsupported content: {path}: the format cannot carry {content}")
@@ -369,7 +374,9 @@ impl fmt::Display for ErrorKind {
             Self::InvalidRow { path, reason } if path.is_empty() => {
                 write!(f, "Invalid row: {reason}")
             }
-            Self::InvalidRow { path, reason } => write!(f, "Invalid row: {path}: {reason}"),
+            Self::InvalidRow { path, reason } => {
+                write!(f, "Invalid row: {path}{}{reason}", between(reason))
+            }
             Self::TooManyTokens { tokens, max_tokens, turn, later, is_single_turn } => {
                 write!(f, "Too many tokens: {tokens}")?;
                 if let Some(turn) = turn {
@@ -383,8 +390,8 @@ impl fmt::Display for ErrorKind {
                 }
                 match later {
                     0 => Ok(()),
-                    1 => f.write_str("; so it is with 1 later turn"),
-                    later => write!(f, "; so it is with {later} later turns"),
+                    1 => f.write_str("; 1 later turn is too long as well"),
+                    later => write!(f, "; {later} later turns are too long as well"),
                 }
             }
             Self::InvalidRollout { at, reason } => write!(f, "Invalid rollout: {at}: {reason}"),

@@ -50,7 +50,7 @@ impl Tools {
         Ok(tools)
     }
 
-    /// Those of a parser that was told none, shared by all such parsers.
+    /// The empty set, shared by all parsers without tools.
     pub(crate) fn none() -> Arc<Self> {
         static NONE: LazyLock<Arc<Tools>> = LazyLock::new(Arc::default);
         Arc::clone(&NONE)

@@ -36,7 +36,7 @@ pub struct ReadOptions {
     /// Whether tools are declared although `tool_choice` is `none`, which keeps the prefix that
     /// engines have cached.
     pub declare_on_none: bool,
-    /// How a tool that `tool_choice` names is brought about.
+    /// How a call of the tool that `tool_choice` names is forced.
     pub named: NamedToolChoice,
     /// What becomes of images, audio and files.
     pub unsupported: Unsupported,
@@ -101,7 +101,7 @@ impl ReadOptions {
         self
     }
 
-    /// Sets how a tool that `tool_choice` names is brought about.
+    /// Sets how a call of the tool that `tool_choice` names is forced.
     #[must_use]
     pub fn with_named(mut self, named: NamedToolChoice) -> Self {
         self.named = named;
@@ -181,7 +181,7 @@ pub(super) fn civil(mut days: u64) -> (u64, u64, u64) {
     (year, month, days + 1)
 }
 
-/// How a tool that `tool_choice` names is brought about.
+/// How a call of the tool that `tool_choice` names is forced.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum NamedToolChoice {

@@ -189,9 +189,9 @@ impl Past {
             return Ok(());
         }
         let reason = match (&id, &tool) {
-            (Some(id), _) => format!("no call with the id {:?} waits for a result", brief(id)),
-            (None, Some(tool)) => format!("no call of {:?} waits for a result", brief(&tool.name)),
-            (None, None) => "no call waits for this result".to_owned(),
+            (Some(id), _) => format!("no pending call has the id {:?}", brief(id)),
+            (None, Some(tool)) => format!("no call of {:?} is pending", brief(&tool.name)),
+            (None, None) => "no call is pending for this result".to_owned(),
         };
         Err(ErrorKind::InvalidRequest { path, reason }.into())
     }

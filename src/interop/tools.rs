@@ -185,8 +185,8 @@ impl Declared {
             declared,
             client_runs,
         };
-        let of_client = self.client_builtin.iter().map(|name| builtin(name, true));
-        let served = self
+        let client_builtin = self.client_builtin.iter().map(|name| builtin(name, true));
+        let server_builtin = self
             .server_builtin
             .iter()
             .flat_map(|tool| tool.recipients())
@@ -203,7 +203,7 @@ impl Declared {
             declared: false,
             client_runs: true,
         });
-        names::assign(of_client.chain(functions).chain(served), called)
+        names::assign(client_builtin.chain(functions).chain(server_builtin), called)
     }
 
     /// The namespace `functions` as the developer message declares it, and what is declared later.
@@ -351,9 +351,7 @@ pub(super) fn read_object_arguments(call: &Object<'_, '_>, key: &str) -> Result<
     let Some(arguments) = call.get(key) else { return Ok(NO_ARGUMENTS.to_owned()) };
     match arguments.value() {
         Value::String(text) if is_object(text) => Ok(text.to_owned()),
-        Value::String(_) => {
-            Err(arguments.invalid("expected an object, got a string that is not one"))
-        }
+        Value::String(_) => Err(arguments.invalid("got a string that is not a JSON object")),
         Value::Object(_) => Ok(arguments.at().to_json()),
         _ => Err(arguments.expected("an object")),
     }

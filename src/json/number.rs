@@ -4,10 +4,10 @@ use serde::{Serialize, Serializer, ser};
 use serde_json::Number;
 use serde_json::value::RawValue;
 
-/// Up to so many digits an integer is one that a double can hold, however roughly.
+/// Up to so many digits an integer fits an `f64`, rounded if need be.
 pub(super) const SURELY_FINITE: usize = 308;
 
-/// Whether a double can hold a number, however roughly.
+/// Whether a number fits an `f64`, rounded if need be.
 pub(crate) fn is_finite(digits: &str) -> bool {
     digits.parse().is_ok_and(f64::is_finite)
 }

@@ -22,7 +22,7 @@ pub(super) struct Pieces<'m, M> {
     /// after its first turn needs both.
     without_functions: OnceCell<Result<Rendered>>,
     with_functions: OnceCell<Result<Rendered>>,
-    /// At least so many tokens have the head and the first turns, by their number.
+    /// `least[n]`: a lower bound of the tokens of the head and the first `n` turns.
     least: OnceCell<Vec<usize>>,
 }
 

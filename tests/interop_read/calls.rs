@@ -115,7 +115,7 @@ fn a_result_without_a_call_is_an_error() {
     ];
     for (messages, path) in cases {
         let text = error(CHAT, chat(&messages)).to_string();
-        assert!(text.contains(&format!("{path}: no call with the id")), "{text}");
+        assert!(text.contains(&format!("{path}: no pending call has the id")), "{text}");
     }
     let text = error(
         RESPONSES,
@@ -123,7 +123,7 @@ fn a_result_without_a_call_is_an_error() {
             {"type": "function_call_output", "call_id": "a", "output": "x"},
         ]}),
     );
-    assert!(text.to_string().contains("input[0].call_id: no call with the id"), "{text}");
+    assert!(text.to_string().contains("input[0].call_id: no pending call has the id"), "{text}");
     let text = error(
         ANTHROPIC,
         json!({"messages": [{"role": "user", "content": [
@@ -131,11 +131,11 @@ fn a_result_without_a_call_is_an_error() {
         ]}]}),
     );
     assert!(
-        text.to_string().contains("messages[0].content[1].tool_use_id: no call with the id"),
+        text.to_string().contains("messages[0].content[1].tool_use_id: no pending call has the id"),
         "{text}"
     );
     let text = error(OLLAMA, chat(&[json!({"role": "tool", "tool_name": "f", "content": "x"})]));
-    assert!(text.to_string().contains("messages[1].tool_name: no call of \"f\" waits"), "{text}");
+    assert!(text.to_string().contains("messages[1].tool_name: no call of \"f\" is pending"), "{text}");
 }
 
 #[test]

@@ -124,19 +124,19 @@ fn paths_and_reasons() {
             CHAT,
             chat(json!({"role": "tool", "tool_call_id": "a", "content": "R"})),
             "messages[1].tool_call_id",
-            "no call with the id \"a\" waits for a result",
+            "no pending call has the id \"a\"",
         ),
         (
             CHAT,
             chat(json!({"role": "function", "name": "f", "content": "R"})),
             "messages[1].name",
-            "no call of \"f\" waits for a result",
+            "no call of \"f\" is pending",
         ),
         (
             CHAT,
             chat(json!({"role": "tool", "content": "R"})),
             "messages[1]",
-            "no call waits for this result",
+            "no call is pending for this result",
         ),
         (
             CHAT,
@@ -316,13 +316,13 @@ fn paths_and_reasons() {
             ANTHROPIC,
             json!({"messages": [{"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": "[1]"}]}]}),
             "messages[0].content[0].input",
-            "expected an object, got a string that is not one",
+            "got a string that is not a JSON object",
         ),
         (
             ANTHROPIC,
             json!({"messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a"}]}]}),
             "messages[0].content[0].tool_use_id",
-            "no call with the id \"a\" waits for a result",
+            "no pending call has the id \"a\"",
         ),
         (
             ANTHROPIC,
@@ -352,20 +352,20 @@ fn paths_and_reasons() {
             RESPONSES,
             item(json!({"type": "function_call_output", "call_id": "a", "output": "R"})),
             "input[0].call_id",
-            "no call with the id \"a\" waits for a result",
+            "no pending call has the id \"a\"",
         ),
         (OLLAMA, json!({"messages": [], "tools": [{}]}), "tools[0].function", "is missing"),
         (
             OLLAMA,
             json!({"messages": [{"role": "tool", "tool_name": "f", "content": "R"}]}),
             "messages[0].tool_name",
-            "no call of \"f\" waits for a result",
+            "no call of \"f\" is pending",
         ),
         (
             OLLAMA,
             json!({"messages": [{"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": "x"}}]}]}),
             "messages[0].tool_calls[0].function.arguments",
-            "expected an object, got a string that is not one",
+            "got a string that is not a JSON object",
         ),
         (
             OLLAMA,
@@ -388,7 +388,8 @@ fn paths_and_reasons() {
         ),
     ];
     for (read, body, path, reason) in cases {
-        let place = if path.is_empty() { String::new() } else { format!("{path}: ") };
+        let between = if reason.starts_with("is ") { " " } else { ": " };
+        let place = if path.is_empty() { String::new() } else { format!("{path}{between}") };
         let error = error(read, body.clone());
         assert_eq!(error.to_string(), format!("Invalid request: {place}{reason}"), "{body}");
         assert_eq!(error.kind().path().map(ToString::to_string).as_deref(), Some(path));

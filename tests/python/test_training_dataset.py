@@ -116,11 +116,11 @@ class TestOutput:
             "row": 2,
             "kind": "invalid_row",
             "path": "messages",
-            "message": "Invalid row: messages: is empty",
+            "message": "Invalid row: messages is empty",
         }
         # The blank line is no row.
         assert (cut["line"], cut["row"]) == (303, 301)
-        assert state.counts.first_error == f"{rows}:3: Invalid row: messages: is empty"
+        assert state.counts.first_error == f"{rows}:3: Invalid row: messages is empty"
 
     def test_limits_are_counted(self, rows: str, tmp_path: Path) -> None:
         options: dict[str, Any] = {**CHAT, "max_tokens": 150}

@@ -115,7 +115,7 @@ def test_kills_at_random_points(rows: str, tmp_path: Path, name: str, options: l
         while run.poll() is None and not contents(folder) and time.monotonic() < deadline:
             time.sleep(0.001)
         if turn < 12:
-            time.sleep(chance.random() * 0.1)
+            time.sleep(chance.random() * 0.05 * (turn % 3))
             run.kill()
         said = run.communicate(timeout=60)
         is_complete = run.returncode == 0

@@ -155,8 +155,8 @@ class TestOptions:
         assert list(batch.row) == [0, 0, 2, 2]
         [(row, error)] = batch.errors
         assert (row, error.kind) == (1, "too_many_tokens")
-        text = r"Too many tokens: \d+ in the example of turns\[0\], more than max_tokens=250; so it is "
-        assert re.match(text + "with 1 later turn$", str(error))
+        text = r"Too many tokens: \d+ in the example of turns\[0\], more than max_tokens=250; "
+        assert re.match(text + "1 later turn is too long as well$", str(error))
         turns = [*CHAT, *long[:2]]
         batch = render([turns], format="chat", examples="turns", max_tokens=250)
         assert list(batch.row) == [0, 0]

@@ -87,15 +87,15 @@ class TestPreferences:
     @pytest.mark.parametrize(
         ("row", "said"),
         [
-            ({"prompt": [USER], "chosen": [RIGHT]}, "rejected: is missing"),
-            ({"prompt": [USER], "rejected": [RIGHT]}, "chosen: is missing"),
-            ({"prompt": [USER]}, "chosen: is missing; preferences are `chosen` and `rejected`"),
-            ({"prompt": [USER], "completion": [RIGHT]}, "label: is missing"),
+            ({"prompt": [USER], "chosen": [RIGHT]}, "rejected is missing"),
+            ({"prompt": [USER], "rejected": [RIGHT]}, "chosen is missing"),
+            ({"prompt": [USER]}, "chosen is missing; preferences are `chosen` and `rejected`"),
+            ({"prompt": [USER], "completion": [RIGHT]}, "label is missing"),
             ({"prompt": [USER], "completion": [RIGHT], "label": "yes"}, "label: expected true"),
-            ({"prompt": [USER], "chosen": [RIGHT], "rejected": []}, "rejected: is empty"),
+            ({"prompt": [USER], "chosen": [RIGHT], "rejected": []}, "rejected is empty"),
             (
                 {"chosen": [USER, RIGHT], "rejected": [{**USER, "content": "?"}, RIGHT]},
-                "rejected: is not behind the prompt of `chosen`",
+                "rejected is not behind the prompt of `chosen`",
             ),
             (
                 {

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import collections
 import json
+import re
 import types
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
@@ -124,8 +125,8 @@ class TestBadRows:
             (b"\xff", "not UTF-8: "),
             ("", "not JSON: "),
             ("{", "not JSON: "),
-            ({}, "messages: is missing"),
-            ([], "messages: is empty"),
+            ({}, "messages is missing"),
+            ([], "messages is empty"),
             ({"messages": [{"role": "user", "content": float("nan")}]}, "messages[0].content: "),
             ({"messages": [{"role": "user", "content": object()}]}, "messages[0].content: "),
             ({"messages": [{"role": "user", "content": {1: 2}}]}, "messages[0].content: "),
@@ -142,7 +143,7 @@ class TestBadRows:
         assert str(error).startswith(f"Invalid row: {message}")
         assert isinstance(error, InvalidRowError)
         assert error.kind == "invalid_row"
-        assert error.path == message.partition(": ")[0] * message.startswith("messages")
+        assert error.path == re.split(": | is ", message)[0] * message.startswith("messages")
         assert batch[0].tokens == batch[1].tokens
 
     def test_other_errors_have_their_own_kind(self) -> None:

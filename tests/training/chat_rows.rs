@@ -178,7 +178,7 @@ proptest! {
                 if has_messages {
                     prop_assert_eq!(&batch, &expected);
                 } else {
-                    prop_assert_eq!(batch.errors[0].1.to_string(), "Invalid row: messages: is empty");
+                    prop_assert_eq!(batch.errors[0].1.to_string(), "Invalid row: messages is empty");
                 }
             }
         }

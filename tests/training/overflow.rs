@@ -102,12 +102,11 @@ fn a_turn_that_is_too_long_leaves_the_others() {
         (batch.rows, batch.truncated, errors)
     };
     let said = |text: &str| vec![(0, format!("Too many tokens: {text}"))];
-    let expected =
-        "44 in the example of turns[1], more than max_tokens=30; so it is with 2 later turns";
+    let expected = "44 in the example of turns[1], more than max_tokens=30; 2 later turns are too long as well";
     assert_eq!(errors(Overflow::Error), (vec![0, 1], vec![], said(expected)));
     // The third turn is short, and loses the second.
     let expected = "32 in the example of turns[1], more than max_tokens=30; it is a single turn, and \
-                    truncate_turns leaves out whole turns only; so it is with 1 later turn";
+                    truncate_turns leaves out whole turns only; 1 later turn is too long as well";
     assert_eq!(errors(Overflow::TruncateTurns), (vec![0, 0, 1], vec![0], said(expected)));
 }
 

@@ -83,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
     except ValueError as error:
         raise UsageError(str(error)) from error
     except KeyboardInterrupt:
-        again = "--restart begins anew" if STDIN in options.inputs else "The same command goes on"
+        again = "--restart starts over" if STDIN in options.inputs else "The same command goes on"
         print(f"{again}.", file=sys.stderr)
         raise
     say(report(state, Output(options.output, options.to), time.monotonic() - begun))

@@ -38,7 +38,7 @@ def read(
             or code execution, too.
         declare_on_none: Whether tools are declared although ``tool_choice`` is ``none``, which
             keeps the prefix that engines have cached.
-        named: How a named tool is brought about: by the prompt's end, or by a grammar that the
+        named: How a named tool call is forced: by the prompt's end, or by a grammar that the
             server makes.
         unsupported: What becomes of images, audio and files: an error, or a placeholder, which they
             always are in the results of tools.

@@ -45,11 +45,11 @@ class Tool(NamedTuple):
     declared: bool
     """Whether the prompt declares it; none is when ``tool_choice`` is ``none``."""
     client_runs: bool
-    """Whether the client runs it; a built-in tool that the server runs is the server's business."""
+    """Whether the client runs it; a built-in tool that the server runs is left to the server."""
 
 
 class _Unchanging:
-    """What is copied as itself, since it does not change, and cannot be pickled."""
+    """Immutable: copying returns it. It cannot be pickled."""
 
     def __copy__(self) -> Self:
         return self

@@ -51,7 +51,7 @@ class Batch:
     >>> len(batch), batch.row[0], list(batch.loss_mask[-6:])
     (1, 0, [1, 1, 1, 1, 1, 1])
     >>> batch.errors
-    [(1, InvalidRowError('Invalid row: messages: is empty'))]
+    [(1, InvalidRowError('Invalid row: messages is empty'))]
     """
 
     tokens: _IntArray
@@ -73,8 +73,8 @@ class Batch:
     truncated: list[int]
     """The row of each example that lost turns to ``max_tokens``."""
     unused: dict[str, int]
-    """What of the rows says nothing to the model, or not what it seems to, and how often it was
-    there: ``messages[].annotations``, ``tools[]: an earlier tool has this name``."""
+    """What does not reach the prompt, or not as written, and how often it was there:
+    ``messages[].annotations``, ``tools[]: an earlier tool has this name``."""
     dropped_thoughts: int
     """How many thoughts of the examples were not rendered, since a model does not see those of
     completed turns (``config`` says which are dropped). With an example for each turn it is 0."""

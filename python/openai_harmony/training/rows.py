@@ -160,7 +160,7 @@ def render_batches(
         options: As for :func:`render`.
 
     Yields:
-        Batches in the order of the rows. Their rows are counted through all of them.
+        Batches in the order of the rows. Row numbers continue across batches.
 
     Raises:
         ValueError: A wrong option.

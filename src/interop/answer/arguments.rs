@@ -36,8 +36,8 @@ use crate::interop::body::parse_arguments;
 pub struct Arguments(Json);
 
 impl Arguments {
-    /// Of a text that is a JSON object whose numbers a double can hold, however roughly. One that cannot, as
-    /// `1e400`, is an error or an infinity to clients.
+    /// Accepts a JSON object whose numbers fit an `f64`, rounded if need be. One that does not, as `1e400`, is an error
+    /// or an infinity to clients.
     pub(in crate::interop) fn read(text: &str) -> Option<Self> {
         parse_arguments(text).map(Self)
     }

@@ -96,7 +96,7 @@ impl Chat {
         }
     }
 
-    /// Sends another delta, written between the same.
+    /// Sends any other delta in the same prebuilt frame.
     fn push_delta(&self, delta: ChunkDelta, chunks: &mut dyn Sink<ChatCompletionChunk>) {
         let Some(bytes) = chunks.bytes() else { return chunks.push(self.chunk(delta, None)) };
         bytes.extend_from_slice(self.frame_begin.as_bytes());

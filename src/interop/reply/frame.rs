@@ -23,8 +23,7 @@ pub enum Chunk {
     Ollama(ChatLine),
 }
 
-/// Where chunks go: to the caller, or as their bytes after those that are there, which spares the
-/// way through the caller's hands.
+/// Where chunks go: to the caller, or appended to a buffer as bytes.
 #[derive(Debug)]
 pub(super) enum Out<'a> {
     Chunks(&'a mut Vec<Chunk>),

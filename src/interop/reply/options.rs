@@ -33,7 +33,7 @@ pub struct ReplyOptions {
     pub reasoning_field: ReasoningField,
     /// Makes all ids, if not those that are made from the answer's own.
     pub make_id: Option<MakeId>,
-    /// Measures the durations that Ollama tells.
+    /// Measures the durations reported to Ollama clients.
     pub clock: Clock,
 }
 

@@ -21,8 +21,7 @@ pub(super) struct Sorter {
     rules: Rules,
     ids: Ids,
     prefixes: Prefixes,
-    /// How many bytes of the first message the prompt has. Of a text the answer holds what follows;
-    /// of a call it holds all, since half the arguments are of no use.
+    /// Prefilled bytes: cut from a text, kept in a call, since half the arguments are of no use.
     prompted: usize,
     open: Open,
     /// Where the open message's content begins.

@@ -235,8 +235,8 @@ impl Body {
         if asks && !says(completion, Speaker::User) {
             return Ok(true);
         }
-        let reason = "what the assistant says in it can be told from the completion only where the user \
-                      says the last thing, and nothing in the completion; whole conversations are `messages`";
+        let reason = "a prompt with assistant messages must end with a user message, and the completion \
+                      has none; whole conversations are `messages`";
         Err(invalid(Path::of("prompt"), reason))
     }
 

@@ -93,7 +93,7 @@ def write_dataset(
             share of all as a float, which is known at the end. What was written stays, and the same
             call with a higher limit goes on. ``None`` allows any number. Bad rows are counted, and
             written to a file of their own.
-        restart: Removes what is there of another run of this, and begins anew, if the input has a
+        restart: Removes what is there of another run of this, and starts over, if the input has a
             row that gives an example. Of standard input only the first byte is awaited.
         progress: Called after each batch with the bytes of the input that were read, and the
             counts.

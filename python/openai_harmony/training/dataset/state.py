@@ -54,7 +54,7 @@ class Counts:
     error_bytes: int = 0
     """The size of the file of errors."""
     unused: dict[str, int] = field(default_factory=dict)
-    """What says nothing to the model, or not what it seems to."""
+    """What does not reach the prompt, or not as written."""
 
     def add_error(self, kind: str, said: str) -> None:
         """Counts a bad row."""
@@ -145,7 +145,7 @@ class State:
 
     def check(self, settings: dict[str, Any], inputs: list[dict[str, Any]]) -> None:
         """``StateError`` that names the options or files that are not those of this state."""
-        again = "; restart begins anew"
+        again = "; restart starts over"
         for name in sorted({*settings, *self.settings}):
             before, now = self.settings.get(name), settings.get(name)
             if before != now:
