@@ -135,7 +135,10 @@ fn a_result_without_a_call_is_an_error() {
         "{text}"
     );
     let text = error(OLLAMA, chat(&[json!({"role": "tool", "tool_name": "f", "content": "x"})]));
-    assert!(text.to_string().contains("messages[1].tool_name: no call of \"f\" is pending"), "{text}");
+    assert!(
+        text.to_string().contains("messages[1].tool_name: no call of \"f\" is pending"),
+        "{text}"
+    );
 }
 
 #[test]
