@@ -29,6 +29,7 @@ check: format lint types test test-pythons test-frameworks trainers ## formattin
 bench: $(BENCH)/.made ## compare with the published packages, side by side; count instructions
 	$(BENCH)/bin/python benches/compare.py $(BENCH_OPTIONS)
 	$(BENCH)/bin/python benches/frameworks.py
+	$(BENCH)/bin/python benches/gateway.py
 	$(BENCH)/bin/python benches/instructions.py
 
 fuzz: tools ## fuzz the parser and the readers of requests; FUZZ_SECONDS=60 sets for how long each
@@ -84,7 +85,7 @@ test-pythons: tools
 
 # 500 MB. Without them `make test` skips these tests, and says so.
 test-frameworks: $(VENV)/.dev $(VENV)/.built $(VENV)/.frameworks ## the tests with Hugging Face datasets and Ray
-	$(BIN)/python -m pytest -rs tests/python/test_training_huggingface.py tests/python/test_training_ray.py
+	$(BIN)/python -m pytest -rs tests/python/test_training_huggingface.py tests/python/test_training_ray.py tests/python/test_serve_ray.py
 
 trainers: $(TRAINERS)/.made $(VENV)/.built ## the trainers themselves read the rows: PyTorch, TRL, Megatron (6 GB on Linux)
 	@if test -s $(TRAINERS)/missing; then echo "not tested: the trainers cannot be installed"; cat $(TRAINERS)/missing; \

@@ -1,4 +1,4 @@
-"""The examples of docs/training.md that need more than this package and NumPy.
+"""The examples of docs/training.md and docs/serve.md that need more than this package.
 
 Their fences name what they need (`python,ray`), and the tests of that run them.
 """
@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "training.md"
+DOCS = Path(__file__).parents[2] / "docs"
+DOCUMENT = DOCS / "training.md"
 
 
-def fenced(needs: str) -> str:
-    """The only example that needs this."""
-    text = DOCUMENT.read_text(encoding="utf-8")
+def fenced(needs: str, document: Path = DOCUMENT) -> str:
+    """The only example of a document that needs this."""
+    text = document.read_text(encoding="utf-8")
     [example] = re.findall(rf"^```python,{needs}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
     return str(example)
 

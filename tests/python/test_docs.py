@@ -42,7 +42,7 @@ DOCUMENTS = sorted(
     [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "guides").glob("*.md")]
 )
 API = sorted((ROOT / "docs" / "api").glob("*.md"))
-LANGUAGES = {"python", "rust", "sh", "text", "toml", "json", "typescript", "harmony"}
+LANGUAGES = {"python", "rust", "sh", "text", "toml", "yaml", "json", "typescript", "harmony"}
 """What a fence may say. rustdoc takes one that says nothing for Rust, and runs it."""
 
 
