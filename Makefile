@@ -14,7 +14,7 @@ SOURCES := $(shell find src build.rs build Cargo.toml Cargo.lock -type f 2>/dev/
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-rust test-python test-pythons test-frameworks test-engines test-agents trainers check format lint types bench browser docs pictures fuzz laws clean tools
+.PHONY: help demo test test-rust test-python test-pythons test-frameworks test-engines test-agents trainers check format lint types bench browser docs pictures package release fuzz laws clean tools
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -95,6 +95,20 @@ test-engines: $(TRAINERS)/.made $(VENV)/.built ## the gateway with transformers,
 	@if test -s $(TRAINERS)/missing; then echo "not tested: transformers cannot be installed"; cat $(TRAINERS)/missing; \
 	else HF_HUB_OFFLINE=1 PYTHONPATH=$(CURDIR)/python $(TRAINERS)/bin/python -m pytest -rs tests/python/engines; fi
 
+# A copy of the repository, so that the names in it stay.
+package: $(VENV)/.dev ## build the wheel and the source as they are published, check and install them: target/package
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "maturin>=1.9.4,<2" twine
+	rm -rf target/package && mkdir -p target/package
+	git archive --prefix=source/ HEAD | tar -x -C target/package
+	$(BIN)/python target/package/source/.ci/release.py rename
+	cd target/package/source && $(CURDIR)/$(BIN)/maturin build --quiet --release --sdist --out ../dist
+	$(BIN)/python .ci/release.py check target/package/dist
+	$(BIN)/twine check --strict target/package/dist/*
+	PACKAGE=$(CURDIR)/target/package/dist $(BIN)/python -m pytest -rs tests/package
+
+release: ## tag what is on main with the version of .ci/distribution, and push it: the workflow publishes
+	$(PYTHON) .ci/release.py tag
+
 # What other packages warn of is theirs to fix.
 test-agents: $(AGENTS)/.made $(VENV)/.built ## the gateway with the agents that people use: Codex, OpenAI's Agents SDK, LangChain
 	@if test -s $(AGENTS)/missing; then echo "not tested: the agents cannot be installed"; cat $(AGENTS)/missing; \
@@ -116,6 +130,7 @@ lint: $(VENV)/.dev
 	  cargo clippy --target wasm32-unknown-unknown -- -D warnings; \
 	else echo "not checked for wasm32-unknown-unknown: the target is not installed"; fi
 	$(BIN)/ruff check .
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 
 types: $(VENV)/.dev $(VENV)/.built
 	$(BIN)/mypy

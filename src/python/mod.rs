@@ -62,7 +62,7 @@ use crate::chat::ToolNamespaceConfig;
 use crate::{HarmonyEncodingName, load_harmony_encoding};
 
 /// The compiled part of `openai_harmony`.
-#[pymodule(gil_used = false)]
+#[pymodule(gil_used = true)]
 fn _lowlevel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<encoding::PyHarmonyEncoding>()?;

@@ -1,0 +1,124 @@
+"""Names the package as it is published, checks what is built, and tags a release.
+
+A package index takes no local version (`+dropin.1`), and `openai-harmony` is somebody else's name there. The
+file `.ci/distribution` has the name and the version under which this package is published instead.
+
+    python .ci/release.py rename      writes them into pyproject.toml and Cargo.toml, for a build
+    python .ci/release.py check DIR   checks the distributions in a folder
+    python .ci/release.py tag         tags the commit and pushes the tag, which starts the workflow
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")
+
+
+def distribution() -> tuple[str, str]:
+    """The name and the version, as an index takes them."""
+    words = (ROOT / ".ci/distribution").read_text("utf-8").split()
+    if len(words) != 2 or not re.fullmatch(r"[a-z0-9-]+", words[0]):
+        sys.exit(f".ci/distribution: expected a name and a version, got {words}")
+    if not re.fullmatch(r"\d+(\.\d+)*((a|b|rc)\d+)?(\.post\d+)?", words[1]):
+        sys.exit(f".ci/distribution: an index refuses the version {words[1]}")
+    return words[0], words[1]
+
+
+def rename() -> None:
+    """Only what the index sees changes: the module, the command and the library stay."""
+    name, version = distribution()
+    replace("pyproject.toml", r'^name = "openai-harmony"$', f'name = "{name}"')
+    replace("pyproject.toml", r'^dynamic = \["version"\]$', f'version = "{version}"')
+    replace("Cargo.toml", r'^name = "openai-harmony"$', f'name = "{name}"')
+
+
+def replace(path: str, pattern: str, by: str) -> None:
+    """Replaces the one line that matches."""
+    file = ROOT / path
+    text, count = re.subn(pattern, by, file.read_text("utf-8"), flags=re.MULTILINE)
+    if count != 1:
+        sys.exit(f"{path}: {count} lines match {pattern}")
+    file.write_text(text, "utf-8")
+
+
+def check(folder: Path) -> None:
+    """Name, version, and that the source has each file that its README links to."""
+    name, version = distribution()
+    stem = f"{name.replace('-', '_')}-{version}"
+    built = sorted(folder.iterdir())
+    wrong = [
+        path.name
+        for path in built
+        if not path.name.startswith(f"{stem}.tar") and not path.name.startswith(f"{stem}-")
+    ]
+    if wrong or not built:
+        sys.exit(f"{folder}: expected distributions {stem}, got {wrong or 'none'}")
+    for path in built:
+        if path.suffix == ".whl":
+            check_wheel(path)
+        else:
+            check_sdist(path, stem)
+    print(f"{len(built)} distributions are as {stem} should be")
+
+
+def check_wheel(path: Path) -> None:
+    """The module, its types and its license are in it."""
+    names = zipfile.ZipFile(path).namelist()
+    for wanted in ("openai_harmony/__init__.py", "openai_harmony/py.typed", "licenses/LICENSE"):
+        if not any(wanted in name for name in names):
+            sys.exit(f"{path.name}: has no {wanted}")
+
+
+def check_sdist(path: Path, stem: str) -> None:
+    """It builds from what it has, and its README's links lead to files."""
+    with tarfile.open(path) as archive:
+        names = {name.removeprefix(f"{stem}/") for name in archive.getnames()}
+        readme = archive.extractfile(f"{stem}/README.md")
+        text = readme.read().decode("utf-8") if readme else ""
+    links = set(LINK.findall(text))
+    missing = sorted({*links, "Cargo.lock", "LICENSE", "SECURITY.md", "build.rs"} - names)
+    if missing:
+        sys.exit(f"{path.name}: its README names what it does not have: {', '.join(missing)}")
+
+
+def tag() -> None:
+    """Tags what is on main, if it is clean and the changelog describes this version."""
+    _, version = distribution()
+    if git("status", "--porcelain"):
+        sys.exit("there are changes that are not committed")
+    if git("branch", "--show-current") != "main":
+        sys.exit("not on main")
+    if f"## [{version}]" not in (ROOT / "CHANGELOG.md").read_text("utf-8"):
+        sys.exit(f"CHANGELOG.md has no section [{version}]: rename [Unreleased]")
+    name = f"v{version}"
+    if git("tag", "--list", name):
+        sys.exit(f"{name} is there already: .ci/distribution has the next version")
+    git("tag", "--annotate", name, "--message", f"Version {version}")
+    git("push", "origin", "main", name)
+    print(f"{name} is pushed: the workflow `release` builds and publishes it")
+
+
+def git(*arguments: str) -> str:
+    """What git prints; it ends this program if it fails."""
+    return subprocess.run(
+        ["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout.strip()
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["rename"]:
+            rename()
+        case ["check", folder]:
+            check(Path(folder))
+        case ["tag"]:
+            tag()
+        case _:
+            sys.exit(__doc__)
