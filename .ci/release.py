@@ -1,7 +1,7 @@
 """Names the package as it is published, checks what is built, and tags a release.
 
-A package index takes no local version (`+dropin.1`), and `openai-harmony` is somebody else's name there. The
-file `.ci/distribution` has the name and the version under which this package is published instead.
+A package index takes no local version (`+dropin.1`), and `openai-harmony` is another project
+there. `.ci/distribution` has the name and the version under which this package is published.
 
     python .ci/release.py rename      writes them into pyproject.toml and Cargo.toml, for a build
     python .ci/release.py check DIR   checks the distributions in a folder

@@ -207,7 +207,7 @@ class TestRefused:
     def test_restart(self, rows: str, begun: str, tmp_path: Path) -> None:
         write_dataset([rows], begun, restart=True, **ALL)
         names = {path.name for path in Path(begun).iterdir()}
-        assert names == {"_report.json", "_errors.jsonl", "part-00000.parquet"}
+        assert names == {"_report.json", "_report.html", "_errors.jsonl", "part-00000.parquet"}
         assert [row for table in tables(Path(begun)) for row in table.to_pylist()] == expected()
 
     def test_a_folder_of_others(self, rows: str, tmp_path: Path) -> None:

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from openai_harmony._extras import needed
 from openai_harmony.errors import WrongTypeError, quoted
+from openai_harmony.training.dataset.page import page
 from openai_harmony.training.dataset.shards import SUFFIXES, FileFormat, join, paths_of
 from openai_harmony.training.dataset.state import State, StateError
-from openai_harmony.training.whole_files import unfinished
+from openai_harmony.training.whole_files import unfinished, write_whole
 
 STDOUT = "-"
 
@@ -19,9 +20,10 @@ STDOUT = "-"
 class Output:
     """The paths of a run's output.
 
-    A folder has the shards ``part-00000`` and so on, ``_report.json`` and ``_errors.jsonl``. A file
-    has the latter beside it, and while the run lasts its shards in a folder with ``.shards`` after
-    its name. While a run lasts there is a ``lock`` beside them.
+    A folder has the shards ``part-00000`` and so on, ``_report.json``, the same as a page,
+    ``_report.html``, and ``_errors.jsonl``. A file has the latter three beside it, and while the
+    run lasts its shards in a folder with ``.shards`` after its name. While a run lasts there is a
+    ``lock`` beside them.
 
     Files are known by these names alone, never by names that a report has.
     """
@@ -58,6 +60,7 @@ class Output:
         beside = f"{path}." if self.is_file else f"{path}{os.sep}_"
         self.report = Path(f"{beside}report.json")
         self.errors = Path(f"{beside}errors.jsonl")
+        self.page = Path(f"{beside}report.html")
         self.lock = Path(f"{beside}lock")
         self.shards = path.with_name(f"{path.name}.shards") if self.is_file else path
 
@@ -127,7 +130,7 @@ class Output:
             for path in written:
                 path.unlink(missing_ok=True)
         else:
-            for path in [self.errors, *self.file_paths()]:
+            for path in [self.errors, self.page, *self.file_paths()]:
                 for name in [path, unfinished(path)]:
                     if name.exists() or name.is_symlink():
                         raise _unknown(name)
@@ -154,6 +157,7 @@ class Output:
         if self.is_file:
             for path in (path for index in shards for path in self.shard_paths(index)):
                 path.unlink(missing_ok=True)
+        write_whole(self.page, page(state))
         state.complete = True
         state.save(self.report)
 
@@ -193,7 +197,7 @@ class Output:
 
     def _written(self, state: State) -> list[Path]:
         """What a run wrote, and the shard after its state, if it was as far."""
-        whole = [self.errors, *self.file_paths()]
+        whole = [self.errors, self.page, *self.file_paths()]
         if not (state.complete and self.is_file):
             shards = range(len(state.shards) + 1)
             whole += [path for index in shards for path in self.shard_paths(index)]
