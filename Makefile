@@ -24,7 +24,7 @@ demo: $(VENV)/.built ## the main job on a real conversation: render, parse, stre
 
 test: test-rust test-python ## set up and run all tests of both languages
 
-check: format lint types test test-pythons test-frameworks trainers ## formatting, lints, types, stubs, all tests, the Python tests on all PYTHONS
+check: format lint types test test-pythons test-frameworks ## formatting, lints, types, stubs, all tests, the Python tests on all PYTHONS
 
 bench: $(BENCH)/.made ## compare with the published packages, side by side; count instructions
 	$(BENCH)/bin/python benches/compare.py $(BENCH_OPTIONS)
