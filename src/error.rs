@@ -235,6 +235,15 @@ pub enum ErrorKind {
         /// What is wrong there.
         reason: String,
     },
+    /// A prompt that is longer than it may be, though only the last turn of its conversation is left.
+    PromptTooLong {
+        /// Where the body has the conversation: `messages`, `input`.
+        path: Path,
+        /// How many tokens it has with that turn alone.
+        tokens: usize,
+        /// How many it may have.
+        max_tokens: usize,
+    },
     /// An example of a row of a data set that is longer than it may be.
     TooManyTokens {
         /// How many tokens it has, without the turns that could be left out.
@@ -265,6 +274,7 @@ impl ErrorKind {
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::InvalidRequest { path, .. }
+            | Self::PromptTooLong { path, .. }
             | Self::UnsupportedContent { path, .. }
             | Self::UnsupportedField { path, .. }
             | Self::InvalidRow { path, .. } => Some(path),
@@ -272,10 +282,14 @@ impl ErrorKind {
         }
     }
 
+    /// What the APIs of `OpenAI` call a prompt that is too long.
+    pub(crate) const CONTEXT_LENGTH: &str = "context_length_exceeded";
+
     /// What an API calls the error, if it has a name of its own: `thread_unsupported_request`.
     pub fn code(&self) -> Option<&'static str> {
         match self {
             Self::UnsupportedField { code, .. } => Some(code),
+            Self::PromptTooLong { .. } => Some(Self::CONTEXT_LENGTH),
             _ => None,
         }
     }
@@ -303,6 +317,7 @@ impl ErrorKind {
             Self::UnsupportedContent { .. } => "unsupported_content",
             Self::UnsupportedField { .. } => "unsupported_field",
             Self::InvalidRow { .. } => "invalid_row",
+            Self::PromptTooLong { .. } => "prompt_too_long",
             Self::TooManyTokens { .. } => "too_many_tokens",
             Self::InvalidRollout { .. } => "invalid_rollout",
             Self::NothingToTrain => "nothing_to_train",
@@ -377,6 +392,10 @@ impl fmt::Display for ErrorKind {
             Self::InvalidRow { path, reason } => {
                 write!(f, "Invalid row: {path}{}{reason}", between(reason))
             }
+            Self::PromptTooLong { tokens, max_tokens, .. } => write!(
+                f,
+                "The prompt is too long: {tokens} tokens with its last turn alone > {max_tokens} maximum"
+            ),
             Self::TooManyTokens { tokens, max_tokens, turn, later, is_single_turn } => {
                 write!(f, "Too many tokens: {tokens}")?;
                 if let Some(turn) = turn {

@@ -25,6 +25,7 @@ ErrorKind: TypeAlias = Literal[
     "unsupported_content",
     "unsupported_field",
     "invalid_row",
+    "prompt_too_long",
     "too_many_tokens",
     "invalid_rollout",
     "nothing_to_train",

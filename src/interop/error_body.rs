@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Dialect;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::path::Path;
 
 impl Dialect {
@@ -36,11 +36,13 @@ impl Dialect {
         path: Option<&str>,
         code: Option<&str>,
     ) -> Value {
+        let is_too_long = code == Some(ErrorKind::CONTEXT_LENGTH);
         match self {
             Self::Ollama => json!({"error": message}),
             Self::Anthropic => {
                 let mut error = json!({"type": anthropic_type(status), "message": message});
-                if let Some(code) = code {
+                // Anthropic's API has no name for it.
+                if let Some(code) = code.filter(|_| !is_too_long) {
                     error["details"] = json!({"error_code": code});
                 }
                 json!({"type": "error", "error": error})

@@ -29,6 +29,7 @@ pub(super) struct Request {
     pub(super) stop_strings: Vec<String>,
     /// Whether a last text or thought of the assistant is continued, and a call that was cut off.
     pub(super) continue_last: bool,
+    pub(super) may_truncate: bool,
     /// Whether the thoughts of completed turns stay.
     pub(super) keep_thoughts: bool,
     pub(super) answer: AnswerOptions,
@@ -48,6 +49,7 @@ impl Request {
             sampling: Sampling::default(),
             stop_strings: Vec::new(),
             continue_last: false,
+            may_truncate: false,
             keep_thoughts: false,
             answer: AnswerOptions::default(),
             unused: Vec::new(),
@@ -93,6 +95,7 @@ impl Request {
             stop_token_ids: vec![special::RETURN, special::CALL],
             stop: vec!["<|return|>".to_owned(), "<|call|>".to_owned()],
             stop_strings: self.stop_strings,
+            may_truncate: self.may_truncate,
             sampling: self.sampling,
             unused: self.unused,
             answer: self.answer,

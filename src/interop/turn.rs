@@ -3,9 +3,10 @@
 use serde_json::{Map, Value};
 
 use super::{Dialect, ToolNames, Unused};
-use crate::chat::{Conversation, ResponseFormat, Role};
-use crate::error::Result;
+use crate::chat::{Conversation, Message, ResponseFormat, Role};
+use crate::error::{ErrorKind, Result};
 use crate::path::Path;
+use crate::render::{Pieces, TurnRanges};
 use crate::tokenizer::TokenId;
 use crate::{
     AnalysisPolicy, Ending, HarmonyEncoding, HeaderStyle, Prefill, RenderConfig, ToolSchemaStyle,
@@ -41,6 +42,9 @@ pub struct Turn {
     /// The body's own stop strings. They act on visible text only, so they are the reply's business
     /// and not the engine's.
     pub stop_strings: Vec<String>,
+    /// Whether the server may leave out the oldest turns of a conversation that is too long
+    /// ([`Self::prompt_within`]): Responses' `truncation` is `auto`. Otherwise that is an error.
+    pub may_truncate: bool,
     /// How to sample: the body's values, else those recommended for gpt-oss.
     pub sampling: Sampling,
     /// What the body has and nothing used.
@@ -101,11 +105,70 @@ impl Turn {
     /// A schema that cannot be rendered. What else can be wrong with a request, reading it has
     /// found.
     pub fn prompt(&self, encoding: &HarmonyEncoding) -> Result<Vec<TokenId>> {
-        let ending = match &self.prefill {
+        encoding.render_conversation_with(&self.conversation, self.ending(), &self.config)
+    }
+
+    /// [`Self::prompt`] of at most so many tokens: of a longer conversation the oldest turns are left out, as few as
+    /// must be. A turn is left out whole, from the user's message to the last before the next one, so that no result
+    /// remains without its call. The system and developer messages in front of the first turn always stay, and so
+    /// does the last turn.
+    ///
+    /// [`may_truncate`](Self::may_truncate) says whether the body asks for it.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::PromptTooLong`] where the last turn alone has too many tokens; those of [`Self::prompt`].
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use openai_harmony::interop::{ReadOptions, chat_completions};
+    /// use openai_harmony::{HarmonyEncodingName, load_harmony_encoding};
+    /// use serde_json::json;
+    ///
+    /// let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+    /// let [hi, hello] = [("user", "Hi"), ("assistant", "Hello!")].map(|(role, text)| json!({"role": role, "content": text}));
+    /// let read = |messages| chat_completions::read(&json!({"messages": messages}), &ReadOptions::default());
+    /// let long = read(json!([hi, hello, hi, hello, hi]))?;
+    /// let short = read(json!([hi, hello, hi]))?.prompt(&encoding)?;
+    /// assert_eq!(long.prompt_within(&encoding, short.len())?, short);
+    /// assert!(long.prompt_within(&encoding, 10).is_err());
+    /// # Ok::<(), openai_harmony::Error>(())
+    /// ```
+    pub fn prompt_within(
+        &self,
+        encoding: &HarmonyEncoding,
+        max_tokens: usize,
+    ) -> Result<Vec<TokenId>> {
+        let whole = self.prompt(encoding)?;
+        if whole.len() <= max_tokens {
+            return Ok(whole);
+        }
+        let messages = &self.conversation.messages;
+        let turns = TurnRanges::of(messages);
+        let end = turns.len();
+        let pieces = Pieces::new(encoding.tokenizer(), self.config, messages, turns);
+        let nothing = std::iter::empty::<&Message>();
+        let begun = encoding.render_conversation_with(nothing, self.ending(), &self.config)?.len();
+        let kept = match max_tokens.checked_sub(begun) {
+            Some(max_tokens) => pieces.last_turns(end, max_tokens)?,
+            None => end..end,
+        };
+        if kept.is_empty() {
+            let last = pieces.show(end.saturating_sub(1)..end)?.tokens;
+            let (path, tokens) = (Path::of(self.dialect.messages()), last + begun);
+            return Err(ErrorKind::PromptTooLong { path, tokens, max_tokens }.into());
+        }
+        let head = &messages[pieces.turns.head.clone()];
+        let kept = head.iter().chain(&messages[pieces.turns.messages(kept)]);
+        encoding.render_conversation_with(kept, self.ending(), &self.config)
+    }
+
+    fn ending(&self) -> Ending<'_> {
+        match &self.prefill {
             Some(prefill) => Ending::Prefill(Role::Assistant, prefill),
             None => Ending::Completion(Role::Assistant),
-        };
-        encoding.render_conversation_with(&self.conversation, ending, &self.config)
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use pyo3::types::{PyDict, PyList, PyString};
 
 use super::errors::{InvalidArgument, Read, brief, raised};
 use super::options::one_of;
-use super::read::values::{boolean, each, optional_string};
+use super::read::values::{boolean, count, each, optional_string};
 use super::text::utf8;
 use super::{arguments, json, options, serialize, tokens, write};
 use crate::chat::{Content, Message};
@@ -162,14 +162,26 @@ fn resolve(find: Py<PyAny>, failed: Failed) -> Resolve {
 #[pymethods]
 impl PyTurn {
     /// The tokens to sample from.
+    #[pyo3(signature = (encoding, max_tokens = None))]
     fn prompt<'py>(
         &self,
         py: Python<'py>,
         encoding: &Bound<'py, PyAny>,
+        max_tokens: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let encoding = super::encoding::argument(encoding)?;
-        let prompt = py.detach(|| self.inner.prompt(&encoding));
+        let max_tokens = max_tokens.map(|most| count(most)).transpose();
+        let max_tokens = max_tokens.map_err(|invalid| invalid.inside("max_tokens").raised(py))?;
+        let prompt = py.detach(|| match max_tokens {
+            Some(max_tokens) => self.inner.prompt_within(&encoding, max_tokens),
+            None => self.inner.prompt(&encoding),
+        });
         tokens::list(py, &prompt.map_err(|error| raised(py, &error))?)
+    }
+
+    #[getter]
+    fn may_truncate(&self) -> bool {
+        self.inner.may_truncate
     }
 
     #[getter]

@@ -3,16 +3,16 @@
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
-use pyo3::exceptions::{PyOverflowError, PyRuntimeError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
 use super::encoding::MANY_TOKENS;
-use super::errors::{InvalidArgument, Read, brief, raised, unless_raised};
+use super::errors::{InvalidArgument, Read, raised, unless_raised};
 use super::gil::released_if;
 use super::interop::{Failed, PyTurn};
 use super::options::one_of;
-use super::read::values::{optional, optional_string, string};
+use super::read::values::{count, optional, optional_string, string};
 use super::{arguments, events, serialize, tokens, write};
 use crate::Result;
 use crate::interop::{
@@ -61,23 +61,6 @@ fn read_option(options: &mut ReplyOptions, key: &str, value: &Bound<'_, PyAny>) 
         _ => return Err(InvalidArgument::value("unknown option")),
     }
     Ok(())
-}
-
-/// A whole number from 0 on.
-fn count<T>(object: &Bound<'_, PyAny>) -> Read<T>
-where
-    T: for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr>,
-{
-    object.extract().map_err(|error: PyErr| {
-        if error.is_instance_of::<PyOverflowError>(object.py()) {
-            let shown = object.repr().map_or_else(|_| "?".to_owned(), |repr| repr.to_string());
-            return InvalidArgument::value(format!(
-                "expected an int of at least 0, got {}",
-                brief(shown)
-            ));
-        }
-        unless_raised(error, object, || InvalidArgument::type_of(object, "an int"))
-    })
 }
 
 fn reasoning_field(object: &Bound<'_, PyAny>) -> Read<ReasoningField> {

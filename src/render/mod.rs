@@ -9,18 +9,26 @@ mod developer;
 mod history;
 mod literals;
 mod options;
+#[cfg_attr(
+    not(feature = "training"),
+    expect(dead_code, reason = "examples to train on are made of the rest")
+)]
+mod pieces;
 mod sink;
 mod spans;
 mod system;
+mod turns;
 mod view;
 
 pub use history::AnalysisPolicy;
-#[cfg(feature = "training")]
-pub(crate) use history::is_analysis as is_droppable;
 pub(crate) use history::kept;
 pub use options::{RenderConfig, RenderConversationConfig, RenderOptions};
+pub(crate) use pieces::Pieces;
+#[cfg(feature = "training")]
+pub(crate) use pieces::Shown;
 pub(crate) use spans::{SpanSink, Speaker};
 pub(crate) use system::{announce_function_tools, announces_function_tools};
+pub(crate) use turns::TurnRanges;
 pub(crate) use view::{AsMessage, AsTools, DeveloperFields, Part, SystemFields};
 
 use crate::chat::{FINAL, Role};
@@ -106,7 +114,6 @@ pub(crate) fn conversation<'a, M: AsMessage + 'a>(
 }
 
 /// Renders every message, whatever the policy, with the config as it is.
-#[cfg(feature = "training")]
 pub(crate) fn all_messages<M: AsMessage>(
     tokenizer: Tokenizer,
     messages: &[M],

@@ -3,12 +3,10 @@
 use std::ops::Range;
 
 use super::batch::{Batch, Example};
-use super::pieces::{Pieces, Shown};
-use super::turns::TurnRanges;
 use super::{Examples, LossMask, Overflow, RenderRows, Turns};
 use crate::chat::Role;
 use crate::error::{ErrorKind, Result};
-use crate::render::{self, AsMessage, Ending, Rendered};
+use crate::render::{self, AsMessage, Ending, Pieces, Rendered, Shown, TurnRanges};
 use crate::tokenizer::Tokenizer;
 
 /// Makes examples of conversations. Any number of threads may share one.
@@ -185,10 +183,7 @@ impl<'o> ExampleMaker<'o> {
         if self.mask.turns != Turns::Last {
             return Ok(0..first_turns(pieces, end, max_tokens)?);
         }
-        // More turns in front are more tokens, so that few lengths need be tried.
-        let last = |count: usize| end - count..end;
-        let fits = |count| Ok(pieces.show(last(count))?.tokens <= max_tokens);
-        Ok(last(largest(end.saturating_sub(1), fits)?))
+        pieces.last_turns(end, max_tokens)
     }
 
     /// What would be left last of the turns before `end`.
@@ -245,44 +240,4 @@ fn first_turns<M: AsMessage>(
         }
     }
     Ok(0)
-}
-
-/// The largest number up to `most` that fits, where all smaller ones do, too; 0 if 1 does not.
-fn largest(most: usize, mut fits: impl FnMut(usize) -> Result<bool>) -> Result<usize> {
-    let (mut fitting, mut too_large, mut next) = (0, most + 1, 1);
-    while fitting + 1 < too_large {
-        if fits(next)? {
-            fitting = next;
-        } else {
-            too_large = next;
-        }
-        next = if too_large > most {
-            // Trying a number costs as much as it is large.
-            (2 * fitting).clamp(fitting + 1, most.max(fitting + 1))
-        } else {
-            fitting.midpoint(too_large)
-        };
-    }
-    Ok(fitting)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_largest_number_that_fits_is_found() {
-        for most in 0..40 {
-            for limit in 0..=most {
-                let mut tried = Vec::new();
-                let found = largest(most, |count| {
-                    tried.push(count);
-                    assert!((1..=most).contains(&count));
-                    Ok(count <= limit)
-                });
-                assert_eq!(found, Ok(limit), "of {most}");
-                assert!(tried.iter().all(|&count| count <= 2 * limit.max(1)), "{tried:?}");
-            }
-        }
-    }
 }

@@ -30,7 +30,7 @@
 //! # Inside
 //!
 //! ```text
-//! rows -> messages -> examples (turns, pieces) -> tokens and spans -> mask (sampled) -> batch
+//! rows -> messages -> examples -> tokens and spans -> mask (sampled) -> batch
 //! ```
 
 mod mask;
@@ -45,13 +45,9 @@ mod gather;
 #[cfg(feature = "training")]
 mod options;
 #[cfg(feature = "training")]
-mod pieces;
-#[cfg(feature = "training")]
 mod render;
 #[cfg(feature = "training")]
 mod rows;
-#[cfg(feature = "training")]
-mod turns;
 
 pub use mask::{LossMask, Turns};
 #[cfg(feature = "arrow")]

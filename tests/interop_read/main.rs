@@ -11,6 +11,7 @@ mod any_body;
 mod calls;
 mod chat_completions;
 mod conversations;
+mod fitting;
 mod ollama;
 mod options;
 mod responses;

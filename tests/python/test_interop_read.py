@@ -20,6 +20,7 @@ import pytest
 from openai_harmony import (
     Conversation,
     HarmonyEncoding,
+    HarmonyError,
     Message,
     Prefill,
     RenderConversationConfig,
@@ -33,6 +34,7 @@ from openai_harmony.interop import (
     anthropic,
     chat_completions,
     encode_conversations_with_harmony,
+    error_body,
     ollama,
     responses,
 )
@@ -643,3 +645,30 @@ def test_threads_may_read_at_once(read: Callable[..., Turn], encoding: HarmonyEn
     with ThreadPoolExecutor(4) as pool:
         prompts = list(pool.map(lambda _: read(body, date="x").prompt(encoding), range(16)))
     assert all(prompt == prompts[0] for prompt in prompts)
+
+
+class TestPromptWithin:
+    def test_leaves_out_the_oldest_turns(self, encoding: HarmonyEncoding) -> None:
+        said = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello!"}]
+        short, long = ({"messages": said * n + said[:1]} for n in (1, 3))
+        fits = chat_completions.read(short, date=None).prompt(encoding)
+        turn = chat_completions.read(long, date=None)
+        assert turn.prompt(encoding, max_tokens=len(fits)) == fits
+        assert turn.prompt(encoding, max_tokens=10**6) == turn.prompt(encoding, max_tokens=None)
+        assert not turn.may_truncate
+
+    @pytest.mark.parametrize(("wrong", "kind"), [(-1, ValueError), ("9", TypeError)])
+    def test_refuses_other_limits(
+        self, encoding: HarmonyEncoding, wrong: Any, kind: type[Exception]
+    ) -> None:
+        turn = chat_completions.read({"messages": [QUESTION]})
+        with pytest.raises(kind, match="max_tokens: expected an int"):
+            turn.prompt(encoding, max_tokens=wrong)
+
+    def test_of_a_last_turn_that_is_too_long_is_an_error(self, encoding: HarmonyEncoding) -> None:
+        turn = chat_completions.read({"messages": [QUESTION]})
+        with pytest.raises(HarmonyError, match="prompt is too long") as raised:
+            turn.prompt(encoding, max_tokens=9)
+        assert raised.value.kind == "prompt_too_long"
+        body = error_body("chat_completions", raised.value).body["error"]
+        assert (body["code"], body["param"]) == ("context_length_exceeded", "messages")

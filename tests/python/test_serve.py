@@ -241,3 +241,26 @@ def test_the_package_loads_nothing_of_it() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_old_turns_are_left_out_where_the_body_lets_the_server() -> None:
+    engine = says()
+    said = [{"role": role, "content": f"{role} said. " * 9} for role in ("user", "assistant") * 20]
+    body = {"input": [*said, {"role": "user", "content": "Hello"}], "truncation": "auto"}
+    assert asked(engine, RESPONSES, body).status == 200
+    whole = engine.asked[-1].prompt
+    engine.context = 600
+    assert asked(engine, RESPONSES, body).status == 200
+    request = engine.asked[-1]
+    assert len(request.prompt) <= 300 < len(whole)
+    assert request.max_tokens == 600 - len(request.prompt)
+    assert ENCODING.decode(request.prompt).count("user said. ") % 9 == 0
+    assert asked(engine, RESPONSES, {**body, "max_output_tokens": 50}).status == 200
+    assert 500 < len(engine.asked[-1].prompt) <= 550
+    refused = asked(engine, RESPONSES, {**body, "truncation": "disabled"})
+    assert refused.json()["error"]["code"] == "context_length_exceeded"
+    engine.context = 60
+    refused = asked(engine, RESPONSES, body)
+    assert refused.status == 400
+    error = refused.json()["error"]
+    assert (error["code"], error["param"]) == ("context_length_exceeded", "input")

@@ -247,12 +247,36 @@ class Turn(InNotebooks, _Unchanging):
         """Whether the body asks for a streamed answer."""
         return self._raw.stream
 
-    def prompt(self, encoding: HarmonyEncoding) -> list[int]:
+    @property
+    def may_truncate(self) -> bool:
+        """Whether the body lets the server leave out old turns: Responses' ``truncation: auto``."""
+        return self._raw.may_truncate
+
+    def prompt(self, encoding: HarmonyEncoding, *, max_tokens: int | None = None) -> list[int]:
         """The tokens to sample from: the conversation and the beginning of the assistant's message.
 
-        ``HarmonyError`` for a schema that cannot be rendered.
+        Args:
+            encoding: What renders them.
+            max_tokens: The most tokens that the prompt may have. Of a longer conversation the
+                oldest turns are left out, as few as must be, each whole: no result remains without
+                its call. The system and developer messages in front of the first turn always stay,
+                and so does the last turn. ``may_truncate`` says whether the body asks for it.
+
+        ``HarmonyError`` for a schema that cannot be rendered, and an ``InvalidRequestError`` of the
+        kind ``prompt_too_long`` where the last turn alone has too many tokens: ``error_body``
+        writes it as the API does.
+
+        >>> from openai_harmony import load_harmony_encoding
+        >>> from openai_harmony.interop import chat_completions
+        >>> encoding = load_harmony_encoding("HarmonyGptOss")
+        >>> hi = {"role": "user", "content": "Hi"}
+        >>> hello = {"role": "assistant", "content": "Hello!"}
+        >>> short = chat_completions.read({"messages": [hi, hello, hi]}).prompt(encoding)
+        >>> long = chat_completions.read({"messages": [hi, hello, hi, hello, hi]})
+        >>> long.prompt(encoding, max_tokens=len(short)) == short
+        True
         """
-        return self._raw.prompt(encoding)
+        return self._raw.prompt(encoding, max_tokens)
 
     def reply(
         self,

@@ -146,7 +146,12 @@ class Gateway:
     def _turn(self, call: Call, body: Body) -> tuple[Turn, list[int]]:
         try:
             turn = call.read(body)
-            return turn, turn.prompt(self.encoding)
+            if not turn.may_truncate:
+                return turn, turn.prompt(self.encoding)
+            context, asked = self.engine.context, turn.sampling.get("max_tokens")
+            # The answer needs room, too: what is asked for, but at most half of the context.
+            room = min(context // 2, self.settings.max_output_tokens, asked or context)
+            return turn, turn.prompt(self.encoding, max_tokens=context - room)
         except RecursionError:
             raise RefusedError("the body is nested too deeply") from None
 

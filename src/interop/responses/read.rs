@@ -143,6 +143,13 @@ fn read_settings(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
         }
         request.unused.extend(text.others(&["format"]).map(|field| field.not_read()));
     }
+    if let Some(truncation) = body.get("truncation") {
+        request.may_truncate = match truncation.text()? {
+            "auto" => true,
+            "disabled" => false,
+            other => return Err(truncation.unknown("truncation", other, &["auto", "disabled"])),
+        };
+    }
     if let Some(stop) = body.get("stop") {
         request.stop_strings = read_stop(&stop, &mut request.unused)?;
     }

@@ -1,10 +1,11 @@
 //! What fields hold: strings, lists, booleans, `None`.
 
+use pyo3::exceptions::PyOverflowError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyType};
 
-use crate::python::errors::{InvalidArgument, Read, unless_raised};
+use crate::python::errors::{InvalidArgument, Read, brief, unless_raised};
 use crate::python::text::{BorrowedText, utf8};
 
 /// The object itself, or the model that a dict instead of it describes.
@@ -89,4 +90,21 @@ fn optional_python_string<'a, 'py>(
 pub(in crate::python) fn boolean(object: &Bound<'_, PyAny>) -> Read<bool> {
     let not_a_bool = || InvalidArgument::type_of(object, "a bool");
     object.extract().map_err(|error| unless_raised(error, object, not_a_bool))
+}
+
+/// A whole number from 0 on.
+pub(in crate::python) fn count<T>(object: &Bound<'_, PyAny>) -> Read<T>
+where
+    T: for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr>,
+{
+    object.extract().map_err(|error: PyErr| {
+        if error.is_instance_of::<PyOverflowError>(object.py()) {
+            let shown = object.repr().map_or_else(|_| "?".to_owned(), |repr| repr.to_string());
+            return InvalidArgument::value(format!(
+                "expected an int of at least 0, got {}",
+                brief(shown)
+            ));
+        }
+        unless_raised(error, object, || InvalidArgument::type_of(object, "an int"))
+    })
 }

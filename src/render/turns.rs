@@ -2,22 +2,22 @@
 
 use std::ops::Range;
 
+use super::AsMessage;
 use crate::chat::Role;
-use crate::render::AsMessage;
 
 /// A conversation as turns: each begins where the assistant, or a tool, is followed by messages of others,
 /// of which one is the user's. What the system or the developer says in front of that belongs to the turn
 /// that it is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct TurnRanges {
+pub(crate) struct TurnRanges {
     /// The messages of the system and the developer in front of the first turn.
-    pub(super) head: Range<usize>,
+    pub(crate) head: Range<usize>,
     /// The messages of each turn, of which the first may have no user.
-    pub(super) turns: Vec<Range<usize>>,
+    pub(crate) turns: Vec<Range<usize>>,
 }
 
 impl TurnRanges {
-    pub(super) fn of<M: AsMessage>(messages: &[M]) -> Self {
+    pub(crate) fn of<M: AsMessage>(messages: &[M]) -> Self {
         let opens = |message: &M| matches!(message.header().role, Role::System | Role::Developer);
         let is_user = |message: &M| message.is_from(Role::User);
         let head = messages.iter().take_while(|message| opens(message)).count();
@@ -38,12 +38,12 @@ impl TurnRanges {
     }
 
     /// How many there are.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.turns.len()
     }
 
     /// The messages of some turns.
-    pub(super) fn messages(&self, turns: Range<usize>) -> Range<usize> {
+    pub(crate) fn messages(&self, turns: Range<usize>) -> Range<usize> {
         match &self.turns[turns] {
             [first, .., last] => first.start..last.end,
             [only] => only.clone(),

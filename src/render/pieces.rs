@@ -1,4 +1,5 @@
-//! The messages of a row, each rendered once, from which examples are put together.
+//! The messages of a conversation, each rendered once: how many tokens some of its turns have, which of them fit into
+//! a limit, and examples to train on, put together of them.
 //!
 //! The tokens of a message are the same wherever it stands. With an example for each turn, rendering
 //! every example anew would encode a message as often as there are turns after it.
@@ -7,17 +8,18 @@ use std::cell::OnceCell;
 use std::ops::Range;
 
 use super::turns::TurnRanges;
-use crate::RenderConfig;
+use super::{AnalysisPolicy, history};
+use super::{AsMessage, RenderConfig, Rendered};
 use crate::error::Result;
-use crate::render::{self, AnalysisPolicy, AsMessage, Rendered};
-use crate::tokenizer::{Tokenizer, special};
+use crate::tokenizer::Tokenizer;
+use crate::tokenizer::special;
 
-/// The messages of a row in their turns, and the tokens of each message.
-pub(super) struct Pieces<'m, M> {
+/// The messages of a conversation in their turns, and the tokens of each message.
+pub(crate) struct Pieces<'m, M> {
     tokenizer: Tokenizer,
     config: RenderConfig,
     messages: &'m [M],
-    pub(super) turns: TurnRanges,
+    pub(crate) turns: TurnRanges,
     /// Where functions are declared, the system message says more. Only a row that declares some
     /// after its first turn needs both.
     without_functions: OnceCell<Result<Rendered>>,
@@ -27,17 +29,17 @@ pub(super) struct Pieces<'m, M> {
 }
 
 /// What is rendered of the head and some turns.
-pub(super) struct Shown<'p> {
+pub(crate) struct Shown<'p> {
     all: &'p Rendered,
     /// The messages that the policy keeps, by their indices.
-    kept: Vec<usize>,
+    pub(crate) kept: Vec<usize>,
     /// How many tokens they have.
-    pub(super) tokens: usize,
+    pub(crate) tokens: usize,
     ends_in_answer: bool,
 }
 
 impl<'m, M: AsMessage> Pieces<'m, M> {
-    pub(super) fn new(
+    pub(crate) fn new(
         tokenizer: Tokenizer,
         config: RenderConfig,
         messages: &'m [M],
@@ -55,23 +57,52 @@ impl<'m, M: AsMessage> Pieces<'m, M> {
     }
 
     /// The head and a range of turns. Costs a look at each of their messages.
-    pub(super) fn show(&self, turns: Range<usize>) -> Result<Shown<'_>> {
+    pub(crate) fn show(&self, turns: Range<usize>) -> Result<Shown<'_>> {
         let range = self.turns.messages(turns);
         let head = self.turns.head.clone();
         let indices = || head.clone().chain(range.clone());
         let messages: Vec<&M> = indices().map(|index| &self.messages[index]).collect();
-        let all = self.all(messages.iter().copied().any(render::has_function_tools))?;
+        let all = self.all(messages.iter().copied().any(super::has_function_tools))?;
         let index_of = |(at, _)| if at < head.len() { at } else { at - head.len() + range.start };
-        let kept: Vec<usize> =
-            render::kept(&messages, self.config.analysis).map(index_of).collect();
+        let kept: Vec<usize> = super::kept(&messages, self.config.analysis).map(index_of).collect();
         let tokens = kept.iter().map(|&index| length(all, index)).sum();
-        let ends_in_answer = render::ends_in_answer(messages.last().copied());
-        Ok(Shown { all, kept, tokens, ends_in_answer })
+        Ok(Shown {
+            all,
+            kept,
+            tokens,
+            ends_in_answer: super::ends_in_answer(messages.last().copied()),
+        })
     }
 
+    /// As many of the last turns before `end` as fit beside the head, but not all of them; none if not even one
+    /// does. More turns in front are more tokens, so that few numbers need be tried.
+    pub(crate) fn last_turns(&self, end: usize, max_tokens: usize) -> Result<Range<usize>> {
+        let last = |count: usize| end - count..end;
+        let fits = |count| Ok(self.show(last(count))?.tokens <= max_tokens);
+        Ok(last(largest(end.saturating_sub(1), fits)?))
+    }
+
+    /// All messages, whatever the policy.
+    fn all(&self, has_functions: bool) -> Result<&Rendered> {
+        let has_functions = has_functions || self.config.conversation_has_function_tools;
+        let cell = if has_functions { &self.with_functions } else { &self.without_functions };
+        cell.get_or_init(|| {
+            let mut config = self.config;
+            config.conversation_has_function_tools = has_functions;
+            let (mut tokens, mut spans) = (Vec::new(), (Vec::new(), Vec::new()));
+            super::all_messages(self.tokenizer, self.messages, config, &mut tokens, &mut spans)?;
+            let (spans, speakers) = spans;
+            Ok(Rendered { tokens, spans, speakers })
+        })
+        .as_ref()
+        .map_err(Clone::clone)
+    }
+}
+
+impl<M: AsMessage> Pieces<'_, M> {
     /// Whether the head and the turns before `end` have more tokens than that, as far as can be told
     /// without a look at each message.
-    pub(super) fn surely_exceeds(&self, end: usize, max_tokens: usize) -> Result<bool> {
+    pub(crate) fn surely_exceeds(&self, end: usize, max_tokens: usize) -> Result<bool> {
         if let Some(least) = self.least.get() {
             return Ok(least[end] > max_tokens);
         }
@@ -83,17 +114,17 @@ impl<'m, M: AsMessage> Pieces<'m, M> {
     fn count_least(&self) -> Result<Vec<usize>> {
         // All examples have the head; without functions in it, the system message is the shorter one.
         let head = &self.messages[self.turns.head.clone()];
-        let all = self.all(head.iter().any(render::has_function_tools))?;
+        let all = self.all(head.iter().any(super::has_function_tools))?;
         let mut is_sure = vec![false; self.messages.len()];
         if self.config.analysis == AnalysisPolicy::DropBeforeFirstFinal {
             // What it drops of a part may be kept in the whole.
             for (message, is_sure) in self.messages.iter().zip(&mut is_sure) {
-                *is_sure = !render::is_droppable(message);
+                *is_sure = !history::is_analysis(message);
             }
         } else {
             // The longer the conversation, the more is dropped.
             let messages: Vec<&M> = self.messages.iter().collect();
-            for (index, _) in render::kept(&messages, self.config.analysis) {
+            for (index, _) in super::kept(&messages, self.config.analysis) {
                 is_sure[index] = true;
             }
         }
@@ -105,27 +136,11 @@ impl<'m, M: AsMessage> Pieces<'m, M> {
         let ends = self.turns.turns.iter().map(|turn| turn.end);
         Ok([self.turns.head.end].into_iter().chain(ends).map(|end| sums[end]).collect())
     }
-
-    /// All messages, whatever the policy.
-    fn all(&self, has_functions: bool) -> Result<&Rendered> {
-        let has_functions = has_functions || self.config.conversation_has_function_tools;
-        let cell = if has_functions { &self.with_functions } else { &self.without_functions };
-        cell.get_or_init(|| {
-            let mut config = self.config;
-            config.conversation_has_function_tools = has_functions;
-            let (mut tokens, mut spans) = (Vec::new(), (Vec::new(), Vec::new()));
-            render::all_messages(self.tokenizer, self.messages, config, &mut tokens, &mut spans)?;
-            let (spans, speakers) = spans;
-            Ok(Rendered { tokens, spans, speakers })
-        })
-        .as_ref()
-        .map_err(Clone::clone)
-    }
 }
 
 impl Shown<'_> {
     /// Puts it together, as an example to train on ends.
-    pub(super) fn rendered(&self) -> Rendered {
+    pub(crate) fn rendered(&self) -> Rendered {
         let mut tokens = Vec::with_capacity(self.tokens);
         let mut spans = Vec::with_capacity(self.kept.len());
         for &index in &self.kept {
@@ -152,4 +167,44 @@ impl Shown<'_> {
 fn length(all: &Rendered, index: usize) -> usize {
     let span = &all.spans[index];
     span.end - span.start
+}
+
+/// The largest number up to `most` that fits, where all smaller ones do, too; 0 if 1 does not.
+fn largest(most: usize, mut fits: impl FnMut(usize) -> Result<bool>) -> Result<usize> {
+    let (mut fitting, mut too_large, mut next) = (0, most + 1, 1);
+    while fitting + 1 < too_large {
+        if fits(next)? {
+            fitting = next;
+        } else {
+            too_large = next;
+        }
+        next = if too_large > most {
+            // Trying a number costs as much as it is large.
+            (2 * fitting).clamp(fitting + 1, most.max(fitting + 1))
+        } else {
+            fitting.midpoint(too_large)
+        };
+    }
+    Ok(fitting)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_number_that_fits_is_found() {
+        for most in 0..40 {
+            for limit in 0..=most {
+                let mut tried = Vec::new();
+                let found = largest(most, |count| {
+                    tried.push(count);
+                    assert!((1..=most).contains(&count));
+                    Ok(count <= limit)
+                });
+                assert_eq!(found, Ok(limit), "of {most}");
+                assert!(tried.iter().all(|&count| count <= 2 * limit.max(1)), "{tried:?}");
+            }
+        }
+    }
 }
