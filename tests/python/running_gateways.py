@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -9,15 +10,20 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 
 @contextmanager
-def command(*options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """The running command, and its address from the line that it prints."""
+def command(*options: str, log: Path | None = None) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """The running command, and its address from the line that it prints.
+
+    Its log goes to a file: nobody would read a pipe, which stops the server once it is full.
+    """
     line = [sys.executable, "-m", "openai_harmony", "serve", "--port", "0", *options]
-    with subprocess.Popen(
-        line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    with (
+        open(log or os.devnull, "w", encoding="utf-8") as errors,
+        subprocess.Popen(line, stdout=subprocess.PIPE, stderr=errors, text=True) as process,
+    ):
         assert process.stdout is not None
         try:
             found = process.stdout.readline()
@@ -26,7 +32,7 @@ def command(*options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
             url = found.split()[2]
             deadline = time.monotonic() + 60
             while not is_up(url):
-                assert process.poll() is None, process.communicate()
+                assert process.poll() is None, "the server ended"
                 assert time.monotonic() < deadline
                 time.sleep(0.05)
             yield url, process

@@ -8,7 +8,7 @@ import signal
 import socket
 import tempfile
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import uvicorn
@@ -37,6 +37,7 @@ def run(settings: Settings, say: Callable[[str], object]) -> None:
     """
     keys = api_keys(settings.api_key_file)
     settings.refuse_open_door(bool(keys))
+    _allow_open_files(settings)
     options: dict[str, Any] = {
         "log_config": None,
         "access_log": False,
@@ -61,6 +62,21 @@ def run(settings: Settings, say: Callable[[str], object]) -> None:
     with tempfile.TemporaryDirectory(prefix="harmony-serve-") as figures:
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = figures
         uvicorn.run("openai_harmony.serve.run:worker", **workers, **options)
+
+
+def _allow_open_files(settings: Settings) -> None:
+    """A request takes two connections, its client's and the engine's; shells often allow 1,024."""
+    try:
+        import resource
+    except ModuleNotFoundError:  # Windows has no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 2 * (settings.max_running + settings.max_waiting) + 256
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        # The system may allow less than it says.
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
 
 
 def _say(say: Callable[[str], object], lines: list[str]) -> None:
