@@ -7,7 +7,6 @@ import json
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -59,14 +58,19 @@ class Gateway:
         self.engine, self.settings = engine, settings
         self.encoding = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
         self.limits = Limits(settings.max_running, settings.max_waiting, settings.queue_timeout)
+        self._ending: Ending | None = None
         self.journal = Journal(self.encoding if settings.log_contents else None)
         tools = (settings.builtin_tools or "").replace(",", " ").split()
         self.options: Mapping[str, Any] = {"builtin_tools": tools}
 
-    @cached_property
+    @property
     def ending(self) -> Ending:
         """Done once running answers shall end because the server does."""
-        return asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        # Tests run an application in one loop after the other.
+        if self._ending is None or self._ending.get_loop() is not loop:
+            self._ending = loop.create_future()
+        return self._ending
 
     @property
     def model(self) -> str:
