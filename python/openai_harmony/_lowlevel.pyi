@@ -875,6 +875,8 @@ class _Turn:
     @property
     def thoughts(self) -> Literal["shown", "omitted", "hidden"]: ...
     @property
+    def thinking_budget(self) -> int | None: ...
+    @property
     def may_truncate(self) -> bool: ...
     def prompt(self, encoding: HarmonyEncoding, max_tokens: int | None = None) -> list[int]: ...
 
@@ -1026,6 +1028,23 @@ class Reply:
     @property
     def tokens(self) -> list[int]:
         """All tokens that were fed, as a new list."""
+
+    @property
+    def forced_tokens(self) -> list[int]:
+        """The tokens that end a thought and begin the answer, once the thinking budget is spent.
+
+        Empty before, and wherever the model is not inside a thought. If there are any after a
+        ``feed``, stop the engine, feed them to the reply, and sample on behind the prompt and
+        ``tokens``. Inside a character of several tokens there are none yet.
+
+        Example:
+            >>> from openai_harmony.interop import chat_completions
+            >>> turn = chat_completions.read({"messages": [{"role": "user", "content": "2 + 2?"}]})
+            >>> reply = turn.reply(encoding, model="gpt-oss-20b", thinking_budget=2)
+            >>> chunks = reply.feed([200005, 35644, 200008, 12845, 668])
+            >>> encoding.decode(reply.forced_tokens)
+            '<|end|><|start|>assistant<|channel|>final<|message|>'
+        """
 
     @property
     def repairs(self) -> list[Repair]:

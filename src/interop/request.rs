@@ -29,6 +29,7 @@ pub(super) struct Request {
     pub(super) stop_strings: Vec<String>,
     /// Whether a last text or thought of the assistant is continued, and a call that was cut off.
     pub(super) continue_last: bool,
+    pub(super) thinking_budget: Option<usize>,
     pub(super) may_truncate: bool,
     /// Whether the thoughts of completed turns stay.
     pub(super) keep_thoughts: bool,
@@ -49,6 +50,7 @@ impl Request {
             sampling: Sampling::default(),
             stop_strings: Vec::new(),
             continue_last: false,
+            thinking_budget: None,
             may_truncate: false,
             keep_thoughts: false,
             answer: AnswerOptions::default(),
@@ -95,6 +97,7 @@ impl Request {
             stop_token_ids: vec![special::RETURN, special::CALL],
             stop: vec!["<|return|>".to_owned(), "<|call|>".to_owned()],
             stop_strings: self.stop_strings,
+            thinking_budget: self.thinking_budget,
             may_truncate: self.may_truncate,
             sampling: self.sampling,
             unused: self.unused,

@@ -153,6 +153,12 @@ pub(super) fn read_penalties(body: &Object<'_, '_>, sampling: &mut Sampling) -> 
     Ok(())
 }
 
+/// The most tokens of thoughts, as some clients of chat and Responses give them in `reasoning`.
+pub(super) fn read_thinking_budget(reasoning: &Object<'_, '_>) -> Result<Option<usize>> {
+    let Some(most) = reasoning.get("max_tokens") else { return Ok(None) };
+    Ok(Some(usize::try_from(read_count(&most)?).unwrap_or(usize::MAX)))
+}
+
 /// A count of at least one.
 pub(super) fn read_count(field: &Field<'_, '_>) -> Result<u64> {
     let count = field.integer()?;

@@ -42,6 +42,9 @@ pub struct Turn {
     /// The body's own stop strings. They act on visible text only, so they are the reply's business
     /// and not the engine's.
     pub stop_strings: Vec<String>,
+    /// How many tokens thoughts may have, if the body says it: Anthropic's `thinking.budget_tokens`, `max_tokens` in
+    /// the `reasoning` of chat and Responses. [`Reply::forced_tokens`](super::Reply::forced_tokens) ends them.
+    pub thinking_budget: Option<usize>,
     /// Whether the server may leave out the oldest turns of a conversation that is too long
     /// ([`Self::prompt_within`]): Responses' `truncation` is `auto`. Otherwise that is an error.
     pub may_truncate: bool,

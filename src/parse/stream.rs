@@ -361,6 +361,12 @@ impl StreamableParser {
         }
     }
 
+    /// Whether the open message could end here with all its text: no character is incomplete, no token held back.
+    pub(crate) fn is_between_characters(&self) -> bool {
+        self.open_message()
+            .is_some_and(|open| !open.decoder.is_pending() && open.held_from.is_none())
+    }
+
     fn open_message(&self) -> Option<&Open> {
         match &self.state {
             State::Content(open) => Some(open),

@@ -71,6 +71,11 @@ impl Utf8Decoder {
 }
 
 impl Utf8Decoder {
+    /// Whether a character's end has not arrived.
+    pub(super) fn is_pending(&self) -> bool {
+        self.length > 0
+    }
+
     /// Drops a character whose end has not arrived, and returns how many bytes of it had arrived.
     pub(super) fn drop_pending(&mut self) -> usize {
         std::mem::take(&mut self.length)

@@ -180,6 +180,11 @@ impl PyTurn {
     }
 
     #[getter]
+    fn thinking_budget(&self) -> Option<usize> {
+        self.inner.thinking_budget
+    }
+
+    #[getter]
     fn may_truncate(&self) -> bool {
         self.inner.may_truncate
     }

@@ -56,6 +56,7 @@ fn read_option(options: &mut ReplyOptions, key: &str, value: &Bound<'_, PyAny>) 
         "created" => options.created = optional(value, count)?,
         "prompt_tokens" => options.prompt_tokens = optional(value, count)?,
         "cached_tokens" => options.cached_tokens = count(value)?,
+        "thinking_budget" => options.thinking_budget = optional(value, count)?,
         "index" => options.index = count(value)?,
         "reasoning_field" => options.reasoning_field = reasoning_field(value)?,
         _ => return Err(InvalidArgument::value("unknown option")),
@@ -213,6 +214,12 @@ impl PyReply {
     #[getter]
     fn tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         tokens::list(py, self.lock()?.tokens())
+    }
+
+    /// The tokens that end a thought and begin the answer, once the thinking budget is spent.
+    #[getter]
+    fn forced_tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        tokens::list(py, self.lock()?.forced_tokens())
     }
 
     /// What was repaired, calls that were delivered as text (`call_as_text`) included.

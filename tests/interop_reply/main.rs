@@ -10,6 +10,7 @@ mod prefix;
 #[path = "../reply_laws/mod.rs"]
 mod reply_laws;
 mod responses;
+mod thinking;
 
 use openai_harmony::Result;
 use openai_harmony::interop::{
@@ -67,6 +68,14 @@ fn sent(read: Read, body: &Value, sampled: &[&str], reason: FinishReason) -> Vec
 
 fn parameters() -> Value {
     json!({"type": "object", "properties": {"city": {"type": "string"}}})
+}
+
+/// A question in a dialect.
+fn plain_of(read: Read) -> Value {
+    if std::ptr::fn_addr_eq(read, RESPONSES) {
+        return json!({"input": "Hi"});
+    }
+    json!({"model": "m", "max_tokens": 100, "messages": [{"role": "user", "content": "Hi"}]})
 }
 
 fn with(mut body: Value, more: Value) -> Value {

@@ -6,6 +6,7 @@ import inspect
 import json
 import random
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -374,3 +375,20 @@ def test_a_reply_shows_its_state(encoding: HarmonyEncoding) -> None:
     reply.feed(tokens)
     expected = f"stopped at 'END', {len(tokens)} tokens, 1 messages, 1 repairs>"
     assert repr(reply) == f"<Reply of chat_completions: {expected}"
+
+
+def test_a_thinking_budget_is_the_bodys_or_the_servers() -> None:
+    thinking = {"type": "enabled", "budget_tokens": 2}
+    messages = [{"role": "user", "content": "Hi"}]
+    turn = anthropic.read({"max_tokens": 9, "messages": messages, "thinking": thinking})
+    assert turn.thinking_budget == 2
+    encode = partial(ENCODING.encode, allowed_special="all")
+    sampled = encode("<|channel|>analysis<|message|>One two")
+    end = encode("<|end|><|start|>assistant<|channel|>final<|message|>")
+    for budget, expected in ((None, end), (2, end), (3, [])):
+        reply = turn.reply(ENCODING, model="m", thinking_budget=budget)
+        assert reply.forced_tokens == []
+        reply.feed(sampled)
+        assert reply.forced_tokens == expected
+    with pytest.raises(ValueError, match="thinking_budget: expected an int of at least 0"):
+        turn.reply(ENCODING, model="m", thinking_budget=-1)

@@ -248,6 +248,15 @@ class Turn(InNotebooks, _Unchanging):
         return self._raw.stream
 
     @property
+    def thinking_budget(self) -> int | None:
+        """How many tokens thoughts may have, if the body says it.
+
+        Anthropic's ``thinking.budget_tokens``, and ``max_tokens`` in the ``reasoning`` of chat and
+        Responses. ``Reply.forced_tokens`` ends them.
+        """
+        return self._raw.thinking_budget
+
+    @property
     def may_truncate(self) -> bool:
         """Whether the body lets the server leave out old turns: Responses' ``truncation: auto``."""
         return self._raw.may_truncate
@@ -289,6 +298,7 @@ class Turn(InNotebooks, _Unchanging):
         cached_tokens: int = 0,
         index: int = 0,
         reasoning_field: ReasoningField | None = "reasoning_content",
+        thinking_budget: int | None = None,
         make_id: Callable[[str], str] | None = None,
         clock: Callable[[], float] | None = None,
     ) -> Reply:
@@ -304,6 +314,8 @@ class Turn(InNotebooks, _Unchanging):
             index: Which of ``n`` answers this is, in chat completions.
             reasoning_field: The field for thoughts in chat completions: ``"reasoning_content"``,
                 ``"reasoning"``, ``"both"``, or ``None`` for no thoughts.
+            thinking_budget: How many tokens thoughts may have; left out, as many as the body says.
+                ``Reply.forced_tokens`` ends them.
             make_id: Makes all ids: a function from a prefix (``call_``) to an id.
             clock: Measures Ollama's durations: a function that returns seconds.
         """
@@ -317,6 +329,7 @@ class Turn(InNotebooks, _Unchanging):
             cached_tokens=cached_tokens,
             index=index,
             reasoning_field=reasoning_field,
+            thinking_budget=thinking_budget,
             make_id=make_id,
             clock=clock,
         )

@@ -140,6 +140,7 @@ fn read_thinking(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
         "enabled" => {
             let budget =
                 thinking.get("budget_tokens").map(|budget| budget.integer()).transpose()?;
+            request.thinking_budget = budget.map(|budget| usize::try_from(budget).unwrap_or(0));
             request.effort = Some(match budget {
                 Some(..LOW_BELOW) => ReasoningEffort::Low,
                 Some(HIGH_FROM..) => ReasoningEffort::High,

@@ -7,7 +7,7 @@
 //! * The parser is lenient and knows the turn's tools, and what the prompt began.
 //! * `sort` makes of its events what the answer consists of, the same for all dialects: segments
 //!   (texts and calls, `segment`), and steps (what happened to them). `route` decides where a message
-//!   belongs, `stop` finds the body's stop strings, `input` decodes what custom tools are given.
+//!   belongs, `thinking` counts what a budget allows, `stop` finds the body's stop strings, `input` decodes what custom tools are given.
 //! * The writers, one in each dialect's module over what `answer` defines, make chunks of the steps and the whole response of the
 //!   segments: neither of the other, so that tests can compare the two.
 
@@ -18,6 +18,7 @@ mod options;
 mod route;
 mod sort;
 mod stop;
+mod thinking;
 mod whole;
 
 pub use frame::Chunk;
@@ -34,6 +35,7 @@ use self::options::seconds_now;
 use self::route::Rules;
 use self::sort::Sorter;
 use self::stop::StopStrings;
+use self::thinking::Budget;
 use self::whole::Whole;
 use super::answer::{
     FinishReason, Head, Outcome, Prefixes, Segment, SharedText, Sink, State, Step, Usage, Writer,
@@ -110,6 +112,7 @@ pub struct Reply {
     is_open: bool,
     outcome: Option<Outcome>,
     timer: Timer,
+    budget: Option<Budget>,
 }
 
 impl Reply {
@@ -138,6 +141,7 @@ impl Reply {
         let config = ParseConfig::lenient().with_tools(turn.tools.recipients());
         let config = ParseConfig { prefill: turn.prefill.clone(), ..config };
         let parser = StreamableParser::with_config(encoding, Some(Role::Assistant), &config)?;
+        let budget = options.thinking_budget.or(turn.thinking_budget);
         let ids = Ids::new(&id, options.index, make_id);
         let rules = Rules::new(turn);
         let stop = StopStrings::new(&turn.stop_strings)?;
@@ -153,6 +157,7 @@ impl Reply {
             is_open: false,
             outcome: None,
             timer: Timer::start(options.clock),
+            budget: budget.map(|tokens| Budget::new(encoding.tokenizer(), tokens)),
         })
     }
 

@@ -31,6 +31,9 @@ pub struct ReplyOptions {
     pub index: usize,
     /// Chat: the field in which clients look for thoughts.
     pub reasoning_field: ReasoningField,
+    /// How many tokens thoughts may have; `None`: as many as the body says
+    /// ([`Turn::thinking_budget`](crate::interop::Turn::thinking_budget)).
+    pub thinking_budget: Option<usize>,
     /// Makes all ids, if not those that are made from the answer's own.
     pub make_id: Option<MakeId>,
     /// Measures the durations reported to Ollama clients.
@@ -82,6 +85,13 @@ impl ReplyOptions {
     #[must_use]
     pub fn with_reasoning_field(mut self, reasoning_field: ReasoningField) -> Self {
         self.reasoning_field = reasoning_field;
+        self
+    }
+
+    /// Sets how many tokens thoughts may have, whatever the body says.
+    #[must_use]
+    pub fn with_thinking_budget(mut self, tokens: usize) -> Self {
+        self.thinking_budget = Some(tokens);
         self
     }
 

@@ -110,6 +110,11 @@ impl Sorter {
         }
     }
 
+    /// Whether a thought is under way.
+    pub(super) fn is_thinking(&self) -> bool {
+        matches!(self.open, Open::Text(TextKind::Thought, _))
+    }
+
     /// Tokens of the thought that is under way, where so many were parsed.
     pub(super) fn open_thought_tokens(&self, parsed: usize) -> usize {
         match self.open {

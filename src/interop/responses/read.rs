@@ -7,7 +7,7 @@ use crate::interop::field::{Field, Object};
 use crate::interop::request::Request;
 use crate::interop::settings::{
     read_count, read_effort, read_penalties, read_response_format, read_sampling, read_stop,
-    refuse_logprobs,
+    read_thinking_budget, refuse_logprobs,
 };
 use crate::interop::{Dialect, Json, ReadOptions, Turn, UnusedReason};
 use crate::path::Path;
@@ -133,7 +133,8 @@ fn read_settings(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
             request.effort = Some(read_effort(&effort, &mut request.unused));
         }
         request.keep_thoughts = reasoning.text("context")? == Some("all_turns");
-        let others = reasoning.others(&["effort", "context"]);
+        request.thinking_budget = read_thinking_budget(&reasoning)?;
+        let others = reasoning.others(&["effort", "context", "max_tokens"]);
         request.unused.extend(others.map(|field| field.not_read()));
     }
     if let Some(text) = body.get("text") {

@@ -1,0 +1,66 @@
+//! The thinking budget: how many tokens thoughts may have, and what ends them.
+
+use super::Reply;
+use crate::tokenizer::{TokenId, Tokenizer};
+
+/// A budget of a reply that has one.
+#[derive(Debug)]
+pub(super) struct Budget {
+    tokens: usize,
+    end: Vec<TokenId>,
+}
+
+impl Budget {
+    pub(super) fn new(tokenizer: Tokenizer, tokens: usize) -> Self {
+        // Behind a bare `<|end|>` models begin another thought.
+        let end = "<|end|><|start|>assistant<|channel|>final<|message|>";
+        Self { tokens, end: tokenizer.encode_with_special_tokens(end) }
+    }
+}
+
+impl Reply {
+    /// The tokens that end a thought and begin the answer, once the thinking budget is spent
+    /// ([`Turn::thinking_budget`](crate::interop::Turn::thinking_budget)); empty before, and wherever the model is not
+    /// inside a thought.
+    ///
+    /// Ask after each [`Self::feed`]. If there are any, stop the engine, feed them to the reply, and sample on behind
+    /// the prompt, [`Self::tokens`] included. Inside a character of several tokens there are none yet: its end is one
+    /// or two tokens away.
+    ///
+    /// ```
+    /// use openai_harmony::interop::{ReadOptions, ReplyOptions, anthropic};
+    /// use openai_harmony::{HarmonyEncodingName, load_harmony_encoding};
+    /// use serde_json::json;
+    ///
+    /// let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+    /// let encode = |text| encoding.tokenizer().encode_with_special_tokens(text);
+    /// let body = json!({
+    ///     "max_tokens": 100, "messages": [{"role": "user", "content": "2 + 2?"}],
+    ///     "thinking": {"type": "enabled", "budget_tokens": 3},
+    /// });
+    /// let turn = anthropic::read(&body, &ReadOptions::default())?;
+    /// let mut reply = turn.reply(&encoding, ReplyOptions::new("gpt-oss-20b"))?;
+    /// reply.feed(&encode("<|channel|>analysis<|message|>Let me"))?;
+    /// assert!(reply.forced_tokens().is_empty());
+    /// reply.feed(&encode(" think"))?;
+    /// let forced = reply.forced_tokens().to_vec();
+    /// assert_eq!(forced, encode("<|end|><|start|>assistant<|channel|>final<|message|>"));
+    /// reply.feed(&forced)?;
+    /// reply.feed(&encode("4<|return|>"))?;
+    /// assert_eq!(reply.response()["content"][1]["text"], "4");
+    /// # Ok::<(), openai_harmony::Error>(())
+    /// ```
+    pub fn forced_tokens(&self) -> &[TokenId] {
+        match &self.budget {
+            Some(budget)
+                if self.outcome.is_none()
+                    && self.sorter.is_thinking()
+                    && self.usage().reasoning_tokens >= budget.tokens
+                    && self.parser.is_between_characters() =>
+            {
+                &budget.end
+            }
+            _ => &[],
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The thinking budget: when it is spent, and what the answer is where its tokens are forced.
+
+use openai_harmony::interop::{FinishReason, Reply, ReplyOptions, Turn};
+use serde_json::{Value, json};
+
+use super::{ANTHROPIC, CHAT, OLLAMA, RESPONSES, Read, encoding, plain_of, tokens, turn, with};
+
+const FORCED: &str = "<|end|><|start|>assistant<|channel|>final<|message|>";
+
+fn reply(turn: &Turn, budget: Option<usize>) -> Reply {
+    let mut options = ReplyOptions::new("m").with_id("a").with_created(0);
+    options.thinking_budget = budget;
+    turn.reply(&encoding(), options).unwrap()
+}
+
+/// After which tokens, one by one, there are some to force.
+fn moments(reply: &mut Reply, sampled: &str) -> Vec<bool> {
+    let feed = |token: &u32| {
+        reply.feed(&[*token]).unwrap();
+        let forced = reply.forced_tokens();
+        assert!(forced.is_empty() || forced == tokens(FORCED), "{forced:?}");
+        !forced.is_empty()
+    };
+    tokens(sampled).iter().map(feed).collect()
+}
+
+#[test]
+fn bodies_say_how_much_may_be_thought() {
+    let budget = |read: Read, body: Value| turn(read, &body).thinking_budget;
+    let thinking = json!({"thinking": {"type": "enabled", "budget_tokens": 1_024}});
+    assert_eq!(budget(ANTHROPIC, with(plain_of(ANTHROPIC), thinking)), Some(1_024));
+    let adaptive = json!({"thinking": {"type": "adaptive"}});
+    assert_eq!(budget(ANTHROPIC, with(plain_of(ANTHROPIC), adaptive)), None);
+    for read in [CHAT, RESPONSES] {
+        let reasoning = json!({"reasoning": {"effort": "high", "max_tokens": 300}});
+        let turn = turn(read, &with(plain_of(read), reasoning));
+        assert_eq!((turn.thinking_budget, turn.unused), (Some(300), vec![]));
+        assert_eq!(budget(read, plain_of(read)), None);
+        let wrong = with(plain_of(read), json!({"reasoning": {"max_tokens": 0}}));
+        let error = read(&wrong, &super::options()).unwrap_err().to_string();
+        assert!(error.contains("reasoning.max_tokens"), "{error}");
+    }
+    assert_eq!(budget(OLLAMA, plain_of(OLLAMA)), None);
+}
+
+#[test]
+fn a_thought_is_ended_as_soon_as_its_budget_is_spent() {
+    let turn = turn(CHAT, &plain_of(CHAT));
+    let thought = "<|channel|>analysis<|message|>One two three";
+    let spent = |budget| moments(&mut reply(&turn, budget), thought);
+    assert_eq!(spent(Some(2)), [false, false, false, false, true, true]);
+    assert_eq!(spent(Some(0)), [false, false, true, true, true, true]);
+    assert_eq!(spent(Some(4)), [false; 6]);
+    assert_eq!(spent(None), [false; 6]);
+}
+
+/// The option counts before the body; thoughts count together; headers, calls and answers are not thoughts.
+#[test]
+fn thoughts_count_together_and_nothing_else_does() {
+    let body = with(plain_of(CHAT), json!({"reasoning": {"max_tokens": 1}}));
+    let turn = turn(CHAT, &body);
+    let sampled = "<|channel|>analysis<|message|>One two<|end|><|start|>assistant<|channel|>analysis<|message|>three four";
+    let found = moments(&mut reply(&turn, Some(3)), sampled);
+    assert_eq!(found.iter().filter(|spent| **spent).count(), 2, "{found:?}");
+    assert!(found.ends_with(&[false, true, true]) || found.ends_with(&[true, true]));
+    let found = moments(&mut reply(&turn, None), "<|channel|>final<|message|>One two three");
+    assert_eq!(found, [false; 6]);
+    let call = "<|channel|>commentary to=functions.f <|constrain|>json<|message|>{\"a\":1}";
+    assert!(moments(&mut reply(&turn, Some(0)), call).iter().all(|spent| !spent));
+}
+
+#[test]
+fn a_character_is_not_cut() {
+    let turn = turn(CHAT, &plain_of(CHAT));
+    let mut reply = reply(&turn, Some(1));
+    let sampled = tokens("<|channel|>analysis<|message|>\u{1F9A9}");
+    assert!(sampled.len() > 4, "the character has several tokens");
+    for (index, token) in sampled.iter().enumerate() {
+        reply.feed(&[*token]).unwrap();
+        assert_eq!(!reply.forced_tokens().is_empty(), index + 1 == sampled.len());
+    }
+}
+
+#[test]
+fn the_forced_tokens_give_every_api_a_thought_and_an_answer() {
+    for read in [CHAT, RESPONSES, ANTHROPIC, OLLAMA] {
+        let shown = json!({"thinking": {"type": "enabled", "budget_tokens": 2}});
+        let body = if std::ptr::fn_addr_eq(read, ANTHROPIC) {
+            with(plain_of(read), shown)
+        } else {
+            plain_of(read)
+        };
+        let turn = turn(read, &body);
+        let mut forced = reply(&turn, Some(2));
+        forced.feed(&tokens("<|channel|>analysis<|message|>One two")).unwrap();
+        let end = forced.forced_tokens().to_vec();
+        forced.feed(&end).unwrap();
+        assert!(forced.forced_tokens().is_empty());
+        forced.feed(&tokens("Three.<|return|>")).unwrap();
+        forced.finish(FinishReason::Stop, None).unwrap();
+        assert!(forced.forced_tokens().is_empty() && forced.repairs().is_empty());
+        let mut by_itself = reply(&turn, None);
+        let whole = ["<|channel|>analysis<|message|>One two", FORCED, "Three.<|return|>"].concat();
+        by_itself.feed(&tokens(&whole)).unwrap();
+        by_itself.finish(FinishReason::Stop, None).unwrap();
+        assert_eq!(forced.messages(), by_itself.messages());
+        assert_eq!(forced.usage(), by_itself.usage());
+    }
+}
