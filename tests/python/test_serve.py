@@ -187,7 +187,7 @@ def test_a_prompt_that_is_too_long() -> None:
         asked(engine, ANTHROPIC, BODIES[ANTHROPIC]).json()["error"]["type"]
         == "invalid_request_error"
     )
-    assert "the prompt has" in asked(engine, OLLAMA, BODIES[OLLAMA]).json()["error"]
+    assert "prompt is too long: " in asked(engine, OLLAMA, BODIES[OLLAMA]).json()["error"]
 
 
 def test_health() -> None:

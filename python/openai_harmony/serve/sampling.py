@@ -28,19 +28,16 @@ def requests(
     left = engine.context - len(prompt)
     if left <= 0:
         raise RefusedError(
-            f"the prompt has {len(prompt):,} tokens, and the model's context {engine.context:,}; "
-            "shorten it",
+            # Clients look for these words, where the API has no code for it.
+            f"The prompt is too long: {len(prompt)} tokens > {engine.context} maximum",
             path="input" if turn.dialect == "responses" else "messages",
-            code="context_length_exceeded" if turn.dialect in _WITH_CODES else None,
+            code="context_length_exceeded",
         )
     tokens = min(left, most_tokens, left if limit is None else max(limit, 1))
     return [
         SampleRequest(prompt, tokens, turn.stop_token_ids, sampling, index)
         for index in range(answers)
     ]
-
-
-_WITH_CODES = ("chat_completions", "responses")
 
 
 async def held(engine: Engine, request: SampleRequest) -> AsyncGenerator[Sampled, None]:

@@ -1,0 +1,89 @@
+"""What the engines are asked, read by their own classes, where their wheels are installed.
+
+Neither wheel installs without gigabytes for GPUs, so no target installs them; the classes import without a GPU.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+pytest.importorskip("httpx", reason="make test-engines installs httpx")
+
+from openai_harmony.serve.engines import SampleRequest
+from openai_harmony.serve.engines.sglang import Sglang
+from openai_harmony.serve.engines.vllm import Vllm
+
+REQUEST = SampleRequest(
+    [200006, 1428, 200008],
+    50,
+    [200002, 200012],
+    {
+        "temperature": 0.5,
+        "top_p": 0.9,
+        "top_k": 0,
+        "min_p": 0.05,
+        "seed": 7,
+        "presence_penalty": 0.1,
+        "frequency_penalty": 0.2,
+        "repetition_penalty": 1.1,
+        "logit_bias": {9: 1.5},
+    },
+    index=2,
+)
+
+
+def sent(engine: Any) -> dict[str, Any]:
+    """A body as it is on the wire."""
+    _, body = engine.asked(REQUEST)
+    return dict(json.loads(json.dumps(body)))
+
+
+def has(found: Any, **expected: Any) -> None:
+    assert {name: getattr(found, name) for name in expected} == expected
+
+
+SAMPLING: dict[str, Any] = {
+    "temperature": 0.5,
+    "top_p": 0.9,
+    "min_p": 0.05,
+    "presence_penalty": 0.1,
+    "frequency_penalty": 0.2,
+    "repetition_penalty": 1.1,
+}
+
+
+def test_vllm_generate() -> None:
+    name = "vllm.entrypoints.scale_out.token_in_token_out.protocol"
+    classes = pytest.importorskip(name, reason="vLLM is not installed", exc_type=ImportError)
+    engine = Vllm("http://127.0.0.1:1")
+    engine._generates = True
+    read = classes.GenerateRequest.model_validate(sent(engine))
+    has(read, token_ids=REQUEST.prompt, stream=True, output_mode="tokens")
+    assert not read.model_extra
+    has(read.sampling_params, max_tokens=50, seed=9, detokenize=False, logit_bias={9: 1.5})
+    has(read.sampling_params, stop_token_ids=[200002, 200012], n=1, top_k=0, **SAMPLING)
+
+
+def test_vllm_completions() -> None:
+    name = "vllm.entrypoints.openai.completion.protocol"
+    classes = pytest.importorskip(name, reason="vLLM is not installed", exc_type=ImportError)
+    read = classes.CompletionRequest.model_validate(sent(Vllm("http://127.0.0.1:1")))
+    assert not read.model_extra
+    has(read, prompt=REQUEST.prompt, max_tokens=50, seed=9, stream=True, return_token_ids=True)
+    has(read, stop_token_ids=[200002, 200012], top_k=0, **SAMPLING)
+    params = read.to_sampling_params(50, {})
+    has(params, max_tokens=50, seed=9, logit_bias={9: 1.5}, **SAMPLING)
+
+
+def test_sglang() -> None:
+    name = "sglang.srt.sampling.sampling_params"
+    classes = pytest.importorskip(name, reason="SGLang is not installed", exc_type=ImportError)
+    body = sent(Sglang("http://127.0.0.1:1"))
+    assert set(body) == {"input_ids", "sampling_params", "stream"}
+    params = classes.SamplingParams(**body["sampling_params"])
+    params.verify(201_088)
+    has(params, max_new_tokens=50, sampling_seed=9, skip_special_tokens=False, **SAMPLING)
+    has(params, stop_token_ids={200002, 200012}, logit_bias={"9": 1.5}, top_k=classes.TOP_K_ALL)
