@@ -258,6 +258,11 @@ pub enum ErrorKind {
         /// Whether it is one turn by itself, where turns could be left out.
         is_single_turn: bool,
     },
+    /// Bytes that are no saved state of this version.
+    InvalidState {
+        /// What is wrong with it.
+        reason: String,
+    },
     /// What a rollout cannot go on from or with.
     InvalidRollout {
         /// Which argument, and where in it: `sampled[3]`.
@@ -319,6 +324,7 @@ impl ErrorKind {
             Self::InvalidRow { .. } => "invalid_row",
             Self::PromptTooLong { .. } => "prompt_too_long",
             Self::TooManyTokens { .. } => "too_many_tokens",
+            Self::InvalidState { .. } => "invalid_state",
             Self::InvalidRollout { .. } => "invalid_rollout",
             Self::NothingToTrain => "nothing_to_train",
         }
@@ -413,6 +419,7 @@ impl fmt::Display for ErrorKind {
                     later => write!(f, "; {later} later turns are too long as well"),
                 }
             }
+            Self::InvalidState { reason } => write!(f, "Invalid saved state: {reason}"),
             Self::InvalidRollout { at, reason } => write!(f, "Invalid rollout: {at}: {reason}"),
             Self::NothingToTrain => {
                 f.write_str("Nothing to train: the loss mask leaves none of the tokens")

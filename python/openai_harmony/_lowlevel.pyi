@@ -894,7 +894,28 @@ class Reply:
         '4.'
     """
 
-    def __new__(cls, turn: _Turn, encoding: HarmonyEncoding, **options: Any) -> Self: ...
+    def __new__(
+        cls, turn: _Turn, encoding: HarmonyEncoding, *, saved: bytes | None = None, **options: Any
+    ) -> Self: ...
+    def save(self) -> bytes:
+        """The reply as bytes, from which ``Turn.resume`` goes on with it, in any process.
+
+        Returns:
+            JSON with a version, some 8 bytes for each token; the tokens are not encrypted.
+
+        Raises:
+            RuntimeError: Another thread is using the reply.
+
+        Example:
+            >>> from openai_harmony.interop import chat_completions
+            >>> turn = chat_completions.read({"messages": [{"role": "user", "content": "2 + 2?"}]})
+            >>> reply = turn.reply(encoding, model="gpt-oss-20b")
+            >>> chunks = reply.feed([200005, 17196, 200008, 19])
+            >>> reply = turn.resume(encoding, reply.save())
+            >>> reply.response()["choices"][0]["message"]["content"]
+            '4'
+        """
+
     def feed(self, tokens: _Tokens) -> list[dict[str, Any]]:
         """Takes sampled tokens and returns what the API sends of them.
 

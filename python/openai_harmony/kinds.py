@@ -27,6 +27,7 @@ ErrorKind: TypeAlias = Literal[
     "invalid_row",
     "prompt_too_long",
     "too_many_tokens",
+    "invalid_state",
     "invalid_rollout",
     "nothing_to_train",
 ]

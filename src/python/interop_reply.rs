@@ -115,19 +115,29 @@ fn time(seconds: &Bound<'_, PyAny>) -> Read<Duration> {
 
 #[pymethods]
 impl PyReply {
-    /// Begins the answer to a turn. `options` are those of `Turn.reply`.
+    /// Begins the answer to a turn, or goes on with one that was saved. `options` are those of `Turn.reply`.
     #[new]
-    #[pyo3(signature = (turn, encoding, **options))]
+    #[pyo3(signature = (turn, encoding, *, saved = None, **options))]
     fn new(
         py: Python<'_>,
         turn: &Bound<'_, PyTurn>,
         encoding: &Bound<'_, PyAny>,
+        saved: Option<&Bound<'_, PyAny>>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let encoding = super::encoding::argument(encoding)?;
         let failed = Failed::default();
         let options = read_options(options, &failed)?;
-        let reply = turn.get().inner.reply(&encoding, options);
+        let turn = &turn.get().inner;
+        let reply = match saved {
+            Some(saved) => {
+                let saved = saved.cast::<PyBytes>().map_err(|_| {
+                    InvalidArgument::type_of(saved, "bytes").inside("saved").raised(py)
+                })?;
+                turn.resume(&encoding, saved.as_bytes(), options)
+            }
+            None => turn.reply(&encoding, options),
+        };
         failed.check()?;
         let reply = reply.map_err(|error| raised(py, &error))?;
         Ok(Self { inner: Mutex::new(reply), failed: failed.is_shared().then_some(failed) })
@@ -177,6 +187,13 @@ impl PyReply {
             reply.finish_into(reason, stop_sequence, &mut bytes)
         })?;
         Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// The reply as bytes, from which `Turn.resume` goes on with it.
+    fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let saved = self.lock()?.save();
+        self.check()?;
+        Ok(PyBytes::new(py, &saved))
     }
 
     /// The whole answer, for a request that asked for no stream.

@@ -63,7 +63,7 @@ fn well_formed() -> impl Strategy<Value = Vec<u32>> {
         .prop_map(|messages| tokens(&messages.join("<|start|>assistant")))
 }
 
-fn sampled() -> impl Strategy<Value = Vec<u32>> {
+pub(super) fn sampled() -> impl Strategy<Value = Vec<u32>> {
     let damaged = (well_formed(), any::<prop::sample::Index>(), any::<u8>()).prop_map(
         |(mut tokens, at, how)| {
             if !tokens.is_empty() {
@@ -82,7 +82,7 @@ fn sampled() -> impl Strategy<Value = Vec<u32>> {
     prop_oneof![3 => well_formed(), 3 => damaged, 1 => any]
 }
 
-fn reason() -> impl Strategy<Value = FinishReason> {
+pub(super) fn reason() -> impl Strategy<Value = FinishReason> {
     prop::sample::select(vec![FinishReason::Stop, FinishReason::Length, FinishReason::Abort])
 }
 

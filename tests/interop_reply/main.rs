@@ -10,6 +10,7 @@ mod prefix;
 #[path = "../reply_laws/mod.rs"]
 mod reply_laws;
 mod responses;
+mod saved;
 mod thinking;
 
 use openai_harmony::Result;

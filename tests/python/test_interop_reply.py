@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import json
 import random
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -392,3 +394,55 @@ def test_a_thinking_budget_is_the_bodys_or_the_servers() -> None:
         assert reply.forced_tokens == expected
     with pytest.raises(ValueError, match="thinking_budget: expected an int of at least 0"):
         turn.reply(ENCODING, model="m", thinking_budget=-1)
+
+
+_OTHER_PROCESS = """
+import sys
+from openai_harmony import load_harmony_encoding
+from openai_harmony.interop import responses
+encoding = load_harmony_encoding("HarmonyGptOss")
+reply = responses.read({"input": "Hi"}).resume(encoding, sys.stdin.buffer.read())
+reply.feed(encoding.encode("ur.<|return|>", allowed_special="all"))
+reply.finish("stop")
+print(reply.response()["output"][0]["content"][0]["text"])
+"""
+
+
+def test_a_reply_goes_on_in_another_process() -> None:
+    turn = responses.read({"input": "Hi"})
+    reply = turn.reply(ENCODING, model="m")
+    reply.feed(ENCODING.encode("<|channel|>final<|message|>Fo", allowed_special="all"))
+    command = [sys.executable, "-c", _OTHER_PROCESS]
+    done = subprocess.run(command, input=reply.save(), capture_output=True, check=True)
+    assert done.stdout.strip() == b"Four."
+
+
+@pytest.mark.parametrize(
+    ("saved", "kind", "said"),
+    [
+        (b"{}", HarmonyError, "not a saved reply: missing field `version`"),
+        ("{}", TypeError, "saved: expected bytes, got str"),
+    ],
+)
+def test_other_bytes_are_no_reply(saved: Any, kind: type[Exception], said: str) -> None:
+    with pytest.raises(kind, match=said):
+        responses.read({"input": "Hi"}).resume(ENCODING, saved)
+
+
+def test_functions_are_given_anew_to_a_reply_that_moves() -> None:
+    turn = responses.read({"input": "Hi"})
+    reply = turn.reply(ENCODING, model="m", make_id=lambda prefix: f"{prefix}first")
+    encode = partial(ENCODING.encode, allowed_special="all")
+    reply.feed(encode("<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant"))
+    reply = turn.resume(ENCODING, reply.save(), make_id=lambda prefix: f"{prefix}then")
+    reply.feed(encode("<|channel|>final<|message|>Four."))
+    response = reply.response()
+    assert response["id"] == "resp_first"
+    assert [item["id"] for item in response["output"]] == ["rs_first", "msg_then"]
+
+    def fails(prefix: str) -> str:
+        raise KeyError(prefix)
+
+    moved = turn.resume(ENCODING, reply.save(), make_id=fails)
+    with pytest.raises(KeyError):
+        moved.feed(encode("<|end|><|start|>assistant<|channel|>final<|message|>More"))

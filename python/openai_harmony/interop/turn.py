@@ -334,6 +334,41 @@ class Turn(InNotebooks, _Unchanging):
             clock=clock,
         )
 
+    def resume(
+        self,
+        encoding: HarmonyEncoding,
+        saved: bytes,
+        *,
+        make_id: Callable[[str], str] | None = None,
+        clock: Callable[[], float] | None = None,
+    ) -> Reply:
+        """Goes on with a reply that ``Reply.save`` saved, in another process for instance.
+
+        The turn is read from the same body. Costs as much as feeding the reply's tokens.
+
+        Args:
+            encoding: What parses the tokens.
+            saved: What ``Reply.save`` gave.
+            make_id: As for ``reply``; a function cannot be saved.
+            clock: Likewise.
+
+        ``HarmonyError`` (``invalid_state``) for bytes of another version, of a turn of another API,
+        or that ``save`` did not write.
+
+        >>> from openai_harmony import load_harmony_encoding
+        >>> from openai_harmony.interop import chat_completions
+        >>> encoding = load_harmony_encoding("HarmonyGptOss")
+        >>> turn = chat_completions.read({"messages": [{"role": "user", "content": "2 + 2?"}]})
+        >>> reply = turn.reply(encoding, model="gpt-oss-20b")
+        >>> sampled = encoding.encode("<|channel|>final<|message|>Four.", allowed_special="all")
+        >>> chunks = reply.feed(sampled[:4])
+        >>> reply = turn.resume(encoding, reply.save())
+        >>> chunks = reply.feed(sampled[4:])
+        >>> reply.response()["choices"][0]["message"]["content"]
+        'Four.'
+        """
+        return Reply(self._raw, encoding, saved=saved, make_id=make_id, clock=clock)
+
 
 def read_request(dialect: str, body: Any, date: Date | Literal["today"], **options: Any) -> Turn:
     """Reads a body; ``"today"`` is the local date."""

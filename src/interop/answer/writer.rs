@@ -3,13 +3,15 @@
 use std::fmt::Debug;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::segment::{Segment, Step};
 use super::shared::SharedText;
 use super::usage::Usage;
 use crate::interop::Dialect;
 
 /// Why the tokens end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum FinishReason {
     /// The model stopped, or the engine did at a stop string.
     Stop,

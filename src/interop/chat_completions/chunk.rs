@@ -1,13 +1,13 @@
 //! What a streamed chat completion consists of.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::interop::SharedText;
 use crate::interop::answer::Usage;
 
 /// The field of a chat completion's message in which thoughts stand. The API itself has none; servers
 /// agree on two names.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ReasoningField {
     /// `reasoning_content`, which most clients read.
     #[default]

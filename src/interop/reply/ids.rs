@@ -13,19 +13,35 @@ pub(super) struct Ids {
     index: usize,
     count: usize,
     make: Option<MakeId>,
+    /// Those that the server's function made, to give them again in a reply that is taken up.
+    made: Vec<String>,
 }
 
 impl Ids {
     pub(super) fn new(reply_id: &str, index: usize, make: Option<MakeId>) -> Self {
-        Self { seed: reply_id.to_owned(), index, count: 0, make }
+        Self { seed: reply_id.to_owned(), index, count: 0, make, made: Vec::new() }
+    }
+
+    pub(super) fn made(&self) -> &[String] {
+        &self.made
+    }
+
+    /// Gives these ids first.
+    pub(super) fn repeat(&mut self, made: Vec<String>) {
+        self.made = made;
     }
 
     /// The next id with this prefix.
     pub(super) fn next(&mut self, prefix: &str) -> String {
-        if let Some(make) = &self.make {
-            return make.make(prefix);
-        }
         self.count += 1;
+        if let Some(made) = self.made.get(self.count - 1) {
+            return made.clone();
+        }
+        if let Some(make) = &self.make {
+            let made = make.make(prefix);
+            self.made.push(made.clone());
+            return made;
+        }
         let half = |salt: u8| {
             let mut hasher = DefaultHasher::new();
             (&self.seed, self.index, self.count, salt).hash(&mut hasher);

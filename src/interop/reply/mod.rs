@@ -16,6 +16,7 @@ mod ids;
 mod input;
 mod options;
 mod route;
+mod saved;
 mod sort;
 mod stop;
 mod thinking;
@@ -113,6 +114,10 @@ pub struct Reply {
     outcome: Option<Outcome>,
     timer: Timer,
     budget: Option<Budget>,
+    /// The options, complete but for the functions.
+    options: ReplyOptions,
+    /// How many tokens each call of `feed` was given.
+    cuts: Vec<usize>,
 }
 
 impl Reply {
@@ -124,9 +129,18 @@ impl Reply {
         let prefixes = Prefixes::of(turn.dialect);
         let make_id = options.make_id;
         let id = options.id.unwrap_or_else(|| ids::fresh(prefixes.reply, make_id.as_ref()));
+        let created = options.created.unwrap_or_else(seconds_now);
+        let timer = Timer::start(options.clock);
+        let options = ReplyOptions {
+            id: Some(id.clone()),
+            created: Some(created),
+            make_id: None,
+            clock: Clock::default(),
+            ..options
+        };
         let head = Head {
             id: SharedText::from(&*id),
-            created: options.created.unwrap_or_else(seconds_now),
+            created,
             model: SharedText::from(&*options.model),
             index: options.index,
         };
@@ -154,9 +168,11 @@ impl Reply {
             writer,
             prompt_tokens,
             cached_tokens: options.cached_tokens,
+            options,
+            cuts: Vec::new(),
             is_open: false,
             outcome: None,
-            timer: Timer::start(options.clock),
+            timer,
             budget: budget.map(|tokens| Budget::new(encoding.tokenizer(), tokens)),
         })
     }
@@ -189,6 +205,7 @@ impl Reply {
         if !tokens.is_empty() {
             self.timer.first_token();
         }
+        self.cuts.push(tokens.len());
         let events = self.parser.feed(tokens)?;
         self.sorter.take(events, None);
         self.write(out);
@@ -400,6 +417,8 @@ where
 #[derive(Debug)]
 struct Timer {
     clock: Clock,
+    /// What had passed when the reply was taken up.
+    before: Duration,
     start: Duration,
     first_token: Option<Duration>,
     end: Duration,
@@ -408,16 +427,33 @@ struct Timer {
 impl Timer {
     fn start(clock: Clock) -> Self {
         let start = clock.now();
-        Self { clock, start, first_token: None, end: start }
+        Self { clock, before: Duration::ZERO, start, first_token: None, end: start }
+    }
+
+    fn now(&self) -> Duration {
+        self.before + self.clock.now()
     }
 
     fn first_token(&mut self) {
-        let clock = &self.clock;
-        self.first_token.get_or_insert_with(|| clock.now());
+        if self.first_token.is_none() {
+            self.first_token = Some(self.now());
+        }
     }
 
     fn end(&mut self) {
-        self.end = self.clock.now();
+        self.end = self.now();
+    }
+
+    /// How long ago the reply began, and when the first token came, counted from then.
+    fn elapsed(&self) -> (Duration, Option<Duration>) {
+        let since = |moment: Duration| moment.saturating_sub(self.start);
+        (since(self.now()), self.first_token.map(since))
+    }
+
+    /// Goes on from what another timer gave as [`Self::elapsed`].
+    fn go_on(&mut self, elapsed: Duration, first_token: Option<Duration>) {
+        self.before = elapsed;
+        self.first_token = first_token.map(|after| self.start + after);
     }
 
     /// Of the prompt and of the answer.

@@ -19,7 +19,7 @@ use crate::repair::RepairKind;
 #[derive(Debug, Clone)]
 pub(super) struct Sorter {
     rules: Rules,
-    ids: Ids,
+    pub(super) ids: Ids,
     prefixes: Prefixes,
     /// Prefilled bytes: cut from a text, kept in a call, since half the arguments are of no use.
     prompted: usize,

@@ -1,0 +1,168 @@
+//! A reply as bytes, to go on with it in another process.
+//!
+//! The state is what went in: the options, the tokens, and where they were cut. Taking the reply up feeds them again,
+//! which costs as much as the first time and leaves nothing of the inside in the format.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::frame::Out;
+use super::{Reply, ReplyOptions};
+use crate::HarmonyEncoding;
+use crate::error::{ErrorKind, Result};
+use crate::interop::answer::FinishReason;
+use crate::interop::{ReasoningField, Turn};
+
+/// The form of the bytes. It changes with the fields of [`Saved`].
+const VERSION: u32 = 1;
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Saved {
+    version: u32,
+    dialect: String,
+    id: String,
+    model: String,
+    created: u64,
+    index: usize,
+    prompt_tokens: usize,
+    cached_tokens: usize,
+    thinking_budget: Option<usize>,
+    reasoning_field: ReasoningField,
+    tokens: Vec<u32>,
+    /// How many tokens each `feed` was given.
+    cuts: Vec<usize>,
+    /// The ids that the server's own function made.
+    made_ids: Vec<String>,
+    end: Option<(FinishReason, Option<String>, [Duration; 2])>,
+    /// Since the reply began.
+    elapsed: Duration,
+    first_token: Option<Duration>,
+}
+
+#[derive(Deserialize)]
+struct Version {
+    version: u32,
+}
+
+impl Turn {
+    /// Goes on with a reply that [`Reply::save`] saved, in another process for instance. The turn is read from the
+    /// same body. Of the options the functions count, [`ReplyOptions::make_id`] and [`ReplyOptions::clock`]; the
+    /// others are saved. Costs as much as feeding the reply's tokens.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::InvalidState`] for bytes of another version, of a turn of another API, or that
+    /// [`Reply::save`] did not write.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use openai_harmony::interop::{ReadOptions, ReplyOptions, chat_completions};
+    /// use openai_harmony::{HarmonyEncodingName, load_harmony_encoding};
+    /// use serde_json::json;
+    ///
+    /// let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+    /// let encode = |text| encoding.tokenizer().encode_with_special_tokens(text);
+    /// let body = json!({"messages": [{"role": "user", "content": "2 + 2?"}]});
+    /// let turn = chat_completions::read(&body, &ReadOptions::default())?;
+    /// let mut reply = turn.reply(&encoding, ReplyOptions::new("gpt-oss-20b"))?;
+    /// reply.feed(&encode("<|channel|>final<|message|>Fo"))?;
+    /// let saved = reply.save();
+    ///
+    /// let mut reply = turn.resume(&encoding, &saved, ReplyOptions::default())?;
+    /// reply.feed(&encode("ur.<|return|>"))?;
+    /// assert_eq!(reply.response()["choices"][0]["message"]["content"], "Four.");
+    /// # Ok::<(), openai_harmony::Error>(())
+    /// ```
+    pub fn resume(
+        &self,
+        encoding: &HarmonyEncoding,
+        saved: &[u8],
+        options: ReplyOptions,
+    ) -> Result<Reply> {
+        let saved = read(saved)?;
+        let dialect = self.dialect.as_str();
+        if saved.dialect != dialect {
+            return Err(invalid(format!("it is of {}, the turn of {dialect}", saved.dialect)));
+        }
+        let options = ReplyOptions {
+            model: saved.model,
+            id: Some(saved.id),
+            created: Some(saved.created),
+            prompt_tokens: Some(saved.prompt_tokens),
+            cached_tokens: saved.cached_tokens,
+            index: saved.index,
+            reasoning_field: saved.reasoning_field,
+            thinking_budget: saved.thinking_budget,
+            ..options
+        };
+        let mut reply = self.reply(encoding, options)?;
+        reply.sorter.ids.repeat(saved.made_ids);
+        let mut sent = Vec::new();
+        let mut tokens = &saved.tokens[..];
+        if saved.cuts.iter().try_fold(0_usize, |sum, &cut| sum.checked_add(cut))
+            != Some(tokens.len())
+        {
+            return Err(invalid("its cuts are not those of its tokens".to_owned()));
+        }
+        for cut in saved.cuts {
+            let (fed, rest) = tokens.split_at(cut);
+            reply.feed_out(fed, &mut Out::Bytes(&mut sent))?;
+            sent.clear();
+            tokens = rest;
+        }
+        if let Some((reason, stop_sequence, durations)) = saved.end {
+            reply.finish_out(reason, stop_sequence.as_deref(), &mut Out::Bytes(&mut sent))?;
+            if let Some(outcome) = &mut reply.outcome {
+                outcome.durations = durations;
+            }
+        }
+        reply.timer.go_on(saved.elapsed, saved.first_token);
+        Ok(reply)
+    }
+}
+
+impl Reply {
+    /// The reply as bytes, from which [`Turn::resume`] goes on with it, in this process or in another. They are JSON,
+    /// some 8 bytes for each token, and have a version; tokens are not encrypted.
+    pub fn save(&self) -> Vec<u8> {
+        let options = &self.options;
+        let (elapsed, first_token) = self.timer.elapsed();
+        let saved = Saved {
+            version: VERSION,
+            dialect: self.dialect.as_str().to_owned(),
+            id: options.id.clone().unwrap_or_default(),
+            model: options.model.clone(),
+            created: options.created.unwrap_or_default(),
+            index: options.index,
+            prompt_tokens: self.prompt_tokens,
+            cached_tokens: self.cached_tokens,
+            thinking_budget: options.thinking_budget,
+            reasoning_field: options.reasoning_field,
+            tokens: self.parser.tokens().to_vec(),
+            cuts: self.cuts.clone(),
+            made_ids: self.sorter.ids.made().to_vec(),
+            end: self
+                .outcome
+                .as_ref()
+                .map(|outcome| (outcome.reason, outcome.stop_sequence.clone(), outcome.durations)),
+            elapsed,
+            first_token,
+        };
+        serde_json::to_vec(&saved).unwrap_or_default()
+    }
+}
+
+fn read(bytes: &[u8]) -> Result<Saved> {
+    let not_saved = |error: serde_json::Error| invalid(format!("not a saved reply: {error}"));
+    let Version { version } = serde_json::from_slice(bytes).map_err(not_saved)?;
+    if version != VERSION {
+        return Err(invalid(format!("its version is {version}; this library reads {VERSION}")));
+    }
+    serde_json::from_slice(bytes).map_err(not_saved)
+}
+
+fn invalid(reason: String) -> crate::Error {
+    ErrorKind::InvalidState { reason }.into()
+}

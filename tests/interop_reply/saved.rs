@@ -1,0 +1,161 @@
+//! Replies that are saved and taken up again: nothing shows it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use openai_harmony::ErrorKind;
+use openai_harmony::interop::{Clock, FinishReason, MakeId, Reply, ReplyOptions, Turn};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::laws::{reason, sampled};
+use super::{CALL, CHAT, OLLAMA, RESPONSES, THOUGHT, encoding, plain_of, reply_laws, tokens, turn};
+
+fn still() -> Clock {
+    Clock::new(|| Duration::from_secs(5))
+}
+
+fn begun(turn: &Turn, options: ReplyOptions) -> Reply {
+    let options = options.with_id("a").with_created(7).with_clock(still());
+    turn.reply(&encoding(), options).unwrap()
+}
+
+fn again(turn: &Turn, reply: &Reply) -> Reply {
+    let options = ReplyOptions::default().with_clock(still());
+    turn.resume(&encoding(), &reply.save(), options).unwrap()
+}
+
+/// What is sent of tokens in pieces, saved and taken up before each piece where `moves` says so.
+fn sent(turn: &Turn, pieces: &[&[u32]], moves: &[bool], reason: FinishReason) -> (String, Value) {
+    let mut reply = begun(turn, ReplyOptions::new("m").with_prompt_tokens(9).with_cached_tokens(2));
+    let mut bytes = Vec::new();
+    for (piece, moves) in pieces.iter().zip(moves.iter().cycle()) {
+        if *moves {
+            reply = again(turn, &reply);
+        }
+        reply.feed_into(piece, &mut bytes).unwrap();
+    }
+    reply.finish_into(reason, None, &mut bytes).unwrap();
+    if moves[0] {
+        reply = again(turn, &reply);
+        assert!(reply.feed(&[]).is_err(), "it is finished");
+        assert_eq!(reply.finish(reason, None).unwrap(), []);
+    }
+    (String::from_utf8(bytes).unwrap(), reply.response())
+}
+
+proptest! {
+    #[test]
+    fn what_is_sent_is_the_same(
+        tokens in sampled(),
+        size in 1_usize..6,
+        moves in prop::collection::vec(any::<bool>(), 1..6),
+        reason in reason(),
+    ) {
+        for turn in reply_laws::turns() {
+            let pieces: Vec<_> = std::iter::once(&[][..]).chain(tokens.chunks(size)).collect();
+            let stayed = sent(&turn, &pieces, &[false], reason);
+            prop_assert_eq!(sent(&turn, &pieces, &moves, reason), stayed);
+        }
+    }
+}
+
+#[test]
+fn what_a_reply_knows_stays() {
+    let turn = turn(CHAT, &plain_of(CHAT));
+    let mut reply = begun(&turn, ReplyOptions::new("m").with_thinking_budget(2));
+    reply.feed(&tokens("<|channel|>analysis<|message|>One two")).unwrap();
+    let moved = again(&turn, &reply);
+    assert_eq!(moved.forced_tokens(), reply.forced_tokens());
+    assert!(!moved.forced_tokens().is_empty());
+    assert_eq!((moved.tokens(), moved.usage()), (reply.tokens(), reply.usage()));
+    assert_eq!(again(&turn, &moved).save(), reply.save());
+}
+
+/// The server's own function makes each id once, and goes on with it.
+#[test]
+fn ids_are_not_made_again() {
+    let count = Arc::new(AtomicU64::new(0));
+    let make_id = || {
+        let count = Arc::clone(&count);
+        MakeId::new(move |prefix| format!("{prefix}{}", count.fetch_add(1, Ordering::Relaxed)))
+    };
+    let turn = turn(
+        RESPONSES,
+        &super::with(
+            plain_of(RESPONSES),
+            json!({"tools": [{"type": "function", "name": "get_weather"}]}),
+        ),
+    );
+    let mut reply = begun(&turn, ReplyOptions::new("m").with_make_id(make_id()));
+    reply.feed(&tokens(THOUGHT)).unwrap();
+    reply.feed(&tokens(&CALL[..CALL.len() - "<|call|>".len()])).unwrap();
+    let before = (count.load(Ordering::Relaxed), reply.response());
+    let options = ReplyOptions::default().with_make_id(make_id()).with_clock(still());
+    let mut moved = turn.resume(&encoding(), &reply.save(), options).unwrap();
+    assert_eq!((count.load(Ordering::Relaxed), moved.response()), before);
+    moved.feed(&tokens("<|call|><|start|>assistant<|channel|>final<|message|>Hi")).unwrap();
+    assert_eq!(count.load(Ordering::Relaxed), before.0 + 1);
+}
+
+/// What had passed before counts, not what lies between.
+#[test]
+fn durations_go_on() {
+    let clock = |from: u64| {
+        let seconds = AtomicU64::new(from);
+        Clock::new(move || Duration::from_secs(seconds.fetch_add(1, Ordering::Relaxed)))
+    };
+    let turn = turn(OLLAMA, &plain_of(OLLAMA));
+    let mut reply = turn.reply(&encoding(), ReplyOptions::new("m").with_clock(clock(100))).unwrap();
+    reply.feed(&tokens("<|channel|>final<|message|>Hi")).unwrap();
+    let options = ReplyOptions::default().with_clock(clock(9_000));
+    let saved = reply.save();
+    let mut moved = turn.resume(&encoding(), &saved, options).unwrap();
+    moved.finish(FinishReason::Stop, None).unwrap();
+    let second = 1_000_000_000_u64;
+    let response = moved.response();
+    // One second to the first token; one to `save`, and then as long as the clock says from `resume` on.
+    assert_eq!(response["prompt_eval_duration"], second);
+    assert!(response["eval_duration"].as_u64().unwrap() < 6 * second, "{response}");
+}
+
+#[test]
+fn other_bytes_are_refused() {
+    let chat = turn(CHAT, &plain_of(CHAT));
+    let mut reply = begun(&chat, ReplyOptions::new("m"));
+    reply.feed(&tokens("<|channel|>final<|message|>Hi")).unwrap();
+    let saved = reply.save();
+    let reason = |turn: &Turn, bytes: &[u8]| {
+        let error = turn.resume(&encoding(), bytes, ReplyOptions::default()).unwrap_err();
+        match error.kind() {
+            ErrorKind::InvalidState { reason } => reason.clone(),
+            other => panic!("{other:?}"),
+        }
+    };
+    let changed = |key: &str, value: Value| {
+        let mut state: Value = serde_json::from_slice(&saved).unwrap();
+        state[key] = value;
+        serde_json::to_vec(&state).unwrap()
+    };
+    assert!(reason(&chat, b"").starts_with("not a saved reply: EOF"));
+    assert!(reason(&chat, b"{}").starts_with("not a saved reply: missing field `version`"));
+    assert!(reason(&chat, &saved[..saved.len() - 2]).starts_with("not a saved reply: EOF"));
+    assert_eq!(
+        reason(&chat, &changed("version", json!(2))),
+        "its version is 2; this library reads 1"
+    );
+    for cuts in [json!([9_999]), json!([]), json!([1, 1]), json!([u64::MAX, u64::MAX])] {
+        let reason = reason(&chat, &changed("cuts", cuts));
+        assert_eq!(reason, "its cuts are not those of its tokens");
+    }
+    assert!(
+        reason(&chat, &changed("tokens", json!([-1])))
+            .starts_with("not a saved reply: invalid value")
+    );
+    let responses = turn(RESPONSES, &plain_of(RESPONSES));
+    assert_eq!(reason(&responses, &saved), "it is of chat_completions, the turn of responses");
+    for end in 0..saved.len() {
+        assert!(chat.resume(&encoding(), &saved[..end], ReplyOptions::default()).is_err());
+    }
+}
