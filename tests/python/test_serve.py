@@ -190,6 +190,66 @@ def test_a_prompt_that_is_too_long() -> None:
     assert "prompt is too long: " in asked(engine, OLLAMA, BODIES[OLLAMA]).json()["error"]
 
 
+def thinks() -> Engine:
+    """Thinks without end, unless the prompt ends the thought for it."""
+
+    async def sample(request: SampleRequest) -> AsyncGenerator[Sampled, None]:
+        if ENCODING.decode(request.prompt).endswith("<|channel|>final<|message|>"):
+            yield Sampled(tokens("Short.<|return|>"), "stop")
+            return
+        yield Sampled(tokens("<|channel|>analysis<|message|>"))
+        while True:
+            await asyncio.sleep(0)
+            yield Sampled(tokens(" hm hm"))
+
+    return Engine(sample)
+
+
+THINKING = {"thinking": {"type": "enabled", "budget_tokens": 20}}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_thinking_budget_that_is_spent(stream: bool) -> None:
+    engine = thinks()
+    body = {**BODIES[ANTHROPIC], **THINKING, "stream": stream}
+    answer = asked(engine, ANTHROPIC, body)
+    if stream:
+        deltas = [
+            event["delta"]
+            for event in answer.events()
+            if "content_block" in event["type"] and "delta" in event
+        ]
+        assert "".join(delta.get("text", "") for delta in deltas) == "Short."
+        assert answer.events()[-1]["type"] == "message_stop"
+    else:
+        thought, said = answer.json()["content"]
+        assert (thought["thinking"], said["text"]) == (" hm" * 20, "Short.")
+        assert answer.json()["stop_reason"] == "end_turn"
+    first, second = engine.asked
+    assert ENCODING.decode(second.prompt[len(first.prompt) :]).endswith(
+        " hm hm<|end|><|start|>assistant<|channel|>final<|message|>"
+    )
+    assert second.prompt[: len(first.prompt)] == first.prompt
+    assert first.max_tokens - second.max_tokens == len(second.prompt) - len(first.prompt)
+    assert engine.closed == 2
+
+
+def test_the_servers_own_thinking_budget() -> None:
+    engine = thinks()
+    settings = {"thinking_budget": 10}
+    answer = asked(engine, CHAT, {**BODIES[CHAT], "n": 2}, settings=settings).json()
+    for choice in answer["choices"]:
+        message = choice["message"]
+        assert (message["reasoning_content"], message["content"]) == (" hm" * 10, "Short.")
+    streamed = asked(engine, CHAT, {**BODIES[CHAT], "n": 2, "stream": True}, settings=settings)
+    assert streamed.body.count(b'"finish_reason":"stop"') == 2
+    # The limit of all tokens holds, too.
+    short = {**BODIES[CHAT], "max_tokens": 15}
+    answer = asked(engine, CHAT, short, settings=settings).json()
+    assert answer["choices"][0]["finish_reason"] == "length"
+    assert engine.closed == len(engine.asked)
+
+
 def test_health() -> None:
     engine = says()
     assert asked(engine, "/health").json() == {

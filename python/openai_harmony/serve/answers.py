@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from openai_harmony.interop.reply import Chunk, FinishReason, Reply
 from openai_harmony.serve.engines.engine import EngineError, Sampled
@@ -14,6 +15,8 @@ from openai_harmony.serve.sampling import Begun
 
 Shape = Callable[[Chunk], Chunk]
 """From a chunk of an API to that of another which it serves, too: Ollama's chat and generate."""
+GoOn = Callable[[list[int]], AsyncGenerator[Sampled, None]]
+Fed = TypeVar("Fed")
 Keep = Callable[[dict[str, Any]], Awaitable[None]]
 """Stores a response; an exception says that it could not."""
 
@@ -28,6 +31,8 @@ class Answer:
     begun: Begun
     shape: Shape | None = None
     keep: Keep | None = None
+    go_on: GoOn | None = None
+    """How sampling goes on behind tokens so far, where a thinking budget may stop it."""
     broke: EngineError | None = None
     """Why the engine broke off, if it did."""
     reason: FinishReason | None = None
@@ -35,24 +40,36 @@ class Answer:
 
     async def pieces(self) -> AsyncGenerator[bytes, None]:
         """The stream. Closing it cancels the sampling; an engine that breaks off ends it well."""
-        feed = self._shaped if self.shape else self.reply.feed_bytes
+        fed = self.fed(self._shaped if self.shape else self.reply.feed_bytes)
+        async with aclosing(fed):
+            async for data in fed:
+                if data:
+                    yield data
+        yield await self._last(self.reason or "abort")
+
+    async def fed(self, feed: Callable[[list[int]], Fed]) -> AsyncGenerator[Fed, None]:
+        """What feeding the reply gives, as tokens come; then ``reason`` says why they end."""
         (tokens, reason), rest = self.begun
         reply = self.reply
         try:
             while reason is None:
-                if data := feed(tokens):
-                    yield data
+                yield feed(tokens)
                 if reply.stop_sequence is not None:
                     tokens, reason = [], "stop"
-                else:
-                    tokens, reason = await anext(rest)
+                    break
+                if self.go_on is not None and (forced := reply.forced_tokens):
+                    # The thinking budget is spent: these end the thought, and sampling goes on.
+                    await rest.aclose()
+                    yield feed(forced)
+                    rest = self.go_on(reply.tokens)
+                tokens, reason = await anext(rest)
         except EngineError as error:
             self.broke = error
             tokens, reason = [], "abort"
         finally:
             await rest.aclose()
         self.reason = reason
-        yield feed(tokens) + await self._last(reason)
+        yield feed(tokens)
 
     async def whole(self) -> dict[str, Any]:
         """The response. ``EngineError`` if the engine broke off: clients ask again."""
@@ -130,19 +147,11 @@ async def side_by_side(answers: list[Answer]) -> AsyncGenerator[bytes, None]:
 
 async def _into(answer: Answer, arrived: asyncio.Queue[list[Chunk] | None]) -> None:
     """Puts an answer's chunks into a queue, and ``None`` at its end."""
-    found = Sampled(*answer.begun[0])
-    rest = answer.begun[1]
-    try:
-        while found.reason is None:
-            arrived.put_nowait(answer.reply.feed(found.tokens))
-            found = Sampled([], "stop") if answer.reply.stop_sequence else await anext(rest)
-    except EngineError as error:
-        answer.broke = error
-        found = Sampled([], "abort")
-    finally:
-        await rest.aclose()
-    answer.reason = found.reason or "abort"
-    arrived.put_nowait(answer.reply.feed(found.tokens) + answer.reply.finish(answer.reason))
+    fed = answer.fed(answer.reply.feed)
+    async with aclosing(fed):
+        async for chunks in fed:
+            arrived.put_nowait(chunks)
+    arrived.put_nowait(answer.reply.finish(answer.reason or "abort"))
     arrived.put_nowait(None)
 
 

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -21,7 +22,7 @@ from openai_harmony.serve.engines import Engine, EngineError
 from openai_harmony.serve.journal import LOG, Journal, Record
 from openai_harmony.serve.limits import Limits
 from openai_harmony.serve.refusals import REFUSALS, RefusedError, refusal
-from openai_harmony.serve.sampling import begin, requests
+from openai_harmony.serve.sampling import begin, go_on, requests
 from openai_harmony.serve.settings import Settings
 from openai_harmony.serve.streaming import ClientGoneError, Ending, Stream, TooSlowError, until_gone
 
@@ -165,10 +166,13 @@ class Gateway:
         asked = requests(
             self.engine, turn, prompt, settings.max_output_tokens, settings.max_answers
         )
+        budget = turn.thinking_budget
+        budget = settings.thinking_budget if budget is None else budget
         named = body.get("model")
         options: dict[str, Any] = {
             "model": named if isinstance(named, str) and named else self.model,
             "prompt_tokens": len(prompt),
+            "thinking_budget": budget,
         }
         begun = await begin(self.engine, asked)
         first = turn.reply(self.encoding, **options)
@@ -180,7 +184,11 @@ class Gateway:
                 turn.reply(self.encoding, index=index, **options) for index in range(1, len(asked))
             ]
         keep = call.keep(body)
-        return [Answer(reply, one, call.shape, keep) for reply, one in zip(replies, begun)]
+        answers = [Answer(reply, one, call.shape, keep) for reply, one in zip(replies, begun)]
+        if budget is not None:
+            for answer, one_asked in zip(answers, asked):
+                answer.go_on = partial(go_on, self.engine, one_asked)
+        return answers
 
     def _stream(self, record: Record, stack: AsyncExitStack) -> Response:
         first, *more = record.answers

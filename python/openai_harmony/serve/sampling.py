@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
 
 from openai_harmony.interop.turn import Turn
 from openai_harmony.serve.engines import Engine, EngineError, Sampled, SampleRequest
@@ -67,6 +68,20 @@ async def held(engine: Engine, request: SampleRequest) -> AsyncGenerator[Sampled
     finally:
         await sampled.aclose()
     raise EngineError("the engine broke off: its output ended without a reason")
+
+
+def go_on(
+    engine: Engine, request: SampleRequest, sampled: list[int]
+) -> AsyncGenerator[Sampled, None]:
+    """Samples what follows behind these tokens, up to the limit of them all."""
+    left = request.max_tokens - len(sampled)
+    if left <= 0:
+        return _ended()
+    return held(engine, replace(request, prompt=[*request.prompt, *sampled], max_tokens=left))
+
+
+async def _ended() -> AsyncGenerator[Sampled, None]:
+    yield Sampled([], "length")
 
 
 Begun = tuple[Sampled, AsyncGenerator[Sampled, None]]

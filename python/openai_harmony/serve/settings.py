@@ -45,6 +45,7 @@ class Settings:
     drain_timeout: float = _setting(30.0, "seconds for running answers once the server shall end")
     max_body: int = _setting(32 * 2**20, "bytes of a request's body")
     max_output_tokens: int = _setting(131_072, "tokens of an answer, whatever the request says")
+    thinking_budget: int | None = _setting(None, "tokens of thoughts, if the request names none")
     max_answers: int = _setting(16, "answers (`n`) of a request")
     max_running: int = _setting(1024, "requests that are answered at a time")
     max_waiting: int = _setting(1024, "requests that wait for their turn; others get status 429")
@@ -68,7 +69,7 @@ class Settings:
             elif not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
                 expected = getattr(kind, "__name__", str(kind))
                 raise ValueError(f"{field.name}: expected {expected}, got {value!r}")
-            if kind in (int, float) and value < (1 if field.name in _FROM_ONE else 0):
+            if type(value) in (int, float) and value < (1 if field.name in _FROM_ONE else 0):
                 raise ValueError(f"{field.name}: {value} is too small")
         if not 0 <= self.port <= 65535:
             raise ValueError(f"port: {self.port} is not a port")
