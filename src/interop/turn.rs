@@ -150,15 +150,15 @@ impl Turn {
         let messages = &self.conversation.messages;
         let turns = TurnRanges::of(messages);
         let end = turns.len();
-        let pieces = Pieces::new(encoding.tokenizer(), self.config, messages, turns);
+        let pieces = Pieces::new(encoding.tokenizer(), self.config, messages, turns)?;
         let nothing = std::iter::empty::<&Message>();
         let begun = encoding.render_conversation_with(nothing, self.ending(), &self.config)?.len();
         let kept = match max_tokens.checked_sub(begun) {
-            Some(max_tokens) => pieces.last_turns(end, max_tokens)?,
+            Some(max_tokens) => pieces.last_turns(end, max_tokens),
             None => end..end,
         };
         if kept.is_empty() {
-            let last = pieces.show(end.saturating_sub(1)..end)?.tokens;
+            let last = pieces.show(end.saturating_sub(1)..end).tokens;
             let (path, tokens) = (Path::of(self.dialect.messages()), last + begun);
             return Err(ErrorKind::PromptTooLong { path, tokens, max_tokens }.into());
         }

@@ -82,9 +82,12 @@ impl<'o> ExampleMaker<'o> {
         let rendered = Rendered { tokens, spans, speakers };
         match self.options.max_tokens {
             Some(max_tokens) if rendered.tokens.len() > max_tokens => {
-                let tokens = || Ok(rendered.tokens.len());
-                let pieces = self.pieces(messages);
-                self.add_overlong(row, &pieces, pieces.turns.len(), max_tokens, tokens)
+                let tokens = || rendered.tokens.len();
+                self.add_overlong(row, None, tokens, |row| {
+                    let pieces = self.pieces(messages)?;
+                    self.add_truncated(row, None, &pieces, pieces.turns.len(), max_tokens);
+                    Ok(())
+                })
             }
             _ => {
                 let shown = rendered.spans.iter().filter(|span| span.message.is_some()).count();
@@ -97,59 +100,68 @@ impl<'o> ExampleMaker<'o> {
     }
 
     fn add_turns<M: AsMessage>(&self, row: &mut Row<'_>, messages: &[M]) -> Result<()> {
-        let pieces = self.pieces(messages);
+        let pieces = self.pieces(messages)?;
         for end in 1..=pieces.turns.len() {
             let mut turn = messages[pieces.turns.messages(end - 1..end)].iter();
             if !turn.any(|message| message.is_from(Role::Assistant)) {
                 continue;
             }
             let Some(max_tokens) = self.options.max_tokens else {
-                self.add_example(row, &pieces.show(0..end)?.rendered());
+                self.add_example(row, &pieces.show(0..end).rendered());
                 continue;
             };
-            if let Some(shown) = whole(&pieces, end, max_tokens)? {
+            if let Some(shown) = whole(&pieces, end, max_tokens) {
                 self.add_example(row, &shown.rendered());
                 continue;
             }
-            let tokens = || Ok(pieces.show(0..end)?.tokens);
-            self.add_overlong(row, &pieces, end, max_tokens, tokens)?;
+            let turn = Some(end - 1);
+            let tokens = || pieces.show(0..end).tokens;
+            self.add_overlong(row, turn, tokens, |row| {
+                self.add_truncated(row, turn, &pieces, end, max_tokens);
+                Ok(())
+            })?;
         }
         Ok(())
     }
 
-    fn pieces<'m, M: AsMessage>(&self, messages: &'m [M]) -> Pieces<'m, M> {
+    fn pieces<'m, M: AsMessage>(&self, messages: &'m [M]) -> Result<Pieces<'m, M>> {
         Pieces::new(self.tokenizer, self.options.config, messages, TurnRanges::of(messages))
     }
 
-    /// What becomes of the example that ends with the turn before `end`, which is too long.
-    fn add_overlong<M: AsMessage>(
+    /// What becomes of an example that is too long; `turn` is its last one, where each turn is an example.
+    fn add_overlong(
         &self,
         row: &mut Row<'_>,
-        pieces: &Pieces<'_, M>,
-        end: usize,
-        max_tokens: usize,
-        tokens: impl FnOnce() -> Result<usize>,
+        turn: Option<usize>,
+        tokens: impl FnOnce() -> usize,
+        truncate: impl FnOnce(&mut Row<'_>) -> Result<()>,
     ) -> Result<()> {
-        let turn = (self.options.examples == Examples::Turns).then(|| end.saturating_sub(1));
         match self.options.overflow {
-            Overflow::Error => row.note_too_long(turn, tokens)?,
+            Overflow::Error => row.note_too_long(turn, tokens),
             Overflow::Drop => {
                 row.has_something = true;
                 row.batch.dropped.push(row.index);
             }
-            Overflow::TruncateTurns => match self.kept_turns(pieces, end, max_tokens)? {
-                kept if kept.is_empty() => {
-                    let single = self.shortest(end);
-                    row.note_too_long(turn, || Ok(pieces.show(single)?.tokens))?;
-                }
-                kept => {
-                    if self.add_example(row, &pieces.show(kept)?.rendered()) {
-                        row.batch.truncated.push(row.index);
-                    }
-                }
-            },
+            Overflow::TruncateTurns => truncate(row)?,
         }
         Ok(())
+    }
+
+    /// Adds what fits of the turns before `end`.
+    fn add_truncated<M: AsMessage>(
+        &self,
+        row: &mut Row<'_>,
+        turn: Option<usize>,
+        pieces: &Pieces<'_, M>,
+        end: usize,
+        max_tokens: usize,
+    ) {
+        let kept = self.kept_turns(pieces, end, max_tokens);
+        if kept.is_empty() {
+            row.note_too_long(turn, || pieces.show(self.shortest(end)).tokens);
+        } else if self.add_example(row, &pieces.show(kept).rendered()) {
+            row.batch.truncated.push(row.index);
+        }
     }
 
     /// Adds an example, unless the mask leaves nothing of it.
@@ -179,9 +191,9 @@ impl<'o> ExampleMaker<'o> {
         pieces: &Pieces<'_, M>,
         end: usize,
         max_tokens: usize,
-    ) -> Result<Range<usize>> {
+    ) -> Range<usize> {
         if self.mask.turns != Turns::Last {
-            return Ok(0..first_turns(pieces, end, max_tokens)?);
+            return 0..first_turns(pieces, end, max_tokens);
         }
         pieces.last_turns(end, max_tokens)
     }
@@ -201,16 +213,11 @@ impl<'o> ExampleMaker<'o> {
 
 impl Row<'_> {
     /// Counts the tokens of the first alone: each count looks at all messages.
-    fn note_too_long(
-        &mut self,
-        turn: Option<usize>,
-        tokens: impl FnOnce() -> Result<usize>,
-    ) -> Result<()> {
+    fn note_too_long(&mut self, turn: Option<usize>, tokens: impl FnOnce() -> usize) {
         match &mut self.too_long {
             Some(first) => first.later += 1,
-            none => *none = Some(TooLong { tokens: tokens()?, turn, later: 0 }),
+            none => *none = Some(TooLong { tokens: tokens(), turn, later: 0 }),
         }
-        Ok(())
     }
 }
 
@@ -219,25 +226,16 @@ fn whole<'p, M: AsMessage>(
     pieces: &'p Pieces<'_, M>,
     end: usize,
     max_tokens: usize,
-) -> Result<Option<Shown<'p>>> {
+) -> Option<Shown<'p>> {
     // Else each turn of a long conversation would look at all messages in front of it.
-    if pieces.surely_exceeds(end, max_tokens)? {
-        return Ok(None);
+    if pieces.surely_exceeds(end, max_tokens) {
+        return None;
     }
-    Ok(Some(pieces.show(0..end)?).filter(|shown| shown.tokens <= max_tokens))
+    Some(pieces.show(0..end)).filter(|shown| shown.tokens <= max_tokens)
 }
 
 /// How many of the first turns before `end`, but not all, fit. One turn more may be fewer tokens: it
 /// completes the one before, whose thoughts are dropped then. So all numbers are tried from the largest.
-fn first_turns<M: AsMessage>(
-    pieces: &Pieces<'_, M>,
-    end: usize,
-    max_tokens: usize,
-) -> Result<usize> {
-    for count in (1..end).rev() {
-        if whole(pieces, count, max_tokens)?.is_some() {
-            return Ok(count);
-        }
-    }
-    Ok(0)
+fn first_turns<M: AsMessage>(pieces: &Pieces<'_, M>, end: usize, max_tokens: usize) -> usize {
+    (1..end).rev().find(|&count| whole(pieces, count, max_tokens).is_some()).unwrap_or(0)
 }
