@@ -4,6 +4,7 @@ use super::super::TO;
 use super::super::read::{author_of, names_a_tool};
 use super::super::tools::is_tool_name;
 use super::super::words::{Kind, Word};
+use super::rules::AuthorRule;
 use super::spelling::{NameRun, glued_role, names_no_tool};
 use super::{Draft, Ending, Field};
 use crate::chat::{Author, Role};
@@ -12,79 +13,75 @@ use crate::repair::RepairKind;
 impl Draft<'_> {
     pub(super) fn read_author(&mut self) {
         let first = self.peek_plain().map(|word| self.text(word)).unwrap_or_default();
-        match self.setting.given {
-            Some(role) if !self.setting.named => self.read_behind_given(role, &first),
-            Some(role) => self.read_implied(role, &first),
-            None => self.read_named(&first),
-        }
+        let (role, rules): (_, &[AuthorRule<'_>]) = match self.setting.given {
+            Some(role) if !self.setting.named => (role, &Self::AFTER_GIVEN_ROLE),
+            Some(role) => (role, &Self::WITHOUT_START),
+            None => (Role::Assistant, &Self::AFTER_START),
+        };
+        self.author = role.into();
+        rules.iter().any(|rule| rule(self, role, &first));
     }
 
-    /// After a role that the caller gave; a model may repeat it.
-    fn read_behind_given(&mut self, role: Role, first: &str) {
-        self.author = role.into();
-        if first == role.as_str() {
-            self.at += 1;
-        } else if let Some(run) = NameRun::read(first).filter(|run| run.role == Some(role)) {
-            self.take_run(run, role);
-        } else {
-            self.take_glued_role(first);
-        }
-    }
-
-    /// In a header that began without `<|start|>`: the assistant's if it names no author.
-    fn read_implied(&mut self, role: Role, first: &str) {
-        self.author = role.into();
-        if self.setting.stray && !self.has_recipient_word() {
-            self.skip_stray_role(role, first);
-        } else if let Some(author) = author_of(first) {
-            self.take_author(author);
-        } else if let Some(run) = NameRun::read(first).filter(|run| run.role.is_some()) {
-            self.take_run(run, role);
-        } else if names_a_tool(first) && !first.starts_with(TO) && self.is_for_assistant() {
-            self.take_author(Author::new(Role::Tool, first));
-        } else if !self.take_glued_role(first) {
-            self.take_misplaced_recipient(first);
-        }
+    pub(super) fn take_same_role(&mut self, role: Role, first: &str) -> bool {
+        let is_same = first == role.as_str();
+        self.at += usize::from(is_same);
+        is_same
     }
 
     /// Text between messages may begin with the role that followed a lost `<|start|>`. A sentence that
     /// begins with the same word is not changed.
-    fn skip_stray_role(&mut self, role: Role, first: &str) {
-        if first != role.as_str() {
-            self.take_glued_role(first);
-            return;
+    pub(super) fn skip_stray_role(&mut self, role: Role, first: &str) -> bool {
+        if !self.setting.stray || self.has_recipient_word() {
+            return false;
         }
-        if let [word, next, ..] = self.words.list()
+        if first != role.as_str() {
+            self.take_glued_role(role, first);
+        } else if let [word, next, ..] = self.words.list()
             && self.words.bytes(word.text.end..next.text.start).contains(&b'\n')
         {
             self.at += 1;
         }
+        true
     }
 
-    /// After `<|start|>`, where a role should be.
-    fn read_named(&mut self, first: &str) {
-        if let Some(author) = author_of(first) {
-            self.take_author(author);
-        } else if let Some(run) = NameRun::read(first) {
-            self.take_run(run, Role::Assistant);
-        } else if !self.take_misplaced_recipient(first) && !self.take_glued_role(first) {
-            self.guess_author(first);
-        }
+    pub(super) fn take_known_author(&mut self, _: Role, first: &str) -> bool {
+        author_of(first).is_some_and(|author| self.take_author(author))
     }
 
-    fn take_author(&mut self, author: Author) {
+    pub(super) fn take_tool(&mut self, _: Role, first: &str) -> bool {
+        names_a_tool(first)
+            && !first.starts_with(TO)
+            && self.is_for_assistant()
+            && self.take_author(Author::new(Role::Tool, first))
+    }
+
+    fn take_author(&mut self, author: Author) -> bool {
         self.author = author;
         self.at += 1;
+        true
+    }
+
+    pub(super) fn take_run_of_same_role(&mut self, role: Role, first: &str) -> bool {
+        NameRun::read(first).is_some_and(|run| run.role == Some(role) && self.take_run(run, role))
+    }
+
+    pub(super) fn take_run_with_role(&mut self, role: Role, first: &str) -> bool {
+        NameRun::read(first).is_some_and(|run| run.role.is_some() && self.take_run(run, role))
+    }
+
+    pub(super) fn take_any_run(&mut self, role: Role, first: &str) -> bool {
+        NameRun::read(first).is_some_and(|run| self.take_run(run, role))
     }
 
     /// Several roles and channels in one word. A channel in it counts if no marker names a channel.
-    fn take_run(&mut self, run: NameRun, role: Role) {
-        let Some(word) = self.next() else { return };
+    fn take_run(&mut self, run: NameRun, role: Role) -> bool {
+        let Some(word) = self.next() else { return false };
         let tokens = word.tokens;
         self.author = run.role.unwrap_or(role).into();
         let has_marker = self.words.list().iter().any(|word| word.kind == Kind::Channel);
         let Some(channel) = run.channel.filter(|_| !has_marker) else {
-            return self.report(RepairKind::UnknownRole, tokens);
+            self.report(RepairKind::UnknownRole, tokens);
+            return true;
         };
         let kind = match run.role {
             Some(_) => RepairKind::GluedChannel,
@@ -95,10 +92,11 @@ impl Draft<'_> {
         }
         self.report(kind, tokens.clone());
         self.channel = Some(Field { value: channel.to_owned(), tokens });
+        true
     }
 
     /// A known tool instead of a role is called, unless it answers the assistant.
-    fn take_misplaced_recipient(&mut self, first: &str) -> bool {
+    pub(super) fn take_misplaced_recipient(&mut self, _: Role, first: &str) -> bool {
         if self.is_for_assistant() {
             return false;
         }
@@ -110,7 +108,7 @@ impl Draft<'_> {
     }
 
     /// A role with text or a recipient glued to it.
-    fn take_glued_role(&mut self, first: &str) -> bool {
+    pub(super) fn take_glued_role(&mut self, _: Role, first: &str) -> bool {
         if self.setting.named && self.setting.given.is_some() && !self.ending.is_cut() {
             return false;
         }
@@ -131,7 +129,7 @@ impl Draft<'_> {
     }
 
     /// A first word that is not a role: a tool's name, or content.
-    fn guess_author(&mut self, first: &str) {
+    pub(super) fn guess_author(&mut self, _: Role, first: &str) -> bool {
         let list = self.words.list();
         let tokens = list.first().map_or(0..0, |word| word.tokens.clone());
         let rest = list.get(1..).unwrap_or_default();
@@ -152,12 +150,13 @@ impl Draft<'_> {
         // A header for the assistant is a tool's, whatever its name.
         let is_no_tool = || !self.is_for_assistant() && names_no_tool(first);
         if first.is_empty() || first.starts_with(TO) || is_content || is_no_tool() {
-            return self.report(RepairKind::MissingRole, tokens);
+            self.report(RepairKind::MissingRole, tokens);
+            return true;
         }
         if self.ending == Ending::Message && !is_tool && rest.is_empty() {
             self.report(RepairKind::UnknownRole, tokens);
         }
-        self.take_author(Author::new(Role::Tool, first));
+        self.take_author(Author::new(Role::Tool, first))
     }
 
     /// Whether the header says `to=assistant`, as a tool's result does.

@@ -11,19 +11,31 @@ use crate::chat::{COMMENTARY, Role};
 use crate::repair::RepairKind;
 
 impl Draft<'_> {
-    pub(super) fn read_plain(&mut self, word: &Word) {
-        let text = self.text(word);
-        if self.in_content() {
-            self.rest.push(word.text.clone());
-        } else if let Some(name) = text.strip_prefix(TO) {
-            self.read_recipient(word, name, TO.len());
-        } else if text == "to" && self.is_before_equals() {
-            self.read_spaced_recipient(word);
-        } else if self.ending.is_cut() {
-            self.read_bare_of_cut(word, &text);
-        } else {
-            self.others.push((word.clone(), self.recipient.is_some()));
+    /// A word behind one that is content.
+    pub(super) fn read_content(&mut self, word: &Word, text: &str) -> bool {
+        self.in_content() && self.begin_content(word, text)
+    }
+
+    /// What is no field begins the content.
+    pub(super) fn begin_content(&mut self, word: &Word, _: &str) -> bool {
+        self.rest.push(word.text.clone());
+        true
+    }
+
+    /// `to=functions.f`.
+    pub(super) fn read_addressee(&mut self, word: &Word, text: &str) -> bool {
+        let Some(name) = text.strip_prefix(TO) else { return false };
+        self.read_recipient(word, name, TO.len());
+        true
+    }
+
+    /// A word without a marker and `to=`. Where `<|message|>` follows, the fields with markers are read first.
+    pub(super) fn read_other(&mut self, word: &Word, _: &str) -> bool {
+        if self.ending.is_cut() {
+            return self.apply(&Self::BARE_OF_CUT, word);
         }
+        self.others.push((word.clone(), self.recipient.is_some()));
+        true
     }
 
     /// A token that does not belong in a header: an unknown id, or a marker without meaning here.
@@ -39,86 +51,86 @@ impl Draft<'_> {
         }
     }
 
-    fn is_before_equals(&self) -> bool {
-        self.peek_plain().is_some_and(|next| self.text(next).starts_with('='))
-    }
-
     /// `to = functions.f` or `to =functions.f`.
-    fn read_spaced_recipient(&mut self, word: &Word) {
-        let Some(equals) = self.next() else { return };
+    pub(super) fn read_spaced_recipient(&mut self, word: &Word, text: &str) -> bool {
+        let is_equals = |next: &&Word| text == "to" && self.text(next).starts_with('=');
+        let Some(equals) = self.peek_plain().filter(is_equals) else { return false };
+        self.at += 1;
         let tokens = word.tokens.start..equals.tokens.end;
-        let name = self.text(&equals).split_off(1);
+        let name = self.text(equals).split_off(1);
         if !name.is_empty() {
             self.report(RepairKind::HeaderOrder, tokens.clone());
         }
-        let word = Word { tokens, ..equals };
+        let word = Word { tokens, ..equals.clone() };
         self.read_recipient(&word, &name, 1);
+        true
     }
 
-    /// A bare word of a header without `<|message|>`. The first word that is not a field begins the
-    /// content.
-    fn read_bare_of_cut(&mut self, word: &Word, text: &str) {
-        let tokens = word.tokens.clone();
-        let has_field = self.channel.is_some() || self.recipient.is_some();
-        if !has_field && self.read_channel_without_marker(word, text) {
-            return;
-        }
-        if self.content_type.is_none()
-            && let Some(length) = self.bare_type_length(text)
-        {
-            if self.recipient.is_none() {
-                self.report(RepairKind::BareWord, tokens.clone());
-            }
-            let value = text[..length].to_owned();
-            self.settle_content_type(Field { value, tokens });
-            return self.keep_rest(word, length);
-        }
-        if self.may_be_type(text) {
-            let value = text.to_owned();
-            return self.settle_content_type(Field { value, tokens });
-        }
-        if self.recipient.is_none()
-            && !self.setting.stray
-            && let Some((name, length)) = self.bare_tool_of_cut(text)
-        {
-            self.report(RepairKind::BareWord, tokens.clone());
-            self.settle_recipient(Field { value: name, tokens });
-            return self.keep_rest(word, length);
-        }
-        self.rest.push(word.text.clone());
+    /// `finalThe answer`.
+    pub(super) fn read_channel_with_text(&mut self, word: &Word, text: &str) -> bool {
+        let Some(glued) = channel_at_start(text).filter(|_| !self.has_field()) else {
+            return false;
+        };
+        self.report(RepairKind::MissingChannel, word.tokens.clone());
+        self.read_glued_channel(word, text, glued)
     }
 
-    /// `analysis I must` where a header should begin, `finalThe answer` anywhere.
-    fn read_channel_without_marker(&mut self, word: &Word, text: &str) -> bool {
-        let tokens = word.tokens.clone();
-        if let Some(glued) = channel_at_start(text) {
-            self.report(RepairKind::MissingChannel, tokens);
-            self.read_glued_channel(word, text, glued);
-            return true;
-        }
+    /// `analysis I must` where a header should begin.
+    pub(super) fn read_channel_without_marker(&mut self, word: &Word, text: &str) -> bool {
         let is_header = !self.setting.stray || self.has_recipient_word();
-        if is_header && is_channel(text) {
-            self.report(RepairKind::MissingChannel, tokens.clone());
-            self.channel = Some(Field { value: text.to_owned(), tokens });
-            return true;
+        let is_read = !self.has_field() && is_header && is_channel(text);
+        if is_read {
+            self.report(RepairKind::MissingChannel, word.tokens.clone());
+            self.channel = Some(Field { value: text.to_owned(), tokens: word.tokens.clone() });
         }
-        false
+        is_read
     }
 
-    /// Whether a long word may be the content type of a header that has not ended.
-    fn may_be_type(&self, text: &str) -> bool {
-        self.ending == Ending::Open
-            && self.recipient.is_some()
-            && self.content_type.is_none()
-            && self.at == self.words.list().len()
-            && value_at(text, self.ending) != Some(0)
+    fn has_field(&self) -> bool {
+        self.channel.is_some() || self.recipient.is_some()
     }
 
     /// `json` of `json{"a":1}`, or of `json` before a value or after the recipient.
-    fn bare_type_length(&self, text: &str) -> Option<usize> {
+    pub(super) fn read_bare_type(&mut self, word: &Word, text: &str) -> bool {
         let (length, is_before_value) = self.end_of_name(text);
-        let is_type = text.get(..length).is_some_and(|name| self.is_type(name));
-        (is_type && (is_before_value || self.recipient.is_some())).then_some(length)
+        let value = text.get(..length).unwrap_or_default();
+        let may_follow = is_before_value || self.recipient.is_some();
+        if self.content_type.is_some() || !may_follow || !self.is_type(value) {
+            return false;
+        }
+        let tokens = word.tokens.clone();
+        if self.recipient.is_none() {
+            self.report(RepairKind::BareWord, tokens.clone());
+        }
+        self.settle_content_type(Field { value: value.to_owned(), tokens });
+        self.keep_rest(word, length);
+        true
+    }
+
+    /// A long word that may be the content type of a header that has not ended.
+    pub(super) fn read_long_type(&mut self, word: &Word, text: &str) -> bool {
+        let may_be_type = self.ending == Ending::Open
+            && self.recipient.is_some()
+            && self.content_type.is_none()
+            && self.at == self.words.list().len()
+            && value_at(text, self.ending) != Some(0);
+        if may_be_type {
+            let field = Field { value: text.to_owned(), tokens: word.tokens.clone() };
+            self.settle_content_type(field);
+        }
+        may_be_type
+    }
+
+    /// A tool's name with a value after it.
+    pub(super) fn read_bare_tool(&mut self, word: &Word, text: &str) -> bool {
+        let is_possible = self.recipient.is_none() && !self.setting.stray;
+        let Some((value, length)) = self.bare_tool_of_cut(text).filter(|_| is_possible) else {
+            return false;
+        };
+        self.report(RepairKind::BareWord, word.tokens.clone());
+        self.settle_recipient(Field { value, tokens: word.tokens.clone() });
+        self.keep_rest(word, length);
+        true
     }
 
     /// Whether a bare word is a content type. Without a channel strict parsing reads it as the recipient, and
@@ -161,7 +173,8 @@ impl Draft<'_> {
         for (at, (word, is_behind_recipient)) in others.into_iter().enumerate() {
             let is_placed_behind = is_behind_recipient || has_bare_recipient;
             let had_recipient = self.recipient.is_some();
-            let is_placed = self.place(&word, is_placed_behind && at == last)
+            let is_placed = is_placed_behind && at == last && self.place_last(&word)
+                || self.apply(&Self::BARE, &word)
                 || is_alone && self.place_call(&word);
             has_bare_recipient |= !had_recipient && self.recipient.is_some();
             if is_placed {
@@ -175,32 +188,45 @@ impl Draft<'_> {
         self.repairs.extend(noise.into_iter().map(|run| (RepairKind::HeaderNoise, run)));
     }
 
-    /// Makes a bare word a field. `in_place` says that it stands where the content type should be.
-    fn place(&mut self, word: &Word, in_place: bool) -> bool {
-        let (text, tokens) = (self.text(word), word.tokens.clone());
-        let field = Field { value: text.clone(), tokens: tokens.clone() };
-        if in_place && self.content_type.is_none() {
-            self.content_type = Some(field);
-        } else if let Some(channel) = run_of_channels(&text) {
-            self.place_channel(Field { value: channel.to_owned(), ..field });
-        } else if let Some(glued) = channel_at_start(&text).filter(|_| self.channel.is_none()) {
-            self.report(RepairKind::GluedChannel, tokens);
-            self.place_channel(Field { value: glued.channel.to_owned(), ..field });
-        } else if self.content_type.is_none() && self.is_type(&text) {
-            let kind = match self.recipient {
-                Some(_) => RepairKind::HeaderOrder,
-                None => RepairKind::BareWord,
-            };
-            self.report(kind, tokens);
-            self.content_type = Some(field);
-        } else if let Some(name) = self.bare_recipient(&text) {
-            if self.recipient.is_none() {
-                self.report(RepairKind::BareWord, tokens.clone());
-            }
-            self.settle_recipient(Field { value: name, tokens });
-        } else {
+    /// A word where the content type should be.
+    fn place_last(&mut self, word: &Word) -> bool {
+        let is_placed = self.content_type.is_none();
+        if is_placed {
+            let value = self.text(word);
+            self.content_type = Some(Field { value, tokens: word.tokens.clone() });
+        }
+        is_placed
+    }
+
+    pub(super) fn place_run_of_channels(&mut self, word: &Word, text: &str) -> bool {
+        run_of_channels(text).is_some_and(|channel| self.place_channel(channel, word))
+    }
+
+    pub(super) fn place_channel_with_text(&mut self, word: &Word, text: &str) -> bool {
+        let glued = channel_at_start(text).filter(|_| self.channel.is_none());
+        let Some(glued) = glued else { return false };
+        self.report(RepairKind::GluedChannel, word.tokens.clone());
+        self.place_channel(glued.channel, word)
+    }
+
+    pub(super) fn place_type(&mut self, word: &Word, text: &str) -> bool {
+        if self.content_type.is_some() || !self.is_type(text) {
             return false;
         }
+        let kind = match self.recipient {
+            Some(_) => RepairKind::HeaderOrder,
+            None => RepairKind::BareWord,
+        };
+        self.report(kind, word.tokens.clone());
+        self.place_last(word)
+    }
+
+    pub(super) fn place_recipient(&mut self, word: &Word, text: &str) -> bool {
+        let Some(value) = self.bare_recipient(text) else { return false };
+        if self.recipient.is_none() {
+            self.report(RepairKind::BareWord, word.tokens.clone());
+        }
+        self.settle_recipient(Field { value, tokens: word.tokens.clone() });
         true
     }
 
@@ -225,12 +251,15 @@ impl Draft<'_> {
     }
 
     /// A channel's name without its marker. A channel with a marker takes precedence.
-    fn place_channel(&mut self, field: Field) {
+    fn place_channel(&mut self, channel: &str, word: &Word) -> bool {
+        let tokens = word.tokens.clone();
         if self.channel.is_some() {
-            return self.report(RepairKind::DuplicateChannel, field.tokens);
+            self.report(RepairKind::DuplicateChannel, tokens);
+        } else {
+            self.report(RepairKind::MissingChannel, tokens.clone());
+            self.channel = Some(Field { value: channel.to_owned(), tokens });
         }
-        self.report(RepairKind::MissingChannel, field.tokens.clone());
-        self.channel = Some(field);
+        true
     }
 
     /// A bare word that can only be a recipient.

@@ -14,35 +14,73 @@ use crate::repair::RepairKind;
 
 /// Channels.
 impl Draft<'_> {
-    pub(super) fn read_channel(&mut self, word: &Word) {
-        let text = self.text(word);
-        if text.is_empty() {
-            return self.read_spaced_channel(word);
+    /// `<|channel|> final`.
+    pub(super) fn read_spaced_channel(&mut self, word: &Word, text: &str) -> bool {
+        if !text.is_empty() {
+            return false;
         }
-        if let Some(name) = text.strip_prefix(TO) {
-            self.report(RepairKind::HeaderOrder, word.tokens.clone());
-            return self.read_recipient(word, name, TO.len());
+        let mut tokens = word.tokens.clone();
+        if let Some(next) = self.peek_plain().filter(|next| is_channel(&self.text(next))) {
+            tokens.end = next.tokens.end;
+            self.at += 1;
+            self.report(RepairKind::HeaderOrder, tokens.clone());
+            self.settle_channel(Field { value: self.text(next), tokens });
+        } else {
+            self.report(RepairKind::EmptyChannel, tokens);
         }
-        if is_channel(&text) {
-            return self.settle_channel(Field { value: text, tokens: word.tokens.clone() });
+        true
+    }
+
+    pub(super) fn read_recipient_in_channel(&mut self, word: &Word, text: &str) -> bool {
+        let Some(name) = text.strip_prefix(TO) else { return false };
+        self.report(RepairKind::HeaderOrder, word.tokens.clone());
+        self.read_recipient(word, name, TO.len());
+        true
+    }
+
+    pub(super) fn read_known_channel(&mut self, word: &Word, text: &str) -> bool {
+        let is_known = is_channel(text);
+        if is_known {
+            self.settle_channel(Field { value: text.to_owned(), tokens: word.tokens.clone() });
         }
-        if let Some(glued) = GluedChannel::find(&text, self.ending) {
-            return self.read_glued_channel(word, &text, glued);
+        is_known
+    }
+
+    pub(super) fn read_channel_with_more(&mut self, word: &Word, text: &str) -> bool {
+        let glued = GluedChannel::find(text, self.ending);
+        glued.is_some_and(|glued| self.read_glued_channel(word, text, glued))
+    }
+
+    /// A known tool where a channel should be is called, unless the header calls another one.
+    pub(super) fn read_tool_in_channel(&mut self, word: &Word, text: &str) -> bool {
+        let Some((name, rest)) = self.setting.tools.misplaced(text) else { return false };
+        self.report(RepairKind::MisplacedRecipient, word.tokens.clone());
+        self.keep_rest(word, rest);
+        if !self.has_recipient_word() {
+            self.settle_recipient(Field { value: name, tokens: word.tokens.clone() });
         }
-        if let Some((name, rest)) = self.setting.tools.misplaced(&text) {
-            return self.read_tool_in_channel(word, name, rest);
-        }
-        if self.ending.is_cut() && !self.is_followed_by_field() && !self.is_cut_off_name(&text) {
+        true
+    }
+
+    pub(super) fn read_content_in_channel(&mut self, word: &Word, text: &str) -> bool {
+        let is_content =
+            self.ending.is_cut() && !self.is_followed_by_field() && !self.is_cut_off_name(text);
+        if is_content {
             self.report(RepairKind::EmptyChannel, word.tokens.start..word.tokens.start + 1);
-            return self.rest.push(word.text.clone());
+            self.rest.push(word.text.clone());
         }
-        // White space that ends no word ends a channel, as in strict parsing.
-        let end = Some(channel_value(&text).len()).filter(|end| *end > 0).unwrap_or(text.len());
+        is_content
+    }
+
+    /// White space that ends no word ends a channel, as in strict parsing.
+    pub(super) fn read_any_channel(&mut self, word: &Word, text: &str) -> bool {
+        let end = Some(channel_value(text).len()).filter(|end| *end > 0).unwrap_or(text.len());
         if end < text.len() {
             self.report(RepairKind::GluedChannel, word.tokens.clone());
             self.keep_rest(word, end);
         }
         self.settle_channel(Field { value: text[..end].to_owned(), tokens: word.tokens.clone() });
+        true
     }
 
     /// Whether a recipient or another marker follows the word, so that it is not text.
@@ -73,19 +111,13 @@ impl Draft<'_> {
         }
     }
 
-    fn read_spaced_channel(&mut self, word: &Word) {
-        let mut tokens = word.tokens.clone();
-        let Some(next) = self.peek_plain().filter(|next| is_channel(&self.text(next))) else {
-            return self.report(RepairKind::EmptyChannel, tokens);
-        };
-        tokens.end = next.tokens.end;
-        self.at += 1;
-        self.report(RepairKind::HeaderOrder, tokens.clone());
-        self.settle_channel(Field { value: self.text(next), tokens });
-    }
-
     /// What is glued to a channel: a recipient, a content type, or other words.
-    pub(super) fn read_glued_channel(&mut self, word: &Word, text: &str, glued: GluedChannel) {
+    pub(super) fn read_glued_channel(
+        &mut self,
+        word: &Word,
+        text: &str,
+        glued: GluedChannel,
+    ) -> bool {
         let tokens = word.tokens.clone();
         self.report(RepairKind::GluedChannel, tokens.clone());
         let rest = &text[glued.to..];
@@ -97,15 +129,7 @@ impl Draft<'_> {
             self.keep_rest(word, glued.to);
         }
         self.settle_channel(Field { value: glued.channel.to_owned(), tokens });
-    }
-
-    /// A known tool where a channel should be is called, unless the header calls another one.
-    fn read_tool_in_channel(&mut self, word: &Word, name: String, rest: usize) {
-        self.report(RepairKind::MisplacedRecipient, word.tokens.clone());
-        self.keep_rest(word, rest);
-        if !self.has_recipient_word() {
-            self.settle_recipient(Field { value: name, tokens: word.tokens.clone() });
-        }
+        true
     }
 
     /// Of several channels the last known one counts.

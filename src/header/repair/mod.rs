@@ -7,6 +7,7 @@
 mod author;
 mod bare;
 mod fields;
+mod rules;
 mod spelling;
 
 use std::ops::Range;
@@ -18,6 +19,7 @@ use crate::chat::{Author, CHANNELS, FINAL, Role};
 use crate::repair::RepairKind;
 use crate::tokenizer::special;
 
+use rules::Rule;
 use spelling::is_cut_marker;
 pub(crate) use spelling::{NameRun, begins_value, is_glued_channel, is_nobody, names_no_tool};
 
@@ -87,10 +89,10 @@ pub(crate) fn repair(words: &Words, setting: Setting<'_>, ending: Ending) -> Rep
     draft.read_author();
     while let Some(word) = draft.next() {
         match word.kind {
-            Kind::Channel => draft.read_channel(&word),
+            Kind::Channel => drop(draft.apply(&Draft::CHANNEL, &word)),
             Kind::Constrain => draft.read_constrained(&word),
             Kind::Noise => draft.read_noise(&word),
-            Kind::Plain => draft.read_plain(&word),
+            Kind::Plain => drop(draft.apply(&Draft::PLAIN, &word)),
         }
     }
     draft.finish()
@@ -142,6 +144,12 @@ impl<'a> Draft<'a> {
         let word = self.words.list().get(self.at)?.clone();
         self.at += 1;
         Some(word)
+    }
+
+    /// Whether one of the rules could read the word.
+    fn apply(&mut self, rules: &[Rule<'a>], word: &Word) -> bool {
+        let text = self.text(word);
+        rules.iter().any(|rule| rule(self, word, &text))
     }
 
     /// The next word, if it is plain.
