@@ -302,3 +302,37 @@ def test_errors(client: Any, claude: Any, local: Any, url: str) -> None:
     with pytest.raises(openai.InternalServerError, match="no record"):
         client.chat.completions.create(model="m", messages=nothing)
     assert httpx.post(f"{url}/v1/chat/completions", content=b"{").status_code == 400
+
+
+def test_stored_responses(client: Any) -> None:
+    made = client.responses.create(model="m", input="Hello", metadata={"a": "b"})
+    assert client.responses.retrieve(made.id).to_dict() == made.to_dict()
+    [item] = client.responses.input_items.list(made.id)
+    assert item.content[0].text == "Hello"
+    reference: Any = {"type": "item_reference", "id": made.output[-1].id}
+    again: Any = {"role": "user", "content": "Hello"}
+    assert client.responses.create(model="m", input=[reference, again]).status == "completed"
+    client.responses.delete(made.id)
+    with pytest.raises(openai.NotFoundError, match=made.id):
+        client.responses.retrieve(made.id)
+
+
+def test_models(client: Any, claude: Any, local: Any) -> None:
+    assert [model.id for model in client.models.list()] == ["gpt-oss-20b"]
+    assert client.models.retrieve("gpt-oss-20b").object == "model"
+    assert [model.display_name for model in claude.models.list()] == ["gpt-oss-20b"]
+    assert claude.models.retrieve("gpt-oss-20b").type == "model"
+    assert [model.model for model in local.list().models] == ["gpt-oss-20b"]
+    assert [model.model for model in local.ps().models] == ["gpt-oss-20b"]
+    assert local.show("gpt-oss-20b").capabilities == ["completion", "tools", "thinking"]
+
+
+def test_ollama_generates(local: Any) -> None:
+    answer = local.generate(model="m", prompt="Hello", system="Be brief.")
+    assert (answer.response, answer.thinking, answer.done_reason) == ("Hi there.", "Hm.", "stop")
+    parts = [*local.generate(model="m", prompt="Hello", stream=True)]
+    assert "".join(part.response for part in parts) == "Hi there."
+    assert parts[-1].eval_count == answer.eval_count
+    assert local.generate(model="m").done_reason == "load"
+    with pytest.raises(ollama.ResponseError, match="raw: this server takes messages"):
+        local.generate(model="m", prompt="Hello", raw=True)

@@ -18,6 +18,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 
 from openai_harmony.interop import anthropic, chat_completions, ollama
+from openai_harmony.interop.turn import Turn
 from openai_harmony.serve import ollama as ollama_api
 from openai_harmony.serve.answers import Shape
 from openai_harmony.serve.doorkeeper import Doorkeeper, api_keys
@@ -114,19 +115,17 @@ class Endpoints:
 
     async def chat(self, request: Request) -> Response:
         """``POST /v1/chat/completions``."""
-        read = partial(chat_completions.read, **self._gateway.options)
-        return await self._gateway.answer(request, Call("chat_completions", read))
+        return await self._gateway.answer(request, Call("chat_completions", chat_completions.read))
 
     async def messages(self, request: Request) -> Response:
         """``POST /v1/messages``."""
-        read = partial(anthropic.read, **self._gateway.options)
-        return await self._gateway.answer(request, Call("anthropic", read))
+        return await self._gateway.answer(request, Call("anthropic", anthropic.read))
 
     async def count_tokens(self, request: Request) -> Response:
         """``POST /v1/messages/count_tokens``."""
         try:
             body, _ = await self._gateway.body(request)
-            turn = anthropic.read(body, **self._gateway.options)
+            turn = anthropic.read(body)
             return JSONResponse({"input_tokens": len(turn.prompt(self._gateway.encoding))})
         except REFUSALS as error:
             return refusal("anthropic", error)
@@ -164,7 +163,7 @@ class Endpoints:
         )
 
     async def _ollama(
-        self, request: Request, field: str, read: Callable[..., Any], shape: Shape | None = None
+        self, request: Request, field: str, read: Callable[[Any], Turn], shape: Shape | None = None
     ) -> Response:
         try:
             body, _ = await self._gateway.body(request)
@@ -172,7 +171,7 @@ class Endpoints:
             return refusal("ollama", error)
         if ollama_api.is_load(body):
             return JSONResponse(ollama_api.loaded(self._named(body), field))
-        call = Call("ollama", partial(read, **self._gateway.options), body=body, shape=shape)
+        call = Call("ollama", read, body=body, shape=shape)
         return await self._gateway.answer(request, call)
 
     async def ollama_show(self, request: Request) -> Response:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -61,8 +61,6 @@ class Gateway:
         self.limits = Limits(settings.max_running, settings.max_waiting, settings.queue_timeout)
         self._ending: Ending | None = None
         self.journal = Journal(self.encoding if settings.log_contents else None)
-        tools = (settings.builtin_tools or "").replace(",", " ").split()
-        self.options: Mapping[str, Any] = {"builtin_tools": tools}
 
     @property
     def ending(self) -> Ending:

@@ -50,7 +50,7 @@ def loaded(model: str, field: str) -> dict[str, Any]:
     }
 
 
-def read_generate(body: dict[str, Any], **options: Any) -> Turn:
+def read_generate(body: dict[str, Any]) -> Turn:
     """Reads a body of ``/api/generate``: a prompt is a chat of one message.
 
     ``RefusedError`` for what would bypass the format, as ``raw`` and ``template``.
@@ -67,7 +67,7 @@ def read_generate(body: dict[str, Any], **options: Any) -> Turn:
     if body.get("system"):
         messages.insert(0, {"role": "system", "content": body["system"]})
     chat = {name: body[name] for name in _OF_BOTH if name in body}
-    return ollama.read({**chat, "messages": messages}, **options)
+    return ollama.read({**chat, "messages": messages})
 
 
 def as_generate(chunk: Chunk) -> Chunk:

@@ -56,9 +56,6 @@ class Settings:
     store: str = _setting("none", "where responses are kept: none, a SQLite file, SQLAlchemy URL")
     store_days: float = _setting(30.0, "days that a response is kept after its last use")
     log_contents: bool = _setting(False, "log prompts and answers, too")
-    builtin_tools: str | None = _setting(
-        None, "tools of the model that something behind this server runs: python, browser"
-    )
 
     def __post_init__(self) -> None:
         types_of = typing.get_type_hints(Settings)

@@ -69,7 +69,7 @@ class StoredResponses:
     def _read(self, owner: str, body: Body) -> Turn:
         """A turn, with what was said before."""
         previous, store = body.get("previous_response_id"), self._store
-        options: dict[str, Any] = dict(self._gateway.options)
+        options: dict[str, Any] = {}
         if store is None:
             if previous is not None:
                 raise RefusedError(
