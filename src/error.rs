@@ -270,6 +270,13 @@ pub enum ErrorKind {
         /// What is wrong there.
         reason: String,
     },
+    /// A grammar that no turn can be sampled by.
+    InvalidGrammar {
+        /// Which option, and where in it: `tools[3].parameters`.
+        path: Path,
+        /// What is wrong there.
+        reason: String,
+    },
     /// A row of a data set of which the loss mask leaves nothing.
     NothingToTrain,
 }
@@ -279,6 +286,7 @@ impl ErrorKind {
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::InvalidRequest { path, .. }
+            | Self::InvalidGrammar { path, .. }
             | Self::PromptTooLong { path, .. }
             | Self::UnsupportedContent { path, .. }
             | Self::UnsupportedField { path, .. }
@@ -326,6 +334,7 @@ impl ErrorKind {
             Self::TooManyTokens { .. } => "too_many_tokens",
             Self::InvalidState { .. } => "invalid_state",
             Self::InvalidRollout { .. } => "invalid_rollout",
+            Self::InvalidGrammar { .. } => "invalid_grammar",
             Self::NothingToTrain => "nothing_to_train",
         }
     }
@@ -420,6 +429,9 @@ impl fmt::Display for ErrorKind {
                 }
             }
             Self::InvalidState { reason } => write!(f, "Invalid saved state: {reason}"),
+            Self::InvalidGrammar { path, reason } => {
+                write!(f, "Invalid grammar: {path}{}{reason}", between(reason))
+            }
             Self::InvalidRollout { at, reason } => write!(f, "Invalid rollout: {at}: {reason}"),
             Self::NothingToTrain => {
                 f.write_str("Nothing to train: the loss mask leaves none of the tokens")

@@ -129,6 +129,7 @@ mod typescript;
 mod workers;
 
 pub mod chat;
+pub mod grammar;
 pub mod interop;
 pub mod rollout;
 pub mod tokenizer;

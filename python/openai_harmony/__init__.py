@@ -127,4 +127,6 @@ __all__ = [
 
 def __dir__() -> list[str]:
     """The public names, and the modules that are imported by themselves."""
-    return sorted([*__all__, "__version__", "chat", "interop", "rollout", "show", "training"])
+    return sorted(
+        [*__all__, "__version__", "chat", "grammar", "interop", "rollout", "show", "training"]
+    )

@@ -29,6 +29,7 @@ ErrorKind: TypeAlias = Literal[
     "too_many_tokens",
     "invalid_state",
     "invalid_rollout",
+    "invalid_grammar",
     "nothing_to_train",
 ]
 """What ``HarmonyError.kind`` can be. ``unknown`` is an error that a caller made without a kind."""

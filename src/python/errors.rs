@@ -22,7 +22,8 @@ pub(super) fn raised(py: Python<'_>, error: &Error) -> PyErr {
         ErrorKind::InvalidRow { .. } => "InvalidRowError",
         _ => "InvalidRequestError",
     };
-    if let Some(path) = kind.path() {
+    let is_grammar = matches!(kind, ErrorKind::InvalidGrammar { .. });
+    if let Some(path) = kind.path().filter(|_| !is_grammar) {
         return py
             .import("openai_harmony.errors")
             .and_then(|errors| errors.getattr(class))

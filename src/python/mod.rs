@@ -6,6 +6,7 @@
 //! ```text
 //! classes  encoding    HarmonyEncoding      stream  StreamableParser      events  what it reports
 //!          rollout     Rollout
+//!          grammar     TurnGrammar
 //!          interop     Turn, and reading one from a request's body   interop_reply  Reply
 //! in       read        pydantic models -> borrowed  messages whose strings stay Python's
 //!          attributes  the attributes of an object
@@ -35,6 +36,7 @@ mod encoding;
 mod errors;
 mod events;
 mod gil;
+mod grammar;
 mod interop;
 mod interop_reply;
 mod ints;
@@ -75,6 +77,8 @@ fn _lowlevel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(interop::read_request, module)?)?;
     module.add_function(wrap_pyfunction!(interop::error_body, module)?)?;
     module.add_class::<interop_reply::PyReply>()?;
+    module.add_class::<grammar::PyTurnGrammar>()?;
+    module.add_class::<grammar::PyGrammarState>()?;
     module.add_class::<rollout::PyRollout>()?;
     module.add_function(wrap_pyfunction!(rollout::extend_prompt, module)?)?;
     module.add_function(wrap_pyfunction!(training::loss_mask, module)?)?;

@@ -24,6 +24,7 @@ from openai_harmony.options import Prefill, RenderConversationConfig
 
 if TYPE_CHECKING:
     from openai_harmony.encoding import HarmonyEncoding
+    from openai_harmony.grammar import TurnGrammar
 
 Date = str | datetime.date | None
 """The system message's date: a text, a date, or ``None`` for no line with a date."""
@@ -216,6 +217,51 @@ class Turn(InNotebooks, _Unchanging):
             return None
         channel, recipient, content_type, text = fields
         return Prefill(channel=channel, recipient=recipient, content_type=content_type, text=text)
+
+    def grammar(self, **options: Any) -> TurnGrammar:
+        """What the model may say in this turn, as the request wants it.
+
+        The tools that were offered with their schemas, ``tool_choice``, the schema of the response
+        format and the prefill are the request's; ``options`` are the others of
+        :class:`openai_harmony.grammar.TurnGrammar`, ``thoughts`` for one.
+
+        >>> from openai_harmony.interop import chat_completions
+        >>> rain = {"type": "function", "function": {"name": "rain"}}
+        >>> said = [{"role": "user", "content": "Rain?"}]
+        >>> body = {"messages": said, "tools": [rain], "tool_choice": "required"}
+        >>> "answer" in chat_completions.read(body).grammar().to_lark()
+        False
+        """
+        from openai_harmony.grammar import TurnGrammar
+
+        schemas = {
+            f"{namespace.name}.{tool.name}": tool.parameters
+            for message in self._raw.messages
+            for content in message.content
+            for namespace in (getattr(content, "tools", None) or {}).values()
+            for tool in namespace.tools
+        }
+        offered = [tool.recipient for tool in self.tools if tool.declared]
+        tools = [
+            {"name": name, "parameters": schemas[name]} if name in schemas else name
+            for name in offered
+        ]
+        mode, recipients = self._raw.tool_choice
+        choice: Any = mode
+        if mode == "named":
+            choice = {"name": recipients[0]}
+        elif recipients and mode == "auto":
+            choice = recipients
+        elif recipients:
+            tools = [tool for tool, name in zip(tools, offered) if name in recipients]
+        form = self._raw.response_format
+        return TurnGrammar(
+            tools,
+            choice,
+            None if form is None else json.loads(form[2]),
+            prefill=self.prefill,
+            **options,
+        )
 
     @property
     def stop_token_ids(self) -> list[int]:

@@ -1,0 +1,221 @@
+"""One turn of the assistant's as a grammar: for engines that constrain what is sampled.
+
+>>> from openai_harmony import load_harmony_encoding
+>>> encoding = load_harmony_encoding("HarmonyGptOss")
+>>> rain = {"name": "rain", "parameters": {"type": "object"}}
+>>> grammar = TurnGrammar([rain], tool_choice="required")
+>>> answer = "<|channel|>final<|message|>It rains.<|return|>"
+>>> verdict = grammar.accepts(encoding.encode(answer, allowed_special="all"))
+>>> verdict.ok, verdict.at
+(False, 1)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+
+from openai_harmony import _lowlevel
+from openai_harmony.chat import ToolDescription
+from openai_harmony.errors import WrongTypeError, quoted
+from openai_harmony.options import Prefill
+
+ToolChoice: TypeAlias = Literal["auto", "none", "required"] | Mapping[str, str] | Iterable[str]
+"""``"auto"``, ``"none"``, ``"required"``; one tool as ``{"name": …}``, or names of some."""
+
+Thoughts: TypeAlias = Literal["optional", "required", "off"]
+"""Whether the model thinks."""
+
+HeaderForms: TypeAlias = Literal["few", "all"]
+"""How headers are spelled."""
+
+_WITH_TEXT = ("python",)
+"""Built-in tools whose calls are text and no JSON."""
+
+_FUNCTIONS = "functions."
+
+
+class Verdict(NamedTuple):
+    """Whether tokens are a turn of a grammar."""
+
+    ok: bool
+    """Whether they are."""
+    at: int | None
+    """The index of the first token that is not as it should be; their number if there should be
+    more."""
+    expected: str | None
+    """What was expected there."""
+
+
+class GrammarState:
+    """Follows sampled tokens through a grammar; :meth:`TurnGrammar.state` makes one.
+
+    >>> state = TurnGrammar().state()
+    >>> state.feed(200005), state.complete
+    (None, False)
+    >>> state.feed(200002)
+    'analysis<|message|> or commentary<|message|> or final<|message|>'
+    """
+
+    def __init__(self, raw: _lowlevel._GrammarState) -> None:
+        self._raw = raw
+
+    def feed(self, token: int) -> str | None:
+        """Reads a token; gives what was expected if the grammar does not go on with it.
+
+        All that follows such a token is refused, too. About a microsecond.
+        """
+        return self._raw.feed(token)
+
+    @property
+    def complete(self) -> bool:
+        """Whether the turn is whole, so that nothing follows."""
+        return self._raw.is_complete()
+
+    @property
+    def expected(self) -> str:
+        """What may follow, for people to read."""
+        return self._raw.expected()
+
+    def copy(self) -> GrammarState:
+        """The same place, from which to go on another way."""
+        return GrammarState(self._raw.copy())
+
+
+class TurnGrammar:
+    """What the assistant may say in one turn.
+
+    A turn is thoughts and preambles, and then one answer or one call, at which the engine stops.
+    Calls stand on ``commentary`` or ``analysis``. Markers are special tokens: text that spells one
+    is text.
+
+    Args:
+        tools: What may be called: ``ToolDescription``s, dicts of ``name`` and ``parameters`` (those
+            of chat completions, too), or recipients of the built-in tools, ``"python"``. Names are
+            those of functions; with a namespace of their own they stay as they are.
+        tool_choice: ``"auto"``, ``"none"``, ``"required"``: the turn ends with a call, one tool as
+            ``{"name": …}``, which is required, or names of some that may be called.
+        response_schema: The JSON schema of the answer.
+        thoughts: Whether the model thinks: as it likes, first of all, or never.
+        preambles: Whether it may say something before it calls or answers.
+        max_messages: The most messages, the last one included.
+        headers: ``"few"``: as the guide has them and the renderer writes them; ``"all"``: as models
+            write them, too, without the blank in front of ``<|constrain|>``, or with the type
+            ``json`` or ``code`` alone.
+        prefill: The beginning of the message that the prompt ends in; without it the prompt ends
+            behind ``<|start|>assistant``.
+
+    Raises:
+        HarmonyError: ``invalid_grammar``: a name that no header can carry, or that two tools have;
+            what is no schema, or has a ``$ref`` to nowhere; a call that is
+            required of no tool; no room for a message; a prefill that ends inside JSON.
+        ValueError: An option is not among those above, or a schema is nested too deeply.
+        TypeError: A tool is neither of the forms above, or a schema has what is no JSON.
+    """
+
+    def __init__(
+        self,
+        tools: Iterable[ToolDescription | Mapping[str, Any] | str] = (),
+        tool_choice: ToolChoice = "auto",
+        response_schema: Mapping[str, Any] | bool | None = None,
+        *,
+        thoughts: Thoughts = "optional",
+        preambles: bool = True,
+        max_messages: int | None = None,
+        headers: HeaderForms = "few",
+        prefill: Prefill | None = None,
+    ) -> None:
+        for name, value, known in (
+            ("thoughts", thoughts, get_args(Thoughts)),
+            ("headers", headers, get_args(HeaderForms)),
+        ):
+            if value not in known:
+                words = ", ".join(map(repr, known))
+                raise ValueError(f"{name}: expected one of {words}, got {quoted(value)}")
+        if max_messages is not None and max_messages < 0:
+            raise ValueError(f"max_messages: expected a whole number, got {max_messages}")
+        use, allowed = _choice(tool_choice)
+        named = [_tool(index, tool) for index, tool in enumerate(tools)]
+        given = {
+            "tools": [recipient for recipient, _ in named],
+            "tool_use": use,
+            "allowed": allowed,
+            "thoughts": thoughts,
+            "preambles": bool(preambles),
+            "max_messages": max_messages,
+            "headers": headers,
+            "prefill": None if prefill is None else _fields(prefill),
+        }
+        schemas = [parameters for _, parameters in named]
+        self._raw = _lowlevel._TurnGrammar(json.dumps(given), schemas, response_schema)
+
+    def to_lark(self) -> str:
+        """The grammar in llguidance's form of Lark, with special tokens by their ids.
+
+        vLLM, SGLang and TensorRT-LLM take it where llguidance is their backend. The same grammar
+        gives the same text; of schemas, words that only describe are left out.
+        """
+        return self._raw.to_lark()
+
+    def accepts(self, tokens: Iterable[int]) -> Verdict:
+        """Whether the tokens are a whole turn, from behind ``<|start|>assistant`` on.
+
+        Structure is exact. Of arguments, and of an answer with a schema, this asks for well-formed
+        JSON, an object where it is a call; the schema itself is the engine's to enforce.
+        """
+        return Verdict(*self._raw.accepts(tokens))
+
+    def state(self) -> GrammarState:
+        """The beginning of a turn, to follow tokens as they are sampled."""
+        return GrammarState(self._raw.state())
+
+
+def _fields(prefill: Prefill) -> list[str | None]:
+    return [prefill.channel, prefill.recipient, prefill.content_type, prefill.text]
+
+
+def _tool(index: int, tool: Any) -> tuple[str, Any]:
+    """A tool's recipient, and the schema of its arguments; ``None`` for text."""
+    if isinstance(tool, str):
+        return tool, None if tool in _WITH_TEXT else {}
+    if isinstance(tool, ToolDescription):
+        return _recipient(tool.name), {} if tool.parameters is None else tool.parameters
+    if isinstance(tool, Mapping):
+        inner = tool.get("function", tool)
+        name = inner.get("name") if isinstance(inner, Mapping) else None
+        if isinstance(name, str):
+            parameters = inner.get("parameters")
+            return _recipient(name), {} if parameters is None else parameters
+    raise WrongTypeError(
+        f"tools[{index}]: expected a ToolDescription, a dict with a name, or the recipient of a "
+        f"built-in tool, got {quoted(tool)}"
+    )
+
+
+def _recipient(name: str) -> str:
+    return name if "." in name else f"{_FUNCTIONS}{name}"
+
+
+def _choice(choice: Any) -> tuple[str, list[str] | None]:
+    """Whether tools are called, and which may be."""
+    if isinstance(choice, str):
+        if choice not in ("auto", "none", "required"):
+            known = "'auto', 'none', 'required', {'name': ...} or a list of names"
+            raise ValueError(f"tool_choice: expected {known}, got {quoted(choice)}")
+        return choice, None
+    if isinstance(choice, Mapping):
+        name = choice.get("name")
+        if not isinstance(name, str):
+            raise ValueError(f"tool_choice: expected a name in it, got {quoted(dict(choice))}")
+        return "required", [_allowed(name)]
+    if isinstance(choice, Iterable):
+        return "auto", [_allowed(name) for name in choice]
+    raise ValueError(f"tool_choice: expected a word or names, got {quoted(choice)}")
+
+
+def _allowed(name: str) -> str:
+    return name if name in _WITH_TEXT else _recipient(name)
+
+
+__all__ = ["GrammarState", "HeaderForms", "Thoughts", "ToolChoice", "TurnGrammar", "Verdict"]

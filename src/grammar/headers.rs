@@ -1,0 +1,141 @@
+//! The headers that a turn may have, as what is compared with sampled tokens: bytes, and special tokens as symbols of
+//! their own, so that a marker that ordinary tokens spell is none.
+
+use super::options::{GrammarOptions, GrammarTool, HeaderForms, ToolUse};
+use crate::chat::{ANALYSIS, COMMENTARY, FINAL};
+use crate::tokenizer::{TokenId, special};
+
+/// A byte, or a special token: 256 and more.
+pub(super) type Symbol = u32;
+
+/// What a message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Thought,
+    Preamble,
+    Answer,
+    /// Of the tool with this index.
+    Call(usize),
+}
+
+/// A part of a header.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Piece<'t> {
+    Text(&'t str),
+    Token(TokenId),
+}
+
+pub(super) const CHANNEL: Piece<'static> = Piece::Token(special::CHANNEL);
+pub(super) const MESSAGE: Piece<'static> = Piece::Token(special::MESSAGE);
+
+/// The channels that calls stand on; models use the first for half of them.
+pub(super) const CALL_CHANNELS: [&str; 2] = [COMMENTARY, ANALYSIS];
+
+/// What says of which type a call's content is, between the recipient or the channel and `<|message|>`.
+pub(super) fn types(tool: &GrammarTool, forms: HeaderForms) -> Vec<Vec<Piece<'static>>> {
+    const CONSTRAIN: Piece<'static> = Piece::Token(special::CONSTRAIN);
+    let mut types = vec![Vec::new()];
+    if tool.parameters.is_some() {
+        types.push(vec![Piece::Text(" "), CONSTRAIN, Piece::Text("json")]);
+        if forms == HeaderForms::All {
+            types.push(vec![CONSTRAIN, Piece::Text("json")]);
+            types.push(vec![Piece::Text(" json")]);
+            types.push(vec![Piece::Text(" code")]);
+        }
+    } else {
+        types.push(vec![Piece::Text(" code")]);
+        if forms == HeaderForms::All {
+            types.push(vec![Piece::Text(" "), CONSTRAIN, Piece::Text("code")]);
+        }
+    }
+    types
+}
+
+/// What says of which type an answer is.
+pub(super) fn answer_types(options: &GrammarOptions) -> Vec<Vec<Piece<'static>>> {
+    let mut types = vec![Vec::new()];
+    if options.response_schema.is_some() {
+        let constrain = Piece::Token(special::CONSTRAIN);
+        types.push(vec![Piece::Text(" "), constrain, Piece::Text("json")]);
+    }
+    types
+}
+
+/// All headers, by what they begin, each list in order.
+#[derive(Debug, Clone)]
+pub(super) struct Headers {
+    pub(super) thought: Vec<(Vec<Symbol>, Kind)>,
+    pub(super) preamble: Vec<(Vec<Symbol>, Kind)>,
+    /// Of the message that ends the turn.
+    pub(super) last: Vec<(Vec<Symbol>, Kind)>,
+}
+
+impl Headers {
+    pub(super) fn new(tools: &[GrammarTool], options: &GrammarOptions) -> Self {
+        let plain = |channel| [CHANNEL, Piece::Text(channel), MESSAGE];
+        let mut last = Vec::new();
+        if options.tool_use != ToolUse::Required {
+            for kind in answer_types(options) {
+                let header = [&[CHANNEL, Piece::Text(FINAL)], &kind[..], &[MESSAGE]].concat();
+                last.push((symbols(&header), Kind::Answer));
+            }
+        }
+        for (index, tool) in tools.iter().enumerate() {
+            let to = [Piece::Text(" to="), Piece::Text(&tool.recipient)];
+            for kind in types(tool, options.headers) {
+                for channel in CALL_CHANNELS {
+                    let on = [CHANNEL, Piece::Text(channel)];
+                    for (first, second) in [(&on, &to), (&to, &on)] {
+                        let header = [&first[..], &second[..], &kind[..], &[MESSAGE]].concat();
+                        last.push((symbols(&header), Kind::Call(index)));
+                    }
+                }
+            }
+        }
+        last.sort_by(|a, b| a.0.cmp(&b.0));
+        Self {
+            thought: vec![(symbols(&plain(ANALYSIS)), Kind::Thought)],
+            preamble: vec![(symbols(&plain(COMMENTARY)), Kind::Preamble)],
+            last,
+        }
+    }
+}
+
+/// The headers of a list that begin so.
+pub(super) fn beginning<'h>(
+    headers: &'h [(Vec<Symbol>, Kind)],
+    with: &[Symbol],
+) -> &'h [(Vec<Symbol>, Kind)] {
+    let first = headers.partition_point(|(header, _)| header.as_slice() < with);
+    let behind = &headers[first..];
+    let count = behind.partition_point(|(header, _)| header.starts_with(with));
+    &behind[..count]
+}
+
+fn symbols(pieces: &[Piece<'_>]) -> Vec<Symbol> {
+    let mut symbols = Vec::new();
+    for piece in pieces {
+        match piece {
+            Piece::Text(text) => symbols.extend(text.bytes().map(Symbol::from)),
+            Piece::Token(token) => symbols.push(symbol(*token)),
+        }
+    }
+    symbols
+}
+
+/// A special token as a symbol.
+pub(super) fn symbol(token: TokenId) -> Symbol {
+    token.saturating_add(256)
+}
+
+/// What a reader sees of symbols.
+pub(super) fn shown(symbols: &[Symbol], name: impl Fn(TokenId) -> String) -> String {
+    let mut bytes = Vec::new();
+    for &symbol in symbols {
+        match u8::try_from(symbol) {
+            Ok(byte) => bytes.push(byte),
+            Err(_) => bytes.extend(name(symbol - 256).bytes()),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}

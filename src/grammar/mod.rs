@@ -1,0 +1,161 @@
+//! One turn of the assistant's as a grammar: what an engine may let the model sample.
+//!
+//! A turn is thoughts and preambles, each ended by `<|end|>`, and then one answer, ended by `<|return|>`, or one call,
+//! ended by `<|call|>`, at which the engine stops. [`TurnGrammar`] says which of them there may be, in which headers, and
+//! what calls and answers hold. [`GrammarState`] follows sampled tokens through it; [`TurnGrammar::to_lark`] writes it for
+//! engines with llguidance.
+//!
+//! Structure is exact, token by token: a marker that ordinary tokens spell is text. Of arguments and answers with a
+//! schema, following tokens asks for well-formed JSON, and an object where a call is; the engine enforces the schema.
+
+mod headers;
+mod lark;
+mod options;
+mod state;
+mod well_formed;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use self::headers::{Headers, Kind};
+pub use self::options::{GrammarOptions, GrammarTool, HeaderForms, Thoughts, ToolUse};
+pub use self::state::{GrammarState, Verdict};
+use crate::Prefill;
+use crate::chat::{ANALYSIS, COMMENTARY, FINAL};
+use crate::error::{Error, ErrorKind, Result};
+use crate::path::Path;
+use crate::tokenizer::TokenId;
+
+/// What the assistant may say in one turn.
+///
+/// ```
+/// use openai_harmony::grammar::{GrammarOptions, GrammarTool, ToolUse, TurnGrammar};
+/// use openai_harmony::tokenizer::Tokenizer;
+/// use serde_json::json;
+///
+/// let rain = GrammarTool::new("functions.rain", json!({"type": "object"}));
+/// let options = GrammarOptions::new().with_tool_use(ToolUse::Required);
+/// let grammar = TurnGrammar::new([rain], options)?;
+/// let tokenizer = Tokenizer::o200k_harmony();
+/// let accepts = |text: &str| grammar.accepts(tokenizer.encode_with_special_tokens(text));
+/// let call = "<|channel|>commentary to=functions.rain <|constrain|>json<|message|>{\"in\":\"Oslo\"}<|call|>";
+/// assert!(accepts(call).ok);
+/// let verdict = accepts("<|channel|>final<|message|>It rains.<|return|>");
+/// assert_eq!(verdict.at, Some(1));
+/// # Ok::<(), openai_harmony::Error>(())
+/// ```
+///
+/// Cloning costs nothing.
+#[derive(Debug, Clone)]
+pub struct TurnGrammar {
+    parts: Arc<Parts>,
+}
+
+#[derive(Debug)]
+struct Parts {
+    tools: Vec<GrammarTool>,
+    options: GrammarOptions,
+    headers: Headers,
+    /// The message that the prompt ends in.
+    begun: Option<Kind>,
+}
+
+impl TurnGrammar {
+    /// The grammar of a turn in which these tools may be called.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::InvalidGrammar`]: a recipient that no header can carry, or that two tools have; a schema that is
+    /// neither an object nor true or false; a call that is required of no tool, or of one that is not there; no room for
+    /// a message; a prefill of a message that there may not be, or that ends inside JSON.
+    pub fn new(
+        tools: impl IntoIterator<Item = GrammarTool>,
+        options: GrammarOptions,
+    ) -> Result<Self> {
+        let mut tools: Vec<GrammarTool> = tools.into_iter().collect();
+        options::check(&tools, &options)?;
+        if let Some(allowed) = &options.allowed {
+            tools.retain(|tool| allowed.contains(&tool.recipient));
+        }
+        if options.tool_use == ToolUse::None {
+            tools.clear();
+        }
+        let headers = Headers::new(&tools, &options);
+        let begun = options.prefill.as_ref().map(|prefill| begun(prefill, &tools, &options));
+        let begun = begun.transpose()?.flatten();
+        Ok(Self { parts: Arc::new(Parts { tools, options, headers, begun }) })
+    }
+
+    /// Where sampling begins: behind `<|start|>assistant`, or inside the prefilled message.
+    pub fn state(&self) -> GrammarState {
+        GrammarState::new(Arc::clone(&self.parts))
+    }
+
+    /// Whether the tokens are a whole turn of this grammar; if not, at which token it ends, and what was expected there.
+    pub fn accepts(&self, tokens: impl AsRef<[TokenId]>) -> Verdict {
+        let mut state = self.state();
+        let tokens = tokens.as_ref();
+        for (index, &token) in tokens.iter().enumerate() {
+            if let Err(expected) = state.feed(token) {
+                return Verdict { ok: false, at: Some(index), expected: Some(expected) };
+            }
+        }
+        if state.is_complete() {
+            return Verdict { ok: true, at: None, expected: None };
+        }
+        Verdict { ok: false, at: Some(tokens.len()), expected: Some(state.expected()) }
+    }
+
+    /// The grammar in llguidance's form of Lark, for whatever engine has it: special
+    /// tokens by their ids, so that no text and no string in JSON can hold one.
+    ///
+    /// The same grammar gives the same text. It grows with the number of tools and the length of their schemas, of which
+    /// words that only describe are left out.
+    pub fn to_lark(&self) -> String {
+        lark::write(&self.parts)
+    }
+}
+
+impl Parts {
+    fn schema_of(&self, tool: usize) -> Option<&Value> {
+        self.tools.get(tool).and_then(|tool| tool.parameters.as_ref())
+    }
+}
+
+/// The message that a prefill begins; `None` if it does not even begin a header.
+fn begun(
+    prefill: &Prefill,
+    tools: &[GrammarTool],
+    options: &GrammarOptions,
+) -> Result<Option<Kind>> {
+    let path = || Path::of("prefill");
+    let (kind, has_json) = match (prefill.recipient.as_deref(), prefill.channel.as_deref()) {
+        (Some(recipient), _) => {
+            let index = tools.iter().position(|tool| tool.recipient == recipient);
+            let Some(index) = index else {
+                let reason = format!("no tool that may be called is {recipient:?}");
+                return Err(invalid(path(), reason));
+            };
+            (Kind::Call(index), tools[index].parameters.is_some())
+        }
+        (None, Some(FINAL)) => (Kind::Answer, options.response_schema.is_some()),
+        (None, Some(ANALYSIS)) => (Kind::Thought, false),
+        (None, Some(COMMENTARY)) => (Kind::Preamble, false),
+        (None, Some(other)) => return Err(invalid(path(), format!("no channel is {other:?}"))),
+        (None, None) if prefill.text.is_none() => return Ok(None),
+        (None, None) => return Err(invalid(path(), "has a text and no channel")),
+    };
+    if kind == Kind::Answer && options.tool_use == ToolUse::Required {
+        return Err(invalid(path(), "is an answer where a call is required"));
+    }
+    let is_begun = prefill.text.as_ref().is_some_and(|text| !text.is_empty());
+    if has_json && is_begun {
+        return Err(invalid(path(), "ends inside JSON, from which no engine goes on"));
+    }
+    Ok(Some(kind))
+}
+
+fn invalid(path: Path, reason: impl Into<String>) -> Error {
+    ErrorKind::InvalidGrammar { path, reason: reason.into() }.into()
+}

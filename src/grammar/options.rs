@@ -1,0 +1,265 @@
+//! What a turn may hold.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use super::invalid;
+use crate::Prefill;
+use crate::error::Result;
+use crate::path::Path;
+
+/// A tool that may be called.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct GrammarTool {
+    /// Its recipient: `functions.get_weather`, `python`.
+    pub recipient: String,
+    /// The schema of its arguments, which are an object; `None` of a tool that takes any text, as `python` does.
+    pub parameters: Option<Value>,
+}
+
+impl GrammarTool {
+    /// A tool whose arguments are an object of this schema.
+    pub fn new(recipient: impl Into<String>, parameters: Value) -> Self {
+        Self { recipient: recipient.into(), parameters: Some(parameters) }
+    }
+
+    /// A tool that takes any text.
+    pub fn of_text(recipient: impl Into<String>) -> Self {
+        Self { recipient: recipient.into(), parameters: None }
+    }
+}
+
+/// Whether tools are called.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ToolUse {
+    /// The model decides.
+    #[default]
+    Auto,
+    /// Never.
+    None,
+    /// The turn ends with a call.
+    Required,
+}
+
+/// Whether the model thinks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Thoughts {
+    /// As it likes.
+    #[default]
+    Optional,
+    /// The first message is a thought.
+    Required,
+    /// Never.
+    Off,
+}
+
+/// In which forms headers are spelled.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum HeaderForms {
+    /// Those that the guide has and the renderer writes: the recipient in the channel or in the role, with the type
+    /// `<|constrain|>json` or without.
+    #[default]
+    Few,
+    /// Others that models write, too: no blank in front of `<|constrain|>`, and the types `json` and `code` without it.
+    All,
+}
+
+/// Options of a [`TurnGrammar`](super::TurnGrammar).
+///
+/// ```
+/// use openai_harmony::grammar::{GrammarOptions, Thoughts};
+///
+/// let options = GrammarOptions::new().with_thoughts(Thoughts::Required).with_max_messages(4);
+/// assert!(options.preambles);
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct GrammarOptions {
+    /// Whether tools are called.
+    pub tool_use: ToolUse,
+    /// The recipients that may be called; `None` of all.
+    pub allowed: Option<Vec<String>>,
+    /// The schema of the answer.
+    pub response_schema: Option<Value>,
+    /// Whether the model thinks.
+    pub thoughts: Thoughts,
+    /// Whether it may say something to the user before it calls or answers.
+    pub preambles: bool,
+    /// The most messages of the turn, the last one included; `None` of no limit.
+    pub max_messages: Option<usize>,
+    /// How headers are spelled.
+    pub headers: HeaderForms,
+    /// The beginning of the message that the prompt ends in; `None` where it ends behind `<|start|>assistant`.
+    pub prefill: Option<Prefill>,
+}
+
+impl Default for GrammarOptions {
+    fn default() -> Self {
+        Self {
+            tool_use: ToolUse::Auto,
+            allowed: None,
+            response_schema: None,
+            thoughts: Thoughts::Optional,
+            preambles: true,
+            max_messages: None,
+            headers: HeaderForms::Few,
+            prefill: None,
+        }
+    }
+}
+
+impl GrammarOptions {
+    /// The default.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets whether tools are called.
+    #[must_use]
+    pub fn with_tool_use(mut self, tool_use: ToolUse) -> Self {
+        self.tool_use = tool_use;
+        self
+    }
+
+    /// Sets the recipients that may be called.
+    #[must_use]
+    pub fn with_allowed(mut self, recipients: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.allowed = Some(recipients.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets the schema of the answer.
+    #[must_use]
+    pub fn with_response_schema(mut self, schema: Value) -> Self {
+        self.response_schema = Some(schema);
+        self
+    }
+
+    /// Sets whether the model thinks.
+    #[must_use]
+    pub fn with_thoughts(mut self, thoughts: Thoughts) -> Self {
+        self.thoughts = thoughts;
+        self
+    }
+
+    /// Sets whether preambles are allowed.
+    #[must_use]
+    pub fn with_preambles(mut self, preambles: bool) -> Self {
+        self.preambles = preambles;
+        self
+    }
+
+    /// Sets the most messages of the turn.
+    #[must_use]
+    pub fn with_max_messages(mut self, max_messages: usize) -> Self {
+        self.max_messages = Some(max_messages);
+        self
+    }
+
+    /// Sets how headers are spelled.
+    #[must_use]
+    pub fn with_headers(mut self, headers: HeaderForms) -> Self {
+        self.headers = headers;
+        self
+    }
+
+    /// Sets the beginning of the message that the prompt ends in.
+    #[must_use]
+    pub fn with_prefill(mut self, prefill: Prefill) -> Self {
+        self.prefill = Some(prefill);
+        self
+    }
+}
+
+/// Says what no turn can be sampled by.
+pub(super) fn check(tools: &[GrammarTool], options: &GrammarOptions) -> Result<()> {
+    let mut seen = HashSet::new();
+    for (index, tool) in tools.iter().enumerate() {
+        let path = || Path::of("tools").then(index);
+        let name = &tool.recipient;
+        if name.is_empty() || name.ends_with('.') || name.contains(is_no_part_of_a_name) {
+            return Err(invalid(path(), format!("no header can carry the recipient {name:?}")));
+        }
+        if !seen.insert(name) {
+            return Err(invalid(path(), format!("an earlier tool is called {name:?}, too")));
+        }
+        if let Some(parameters) = &tool.parameters {
+            check_schema(parameters, &path().then("parameters"))?;
+        }
+    }
+    if let Some(schema) = &options.response_schema {
+        check_schema(schema, &Path::of("response_schema"))?;
+    }
+    for (index, name) in options.allowed.iter().flatten().enumerate() {
+        if !seen.contains(name) {
+            let reason = format!("no tool is called {name:?}");
+            return Err(invalid(Path::of("allowed").then(index), reason));
+        }
+    }
+    let callable = options.allowed.as_ref().map_or(tools.len(), Vec::len);
+    if options.tool_use == ToolUse::Required && callable == 0 {
+        return Err(invalid(Path::of("tool_use"), "a call is required, and there are no tools"));
+    }
+    let least = 1 + usize::from(options.thoughts == Thoughts::Required);
+    if options.max_messages.is_some_and(|most| most < least) {
+        let reason = format!("such a turn has at least {least}");
+        return Err(invalid(Path::of("max_messages"), reason));
+    }
+    Ok(())
+}
+
+fn is_no_part_of_a_name(character: char) -> bool {
+    character.is_whitespace() || character.is_control() || matches!(character, '<' | '>' | '=')
+}
+
+/// How many levels of lists and objects a schema may have.
+const MAX_DEPTH: usize = 128;
+
+fn check_schema(schema: &Value, path: &Path) -> Result<()> {
+    if !matches!(schema, Value::Object(_) | Value::Bool(_)) {
+        return Err(invalid(path.clone(), "a schema is an object, or true or false"));
+    }
+    if is_deeper(schema, MAX_DEPTH) {
+        return Err(invalid(path.clone(), format!("is nested more than {MAX_DEPTH} levels deep")));
+    }
+    match reference_to_nowhere(schema, schema) {
+        Some(reference) => {
+            Err(invalid(path.clone(), format!("$ref {reference:?} leads to nothing in the schema")))
+        }
+        None => Ok(()),
+    }
+}
+
+fn is_deeper(value: &Value, levels: usize) -> bool {
+    match value {
+        Value::Array(items) => levels == 0 || items.iter().any(|item| is_deeper(item, levels - 1)),
+        Value::Object(members) => {
+            levels == 0 || members.values().any(|member| is_deeper(member, levels - 1))
+        }
+        _ => false,
+    }
+}
+
+/// A reference of a schema that points to nothing within it.
+fn reference_to_nowhere<'s>(value: &'s Value, root: &Value) -> Option<&'s str> {
+    match value {
+        Value::Array(items) => items.iter().find_map(|item| reference_to_nowhere(item, root)),
+        Value::Object(members) => {
+            let reference = members.get("$ref").and_then(Value::as_str);
+            let pointer = reference.and_then(|reference| reference.strip_prefix('#'));
+            if let (Some(reference), Some(pointer)) = (reference, pointer)
+                && (pointer.is_empty() || pointer.starts_with('/'))
+                && root.pointer(pointer).is_none()
+            {
+                return Some(reference);
+            }
+            members.values().find_map(|member| reference_to_nowhere(member, root))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,376 @@
+"""Turns as grammars: `accepts` and llguidance agree, and what is sampled parses as it was meant."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from labelled_turns import SCHEMA, TOOLS, Labelled, turns
+from openai_harmony import (
+    Author,
+    Conversation,
+    HarmonyEncodingName,
+    HarmonyError,
+    Message,
+    Prefill,
+    RenderConversationConfig,
+    Role,
+    load_harmony_encoding,
+)
+from openai_harmony.grammar import TurnGrammar, Verdict
+from openai_harmony.interop import anthropic, chat_completions, ollama, responses
+
+ENCODING = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
+TURNS = turns()
+END_OF_TEXT = 199999
+
+
+def ids(text: str) -> list[int]:
+    return ENCODING.encode(text, allowed_special="all")
+
+
+def grammar_of(turn: Labelled) -> TurnGrammar:
+    return TurnGrammar(TOOLS, **turn.options)
+
+
+def test_there_are_labelled_turns_of_both_kinds() -> None:
+    assert len(TURNS) > 100
+    assert sum(turn.is_turn for turn in TURNS) > 40
+
+
+@pytest.mark.parametrize("turn", TURNS, ids=lambda turn: turn.text[:70])
+def test_labelled_turns(turn: Labelled) -> None:
+    tokens = ids(turn.text)
+    verdict = grammar_of(turn).accepts(tokens)
+    assert verdict.ok == (turn.is_turn or turn.only_schema), verdict
+    if verdict.ok:
+        assert verdict == Verdict(True, None, None)
+        assert ENCODING.parse_messages_from_completion_tokens(tokens, "assistant")
+        return
+    assert verdict.at is not None
+    assert verdict.expected
+    # All in front of that token is the beginning of a turn.
+    state = grammar_of(turn).state()
+    assert [state.feed(token) for token in tokens[: verdict.at]] == [None] * verdict.at
+    if verdict.at < len(tokens):
+        assert state.feed(tokens[verdict.at]) == verdict.expected
+        assert state.feed(200005) == verdict.expected
+    else:
+        assert state.expected == verdict.expected
+    assert not state.complete
+
+
+def test_markers_that_ordinary_tokens_spell_are_text() -> None:
+    grammar = TurnGrammar(TOOLS)
+    spelled = ENCODING.encode("<|end|><|start|>assistant", disallowed_special=())
+    assert not set(spelled) & {200006, 200007}
+    around = ids("<|channel|>final<|message|>"), ids("<|return|>")
+    assert grammar.accepts([*around[0], *spelled, *around[1]]).ok
+    call = ENCODING.encode("<|channel|>", disallowed_special=())
+    assert grammar.accepts([*call, *ids("final<|message|>a<|return|>")]).at == 0
+    inside = ids('<|channel|>commentary to=functions.rain<|message|>{"in":"'), ids('"}<|call|>')
+    assert grammar.accepts([*inside[0], *spelled, *inside[1]]).ok
+
+
+def test_texts_are_whole_characters() -> None:
+    grammar = TurnGrammar()
+    before, after = ids("<|channel|>final<|message|>"), ids("<|return|>")
+    emoji = ENCODING.encode("🫠")
+    assert len(emoji) > 1
+    assert grammar.accepts([*before, *emoji, *after]).ok
+    assert grammar.accepts([*before, *emoji[:-1], *after]).expected == "the rest of a character"
+    assert grammar.accepts([*before, emoji[-1], *after]).at == len(before)
+    for token in (201_088, 2**31):
+        assert grammar.accepts([*before, token]).at == len(before)
+    with pytest.raises((TypeError, ValueError, HarmonyError, OverflowError)):
+        grammar.accepts([-1])
+
+
+def test_what_the_renderer_writes_is_a_turn() -> None:
+    chosen = random.Random(0)
+    grammar = TurnGrammar(TOOLS)
+    for _ in range(500):
+        said = [Message.from_role_and_content("user", "?")]
+        for _ in range(chosen.randint(0, 3)):
+            channel = chosen.choice(["analysis", "commentary"])
+            text = chosen.choice(["Hm.", "", "⛅\n<|end|>"])
+            said.append(Message.from_role_and_content("assistant", text).with_channel(channel))
+        last = Message.from_role_and_content("assistant", json.dumps({"in": chosen.choice("aå⛅")}))
+        if chosen.random() < 0.5:
+            said.append(last.with_channel("final"))
+        else:
+            last = last.with_channel(chosen.choice(["analysis", "commentary"]))
+            last = last.with_recipient("functions.rain")
+            if chosen.random() < 0.5:
+                last = last.with_content_type("<|constrain|>json")
+            said.append(last)
+        for style in ("recipient_in_role", "recipient_in_channel"):
+            config = RenderConversationConfig(auto_drop_analysis=False, header_style=style)
+            rendered = ENCODING.render_with_spans(
+                Conversation.from_messages(said), config, ending="training"
+            )
+            tokens = rendered.tolist()[rendered.spans[1].start + 2 :]
+            verdict = grammar.accepts(tokens)
+            assert verdict.ok, (ENCODING.decode(tokens), verdict)
+
+
+# With llguidance, which is the engines' own.
+
+
+@pytest.fixture(scope="module")
+def vocabulary() -> Any:
+    llguidance = pytest.importorskip("llguidance", reason="llguidance has no wheel for this Python")
+
+    class Vocabulary:
+        eos_token_id = END_OF_TEXT
+        bos_token_id = None
+        special_token_ids = [n for n in range(201_088) if ENCODING.is_special_token(n)]  # noqa: RUF012
+        tokens = [bytes(ENCODING.decode_bytes([n])) for n in range(201_088)]  # noqa: RUF012
+
+        def __call__(self, text: Any) -> list[int]:
+            text = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+            return ENCODING.encode(text, disallowed_special=())
+
+    return llguidance.LLTokenizer(llguidance.TokenizerWrapper(Vocabulary()))
+
+
+def matcher(vocabulary: Any, grammar: TurnGrammar) -> Any:
+    import llguidance
+
+    made = llguidance.LLMatcher(vocabulary, grammar.to_lark())
+    assert not made.get_error()
+    return made
+
+
+def test_llguidance_has_the_same_verdicts(vocabulary: Any) -> None:
+    for turn in TURNS:
+        engine = matcher(vocabulary, grammar_of(turn))
+        tokens = ids(turn.text)
+        taken = engine.try_consume_tokens(tokens)
+        is_turn = taken == len(tokens) and engine.is_accepting()
+        # It writes no character as an escape that may stand for itself, and so takes none.
+        assert is_turn == (turn.is_turn and "\\u00e5" not in turn.text), turn
+        verdict = grammar_of(turn).accepts(tokens)
+        if not turn.only_schema and verdict.at is not None:
+            assert taken <= verdict.at, turn
+
+
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"tool_choice": "required"},
+    {"tool_choice": {"name": "rain"}, "thoughts": "required"},
+    {"headers": "all", "max_messages": 3},
+    {"response_schema": SCHEMA, "thoughts": "off"},
+    {"prefill": Prefill(channel="commentary", recipient="functions.rain", text="")},
+    {"prefill": Prefill(channel="analysis", text="Hm")},
+]
+
+
+def sampled(engine: Any, chosen: random.Random) -> list[int]:
+    """A turn that a model might sample: mostly markers where they may stand, so that it ends."""
+    tokens: list[int] = []
+    wanted = ENCODING.encode('{"in": "Oslo", "days": 12}sum} to=functions.rain code print now')
+    while not engine.is_stopped() and len(tokens) < 400:
+        mask = engine.compute_bitmask()
+        allowed = [
+            n for n in range(200_000, 200_013) if mask[n >> 3] >> (n & 7) & 1 and n < 8 * len(mask)
+        ]
+        if not allowed or chosen.random() < 0.6:
+            likely = [n for n in wanted if mask[n >> 3] >> (n & 7) & 1]
+            if likely and chosen.random() < 0.9:
+                allowed = likely
+            else:
+                byte = chosen.choice([i for i, byte in enumerate(mask) if byte])
+                allowed = [8 * byte + bit for bit in range(8) if mask[byte] >> bit & 1]
+        token = chosen.choice(allowed)
+        if token == END_OF_TEXT:
+            break
+        assert engine.consume_token(token)
+        tokens.append(token)
+    return tokens
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_what_is_sampled_parses_as_it_was_meant(vocabulary: Any, options: Any) -> None:
+    import llguidance
+
+    grammar = TurnGrammar(TOOLS, **options)
+    limits = llguidance.LLParserLimits()
+    engine = llguidance.LLMatcher(vocabulary, grammar.to_lark(), limits=limits)
+    chosen, whole = random.Random(str(options)), 0
+    prefill = options.get("prefill")
+    for _ in range(120):
+        engine.reset()
+        tokens = sampled(engine, chosen)
+        if not engine.is_accepting():
+            continue
+        whole += 1
+        verdict = grammar.accepts(tokens)
+        assert verdict.ok, (ENCODING.decode(tokens), verdict)
+        parsed = ENCODING.parse_messages_from_completion_tokens(
+            tokens, "assistant", prefill=prefill
+        )
+        last = parsed[-1]
+        if tokens[-1] == 200012:
+            assert last.recipient in ("functions.rain", "functions.now", "python")
+            assert last.channel in ("commentary", "analysis")
+            if last.recipient == "functions.rain":
+                assert isinstance(json.loads(last.text)["in"], str)
+        else:
+            assert last.channel == "final"
+            assert "tool_choice" not in options
+            if "response_schema" in options:
+                assert isinstance(json.loads(last.text)["sum"], int)
+        for message in parsed[:-1]:
+            assert (message.channel, message.recipient) in (
+                ("analysis", None),
+                ("commentary", None),
+            )
+    assert whole > 60
+
+
+def tools(count: int) -> list[dict[str, Any]]:
+    text = {"type": "string", "description": "A text of any length."}
+    fields = {f"field{n}": text for n in range(8)}
+    parameters = {"type": "object", "properties": fields, "required": ["field0"]}
+    return [{"name": f"tool{n}", "parameters": parameters} for n in range(count)]
+
+
+def test_it_grows_with_the_number_of_tools_alone(vocabulary: Any) -> None:
+    texts = [TurnGrammar(tools(count)).to_lark() for count in (10, 20, 30, 40)]
+    assert texts[0] == TurnGrammar(tools(10)).to_lark()
+    steps = {len(after) - len(before) for before, after in pairwise(texts)}
+    assert max(steps) - min(steps) < 100
+    assert "A text" not in texts[0]
+    begun = time.monotonic()
+    matcher(vocabulary, TurnGrammar(tools(200)))
+    print(f"200 tools of eight fields compile in {time.monotonic() - begun:.2f} s")
+
+
+# Requests.
+
+FUNCTION = {"name": "get weather", "description": "?", "parameters": {"type": "object"}}
+ASKED = [{"role": "user", "content": "Rain?"}]
+
+
+def test_grammars_of_requests() -> None:
+    schema = {"type": "object"}
+    bodies: list[tuple[Any, dict[str, Any]]] = [
+        (chat_completions.read, {"messages": ASKED, "tools": [{"type": "function", "function": FUNCTION}], "tool_choice": "required"}),
+        (responses.read, {"input": "Rain?", "tools": [{"type": "function", **FUNCTION}], "tool_choice": "required"}),
+        (anthropic.read, {"messages": ASKED, "max_tokens": 9, "tools": [{"name": "get weather", "input_schema": schema}], "tool_choice": {"type": "any"}}),
+    ]  # fmt: skip
+    call = "<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{}<|call|>"
+    for read, body in bodies:
+        grammar = read(body).grammar()
+        assert grammar.accepts(ids(call)).ok
+        assert not grammar.accepts(ids("<|channel|>final<|message|>a<|return|>")).ok
+        body["tool_choice"] = {"type": "auto"} if read is anthropic.read else "auto"
+        assert read(body).grammar().accepts(ids("<|channel|>final<|message|>a<|return|>")).ok
+    body = {"messages": ASKED, "format": {"type": "object"}, "tools": [{"type": "function", "function": FUNCTION}]}  # fmt: skip
+    grammar = ollama.read(body).grammar(thoughts="off")
+    assert grammar.accepts(ids("<|channel|>final<|message|>{}<|return|>")).ok
+    assert not grammar.accepts(ids("<|channel|>final<|message|>no<|return|>")).ok
+    assert grammar.accepts(ids(call)).ok
+    named = {"type": "function", "function": {"name": "get weather"}}
+    turn = chat_completions.read({**bodies[0][1], "tool_choice": named}, named="prefill")
+    assert turn.prefill is not None
+    assert turn.grammar().accepts(ids("{}<|call|>")).ok
+    some = {"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": [named]}}
+    turn = chat_completions.read({**bodies[0][1], "tool_choice": some})
+    assert turn.grammar().accepts(ids(call)).ok
+    assert not turn.grammar().accepts(ids("<|channel|>final<|message|>a<|return|>")).ok
+
+
+# Bad input.
+
+
+def deep(levels: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "string"}
+    for _ in range(levels):
+        schema = {"type": "array", "items": schema}
+    return schema
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"tools": [{"name": "a b"}]}, 'tools[0]: no header can carry the recipient "functions.a b"'),
+        ({"tools": [{"name": ""}]}, "tools[0]"),
+        ({"tools": [{"name": "a"}, {"name": "a"}]}, "tools[1]: an earlier tool is called"),
+        ({"tools": [{"name": "a", "parameters": [1]}]}, "tools[0].parameters: a schema is an object"),
+        ({"tools": [{"name": "a", "parameters": {"$ref": "#/$defs/x"}}]}, "leads to nothing"),
+        ({"response_schema": "text"}, "response_schema: a schema is an object"),
+        ({"tool_choice": "required"}, "tool_use: a call is required, and there are no tools"),
+        ({"tools": TOOLS, "tool_choice": {"name": "snow"}}, 'no tool is called "functions.snow"'),
+        ({"max_messages": 0}, "max_messages: such a turn has at least 1"),
+        ({"max_messages": 1, "thoughts": "required"}, "max_messages: such a turn has at least 2"),
+        ({"prefill": Prefill(channel="final", recipient="functions.x")}, "prefill: no tool that may"),
+        (
+            {"tools": TOOLS, "prefill": Prefill(channel="commentary", recipient="functions.rain", text="{")},
+            "prefill: ends inside JSON",
+        ),
+    ],
+)  # fmt: skip
+def test_bad_grammars(given: Any, said: str) -> None:
+    with pytest.raises(HarmonyError, match="^Invalid grammar: ") as raised:
+        TurnGrammar(**given)
+    assert said in str(raised.value)
+    assert raised.value.kind == "invalid_grammar"
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "said"),
+    [
+        ({"tools": [3]}, TypeError, r"^tools\[0\]: expected a ToolDescription"),
+        ({"tools": [{"description": "?"}]}, TypeError, r"^tools\[0\]: expected a ToolDescription"),
+        (
+            {"tools": [{"name": "a", "parameters": {1: object()}}]},
+            TypeError,
+            r"^tools\[0\].parameters",
+        ),
+        (
+            {"tools": [{"name": "a", "parameters": {"default": float("nan")}}]},
+            ValueError,
+            r"^tools\[0\].parameters",
+        ),
+        ({"tools": [{"name": "a", "parameters": deep(300)}]}, ValueError, "nested more than 128"),
+        ({"response_schema": deep(10_000)}, ValueError, "^response_schema.*nested more than 128"),
+        ({"tool_choice": "any"}, ValueError, "^tool_choice: expected 'auto'"),
+        ({"tool_choice": {"type": "x"}}, ValueError, "^tool_choice: expected a name"),
+        ({"thoughts": "maybe"}, ValueError, "^thoughts: expected one of 'optional'"),
+        ({"headers": "most"}, ValueError, "^headers: expected one of"),
+        ({"max_messages": -1}, ValueError, "^max_messages: expected a whole number"),
+    ],
+)
+def test_wrong_options(given: Any, error: type[Exception], said: str) -> None:
+    with pytest.raises(error, match=said):
+        TurnGrammar(**given)
+
+
+def test_a_recursive_schema_is_one() -> None:
+    tree = {"type": "object", "properties": {"left": {"$ref": "#"}}}
+    tool = {"name": "plant", "parameters": tree}
+    call = '<|channel|>commentary to=functions.plant<|message|>{"left":{"left":{}}}<|call|>'
+    assert TurnGrammar([tool]).accepts(ids(call)).ok
+
+
+def test_a_state_can_be_copied() -> None:
+    state = TurnGrammar().state()
+    for token in ids("<|channel|>final<|message|>a"):
+        assert state.feed(token) is None
+    copy = state.copy()
+    assert copy.feed(200002) is None
+    assert (copy.complete, state.complete) == (True, False)
+    assert copy.expected == "nothing: the turn is complete"
+
+
+def test_messages_of_authors_are_not_sampled() -> None:
+    """A result of a tool is no part of the assistant's turn."""
+    result = Message.from_author_and_content(Author.new(Role.TOOL, "functions.rain"), "yes")
+    assert not TurnGrammar(TOOLS).accepts(ENCODING.render(result)).ok
