@@ -537,6 +537,7 @@ class StreamableParser:
         prefill: Prefill | None = None,
     ) -> None: ...
     def _become(self, other: StreamableParser) -> None: ...
+    def _resume(self, encoding: HarmonyEncoding, saved: bytes) -> None: ...
     def process(self, token: int) -> Self:
         """Parses one token, in constant time except for a header's last token.
 
@@ -618,6 +619,24 @@ class StreamableParser:
             >>> _ = parser.feed([200005, 17196, 200008, 19])
             >>> parser.finish()
             [MessageEnd(stop_token=None, span=(4, 4), index=0)]
+        """
+
+    def save(self) -> bytes:
+        """The parser as bytes, from which ``resume`` goes on with it, in any process.
+
+        Returns:
+            JSON with a version, some 8 bytes for each token; the tokens are not encrypted.
+
+        Raises:
+            HarmonyError: An error held events back; ``feed([])`` returns them.
+            RuntimeError: Another thread is using the parser.
+
+        Example:
+            >>> from openai_harmony import StreamableParser
+            >>> parser = StreamableParser(encoding, Role.ASSISTANT)
+            >>> _ = parser.feed([200005, 17196, 200008, 19])
+            >>> StreamableParser.resume(encoding, parser.save()).current_content
+            '4'
         """
 
     def reset(self, role: Role | RoleName | None = None) -> Self:

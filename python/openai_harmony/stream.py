@@ -49,6 +49,26 @@ recipient=None, content_type=None, span=(0, 3), index=0)
         counts = [f"{len(self.messages)} messages", f"{len(self.repairs)} repairs"]
         return f"<{type(self).__name__}: {where}, {', '.join(counts)}>"
 
+    @classmethod
+    def resume(cls, encoding: _lowlevel.HarmonyEncoding, saved: bytes) -> Self:
+        """Goes on with a parser that ``save`` saved, in another process for instance.
+
+        Costs as much as parsing its tokens. ``HarmonyError`` (``invalid_state``) for bytes of
+        another version, or that ``save`` did not write.
+
+        >>> from openai_harmony import load_harmony_encoding
+        >>> encoding = load_harmony_encoding("HarmonyGptOss")
+        >>> tokens = encoding.encode("<|channel|>final<|message|>2 + 2 = 4.", allowed_special="all")
+        >>> parser = StreamableParser(encoding, "assistant")
+        >>> events = parser.feed(tokens[:6])
+        >>> parser = StreamableParser.resume(encoding, parser.save())
+        >>> [event.text for event in parser.feed(tokens[6:])]
+        [' = 4.']
+        """
+        resumed = cls.__new__(cls)
+        resumed._resume(encoding, saved)
+        return resumed
+
     def __copy__(self) -> Self:
         copied = type(self).__new__(type(self))
         copied._become(self)

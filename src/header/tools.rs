@@ -19,6 +19,8 @@ pub(super) const CONTENT_TYPES: [&str; 3] = ["json", "code", "text"];
 /// Known recipients. The cost of a look-up depends on the length of the word, not on their number.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tools {
+    /// As they were given: of two with one spelling the first counts.
+    given: Vec<String>,
     full: HashSet<String>,
     /// In lower case, full names and the part after their last dot -> the full name.
     by_spelling: HashMap<String, String>,
@@ -46,8 +48,14 @@ impl Tools {
         let mut tools = Self::default();
         for name in names {
             tools.add(name.as_ref())?;
+            tools.given.push(name.as_ref().to_owned());
         }
         Ok(tools)
+    }
+
+    /// The names as they were given.
+    pub(crate) fn given(&self) -> &[String] {
+        &self.given
     }
 
     /// The empty set, shared by all parsers without tools.

@@ -18,6 +18,7 @@ mod options;
 mod owned;
 mod prefill;
 mod report;
+mod saved;
 mod spans;
 mod state;
 mod stream;

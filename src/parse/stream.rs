@@ -38,7 +38,11 @@ pub struct StreamableParser {
     /// The tools that were offered; lenient parsing recognises them in any spelling.
     pub(super) tools: Arc<Tools>,
     /// The role that the parser was made with.
-    first_role: Option<Role>,
+    pub(super) first_role: Option<Role>,
+    /// The role that it began with: that one, or the one that `reset` was given.
+    pub(super) begun: Option<Role>,
+    /// Before which tokens it was told that they end, and went on all the same.
+    pub(super) ends: Vec<usize>,
     /// The part of the first message, beyond its role, that is in the prompt.
     pub(super) prefill: Option<Prefill>,
     /// The role of the next header, where the caller knows it.
@@ -56,7 +60,7 @@ pub struct StreamableParser {
     /// Whether events are recorded: in `feed` and `finish`.
     pub(super) recording: bool,
     /// Whether tokens were processed since the last `feed`; no event reports them.
-    unreported: bool,
+    pub(super) unreported: bool,
 }
 
 impl StreamableParser {
@@ -106,6 +110,8 @@ impl StreamableParser {
             strict: *strict,
             tools: if tools.is_empty() { Tools::none() } else { Arc::new(Tools::new(tools)?) },
             first_role: role,
+            begun: role,
+            ends: Vec::new(),
             prefill,
             given_role: role,
             tokens: Vec::new(),
@@ -123,7 +129,8 @@ impl StreamableParser {
         Ok(parser)
     }
 
-    fn begin(&mut self, role: Option<Role>) {
+    pub(super) fn begin(&mut self, role: Option<Role>) {
+        self.begun = role;
         self.given_role = role;
         self.state = match role {
             Some(_) => State::Header(HeaderState::new(0, Begin::Given)),
@@ -138,6 +145,7 @@ impl StreamableParser {
     /// it was made with. The options and the prefill stay.
     pub fn reset(&mut self, role: Option<Role>) {
         self.tokens.clear();
+        self.ends.clear();
         self.messages.clear();
         self.stop_tokens.clear();
         self.repairs.clear();
@@ -169,6 +177,10 @@ impl StreamableParser {
     pub fn process_eos(&mut self) -> Result<&mut Self> {
         self.delta = Delta::None;
         let end = self.tokens.len();
+        // A third end at one place changes nothing.
+        if !self.ends.ends_with(&[end, end]) {
+            self.ends.push(end);
+        }
         match &self.state {
             State::Start | State::Finished => {}
             State::Content(_) => self.end_content(end),

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 
 use super::arguments::{Argument, LEFT_OUT};
 use super::encoding::MANY_TOKENS;
@@ -76,6 +76,25 @@ impl PyStreamableParser {
         let parser = reading(other)?.inner.clone();
         *writing(slf)? = parser.into();
         Ok(())
+    }
+
+    /// Makes this parser one that was saved.
+    fn _resume(
+        slf: &Bound<'_, Self>,
+        encoding: &Bound<'_, PyAny>,
+        saved: &Bound<'_, PyBytes>,
+    ) -> PyResult<()> {
+        let encoding = super::encoding::argument(encoding)?;
+        let parser = StreamableParser::resume(encoding, saved.as_bytes())
+            .map_err(|error| raised(slf.py(), &error))?;
+        *writing(slf)? = parser.into();
+        Ok(())
+    }
+
+    /// The parser as bytes, from which `resume` goes on with it.
+    fn save<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyBytes>> {
+        let saved = reading(slf)?.inner.save().map_err(|error| raised(slf.py(), &error))?;
+        Ok(PyBytes::new(slf.py(), &saved))
     }
 
     /// Parses one token and returns the parser.

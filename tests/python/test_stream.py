@@ -6,7 +6,7 @@ import copy
 import pickle
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -520,3 +520,35 @@ def test_a_parser_shows_its_state(encoding: HarmonyEncoding) -> None:
     parser.feed(encoding.encode(text, allowed_special="all"))
     expected = "<StreamableParser: in content of assistant final, 1 messages, 1 repairs>"
     assert repr(parser) == expected
+
+
+class TestSaving:
+    def test_a_parser_goes_on_where_it_was(self, encoding: HarmonyEncoding) -> None:
+        text = "<|channel|>analysis<|message|>Hm.<|end|>stray<|start|>assistant<|channel|>final Hi"
+        tokens = encoding.encode(text + "<|return|>", allowed_special="all")
+        for cut in range(len(tokens) + 1):
+            stayed = StreamableParser(encoding, Role.ASSISTANT, strict=False, tools=["f"])
+            before = stayed.feed(tokens[:cut])
+            moved = StreamableParser.resume(encoding, stayed.save())
+            assert (moved.messages, moved.repairs) == (stayed.messages, stayed.repairs)
+            assert repr(moved) == repr(stayed)
+            after = moved.feed(tokens[cut:]) + moved.finish()
+            assert after == stayed.feed(tokens[cut:]) + stayed.finish(), before
+
+    def test_a_subclass_goes_on_as_itself(self, encoding: HarmonyEncoding) -> None:
+        class Own(StreamableParser):
+            def __init__(self, name: str) -> None:
+                super().__init__(encoding, Role.ASSISTANT)
+                self.name = name
+
+        own = Own("a")
+        own.feed([200005, 17196, 200008, 19])
+        resumed = Own.resume(encoding, own.save())
+        assert (type(resumed), resumed.current_content) == (Own, "4")
+
+    def test_other_bytes_are_refused(self, encoding: HarmonyEncoding) -> None:
+        with pytest.raises(HarmonyError, match="not a saved parser: missing field") as raised:
+            StreamableParser.resume(encoding, b"{}")
+        assert raised.value.kind == "invalid_state"
+        with pytest.raises(TypeError):
+            StreamableParser.resume(encoding, cast(bytes, "{}"))

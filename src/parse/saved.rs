@@ -1,0 +1,185 @@
+//! A parser as bytes, to go on with it in another process.
+//!
+//! The state is what went in: the options and the tokens. Taking the parser up parses them again, which leaves nothing
+//! of the inside in the format but what events have reported of the open message.
+
+use serde::{Deserialize, Serialize};
+
+use super::event::Event;
+use super::options::ParseConfig;
+use super::state::State;
+use super::stream::StreamableParser;
+use crate::chat::Role;
+use crate::error::{Error, ErrorKind, Result};
+use crate::header::Prefill;
+use crate::tokenizer::Tokenizer;
+
+/// The form of the bytes. It changes with the fields of [`Saved`].
+const VERSION: u32 = 1;
+
+#[derive(Debug, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "they are the parser's own")]
+struct Saved {
+    version: u32,
+    strict: bool,
+    tools: Vec<String>,
+    prefill: Option<SavedPrefill>,
+    first_role: Option<Role>,
+    begun: Option<Role>,
+    tokens: Vec<u32>,
+    ends: Vec<usize>,
+    is_finished: bool,
+    unreported: bool,
+    /// Whether the events of the prefill wait for the first `feed`.
+    is_unasked: bool,
+    /// Of the open message, how many bytes of its text are in events, and the first token that is in none.
+    reported: Option<(usize, usize)>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct SavedPrefill {
+    channel: Option<String>,
+    recipient: Option<String>,
+    content_type: Option<String>,
+    text: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Version {
+    version: u32,
+}
+
+impl StreamableParser {
+    /// The parser as bytes, from which [`Self::resume`] goes on with it, in this process or in another. They are JSON,
+    /// some 8 bytes for each token, and have a version; tokens are not encrypted.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::InvalidState`] while events wait that an error held back: `feed(&[])` returns them.
+    pub fn save(&self) -> Result<Vec<u8>> {
+        let is_unasked = !self.events.is_empty();
+        if is_unasked && self.events != self.first_events() {
+            return Err(invalid("an error held events back; feed(&[]) returns them"));
+        }
+        let reported = match &self.state {
+            State::Content(open) => Some((open.reported, open.uncovered)),
+            _ => None,
+        };
+        let prefill = self.prefill.as_ref().map(|prefill| SavedPrefill {
+            channel: prefill.channel.clone(),
+            recipient: prefill.recipient.clone(),
+            content_type: prefill.content_type.clone(),
+            text: prefill.text.clone(),
+        });
+        let saved = Saved {
+            version: VERSION,
+            strict: self.strict,
+            tools: self.tools.given().to_vec(),
+            prefill,
+            first_role: self.first_role,
+            begun: self.begun,
+            tokens: self.tokens.clone(),
+            ends: self.ends.clone(),
+            is_finished: matches!(self.state, State::Finished),
+            unreported: self.unreported,
+            is_unasked,
+            reported,
+        };
+        serde_json::to_vec(&saved).map_err(|error| invalid(error.to_string()))
+    }
+
+    /// Goes on with a parser that [`Self::save`] saved. Costs as much as parsing its tokens.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::InvalidState`] for bytes of another version, or that [`Self::save`] did not write.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use openai_harmony::chat::Role;
+    /// use openai_harmony::{HarmonyEncodingName, StreamableParser, load_harmony_encoding};
+    ///
+    /// let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+    /// let encode = |text| encoding.tokenizer().encode_with_special_tokens(text);
+    /// let mut parser = StreamableParser::new(encoding, Some(Role::Assistant))?;
+    /// parser.feed(&encode("<|channel|>final<|message|>2 + 2"))?;
+    /// let saved = parser.save()?;
+    ///
+    /// let mut parser = StreamableParser::resume(encoding, &saved)?;
+    /// parser.feed(&encode(" = 4.<|return|>"))?;
+    /// assert_eq!(parser.messages()[0].first_text(), Some("2 + 2 = 4."));
+    /// # Ok::<(), openai_harmony::Error>(())
+    /// ```
+    pub fn resume(encoding: impl Into<Tokenizer>, saved: &[u8]) -> Result<Self> {
+        let saved = read(saved)?;
+        let prefill = saved.prefill.map(|prefill| Prefill {
+            channel: prefill.channel,
+            recipient: prefill.recipient,
+            content_type: prefill.content_type,
+            text: prefill.text,
+        });
+        let config = ParseConfig { strict: saved.strict, tools: saved.tools, prefill };
+        let mut parser = Self::with_config(encoding, saved.first_role, &config)
+            .map_err(|error| invalid(error.to_string()))?;
+        parser.begin_again(saved.begun);
+        if !saved.is_unasked {
+            parser.events.clear();
+        }
+        for end in saved.ends {
+            let before = saved.tokens.get(parser.tokens.len()..end);
+            parser.repeat(before.ok_or_else(|| invalid("its ends are not in its tokens"))?);
+            let _raised_before = parser.process_eos();
+        }
+        parser.repeat(&saved.tokens[parser.tokens.len()..]);
+        if saved.is_finished {
+            parser.state = State::Finished;
+        }
+        match (&mut parser.state, saved.reported) {
+            (State::Content(open), Some((reported, uncovered)))
+                if open.text.is_char_boundary(reported) && uncovered <= saved.tokens.len() =>
+            {
+                (open.reported, open.uncovered) = (reported, uncovered);
+            }
+            (State::Content(_), _) | (_, Some(_)) => {
+                return Err(invalid("its tokens leave another message open"));
+            }
+            _ => {}
+        }
+        parser.unreported = saved.unreported;
+        Ok(parser)
+    }
+
+    /// The events that the parser began with: of its prefill.
+    fn first_events(&self) -> Vec<Event> {
+        let mut parser = self.clone();
+        parser.reset(self.begun);
+        parser.events
+    }
+
+    fn begin_again(&mut self, role: Option<Role>) {
+        self.events.clear();
+        self.begin(role);
+    }
+
+    /// Parses tokens again; what raised, has raised.
+    fn repeat(&mut self, tokens: &[u32]) {
+        let from = self.tokens.len();
+        while self.tokens.len() - from < tokens.len() {
+            let _raised_before = self.advance(&tokens[self.tokens.len() - from..]);
+        }
+    }
+}
+
+fn read(bytes: &[u8]) -> Result<Saved> {
+    let not_saved = |error: serde_json::Error| invalid(format!("not a saved parser: {error}"));
+    let Version { version } = serde_json::from_slice(bytes).map_err(not_saved)?;
+    if version != VERSION {
+        return Err(invalid(format!("its version is {version}; this library reads {VERSION}")));
+    }
+    serde_json::from_slice(bytes).map_err(not_saved)
+}
+
+fn invalid(reason: impl Into<String>) -> Error {
+    ErrorKind::InvalidState { reason: reason.into() }.into()
+}

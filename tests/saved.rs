@@ -1,0 +1,148 @@
+//! Parsers that are saved and taken up again: nothing shows it.
+
+#![expect(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use openai_harmony::chat::Role;
+use openai_harmony::{
+    ErrorKind, HarmonyEncoding, HarmonyEncodingName, ParseConfig, Prefill, StreamableParser,
+    load_harmony_encoding,
+};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn encoding() -> HarmonyEncoding {
+    load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap()
+}
+
+fn again(parser: &StreamableParser) -> StreamableParser {
+    StreamableParser::resume(encoding(), &parser.save().unwrap()).unwrap()
+}
+
+/// All that a caller can see.
+fn seen(parser: &StreamableParser) -> String {
+    let state = (parser.state(), parser.state_data(), parser.stop_tokens(), parser.tokens());
+    let open = (parser.current_role(), parser.channel(), parser.recipient(), parser.content_type());
+    let text = (parser.content(), parser.delta());
+    format!("{:?} {:?} {state:?} {open:?} {text:?}", parser.messages(), parser.repairs())
+}
+
+/// What is done with a parser.
+#[derive(Debug, Clone)]
+enum Step {
+    Process(u32),
+    Feed(Vec<u32>),
+    End,
+    Finish,
+    Reset(Option<Role>),
+}
+
+fn token() -> impl Strategy<Value = u32> {
+    // `assistant`, `analysis`, `final`, `commentary`, ` to`, `=f`, halves of characters, ids that do not exist.
+    let words =
+        vec![173_781, 35_644, 17_196, 12_606, 815, 316, 28, 176, 90, 12_345, 201_089, 9_999_999];
+    prop_oneof![3 => 199_998_u32..200_013, 3 => prop::sample::select(words), 1 => 0_u32..1_000]
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let role = prop::sample::select(vec![None, Some(Role::User), Some(Role::Assistant)]);
+    prop_oneof![
+        12 => token().prop_map(Step::Process),
+        12 => prop::collection::vec(token(), 0..9).prop_map(Step::Feed),
+        1 => Just(Step::End),
+        1 => Just(Step::Finish),
+        1 => role.prop_map(Step::Reset),
+    ]
+}
+
+/// Does it, and says what came of it. What an error holds back is taken at once.
+fn take(parser: &mut StreamableParser, step: &Step) -> String {
+    match step {
+        Step::Process(token) => format!("{:?}", parser.process(*token).map(|_| ())),
+        Step::Feed(tokens) => {
+            let fed = parser.feed(tokens);
+            format!("{fed:?} {:?}", parser.feed(&[]))
+        }
+        Step::End => format!("{:?}", parser.process_eos().map(|_| ())),
+        Step::Finish => format!("{:?}", parser.finish()),
+        Step::Reset(role) => {
+            parser.reset(*role);
+            String::new()
+        }
+    }
+}
+
+fn configs() -> Vec<(Option<Role>, ParseConfig)> {
+    let prefill = Prefill::new().with_channel("final").with_text("It");
+    let assistant = Some(Role::Assistant);
+    vec![
+        (None, ParseConfig::strict()),
+        (assistant, ParseConfig::strict()),
+        (assistant, ParseConfig::lenient().with_tools(["f", "python", "a.f"])),
+        (assistant, ParseConfig::lenient().with_prefill(prefill.clone())),
+        (Some(Role::User), ParseConfig::strict().with_prefill(prefill)),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn nothing_shows_that_a_parser_was_saved(
+        steps in prop::collection::vec((step(), any::<bool>()), 0..24),
+    ) {
+        for (role, config) in configs() {
+            let mut stayed = StreamableParser::with_config(encoding(), role, &config).unwrap();
+            let mut moved = stayed.clone();
+            for (step, moves) in &steps {
+                prop_assert_eq!(take(&mut moved, step), take(&mut stayed, step));
+                // What an error of `finish` holds back cannot be taken.
+                if *moves && stayed.save().is_ok() {
+                    moved = again(&moved);
+                    prop_assert_eq!(moved.save().unwrap(), stayed.save().unwrap());
+                }
+                prop_assert_eq!(seen(&moved), seen(&stayed));
+            }
+        }
+    }
+}
+
+#[test]
+fn events_that_wait_are_taken_first() {
+    let mut parser = StreamableParser::new(encoding(), Some(Role::Assistant)).unwrap();
+    parser.feed(&[200_005, 17_196, 200_008, 12_194, 9_999_999]).unwrap_err();
+    let error = parser.save().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "Invalid saved state: an error held events back; feed(&[]) returns them"
+    );
+    assert!(!parser.feed(&[]).unwrap().is_empty());
+    assert_eq!(seen(&again(&parser)), seen(&parser));
+}
+
+#[test]
+fn other_bytes_are_refused() {
+    let mut parser = StreamableParser::new(encoding(), Some(Role::Assistant)).unwrap();
+    parser.feed(&[200_005, 17_196, 200_008, 12_194]).unwrap();
+    let saved = parser.save().unwrap();
+    let reason = |bytes: &[u8]| {
+        let error = StreamableParser::resume(encoding(), bytes).unwrap_err();
+        match error.kind() {
+            ErrorKind::InvalidState { reason } => reason.clone(),
+            other => panic!("{other:?}"),
+        }
+    };
+    let changed = |key: &str, value: Value| {
+        let mut state: Value = serde_json::from_slice(&saved).unwrap();
+        state[key] = value;
+        reason(&serde_json::to_vec(&state).unwrap())
+    };
+    for end in 0..saved.len() {
+        assert!(reason(&saved[..end]).starts_with("not a saved parser: EOF"));
+    }
+    assert_eq!(changed("version", json!(0)), "its version is 0; this library reads 1");
+    assert_eq!(changed("ends", json!([9])), "its ends are not in its tokens");
+    assert_eq!(changed("ends", json!([3, 2])), "its ends are not in its tokens");
+    for reported in [json!(null), json!([99, 0]), json!([0, 99])] {
+        assert_eq!(changed("reported", reported), "its tokens leave another message open");
+    }
+    assert_eq!(changed("tokens", json!([])), "its tokens leave another message open");
+    assert!(changed("tools", json!(["a b"])).contains("tools"));
+}
