@@ -32,5 +32,5 @@ pub use content::{
 pub use conversation::Conversation;
 pub(crate) use fields::HeaderFields;
 pub use message::{Author, Message, Role};
-pub(crate) use tools::FUNCTIONS;
+pub(crate) use tools::{BROWSER, BUILT_IN, FUNCTIONS, PYTHON};
 pub use tools::{ToolDescription, ToolNamespaceConfig};

@@ -99,8 +99,8 @@ impl ToolNamespaceConfig {
             "required": ["pattern"],
         });
         Self::new(
-            "browser",
-            Some(BROWSER.to_owned()),
+            BROWSER,
+            Some(BROWSER_TEXT.to_owned()),
             vec![
                 ToolDescription::new("search", BROWSER_SEARCH, Some(search)),
                 ToolDescription::new("open", BROWSER_OPEN, Some(open)),
@@ -111,16 +111,22 @@ impl ToolNamespaceConfig {
 
     /// The stateful notebook that the model was trained with (guide, section "Python tool").
     pub fn python() -> Self {
-        Self::new("python", Some(PYTHON.to_owned()), Vec::new())
+        Self::new(PYTHON, Some(PYTHON_TEXT.to_owned()), Vec::new())
     }
 }
 
 /// The namespace whose tools are called on the commentary channel.
 pub(crate) const FUNCTIONS: &str = "functions";
 
+/// The namespaces of the tools that the model was trained with (guide, section "Built-in tools").
+pub(crate) const BUILT_IN: [&str; 2] = [BROWSER, PYTHON];
+pub(crate) const BROWSER: &str = "browser";
+/// It has no functions, and is itself the recipient of its calls.
+pub(crate) const PYTHON: &str = "python";
+
 // The guide's own words: the model was trained on exactly these texts.
 
-const BROWSER: &str = "Tool for browsing.
+const BROWSER_TEXT: &str = "Tool for browsing.
 The `cursor` appears in brackets before each browsing display: `[{cursor}]`.
 Cite information from the tool using the following format:
 `【{cursor}†L{line_start}(-L{line_end})?】`, for example: `【6†L9-L11】` or `【8†L3】`.
@@ -142,7 +148,8 @@ Use this function without `id` to scroll to a new location of an opened page.";
 const BROWSER_FIND: &str =
     "Finds exact matches of `pattern` in the current page, or the page given by `cursor`.";
 
-const PYTHON: &str = "Use this tool to execute Python code in your chain of thought. The code \
+const PYTHON_TEXT: &str =
+    "Use this tool to execute Python code in your chain of thought. The code \
 will not be shown to the user. This tool should be used for internal reasoning, but not for code \
 that is intended to be visible to the user (e.g. when creating plots, tables, or files).
 

@@ -7,7 +7,7 @@ use super::parts::{Part, Parts, Spelled, spells_marker, until_spelled, utf8};
 use super::tools::CONTENT_TYPES;
 use super::words::{Kind, Word, Words};
 use super::{CONSTRAIN, Header, TO};
-use crate::chat::{Author, CHANNELS, Role};
+use crate::chat::{Author, BUILT_IN, CHANNELS, Role};
 use crate::error::{ErrorKind, Result};
 
 /// Where the role comes from that a header need not name.
@@ -225,7 +225,7 @@ pub(super) fn author_of(word: &str) -> Option<Author> {
 /// Whether a word alone can only be a tool: one in a namespace, or one of the two that the model was
 /// trained with (guide, section "Built-in tools"). 0.0.8 also takes a word with `to=` for a tool.
 pub(super) fn names_a_tool(word: &str) -> bool {
-    word.contains('.') || word == "python" || word == "browser" || word.starts_with(TO)
+    word.contains('.') || BUILT_IN.contains(&word) || word.starts_with(TO)
 }
 
 /// Whether a word consists only of roles and channels, in upper or lower case: `final`,

@@ -3,15 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
 
-use crate::chat::{CHANNELS, Role};
+use crate::chat::{BUILT_IN, CHANNELS, FUNCTIONS, Role};
 use crate::error::{ErrorKind, Result};
 use crate::names;
-
-/// The namespace of a request's own functions (guide, section "Function calling").
-const FUNCTIONS: &str = "functions.";
-
-/// The tools that the model was trained with (guide, section "Built-in tools").
-pub(super) const BUILT_IN: [&str; 2] = ["python", "browser"];
 
 /// The content types that models write without `<|constrain|>`.
 pub(super) const CONTENT_TYPES: [&str; 3] = ["json", "code", "text"];
@@ -75,7 +69,7 @@ impl Tools {
 
     fn insert(&mut self, name: &str) {
         let is_full = name.contains('.') || BUILT_IN.contains(&name);
-        let full = if is_full { name.to_owned() } else { [FUNCTIONS, name].concat() };
+        let full = if is_full { name.to_owned() } else { [FUNCTIONS, ".", name].concat() };
         let short = full.rsplit('.').next().unwrap_or(&full).to_ascii_lowercase();
         self.by_spelling.entry(full.to_ascii_lowercase()).or_insert_with(|| full.clone());
         if !short.is_empty() {

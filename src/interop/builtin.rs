@@ -1,5 +1,7 @@
 //! The tools that the model was trained with.
 
+use crate::chat::{BROWSER, PYTHON};
+
 /// A tool that the model was trained with (guide, section "Built-in tools").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -16,7 +18,7 @@ impl BuiltinTool {
     /// The name of its namespace.
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::Browser => "browser",
+            Self::Browser => BROWSER,
             Self::Python => PYTHON,
         }
     }
@@ -32,8 +34,8 @@ impl BuiltinTool {
     /// The tool that a tool's type in an API asks for: `web_search_20250305`.
     pub(super) fn of_type(kind: &str) -> Option<Self> {
         match kind {
-            "browser" | "browser_search" => Some(Self::Browser),
-            "python" | "code_interpreter" => Some(Self::Python),
+            BROWSER | "browser_search" => Some(Self::Browser),
+            PYTHON | "code_interpreter" => Some(Self::Python),
             _ if kind.starts_with("web_search") || kind.starts_with("web_fetch") => {
                 Some(Self::Browser)
             }
@@ -42,9 +44,6 @@ impl BuiltinTool {
         }
     }
 }
-
-/// The recipient of the notebook.
-pub(super) const PYTHON: &str = "python";
 
 /// Whether a name is the recipient or the namespace of a built-in tool.
 pub(super) fn is_builtin(name: &str) -> bool {

@@ -5,14 +5,14 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use serde_json::{Value as Tree, json};
 
 use super::body::parse_arguments;
-use super::builtin::{BuiltinTool, PYTHON};
+use super::builtin::BuiltinTool;
 use super::field::{Field, Object};
 use super::names::{self, Tool, ToolNames, Unnamed};
 use super::options::ReadOptions;
 use super::pairs::ToolId;
 use super::{ToolKind, Unused, UnusedReason};
 use crate::chat::{
-    ANALYSIS, COMMENTARY, FUNCTIONS, SystemContent, ToolDescription, ToolNamespaceConfig,
+    ANALYSIS, COMMENTARY, FUNCTIONS, PYTHON, SystemContent, ToolDescription, ToolNamespaceConfig,
 };
 use crate::error::Result;
 use crate::json::{self, At, Value};

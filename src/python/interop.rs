@@ -116,7 +116,8 @@ fn read_option(options: &mut ReadOptions, key: &str, value: &Bound<'_, PyAny>) -
         "config" if value.is_none() => {}
         "config" => options.config = Some(options::config(Some(value))?),
         "builtin_tools" => {
-            let tools = [("browser", BuiltinTool::Browser), ("python", BuiltinTool::Python)];
+            let tools =
+                [BuiltinTool::Browser, BuiltinTool::Python].map(|tool| (tool.as_str(), tool));
             let tool = |name: &Bound<'_, PyAny>| one_of(name, "'browser' or 'python'", &tools);
             options.builtin_tools = each(value, tool)?;
         }

@@ -60,7 +60,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
-use crate::chat::ToolNamespaceConfig;
+use crate::chat::{BROWSER, PYTHON, ToolNamespaceConfig};
 use crate::{HarmonyEncodingName, load_harmony_encoding};
 
 /// The compiled part of `openai_harmony`.
@@ -126,8 +126,8 @@ fn plain_message<'py>(data: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, Py
 #[pyfunction]
 fn get_tool_namespace_config<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
     let namespace = match name {
-        "browser" => ToolNamespaceConfig::browser(),
-        "python" => ToolNamespaceConfig::python(),
+        BROWSER => ToolNamespaceConfig::browser(),
+        PYTHON => ToolNamespaceConfig::python(),
         _ => {
             let shown = errors::brief(name.to_owned());
             return Err(PyValueError::new_err(format!("Unknown tool namespace: {shown}")));

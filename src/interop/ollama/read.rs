@@ -1,5 +1,6 @@
 //! A request's body -> a turn.
 
+use crate::chat::BROWSER;
 use crate::error::Result;
 use crate::interop::builtin::is_builtin;
 use crate::interop::content::{Carrying, Texts, read_content};
@@ -159,7 +160,7 @@ fn read_tool(tool: &Field<'_, '_>, request: &mut Request) -> Result<()> {
     }
     let function = nested.as_ref().unwrap_or(&tool);
     match function.text("name")? {
-        Some(name) if name != "browser" && is_builtin(name) => {
+        Some(name) if name != BROWSER && is_builtin(name) => {
             request.tools.client_tool(name);
             Ok(())
         }

@@ -1,8 +1,8 @@
 //! Where a message belongs in the answer.
 
-use crate::chat::{ANALYSIS, Author, COMMENTARY, Role};
+use crate::chat::{ANALYSIS, Author, COMMENTARY, PYTHON, Role};
 use crate::interop::answer::TextKind;
-use crate::interop::builtin::{PYTHON, is_builtin};
+use crate::interop::builtin::is_builtin;
 use crate::interop::names::function_name;
 use crate::interop::{Dialect, Tool, ToolChoice, ToolKind, ToolNames, Turn};
 
