@@ -221,6 +221,19 @@ def test_wrong_usage(arguments: list[str], said: str, capsys: pytest.CaptureFixt
     assert said in capsys.readouterr().err
 
 
+def until_running(url: str) -> None:
+    """Waits until a request is answered."""
+    deadline = time.monotonic() + 60
+    while b"harmony_requests_running 1.0" not in get(f"{url}/metrics"):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def get(url: str) -> bytes:
+    with urllib.request.urlopen(url, timeout=60) as response:
+        return bytes(response.read())
+
+
 def post(url: str, path: str, body: Any) -> bytes:
     request = urllib.request.Request(f"{url}{path}", json.dumps(body).encode())
     with urllib.request.urlopen(request, timeout=60) as response:
@@ -233,7 +246,7 @@ def test_ends_when_running_answers_have_ended(records: Path, tmp_path: Path) -> 
         body = {"messages": [{"role": "user", "content": "Slow"}], "stream": True}
         with ThreadPoolExecutor(1) as pool:
             slow = pool.submit(post, url, CHAT, body)
-            time.sleep(0.3)
+            until_running(url)
             process.send_signal(signal.SIGTERM)
             whole = slow.result(60)
         assert whole.count(b'"content":"') > 5
@@ -251,7 +264,7 @@ def test_ends_an_answer_that_takes_too_long_at_the_end(records: Path) -> None:
     with command("--engine", f"replay={records}", "--drain-timeout", "1") as (url, process):
         with ThreadPoolExecutor(1) as pool:
             slow = pool.submit(post, url, RESPONSES, {"input": "Slow", "stream": True})
-            time.sleep(0.3)
+            until_running(url)
             process.send_signal(signal.SIGTERM)
             whole = slow.result(60)
         # Even then the stream has its last event.
@@ -268,12 +281,8 @@ def test_several_processes(records: Path, tmp_path: Path) -> None:
         with ThreadPoolExecutor(8) as pool:
             after = list(pool.map(lambda body: json.loads(post(url, RESPONSES, body)), previous))
         assert [one["status"] for one in after] == ["completed"] * 8
-        with urllib.request.urlopen(f"{url}/metrics", timeout=60) as response:
-            lines = dict(
-                line.rsplit(" ", 1)
-                for line in response.read().decode().splitlines()
-                if line[0] != "#"
-            )
+        figures = get(f"{url}/metrics").decode().splitlines()
+        lines = dict(line.rsplit(" ", 1) for line in figures if line[0] != "#")
         assert lines['harmony_requests_total{api="responses",status="200"}'] == "16.0"
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) in (0, -signal.SIGTERM)
