@@ -60,9 +60,9 @@ recipient=None, content_type=None, span=(0, 3), index=0)
         >>> encoding = load_harmony_encoding("HarmonyGptOss")
         >>> tokens = encoding.encode("<|channel|>final<|message|>2 + 2 = 4.", allowed_special="all")
         >>> parser = StreamableParser(encoding, "assistant")
-        >>> events = parser.feed(tokens[:6])
+        >>> events = parser.feed(tokens[:7])
         >>> parser = StreamableParser.resume(encoding, parser.save())
-        >>> [event.text for event in parser.feed(tokens[6:])]
+        >>> [event.text for event in parser.feed(tokens[7:])]
         [' = 4.']
         """
         resumed = cls.__new__(cls)
