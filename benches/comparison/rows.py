@@ -43,7 +43,8 @@ TEXT: tuple[Row, ...] = (
         "encode, 400 B and 2 MB",
         "encode",
         _texts("400 B", "2 MB"),
-        {"0.0.8": 15, "tiktoken": 6, "gigatoken": 1},
+        # CJK decides; more needs a C++ library to convert strings (docs/lab-book.md).
+        {"0.0.8": 10, "tiktoken": 6, "gigatoken": 1},
     ),
     Faster(
         "encode, 100 B and 10 KB",
