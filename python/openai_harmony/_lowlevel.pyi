@@ -24,8 +24,10 @@ __all__ = [
     "Repair",
     "Reply",
     "StreamableParser",
+    "_GrammarState",
     "_Rollout",
     "_Turn",
+    "_TurnGrammar",
     "__version__",
     "cache_usage",
     "clear_cache",
@@ -1110,19 +1112,19 @@ def extend_prompt(
 
 @final
 class _TurnGrammar:
-    def __init__(
-        self, given: str, parameters: list[Any], response_schema: object | None
-    ) -> None: ...
+    def __new__(cls, given: str, parameters: list[Any], response_schema: object | None) -> Self: ...
     def to_lark(self) -> str: ...
     def accepts(self, tokens: Iterable[int]) -> tuple[bool, int | None, str | None]: ...
     def state(self) -> _GrammarState: ...
 
+@final
 class _GrammarState:
     def feed(self, token: int) -> str | None: ...
     def is_complete(self) -> bool: ...
     def expected(self) -> str: ...
     def copy(self) -> _GrammarState: ...
 
+@final
 class _Rollout:
     def __new__(
         cls,

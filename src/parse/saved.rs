@@ -97,7 +97,7 @@ impl StreamableParser {
     /// # Example
     ///
     /// ```
-    /// use openai_harmony::chat::Role;
+    /// use openai_harmony::chat::{Content, Role};
     /// use openai_harmony::{HarmonyEncodingName, StreamableParser, load_harmony_encoding};
     ///
     /// let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
@@ -108,7 +108,8 @@ impl StreamableParser {
     ///
     /// let mut parser = StreamableParser::resume(encoding, &saved)?;
     /// parser.feed(&encode(" = 4.<|return|>"))?;
-    /// assert_eq!(parser.messages()[0].first_text(), Some("2 + 2 = 4."));
+    /// let [Content::Text(answer)] = &parser.messages()[0].content[..] else { panic!() };
+    /// assert_eq!(answer.text, "2 + 2 = 4.");
     /// # Ok::<(), openai_harmony::Error>(())
     /// ```
     pub fn resume(encoding: impl Into<Tokenizer>, saved: &[u8]) -> Result<Self> {
