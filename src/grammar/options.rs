@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::invalid;
 use crate::Prefill;
 use crate::error::Result;
+use crate::names;
 use crate::path::Path;
 
 /// A tool that may be called.
@@ -182,8 +183,9 @@ pub(super) fn check(tools: &[GrammarTool], options: &GrammarOptions) -> Result<(
     for (index, tool) in tools.iter().enumerate() {
         let path = || Path::of("tools").then(index);
         let name = &tool.recipient;
-        if name.is_empty() || name.ends_with('.') || name.contains(is_no_part_of_a_name) {
-            return Err(invalid(path(), format!("no header can carry the recipient {name:?}")));
+        if let Some(flaw) = flaw(name) {
+            let reason = format!("no header can carry the recipient {name:?}: it {flaw}");
+            return Err(invalid(path(), reason));
         }
         if !seen.insert(name) {
             return Err(invalid(path(), format!("an earlier tool is called {name:?}, too")));
@@ -213,8 +215,17 @@ pub(super) fn check(tools: &[GrammarTool], options: &GrammarOptions) -> Result<(
     Ok(())
 }
 
-fn is_no_part_of_a_name(character: char) -> bool {
-    character.is_whitespace() || character.is_control() || matches!(character, '<' | '>' | '=')
+/// Why no turn can call a recipient: what no header can carry, and what reads as part of one.
+fn flaw(recipient: &str) -> Option<&'static str> {
+    names::flaw(recipient).or_else(|| {
+        if recipient.ends_with('.') {
+            Some("must not end with its namespace")
+        } else if recipient.contains(['<', '>', '=']) {
+            Some("must not contain <, > or =")
+        } else {
+            None
+        }
+    })
 }
 
 /// How many levels of lists and objects a schema may have.

@@ -302,6 +302,8 @@ def deep(levels: int) -> dict[str, Any]:
     [
         ({"tools": [{"name": "a b"}]}, 'tools[0]: no header can carry the recipient "functions.a b"'),
         ({"tools": [{"name": ""}]}, "tools[0]"),
+        ({"tools": [{"name": "a\u200bb"}]}, "it must not contain spaces, control characters or"),
+        ({"tools": [{"name": "a=b"}]}, "it must not contain <, > or ="),
         ({"tools": [{"name": "a"}, {"name": "a"}]}, "tools[1]: an earlier tool is called"),
         ({"tools": [{"name": "a", "parameters": [1]}]}, "tools[0].parameters: a schema is an object"),
         ({"tools": [{"name": "a", "parameters": {"$ref": "#/$defs/x"}}]}, "leads to nothing"),

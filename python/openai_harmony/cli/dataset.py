@@ -56,7 +56,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         default=0.01,
         help="fail when more rows are bad: a number, a share of all, or none (1%%)",
     )
-    files("--restart", action="store_true", help="remove what an earlier run wrote, and begin anew")
+    files("--restart", action="store_true", help="remove what an earlier run wrote, and start over")
     add_rendering(parser.add_argument_group("rendering").add_argument)
 
 
