@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,14 +24,20 @@ class Fake:
     left: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a client goes away in the middle."""
     url: str = ""
+    connections: list[asyncio.Task[Any]] = field(default_factory=list)
 
     async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self.connections.append(task)
         try:
             await self._answer(reader, writer)
         except ConnectionError:
             self.left.set()
         finally:
             writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
@@ -94,6 +100,8 @@ async def running(paths: dict[str, Any]) -> AsyncIterator[Fake]:
         yield fake
     finally:
         server.close()
+        if fake.connections:
+            await asyncio.wait(fake.connections)
 
 
 def pieces(tokens: list[int], size: int = 2) -> list[list[int]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +48,10 @@ def sampled(
         engine = connect(f"{kind}={fake.url}", timeout=10)
         found: list[int] = []
         reason = None
-        async for some in engine.sample(request):
-            found += some.tokens
-            reason = some.reason
-        await engine.aclose()
+        async with aclosing(engine), aclosing(engine.sample(request)) as all_sampled:
+            async for some in all_sampled:
+                found += some.tokens
+                reason = some.reason
         return found, reason, fake
 
     return at(paths, use)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from typing import Any
 
 import httpx
@@ -61,12 +62,13 @@ class HttpEngine:
             await self.check()
         path, body = self.asked(request)
         seen = 0
-        async for event in self.events(path, body):
-            sampled = self.read(event, seen)
-            seen = self.counted(event, seen + len(sampled.tokens))
-            yield sampled
-            if sampled.reason is not None:
-                return
+        async with aclosing(self.events(path, body)) as events:
+            async for event in events:
+                sampled = self.read(event, seen)
+                seen = self.counted(event, seen + len(sampled.tokens))
+                yield sampled
+                if sampled.reason is not None:
+                    return
 
     def asked(self, request: SampleRequest) -> tuple[str, dict[str, Any]]:
         """The path and the body that ask for this."""
@@ -106,8 +108,9 @@ class HttpEngine:
             async with self._client.stream("POST", path, json=body) as response:
                 if response.status_code != 200:
                     raise self._refusal(response, await _beginning(response))
-                async for line in _lines(response):
-                    yield self._event(line)
+                async with aclosing(_lines(response)) as lines:
+                    async for line in lines:
+                        yield self._event(line)
         except httpx.TimeoutException as error:
             raise EngineError(f"{self._self()} is too slow: {type(error).__name__}", 504) from error
         except httpx.HTTPError as error:
@@ -182,7 +185,7 @@ def ids(found: Any) -> list[int]:
     return found
 
 
-async def _lines(response: httpx.Response) -> AsyncIterator[bytes]:
+async def _lines(response: httpx.Response) -> AsyncGenerator[bytes, None]:
     """The data of server-sent events, and lines of JSON, without the words around them.
 
     httpx has the same for text; bytes take half the time, which counts for each token.

@@ -37,6 +37,7 @@ class Vllm(Completions):
                 if not self._generates or error.status in (429, 503, 504):
                     raise
                 self._generates = False
+                await sampled.aclose()
                 sampled = super().sample(request)
                 first = await anext(sampled, None)
             if first is not None:
