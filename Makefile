@@ -72,7 +72,7 @@ test-python: $(VENV)/.dev $(VENV)/.built $(ORACLE)/.made
 	@OPENAI_HARMONY_ORACLE_PYTHON="$$(ls $(CURDIR)/$(ORACLE)/bin/python 2>/dev/null)" \
 	OPENAI_HARMONY_ORACLE_MISSING="$$(cat $(ORACLE)/missing 2>/dev/null)" \
 	TIKTOKEN_ENCODINGS_BASE=$(CURDIR)/$(ORACLE) \
-	$(BIN)/python -m pytest -rs
+	$(BIN)/python -m pytest -rs -n auto --maxprocesses 8
 	@$(BIN)/python -m pytest --doctest-modules python
 
 # Each has its own virtual environment, `.venv-3.10`; the extension modules are in one folder.
