@@ -158,8 +158,6 @@ mod documents {
     mod rust {}
     #[doc = include_str!("../docs/tokenizer.md")]
     mod tokenizer {}
-    #[doc = include_str!("../docs/interop.md")]
-    mod interop {}
     #[doc = include_str!("../docs/training.md")]
     mod training {}
 }

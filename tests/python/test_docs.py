@@ -72,32 +72,57 @@ def with_blocks(language: str) -> list[Path]:
     return found
 
 
-@pytest.mark.parametrize("document", with_blocks("python"), ids=named)
-def test_python_examples_run(
-    document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+SHARED = {
+    "README.md",
+    "docs/compatibility.md",
+    "docs/grammar.md",
+    "docs/parsing.md",
+    "docs/performance.md",
+    "docs/python.md",
+    "docs/rollouts.md",
+    "docs/serve.md",
+    "docs/show.md",
+    "docs/training.md",
+}
+"""The documents whose examples still use the names of those above them."""
+
+
+def examples() -> list[Any]:
+    """Each example of Python alone; of a document in ``SHARED`` all together."""
+    cases = []
+    for document in with_blocks("python"):
+        found = [block for block in blocks(document) if block.language == "python"]
+        for group in [found] if named(document) in SHARED else [[block] for block in found]:
+            cases.append(pytest.param(document, group, id=f"{named(document)}:{group[0].line}"))
+    return cases
+
+
+@pytest.mark.parametrize(("document", "group"), examples())
+def test_an_example_runs_alone(
+    document: Path, group: list[Block], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The blocks of a document share a namespace and a folder of their own, in their order."""
+    """In a namespace and a folder of its own, as its reader runs it."""
     monkeypatch.chdir(tmp_path)
-    namespace: dict[str, Any] = {"__name__": document.stem}
-    for block in blocks(document):
-        if block.language == "python":
-            # The empty lines make a traceback show the document's line.
-            source = "\n" * block.line + block.text
-            exec(compile(source, str(document), "exec", dont_inherit=True), namespace)
+    namespace: dict[str, Any] = {"__name__": "example"}
+    for block in group:
+        # The empty lines make a traceback show the document's line.
+        source = "\n" * block.line + block.text
+        exec(compile(source, str(document), "exec", dont_inherit=True), namespace)
 
 
 @pytest.mark.parametrize("document", with_blocks("python"), ids=named)
 def test_python_examples_pass_a_strict_type_check(document: Path, tmp_path: Path) -> None:
-    """As their reader runs it: a file of their own, against the installed package."""
+    """As their reader runs them: each a file of its own, against the installed package."""
     pytest.importorskip("mypy")
-    module = tmp_path / f"{document.stem.lower()}_examples.py"
-    text = document.read_text(encoding="utf-8")
-    lines = [""] * len(text.splitlines())
-    for block in blocks(document):
-        if block.language == "python":
+    modules = []
+    for _, group in (case.values for case in examples() if case.values[0] == document):
+        lines = [""] * max(block.line + block.text.count("\n") for block in group)
+        for block in group:
             inside = block.text.splitlines()
             lines[block.line : block.line + len(inside)] = inside
-    module.write_text("\n".join(lines), encoding="utf-8")
+        module = tmp_path / f"{document.stem.lower()}_line_{group[0].line}.py"
+        module.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        modules.append(module.name)
     # pyarrow has no types.
     options = [
         "--strict",
@@ -106,28 +131,12 @@ def test_python_examples_pass_a_strict_type_check(document: Path, tmp_path: Path
         f"--cache-dir={ROOT / '.mypy_cache' / 'documents'}",
     ]
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", *options, module.name],
+        [sys.executable, "-m", "mypy", *options, *modules],
         cwd=tmp_path,
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-
-
-@pytest.mark.parametrize(
-    ("document", "block"),
-    [
-        pytest.param(document, block, id=f"{document.stem}:{block.line}")
-        for document in [
-            ROOT / "docs" / "index.md",
-            *sorted((ROOT / "docs" / "guides").glob("*.md")),
-        ]
-        for block in blocks(document)
-        if block.language == "python"
-    ],
-)
-def test_each_example_of_a_guide_runs_alone(document: Path, block: Block) -> None:
-    exec(compile(block.text, str(document), "exec", dont_inherit=True), {"__name__": "example"})
 
 
 def test_every_page_is_in_the_sites_navigation() -> None:
