@@ -42,7 +42,8 @@ browser: $(VENV)/.dev $(VENV)/.built $(VENV)/.browser ## the playground in a rea
 	$(BIN)/python -m pytest -rs tests/browser
 
 docs: $(VENV)/.dev $(VENV)/.built $(VENV)/.docs ## the site in target/site: every link is checked
-	NO_MKDOCS_2_WARNING=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/mkdocs build --strict --quiet
+	# Not --quiet, which drops warnings before --strict counts them.
+	NO_MKDOCS_2_WARNING=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/mkdocs build --strict
 	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --features arrow
 	rm -rf target/site/rust-api && cp -r target/doc target/site/rust-api
 	test -f target/site/rust-api/openai_harmony/index.html

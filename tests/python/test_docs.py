@@ -12,22 +12,18 @@ from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 import pytest
-from pydantic import BaseModel
 
 import openai_harmony
 from openai_harmony import (
+    AnalysisPolicy,
+    Author,
     Conversation,
-    DeveloperContent,
     ErrorKind,
-    HarmonyEncoding,
     HeaderStyle,
     Message,
     RenderConversationConfig,
-    RenderOptions,
     RepairKind,
     Role,
-    StreamableParser,
-    SystemContent,
     interop,
     load_harmony_encoding,
     rollout,
@@ -78,7 +74,6 @@ SHARED = {
     "docs/grammar.md",
     "docs/parsing.md",
     "docs/performance.md",
-    "docs/python.md",
     "docs/rollouts.md",
     "docs/serve.md",
     "docs/show.md",
@@ -179,33 +174,54 @@ NOT_IN_THE_REFERENCE: dict[str, set[str]] = {
 """What only this project's own rooms pass on, or the command line lists."""
 
 
-GUIDES = [ROOT / "docs" / "python.md", ROOT / "docs" / "parsing.md"]
-DESCRIBED = [
-    Conversation,
-    DeveloperContent,
-    HarmonyEncoding,
-    Message,
-    RenderConversationConfig,
-    RenderOptions,
-    StreamableParser,
-    SystemContent,
-]
+def test_every_kind_of_error_is_in_the_reference() -> None:
+    kinds = re.findall(r"`([a-z0-9_]+)`", (ROOT / "docs" / "api" / "options.md").read_text("utf-8"))
+    assert set(get_args(ErrorKind)) - set(kinds) == {"unknown"}
 
 
-def own_names(owner: type) -> set[str]:
-    """The public names and fields of a class except for those of pydantic."""
-    public = {name for name in dir(owner) if not name.startswith("_")} - set(dir(BaseModel))
-    return public | set(owner.model_fields if issubclass(owner, BaseModel) else ())
+def said(channel: str, text: str, recipient: str = "") -> Message:
+    message = Message.from_role_and_content("assistant", text).with_channel(channel)
+    return message.with_recipient(recipient) if recipient else message
 
 
-def test_the_guides_mention_all_that_is_public() -> None:
-    mentioned = set(re.findall(r"\w+", "".join(guide.read_text("utf-8") for guide in GUIDES)))
-    # A builder stands for its field.
-    mentioned |= {name[len("with_") :] for name in mentioned if name.startswith("with_")}
-    assert set(openai_harmony.__all__) - mentioned == set()
-    for owner in DESCRIBED:
-        assert own_names(owner) - mentioned == set(), owner.__name__
-    assert set(get_args(ErrorKind)) - mentioned == set()
+def result(name: str, channel: str, text: str) -> Message:
+    author = Author.new("tool", name)
+    message = Message.from_author_and_content(author, text).with_channel(channel)
+    return message.with_recipient("assistant")
+
+
+def test_the_policies_drop_what_the_guide_says() -> None:
+    """The dialogue of its table, message by message."""
+    dialogue = [
+        Message.from_role_and_content("user", "Does it rain in Oslo?"),
+        said("analysis", "I need the weather."),
+        said("commentary", '{"place":"Oslo"}', "functions.weather"),
+        result("functions.weather", "commentary", '{"rain":true}'),
+        said("analysis", "So it does."),
+        said("final", "It rains."),
+        Message.from_role_and_content("user", "What is 2**64?"),
+        said("analysis", "I compute it."),
+        said("analysis", "print(2**64)", "python"),
+        result("python", "analysis", "18446744073709551616"),
+        said("analysis", "There it is."),
+        said("final", "About 1.8e19."),
+        Message.from_role_and_content("user", "How many digits?"),
+    ]
+    encoding = load_harmony_encoding("HarmonyGptOss")
+    guide = (ROOT / "docs" / "python.md").read_text("utf-8")
+    header, _, *rows = re.findall(r"(?:^\|.*\n)+", guide, re.MULTILINE)[-1].splitlines()
+    policies = re.findall(r"`(\w+)`", header)
+    assert sorted(policies) == sorted(policy.name for policy in AnalysisPolicy)
+    for column, policy in enumerate(policies, 2):
+        config = RenderConversationConfig(analysis=AnalysisPolicy[policy])
+        conversation = Conversation.from_messages(dialogue)
+        text = encoding.decode(encoding.render_conversation(conversation, config))
+        rendered = {n for n, message in enumerate(dialogue, 1) if message.text in text}
+        shown = [row.split("|") for row in rows]
+        numbers = {
+            int(n) for row in shown if "✓" in row[column] for n in re.findall(r"\d+", row[1])
+        }
+        assert rendered == numbers, policy
 
 
 FORMAT = ROOT / "docs" / "format.md"
