@@ -41,8 +41,8 @@ laws: tools ## try the laws on LAWS_CASES=20000 new random cases
 browser: $(VENV)/.dev $(VENV)/.built $(VENV)/.browser ## the playground in a real browser: Debian's chromium and chromium-driver
 	$(BIN)/python -m pytest -rs tests/browser
 
+# Without --quiet, which drops warnings before --strict counts them.
 docs: $(VENV)/.dev $(VENV)/.built $(VENV)/.docs ## the site in target/site: every link is checked
-	# Not --quiet, which drops warnings before --strict counts them.
 	NO_MKDOCS_2_WARNING=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/mkdocs build --strict
 	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --features arrow
 	rm -rf target/site/rust-api && cp -r target/doc target/site/rust-api

@@ -72,12 +72,10 @@ SHARED = {
     "README.md",
     "docs/compatibility.md",
     "docs/grammar.md",
-    "docs/parsing.md",
     "docs/performance.md",
     "docs/rollouts.md",
     "docs/serve.md",
     "docs/show.md",
-    "docs/training.md",
 }
 """The documents whose examples still use the names of those above them."""
 
