@@ -51,8 +51,9 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     if page.file.src_uri == "rust.md":
         # `make docs` puts it there, where no page of MkDocs is.
         api = '<a href="rust-api/openai_harmony/index.html">The crate\'s own documentation</a>'
-        markdown = markdown.replace("The\ncrate's own documentation, `cargo doc --open`,", api)
-        assert api in markdown, "docs/rust.md names the documentation in other words"
+        named = r"The\s+crate's\s+own\s+documentation,\s+`cargo doc --open`,"
+        markdown, count = re.subn(named, api, markdown)
+        assert count == 1, "docs/rust.md names the documentation in other words"
     # What an example needs, `python,ray`, is for its test.
     markdown = re.sub(r"^```(\w+),.*$", r"```\1", markdown, flags=re.MULTILINE)
     return LINK.sub(lead, markdown)
