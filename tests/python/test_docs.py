@@ -70,7 +70,6 @@ def with_blocks(language: str) -> list[Path]:
 
 SHARED = {
     "README.md",
-    "docs/compatibility.md",
     "docs/grammar.md",
     "docs/performance.md",
     "docs/rollouts.md",
