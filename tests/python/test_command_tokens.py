@@ -447,3 +447,11 @@ def test_the_commands_of_the_guide(given: Any, run: Any, monkeypatch: pytest.Mon
         assert done.out or "-o" in arguments
     for name in COMMANDS:
         assert f"| `{name}` |" in guide
+
+
+def test_the_first_command_of_the_readme(run: Any) -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    [(body, command)] = re.findall(r"^echo '(.*)' \| harmony (.*)$", readme, re.MULTILINE)
+    done = run(*shlex.split(command), stdin=body.encode())
+    assert (done.code, done.err) == (0, "")
+    assert "<|start|>user<|message|>What is 2 + 2?<|end|>" in done.out

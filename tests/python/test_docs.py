@@ -69,7 +69,6 @@ def with_blocks(language: str) -> list[Path]:
 
 
 SHARED = {
-    "README.md",
     "docs/grammar.md",
     "docs/performance.md",
     "docs/rollouts.md",
