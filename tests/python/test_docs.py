@@ -73,7 +73,6 @@ SHARED = {
     "docs/performance.md",
     "docs/rollouts.md",
     "docs/serve.md",
-    "docs/show.md",
 }
 """The documents whose examples still use the names of those above them."""
 
