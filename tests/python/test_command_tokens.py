@@ -165,6 +165,8 @@ BAD: list[tuple[Any, str]] = [
     ([1, 2, 300_000], "in: tokens[2]: 300000 is not a token id (the last is 201087)"),
     ([1, -2], "in: tokens[1]: -2 is not a token id"),
     ("1 2 300000", "in: tokens[2]: 300000 is not a token id"),
+    ("1 -2", "in: tokens[1]: -2 is not a token id"),
+    ("Good morning!", "any other text is read with --as plain"),
     ({"tokens": [1, "2"]}, "in: tokens[1]: expected a token id, got str"),
     ({"tokens": []}, "in: tokens: empty"),
 ]
@@ -181,8 +183,9 @@ def test_bad_input_is_one_line(command: str, text: Any, said: str, given: Any, r
 
 
 def test_no_files(run: Any, tmp_path: Path) -> None:
-    assert "No such file" in run("show", str(tmp_path / "none")).err
-    assert "Is a directory" in run("show", str(tmp_path)).err
+    none = tmp_path / "none"
+    assert run("show", str(none)).err.endswith(f"error: {none}: No such file or directory\n")
+    assert run("show", str(tmp_path)).err.endswith(f"error: {tmp_path}: Is a directory\n")
     missing = tmp_path / "none" / "out"
     done = run("render", "-o", str(missing), "-", stdin="1 2")
     assert (done.code, "no such folder: " in done.err) == (1, True)

@@ -67,7 +67,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{prog}: interrupted", file=sys.stderr)
         return INTERRUPTED
     except (OSError, HarmonyError, CommandError, ModuleNotFoundError) as error:
-        print(f"{prog}: error: {error}", file=sys.stderr)
+        said = str(error)
+        if isinstance(error, OSError) and error.filename is not None:
+            said = f"{error.filename}: {error.strerror}"
+        print(f"{prog}: error: {said}", file=sys.stderr)
         return FAILED
 
 

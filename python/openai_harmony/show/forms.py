@@ -43,7 +43,7 @@ _READERS: dict[str, Any] = {
 }
 _MARKER = re.compile(r"<\|(?:start|end|message|channel|constrain|return|call)\|>")
 _STRIPPED = re.compile(r"\s*(?:assistant)?(?:analysis|commentary|final)(?=\S)")
-_NUMBERS = re.compile(r"[\[(\s]*\d[\d\s,]*[\])\s]*")
+_NUMBERS = re.compile(r"[\[(\s]*-?\d+(?:[\s,]+-?\d+)*[\],)\s]*")
 _TOKEN_FIELDS = ("tokens", "token_ids", "input_ids", "prompt_token_ids")
 _MESSAGE_FIELDS = {"author", "channel", "recipient", "content_type"}
 _CONTENTS = {"system_content", "developer_content"}
@@ -97,7 +97,7 @@ def recognize(
         return _of_json(_parsed(text), form, date)
     if _NUMBERS.fullmatch(text):
         # More digits than an id has are not read: Python refuses thousands of them.
-        numbers = re.findall(r"\d+", text)
+        numbers = re.findall(r"-?\d+", text)
         return Recognized("tokens", _ids([int(one[:19]) for one in numbers]))
     if form == "tokens":
         raise UnknownForm("expected token ids: numbers with commas or spaces between them")
@@ -136,7 +136,7 @@ def _of_text(text: str, form: Form | None) -> Recognized:
         return Recognized("plain", the_encoding().encode(text, disallowed_special=()))
     raise UnknownForm(
         "expected a conversation or a request in JSON, token ids, or text with markers such as "
-        "<|start|>; text of other kinds can be read as plain"
+        "<|start|>; any other text is read with --as plain"
     )
 
 
