@@ -1,11 +1,13 @@
 """An agent with two tools, in front of any engine that takes and gives token ids.
 
-    python examples/agent.py "How far is Oslo from Bergen, in miles?" --url http://localhost:8000
+    python examples/agent.py --show
+    python examples/agent.py "How far is Tokyo from Oslo, in miles?" --url http://localhost:8000
     python examples/agent.py "…" --replay sampled.txt
 
 The loop is `run`: sample, run the calls, go on from the very tokens that were sampled. `--url` is
 the completions API of vLLM or SGLang; `--replay` reads what was sampled from a file, a turn a
-line, as text with markers. `--show` draws the whole episode at the end.
+line, as text with markers; with neither, the recorded episode below answers. `--show` draws the
+whole episode at the end.
 """
 
 from __future__ import annotations
@@ -28,6 +30,15 @@ Sample = Callable[[list[int]], list[int]]
 """Takes a prompt, and returns what the engine samples up to a stop token, which it includes."""
 
 MOST_TURNS = 10
+QUESTION = "How far is Oslo from Bergen, in miles?"
+RECORDED = """\
+<|channel|>analysis<|message|>First the distance.<|end|><|start|>assistant\
+<|channel|>commentary to=functions.distance <|constrain|>json<|message|>\
+{"start": "Oslo", "end": "Bergen"}<|call|>
+<|channel|>commentary to=functions.convert <|constrain|>json<|message|>{"kilometres": 305}<|call|>
+<|channel|>final<|message|>It is 189.5 miles.<|return|>
+"""
+"""What a model samples for this question, a turn a line."""
 
 
 # The tools: functions of Python, and what the model is told of them.
@@ -131,14 +142,14 @@ def completions(url: str, model: str) -> Sample:
     return sample
 
 
-def replay(file: Path) -> Sample:
-    """What a file says was sampled, a turn a line."""
-    turns: Iterator[str] = iter(file.read_text(encoding="utf-8").splitlines())
+def replay(recorded: str) -> Sample:
+    """What was sampled before, a turn a line."""
+    turns: Iterator[str] = iter(recorded.splitlines())
 
     def sample(prompt: list[int]) -> list[int]:
         turn = next(turns, None)
         if turn is None:
-            raise RuntimeError(f"{file} has no further turn")
+            raise RuntimeError("the recording has no further turn")
         return encoding.encode(turn, allowed_special="all")
 
     return sample
@@ -147,15 +158,18 @@ def replay(file: Path) -> Sample:
 def main() -> int:
     """Asks the question of the command line."""
     parser = argparse.ArgumentParser(description="An agent with two tools.")
-    parser.add_argument("question")
-    engine = parser.add_mutually_exclusive_group(required=True)
+    parser.add_argument("question", nargs="?", default=QUESTION)
+    engine = parser.add_mutually_exclusive_group()
     engine.add_argument("--url", help="an engine's address")
     engine.add_argument("--replay", type=Path, help="a file of what was sampled")
     parser.add_argument("--model", default="openai/gpt-oss-20b")
     parser.add_argument("--show", action="store_true", help="draw the episode")
     options = parser.parse_args()
     try:
-        sample = completions(options.url, options.model) if options.url else replay(options.replay)
+        if options.url:
+            sample = completions(options.url, options.model)
+        else:
+            sample = replay(options.replay.read_text("utf-8") if options.replay else RECORDED)
         rollout = run(options.question, sample)
     except (OSError, HarmonyError, RuntimeError) as error:
         print(f"agent: {error}", file=sys.stderr)

@@ -16,6 +16,7 @@ from typing_extensions import Self
 
 from openai_harmony import Conversation, load_harmony_encoding, show
 from openai_harmony.interop import Reply, Turn
+from running_gateways import command
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ENCODING = load_harmony_encoding("HarmonyGptOss")
@@ -87,6 +88,14 @@ class TestAgent:
         with pytest.raises(RuntimeError, match="no answer within 10 turns"):
             self.agent.run("How far?", self.sample([EPISODE[1]] * 11))
 
+    def test_without_an_engine(self) -> None:
+        """As a stranger runs it first."""
+        done = subprocess.run(
+            [sys.executable, str(EXAMPLES / "agent.py")], capture_output=True, text=True, check=True
+        )
+        assert done.stdout.splitlines()[-1] == "It is 189.5 miles."
+        assert done.stdout.count("  calls   ") == 2
+
     def test_from_a_file(self, tmp_path: Path) -> None:
         file = tmp_path / "sampled.txt"
         file.write_text("\n".join(EPISODE), encoding="utf-8")
@@ -123,6 +132,24 @@ class TestTerminalChat:
         first, second = asked
         assert [message["role"] for message in first] == ["system", "user"]
         assert second[2] == {"role": "assistant", "reasoning_content": "Hm.", "content": "Hello 1."}
+
+    def test_against_the_gateway(self, tmp_path: Path) -> None:
+        """`harmony serve` as its users start it, and the example as they run it."""
+        pytest.importorskip("openai")
+        pytest.importorskip("uvicorn")
+        record = tmp_path / "recorded.jsonl"
+        said = f"{THOUGHT.format('Hm.')}<|channel|>final<|message|>Hello.<|return|>"
+        record.write_text(json.dumps({"match": "", "text": said}))
+        with command("--engine", f"replay={record}") as (url, _):
+            done = subprocess.run(
+                [sys.executable, str(EXAMPLES / "terminal_chat.py"), "--url", f"{url}/v1"],
+                input="Hi\nagain\n\n",
+                capture_output=True,
+                text=True,
+                timeout=60,
+            )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.count("Hm.\nHello.\n") == 2
 
 
 class Client:
