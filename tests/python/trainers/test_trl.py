@@ -18,7 +18,7 @@ torch = pytest.importorskip("torch", reason="make trainers installs PyTorch")
 datasets = pytest.importorskip("datasets", reason="make trainers installs datasets")
 
 from chats import chats, mixed_chats  # noqa: E402
-from fences import fenced  # noqa: E402
+from fences import DOCS, fenced  # noqa: E402
 from openai_harmony.training import LossMask, render  # noqa: E402
 
 pytestmark = [
@@ -192,7 +192,7 @@ def test_dpo_takes_the_tokens(
     model = stored_model(other, tmp_path)
     names: dict[str, Any] = {"model": model, "tokenizer": other.processing_class}
     here = "DPOConfig(max_steps=1, use_cpu=True, bf16=False, gradient_checkpointing=False, report_to=[], per_device_train_batch_size=4, "
-    exec(fenced("dpo").replace("=DPOConfig(", f"={here}"), names)
+    exec(fenced("dpo", DOCS / "training-rows.md").replace("=DPOConfig(", f"={here}"), names)
     trainer = names["trainer"]
     [batch] = list(trainer.get_train_dataloader())
     answers = {tuple(row[name]) for row in rows for name in ("chosen_ids", "rejected_ids")}
