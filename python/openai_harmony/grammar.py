@@ -158,6 +158,28 @@ class TurnGrammar:
         """
         return self._raw.to_lark()
 
+    def to_xgrammar(self, stop_token_ids: Iterable[int]) -> str:
+        """The grammar as xgrammar's structural tag, in JSON; vLLM and SGLang take it.
+
+        Args:
+            stop_token_ids: Those at which the engine ends a grammar by itself: in vLLM the
+                request's and the model's, in SGLang the model's. xgrammar takes them at the end
+                alone, so the tag leaves them out, and any of them may end the turn there.
+
+        Raises:
+            HarmonyError: ``invalid_grammar``: a schema has a keyword that a grammar cannot hold;
+                the path names it.
+        """
+        return self._raw.to_xgrammar(list(stop_token_ids))
+
+    def to_gbnf(self) -> str:
+        """The grammar in GBNF, for llama.cpp, which ends it at its own stop tokens.
+
+        Raises:
+            HarmonyError: As :meth:`to_xgrammar`.
+        """
+        return self._raw.to_gbnf()
+
     def accepts(self, tokens: Iterable[int]) -> Verdict:
         """Whether the tokens are a whole turn, from behind ``<|start|>assistant`` on.
 

@@ -3,14 +3,16 @@
 //! A turn is thoughts and preambles, each ended by `<|end|>`, and then one answer, ended by `<|return|>`, or one call,
 //! ended by `<|call|>`, at which the engine stops. [`TurnGrammar`] says which of them there may be, in which headers, and
 //! what calls and answers hold. [`GrammarState`] follows sampled tokens through it; [`TurnGrammar::to_lark`] writes it for
-//! engines with llguidance.
+//! engines with llguidance, [`TurnGrammar::to_xgrammar`] for those with xgrammar, [`TurnGrammar::to_gbnf`] for llama.cpp.
 //!
 //! Structure is exact, token by token: a marker that ordinary tokens spell is text. Of arguments and answers with a
 //! schema, following tokens asks for well-formed JSON, and an object where a call is; the engine enforces the schema.
 
+mod bnf;
 mod headers;
 mod lark;
 mod options;
+mod schemas;
 mod state;
 mod well_formed;
 
@@ -55,6 +57,8 @@ pub struct TurnGrammar {
 #[derive(Debug)]
 struct Parts {
     tools: Vec<GrammarTool>,
+    /// For each tool its index among those that were given.
+    places: Vec<usize>,
     options: GrammarOptions,
     headers: Headers,
     /// The message that the prompt ends in.
@@ -73,18 +77,19 @@ impl TurnGrammar {
         tools: impl IntoIterator<Item = GrammarTool>,
         options: GrammarOptions,
     ) -> Result<Self> {
-        let mut tools: Vec<GrammarTool> = tools.into_iter().collect();
+        let tools: Vec<GrammarTool> = tools.into_iter().collect();
         options::check(&tools, &options)?;
-        if let Some(allowed) = &options.allowed {
-            tools.retain(|tool| allowed.contains(&tool.recipient));
-        }
-        if options.tool_use == ToolUse::None {
-            tools.clear();
-        }
+        let is_callable = |tool: &GrammarTool| {
+            let is_allowed =
+                options.allowed.as_ref().is_none_or(|allowed| allowed.contains(&tool.recipient));
+            is_allowed && options.tool_use != ToolUse::None
+        };
+        let tools = tools.into_iter().enumerate().filter(|(_, tool)| is_callable(tool));
+        let (places, tools): (Vec<usize>, Vec<GrammarTool>) = tools.unzip();
         let headers = Headers::new(&tools, &options);
         let begun = options.prefill.as_ref().map(|prefill| begun(prefill, &tools, &options));
         let begun = begun.transpose()?.flatten();
-        Ok(Self { parts: Arc::new(Parts { tools, options, headers, begun }) })
+        Ok(Self { parts: Arc::new(Parts { tools, places, options, headers, begun }) })
     }
 
     /// Where sampling begins: behind `<|start|>assistant`, or inside the prefilled message.
@@ -114,6 +119,28 @@ impl TurnGrammar {
     /// words that only describe are left out.
     pub fn to_lark(&self) -> String {
         lark::write(&self.parts)
+    }
+
+    /// The grammar as a structural tag in JSON, for engines with xgrammar, as vLLM is one.
+    ///
+    /// `stop_token_ids` are those at which the engine ends a grammar by itself: in vLLM the request's and the model's, in
+    /// others the model's. xgrammar takes them at the end alone, so the tag leaves them out, and there any of them is
+    /// accepted.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::InvalidGrammar`]: a schema has a keyword that a grammar cannot hold; the path names it.
+    pub fn to_xgrammar(&self, stop_token_ids: &[TokenId]) -> Result<String> {
+        bnf::structural_tag(&self.parts, stop_token_ids)
+    }
+
+    /// The grammar in GBNF, for llama.cpp, which ends it at its own stop tokens.
+    ///
+    /// # Errors
+    ///
+    /// As of [`TurnGrammar::to_xgrammar`].
+    pub fn to_gbnf(&self) -> Result<String> {
+        bnf::gbnf(&self.parts)
     }
 }
 

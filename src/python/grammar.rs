@@ -99,6 +99,16 @@ impl PyTurnGrammar {
         py.detach(|| self.inner.to_lark())
     }
 
+    fn to_xgrammar(&self, py: Python<'_>, stops: &Bound<'_, PyAny>) -> PyResult<String> {
+        let stops = tokens::read(stops)?;
+        let written = py.detach(|| self.inner.to_xgrammar(&stops));
+        written.map_err(|error| raised(py, &error))
+    }
+
+    fn to_gbnf(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| self.inner.to_gbnf()).map_err(|error| raised(py, &error))
+    }
+
     /// Whether tokens are a whole turn, where they are not, and what was expected there.
     fn accepts(
         &self,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from labelled_turns import SCHEMA, TOOLS, Labelled, turns
+from labelled_turns import RAIN, TOOLS, Labelled, turns
 from openai_harmony import (
     Author,
     Conversation,
@@ -24,6 +24,7 @@ from openai_harmony import (
 )
 from openai_harmony.grammar import TurnGrammar, Verdict
 from openai_harmony.interop import anthropic, chat_completions, ollama, responses
+from sampled_turns import OPTIONS, check, different_fields, eight_fields, sampled
 
 ENCODING = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
 TURNS = turns()
@@ -160,96 +161,114 @@ def test_llguidance_has_the_same_verdicts(vocabulary: Any) -> None:
             assert taken <= verdict.at, turn
 
 
-OPTIONS: list[dict[str, Any]] = [
-    {},
-    {"tool_choice": "required"},
-    {"tool_choice": {"name": "rain"}, "thoughts": "required"},
-    {"headers": "all", "max_messages": 3},
-    {"response_schema": SCHEMA, "thoughts": "off"},
-    {"prefill": Prefill(channel="commentary", recipient="functions.rain", text="")},
-    {"prefill": Prefill(channel="analysis", text="Hm")},
-]
+class Llguidance:
+    """Its masks."""
 
+    def __init__(self, engine: Any) -> None:
+        self._engine = engine
 
-def sampled(engine: Any, chosen: random.Random) -> list[int]:
-    """A turn that a model might sample: mostly markers where they may stand, so that it ends."""
-    tokens: list[int] = []
-    wanted = ENCODING.encode('{"in": "Oslo", "days": 12}sum} to=functions.rain code print now')
-    while not engine.is_stopped() and len(tokens) < 400:
-        mask = engine.compute_bitmask()
-        allowed = [
-            n for n in range(200_000, 200_013) if mask[n >> 3] >> (n & 7) & 1 and n < 8 * len(mask)
-        ]
-        if not allowed or chosen.random() < 0.6:
-            likely = [n for n in wanted if mask[n >> 3] >> (n & 7) & 1]
-            if likely and chosen.random() < 0.9:
-                allowed = likely
-            else:
-                byte = chosen.choice([i for i, byte in enumerate(mask) if byte])
-                allowed = [8 * byte + bit for bit in range(8) if mask[byte] >> bit & 1]
-        token = chosen.choice(allowed)
-        if token == END_OF_TEXT:
-            break
-        assert engine.consume_token(token)
-        tokens.append(token)
-    return tokens
+    def mask(self) -> bytes:
+        return bytes(self._engine.compute_bitmask())
+
+    def take(self, token: int) -> bool:
+        return bool(self._engine.consume_token(token))
+
+    def is_ended(self) -> bool:
+        return bool(self._engine.is_stopped() or self._engine.is_accepting())
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_what_is_sampled_parses_as_it_was_meant(vocabulary: Any, options: Any) -> None:
-    import llguidance
-
     grammar = TurnGrammar(TOOLS, **options)
-    limits = llguidance.LLParserLimits()
-    engine = llguidance.LLMatcher(vocabulary, grammar.to_lark(), limits=limits)
+    engine = matcher(vocabulary, grammar)
     chosen, whole = random.Random(str(options)), 0
-    prefill = options.get("prefill")
     for _ in range(120):
         engine.reset()
-        tokens = sampled(engine, chosen)
+        tokens = sampled(Llguidance(engine), chosen)
         if not engine.is_accepting():
             continue
         whole += 1
-        verdict = grammar.accepts(tokens)
-        assert verdict.ok, (ENCODING.decode(tokens), verdict)
-        parsed = ENCODING.parse_messages_from_completion_tokens(
-            tokens, "assistant", prefill=prefill
-        )
-        last = parsed[-1]
-        if tokens[-1] == 200012:
-            assert last.recipient in ("functions.rain", "functions.now", "python")
-            assert last.channel in ("commentary", "analysis")
-            if last.recipient == "functions.rain":
-                assert isinstance(json.loads(last.text)["in"], str)
-        else:
-            assert last.channel == "final"
-            assert "tool_choice" not in options
-            if "response_schema" in options:
-                assert isinstance(json.loads(last.text)["sum"], int)
-        for message in parsed[:-1]:
-            assert (message.channel, message.recipient) in (
-                ("analysis", None),
-                ("commentary", None),
-            )
+        check(tokens, grammar, options)
     assert whole > 60
 
 
-def tools(count: int) -> list[dict[str, Any]]:
-    text = {"type": "string", "description": "A text of any length."}
-    fields = {f"field{n}": text for n in range(8)}
-    parameters = {"type": "object", "properties": fields, "required": ["field0"]}
-    return [{"name": f"tool{n}", "parameters": parameters} for n in range(count)]
-
-
 def test_it_grows_with_the_number_of_tools_alone(vocabulary: Any) -> None:
-    texts = [TurnGrammar(tools(count)).to_lark() for count in (10, 20, 30, 40)]
-    assert texts[0] == TurnGrammar(tools(10)).to_lark()
+    texts = [TurnGrammar(eight_fields(count)).to_lark() for count in (10, 20, 30, 40)]
+    assert texts[0] == TurnGrammar(eight_fields(10)).to_lark()
     steps = {len(after) - len(before) for before, after in pairwise(texts)}
     assert max(steps) - min(steps) < 100
     assert "A text" not in texts[0]
     begun = time.monotonic()
-    matcher(vocabulary, TurnGrammar(tools(200)))
+    matcher(vocabulary, TurnGrammar(eight_fields(200)))
     print(f"200 tools of eight fields compile in {time.monotonic() - begun:.2f} s")
+
+
+# BNF, which `make test-engines` tries in xgrammar.
+
+
+def test_structural_tags_and_gbnf() -> None:
+    grammar = TurnGrammar(TOOLS)
+    tag = json.loads(grammar.to_xgrammar([200002]))
+    assert tag.keys() == {"type", "format"}
+    assert tag["format"].keys() == {"type", "grammar"}
+    ebnf = tag["format"]["grammar"]
+    assert ebnf.startswith("root ::= (thought | preamble)* last\n")
+    # The stop tokens that the engine adds itself are left out.
+    for stops, ends in (([200002], 3), ([200002, 200012], 0), ([], 4)):
+        written = grammar.to_xgrammar(stops)
+        assert written.count(" Token(200012)") + written.count(" Token(200002)") == ends
+    gbnf = grammar.to_gbnf()
+    assert gbnf.splitlines()[1] == 'next ::= <[200007]> <[200006]> "assistant"'
+    assert "<[200012]>" not in gbnf
+    assert gbnf == grammar.to_gbnf()
+    named = {line.partition(" ::= ")[0] for line in gbnf.splitlines() if " ::= " in line}
+    for forms in (ebnf, gbnf):
+        assert "A city" not in forms
+    assert {"root", "last", "call", "text", "arguments-0", "arguments-2"} <= named
+
+
+def test_bnf_grows_with_the_number_of_tools_alone() -> None:
+    for write in (TurnGrammar.to_gbnf, lambda grammar: grammar.to_xgrammar([])):
+        texts = [write(TurnGrammar(different_fields(count))) for count in (10, 20, 30, 40)]
+        steps = {len(after) - len(before) for before, after in pairwise(texts)}
+        assert max(steps) - min(steps) < 200
+
+
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [
+        ({"properties": {"a": {"type": "string", "pattern": "^a"}}}, "properties.a.pattern: no grammar of this form"),
+        ({"properties": {"a": {"type": "array", "uniqueItems": True}}}, "properties.a.uniqueItems: no grammar"),
+        ({"properties": {"a": {"items": {"not": {}}}}}, "properties.a.items.not: no grammar"),
+        ({"properties": {"a": {"type": "number", "minimum": 0.5}}}, "properties.a.minimum: no grammar holds the bounds"),
+        ({"properties": {"a": {"type": "integer", "multipleOf": 2}}}, "properties.a.multipleOf: no"),
+        ({"allOf": [{"type": "object"}, {"type": "object"}]}, "allOf: no grammar holds several"),
+        ({"anyOf": [{"type": "object"}], "properties": {"a": {}}}, "properties: no grammar holds this keyword beside anyOf"),
+        ({"properties": {"a": {"oneOf": [{"type": "integer"}, {"type": "number"}]}}}, "properties.a.oneOf[1]: a value may fit"),
+        ({"properties": {"a": {"type": "text"}}}, "properties.a.type is none of JSON's types"),
+        ({"properties": {"a": {"type": "string", "minLength": -1}}}, "properties.a.minLength is no number"),
+        ({"properties": {"a": {"type": "string", "minLength": 3, "maxLength": 2}}}, "properties.a.maxLength is less"),
+        ({"properties": {"a": {"type": "integer", "minimum": 3, "maximum": 2}}}, "properties.a: admits no integer"),
+        ({"properties": {}, "required": ["b"], "additionalProperties": False}, 'required: "b" is required'),
+        ({"properties": {"a": {"enum": []}}}, "properties.a.enum: admits no value"),
+        ({"properties": {"a": {"$ref": "other.json"}}}, "properties.a.$ref: no grammar can follow"),
+        ({"$defs": {"a": {"$ref": "#/$defs/a"}}, "properties": {"b": {"$ref": "#/$defs/a"}}}, "properties.b.$ref: leads to another reference"),
+    ],
+)  # fmt: skip
+def test_what_bnf_cannot_hold_is_named(schema: Any, said: str) -> None:
+    grammar = TurnGrammar([RAIN, {"name": "a", "parameters": schema}], ["a"])
+    for write in (grammar.to_gbnf, lambda: grammar.to_xgrammar([])):
+        with pytest.raises(HarmonyError) as raised:
+            write()
+        assert f"tools[1].parameters.{said}" in str(raised.value)
+        assert raised.value.kind == "invalid_grammar"
+
+
+def test_llama_cpp_repeats_two_thousand_times_at_most() -> None:
+    long = {"type": "string", "maxLength": 5000}
+    with pytest.raises(HarmonyError, match=r"response_schema.maxLength: the engine holds no"):
+        TurnGrammar(response_schema=long).to_gbnf()
+    assert "{0,5000}" in TurnGrammar(response_schema=long).to_xgrammar([])
 
 
 # Requests.

@@ -1,0 +1,59 @@
+//! Keys of members that a schema does not name.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use super::literals::literal;
+use super::rules::Rules;
+
+/// The names that are left out, by their characters.
+#[derive(Default)]
+struct Names {
+    next: BTreeMap<char, Names>,
+    is_name: bool,
+}
+
+/// A key, behind its first quote and up to its last, that is none of these names. It is written without escapes, so
+/// that no name can be spelled another way.
+pub(super) fn write(rules: &mut Rules, names: &[String]) -> String {
+    rules.add_string();
+    let mut tree = Names::default();
+    for name in names {
+        let mut at = &mut tree;
+        for char in name.chars() {
+            at = at.next.entry(char).or_default();
+        }
+        at.is_name = true;
+    }
+    let plain = rules.name();
+    rules.add(&plain, r#"[^<"\\\u0000-\u001f]* "\"""#);
+    write_rest(rules, &tree, &plain)
+}
+
+/// What may follow where the characters so far are the beginning of a name.
+fn write_rest(rules: &mut Rules, names: &Names, plain: &str) -> String {
+    let mut options = Vec::new();
+    let mut others = String::from(r#"[^<"\\"#);
+    for (&char, next) in &names.next {
+        // Such a character is written with an escape, which no key here has.
+        if matches!(char, '<' | '"' | '\\') || char < ' ' {
+            continue;
+        }
+        let rest = write_rest(rules, next, plain);
+        options.push(format!("{} {rest}", literal(&char.to_string())));
+        if matches!(char, '^' | '-' | '[' | ']') {
+            // Writing to a string cannot fail.
+            let _ = write!(others, "\\u{:04x}", u32::from(char));
+        } else {
+            others.push(char);
+        }
+    }
+    others.push_str(r"\u0000-\u001f]");
+    options.push(format!("{others} {plain}"));
+    if !names.is_name {
+        options.push(r#""\"""#.to_owned());
+    }
+    let name = rules.name();
+    rules.add(&name, options.join(" | "));
+    name
+}

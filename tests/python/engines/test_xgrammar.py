@@ -1,0 +1,184 @@
+"""xgrammar takes turns as `accepts` does, and what its masks let through parses as it was meant."""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+from typing import Any
+
+import pytest
+
+pytest.importorskip("xgrammar", reason="make test-engines installs xgrammar")
+
+import xgrammar
+
+from labelled_turns import TOOLS, turns
+from openai_harmony.grammar import TurnGrammar
+from sampled_turns import (
+    CALL,
+    ENCODING,
+    OPTIONS,
+    RETURN,
+    check,
+    different_fields,
+    eight_fields,
+    sampled,
+)
+
+SIZE = 201_088
+BOTH = [RETURN, CALL]
+"""The stop tokens of vLLM, which takes the request's; SGLang takes the model's, `<|return|>`."""
+
+
+@pytest.fixture(scope="module")
+def vocabulary() -> Any:
+    """As engines read gpt-oss' tokenizer, which ends with token 200018."""
+    tokens = [bytes(ENCODING.decode_bytes([n])) if n < 200_019 else b"" for n in range(SIZE)]
+    return xgrammar.TokenizerInfo(
+        tokens, vocab_type=xgrammar.VocabType.RAW, vocab_size=SIZE, stop_token_ids=[RETURN]
+    )
+
+
+def in_xgrammars_words(gbnf: str) -> str:
+    """llama.cpp's grammars are xgrammar's but for tokens by their ids."""
+    return re.sub(r"<\[(\d+)\]>", r"Token(\1)", gbnf)
+
+
+def compiled(vocabulary: Any, grammar: TurnGrammar, form: Any) -> Any:
+    compiler = xgrammar.GrammarCompiler(vocabulary, cache_enabled=False)
+    if form == "gbnf":
+        return compiler.compile_grammar(in_xgrammars_words(grammar.to_gbnf()))
+    return compiler.compile_structural_tag(grammar.to_xgrammar(form))
+
+
+class Xgrammar:
+    """Its masks."""
+
+    def __init__(self, made: Any, form: Any) -> None:
+        stops = BOTH if form == "gbnf" else form
+        self.matcher = xgrammar.GrammarMatcher(made, override_stop_tokens=stops)
+        self._mask = xgrammar.allocate_token_bitmask(1, SIZE)
+
+    def mask(self) -> bytes:
+        self.matcher.fill_next_token_bitmask(self._mask, 0)
+        return bytes(self._mask.numpy().tobytes())
+
+    def take(self, token: int) -> bool:
+        return not self.matcher.is_terminated() and bool(self.matcher.accept_token(token))
+
+    def is_ended(self) -> bool:
+        return bool(self.matcher.is_completed())
+
+
+FORMS: list[Any] = [[RETURN], BOTH, "gbnf"]
+
+
+@pytest.mark.parametrize("form", FORMS, ids=str)
+def test_labelled_turns(vocabulary: Any, form: Any) -> None:
+    """The same verdicts but for which stop token ends the turn, where the engine adds them."""
+    for turn in turns():
+        grammar = TurnGrammar(TOOLS, **turn.options)
+        engine = Xgrammar(compiled(vocabulary, grammar, form), form)
+        tokens = ENCODING.encode(turn.text, allowed_special="all")
+        is_turn = all(engine.take(token) for token in tokens)
+        is_turn = is_turn and tokens[-1:] in ([RETURN], [CALL]) and engine.is_ended()
+        expected = turn.is_turn
+        if form != [RETURN] and tokens[-1:] in ([RETURN], [CALL]) and not turn.only_schema:
+            expected = any(grammar.accepts([*tokens[:-1], stop]).ok for stop in BOTH)
+        assert is_turn == expected, turn
+
+
+@pytest.mark.parametrize("form", FORMS, ids=str)
+def test_what_is_sampled_parses_as_it_was_meant(vocabulary: Any, form: Any) -> None:
+    whole = 0
+    for options in OPTIONS:
+        grammar = TurnGrammar(TOOLS, **options)
+        made = compiled(vocabulary, grammar, form)
+        chosen = random.Random(str(options))
+        for _ in range(100):
+            engine = Xgrammar(made, form)
+            tokens = sampled(engine, chosen)
+            if tokens[-1:] not in ([RETURN], [CALL]):
+                continue
+            whole += 1
+            if form != [RETURN] and not grammar.accepts(tokens).ok:
+                tokens[-1] = CALL if tokens[-1] == RETURN else RETURN
+            check(tokens, grammar, options)
+    assert whole >= 400
+
+
+def test_strings_hold_no_special_token(vocabulary: Any) -> None:
+    header = "<|channel|>commentary to=functions.rain<|message|>"
+    for form in FORMS:
+        engine = Xgrammar(compiled(vocabulary, TurnGrammar(TOOLS), form), form)
+        for token in ENCODING.encode(f'{header}{{"in": "x', allowed_special="all"):
+            assert engine.take(token)
+        mask = engine.mask()
+        special = [n for n in range(199_998, 200_019) if mask[n >> 3] >> (n & 7) & 1]
+        assert special == [], form
+
+
+@pytest.mark.parametrize("tools", [eight_fields, different_fields])
+def test_two_hundred_tools_compile_within_two_seconds(vocabulary: Any, tools: Any) -> None:
+    """Printed, since no test asserts a time; the size of what is compiled shows the same."""
+    written = TurnGrammar(tools(200)).to_xgrammar(BOTH)
+    compiler = xgrammar.GrammarCompiler(vocabulary, cache_enabled=False)
+    begun = time.monotonic()
+    made = compiler.compile_structural_tag(written)
+    print(f"200 tools: {len(written)} bytes, {time.monotonic() - begun:.2f} s", end=", ")
+    print(f"{made.memory_size_bytes / 1e6:.1f} MB")
+    assert made.memory_size_bytes < 20e6
+
+
+TREE = {
+    "$defs": {"node": {"type": "object", "properties": {"left": {"$ref": "#/$defs/node"}}}},
+    "$ref": "#/$defs/node",
+}
+SHAPES = [
+    {"type": "object", "properties": {"kind": {"const": "a"}, "n": {"type": "integer"}}, "required": ["kind", "n"]},
+    {"type": "object", "properties": {"kind": {"const": "b"}}, "required": ["kind"]},
+]  # fmt: skip
+MEMBERS = {"a": {"type": "integer"}, "b": {"type": "string"}}
+
+SCHEMAS: list[tuple[Any, list[str], list[str]]] = [
+    (True, ["1", "[]", '{"a":[null,true]}', '"x"', "-1.5e+3"], ["", "01", "nul", "[1,]"]),
+    ({"type": "integer"}, ["0", "-12", "7"], ["1.5", "01", '"1"', "-"]),
+    ({"type": "integer", "minimum": 0, "maximum": 100}, ["0", "9", "42", "100"], ["101", "-1", "1000"]),
+    ({"type": "integer", "minimum": -25, "exclusiveMaximum": 317}, ["-25", "-9", "0", "299", "316"], ["-26", "317", "-100"]),
+    ({"type": "integer", "exclusiveMinimum": 38}, ["39", "40", "99", "100", "12345"], ["38", "9", "-40"]),
+    ({"type": "integer", "maximum": -7}, ["-7", "-10", "-99"], ["-6", "0", "7"]),
+    ({"type": "string", "minLength": 2, "maxLength": 3}, ['"ab"', '"\\u00e5b"', '"⛅⛅⛅"'], ['"a"', '"abcd"']),
+    ({"type": "string", "minLength": 1}, ['"a"', '"abc"'], ['""']),
+    ({"type": ["string", "null"]}, ['"a"', "null"], ["1"]),
+    ({"enum": ["a\n", 3, None, "<|end|>"]}, ['"a\\n"', "3", "null", '"\\u003c|end|>"'], ['"a"', '"<|end|>"']),
+    ({"enum": ["a", 3], "type": "string"}, ['"a"'], ["3"]),
+    ({"const": {"a": [1, 2]}}, ['{"a":[1,2]}'], ['{"a":[1]}']),
+    ({"anyOf": [{"type": "integer"}, {"type": "boolean"}]}, ["1", "true"], ["null"]),
+    ({"oneOf": SHAPES}, ['{"kind":"a","n":1}', '{"kind": "b"}'], ['{"kind":"a"}', '{"kind":"c"}']),
+    ({"type": "array", "items": {"type": "integer"}, "minItems": 1, "maxItems": 3}, ["[1]", "[1, 2 ,3]"], ["[]", "[1,2,3,4]", '["a"]']),
+    ({"type": "array", "items": {"type": "integer"}}, ["[]", "[1]", "[1,2,3]"], ["[1,]", "[,1]"]),
+    ({"type": "array", "maxItems": 0}, ["[ ]"], ["[1]"]),
+    ({"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}], "minItems": 1, "items": False}, ["[1]", '[1,"a"]'], ["[]", '["a"]', '[1,"a",2]']),
+    ({"type": "object", "properties": MEMBERS, "required": ["b"]}, ['{"b":"x"}', '{ "a" : 1 , "b" : "x" }'], ["{}", '{"a":1}', '{"a":1"b":"x"}', '{"b":"x","c":1}']),
+    ({"type": "object", "properties": MEMBERS}, ["{}", '{"a":1}', '{"b":""}', '{"a":1,"b":""}'], ['{"a":""}', '{,"a":1}']),
+    ({"type": "object", "properties": MEMBERS, "additionalProperties": True}, ["{}", '{"c":[]}', '{"a":1,"bb":2,"":3}'], ['{"b":1}', '{"c":1,"a":""}', '{"a":""}']),
+    ({"type": "object", "properties": {"a": {}}, "required": ["z"], "additionalProperties": {"type": "integer"}}, ['{"z":1}', '{"a":[],"z":1,"y":2}'], ['{"a":1}', '{"z":""}', '{"z":1,"y":""}']),
+    ({"type": "object", "additionalProperties": {"type": "integer"}}, ["{}", '{"a":1,"b":2}'], ['{"a":"b"}']),
+    ({"type": "object", "properties": {'a"<|b': {"type": "null"}}}, ['{"a\\"\\u003c|b":null}'], ['{"a":null}']),
+    (TREE, ["{}", '{"left":{"left":{}}}'], ['{"left":1}']),
+    ({"properties": {"a": {"type": "integer"}}}, ["1", '{"a":1}', "[]"], ['{"a":""}']),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("schema", "good", "bad"), SCHEMAS, ids=str)
+def test_schemas(vocabulary: Any, schema: Any, good: list[str], bad: list[str]) -> None:
+    grammar = TurnGrammar(response_schema=schema)
+    made = compiled(vocabulary, grammar, "gbnf")
+    for text in good + bad:
+        engine = Xgrammar(made, "gbnf")
+        answer = f"<|channel|>final<|message|>{text}<|return|>"
+        is_taken = all(
+            engine.take(token) for token in ENCODING.encode(answer, allowed_special="all")
+        )
+        assert is_taken == (text in good), text
