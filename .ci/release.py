@@ -32,11 +32,13 @@ def distribution() -> tuple[str, str]:
 
 
 def rename() -> None:
-    """Only what the index sees changes: the module, the command and the library stay."""
+    """Only what pip and the index see changes: the module, the command and the library stay."""
     name, version = distribution()
     replace("pyproject.toml", r'^name = "openai-harmony"$', f'name = "{name}"')
     replace("pyproject.toml", r'^dynamic = \["version"\]$', f'version = "{version}"')
     replace("Cargo.toml", r'^name = "openai-harmony"$', f'name = "{name}"')
+    extras = "python/openai_harmony/_extras.py"
+    replace(extras, r'^DISTRIBUTION = "openai-harmony"$', f'DISTRIBUTION = "{name}"')
 
 
 def replace(path: str, pattern: str, by: str) -> None:

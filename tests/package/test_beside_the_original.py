@@ -48,6 +48,9 @@ def test_alone(tmp_path: Path, wheel: str) -> None:
     own.pip("install", wheel)
     assert own.run("-c", WHOSE).startswith("0.0.8")
     assert "show" in own.run("-m", "openai_harmony")
+    # What to install for an extra is this package, not the one that has its module's name.
+    name = Path(wheel).name.split("-")[0].replace("_", "-")
+    assert own.run("-c", "from openai_harmony import _extras as e; print(e.DISTRIBUTION)") == name
     own.pip("uninstall", "-y", Path(wheel).name.split("-")[0])
     assert own.fails("import openai_harmony")
 

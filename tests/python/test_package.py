@@ -109,3 +109,16 @@ def test_kinds_are_those_of_rust(
     names = re.findall(r'Self::(\w+)(?: \{ \.\. \})? => "([a-z0-9_]+)"', text)
     assert [variant for variant, _ in names] == variants
     assert {name for _, name in names} ^ set(typing.get_args(literal)) == differs
+
+
+def test_the_published_name_stands_everywhere(tmp_path: Path) -> None:
+    """As `make package` writes it, so that no hint installs the package of the original's name."""
+    root = Path(__file__).parents[2]
+    files = ["pyproject.toml", "Cargo.toml", "python/openai_harmony/_extras.py"]
+    for file in [".ci/release.py", ".ci/distribution", *files]:
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(root / file, tmp_path / file)
+    subprocess.run([sys.executable, str(tmp_path / ".ci/release.py"), "rename"], check=True)
+    name = (root / ".ci/distribution").read_text("utf-8").split()[0]
+    for file in files:
+        assert f'= "{name}"\n' in (tmp_path / file).read_text("utf-8"), file

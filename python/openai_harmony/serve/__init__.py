@@ -1,7 +1,7 @@
 """The gateway: four APIs in front of any engine that takes and gives token ids.
 
 ``harmony serve --engine vllm=http://127.0.0.1:8001`` runs it; :func:`app` is the ASGI application,
-for those who run it in a server of their own. The extra ``openai-harmony[serve]`` installs what it
+for those who run it in a server of their own. The extra ``serve`` installs what it
 needs; importing :mod:`openai_harmony` loads nothing of it, and neither does importing this.
 """
 
