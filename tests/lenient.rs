@@ -166,23 +166,6 @@ fn what_stands_between_messages_is_repaired_in_any_place() {
     check(between::BETWEEN, holds_between_messages);
 }
 
-/// Texts as people reported or recorded them, each with the reading that somebody judged right
-/// and, where that is not obvious, why.
-#[test]
-fn real_outputs_are_read_as_a_person_would() {
-    let lines = include_str!("repairs/outputs.jsonl").lines();
-    let cases: Vec<serde_json::Value> =
-        lines.map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert!(cases.len() >= 215, "a line is missing");
-    for case in cases {
-        let text = case["text"].as_str().unwrap();
-        let role = (!text.starts_with("<|start|>")).then_some(Role::Assistant);
-        let outcome = in_any_chunks(text, role, &[]);
-        assert_eq!(serde_json::json!(outcome.messages), case["messages"], "{text}");
-        assert_eq!(serde_json::json!(outcome.kinds), case["kinds"], "{text}");
-    }
-}
-
 #[test]
 fn a_channel_without_its_marker_begins_a_completion() {
     let rows = [
