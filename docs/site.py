@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +26,13 @@ def on_files(files: Any, config: Any) -> Any:
         if example.suffix in LANGUAGES:
             code = example.read_text(encoding="utf-8")
             fenced = f"# {example.name}\n\n```{LANGUAGES[example.suffix]}\n{code}```\n"
-            page = File.generated(config, f"examples/{example.name}.md", content=fenced)
-            page.inclusion = page.inclusion.NOT_IN_NAV
-            files.append(page)
+        elif example.suffix == ".ipynb":
+            fenced = runpy.run_path(str(ROOT / "docs" / "notebook.py"))["page"](example)
+        else:
+            continue
+        page = File.generated(config, f"examples/{example.name}.md", content=fenced)
+        page.inclusion = page.inclusion.NOT_IN_NAV
+        files.append(page)
     return files
 
 

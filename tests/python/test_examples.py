@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import importlib.util
 import json
+import runpy
 import subprocess
 import sys
 import types
@@ -191,33 +191,14 @@ class Stream:
         pass
 
 
-class Html:
-    """Stands for IPython's."""
-
-    def __init__(self, data: str) -> None:
-        self.data = data
-
-    def _repr_html_(self) -> str:
-        return self.data
-
-
-def test_the_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_notebook() -> None:
     """Its cells run as a notebook runs them, and what their last lines are shows itself."""
-    display = types.ModuleType("IPython.display")
-    display.HTML = Html  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "IPython", types.ModuleType("IPython"))
-    monkeypatch.setitem(sys.modules, "IPython.display", display)
-    notebook = json.loads((EXAMPLES / "harmony.ipynb").read_text(encoding="utf-8"))
-    assert notebook["nbformat"] == 4
-    namespace: dict[str, Any] = {}
-    shown = []
-    for cell in notebook["cells"]:
-        if cell["cell_type"] == "code":
-            assert cell["outputs"] == []
-            *before, last = ast.parse("".join(cell["source"])).body
-            assert isinstance(last, ast.Expr)
-            exec(compile(ast.Module(before, []), "cell", "exec"), namespace)
-            shown.append(eval(compile(ast.Expression(last.value), "cell", "eval"), namespace))
+    file = EXAMPLES / "harmony.ipynb"
+    stored = json.loads(file.read_text(encoding="utf-8"))
+    assert stored["nbformat"] == 4
+    assert all(cell.get("outputs", []) == [] for cell in stored["cells"])
+    notebook = runpy.run_path(str(EXAMPLES.parent / "docs" / "notebook.py"))
+    shown = [cell.shown for cell in notebook["executed"](file) if cell.kind == "code"]
     conversation, turn, reply, message, trained, difference = shown
     assert isinstance(conversation, Conversation)
     assert isinstance(turn, Turn)
@@ -228,6 +209,9 @@ def test_the_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ' trained"' in trained._repr_html_()
     for one in (conversation, turn, reply, trained, difference):
         assert "harmony-show" in one._repr_html_()
+    page = notebook["page"](file)
+    assert page.count('<div class="harmony-show"') >= 5
+    assert "\n## Damaged output\n" in page
 
 
 @pytest.mark.parametrize(("text", "said"), [(None, "No such file"), ("", "has no further turn")])
