@@ -1,4 +1,4 @@
-//! Sampled tokens -> answers: the rows of the tables of docs/interop.md, and the laws.
+//! Sampled tokens -> answers: the rows of the tables of docs/interop-fields.md, and the laws.
 
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
