@@ -39,7 +39,7 @@ class RenderRows(MapRows):
             rows out and logs their number to ``openai_harmony.training``. ``"column"`` has an
             example without tokens for each, whose text is in the column ``error``, null in the
             others.
-        format: And all that follows: as in :func:`openai_harmony.training.render`.
+        **options: ``format`` and the others, as in :func:`openai_harmony.training.render`.
 
     Raises:
         ValueError: An option is wrong.
