@@ -68,36 +68,25 @@ def with_blocks(language: str) -> list[Path]:
     return found
 
 
-SHARED = {
-    "docs/grammar.md",
-    "docs/performance.md",
-    "docs/rollouts.md",
-    "docs/serve.md",
-}
-"""The documents whose examples still use the names of those above them."""
-
-
 def examples() -> list[Any]:
-    """Each example of Python alone; of a document in ``SHARED`` all together."""
-    cases = []
-    for document in with_blocks("python"):
-        found = [block for block in blocks(document) if block.language == "python"]
-        for group in [found] if named(document) in SHARED else [[block] for block in found]:
-            cases.append(pytest.param(document, group, id=f"{named(document)}:{group[0].line}"))
-    return cases
+    """Each example of Python in the documents."""
+    return [
+        pytest.param(document, block, id=f"{named(document)}:{block.line}")
+        for document in with_blocks("python")
+        for block in blocks(document)
+        if block.language == "python"
+    ]
 
 
-@pytest.mark.parametrize(("document", "group"), examples())
+@pytest.mark.parametrize(("document", "block"), examples())
 def test_an_example_runs_alone(
-    document: Path, group: list[Block], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    document: Path, block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In a namespace and a folder of its own, as its reader runs it."""
     monkeypatch.chdir(tmp_path)
-    namespace: dict[str, Any] = {"__name__": "example"}
-    for block in group:
-        # The empty lines make a traceback show the document's line.
-        source = "\n" * block.line + block.text
-        exec(compile(source, str(document), "exec", dont_inherit=True), namespace)
+    # The empty lines make a traceback show the document's line.
+    source = "\n" * block.line + block.text
+    exec(compile(source, str(document), "exec", dont_inherit=True), {"__name__": "example"})
 
 
 @pytest.mark.parametrize("document", with_blocks("python"), ids=named)
@@ -105,14 +94,12 @@ def test_python_examples_pass_a_strict_type_check(document: Path, tmp_path: Path
     """As their reader runs them: each a file of its own, against the installed package."""
     pytest.importorskip("mypy")
     modules = []
-    for _, group in (case.values for case in examples() if case.values[0] == document):
-        lines = [""] * max(block.line + block.text.count("\n") for block in group)
-        for block in group:
-            inside = block.text.splitlines()
-            lines[block.line : block.line + len(inside)] = inside
-        module = tmp_path / f"{document.stem.lower()}_line_{group[0].line}.py"
-        module.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        modules.append(module.name)
+    for block in blocks(document):
+        if block.language == "python":
+            # The empty lines make an error name the document's line.
+            module = tmp_path / f"{document.stem.lower()}_line_{block.line}.py"
+            module.write_text("\n" * block.line + block.text, encoding="utf-8")
+            modules.append(module.name)
     # pyarrow has no types.
     options = [
         "--strict",
