@@ -30,6 +30,9 @@ Thoughts: TypeAlias = Literal["optional", "required", "off"]
 HeaderForms: TypeAlias = Literal["few", "all"]
 """How headers are spelled."""
 
+JsonSpace: TypeAlias = Literal["compact", "bounded", "any"]
+"""How much white space JSON has."""
+
 _WITH_TEXT = ("python",)
 """Built-in tools whose calls are text and no JSON."""
 
@@ -103,6 +106,9 @@ class TurnGrammar:
         headers: ``"few"``: as the guide has them and the renderer writes them; ``"all"``: as models
             write them, too, without the blank in front of ``<|constrain|>``, or with the type
             ``json`` or ``code`` alone.
+        json_space: The white space of arguments and answers in JSON: ``"compact"``: none;
+            ``"bounded"``: at most 32 characters in a row, since models that are held to JSON can
+            go on with it for ever; ``"any"``.
         prefill: The beginning of the message that the prompt ends in; without it the prompt ends
             behind ``<|start|>assistant``.
 
@@ -124,11 +130,13 @@ class TurnGrammar:
         preambles: bool = True,
         max_messages: int | None = None,
         headers: HeaderForms = "few",
+        json_space: JsonSpace = "bounded",
         prefill: Prefill | None = None,
     ) -> None:
         for name, value, known in (
             ("thoughts", thoughts, get_args(Thoughts)),
             ("headers", headers, get_args(HeaderForms)),
+            ("json_space", json_space, get_args(JsonSpace)),
         ):
             if value not in known:
                 words = ", ".join(map(repr, known))
@@ -137,7 +145,7 @@ class TurnGrammar:
             raise ValueError(f"max_messages: expected a whole number, got {max_messages}")
         use, allowed = _choice(tool_choice)
         named = [_tool(index, tool) for index, tool in enumerate(tools)]
-        given = {
+        given: dict[str, Any] = {
             "tools": [recipient for recipient, _ in named],
             "tool_use": use,
             "allowed": allowed,
@@ -145,9 +153,12 @@ class TurnGrammar:
             "preambles": bool(preambles),
             "max_messages": max_messages,
             "headers": headers,
+            "json_space": json_space,
             "prefill": None if prefill is None else _fields(prefill),
         }
         schemas = [parameters for _, parameters in named]
+        self.recipients: list[str] = given["tools"]
+        """The recipients of the tools, in the order in which they were given."""
         self._raw = _lowlevel._TurnGrammar(json.dumps(given), schemas, response_schema)
 
     def to_lark(self) -> str:
@@ -240,4 +251,12 @@ def _allowed(name: str) -> str:
     return name if name in _WITH_TEXT else _recipient(name)
 
 
-__all__ = ["GrammarState", "HeaderForms", "Thoughts", "ToolChoice", "TurnGrammar", "Verdict"]
+__all__ = [
+    "GrammarState",
+    "HeaderForms",
+    "JsonSpace",
+    "Thoughts",
+    "ToolChoice",
+    "TurnGrammar",
+    "Verdict",
+]

@@ -5,10 +5,10 @@
 
 use std::fmt::Write;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::headers::{CALL_CHANNELS, CHANNEL, Kind, MESSAGE, Piece, answer_types, types};
-use super::options::{HeaderForms, Thoughts, ToolUse};
+use super::options::{GrammarOptions, JsonSpace, Thoughts, ToolUse};
 use super::schemas::{of_object, without_words};
 use super::{GrammarTool, Parts};
 use crate::chat::{ANALYSIS, COMMENTARY, FINAL};
@@ -34,7 +34,7 @@ pub(super) fn write(grammar: &Parts) -> String {
         let header = sequence(&[CHANNEL, Piece::Text(FINAL)]);
         let kinds = alternatives(&answer_types(options));
         let content = match &options.response_schema {
-            Some(schema) => format!("%json {}", without_words(schema)),
+            Some(schema) => json(without_words(schema), options.json_space),
             None => "TEXT".to_owned(),
         };
         let [message, stop] = [sequence(&[MESSAGE]), sequence(&[Piece::Token(special::RETURN)])];
@@ -43,7 +43,7 @@ pub(super) fn write(grammar: &Parts) -> String {
     }
     if !grammar.tools.is_empty() {
         last.push("call".to_owned());
-        write_calls(&mut lark, &grammar.tools, options.headers);
+        write_calls(&mut lark, &grammar.tools, options);
     }
     rule(&mut lark, "last", &last.join(" | "));
     lark.push_str("TEXT: /(.|\\n)*/\n");
@@ -71,16 +71,16 @@ fn start(grammar: &Parts) -> String {
     }
 }
 
-fn write_calls(lark: &mut String, tools: &[GrammarTool], forms: HeaderForms) {
+fn write_calls(lark: &mut String, tools: &[GrammarTool], options: &GrammarOptions) {
     let to = sequence(&[Piece::Text(" to=")]);
     let (channel, message) = (sequence(&[CHANNEL]), sequence(&[MESSAGE]));
     let channels = CALL_CHANNELS.map(quoted).join(" | ");
     rule(lark, "call", &format!("{channel} call_channel {to} by_channel | {to} by_role"));
     rule(lark, "call_channel", &channels);
-    let json = GrammarTool::new("", Value::Bool(true));
-    for (name, like) in [("of_json", &json), ("of_text", &GrammarTool::of_text(""))] {
+    let of_json = GrammarTool::new("", Value::Bool(true));
+    for (name, like) in [("of_json", &of_json), ("of_text", &GrammarTool::of_text(""))] {
         if tools.iter().any(|tool| tool.parameters.is_some() == like.parameters.is_some()) {
-            let kinds = alternatives(&types(like, forms));
+            let kinds = alternatives(&types(like, options.headers));
             rule(lark, &format!("channel_{name}"), &format!("{kinds} {message}"));
             let behind = format!("{channel} call_channel {kinds} {message}");
             rule(lark, &format!("role_{name}"), &behind);
@@ -96,11 +96,29 @@ fn write_calls(lark: &mut String, tools: &[GrammarTool], forms: HeaderForms) {
     let stop = sequence(&[Piece::Token(special::CALL)]);
     for (index, tool) in tools.iter().enumerate() {
         let content = match &tool.parameters {
-            Some(schema) => format!("%json {}", of_object(schema)),
+            Some(schema) => json(of_object(schema), options.json_space),
             None => "TEXT".to_owned(),
         };
         rule(lark, &format!("arguments_{index}"), &format!("{content} {stop}"));
     }
+}
+
+/// JSON of a schema; llguidance itself puts white space neither before nor behind it.
+fn json(schema: Value, space: JsonSpace) -> String {
+    let options = match space.most() {
+        None => None,
+        Some(0) => Some(json!({"whitespace_flexible": false})),
+        Some(most) => Some(json!({"whitespace_pattern": format!("[ \\t\\n\\r]{{0,{most}}}")})),
+    };
+    let schema = match (schema, options) {
+        (Value::Object(mut members), Some(options)) => {
+            members.insert("x-guidance".to_owned(), options);
+            Value::Object(members)
+        }
+        (Value::Bool(true), Some(options)) => json!({"x-guidance": options}),
+        (schema, _) => schema,
+    };
+    format!("%json {schema}")
 }
 
 fn rule(lark: &mut String, name: &str, is: &str) {

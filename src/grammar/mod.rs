@@ -21,7 +21,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use self::headers::{Headers, Kind};
-pub use self::options::{GrammarOptions, GrammarTool, HeaderForms, Thoughts, ToolUse};
+pub use self::options::{GrammarOptions, GrammarTool, HeaderForms, JsonSpace, Thoughts, ToolUse};
 pub use self::state::{GrammarState, Verdict};
 use crate::Prefill;
 use crate::chat::{ANALYSIS, COMMENTARY, FINAL};

@@ -70,6 +70,30 @@ pub enum HeaderForms {
     All,
 }
 
+/// How much white space JSON may have between its words.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum JsonSpace {
+    /// None.
+    Compact,
+    /// At most 32 characters in a row, so that a model cannot go on with them for ever.
+    #[default]
+    Bounded,
+    /// Any.
+    Any,
+}
+
+impl JsonSpace {
+    /// The most characters in a row; `None` of no limit.
+    pub(super) fn most(self) -> Option<usize> {
+        match self {
+            Self::Compact => Some(0),
+            Self::Bounded => Some(32),
+            Self::Any => None,
+        }
+    }
+}
+
 /// Options of a [`TurnGrammar`](super::TurnGrammar).
 ///
 /// ```
@@ -95,6 +119,8 @@ pub struct GrammarOptions {
     pub max_messages: Option<usize>,
     /// How headers are spelled.
     pub headers: HeaderForms,
+    /// How much white space JSON may have.
+    pub json_space: JsonSpace,
     /// The beginning of the message that the prompt ends in; `None` where it ends behind `<|start|>assistant`.
     pub prefill: Option<Prefill>,
 }
@@ -109,6 +135,7 @@ impl Default for GrammarOptions {
             preambles: true,
             max_messages: None,
             headers: HeaderForms::Few,
+            json_space: JsonSpace::Bounded,
             prefill: None,
         }
     }
@@ -166,6 +193,13 @@ impl GrammarOptions {
     #[must_use]
     pub fn with_headers(mut self, headers: HeaderForms) -> Self {
         self.headers = headers;
+        self
+    }
+
+    /// Sets how much white space JSON may have.
+    #[must_use]
+    pub fn with_json_space(mut self, json_space: JsonSpace) -> Self {
+        self.json_space = json_space;
         self
     }
 

@@ -176,11 +176,17 @@ impl GrammarState {
     }
 
     fn content(&self, kind: Kind) -> Content {
+        let most_blanks = self.grammar.options.json_space.most();
         let json = match kind {
-            Kind::Call(tool) => self.grammar.schema_of(tool).map(|_| WellFormed::new(true)),
-            Kind::Answer => {
-                self.grammar.options.response_schema.as_ref().map(|_| WellFormed::new(false))
+            Kind::Call(tool) => {
+                self.grammar.schema_of(tool).map(|_| WellFormed::new(true, most_blanks))
             }
+            Kind::Answer => self
+                .grammar
+                .options
+                .response_schema
+                .as_ref()
+                .map(|_| WellFormed::new(false, most_blanks)),
             Kind::Thought | Kind::Preamble => None,
         };
         Content { kind, json, rest: Vec::new() }

@@ -10,6 +10,9 @@ pub(super) struct WellFormed {
     open: Vec<Open>,
     /// Whether the whole is an object.
     is_object: bool,
+    /// How many blanks may stand in a row, and how many do.
+    most_blanks: Option<usize>,
+    blanks: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,8 +58,9 @@ enum Place {
 
 impl WellFormed {
     /// `is_object`: whether the whole has to be an object.
-    pub(super) fn new(is_object: bool) -> Self {
-        Self { place: Place::Value, open: Vec::new(), is_object }
+    /// `most_blanks`: how many blanks may stand in a row between words.
+    pub(super) fn new(is_object: bool, most_blanks: Option<usize>) -> Self {
+        Self { place: Place::Value, open: Vec::new(), is_object, most_blanks, blanks: 0 }
     }
 
     /// Whether the text is whole here.
@@ -70,6 +74,15 @@ impl WellFormed {
 
     /// Reads a byte; false if no JSON text goes on with it.
     pub(super) fn feed(&mut self, byte: u8) -> bool {
+        let is_in_string = matches!(
+            self.place,
+            Place::String { .. } | Place::Escape { .. } | Place::Digits { .. }
+        );
+        let is_blank = !is_in_string && matches!(byte, b' ' | b'\n' | b'\t' | b'\r');
+        self.blanks = if is_blank { self.blanks + 1 } else { 0 };
+        if self.most_blanks.is_some_and(|most| self.blanks > most) {
+            return false;
+        }
         match self.next(byte) {
             Some(place) => {
                 self.place = place;
@@ -188,7 +201,7 @@ mod tests {
     use super::*;
 
     fn reads(text: &[u8]) -> bool {
-        let mut json = WellFormed::new(false);
+        let mut json = WellFormed::new(false, None);
         text.iter().all(|&byte| json.feed(byte)) && json.is_complete()
     }
 
@@ -208,11 +221,25 @@ mod tests {
     }
 
     #[test]
+    fn blanks_up_to_a_limit() {
+        for (text, most, is_taken) in [
+            ("[1, \"a  b\"]", Some(0), false),
+            ("[1,\"a  b\"]", Some(0), true),
+            (" [1 ,  2]\n", Some(2), true),
+            ("[1,   2]", Some(2), false),
+            ("[1,   2]", None, true),
+        ] {
+            let mut json = WellFormed::new(false, most);
+            assert_eq!(text.bytes().all(|byte| json.feed(byte)), is_taken, "{text} {most:?}");
+        }
+    }
+
+    #[test]
     fn an_object_where_one_is_needed() {
         for (text, is_object) in
             [("{}", true), (" {\"a\": [1]}\n", true), ("[]", false), ("1", false)]
         {
-            let mut json = WellFormed::new(true);
+            let mut json = WellFormed::new(true, None);
             let fed = text.bytes().all(|byte| json.feed(byte));
             assert_eq!(fed && json.is_complete(), is_object, "{text}");
         }

@@ -13,7 +13,8 @@ use super::json::schema_tree;
 use super::tokens;
 use crate::Prefill;
 use crate::grammar::{
-    GrammarOptions, GrammarState, GrammarTool, HeaderForms, Thoughts, ToolUse, TurnGrammar, Verdict,
+    GrammarOptions, GrammarState, GrammarTool, HeaderForms, JsonSpace, Thoughts, ToolUse,
+    TurnGrammar, Verdict,
 };
 
 /// Options by the names that Python gives them; it has checked words.
@@ -27,6 +28,7 @@ struct Given {
     preambles: bool,
     max_messages: Option<usize>,
     headers: String,
+    json_space: String,
     prefill: Option<[Option<String>; 4]>,
 }
 
@@ -54,6 +56,11 @@ impl Given {
             _ => Thoughts::Optional,
         };
         options.headers = if self.headers == "all" { HeaderForms::All } else { HeaderForms::Few };
+        options.json_space = match self.json_space.as_str() {
+            "compact" => JsonSpace::Compact,
+            "any" => JsonSpace::Any,
+            _ => JsonSpace::Bounded,
+        };
         options.prefill = self.prefill.map(|[channel, recipient, content_type, text]| {
             let mut prefill = Prefill::new();
             (prefill.channel, prefill.recipient) = (channel, recipient);

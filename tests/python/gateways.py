@@ -36,6 +36,7 @@ class Engine:
     address: str = "here"
     model: str | None = "gpt-oss-test"
     context: int = 131_072
+    constrains: bool = False
     asked: list[SampleRequest] = field(default_factory=list)
     closed: int = 0
     """How many samplings have ended, in whichever way."""

@@ -115,6 +115,10 @@ def turns() -> list[Labelled]:
         add(False, f"{in_channel()}{bad}<|call|>")
     for bad in ("{}", '{"in":3}', '{"in":"Oslo","at":1}', '{"in":"Oslo","days":"1"}'):
         add(False, f"{in_channel()}{bad}<|call|>", only_schema=True)
+    for space, most in (("compact", 0), ("bounded", 32), ("any", 99)):
+        add(True, f'{in_channel()}{{{" " * most}"in":"a  b"}}<|call|>', json_space=space)
+        if space != "any":
+            add(False, f'{in_channel()}{{{" " * (most + 1)}"in":"a"}}<|call|>', json_space=space)
     add(
         True,
         f'{in_channel()}{{"in": "Oslo", "days": 3}}<|call|>',

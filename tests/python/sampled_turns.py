@@ -19,7 +19,7 @@ OPTIONS: list[dict[str, Any]] = [
     {"tool_choice": "required"},
     {"tool_choice": {"name": "rain"}, "thoughts": "required"},
     {"headers": "all", "max_messages": 3},
-    {"response_schema": SCHEMA, "thoughts": "off"},
+    {"response_schema": SCHEMA, "thoughts": "off", "json_space": "any"},
     {"prefill": Prefill(channel="commentary", recipient="functions.rain", text="")},
     {"prefill": Prefill(channel="analysis", text="Hm")},
 ]

@@ -24,11 +24,11 @@ from openai_harmony import (
 )
 from openai_harmony.grammar import TurnGrammar, Verdict
 from openai_harmony.interop import anthropic, chat_completions, ollama, responses
+from openai_harmony.serve.engines import guidance
 from sampled_turns import OPTIONS, check, different_fields, eight_fields, sampled
 
 ENCODING = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
 TURNS = turns()
-END_OF_TEXT = 199999
 
 
 def ids(text: str) -> list[int]:
@@ -125,19 +125,8 @@ def test_what_the_renderer_writes_is_a_turn() -> None:
 
 @pytest.fixture(scope="module")
 def vocabulary() -> Any:
-    llguidance = pytest.importorskip("llguidance", reason="llguidance has no wheel for this Python")
-
-    class Vocabulary:
-        eos_token_id = END_OF_TEXT
-        bos_token_id = None
-        special_token_ids = [n for n in range(201_088) if ENCODING.is_special_token(n)]  # noqa: RUF012
-        tokens = [bytes(ENCODING.decode_bytes([n])) for n in range(201_088)]  # noqa: RUF012
-
-        def __call__(self, text: Any) -> list[int]:
-            text = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
-            return ENCODING.encode(text, disallowed_special=())
-
-    return llguidance.LLTokenizer(llguidance.TokenizerWrapper(Vocabulary()))
+    pytest.importorskip("llguidance", reason="llguidance has no wheel for this Python")
+    return guidance.vocabulary()
 
 
 def matcher(vocabulary: Any, grammar: TurnGrammar) -> Any:
@@ -291,6 +280,13 @@ def test_grammars_of_requests() -> None:
         assert not grammar.accepts(ids("<|channel|>final<|message|>a<|return|>")).ok
         body["tool_choice"] = {"type": "auto"} if read is anthropic.read else "auto"
         assert read(body).grammar().accepts(ids("<|channel|>final<|message|>a<|return|>")).ok
+    for takes in (
+        {"type": "object"},
+        {"type": "object", "properties": {}, "additionalProperties": False},
+    ):
+        nothing = {"type": "function", "function": {"name": "now", "parameters": takes}}
+        grammar = chat_completions.read({"messages": ASKED, "tools": [nothing]}).grammar()
+        assert '{"type":"object","additionalProperties":false' in grammar.to_lark()
     body = {"messages": ASKED, "format": {"type": "object"}, "tools": [{"type": "function", "function": FUNCTION}]}  # fmt: skip
     grammar = ollama.read(body).grammar(thoughts="off")
     assert grammar.accepts(ids("<|channel|>final<|message|>{}<|return|>")).ok
@@ -365,6 +361,7 @@ def test_bad_grammars(given: Any, said: str) -> None:
         ({"tool_choice": "any"}, ValueError, "^tool_choice: expected 'auto'"),
         ({"tool_choice": {"type": "x"}}, ValueError, "^tool_choice: expected a name"),
         ({"thoughts": "maybe"}, ValueError, "^thoughts: expected one of 'optional'"),
+        ({"json_space": "some"}, ValueError, "^json_space: expected one of 'compact'"),
         ({"headers": "most"}, ValueError, "^headers: expected one of"),
         ({"max_messages": -1}, ValueError, "^max_messages: expected a whole number"),
     ],

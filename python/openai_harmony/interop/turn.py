@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -218,12 +218,17 @@ class Turn(InNotebooks, _Unchanging):
         channel, recipient, content_type, text = fields
         return Prefill(channel=channel, recipient=recipient, content_type=content_type, text=text)
 
-    def grammar(self, **options: Any) -> TurnGrammar:
+    def grammar(self, *, any_json: Collection[str] = (), **options: Any) -> TurnGrammar:
         """What the model may say in this turn, as the request wants it.
 
         The tools that were offered with their schemas, ``tool_choice``, the schema of the response
         format and the prefill are the request's; ``options`` are the others of
         :class:`openai_harmony.grammar.TurnGrammar`, ``thoughts`` for one.
+
+        Args:
+            any_json: The recipients whose arguments may be any object, and ``""`` for an answer
+                that may be any JSON: those whose schema an engine cannot hold.
+            options: Of the grammar. A ``prefill`` here goes before the request's.
 
         >>> from openai_harmony.interop import chat_completions
         >>> rain = {"type": "function", "function": {"name": "rain"}}
@@ -234,8 +239,10 @@ class Turn(InNotebooks, _Unchanging):
         """
         from openai_harmony.grammar import TurnGrammar
 
+        # The prompt declares a tool without parameters as one that takes nothing.
+        nothing = {"type": "object", "additionalProperties": False}
         schemas = {
-            f"{namespace.name}.{tool.name}": tool.parameters
+            f"{namespace.name}.{tool.name}": nothing if tool.parameters is None else tool.parameters
             for message in self._raw.messages
             for content in message.content
             for namespace in (getattr(content, "tools", None) or {}).values()
@@ -243,7 +250,9 @@ class Turn(InNotebooks, _Unchanging):
         }
         offered = [tool.recipient for tool in self.tools if tool.declared]
         tools = [
-            {"name": name, "parameters": schemas[name]} if name in schemas else name
+            {"name": name, "parameters": {} if name in any_json else schemas[name]}
+            if name in schemas
+            else name
             for name in offered
         ]
         mode, recipients = self._raw.tool_choice
@@ -255,13 +264,8 @@ class Turn(InNotebooks, _Unchanging):
         elif recipients:
             tools = [tool for tool, name in zip(tools, offered) if name in recipients]
         form = self._raw.response_format
-        return TurnGrammar(
-            tools,
-            choice,
-            None if form is None else json.loads(form[2]),
-            prefill=self.prefill,
-            **options,
-        )
+        schema = None if form is None else "" in any_json or json.loads(form[2])
+        return TurnGrammar(tools, choice, schema, **{"prefill": self.prefill, **options})
 
     @property
     def stop_token_ids(self) -> list[int]:

@@ -20,6 +20,9 @@ Fed = TypeVar("Fed")
 Keep = Callable[[dict[str, Any]], Awaitable[None]]
 """Stores a response; an exception says that it could not."""
 
+_UP_TO_AUTHOR = 3
+"""How many of the forced tokens are ``<|end|><|start|>assistant``."""
+
 _LOG = logging.getLogger("openai_harmony.serve")
 
 
@@ -33,6 +36,8 @@ class Answer:
     keep: Keep | None = None
     go_on: GoOn | None = None
     """How sampling goes on behind tokens so far, where a thinking budget may stop it."""
+    needs_call: bool = False
+    """Whether a call has to follow a thought that the budget ends, and no answer."""
     broke: EngineError | None = None
     """Why the engine broke off, if it did."""
     reason: FinishReason | None = None
@@ -57,7 +62,7 @@ class Answer:
                 if reply.stop_sequence is not None:
                     tokens, reason = [], "stop"
                     break
-                if self.go_on is not None and (forced := reply.forced_tokens):
+                if self.go_on is not None and (forced := self._forced()):
                     # The thinking budget is spent: these end the thought, and sampling goes on.
                     await rest.aclose()
                     yield feed(forced)
@@ -70,6 +75,12 @@ class Answer:
             await rest.aclose()
         self.reason = reason
         yield feed(tokens)
+
+    def _forced(self) -> list[int]:
+        """The tokens that end a thought which has spent its budget, and begin what follows it."""
+        forced = self.reply.forced_tokens
+        # Behind <|start|>assistant the grammar sees to the call.
+        return forced[:_UP_TO_AUTHOR] if self.needs_call else forced
 
     async def whole(self) -> dict[str, Any]:
         """The response. ``EngineError`` if the engine broke off: clients ask again."""

@@ -18,6 +18,7 @@ from openai_harmony.encoding import HarmonyEncodingName, load_harmony_encoding
 from openai_harmony.interop.error_body import Api
 from openai_harmony.interop.turn import Turn
 from openai_harmony.serve.answers import Answer, Keep, Shape, joined, side_by_side
+from openai_harmony.serve.constraint import constraint_of
 from openai_harmony.serve.engines import Engine, EngineError
 from openai_harmony.serve.journal import LOG, Journal, Record
 from openai_harmony.serve.limits import Limits
@@ -60,6 +61,7 @@ class Gateway:
         self.encoding = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
         self.limits = Limits(settings.max_running, settings.max_waiting, settings.queue_timeout)
         self._ending: Ending | None = None
+        self._is_warned = False
         self.journal = Journal(self.encoding if settings.log_contents else None)
 
     @property
@@ -161,8 +163,9 @@ class Gateway:
     async def _begin(self, turn: Turn, prompt: list[int], body: Body, call: Call) -> list[Answer]:
         """Answers whose first tokens are there, all of one id and time."""
         settings = self.settings
+        grammar = constraint_of(turn, body)
         asked = requests(
-            self.engine, turn, prompt, settings.max_output_tokens, settings.max_answers
+            self.engine, turn, prompt, settings.max_output_tokens, settings.max_answers, grammar
         )
         budget = turn.thinking_budget
         budget = settings.thinking_budget if budget is None else budget
@@ -173,6 +176,8 @@ class Gateway:
             "thinking_budget": budget,
         }
         begun = await begin(self.engine, asked)
+        if grammar is not None:
+            self._warn_of_engine()
         first = turn.reply(self.encoding, **options)
         replies = [first]
         if len(asked) > 1:
@@ -186,7 +191,18 @@ class Gateway:
         if budget is not None:
             for answer, one_asked in zip(answers, asked):
                 answer.go_on = partial(go_on, self.engine, one_asked)
+                answer.needs_call = grammar is not None and grammar.needs_call
         return answers
+
+    def _warn_of_engine(self) -> None:
+        """Says once that the engine leaves it to the model to keep what requests promise."""
+        if not self._is_warned and not getattr(self.engine, "constrains", False):
+            self._is_warned = True
+            LOG.warning(
+                "the engine %s takes no grammars: required calls, strict tools and schemas of "
+                "answers are asked of the model, and not enforced",
+                self.engine.name,
+            )
 
     def _stream(self, record: Record, stack: AsyncExitStack) -> Response:
         first, *more = record.answers

@@ -7,12 +7,18 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 
 from openai_harmony.interop.turn import Turn
+from openai_harmony.serve.constraint import Constraint
 from openai_harmony.serve.engines import Engine, EngineError, Sampled, SampleRequest
 from openai_harmony.serve.refusals import RefusedError
 
 
 def requests(
-    engine: Engine, turn: Turn, prompt: list[int], most_tokens: int, most_answers: int
+    engine: Engine,
+    turn: Turn,
+    prompt: list[int],
+    most_tokens: int,
+    most_answers: int,
+    grammar: Constraint | None = None,
 ) -> list[SampleRequest]:
     """What to ask the engine for, for each answer.
 
@@ -36,7 +42,7 @@ def requests(
         )
     tokens = min(left, most_tokens, left if limit is None else max(limit, 1))
     return [
-        SampleRequest(prompt, tokens, turn.stop_token_ids, sampling, index)
+        SampleRequest(prompt, tokens, turn.stop_token_ids, sampling, grammar, index)
         for index in range(answers)
     ]
 
@@ -73,11 +79,13 @@ async def held(engine: Engine, request: SampleRequest) -> AsyncGenerator[Sampled
 def go_on(
     engine: Engine, request: SampleRequest, sampled: list[int]
 ) -> AsyncGenerator[Sampled, None]:
-    """Samples what follows behind these tokens, up to the limit of them all."""
+    """Samples what follows these tokens, which end a thought, up to the limit of them all."""
     left = request.max_tokens - len(sampled)
     if left <= 0:
         return _ended()
-    return held(engine, replace(request, prompt=[*request.prompt, *sampled], max_tokens=left))
+    grammar = None if request.grammar is None else request.grammar.behind_thought()
+    prompt = [*request.prompt, *sampled]
+    return held(engine, replace(request, prompt=prompt, max_tokens=left, grammar=grammar))
 
 
 async def _ended() -> AsyncGenerator[Sampled, None]:

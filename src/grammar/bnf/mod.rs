@@ -53,7 +53,7 @@ pub(super) fn structural_tag(grammar: &Parts, stops: &[TokenId]) -> Result<Strin
 
 fn write(grammar: &Parts, dialect: Dialect<'_>) -> Result<String> {
     let options = &grammar.options;
-    let mut rules = Rules::new(dialect.most_repeated());
+    let mut rules = Rules::new(dialect.most_repeated(), options.json_space.most());
     rules.add("root", start(grammar));
     if grammar.begun.is_none_or(|kind| matches!(kind, Kind::Thought | Kind::Preamble)) {
         let next =

@@ -27,11 +27,12 @@ pub(super) struct Rules {
     pub(super) roots: usize,
     made: usize,
     most_repeated: Option<usize>,
+    most_blanks: Option<usize>,
 }
 
 impl Rules {
-    /// For an engine that repeats a part at most so often.
-    pub(super) fn new(most_repeated: Option<usize>) -> Self {
+    /// For an engine that repeats a part at most so often, with so many blanks in a row in JSON.
+    pub(super) fn new(most_repeated: Option<usize>, most_blanks: Option<usize>) -> Self {
         Self {
             text: String::new(),
             of_json: Vec::new(),
@@ -39,6 +40,7 @@ impl Rules {
             roots: 0,
             made: 0,
             most_repeated,
+            most_blanks,
         }
     }
 
@@ -79,7 +81,12 @@ impl Rules {
 
     pub(super) fn add_blanks(&mut self) {
         if self.is_new("blanks") {
-            self.add("blanks", r"[ \t\n\r]*");
+            let is = match self.most_blanks {
+                None => r"[ \t\n\r]*".to_owned(),
+                Some(0) => "\"\"".to_owned(),
+                Some(most) => format!(r"[ \t\n\r]{{0,{most}}}"),
+            };
+            self.add("blanks", is);
         }
     }
 

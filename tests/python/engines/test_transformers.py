@@ -14,7 +14,6 @@ pytest.importorskip("transformers", reason="make test-engines installs transform
 pytest.importorskip("starlette", reason="make test-engines installs starlette")
 
 import torch
-import transformers
 
 from gateways import BODIES, ENCODING, Answer, ask
 from openai_harmony import serve
@@ -23,33 +22,6 @@ from openai_harmony.serve.engines import EngineError, SampleRequest, connect
 CHAT, RESPONSES, ANTHROPIC, OLLAMA, GENERATE = BODIES
 PROMPT = [200006, 1428, 200008, 13225, 200007, 200006, 173781]
 STOPS = [200002, 200012]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
-    torch.manual_seed(0)
-    config = transformers.GptOssConfig(
-        vocab_size=201_088,
-        hidden_size=32,
-        intermediate_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        num_key_value_heads=1,
-        head_dim=16,
-        num_local_experts=2,
-        num_experts_per_tok=1,
-        sliding_window=32,
-        max_position_embeddings=1024,
-        layer_types=["sliding_attention", "full_attention"],
-    )
-    path = tmp_path_factory.mktemp("model") / "tiny-gpt-oss"
-    transformers.GptOssForCausalLM(config).save_pretrained(path)
-    return str(path)
-
-
-@pytest.fixture(scope="module")
-def engine(folder: str) -> Any:
-    return connect(f"transformers={folder}")
 
 
 def sampled(engine: Any, **options: Any) -> tuple[list[int], Any]:

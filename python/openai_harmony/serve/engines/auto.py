@@ -48,6 +48,11 @@ class Auto:
         """How many tokens prompt and output may have together."""
         return self._found.context if self._found else CONTEXT
 
+    @property
+    def constrains(self) -> bool:
+        """Whether it keeps to grammars; false until it is found."""
+        return self._found is not None and self._found.constrains
+
     async def check(self) -> None:
         """Finds the engine and asks it."""
         await (await self._engine()).check()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from openai_harmony.interop.reply import FinishReason
+from openai_harmony.serve.constraint import Constraint
 
 CONTEXT = 131_072
 """How many tokens gpt-oss takes, prompt and output together: for engines that do not say."""
@@ -30,6 +31,9 @@ class SampleRequest:
     sampling: dict[str, Any] = field(default_factory=dict)
     """``temperature``, ``top_p``, ``top_k`` (0: all), ``min_p``, ``seed``, the penalties,
     ``logit_bias``; engines have defaults of their own for those that are missing."""
+    grammar: Constraint | None = None
+    """What the output has to be, if the request promises it: an engine that ``constrains`` has it
+    written as it takes grammars."""
     index: int = 0
     """Which of ``n`` answers to one prompt this is."""
 
@@ -56,6 +60,10 @@ class Engine(Protocol):
     @property
     def context(self) -> int:
         """How many tokens prompt and output may have together."""
+
+    @property
+    def constrains(self) -> bool:
+        """Whether it keeps to the grammar of a request. Without this attribute it does not."""
 
     async def check(self) -> None:
         """Asks whether it can sample, and learns ``model`` and ``context``.

@@ -23,6 +23,8 @@ class HttpEngine:
     name = "http"
     health = "/health"
     """The path that answers 200 if the engine can sample."""
+    constrains = False
+    """Whether it keeps to the grammar of a request."""
 
     def __init__(self, address: str, *, timeout: float = 600.0, key: str | None = None) -> None:
         """For the engine of this address.

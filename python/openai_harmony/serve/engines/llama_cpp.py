@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from openai_harmony.encoding import HarmonyEncodingName, load_harmony_encoding
+from openai_harmony.grammar import TurnGrammar
 from openai_harmony.serve.engines.engine import EngineError, Sampled, SampleRequest
 from openai_harmony.serve.engines.http import HttpEngine, ids
 
@@ -16,6 +17,7 @@ class LlamaCpp(HttpEngine):
     """
 
     name = "llama.cpp"
+    constrains = True
 
     def asked(self, request: SampleRequest) -> tuple[str, dict[str, Any]]:
         """The path and the body that ask for this."""
@@ -25,6 +27,8 @@ class LlamaCpp(HttpEngine):
             sampling["seed"] += request.index
         if "logit_bias" in sampling:
             sampling["logit_bias"] = [list(pair) for pair in sampling["logit_bias"].items()]
+        if request.grammar is not None:
+            sampling["grammar"] = request.grammar.written(TurnGrammar.to_gbnf)
         return "/completion", {
             "prompt": request.prompt,
             "n_predict": request.max_tokens,

@@ -21,6 +21,7 @@ class Replay:
     """
 
     name = "replay"
+    constrains = False
 
     def __init__(self, file: str | Path) -> None:
         """Reads a JSONL file of ``{"match": "...", "text": "..."}``.

@@ -14,6 +14,7 @@ class Sglang(HttpEngine):
     """``POST /generate``."""
 
     name = "sglang"
+    constrains = True
 
     def asked(self, request: SampleRequest) -> tuple[str, dict[str, Any]]:
         """The path and the body that ask for this."""
@@ -29,6 +30,11 @@ class Sglang(HttpEngine):
         sampling["max_new_tokens"] = request.max_tokens
         sampling["stop_token_ids"] = request.stop_token_ids
         sampling["skip_special_tokens"] = False
+        if request.grammar is not None:
+            # Where the model's own end tokens are others, xgrammar ends the turn with one of those.
+            sampling["structural_tag"] = request.grammar.written(
+                lambda made: made.to_xgrammar(request.stop_token_ids)
+            )
         return "/generate", {
             "input_ids": request.prompt,
             "sampling_params": sampling,

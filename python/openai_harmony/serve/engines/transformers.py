@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncGenerator
+from importlib.util import find_spec
 from typing import Any
 
 from openai_harmony._extras import needed
@@ -36,6 +37,7 @@ class Transformers:
         except (OSError, ValueError, ImportError) as error:
             raise EngineError(f"transformers cannot load {model}: {error}", 503) from error
         self.context = getattr(self._model.config, "max_position_embeddings", CONTEXT)
+        self.constrains = find_spec("llguidance") is not None
         self._one = asyncio.Lock()
 
     async def check(self) -> None:
@@ -96,11 +98,20 @@ class Transformers:
                     eos_token_id=request.stop_token_ids,
                     pad_token_id=request.stop_token_ids[0],
                     stopping_criteria=[seen],
+                    logits_processor=self._processors(request),
                     **sampling,
                 )
             give(Sampled([], "length" if count >= request.max_tokens else "stop"))
         except Exception as error:  # whatever it is, it must reach the request
             give(error)
+
+    def _processors(self, request: SampleRequest) -> list[Any]:
+        """What keeps the output to the request's grammar."""
+        if request.grammar is None or not self.constrains:
+            return []
+        from openai_harmony.serve.engines.guidance import Guidance
+
+        return [request.grammar.written(lambda made: Guidance(made, len(request.prompt)))]
 
 
 def _options(request: SampleRequest) -> dict[str, Any]:

@@ -18,6 +18,7 @@ class Vllm(Completions):
 
     name = "vllm"
     health = "/health"
+    constrains = True
     _generates = False
 
     async def check(self) -> None:
@@ -50,6 +51,9 @@ class Vllm(Completions):
     def asked(self, request: SampleRequest) -> tuple[str, dict[str, Any]]:
         """The path and the body that ask for this."""
         path, body = super().asked(request)
+        if request.grammar is not None:
+            tag = request.grammar.written(lambda made: made.to_xgrammar(request.stop_token_ids))
+            body["structured_outputs"] = {"structural_tag": tag}
         if not self._generates:
             return path, body
         for name in ("model", "prompt", "stream", "return_token_ids", "skip_special_tokens"):
