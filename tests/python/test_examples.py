@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import runpy
 import subprocess
 import sys
@@ -134,12 +135,13 @@ class TestTerminalChat:
         assert second[2] == {"role": "assistant", "reasoning_content": "Hm.", "content": "Hello 1."}
 
     def test_against_the_gateway(self, tmp_path: Path) -> None:
-        """`harmony serve` as its users start it, and the example as they run it."""
+        """`harmony serve` with the recording of the guide, and the example as its users run it."""
         pytest.importorskip("openai")
         pytest.importorskip("uvicorn")
         record = tmp_path / "recorded.jsonl"
-        said = f"{THOUGHT.format('Hm.')}<|channel|>final<|message|>Hello.<|return|>"
-        record.write_text(json.dumps({"match": "", "text": said}))
+        guide = (EXAMPLES.parent / "docs/guides/serve.md").read_text(encoding="utf-8")
+        [said] = re.findall(r"^echo '(.*)' > recorded.jsonl$", guide, re.MULTILINE)
+        record.write_text(said)
         with command("--engine", f"replay={record}") as (url, _):
             done = subprocess.run(
                 [sys.executable, str(EXAMPLES / "terminal_chat.py"), "--url", f"{url}/v1"],
@@ -149,7 +151,7 @@ class TestTerminalChat:
                 timeout=60,
             )
         assert (done.returncode, done.stderr) == (0, "")
-        assert done.stdout.count("Hm.\nHello.\n") == 2
+        assert done.stdout.count("Hello.\n") == 2
 
 
 class Client:
