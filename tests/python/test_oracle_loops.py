@@ -41,14 +41,11 @@ def cases(oracle: Oracle, count: int) -> Iterator[tuple[str, Stream]]:
 
     for seed, random in randoms(count):
         yield seed, malformed(random, encode)
-    for name in ("cases", "outputs"):
-        lines = (ROOT / "tests" / "repairs" / f"{name}.jsonl").read_text("utf-8").splitlines()
-        for number, line in enumerate(lines):
-            case = json.loads(line)
+    for path in sorted((ROOT / "conformance").glob("*.json")):
+        for case in json.loads(path.read_text("utf-8")).get("cases", []):
             for role in ("assistant", None):
                 if "text" in case:
-                    stream = Stream(encode(case["text"]), role)
-                    yield f"{name}.jsonl, line {number + 1}, role {role}", stream
+                    yield f"{case['name']}, role {role}", Stream(encode(case["text"]), role)
 
 
 def broken_off(stream: Stream, errors: list[int]) -> int | None:
