@@ -13,7 +13,7 @@ use openai_harmony::chat::Role;
 use proptest::prelude::*;
 
 /// Pieces of headers, well-formed and malformed; their tokens are put together at random.
-const PIECES: [&str; 48] = [
+const PIECES: [&str; 51] = [
     "<|start|>",
     "<|start|>assistant",
     "<|channel|>",
@@ -44,6 +44,9 @@ const PIECES: [&str; 48] = [
     " json",
     " ",
     "\n",
+    "\u{2003}",
+    "\u{b}",
+    "\u{a0}",
     "weird",
     "functions.f",
     "user:bob",

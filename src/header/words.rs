@@ -106,6 +106,29 @@ impl Words {
         open
     }
 
+    /// Removes white space beyond ASCII at both ends, as 0.0.8 does. Between two fields it is part of a word.
+    pub(crate) fn trim(&mut self) {
+        while let Some(first) = self.list.first().filter(|word| word.kind == Kind::Plain) {
+            let text = self.lossy(first.text.clone());
+            let start = self.offset_of(first, text.len() - text.trim_start().len());
+            if start < first.text.end {
+                self.list[0].text.start = start;
+                break;
+            }
+            self.list.remove(0);
+        }
+        while let Some(last) = self.list.last().filter(|word| word.kind != Kind::Noise) {
+            let end = self.offset_of(last, self.lossy(last.text.clone()).trim_end().len());
+            let is_blank = last.kind == Kind::Plain && end == last.text.start;
+            if !is_blank {
+                let index = self.list.len() - 1;
+                self.list[index].text.end = end;
+                break;
+            }
+            self.list.pop();
+        }
+    }
+
     pub(super) fn list(&self) -> &[Word] {
         &self.list
     }

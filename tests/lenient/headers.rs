@@ -21,6 +21,15 @@ pub(crate) const HEADERS: &[Row] = &[
         &["analysis to=python type=code: x"],
         &[],
     ),
+    // White space beyond ASCII at the ends of a header is removed, as in 0.0.8.
+    row(" to=functions.f\n\u{b}\n<|message|>a<|end|>", &["to=functions.f: a"], &[]),
+    row(" to=functions.f\u{b}<|message|>a<|end|>", &["to=functions.f: a"], &[]),
+    row(" to=functions.f \u{a0}<|message|>a<|end|>", &["to=functions.f: a"], &[]),
+    row(
+        "<|channel|>analysis to=functions.f json\u{2003}<|message|>a<|end|>",
+        &["analysis to=functions.f type=json: a"],
+        &[],
+    ),
     // A word glued to a channel.
     row("<|channel|>final__X<|message|>a<|return|>", &["final: a"], &["glued_channel"]),
     row(

@@ -40,6 +40,9 @@ impl StreamableParser {
 
     fn read_header(&mut self, header: &HeaderState, end: usize, ending: Ending) -> Repaired {
         self.words.split(self.tokenizer, &self.tokens[header.body()..end]);
+        if !ending.is_cut() {
+            self.words.trim();
+        }
         let setting = Setting {
             given: self.given_role.or(header.implied_role()),
             named: header.names_author(),
