@@ -418,3 +418,17 @@ def test_messages_of_openais_api_name_its_reader(data: Any) -> None:
 def test_the_package_shows_public_names_only() -> None:
     assert set(openai_harmony.__all__) <= set(dir(openai_harmony))
     assert not [name for name in dir(openai_harmony) if name.startswith("_") and name[1] != "_"]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda flat: Message(**flat),
+        Message.model_validate,
+        lambda flat: Conversation.from_messages([flat]),
+        lambda flat: Conversation.model_validate({"messages": [flat]}),
+    ],
+)
+def test_a_flat_message_given_to_pydantic_names_what_reads_it(make: Any) -> None:
+    with pytest.raises(ValidationError, match=r"Message\.from_dict.*chat_completions\.read"):
+        make({"role": "user", "content": "Hi"})

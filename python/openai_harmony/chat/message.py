@@ -12,7 +12,7 @@ from typing import (
     cast,
 )
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
 from typing_extensions import Self
 
 from openai_harmony import _lowlevel
@@ -27,6 +27,7 @@ from openai_harmony.chat.json_form import (
 )
 from openai_harmony.chat.parts import ContentParts
 from openai_harmony.chat.unknown_fields import (
+    CHAT_HINT,
     UnknownField,
     chat_hint,
     report,
@@ -94,6 +95,14 @@ class Message(InNotebooks, BaseModel):
     """Who the message goes to: the tool of a call, ``assistant`` for a tool's result."""
     content_type: str | None = None
     """What the content is, ``<|constrain|>json`` for a tool call's arguments."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_nested(cls, value: Any) -> Any:
+        if isinstance(value, dict) and "role" in value and "author" not in value:
+            flat = "expected the nested form, got a flat message: Message.from_dict reads it"
+            raise ValueError(f"{flat}; {CHAT_HINT}")
+        return value
 
     @classmethod
     def from_author_and_content(cls, author: Author, content: str | Content) -> Self:
