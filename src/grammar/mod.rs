@@ -6,9 +6,12 @@
 //! engines with llguidance, [`TurnGrammar::to_xgrammar`] for those with xgrammar, [`TurnGrammar::to_gbnf`] for llama.cpp.
 //!
 //! Structure is exact, token by token: a marker that ordinary tokens spell is text. Of arguments and answers with a
-//! schema, following tokens asks for well-formed JSON, and an object where a call is; the engine enforces the schema.
+//! schema, following tokens asks for well-formed JSON, and an object where a call is; with the feature `schemas`, what
+//! they hold must fit the schema where the message ends.
 
 mod bnf;
+#[cfg(feature = "schemas")]
+mod fits;
 mod headers;
 mod lark;
 mod options;
@@ -63,6 +66,9 @@ struct Parts {
     headers: Headers,
     /// The message that the prompt ends in.
     begun: Option<Kind>,
+    /// For each tool, and for the answer behind them.
+    #[cfg(feature = "schemas")]
+    fits: Vec<fits::Fits>,
 }
 
 impl TurnGrammar {
@@ -89,7 +95,16 @@ impl TurnGrammar {
         let headers = Headers::new(&tools, &options);
         let begun = options.prefill.as_ref().map(|prefill| begun(prefill, &tools, &options));
         let begun = begun.transpose()?.flatten();
-        Ok(Self { parts: Arc::new(Parts { tools, places, options, headers, begun }) })
+        let parts = Parts {
+            #[cfg(feature = "schemas")]
+            fits: (0..=tools.len()).map(|_| fits::Fits::default()).collect(),
+            tools,
+            places,
+            options,
+            headers,
+            begun,
+        };
+        Ok(Self { parts: Arc::new(parts) })
     }
 
     /// Where sampling begins: behind `<|start|>assistant`, or inside the prefilled message.
@@ -145,8 +160,30 @@ impl TurnGrammar {
 }
 
 impl Parts {
-    fn schema_of(&self, tool: usize) -> Option<&Value> {
-        self.tools.get(tool).and_then(|tool| tool.parameters.as_ref())
+    /// The schema of a message's content; `None` of text.
+    fn schema_of(&self, kind: Kind) -> Option<&Value> {
+        match kind {
+            Kind::Call(tool) => self.tools[tool].parameters.as_ref(),
+            Kind::Answer => self.options.response_schema.as_ref(),
+            Kind::Thought | Kind::Preamble => None,
+        }
+    }
+
+    /// What should have been there instead, if JSON does not fit the schema of its message.
+    #[cfg(feature = "schemas")]
+    fn expected_by_schema(&self, kind: Kind, text: &[u8]) -> Option<String> {
+        let index = match kind {
+            Kind::Call(tool) => tool,
+            _ => self.tools.len(),
+        };
+        self.fits[index].expected(self.schema_of(kind)?, text)
+    }
+
+    /// Without the feature nothing is known of schemas.
+    #[cfg(not(feature = "schemas"))]
+    #[expect(clippy::unused_self, reason = "as with the feature")]
+    fn expected_by_schema(&self, _: Kind, _: &[u8]) -> Option<String> {
+        None
     }
 }
 

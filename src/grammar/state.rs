@@ -50,6 +50,8 @@ enum Place {
 struct Content {
     kind: Kind,
     json: Option<WellFormed>,
+    /// What was read of it, if it is JSON.
+    text: Vec<u8>,
     /// The first bytes of a character.
     rest: Vec<u8>,
 }
@@ -106,6 +108,8 @@ impl GrammarState {
                 if !is_whole || token != stop_of(content.kind) {
                     return Err(self.expected());
                 }
+                let expected = self.grammar.expected_by_schema(content.kind, &content.text);
+                expected.map_or(Ok(()), Err)?;
                 self.ended += 1;
                 self.place = match token {
                     special::END => Place::Header(Vec::new()),
@@ -177,19 +181,10 @@ impl GrammarState {
 
     fn content(&self, kind: Kind) -> Content {
         let most_blanks = self.grammar.options.json_space.most();
-        let json = match kind {
-            Kind::Call(tool) => {
-                self.grammar.schema_of(tool).map(|_| WellFormed::new(true, most_blanks))
-            }
-            Kind::Answer => self
-                .grammar
-                .options
-                .response_schema
-                .as_ref()
-                .map(|_| WellFormed::new(false, most_blanks)),
-            Kind::Thought | Kind::Preamble => None,
-        };
-        Content { kind, json, rest: Vec::new() }
+        let is_object = matches!(kind, Kind::Call(_));
+        let schema = self.grammar.schema_of(kind);
+        let json = schema.map(|_| WellFormed::new(is_object, most_blanks));
+        Content { kind, json, text: Vec::new(), rest: Vec::new() }
     }
 
     fn expected_in_header(&self, read: &[Symbol]) -> String {
@@ -213,10 +208,13 @@ impl GrammarState {
 impl Content {
     /// Reads what stands in it; false if it may not.
     fn feed(&mut self, bytes: &[u8]) -> bool {
-        if let Some(json) = &mut self.json
-            && !bytes.iter().all(|&byte| json.feed(byte))
-        {
-            return false;
+        if let Some(json) = &mut self.json {
+            if !bytes.iter().all(|&byte| json.feed(byte)) {
+                return false;
+            }
+            if cfg!(feature = "schemas") {
+                self.text.extend_from_slice(bytes);
+            }
         }
         self.rest.extend_from_slice(bytes);
         match std::str::from_utf8(&self.rest) {
