@@ -1,4 +1,4 @@
-//! Times the stages after the tokenizer: render, parse, stream. `cargo bench --bench stages`.
+//! Times the stages after the tokenizer: render, parse, stream; and grammars. `cargo bench --bench stages`.
 
 #![expect(clippy::unwrap_used, reason = "a bench on broken inputs should stop")]
 
@@ -8,6 +8,8 @@ use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
 use openai_harmony::StreamableParser;
 use openai_harmony::chat::{Conversation, Role};
+use openai_harmony::grammar::{GrammarOptions, GrammarTool, TurnGrammar};
+use serde_json::{Map, Value, json};
 
 /// A weather chat with four tools, one of them called.
 const SEVEN_MESSAGES: &str = include_str!("corpus/seven_messages.json");
@@ -75,4 +77,26 @@ fn feed_chunks_of_64(bencher: Bencher) {
         let events = |chunk| parser.feed(chunk).unwrap().len();
         tokens.chunks(CHUNK).map(events).sum::<usize>()
     });
+}
+
+/// Tools of eight fields: a grammar made and written.
+#[divan::bench(args = [1, 10, 50, 200])]
+fn grammar_of_tools(bencher: Bencher, count: usize) {
+    let field = json!({"type": "string", "description": "What it is."});
+    let fields: Map<String, Value> =
+        (0..8).map(|index| (format!("field_{index}"), field.clone())).collect();
+    let schema = json!({"type": "object", "properties": fields, "required": ["field_0"]});
+    let tool = |index| GrammarTool::new(format!("functions.tool_{index}"), schema.clone());
+    bencher
+        .counter(ItemsCount::new(count))
+        .with_inputs(|| (0..count).map(tool))
+        .bench_values(|tools| TurnGrammar::new(tools, GrammarOptions::new()).unwrap().to_lark());
+}
+
+#[divan::bench]
+fn grammar_accepts_text(bencher: Bencher) {
+    let text = ["<|channel|>final<|message|>", inputs::PROSE, "<|return|>"].concat();
+    let tokens = inputs::encoding().tokenizer().encode_with_special_tokens(&text);
+    let grammar = TurnGrammar::new([], GrammarOptions::new()).unwrap();
+    bencher.counter(ItemsCount::new(tokens.len())).bench(|| grammar.accepts(&tokens).ok);
 }
