@@ -36,7 +36,7 @@ fuzz: tools ## fuzz the parser and the readers of requests; FUZZ_SECONDS=60 sets
 	sh fuzz/run.sh $(or $(FUZZ_SECONDS),60)
 
 laws: tools ## try the laws on LAWS_CASES=20000 new random cases
-	PROPTEST_CASES=$(or $(LAWS_CASES),20000) cargo test --release --features arrow
+	PROPTEST_CASES=$(or $(LAWS_CASES),20000) cargo test --release --features arrow,schemas
 
 browser: $(VENV)/.dev $(VENV)/.built $(VENV)/.browser ## the playground in a real browser: Debian's chromium and chromium-driver
 	$(BIN)/python -m pytest -rs tests/browser
@@ -66,7 +66,7 @@ tools:
 # The random cases of the laws are the same in each run, so that a failure comes from the change;
 # `make laws` tries new ones.
 test-rust: tools
-	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --features arrow
+	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --features arrow,schemas
 	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --features portable --test tokenizer_equivalence
 
 test-python: $(VENV)/.dev $(VENV)/.built $(ORACLE)/.made

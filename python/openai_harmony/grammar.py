@@ -194,10 +194,8 @@ class TurnGrammar:
     def accepts(self, tokens: Iterable[int]) -> Verdict:
         """Whether the tokens are a whole turn, from behind ``<|start|>assistant`` on.
 
-        Structure is exact. Arguments, and an answer with a schema, are well-formed JSON as they
-        stream, an object where it is a call, and fit their schema where they end: a verdict on
-        that is at the token behind them. ``format`` is not checked; a schema that cannot be, as
-        with a ``$ref`` to another place, is said so there.
+        Structure is exact. Of arguments, and of an answer with a schema, this asks for well-formed
+        JSON, an object where it is a call; the schema itself is the engine's to enforce.
         """
         return Verdict(*self._raw.accepts(tokens))
 

@@ -31,7 +31,7 @@ class Labelled(NamedTuple):
     is_turn: bool
     options: dict[str, Any]
     only_schema: bool = False
-    """What is wrong is against the schema alone: `accepts` says so where the message ends, engines before."""
+    """What is wrong is against the schema alone, which `accepts` leaves to the engine."""
 
 
 ARGUMENTS = '{"in":"Oslo"}'
