@@ -14,7 +14,7 @@ SOURCES := $(shell find src build.rs build Cargo.toml Cargo.lock -type f 2>/dev/
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-rust test-python test-pythons test-frameworks test-engines test-agents trainers check format lint types bench browser docs pictures package release fuzz laws clean tools
+.PHONY: help demo test test-rust test-python test-pythons test-frameworks test-engines test-agents test-adapters trainers check format lint types bench browser docs pictures package release fuzz laws clean tools
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -91,6 +91,10 @@ test-frameworks: $(VENV)/.dev $(VENV)/.built $(VENV)/.frameworks ## the tests wi
 trainers: $(TRAINERS)/.made $(VENV)/.built ## the trainers themselves read the rows: PyTorch, TRL, Megatron (6 GB on Linux)
 	@if test -s $(TRAINERS)/missing; then echo "not tested: the trainers cannot be installed"; cat $(TRAINERS)/missing; \
 	else PYTHONPATH=$(CURDIR)/python $(TRAINERS)/bin/python -m pytest -rs tests/python/trainers; fi
+
+test-adapters: $(TRAINERS)/.made $(VENV)/.built ## the adapters of rollouts with the packages they are for: TRL, in the trainers' environment
+	@if test -s $(TRAINERS)/missing; then echo "not tested: the trainers cannot be installed"; cat $(TRAINERS)/missing; \
+	else HF_HUB_OFFLINE=1 PYTHONPATH=$(CURDIR)/python $(TRAINERS)/bin/python -m pytest -rs tests/python/adapters; fi
 
 test-engines: $(TRAINERS)/.made $(VENV)/.built ## the gateway with transformers, which really samples, in the trainers' environment
 	@if test -s $(TRAINERS)/missing; then echo "not tested: transformers cannot be installed"; cat $(TRAINERS)/missing; \

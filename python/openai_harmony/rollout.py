@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from typing_extensions import Self
 
 from openai_harmony import _lowlevel
-from openai_harmony.chat import Conversation, Message
+from openai_harmony.chat import Author, Conversation, Message, Role
 from openai_harmony.errors import WrongTypeError, quoted
 from openai_harmony.interop.turn import Turn
 from openai_harmony.next_prompt import Break, Broken, Extended
@@ -69,6 +69,12 @@ class Call(NamedTuple):
     span: MessageSpan
     """Its tokens, as indexes into those that were sampled."""
     message: Message
+
+    def result(self, text: str) -> Message:
+        """The message that answers it, for :meth:`Rollout.extend`."""
+        author = Author.new(Role.TOOL, self.name)
+        message = Message.from_author_and_content(author, text).with_recipient("assistant")
+        return message.with_channel(self.message.channel or "commentary")
 
 
 class Step(NamedTuple):
@@ -176,7 +182,7 @@ class Rollout:
     for :meth:`extend`. Where the format does not allow to go on, the prompt is rendered anew and a
     new segment begins. It pickles. One thread at a time can use it.
 
-    >>> from openai_harmony import Author, Conversation, Message, load_harmony_encoding
+    >>> from openai_harmony import Conversation, Message, load_harmony_encoding
     >>> encoding = load_harmony_encoding("HarmonyGptOss")
     >>> question = Message.from_role_and_content("user", "Rain in Oslo?")
     >>> rollout = Rollout(Conversation.from_messages([question]), encoding)
@@ -184,10 +190,9 @@ class Rollout:
     >>> step = rollout.sampled(encoding.encode(call, allowed_special="all"))
     >>> [(call.name, call.arguments, call.status) for call in step.calls]
     [('functions.rain', '{"in": "Oslo"}', 'complete')]
-    >>> result = Message.from_author_and_content(Author.new("tool", "functions.rain"), "yes")
-    >>> prompt = rollout.extend([result])
-    >>> encoding.decode(prompt[-10:])
-    '<|call|><|start|>functions.rain<|message|>yes<|end|><|start|>assistant'
+    >>> prompt = rollout.extend([step.calls[0].result("yes")])
+    >>> encoding.decode(prompt[-14:])
+    'functions.rain to=assistant<|channel|>commentary<|message|>yes<|end|><|start|>assistant'
     >>> answer = "<|channel|>final<|message|>It rains.<|return|>"
     >>> step = rollout.sampled(encoding.encode(answer, allowed_special="all"))
     >>> step.answer.text, step.complete

@@ -1,0 +1,1 @@
+"""Adapters with the real packages. `make test-adapters` installs them and runs these tests."""

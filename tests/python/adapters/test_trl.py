@@ -1,0 +1,260 @@
+"""TRL's GRPO trains on rollouts with tools, with a tiny gpt-oss of random weights."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+os.environ.update(HF_HUB_OFFLINE="1", HF_HUB_DISABLE_TELEMETRY="1", TRL_EXPERIMENTAL_SILENCE="1")
+trl = pytest.importorskip("trl", reason="make test-adapters installs TRL")
+torch = pytest.importorskip("torch", reason="make test-adapters installs PyTorch")
+datasets = pytest.importorskip("datasets", reason="make test-adapters installs datasets")
+
+from adapters.headers import ARGUMENTS, CASES, ENCODING, NAMES, tokens_of  # noqa: E402
+from fences import DOCS, fenced  # noqa: E402
+from openai_harmony.adapters.trl import (  # noqa: E402
+    RolloutFunction,
+    Sampled,
+    reward_said,
+    sample_with_trainer,
+)
+
+CALL = (
+    "<|channel|>analysis<|message|>Look.<|end|><|start|>assistant"
+    '<|channel|>commentary to=functions.add <|constrain|>json<|message|>{"a": 2, "b": 2}<|call|>'
+)
+RIGHT = "<|channel|>final<|message|>4<|return|>"
+WRONG = "<|channel|>final<|message|>5<|return|>"
+ROOMY = SimpleNamespace(max_completion_length=500)
+
+
+def add(a: int, b: int) -> int:
+    """Add two numbers.
+
+    Args:
+        a: The first.
+        b: The second.
+    """
+    return a + b
+
+
+def get_weather(city: str, days: list[int]) -> str:
+    """Look up the weather.
+
+    Args:
+        city: Its name.
+        days: Which days.
+    """
+    assert {"city": city, "days": days} == ARGUMENTS
+    return "rain"
+
+
+def said_by(*texts: str, logprob: float | None = None) -> Any:
+    """A sampler of these texts, one after the other, for every prompt."""
+    left = iter(texts)
+
+    def sample(trainer: Any, prompts: list[list[int]]) -> list[Sampled]:
+        ids = tokens_of(next(left))
+        logprobs = None if logprob is None else [logprob] * len(ids)
+        return [(ids, logprobs) for _ in prompts]
+
+    return sample
+
+
+def columns_of(*texts: str, tools: Any = (add,), trainer: Any = ROOMY, **options: Any) -> Any:
+    logprob = options.pop("logprob", None)
+    function = RolloutFunction(tools, sample=said_by(*texts, logprob=logprob), **options)
+    return function(["2 + 2?"], trainer)
+
+
+@pytest.mark.parametrize("case", CASES, ids=NAMES)
+def test_every_header_calls(case: Any) -> None:
+    columns = columns_of(case["text"], RIGHT, tools=[get_weather])
+    text = ENCODING.decode(columns["completion_ids"][0])
+    assert text.startswith(case["text"])
+    assert text.endswith(f"<|message|>rain<|end|><|start|>assistant{RIGHT}")
+
+
+def test_the_mask_is_what_was_sampled() -> None:
+    columns = columns_of(CALL, RIGHT, logprob=-0.5)
+    [ids], [mask], [logprobs] = (
+        columns[name] for name in ("completion_ids", "env_mask", "logprobs")
+    )
+    assert [i for i, m in zip(ids, mask) if m] == tokens_of(CALL) + tokens_of(RIGHT)
+    between = [i for i, m in zip(ids, mask) if not m]
+    assert ENCODING.decode(between) == (
+        "<|start|>functions.add to=assistant<|channel|>commentary<|message|>4<|end|>"
+        "<|start|>assistant"
+    )
+    assert logprobs == [-0.5 if m else 0.0 for m in mask]
+    prompt = ENCODING.decode(columns["prompt_ids"][0])
+    assert "type add = (_: {" in prompt
+    assert prompt.endswith("2 + 2?<|end|><|start|>assistant")
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ('functions.add<|message|>{"a": 1}', '{"error": "add() missing 1 required'),
+        ("functions.add<|message|>[1]", '{"error": "'),
+        ("functions.add<|message|>{", '{"error": "'),
+        ("functions.gone<|message|>{}", '{"error": "no tool has the name functions.gone"}'),
+    ],
+)
+def test_a_call_that_fails_is_reported_to_the_model(call: str, expected: str) -> None:
+    columns = columns_of(f"<|channel|>commentary to={call}<|call|>", RIGHT)
+    assert f"<|message|>{expected}" in ENCODING.decode(columns["completion_ids"][0])
+
+
+def test_where_an_episode_ends() -> None:
+    whole, cut = tokens_of(CALL), tokens_of(CALL)[:-1]
+    at_limit = SimpleNamespace(max_completion_length=len(whole) + 3)
+    behind = SimpleNamespace(max_completion_length=len(cut))
+    for columns, expected in [
+        (columns_of(CALL, max_steps=1), whole),  # no result at the end
+        (columns_of(CALL, trainer=at_limit), whole),  # no room for the result
+        (columns_of(CALL, trainer=behind), cut),  # a call that is cut off does not run
+        (columns_of(CALL.replace("<|call|>", "")), cut),
+        (columns_of("<|channel|>fin"), tokens_of("<|channel|>fin")),
+    ]:
+        assert columns["completion_ids"] == [expected]
+        assert columns["env_mask"] == [[1] * len(expected)]
+        assert columns["logprobs"] is None
+
+
+def test_bad_arguments() -> None:
+    with pytest.raises(ValueError, match="max_steps: expected 1 or more, got 0"):
+        RolloutFunction(max_steps=0)
+
+
+def test_rewards_of_channels() -> None:
+    steps = columns_of(CALL, RIGHT)["steps"]
+    correct = reward_said("answer", lambda texts, solution: float(texts == [solution]))
+    assert correct(steps=steps, solution=["4"], prompts=["2 + 2?"]) == [1.0]
+    assert correct(steps=steps, solution=["5"], prompts=["2 + 2?"]) == [0.0]
+    assert reward_said("thought", len)(steps=steps) == [1]
+    assert reward_said("thought", len).__name__ == "thought_len"
+    assert correct.__name__ == "answer_reward"
+
+
+@pytest.fixture
+def trainer_of(tmp_path: Path) -> Any:
+    from tokenizers import Tokenizer, models
+    from transformers import GptOssConfig, GptOssForCausalLM, PreTrainedTokenizerFast
+
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=Tokenizer(models.WordLevel({"<|endoftext|>": 0}, "<|endoftext|>")),
+        pad_token="<|endoftext|>",
+        eos_token="<|endoftext|>",
+    )
+    config = GptOssConfig(
+        vocab_size=201_088,
+        hidden_size=16,
+        intermediate_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        head_dim=8,
+        num_local_experts=2,
+        num_experts_per_tok=1,
+        pad_token_id=0,
+    )
+    torch.manual_seed(0)
+
+    def make(function: Any, reward: Any, **options: Any) -> Any:
+        rows = [{"prompt": [{"role": "user", "content": "2 + 2?"}], "solution": "4"}] * 4
+        arguments = trl.GRPOConfig(
+            output_dir=str(tmp_path),
+            per_device_train_batch_size=4,
+            num_generations=4,
+            report_to=[],
+            use_cpu=True,
+            bf16=False,
+            gradient_checkpointing=False,
+            disable_tqdm=True,
+            logging_steps=1,
+            save_strategy="no",
+            **options,
+        )
+        return trl.GRPOTrainer(
+            model=GptOssForCausalLM(config),
+            reward_funcs=reward,
+            args=arguments,
+            train_dataset=datasets.Dataset.from_list(rows),
+            processing_class=tokenizer,
+            rollout_func=function,
+        )
+
+    return make
+
+
+def preference(model: Any, prompt: list[int]) -> float:
+    """By how much the model prefers the right answer, as a difference of log-probabilities."""
+    [right], [wrong] = tokens_of("4"), tokens_of("5")
+    before = tokens_of("<|channel|>final<|message|>")
+    with torch.no_grad():
+        logits = model(torch.tensor([prompt + before])).logits[0, -1]
+    return float(logits[right] - logits[wrong])
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_grpo_trains_on_it(trainer_of: Any) -> None:
+    """Half of the episodes answer right: after training the model prefers that answer."""
+
+    def sample(trainer: Any, prompts: list[list[int]]) -> list[Sampled]:
+        if len(asked) % 2 == 0:
+            texts = [CALL] * len(prompts)
+        else:
+            texts = [(RIGHT, WRONG)[index % 2] for index in range(len(prompts))]
+        asked.append(prompts)
+        return [(tokens_of(text), None) for text in texts]
+
+    asked: list[list[list[int]]] = []
+    correct = reward_said("answer", lambda texts, solution: float(texts == [solution]))
+    function = RolloutFunction([add], sample=sample)
+    trainer = trainer_of(function, correct, max_steps=10, learning_rate=1e-2)
+    trainer.train()
+    assert preference(trainer.model, asked[1][0]) > 0.5
+    log = trainer.state.log_history[0]
+    assert log["rewards/answer_reward/mean"] == 0.5
+    sampled = 2 * len(tokens_of(CALL) + tokens_of(RIGHT))
+    assert log["completions/mean_length"] == sampled / 2
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_grpo_samples_with_its_model(trainer_of: Any) -> None:
+    """What a model of random weights samples, too, is trained as it was sampled."""
+    seen: list[Any] = []
+
+    def sample(trainer: Any, prompts: list[list[int]]) -> list[Sampled]:
+        samples = sample_with_trainer(trainer, prompts)
+        seen.extend(tokens for tokens, _ in samples)
+        return samples
+
+    def odd(completion_ids: list[list[int]], **columns: Any) -> list[float]:
+        assert completion_ids == seen[-4:]
+        return [sum(n % 2 for n in ids) / len(ids) for ids in completion_ids]
+
+    function = RolloutFunction(sample=sample)
+    trainer = trainer_of(function, odd, max_steps=2, max_completion_length=20, learning_rate=1e-3)
+    before = trainer.model.lm_head.weight.detach().clone()
+    trainer.train()
+    assert len(seen) == 8
+    assert all(0 < len(tokens) <= 20 for tokens in seen)
+    assert not torch.equal(before, trainer.model.lm_head.weight)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_example_of_the_guide(trainer_of: Any) -> None:
+    def trainer(model: Any, train_dataset: Any, reward_funcs: Any, rollout_func: Any) -> Any:
+        return trainer_of(rollout_func, reward_funcs, max_steps=1, max_completion_length=20)
+
+    names = {"GRPOTrainer": trainer, "model": None, "rows": None}
+    exec(fenced("trl", DOCS / "rollouts.md"), names)
+    names["trainer"].train()  # type: ignore[attr-defined]
+    log = names["trainer"].state.log_history[0]  # type: ignore[attr-defined]
+    assert {"rewards/answer_reward/mean", "rewards/thought_reward/mean"} <= log.keys()
