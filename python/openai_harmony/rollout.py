@@ -198,7 +198,7 @@ class Rollout:
     >>> step.answer.text, step.complete
     ('It rains.', True)
     >>> rollout.examples()
-    <Examples: 1 segments, 43 tokens, 24 sampled>
+    <Examples: 1 segments, 49 tokens, 24 sampled>
     """
 
     def __init__(
