@@ -7,8 +7,9 @@ mod inputs;
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
 use openai_harmony::StreamableParser;
-use openai_harmony::chat::{Conversation, Role};
+use openai_harmony::chat::{Author, Conversation, Message, Role};
 use openai_harmony::grammar::{GrammarOptions, GrammarTool, TurnGrammar};
+use openai_harmony::rollout::{ExtendConfig, Rollout};
 use serde_json::{Map, Value, json};
 
 /// A weather chat with four tools, one of them called.
@@ -99,4 +100,29 @@ fn grammar_accepts_text(bencher: Bencher) {
     let tokens = inputs::encoding().tokenizer().encode_with_special_tokens(&text);
     let grammar = TurnGrammar::new([], GrammarOptions::new()).unwrap();
     bencher.counter(ItemsCount::new(tokens.len())).bench(|| grammar.accepts(&tokens).ok);
+}
+
+/// One turn of an episode, the first or the hundredth: a call is sampled and its result added.
+#[divan::bench(args = [1, 100])]
+fn rollout_turn(bencher: Bencher, turn: usize) {
+    let call = format!(
+        "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>commentary \
+         to=functions.rain<|message|>{{\"in\": \"Oslo\"}}<|call|>",
+        "I look at it again. ".repeat(50)
+    );
+    let call = inputs::encoding().tokenizer().encode_with_special_tokens(&call);
+    let result = [Message::from_author_and_content(
+        Author::new(Role::Tool, "functions.rain"),
+        "It rains. ".repeat(50),
+    )];
+    let question = [Message::from_role_and_content(Role::User, "Rain in Oslo?")];
+    let go_on = |mut rollout: Rollout| {
+        rollout.sampled(&call, None).unwrap();
+        rollout.extend(&result).unwrap();
+        rollout
+    };
+    let begin = Rollout::new(inputs::encoding(), question, ExtendConfig::new()).unwrap();
+    let before = (1..turn).fold(begin, |rollout, _| go_on(rollout));
+    // A clone shares the tokens, so that making it and letting it go is not the turn's cost.
+    bencher.with_inputs(|| before.clone()).bench_values(go_on);
 }

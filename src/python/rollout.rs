@@ -57,8 +57,8 @@ impl PyRollout {
     }
 
     /// The tokens to sample from, as native uint32.
-    fn prompt<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &native(&self.inner.prompt(), u32::to_ne_bytes))
+    fn prompt<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        native(py, &self.inner.prompt(), u32::to_ne_bytes)
     }
 
     fn sampled<'py>(
@@ -85,7 +85,7 @@ impl PyRollout {
         Ok(broken.map_err(|error| raised(py, &error))?.map(Break::name))
     }
 
-    fn segments<'py>(&self, py: Python<'py>) -> Vec<SegmentFields<'py>> {
+    fn segments<'py>(&self, py: Python<'py>) -> PyResult<Vec<SegmentFields<'py>>> {
         self.inner.segments().iter().map(|segment| segment_fields(py, segment)).collect()
     }
 
@@ -163,16 +163,26 @@ fn said_fields(py: Python<'_>, said: Said) -> PyResult<SaidFields<'_>> {
     Ok((list.get_item(0)?, said.kind.name(), fields_of(&said.span), said.is_complete))
 }
 
-fn segment_fields<'py>(py: Python<'py>, segment: &Segment) -> SegmentFields<'py> {
-    (
-        PyBytes::new(py, &native(&segment.tokens(), u32::to_ne_bytes)),
+fn segment_fields<'py>(py: Python<'py>, segment: &Segment) -> PyResult<SegmentFields<'py>> {
+    Ok((
+        native(py, &segment.tokens(), u32::to_ne_bytes)?,
         PyByteArray::new(py, &segment.loss_mask()),
-        PyBytes::new(py, &native(&segment.logprobs(), f32::to_ne_bytes)),
+        native(py, &segment.logprobs(), f32::to_ne_bytes)?,
         segment.spans().iter().map(fields_of).collect(),
         segment.broken().map(Break::name),
-    )
+    ))
 }
 
-fn native<T: Copy>(numbers: &[T], bytes: impl Fn(T) -> [u8; 4]) -> Vec<u8> {
-    numbers.iter().flat_map(|&number| bytes(number)).collect()
+/// Numbers as Python's arrays hold them; written in place, since a prompt has many.
+fn native<'py, T: Copy>(
+    py: Python<'py>,
+    numbers: &[T],
+    bytes: impl Fn(T) -> [u8; 4],
+) -> PyResult<Bound<'py, PyBytes>> {
+    PyBytes::new_with(py, numbers.len() * 4, |buffer| {
+        for (place, &number) in buffer.chunks_exact_mut(4).zip(numbers) {
+            place.copy_from_slice(&bytes(number));
+        }
+        Ok(())
+    })
 }
