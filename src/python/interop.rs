@@ -14,7 +14,8 @@ use super::{arguments, json, options, serialize, tokens, write};
 use crate::chat::{Content, Message};
 use crate::interop::{
     BuiltinTool, Date, Dialect, Json, NamedToolChoice, ReadOptions, Resolve, Thoughts, Tool,
-    ToolChoice, ToolKind, Turn, Unsupported, anthropic, chat_completions, ollama, responses,
+    ToolChoice, ToolKind, Turn, Unsupported, UnusedReason, anthropic, chat_completions, ollama,
+    responses,
 };
 use crate::{AnalysisPolicy, HeaderStyle, Result, ToolSchemaStyle};
 
@@ -339,6 +340,13 @@ impl PyTurn {
     fn unused(&self) -> Vec<(String, String)> {
         let unused = self.inner.unused.iter();
         unused.map(|unused| (unused.path.to_string(), unused.reason.to_string())).collect()
+    }
+
+    /// How many fields of the body this library has no use for.
+    #[getter]
+    fn not_used(&self) -> usize {
+        let unused = self.inner.unused.iter();
+        unused.filter(|unused| unused.reason == UnusedReason::NotUsed).count()
     }
 
     /// For each message of the conversation its place in the body.

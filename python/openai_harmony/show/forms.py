@@ -198,30 +198,30 @@ def _of_harmony(data: Mapping[str, Any]) -> Recognized:
 
 def _of_request(data: Mapping[str, Any], form: Form | None, date: str | None) -> Recognized:
     """Reads a request with the reader that leaves the least of it unused."""
-    readers = _READERS if form is None else {form: _READERS[form]}
+    names = [name for name in _READERS if _is_of(name, data)] if form is None else [form]
     best: tuple[int, Form, Turn] | None = None
-    errors: dict[str, Exception] = {}
-    for name, read in readers.items():
+    failed: Exception | None = None
+    for name in names:
         try:
-            turn = read(data, date=date)
+            turn = _READERS[name](data, date=date)
         except (ValueError, HarmonyError) as error:
-            errors[name] = error
+            failed = failed or error
             continue
-        unused = sum(one.reason == "not used" for one in turn.unused)
+        unused = turn._raw.not_used
         if best is None or unused < best[0]:
             best = unused, name, turn  # type: ignore[assignment]
         if unused == 0:
             break
     if best is None:
-        raise UnknownForm(_line(_most_telling(errors)))
+        raise UnknownForm(_line(failed))
     notes = [f"{one.path}: {one.reason}" for one in best[2].unused]
     return Recognized(best[1], best[2], notes)
 
 
-def _most_telling(errors: Mapping[str, Exception]) -> Exception:
-    """The error of the reader that knew the body best: not one that names another API."""
-    own = [one for one in errors.values() if "a body of another API" not in str(one)]
-    return (own or [*errors.values()])[0]
+def _is_of(name: str, data: Mapping[str, Any]) -> bool:
+    """Whether what was said does not stand in the field that only other APIs have."""
+    own, other = ("input", "messages") if name == "responses" else ("messages", "input")
+    return own in data or data.get(other) is None
 
 
 def _ids(values: list[Any], name: str = "tokens") -> list[int]:
@@ -237,6 +237,6 @@ def _ids(values: list[Any], name: str = "tokens") -> list[int]:
     return values
 
 
-def _line(error: Exception) -> str:
+def _line(error: object) -> str:
     """An error in a line; pydantic's have several."""
     return " ".join(str(error).split())
