@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -33,9 +34,13 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch, size: int = 20_000) -> None:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """All files of a folder but the input, by their path."""
-    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
-    return {str(p.relative_to(folder)): p.read_bytes() for p in files if p.name != "rows.jsonl"}
+    """All files of a folder but the input, by their path; one that a run removes meanwhile is not there."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        with contextlib.suppress(FileNotFoundError, IsADirectoryError):
+            found[str(path.relative_to(folder))] = path.read_bytes()
+    found.pop("rows.jsonl", None)
+    return found
 
 
 def tables(folder: Path) -> Any:
