@@ -228,6 +228,7 @@ def test_nothing_is_written_by_halves(given: Any, run: Any) -> None:
     assert sorted(path.name for path in Path().iterdir()) == ["in", "out"]
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with a name")
 def test_a_device_is_written_to(given: Any, run: Any) -> None:
     os.mkfifo("pipe")
     with subprocess.Popen(["cat", "pipe"], stdout=subprocess.PIPE) as reader:
@@ -244,6 +245,7 @@ def test_a_full_disk(given: Any, run: Any) -> None:
     assert (done.code, done.err.partition(": ")[2]) == (1, "error: No space left on device\n")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no shell that closes streams")
 @pytest.mark.parametrize(
     ("closed", "code", "said"),
     [
