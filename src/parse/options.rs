@@ -58,6 +58,6 @@ impl ParseConfig {
 
 impl From<ParseOptions> for ParseConfig {
     fn from(ParseOptions { strict }: ParseOptions) -> Self {
-        Self { strict, tools: Vec::new(), prefill: None }
+        Self { strict, ..Self::default() }
     }
 }

@@ -216,12 +216,19 @@ def keywords_of_stub(name: str) -> Iterator[str]:
 
 
 class TestModels:
-    def test_have_the_options(self) -> None:
+    def test_masks_have_the_options(self) -> None:
         assert set(LossMask.model_fields) == set(MASK)
+
+    def test_prefills_have_the_options(self) -> None:
         assert set(Prefill.model_fields) == set(PREFILL)
+
+    def test_grammars_take_the_options(self) -> None:
         assert keywords(TurnGrammar) | {"response_schema"} == set(GRAMMAR) - set(NOT_OF_GRAMMARS)
-        assert set(EXTENDING) - set(NOT_OF_ROLLOUTS) < keywords(Rollout)
-        assert set(EXTENDING) - set(NOT_OF_ROLLOUTS) <= keywords(HarmonyEncoding.extend)
+
+    def test_rollouts_take_the_options(self) -> None:
+        expected = set(EXTENDING) - set(NOT_OF_ROLLOUTS)
+        assert expected <= keywords(Rollout)
+        assert expected <= keywords(HarmonyEncoding.extend)
 
     @pytest.mark.parametrize("field", sorted(MASK))
     def test_of_masks_in_the_guide(self, field: str) -> None:
