@@ -165,7 +165,7 @@ fn read_option(options: &mut RenderRows, name: &str, given: Given<'_, '_>) -> Re
     let value = given.value;
     match name {
         "max_tokens" => {
-            options.max_tokens = optional(value, count_from_one)?.map(NonZeroUsize::get)
+            options.max_tokens = optional(value, count_from_one)?.map(NonZeroUsize::get);
         }
         "date" if !value.is_none() => options.date = Date::Given(string(value)?),
         "identity" => options.identity = optional(value, string)?,
