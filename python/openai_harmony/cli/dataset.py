@@ -10,7 +10,7 @@ from typing import Any
 
 from openai_harmony.cli.arguments import number
 from openai_harmony.cli.failures import DONE, CommandError, UsageError, say
-from openai_harmony.cli.rendering import add_rendering, config_of, loss_mask_of
+from openai_harmony.cli.rendering import add_rendering, given_rendering
 
 _EPILOG = """\
 exit codes: 0 the output is complete, 1 it is not, 2 wrong usage, 130 interrupted
@@ -116,9 +116,6 @@ def _limit(text: str) -> int | float | None:
 
 
 def _options(options: argparse.Namespace) -> dict[str, Any]:
-    names = (
-        "to columns column shard_tokens shard_bytes batch_rows pack max_errors restart "
-        "format examples max_tokens overflow date identity reasoning_effort threads"
-    )
+    names = "to columns column shard_tokens shard_bytes batch_rows pack max_errors restart"
     given = {name: getattr(options, name) for name in names.split()}
-    return {**given, "mask": loss_mask_of(options), "config": config_of(options, None)}
+    return {**given, **given_rendering(options)}
