@@ -176,7 +176,7 @@ impl StreamableParser {
     /// How many of these tokens are certain to be content.
     pub(super) fn content_run(&self, tokens: &[u32]) -> usize {
         match &self.state {
-            State::Content(open) if open.held_from.is_none() => {
+            State::Content(open) if open.held_from.is_none() && !self.spelling.is_read => {
                 tokens.iter().take_while(|&&token| token < special::STARTOFTEXT).count()
             }
             _ => 0,

@@ -20,6 +20,7 @@ mod prefill;
 mod report;
 mod saved;
 mod spans;
+mod spelled;
 mod state;
 mod stream;
 mod stripped;

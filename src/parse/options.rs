@@ -37,6 +37,9 @@ pub struct ParseConfig {
     /// The part of the first message, beyond its role, that is in the prompt. The parser begins
     /// after it.
     pub prefill: Option<Prefill>,
+    /// Whether lenient parsing reads markers that ordinary tokens spell, as fine-tuned models write them, and reports
+    /// each. Then no message can have a marker in its text. Strict parsing never reads them.
+    pub spelled_markers: bool,
 }
 
 impl Default for ParseConfig {
@@ -69,10 +72,29 @@ impl ParseConfig {
         self.prefill = Some(prefill);
         self
     }
+
+    /// Sets whether lenient parsing reads markers that ordinary tokens spell.
+    ///
+    /// ```
+    /// use openai_harmony::chat::Role;
+    /// use openai_harmony::{HarmonyEncodingName, ParseConfig, load_harmony_encoding};
+    ///
+    /// let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+    /// let tokens = encoding.tokenizer().encode_ordinary("<|channel|>final<|message|>Hi<|return|>");
+    /// let config = ParseConfig::lenient().with_spelled_markers(true);
+    /// let messages = encoding.parse_messages_with(tokens, Some(Role::Assistant), &config)?;
+    /// assert_eq!(messages[0].channel.as_deref(), Some("final"));
+    /// # Ok::<(), openai_harmony::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_spelled_markers(mut self, are_read: bool) -> Self {
+        self.spelled_markers = are_read;
+        self
+    }
 }
 
 impl From<ParseOptions> for ParseConfig {
     fn from(ParseOptions { strict }: ParseOptions) -> Self {
-        Self { strict, tools: Vec::new(), prefill: None }
+        Self { strict, tools: Vec::new(), prefill: None, spelled_markers: false }
     }
 }

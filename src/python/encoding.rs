@@ -317,10 +317,13 @@ impl PyHarmonyEncoding {
     /// `role` is the author's role of the first message where the tokens begin after it, as a
     /// completion's do. `strict=False` repairs what is not well-formed instead of raising, and uses
     /// `tools`, the names of those that the model was offered, to recognise calls.
-    /// `prefill` is what the prompt held of the first message.
+    /// `prefill` is what the prompt held of the first message. `spelled_markers=True` reads markers that ordinary
+    /// tokens spell, too.
     #[pyo3(
-        signature = (tokens, role = None, *, strict = LEFT_OUT, tools = None, prefill = None),
-        text_signature = "($self, tokens, role=None, *, strict=True, tools=None, prefill=None)"
+        signature = (
+            tokens, role = None, *, strict = LEFT_OUT, tools = None, prefill = None, spelled_markers = LEFT_OUT
+        ),
+        text_signature = "($self, tokens, role=None, *, strict=True, tools=None, prefill=None, spelled_markers=False)"
     )]
     fn parse_messages_from_completion_tokens<'py>(
         &self,
@@ -329,10 +332,11 @@ impl PyHarmonyEncoding {
         strict: Argument<'py>,
         tools: Option<&Bound<'py, PyAny>>,
         prefill: Option<&Bound<'py, PyAny>>,
+        spelled_markers: Argument<'py>,
     ) -> PyResult<Bound<'py, PyList>> {
         let py = tokens.py();
         let role = role.map(|role| arguments::role(role, "role")).transpose()?;
-        let config = arguments::parse_config(strict, tools, prefill)?;
+        let config = arguments::parse_config(strict, tools, prefill, spelled_markers)?;
         let messages = on_ids(tokens, |ids| {
             self.inner.parse_messages_with(ids.iter().copied(), role, &config)
         })?;

@@ -12,7 +12,7 @@ use super::errors::{InvalidArgument, Read, raised, unless_raised};
 use super::gil::released_if;
 use super::interop::{Failed, PyTurn};
 use super::options::one_of;
-use super::read::values::{count, optional, optional_string, string};
+use super::read::values::{boolean, count, optional, optional_string, string};
 use super::{arguments, events, serialize, tokens, write};
 use crate::Result;
 use crate::interop::{
@@ -57,6 +57,7 @@ fn read_option(options: &mut ReplyOptions, key: &str, value: &Bound<'_, PyAny>) 
         "prompt_tokens" => options.prompt_tokens = optional(value, count)?,
         "cached_tokens" => options.cached_tokens = count(value)?,
         "thinking_budget" => options.thinking_budget = optional(value, count)?,
+        "spelled_markers" => options.spelled_markers = boolean(value)?,
         "index" => options.index = count(value)?,
         "reasoning_field" => options.reasoning_field = reasoning_field(value)?,
         _ => return Err(InvalidArgument::value("unknown option")),
@@ -218,6 +219,18 @@ impl PyReply {
     #[getter]
     fn stop_sequence(&self) -> PyResult<Option<String>> {
         Ok(self.lock()?.stop_sequence().map(str::to_owned))
+    }
+
+    /// Whether the model ended its turn; the engine can stop.
+    #[getter]
+    fn is_ended(&self) -> PyResult<bool> {
+        Ok(self.lock()?.is_ended())
+    }
+
+    /// Whether markers are read that the model spelled by ordinary tokens.
+    #[getter]
+    fn _spelled_markers(&self) -> PyResult<bool> {
+        Ok(self.lock()?.reads_spelled_markers())
     }
 
     /// The complete messages, as the parser gives them.

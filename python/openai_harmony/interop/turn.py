@@ -349,6 +349,7 @@ class Turn(InNotebooks, _Unchanging):
         index: int = 0,
         reasoning_field: ReasoningField | None = "reasoning_content",
         thinking_budget: int | None = None,
+        spelled_markers: bool = False,
         make_id: Callable[[str], str] | None = None,
         clock: Callable[[], float] | None = None,
     ) -> Reply:
@@ -366,6 +367,8 @@ class Turn(InNotebooks, _Unchanging):
                 ``"reasoning"``, ``"both"``, or ``None`` for no thoughts.
             thinking_budget: How many tokens thoughts may have; left out, as many as the body says.
                 ``Reply.forced_tokens`` ends them.
+            spelled_markers: Whether markers that the model spelled by ordinary tokens are read, as
+                fine-tuned models write them. Then ``Reply.is_ended`` says when to stop sampling.
             make_id: Makes all ids: a function from a prefix (``call_``) to an id.
             clock: Measures Ollama's durations: a function that returns seconds.
         """
@@ -380,6 +383,7 @@ class Turn(InNotebooks, _Unchanging):
             index=index,
             reasoning_field=reasoning_field,
             thinking_budget=thinking_budget,
+            spelled_markers=spelled_markers,
             make_id=make_id,
             clock=clock,
         )

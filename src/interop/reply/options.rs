@@ -34,6 +34,9 @@ pub struct ReplyOptions {
     /// How many tokens thoughts may have; `None`: as many as the body says
     /// ([`Turn::thinking_budget`](crate::interop::Turn::thinking_budget)).
     pub thinking_budget: Option<usize>,
+    /// Whether markers that the model spelled by ordinary tokens are read
+    /// ([`ParseConfig::spelled_markers`](crate::ParseConfig::spelled_markers)).
+    pub spelled_markers: bool,
     /// Makes all ids, if not those that are made from the answer's own.
     pub make_id: Option<MakeId>,
     /// Measures the durations reported to Ollama clients.
@@ -92,6 +95,13 @@ impl ReplyOptions {
     #[must_use]
     pub fn with_thinking_budget(mut self, tokens: usize) -> Self {
         self.thinking_budget = Some(tokens);
+        self
+    }
+
+    /// Sets whether markers that the model spelled by ordinary tokens are read.
+    #[must_use]
+    pub fn with_spelled_markers(mut self, are_read: bool) -> Self {
+        self.spelled_markers = are_read;
         self
     }
 

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use super::super::event::Event;
 use super::super::grammar::is_stop;
 use super::super::state::{Begin, Delta, HELD_AT_MOST, HeaderState, State};
 use super::super::stream::StreamableParser;
@@ -120,9 +119,8 @@ impl StreamableParser {
         if !text.is_empty() {
             self.delta = Delta::Complete(0);
         }
-        if self.recording && (from < end || !text.is_empty()) {
-            let text = text.clone();
-            self.events.push(Event::ContentDelta { span: from..end, index: message, text });
+        if from < end || !text.is_empty() {
+            self.report_delta(from..end, text.clone());
         }
         let stop = ending.stop_token();
         if stop == Some(special::ENDOFTEXT) {
