@@ -516,9 +516,9 @@ class StreamableParser:
             other words. The cost per token does not grow with their number.
         prefill: What the prompt holds of the first message beyond its role. The parser begins
             inside that message; its first events report header and text, with spans of (0, 0).
-        spelled_markers: Whether to read markers that ordinary tokens spell (``<|``, ``end``,
-            ``|>``), as fine-tuned models write them; each is a repair. Then no text can contain a
-            marker. Only without ``strict``.
+        spelled_markers: Whether to read markers that ordinary tokens spell (``<``, ``|``, ``end``,
+            ``|``, ``>``), as fine-tuned models write them; each is a repair. Then no text can
+            contain a marker. Only without ``strict``.
 
     Raises:
         HarmonyError: A tool's name that no header can carry; a prefill that could be read as
@@ -1081,7 +1081,6 @@ class Reply:
 
     @property
     def _spelled_markers(self) -> bool: ...
-
     @property
     def messages(self) -> list[Message]:
         """The complete messages, as the parser gives them."""

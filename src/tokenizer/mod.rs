@@ -214,7 +214,7 @@ impl Tokenizer {
     }
 
     /// The token of a single byte.
-    pub(crate) fn byte_token(self, byte: u8) -> TokenId {
+    pub(crate) fn byte_token(byte: u8) -> TokenId {
         bpe::byte_token(byte)
     }
 
