@@ -5,7 +5,9 @@ use std::sync::Arc;
 use super::event::{Event, Repair};
 use super::options::{ParseConfig, ParseOptions};
 use super::spelled::Spelling;
-use super::state::{Begin, Delta, HeaderData, HeaderState, Open, State, StateData, StreamState};
+use super::state::{
+    Begin, Delta, HeaderData, HeaderState, OpenMessage, State, StateData, StreamState,
+};
 use crate::chat::{Content, HeaderFields, Message, Role};
 use crate::error::{Error, ErrorKind, Result};
 use crate::header::{self, Given, Prefill, Tools, Words};
@@ -402,7 +404,7 @@ impl StreamableParser {
             && matches!(self.stop_tokens.last(), Some(Some(special::RETURN | special::CALL)))
     }
 
-    fn open_message(&self) -> Option<&Open> {
+    fn open_message(&self) -> Option<&OpenMessage> {
         match &self.state {
             State::Content(open) => Some(open),
             _ => None,
