@@ -21,6 +21,7 @@ mod report;
 mod saved;
 mod spans;
 mod spelled;
+mod spelling;
 mod state;
 mod stream;
 mod stripped;

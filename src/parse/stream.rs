@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::event::{Event, Repair};
 use super::options::{ParseConfig, ParseOptions};
-use super::spelled::Spelling;
+use super::spelling::Spelling;
 use super::state::{
     Begin, Delta, HeaderData, HeaderState, OpenMessage, State, StateData, StreamState,
 };
