@@ -145,7 +145,7 @@ pub use parse::{
 };
 pub use path::Path;
 pub use render::{
-    AnalysisPolicy, Ending, RenderConfig, RenderConversationConfig, RenderOptions, Rendered,
+    AnalysisPolicy, RenderConfig, RenderConversationConfig, RenderEnd, RenderOptions, Rendered,
 };
 pub use span::MessageSpan;
 pub use typescript::ToolSchemaStyle;

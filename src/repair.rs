@@ -50,6 +50,9 @@ pub enum RepairKind {
     GluedRecipient,
     /// The first bytes of a character whose other bytes never came. They are in no content.
     CutCharacter,
+    /// A marker spelled by ordinary tokens, where such are read. It has no index: it is a part of what the other
+    /// events report.
+    SpelledMarker,
     /// A call that its API cannot deliver as one, so that its text is content: no tools were
     /// offered, or the arguments are not the JSON object that they must be. Parsing alone reports
     /// none.
@@ -83,6 +86,7 @@ impl RepairKind {
             Self::MisplacedRecipient => "misplaced_recipient",
             Self::GluedRecipient => "glued_recipient",
             Self::CutCharacter => "cut_character",
+            Self::SpelledMarker => "spelled_marker",
             Self::CallAsText => "call_as_text",
         }
     }

@@ -4,7 +4,7 @@
 
 use openai_harmony::chat::{DeveloperContent, Message, Role, ToolDescription, ToolNamespaceConfig};
 use openai_harmony::{
-    Ending, ErrorKind, HarmonyEncodingName, RenderConfig, Result, ToolSchemaStyle,
+    ErrorKind, HarmonyEncodingName, RenderConfig, RenderEnd, Result, ToolSchemaStyle,
     load_harmony_encoding,
 };
 use serde_json::{Map, Value, json};
@@ -22,7 +22,7 @@ fn rendered(messages: &[Vec<ToolDescription>], style: ToolSchemaStyle) -> Result
         })
         .collect();
     let config = RenderConfig::new().with_tool_schema(style);
-    let tokens = encoding.render_conversation_with(&messages, Ending::None, &config)?;
+    let tokens = encoding.render_conversation_with(&messages, RenderEnd::None, &config)?;
     encoding.tokenizer().decode_utf8(tokens)
 }
 

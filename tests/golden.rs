@@ -11,8 +11,8 @@ use std::sync::Arc;
 use libtest_mimic::{Arguments, Trial};
 use openai_harmony::chat::{Conversation, Role};
 use openai_harmony::{
-    Ending, HarmonyEncoding, HarmonyEncodingName, HeaderStyle, RenderConfig,
-    RenderConversationConfig, RenderOptions, load_harmony_encoding,
+    HarmonyEncoding, HarmonyEncodingName, HeaderStyle, RenderConfig, RenderConversationConfig,
+    RenderEnd, RenderOptions, load_harmony_encoding,
 };
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -143,7 +143,7 @@ fn render(
             };
             let config =
                 RenderConfig::from(config(auto_drop_analysis)).with_header_style(header_style);
-            let ending = Ending::Completion(next_role);
+            let ending = RenderEnd::Completion(next_role);
             encoding.render_conversation_with(conversation, ending, &config)
         }
         Render::Conversation { auto_drop_analysis } => {

@@ -15,6 +15,8 @@ mod cut_headers;
 mod headers;
 #[path = "lenient/rows.rs"]
 mod rows;
+#[path = "lenient/spelled.rs"]
+mod spelled;
 
 use openai_harmony::chat::{Content, Message, Role};
 use openai_harmony::{

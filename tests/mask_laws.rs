@@ -6,8 +6,8 @@
 use openai_harmony::chat::{Author, Message, Role, SystemContent};
 use openai_harmony::training::{LossMask, Turns};
 use openai_harmony::{
-    AnalysisPolicy, Ending, HarmonyEncoding, HarmonyEncodingName, HeaderStyle, Prefill,
-    RenderConfig, Rendered, load_harmony_encoding,
+    AnalysisPolicy, HarmonyEncoding, HarmonyEncodingName, HeaderStyle, Prefill, RenderConfig,
+    RenderEnd, Rendered, load_harmony_encoding,
 };
 use proptest::prelude::*;
 
@@ -33,7 +33,7 @@ struct Sampling {
 /// of them as a training example ends.
 fn play(messages: &[Message], config: RenderConfig, is_training: bool) -> Vec<Sampling> {
     let stops = encoding().stop_token_ids_for_assistant_actions();
-    let ending = Ending::Completion(Role::Assistant);
+    let ending = RenderEnd::Completion(Role::Assistant);
     let mut samplings: Vec<Sampling> = Vec::new();
     let mut is_sampling = false;
     for (index, message) in messages.iter().enumerate() {
@@ -139,13 +139,13 @@ prop_compose! {
     }
 }
 
-fn ending() -> impl Strategy<Value = Ending<'static>> {
+fn ending() -> impl Strategy<Value = RenderEnd<'static>> {
     prop::sample::select(
         &[
-            Ending::None,
-            Ending::Training,
-            Ending::Completion(Role::Assistant),
-            Ending::Completion(Role::User),
+            RenderEnd::None,
+            RenderEnd::Training,
+            RenderEnd::Completion(Role::Assistant),
+            RenderEnd::Completion(Role::User),
         ][..],
     )
 }
@@ -199,7 +199,7 @@ proptest! {
         // An answer that is the last only since what follows was dropped ends as in a history.
         let last = rendered.spans.iter().filter_map(|span| span.message).next_back();
         let is_last = last.is_some_and(|last| last + 1 == messages.len());
-        let samplings = play(&shown, keep, ending == Ending::Training && is_last);
+        let samplings = play(&shown, keep, ending == RenderEnd::Training && is_last);
         let expected = played(&rendered.tokens, &samplings);
         prop_assert_eq!(rendered.loss_mask(&LossMask::new()), expected);
     }
@@ -238,9 +238,9 @@ proptest! {
     ) {
         let mut prefill = Prefill::new().with_text(text);
         prefill.channel = channel.map(str::to_owned);
-        let ending = Ending::Prefill(Role::Assistant, &prefill);
+        let ending = RenderEnd::Prefill(Role::Assistant, &prefill);
         let rendered = encoding().render_with_spans(&messages, ending, &config).unwrap();
-        let without = encoding().render_with_spans(&messages, Ending::None, &config).unwrap();
+        let without = encoding().render_with_spans(&messages, RenderEnd::None, &config).unwrap();
         let mut expected = without.loss_mask(&LossMask::new());
         expected.resize(rendered.tokens.len(), 0);
         prop_assert_eq!(rendered.loss_mask(&LossMask::new()), expected);

@@ -5,8 +5,8 @@ use openai_harmony::chat::{
     Author, Content, Conversation, DeveloperContent, Message, ReasoningEffort, Role, SystemContent,
 };
 use openai_harmony::{
-    AnalysisPolicy, Ending, ErrorKind, HarmonyEncoding, HarmonyEncodingName, HeaderStyle,
-    ParseConfig, RenderConfig, RenderConversationConfig, StreamableParser, load_harmony_encoding,
+    AnalysisPolicy, ErrorKind, HarmonyEncoding, HarmonyEncodingName, HeaderStyle, ParseConfig,
+    RenderConfig, RenderConversationConfig, RenderEnd, StreamableParser, load_harmony_encoding,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ fn encoding() -> HarmonyEncoding {
 }
 
 fn rendered(messages: &[Message], config: RenderConfig) -> String {
-    let tokens = encoding().render_conversation_with(messages, Ending::None, &config).unwrap();
+    let tokens = encoding().render_conversation_with(messages, RenderEnd::None, &config).unwrap();
     encoding().tokenizer().decode_utf8(&tokens).unwrap()
 }
 
@@ -131,7 +131,7 @@ fn policies_hold_in_all_three_renderers() {
     let config = RenderConfig::new().with_analysis(AnalysisPolicy::DropCompletedTurns);
     let messages = &dialogue()[..10];
     let [plain, completion, mut training] =
-        [Ending::None, Ending::Completion(Role::Assistant), Ending::Training]
+        [RenderEnd::None, RenderEnd::Completion(Role::Assistant), RenderEnd::Training]
             .map(|ending| encoding().render_conversation_with(messages, ending, &config).unwrap());
     assert_eq!(completion[..plain.len()], plain);
     assert_eq!(training.pop(), encoding().tokenizer().special_token("<|return|>"));
@@ -312,7 +312,7 @@ fn fields_that_could_be_another_header_are_refused() {
     ] {
         let config = RenderConfig::new().with_validate(true);
         let error =
-            encoding().render_conversation_with([&message], Ending::None, &config).unwrap_err();
+            encoding().render_conversation_with([&message], RenderEnd::None, &config).unwrap_err();
         let ErrorKind::UnsafeHeaderField { field: named, .. } = error.kind() else {
             panic!("{error:?} of {message:?}")
         };

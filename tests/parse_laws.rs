@@ -13,7 +13,7 @@ use openai_harmony::chat::Role;
 use proptest::prelude::*;
 
 /// Pieces of headers, well-formed and malformed; their tokens are put together at random.
-const PIECES: [&str; 51] = [
+const PIECES: [&str; 54] = [
     "<|start|>",
     "<|start|>assistant",
     "<|channel|>",
@@ -65,12 +65,18 @@ const PIECES: [&str; 51] = [
     "The capital is Paris, and so on, and so on, and so on.",
     " one two three four five six seven eight nine ten eleven twelve",
     "<|chan",
+    "nel|>",
+    "<",
+    "|>",
 ];
 
 fn piece() -> impl Strategy<Value = Vec<u32>> {
     prop_oneof![
         12 => prop::sample::select(&PIECES[..])
             .prop_map(|text| encoding().tokenizer().encode_with_special_tokens(text)),
+        // Spelled markers.
+        4 => prop::sample::select(&PIECES[..])
+            .prop_map(|text| encoding().tokenizer().encode_ordinary(text)),
         // Any ordinary token, among them those that hold a part of a character.
         3 => (0_u32..200_000).prop_map(|token| vec![token]),
         // Byte tokens above ASCII: mostly broken UTF-8.
@@ -86,7 +92,7 @@ fn tokens() -> impl Strategy<Value = Vec<u32>> {
 fn given() -> impl Strategy<Value = Given> {
     let role = prop_oneof![Just(Some(Role::Assistant)), Just(None), Just(Some(Role::Tool))];
     let tools = prop_oneof![Just(&[][..]), Just(&["functions.f", "bash", "python", "browser"][..])];
-    (role, tools).prop_map(|(role, tools)| Given { role, tools })
+    (role, tools, any::<bool>()).prop_map(|(role, tools, spelled)| Given { role, tools, spelled })
 }
 
 /// The fuzzer begins with these, among them what it found.
@@ -101,7 +107,9 @@ fn seeds_of_the_fuzzer_keep_all_laws() {
             let tokens = tokens::tokens(encoding(), &seed[2..], split);
             for role in [Some(Role::Assistant), None, Some(Role::Tool)] {
                 for tools in [&[][..], &["functions.f", "bash", "python", "browser"]] {
-                    laws::all(&tokens, Given { role, tools }, bits);
+                    for spelled in [false, true] {
+                        laws::all(&tokens, Given { role, tools, spelled }, bits);
+                    }
                 }
             }
         }
@@ -144,6 +152,11 @@ proptest! {
     #[test]
     fn what_needs_no_repair_is_read_as_strictly(tokens in tokens(), given in given()) {
         laws::what_needs_no_repair_is_read_as_strictly(&tokens, given);
+    }
+
+    #[test]
+    fn spelled_markers_read_as_markers(tokens in tokens(), given in given()) {
+        laws::spelled_markers_read_as_markers(&tokens, given);
     }
 
     #[test]

@@ -6,8 +6,8 @@ use openai_harmony::chat::{
 };
 use openai_harmony::rollout::{Break, ExtendConfig, Extension, Kind, Rollout, Segment};
 use openai_harmony::{
-    AnalysisPolicy, Ending, HarmonyEncoding, HarmonyEncodingName, HeaderStyle, ParseConfig,
-    RenderConfig, load_harmony_encoding,
+    AnalysisPolicy, HarmonyEncoding, HarmonyEncodingName, HeaderStyle, ParseConfig, RenderConfig,
+    RenderEnd, load_harmony_encoding,
 };
 use proptest::prelude::*;
 
@@ -42,7 +42,7 @@ fn result(name: &str) -> Message {
 }
 
 fn prompt(messages: &[Message], config: RenderConfig) -> Vec<u32> {
-    let ending = Ending::Completion(Role::Assistant);
+    let ending = RenderEnd::Completion(Role::Assistant);
     encoding().render_conversation_with(messages, ending, &config).unwrap()
 }
 
@@ -50,7 +50,7 @@ fn prompt(messages: &[Message], config: RenderConfig) -> Vec<u32> {
 fn sampled(messages: &[Message], config: RenderConfig) -> Vec<u32> {
     let config = config.with_analysis(AnalysisPolicy::KeepAll);
     let mut written =
-        encoding().render_conversation_with(messages, Ending::Training, &config).unwrap();
+        encoding().render_conversation_with(messages, RenderEnd::Training, &config).unwrap();
     written.drain(..prompt(&[], config).len());
     written
 }

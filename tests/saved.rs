@@ -40,7 +40,14 @@ fn token() -> impl Strategy<Value = u32> {
     // `assistant`, `analysis`, `final`, `commentary`, ` to`, `=f`, halves of characters, ids that do not exist.
     let words =
         vec![173_781, 35_644, 17_196, 12_606, 815, 316, 28, 176, 90, 12_345, 201_089, 9_999_999];
-    prop_oneof![3 => 199_998_u32..200_013, 3 => prop::sample::select(words), 1 => 0_u32..1_000]
+    // `<`, `|`, `start`, `end`, `message`, `>`, `><`.
+    let spelled = encoding().tokenizer().encode_ordinary("<|start|><|end|><|message|><");
+    prop_oneof![
+        3 => 199_998_u32..200_013,
+        3 => prop::sample::select(words),
+        3 => prop::sample::select(spelled),
+        1 => 0_u32..1_000,
+    ]
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -79,6 +86,7 @@ fn configs() -> Vec<(Option<Role>, ParseConfig)> {
         (assistant, ParseConfig::strict()),
         (assistant, ParseConfig::lenient().with_tools(["f", "python", "a.f"])),
         (assistant, ParseConfig::lenient().with_prefill(prefill.clone())),
+        (assistant, ParseConfig::lenient().with_spelled_markers(true)),
         (Some(Role::User), ParseConfig::strict().with_prefill(prefill)),
     ]
 }
@@ -137,7 +145,7 @@ fn other_bytes_are_refused() {
     for end in 0..saved.len() {
         assert!(reason(&saved[..end]).starts_with("not a saved parser: EOF"));
     }
-    assert_eq!(changed("version", json!(0)), "its version is 0; this library reads 1");
+    assert_eq!(changed("version", json!(0)), "its version is 0; this library reads 2");
     assert_eq!(changed("ends", json!([9])), "its ends are not in its tokens");
     assert_eq!(changed("ends", json!([3, 2])), "its ends are not in its tokens");
     for reported in [json!(null), json!([99, 0]), json!([0, 99])] {

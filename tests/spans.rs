@@ -3,8 +3,8 @@
 
 use openai_harmony::chat::{Author, Content, Message, Role};
 use openai_harmony::{
-    AnalysisPolicy, Ending, Event, HarmonyEncoding, HarmonyEncodingName, HeaderStyle, MessageSpan,
-    Prefill, RenderConfig, StreamableParser, load_harmony_encoding,
+    AnalysisPolicy, Event, HarmonyEncoding, HarmonyEncodingName, HeaderStyle, MessageSpan, Prefill,
+    RenderConfig, RenderEnd, StreamableParser, load_harmony_encoding,
 };
 use proptest::prelude::*;
 
@@ -34,7 +34,7 @@ fn dialogue() -> Vec<Message> {
 
 #[test]
 fn a_span_separates_header_content_and_stop_token() {
-    let ending = Ending::Completion(Role::Assistant);
+    let ending = RenderEnd::Completion(Role::Assistant);
     let rendered = encoding().render_with_spans(&dialogue(), ending, &RenderConfig::new()).unwrap();
     let parts: Vec<_> = rendered
         .spans
@@ -66,7 +66,7 @@ fn a_span_separates_header_content_and_stop_token() {
 #[test]
 fn a_prefill_is_an_open_header_and_content() {
     let prefill = Prefill::new().with_channel("final").with_text("Yes");
-    let ending = Ending::Prefill(Role::Assistant, &prefill);
+    let ending = RenderEnd::Prefill(Role::Assistant, &prefill);
     let rendered = encoding().render_with_spans(&[], ending, &RenderConfig::new()).unwrap();
     let [span] = rendered.spans[..] else { panic!("one span") };
     assert_eq!((span.message, span.start, span.stop), (None, 0, span.end));
@@ -77,7 +77,7 @@ fn a_prefill_is_an_open_header_and_content() {
 #[test]
 fn a_training_example_ends_with_the_stop_token_of_its_answer() {
     let rendered = encoding()
-        .render_with_spans(&dialogue()[..5], Ending::Training, &RenderConfig::new())
+        .render_with_spans(&dialogue()[..5], RenderEnd::Training, &RenderConfig::new())
         .unwrap();
     let last = rendered.spans.last().unwrap();
     assert_eq!(text_at(&rendered.tokens, last.stop_token()), "<|return|>");
@@ -129,7 +129,7 @@ proptest! {
         ][..]),
         in_channel in any::<bool>(),
         ending in prop::sample::select(
-            &[Ending::None, Ending::Training, Ending::Completion(Role::Assistant)][..]
+            &[RenderEnd::None, RenderEnd::Training, RenderEnd::Completion(Role::Assistant)][..]
         ),
         size in 1_usize..9,
     ) {

@@ -23,7 +23,7 @@ fuzz_target!(|input: &[u8]| {
         2 => &["browser", "final", "json", "é"],
         _ => &["functions.assistant", "a<b"],
     };
-    let given = Given { role, tools };
+    let given = Given { role, tools, spelled: setting >> 5 & 1 == 1 };
     let tokens = tokens::tokens(laws::encoding(), bytes, setting >> 4 & 1 == 1);
     laws::all(&tokens, given, *bits);
 });

@@ -9,6 +9,9 @@ const ID: u8 = 1;
 /// With one byte behind it, that many times the last token: runs of more than 32 tokens are read otherwise.
 const REPEAT: u8 = 2;
 
+/// The text behind it is ordinary: its markers are spelled.
+const ORDINARY: u8 = 3;
+
 /// More tokens only take time.
 const AT_MOST: usize = 1024;
 
@@ -30,7 +33,7 @@ pub(crate) fn tokens(encoding: HarmonyEncoding, mut input: &[u8], split: bool) -
                 rest
             }
             _ => {
-                let end = input[1..].iter().position(|byte| [ID, REPEAT].contains(byte));
+                let end = input[1..].iter().position(|byte| (ID..=ORDINARY).contains(byte));
                 let (text, rest) = input.split_at(end.map_or(input.len(), |end| end + 1));
                 add_text(encoding, text, split, &mut tokens);
                 rest
@@ -46,7 +49,12 @@ fn add_text(encoding: HarmonyEncoding, text: &[u8], split: bool, tokens: &mut Ve
         (0..256).find(|id| tokenizer.token_bytes(*id) == Some(&[byte])).unwrap_or(u32::MAX)
     };
     for chunk in text.utf8_chunks() {
-        for token in tokenizer.encode_with_special_tokens(chunk.valid()) {
+        let text = chunk.valid();
+        let encoded = match text.strip_prefix(char::from(ORDINARY)) {
+            Some(text) => tokenizer.encode_ordinary(text),
+            None => tokenizer.encode_with_special_tokens(text),
+        };
+        for token in encoded {
             match tokenizer.token_bytes(token) {
                 Some(bytes) if split && !tokenizer.is_special_token(token) => {
                     tokens.extend(bytes.iter().map(|one| byte(*one)));

@@ -410,6 +410,7 @@ class HarmonyEncoding:
         strict: bool = True,
         tools: Iterable[str] | None = None,
         prefill: Prefill | None = None,
+        spelled_markers: bool = False,
     ) -> list[Message]:
         """Parses a whole sequence of tokens.
 
@@ -423,6 +424,8 @@ class HarmonyEncoding:
                 (``functions.bash``, ``bash``, ``python``). Without ``strict``, they tell calls from
                 other words.
             prefill: What the prompt holds of the first message beyond its role.
+            spelled_markers: Whether to read markers that ordinary tokens spell, as fine-tuned
+                models write them; only without ``strict``.
 
         Returns:
             The messages, as new objects.
@@ -513,6 +516,9 @@ class StreamableParser:
             other words. The cost per token does not grow with their number.
         prefill: What the prompt holds of the first message beyond its role. The parser begins
             inside that message; its first events report header and text, with spans of (0, 0).
+        spelled_markers: Whether to read markers that ordinary tokens spell (``<``, ``|``, ``end``,
+            ``|``, ``>``), as fine-tuned models write them; each is a repair. Then no text can
+            contain a marker. Only without ``strict``.
 
     Raises:
         HarmonyError: A tool's name that no header can carry; a prefill that could be read as
@@ -537,6 +543,7 @@ class StreamableParser:
         strict: bool = True,
         tools: Iterable[str] | None = None,
         prefill: Prefill | None = None,
+        spelled_markers: bool = False,
     ) -> None: ...
     def _become(self, other: StreamableParser) -> None: ...
     def _resume(self, encoding: HarmonyEncoding, saved: bytes) -> None: ...
@@ -1065,6 +1072,15 @@ class Reply:
     def stop_sequence(self) -> str | None:
         """The stop string of the body that ended the visible answer; the engine can stop."""
 
+    @property
+    def is_ended(self) -> bool:
+        """Whether the model ended its turn, by ``<|return|>`` or ``<|call|>``; the engine can stop.
+
+        It may not know: with ``spelled_markers`` these may be ordinary tokens.
+        """
+
+    @property
+    def _spelled_markers(self) -> bool: ...
     @property
     def messages(self) -> list[Message]:
         """The complete messages, as the parser gives them."""

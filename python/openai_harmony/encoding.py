@@ -182,6 +182,7 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding):
         *,
         tools: Iterable[str] | None = None,
         prefill: Prefill | None = None,
+        spelled_markers: bool = False,
     ) -> Parsed:
         """Parses a whole sequence of tokens leniently and reports what it repaired.
 
@@ -192,6 +193,8 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding):
             tools: The recipients that the model was offered, by full or short names
                 (``functions.bash``, ``bash``, ``python``): they tell calls from other words.
             prefill: What the prompt holds of the first message beyond its role.
+            spelled_markers: Whether to read markers that ordinary tokens spell, as fine-tuned
+                models write them.
 
         Returns:
             The messages that ``parse_messages_from_completion_tokens`` gives with
@@ -214,7 +217,9 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding):
         >>> stop_tokens
         [200002]
         """
-        parser = StreamableParser(self, role, strict=False, tools=tools, prefill=prefill)
+        parser = StreamableParser(
+            self, role, strict=False, tools=tools, prefill=prefill, spelled_markers=spelled_markers
+        )
         parser.feed(tokens)
         parser.finish()
         return Parsed(parser.messages, parser.repairs, parser.stop_tokens)

@@ -58,6 +58,7 @@ RepairKind: TypeAlias = Literal[
     "misplaced_recipient",
     "glued_recipient",
     "cut_character",
+    "spelled_marker",
     "call_as_text",
 ]
 """What ``Repair.kind`` can be; docs/parsing.md has an example of each."""

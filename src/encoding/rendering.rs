@@ -4,7 +4,8 @@ use super::HarmonyEncoding;
 use crate::chat::{Message, Role};
 use crate::error::Result;
 use crate::render::{
-    self, AnalysisPolicy, Ending, RenderConfig, RenderConversationConfig, RenderOptions, Rendered,
+    self, AnalysisPolicy, RenderConfig, RenderConversationConfig, RenderEnd, RenderOptions,
+    Rendered,
 };
 use crate::tokenizer::TokenId;
 
@@ -16,7 +17,7 @@ impl HarmonyEncoding {
     ///
     /// ```
     /// use openai_harmony::chat::{Message, Role};
-    /// use openai_harmony::{Ending, HarmonyEncodingName, HeaderStyle, RenderConfig};
+    /// use openai_harmony::{RenderEnd, HarmonyEncodingName, HeaderStyle, RenderConfig};
     ///
     /// let encoding = openai_harmony::load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
     /// let call = Message::from_role_and_content(Role::Assistant, "{}")
@@ -24,7 +25,7 @@ impl HarmonyEncoding {
     ///     .with_recipient("functions.f");
     /// let config = RenderConfig::new().with_header_style(HeaderStyle::RecipientInChannel);
     /// let tokens =
-    ///     encoding.render_conversation_with(&[call], Ending::Completion(Role::Tool), &config)?;
+    ///     encoding.render_conversation_with(&[call], RenderEnd::Completion(Role::Tool), &config)?;
     /// assert_eq!(
     ///     encoding.tokenizer().decode_utf8(tokens)?,
     ///     "<|start|>assistant<|channel|>commentary to=functions.f<|message|>{}<|call|><|start|>tool",
@@ -39,7 +40,7 @@ impl HarmonyEncoding {
     pub fn render_conversation_with<'a, I>(
         &self,
         conversation: I,
-        ending: Ending<'_>,
+        ending: RenderEnd<'_>,
         config: &RenderConfig,
     ) -> Result<Vec<TokenId>>
     where
@@ -61,7 +62,7 @@ impl HarmonyEncoding {
     ///
     /// ```
     /// use openai_harmony::chat::{Message, Role};
-    /// use openai_harmony::{Ending, HarmonyEncodingName, RenderConfig};
+    /// use openai_harmony::{RenderEnd, HarmonyEncodingName, RenderConfig};
     ///
     /// let encoding = openai_harmony::load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
     /// let messages = [
@@ -70,7 +71,7 @@ impl HarmonyEncoding {
     /// ];
     /// // By default the thought before the answer is dropped.
     /// let config = RenderConfig::new();
-    /// let rendered = encoding.render_with_spans(&messages, Ending::Training, &config)?;
+    /// let rendered = encoding.render_with_spans(&messages, RenderEnd::Training, &config)?;
     /// let [answer] = rendered.spans[..] else { panic!("one message") };
     /// assert_eq!(answer.message, Some(1));
     /// let content = &rendered.tokens[answer.content_tokens()];
@@ -84,7 +85,7 @@ impl HarmonyEncoding {
     pub fn render_with_spans<'a, I>(
         &self,
         conversation: I,
-        ending: Ending<'_>,
+        ending: RenderEnd<'_>,
         config: &RenderConfig,
     ) -> Result<Rendered>
     where
@@ -118,7 +119,7 @@ impl HarmonyEncoding {
     where
         I: IntoIterator<Item = &'a Message>,
     {
-        let ending = Ending::Completion(next_turn_role);
+        let ending = RenderEnd::Completion(next_turn_role);
         self.render_conversation_with(conversation, ending, &all_options(config))
     }
 
@@ -136,7 +137,7 @@ impl HarmonyEncoding {
     where
         I: IntoIterator<Item = &'a Message>,
     {
-        self.render_conversation_with(conversation, Ending::Training, &all_options(config))
+        self.render_conversation_with(conversation, RenderEnd::Training, &all_options(config))
     }
 
     /// Renders a conversation and nothing after it.
@@ -152,7 +153,7 @@ impl HarmonyEncoding {
     where
         I: IntoIterator<Item = &'a Message>,
     {
-        self.render_conversation_with(conversation, Ending::None, &all_options(config))
+        self.render_conversation_with(conversation, RenderEnd::None, &all_options(config))
     }
 
     /// Appends to a collection what [`Self::render_conversation`] returns.

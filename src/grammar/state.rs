@@ -31,13 +31,13 @@ pub struct Verdict {
 #[derive(Debug, Clone)]
 pub struct GrammarState {
     grammar: Arc<Parts>,
-    place: Place,
+    stage: Stage,
     /// How many messages have ended.
     ended: usize,
 }
 
 #[derive(Debug, Clone)]
-enum Place {
+enum Stage {
     /// In a header; behind `<|end|>` in what comes before it, too.
     Header(Vec<Symbol>),
     Content(Content),
@@ -45,6 +45,9 @@ enum Place {
     /// Nothing can follow any longer.
     Failed(String),
 }
+
+/// No header of the grammar begins like what was read.
+struct NoHeader;
 
 #[derive(Debug, Clone)]
 struct Content {
@@ -58,25 +61,25 @@ struct Content {
 
 impl GrammarState {
     pub(super) fn new(grammar: Arc<Parts>) -> Self {
-        let mut state = Self { grammar, place: Place::Header(Vec::new()), ended: 0 };
+        let mut state = Self { grammar, stage: Stage::Header(Vec::new()), ended: 0 };
         if let Some(kind) = state.grammar.begun {
-            state.place = Place::Content(state.content(kind));
+            state.stage = Stage::Content(state.content(kind));
         }
         state
     }
 
     /// Whether the turn is whole, so that nothing follows.
     pub fn is_complete(&self) -> bool {
-        matches!(self.place, Place::Done)
+        matches!(self.stage, Stage::Done)
     }
 
     /// What may follow.
     pub fn expected(&self) -> String {
-        match &self.place {
-            Place::Header(read) => self.expected_in_header(read),
-            Place::Content(content) => expected_in(content),
-            Place::Done => "nothing: the turn is complete".to_owned(),
-            Place::Failed(expected) => expected.clone(),
+        match &self.stage {
+            Stage::Header(read) => self.expected_in_header(read),
+            Stage::Content(content) => expected_in(content),
+            Stage::Done => "nothing: the turn is complete".to_owned(),
+            Stage::Failed(expected) => expected.clone(),
         }
     }
 
@@ -94,15 +97,15 @@ impl GrammarState {
             Some(bytes) => self.feed_bytes(bytes),
         };
         if let Err(expected) = &fed {
-            self.place = Place::Failed(expected.clone());
+            self.stage = Stage::Failed(expected.clone());
         }
         fed
     }
 
     fn feed_special(&mut self, token: TokenId) -> Result<(), String> {
-        match &mut self.place {
-            Place::Header(_) => self.feed_header([symbol(token)]),
-            Place::Content(content) => {
+        match &mut self.stage {
+            Stage::Header(_) => self.feed_header([symbol(token)]),
+            Stage::Content(content) => {
                 let is_whole = content.rest.is_empty()
                     && content.json.as_ref().is_none_or(WellFormed::is_complete);
                 if !is_whole || token != stop_of(content.kind) {
@@ -111,46 +114,58 @@ impl GrammarState {
                 let expected = self.grammar.expected_by_schema(content.kind, &content.text);
                 expected.map_or(Ok(()), Err)?;
                 self.ended += 1;
-                self.place = match token {
-                    special::END => Place::Header(Vec::new()),
-                    _ => Place::Done,
+                self.stage = match token {
+                    special::END => Stage::Header(Vec::new()),
+                    _ => Stage::Done,
                 };
                 Ok(())
             }
-            Place::Done | Place::Failed(_) => Err(self.expected()),
+            Stage::Done | Stage::Failed(_) => Err(self.expected()),
         }
     }
 
     fn feed_bytes(&mut self, bytes: &[u8]) -> Result<(), String> {
-        match &mut self.place {
-            Place::Header(_) => self.feed_header(bytes.iter().copied().map(Symbol::from)),
-            Place::Content(content) => {
+        match &mut self.stage {
+            Stage::Header(_) => self.feed_header(bytes.iter().copied().map(Symbol::from)),
+            Stage::Content(content) => {
                 if content.feed(bytes) {
                     return Ok(());
                 }
                 Err(self.expected())
             }
-            Place::Done | Place::Failed(_) => Err(self.expected()),
+            Stage::Done | Stage::Failed(_) => Err(self.expected()),
         }
     }
 
     fn feed_header(&mut self, symbols: impl IntoIterator<Item = Symbol>) -> Result<(), String> {
-        let Place::Header(before) = &self.place else { return Err(self.expected()) };
-        let mut read = before.clone();
+        let Stage::Header(read) = &mut self.stage else { return Err(self.expected()) };
+        let before = read.len();
         read.extend(symbols);
-        let lead = self.lead();
-        if read.len() <= lead.len() && lead.starts_with(&read) {
-            self.place = Place::Header(read);
-            return Ok(());
+        match self.read_header() {
+            Ok(Some(kind)) => self.stage = Stage::Content(self.content(kind)),
+            Ok(None) => {}
+            Err(NoHeader) => {
+                if let Stage::Header(read) = &mut self.stage {
+                    read.truncate(before);
+                }
+                return Err(self.expected());
+            }
         }
-        let Some(header) = read.strip_prefix(&lead[..]) else { return Err(self.expected()) };
-        let mut found = self.lists().into_iter().flat_map(|list| beginning(list, header));
-        let Some(&(ref first, kind)) = found.next() else { return Err(self.expected()) };
-        // No header is the beginning of another: each ends with the one `<|message|>` that it has.
-        let is_whole = first.len() == header.len();
-        self.place =
-            if is_whole { Place::Content(self.content(kind)) } else { Place::Header(read) };
         Ok(())
+    }
+
+    /// The message that the header begins, once it is whole.
+    fn read_header(&self) -> Result<Option<Kind>, NoHeader> {
+        let Stage::Header(read) = &self.stage else { return Err(NoHeader) };
+        let lead = self.lead();
+        if read.len() <= lead.len() {
+            return if lead.starts_with(read) { Ok(None) } else { Err(NoHeader) };
+        }
+        let header = read.strip_prefix(&lead[..]).ok_or(NoHeader)?;
+        let mut found = self.lists().into_iter().flat_map(|list| beginning(list, header));
+        let (first, kind) = found.next().ok_or(NoHeader)?;
+        // No header is the beginning of another: each ends with the one `<|message|>` that it has.
+        Ok((first.len() == header.len()).then_some(*kind))
     }
 
     /// What comes in front of the header.

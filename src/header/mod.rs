@@ -15,7 +15,7 @@
 //! [`write`] renders a message's header, [`read`] reads it back or returns what is wrong with it,
 //! and [`repair`] reads a malformed one.
 
-mod parts;
+mod groups;
 mod prefill;
 mod read;
 mod repair;
@@ -25,7 +25,7 @@ mod write;
 
 pub use prefill::Prefill;
 pub(crate) use read::{Given, read, role};
-pub(crate) use repair::{Ending, NameRun, Repaired, Setting, repair};
+pub(crate) use repair::{HeaderEnd, NameRun, Repaired, Setting, repair};
 pub(crate) use tools::Tools;
 pub(crate) use words::Words;
 pub use write::HeaderStyle;

@@ -11,14 +11,14 @@ options! {
     /// How the next message begins: on a channel, as a call of a tool, or with a text.
     ///
     /// Give it to the renderer, which writes it after `<|start|>` and the role
-    /// ([`Ending::Prefill`](crate::Ending::Prefill)), and to the parser of what the model writes after it
+    /// ([`RenderEnd::Prefill`](crate::RenderEnd::Prefill)), and to the parser of what the model writes after it
     /// ([`ParseConfig::with_prefill`](crate::ParseConfig::with_prefill)). Its header is complete: it ends
     /// with `<|message|>`. A prefill without a field or text writes nothing.
     ///
     /// ```
     /// use openai_harmony::chat::{Message, Role};
     /// use openai_harmony::{
-    ///     Ending, HarmonyEncodingName, ParseConfig, Prefill, RenderConfig, load_harmony_encoding,
+    ///     RenderEnd, HarmonyEncodingName, ParseConfig, Prefill, RenderConfig, load_harmony_encoding,
     /// };
     ///
     /// let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
@@ -27,7 +27,7 @@ options! {
     ///     .with_recipient("functions.get_weather")
     ///     .with_content_type("<|constrain|>json");
     /// let question = Message::from_role_and_content(Role::User, "Rain?");
-    /// let ending = Ending::Prefill(Role::Assistant, &call);
+    /// let ending = RenderEnd::Prefill(Role::Assistant, &call);
     /// let prompt = encoding.render_conversation_with([&question], ending, &RenderConfig::new())?;
     /// assert!(encoding.tokenizer().decode_utf8(&prompt)?.ends_with(
     ///     "<|start|>assistant to=functions.get_weather<|channel|>commentary \

@@ -3,7 +3,7 @@
 //! Every header that 0.0.8 reads is read. Where 0.0.8 makes a marker part of a field, the field ends
 //! before the marker here.
 
-use super::parts::{Part, Parts, Spelled, spells_marker, until_spelled, utf8};
+use super::groups::{Group, Groups, Spelled, spells_marker, until_spelled, utf8};
 use super::tools::CONTENT_TYPES;
 use super::words::{Kind, Word, Words};
 use super::{CONSTRAIN, Header, TO};
@@ -48,17 +48,17 @@ pub(crate) fn role(words: &Words) -> Option<Role> {
 
 struct Reader<'a> {
     words: &'a Words,
-    parts: Parts<'a>,
+    groups: Groups<'a>,
     spelled: Spelled,
 }
 
 impl<'a> Reader<'a> {
     fn new(words: &'a Words, spelled: Spelled) -> Result<Self> {
-        Ok(Self { words, parts: Parts::group(words, spelled)?, spelled })
+        Ok(Self { words, groups: Groups::of(words, spelled)?, spelled })
     }
 
     fn read(&mut self, given: Given) -> Result<Header> {
-        if self.parts.channel == Some("") {
+        if self.groups.channel == Some("") {
             return Err(ErrorKind::EmptyChannel.into());
         }
         let author = match given {
@@ -69,29 +69,29 @@ impl<'a> Reader<'a> {
         };
         let content_type = self.take_content_type()?;
         let recipient = self.take_recipient();
-        if self.parts.list.is_empty() {
-            let channel = self.parts.channel.map(str::to_owned);
+        if self.groups.list.is_empty() {
+            let channel = self.groups.channel.map(str::to_owned);
             return Ok(Header { author, recipient, channel, content_type });
         }
-        let left = self.parts.list.iter().map(|part| self.parts.shown(self.words, part));
+        let left = self.groups.list.iter().map(|group| self.groups.shown(self.words, group));
         let text = left.collect::<Vec<_>>().join(" ");
         Err(ErrorKind::UnexpectedInHeader { text }.into())
     }
 
-    /// The index of the first part that is not a misplaced marker, if that part is plain.
+    /// The index of the first group that is not a misplaced marker, if that group is plain.
     fn first_at(&self) -> Option<usize> {
-        let at = self.parts.list.iter().position(|part| part.kind != Kind::Noise)?;
-        (self.parts.list[at].kind == Kind::Plain).then_some(at)
+        let at = self.groups.list.iter().position(|group| group.kind != Kind::Noise)?;
+        (self.groups.list[at].kind == Kind::Plain).then_some(at)
     }
 
-    /// The text of that part; empty if there is none.
+    /// The text of that group; empty if there is none.
     fn first(&self) -> &'a str {
-        self.first_at().map_or("", |at| self.parts.list[at].value)
+        self.first_at().map_or("", |at| self.groups.list[at].value)
     }
 
     fn drop_first(&mut self) {
         if let Some(at) = self.first_at() {
-            self.parts.list.remove(at);
+            self.groups.list.remove(at);
         }
     }
 
@@ -115,22 +115,23 @@ impl<'a> Reader<'a> {
         if let Some(author) = self.take_role() {
             return Ok(author);
         }
-        let Some(part) = self.parts.list.first() else {
+        let Some(group) = self.groups.list.first() else {
             return Err(ErrorKind::MissingRole.into());
         };
-        let name = part.value;
-        let has_channel = self.parts.channel.is_some();
-        let is_tool = part.kind == Kind::Plain
+        let name = group.value;
+        let has_channel = self.groups.channel.is_some();
+        let is_tool = group.kind == Kind::Plain
             && (names_a_tool(name) || has_channel && !is_run_of_names(name));
         // 0.0.8 counts a word that begins with a marker, and one that begins with a spelled marker.
-        let has_more = self.parts.list.len() > 1 || self.spelled == Spelled::Misplaced;
+        let has_more = self.groups.list.len() > 1 || self.spelled == Spelled::Misplaced;
         // `assistant<|constrain|>`: the role, to 0.0.8, and an answer must not become a tool's message.
-        let is_role = part.kind == Kind::Plain && author_of(&name[..until_spelled(name)]).is_some();
+        let is_role =
+            group.kind == Kind::Plain && author_of(&name[..until_spelled(name)]).is_some();
         if is_role || !has_more && !is_tool {
-            let role = self.parts.shown(self.words, part);
+            let role = self.groups.shown(self.words, group);
             return Err(ErrorKind::UnknownRole { role }.into());
         }
-        self.parts.list.remove(0);
+        self.groups.list.remove(0);
         self.drop_second_role();
         // A marker is not a name. A tool without a name is called `tool`, so that the message can be
         // rendered.
@@ -152,11 +153,11 @@ impl<'a> Reader<'a> {
 
     /// 0.0.8 reads the word `tool` after a tool's name as a repetition of its role.
     fn drop_second_role(&mut self) {
-        let is_role = |part: &Part<'_>| {
-            part.kind == Kind::Plain && part.is_whole() && part.value == Role::Tool.as_str()
+        let is_role = |group: &Group<'_>| {
+            group.kind == Kind::Plain && group.is_whole() && group.value == Role::Tool.as_str()
         };
-        if self.parts.list.first().is_some_and(is_role) {
-            self.parts.list.remove(0);
+        if self.groups.list.first().is_some_and(is_role) {
+            self.groups.list.remove(0);
         }
     }
 
@@ -166,10 +167,10 @@ impl<'a> Reader<'a> {
     ///
     /// A misplaced marker is not a field and is dropped. But it counts as a word here, as in 0.0.8.
     fn take_content_type(&mut self) -> Result<Option<String>> {
-        let has_channel = self.parts.channel.is_some();
-        let list = &mut self.parts.list;
-        let at = list.iter().rposition(|part| part.kind != Kind::Noise).unwrap_or_default();
-        list.retain(|part| part.kind != Kind::Noise);
+        let has_channel = self.groups.channel.is_some();
+        let list = &mut self.groups.list;
+        let at = list.iter().rposition(|group| group.kind != Kind::Noise).unwrap_or_default();
+        list.retain(|group| group.kind != Kind::Noise);
         let Some(word) = list.last() else { return Ok(None) };
         if let [.., marker, word] = &list[..] {
             let (before, behind) = (marker.first(self.words), word.first(self.words));
@@ -192,7 +193,7 @@ impl<'a> Reader<'a> {
 
     /// The last of the remaining words, unless it is a second `<|constrain|>`.
     fn take_recipient(&mut self) -> Option<String> {
-        let last = self.parts.list.pop()?;
+        let last = self.groups.list.pop()?;
         (last.kind != Kind::Constrain).then(|| recipient_of(last.value).to_owned())
     }
 }

@@ -1,6 +1,6 @@
 //! Writing a header.
 
-use super::parts::channel_value;
+use super::groups::channel_value;
 use super::read::{is_run_of_names, names_a_tool};
 use super::repair::{begins_value, is_glued_channel, is_nobody, names_no_tool};
 use super::{CONSTRAIN, TO};

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::json::{At, Tape};
 use crate::options::options;
 use crate::tokenizer::TokenId;
-use crate::{Ending, HarmonyEncoding};
+use crate::{HarmonyEncoding, RenderEnd};
 
 options! {
     /// Options of [`encode_conversations_with_harmony`].
@@ -98,7 +98,7 @@ pub fn encode_conversations_with_harmony(
     let tokens = if options.add_generation_prompt || turn.prefill.is_some() {
         turn.prompt(encoding)?
     } else {
-        encoding.render_conversation_with(&turn.conversation, Ending::None, &turn.config)?
+        encoding.render_conversation_with(&turn.conversation, RenderEnd::None, &turn.config)?
     };
     Ok((encoding.tokenizer().decode_utf8(&tokens)?, tokens))
 }

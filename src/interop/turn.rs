@@ -6,10 +6,10 @@ use super::{Dialect, ToolNames, Unused};
 use crate::chat::{Conversation, Message, ResponseFormat, Role};
 use crate::error::{ErrorKind, Result};
 use crate::path::Path;
-use crate::render::{Pieces, TurnRanges};
+use crate::render::{ExchangeRanges, Pieces};
 use crate::tokenizer::TokenId;
 use crate::{
-    AnalysisPolicy, Ending, HarmonyEncoding, HeaderStyle, Prefill, RenderConfig, ToolSchemaStyle,
+    AnalysisPolicy, HarmonyEncoding, HeaderStyle, Prefill, RenderConfig, RenderEnd, ToolSchemaStyle,
 };
 
 /// What a request means in harmony.
@@ -148,29 +148,29 @@ impl Turn {
             return Ok(whole);
         }
         let messages = &self.conversation.messages;
-        let turns = TurnRanges::of(messages);
-        let end = turns.len();
-        let pieces = Pieces::new(encoding.tokenizer(), self.config, messages, turns)?;
+        let exchanges = ExchangeRanges::of(messages);
+        let end = exchanges.len();
+        let pieces = Pieces::new(encoding.tokenizer(), self.config, messages, exchanges)?;
         let nothing = std::iter::empty::<&Message>();
         let begun = encoding.render_conversation_with(nothing, self.ending(), &self.config)?.len();
         let kept = match max_tokens.checked_sub(begun) {
-            Some(max_tokens) => pieces.last_turns(end, max_tokens),
+            Some(max_tokens) => pieces.last_exchanges(end, max_tokens),
             None => end..end,
         };
         if kept.is_empty() {
-            let last = pieces.show(end.saturating_sub(1)..end).tokens;
+            let last = pieces.select(end.saturating_sub(1)..end).tokens;
             let (path, tokens) = (Path::of(self.dialect.messages()), last + begun);
             return Err(ErrorKind::PromptTooLong { path, tokens, max_tokens }.into());
         }
-        let head = &messages[pieces.turns.head.clone()];
-        let kept = head.iter().chain(&messages[pieces.turns.messages(kept)]);
+        let head = &messages[pieces.exchanges.head.clone()];
+        let kept = head.iter().chain(&messages[pieces.exchanges.messages(kept)]);
         encoding.render_conversation_with(kept, self.ending(), &self.config)
     }
 
-    fn ending(&self) -> Ending<'_> {
+    fn ending(&self) -> RenderEnd<'_> {
         match &self.prefill {
-            Some(prefill) => Ending::Prefill(Role::Assistant, prefill),
-            None => Ending::Completion(Role::Assistant),
+            Some(prefill) => RenderEnd::Prefill(Role::Assistant, prefill),
+            None => RenderEnd::Completion(Role::Assistant),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::state::{Begin, Delta, HeaderState, Open, State};
+use super::state::{Begin, Delta, HeaderState, OpenMessage, State};
 use super::stream::StreamableParser;
 use super::utf8::Utf8Decoder;
 use crate::chat::{Content, Message, TextContent};
@@ -124,7 +124,7 @@ impl StreamableParser {
 
     /// Begins the content of a message at this token.
     pub(super) fn open_content(&mut self, header: Header, from: usize) {
-        self.state = State::Content(Box::new(Open {
+        self.state = State::Content(Box::new(OpenMessage {
             message: header.into_message(),
             text: String::new(),
             decoder: Utf8Decoder::default(),
@@ -176,7 +176,7 @@ impl StreamableParser {
     /// How many of these tokens are certain to be content.
     pub(super) fn content_run(&self, tokens: &[u32]) -> usize {
         match &self.state {
-            State::Content(open) if open.held_from.is_none() => {
+            State::Content(open) if open.held_from.is_none() && !self.spelling.is_read => {
                 tokens.iter().take_while(|&&token| token < special::STARTOFTEXT).count()
             }
             _ => 0,
@@ -200,7 +200,7 @@ impl StreamableParser {
         self.finish_character();
         self.report_content(end);
         let State::Content(open) = self.take_state() else { return };
-        let Open { message, text, .. } = *open;
+        let OpenMessage { message, text, .. } = *open;
         self.complete(message, text, stop_token);
         self.report_end(end, stop_token);
     }

@@ -20,6 +20,8 @@ mod prefill;
 mod report;
 mod saved;
 mod spans;
+mod spelled;
+mod spelling;
 mod state;
 mod stream;
 mod stripped;

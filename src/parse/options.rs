@@ -41,6 +41,21 @@ options! {
         /// after it.
         pub prefill: Option<Prefill>
             => with_prefill(prefill: Prefill) Some(prefill),
+        /// Whether lenient parsing reads markers that ordinary tokens spell, as fine-tuned models write them, and
+        /// reports each. Then no message can have a marker in its text. Strict parsing never reads them.
+        ///
+        /// ```
+        /// use openai_harmony::chat::Role;
+        /// use openai_harmony::{HarmonyEncodingName, ParseConfig, load_harmony_encoding};
+        ///
+        /// let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+        /// let tokens = encoding.tokenizer().encode_ordinary("<|channel|>final<|message|>Hi<|return|>");
+        /// let config = ParseConfig::lenient().with_spelled_markers(true);
+        /// let messages = encoding.parse_messages_with(tokens, Some(Role::Assistant), &config)?;
+        /// assert_eq!(messages[0].channel.as_deref(), Some("final"));
+        /// # Ok::<(), openai_harmony::Error>(())
+        /// ```
+        pub spelled_markers: bool => with_spelled_markers,
     }
 }
 

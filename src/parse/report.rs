@@ -1,8 +1,10 @@
 //! Events, recorded while they happen.
+//!
+//! The grammar's spans become those of the fed tokens here.
 
 use std::ops::Range;
 
-use super::event::Event;
+use super::event::{Event, Repair};
 use super::state::State;
 use super::stream::StreamableParser;
 use crate::header::Header;
@@ -13,7 +15,7 @@ impl StreamableParser {
             let Header { author, channel, recipient, content_type } = header.clone();
             let index = self.messages.len();
             self.events.push(Event::MessageStart {
-                span,
+                span: self.spelling.fed_span(span),
                 index,
                 author,
                 channel,
@@ -28,13 +30,10 @@ impl StreamableParser {
         let State::Content(open) = &mut self.state else { return };
         let end = open.held_from.unwrap_or(end);
         if self.recording && open.reported < open.text.len() {
-            self.events.push(Event::ContentDelta {
-                span: open.uncovered..end,
-                index: self.messages.len(),
-                text: open.text[open.reported..].to_owned(),
-            });
+            let (span, text) = (open.uncovered..end, open.text[open.reported..].to_owned());
             open.reported = open.text.len();
             open.uncovered = end;
+            self.report_delta(span, text);
         }
     }
 
@@ -45,18 +44,33 @@ impl StreamableParser {
         if self.recording && open.uncovered < end {
             let span = open.uncovered..end;
             open.uncovered = end;
-            let index = self.messages.len();
-            self.events.push(Event::ContentDelta { span, index, text: String::new() });
+            self.report_delta(span, String::new());
+        }
+    }
+
+    /// Reports text of the message that is complete next.
+    pub(super) fn report_delta(&mut self, span: Range<usize>, text: String) {
+        if self.recording {
+            let (span, index) = (self.spelling.fed_span(span), self.messages.len());
+            self.events.push(Event::ContentDelta { span, index, text });
         }
     }
 
     pub(super) fn report_end(&mut self, end: usize, stop_token: Option<u32>) {
         if self.recording {
+            let span = end..end + usize::from(stop_token.is_some());
             self.events.push(Event::MessageEnd {
-                span: end..end + usize::from(stop_token.is_some()),
+                span: self.spelling.fed_span(span),
                 index: self.messages.len() - 1,
                 stop_token,
             });
         }
+    }
+
+    pub(super) fn report_repair(&mut self, repair: Repair) {
+        if self.recording {
+            self.events.push(Event::Repair(repair.clone()));
+        }
+        self.repairs.push(repair);
     }
 }

@@ -15,7 +15,7 @@ use crate::header::Prefill;
 use crate::tokenizer::Tokenizer;
 
 /// The form of the bytes. It changes with the fields of [`Saved`].
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "they are the parser's own")]
@@ -23,6 +23,7 @@ struct Saved {
     version: u32,
     strict: bool,
     tools: Vec<String>,
+    spelled_markers: bool,
     prefill: Option<SavedPrefill>,
     first_role: Option<Role>,
     begun: Option<Role>,
@@ -75,10 +76,11 @@ impl StreamableParser {
             version: VERSION,
             strict: self.strict,
             tools: self.tools.given().to_vec(),
+            spelled_markers: self.spelling.is_read,
             prefill,
             first_role: self.first_role,
             begun: self.begun,
-            tokens: self.tokens.clone(),
+            tokens: self.tokens().to_vec(),
             ends: self.ends.clone(),
             is_finished: matches!(self.state, State::Finished),
             unreported: self.unreported,
@@ -120,7 +122,12 @@ impl StreamableParser {
             content_type: prefill.content_type,
             text: prefill.text,
         });
-        let config = ParseConfig { strict: saved.strict, tools: saved.tools, prefill };
+        let config = ParseConfig {
+            strict: saved.strict,
+            tools: saved.tools,
+            prefill,
+            spelled_markers: saved.spelled_markers,
+        };
         let mut parser = Self::with_config(encoding, saved.first_role, &config)
             .map_err(|error| invalid(error.to_string()))?;
         parser.begin_again(saved.begun);
@@ -128,17 +135,17 @@ impl StreamableParser {
             parser.events.clear();
         }
         for end in saved.ends {
-            let before = saved.tokens.get(parser.tokens.len()..end);
+            let before = saved.tokens.get(parser.tokens().len()..end);
             parser.repeat(before.ok_or_else(|| invalid("its ends are not in its tokens"))?);
             let _raised_before = parser.process_eos();
         }
-        parser.repeat(&saved.tokens[parser.tokens.len()..]);
+        parser.repeat(&saved.tokens[parser.tokens().len()..]);
         if saved.is_finished {
             parser.state = State::Finished;
         }
         match (&mut parser.state, saved.reported) {
             (State::Content(open), Some((reported, uncovered)))
-                if open.text.is_char_boundary(reported) && uncovered <= saved.tokens.len() =>
+                if open.text.is_char_boundary(reported) && uncovered <= parser.tokens.len() =>
             {
                 (open.reported, open.uncovered) = (reported, uncovered);
             }
@@ -165,9 +172,9 @@ impl StreamableParser {
 
     /// Parses tokens again; what raised, has raised.
     fn repeat(&mut self, tokens: &[u32]) {
-        let from = self.tokens.len();
-        while self.tokens.len() - from < tokens.len() {
-            let _raised_before = self.advance(&tokens[self.tokens.len() - from..]);
+        let from = self.tokens().len();
+        while self.tokens().len() - from < tokens.len() {
+            let _raised_before = self.advance(&tokens[self.tokens().len() - from..]);
         }
     }
 }

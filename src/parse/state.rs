@@ -61,7 +61,7 @@ pub(super) const HELD_AT_MOST: usize = 32;
 pub(super) enum State {
     Start,
     Header(HeaderState),
-    Content(Box<Open>),
+    Content(Box<OpenMessage>),
     Finished,
 }
 
@@ -123,7 +123,7 @@ impl HeaderState {
 
 /// A message whose content is incomplete.
 #[derive(Debug, Clone)]
-pub(super) struct Open {
+pub(super) struct OpenMessage {
     /// The fields of its header; its content is added at its end.
     pub(super) message: Message,
     pub(super) text: String,

@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use super::event::{Event, Repair};
 use super::options::{ParseConfig, ParseOptions};
-use super::state::{Begin, Delta, HeaderData, HeaderState, Open, State, StateData, StreamState};
+use super::spelling::Spelling;
+use super::state::{
+    Begin, Delta, HeaderData, HeaderState, OpenMessage, State, StateData, StreamState,
+};
 use crate::chat::{Content, HeaderFields, Message, Role};
 use crate::error::{Error, ErrorKind, Result};
 use crate::header::{self, Given, Prefill, Tools, Words};
-use crate::tokenizer::Tokenizer;
+use crate::tokenizer::{Tokenizer, special};
 
 /// Parses tokens to messages while they arrive.
 ///
@@ -47,7 +50,9 @@ pub struct StreamableParser {
     pub(super) prefill: Option<Prefill>,
     /// The role of the next header, where the caller knows it.
     pub(super) given_role: Option<Role>,
+    /// The tokens that the grammar reads: those that were fed, unless they spell markers.
     pub(super) tokens: Vec<u32>,
+    pub(super) spelling: Spelling,
     pub(super) state: State,
     pub(super) words: Words,
     pub(super) messages: Vec<Message>,
@@ -99,7 +104,7 @@ impl StreamableParser {
         role: Option<Role>,
         config: &ParseConfig,
     ) -> Result<Self> {
-        let ParseConfig { strict, tools, prefill } = config;
+        let ParseConfig { strict, tools, prefill, spelled_markers } = config;
         let prefill = prefill.clone().filter(|prefill| !prefill.is_empty());
         if let Some(prefill) = &prefill {
             prefill.check()?;
@@ -115,6 +120,7 @@ impl StreamableParser {
             prefill,
             given_role: role,
             tokens: Vec::new(),
+            spelling: Spelling::new(*spelled_markers && !strict),
             state: State::Start,
             words: Words::default(),
             messages: Vec::new(),
@@ -145,6 +151,7 @@ impl StreamableParser {
     /// it was made with. The options and the prefill stay.
     pub fn reset(&mut self, role: Option<Role>) {
         self.tokens.clear();
+        self.spelling.clear();
         self.ends.clear();
         self.messages.clear();
         self.stop_tokens.clear();
@@ -176,11 +183,13 @@ impl StreamableParser {
     /// a prompt's end. None in lenient parsing.
     pub fn process_eos(&mut self) -> Result<&mut Self> {
         self.delta = Delta::None;
-        let end = self.tokens.len();
+        let fed = self.tokens().len();
         // A third end at one place changes nothing.
-        if !self.ends.ends_with(&[end, end]) {
-            self.ends.push(end);
+        if !self.ends.ends_with(&[fed, fed]) {
+            self.ends.push(fed);
         }
+        self.release_spelled();
+        let end = self.tokens.len();
         match &self.state {
             State::Start | State::Finished => {}
             State::Content(_) => self.end_content(end),
@@ -288,12 +297,21 @@ impl StreamableParser {
     }
 
     fn step(&mut self, token: u32) -> Result<()> {
-        let index = self.tokens.len();
         if matches!(self.state, State::Finished) {
-            return Err(Error::at(ErrorKind::Finished, index));
+            return Err(Error::at(ErrorKind::Finished, self.tokens().len()));
         }
-        self.tokens.push(token);
         self.delta = Delta::None;
+        if self.spelling.is_read {
+            self.spell(token);
+            return Ok(());
+        }
+        self.read_token(token)
+    }
+
+    /// A token of the grammar.
+    pub(super) fn read_token(&mut self, token: u32) -> Result<()> {
+        let index = self.tokens.len();
+        self.tokens.push(token);
         match self.state {
             State::Content(_) => self.on_content(token, index),
             State::Header(_) => self.on_header(token, index),
@@ -335,7 +353,7 @@ impl StreamableParser {
 
     /// All tokens that were fed, including those that caused errors.
     pub fn tokens(&self) -> &[u32] {
-        &self.tokens
+        if self.spelling.is_read { &self.spelling.fed } else { &self.tokens }
     }
 
     /// All repairs of lenient parsing, in the order in which they were reported.
@@ -373,13 +391,20 @@ impl StreamableParser {
         }
     }
 
-    /// Whether the open message could end here with all its text: no character is incomplete, no token held back.
+    /// Whether the open message could end here with all its text: no character is incomplete, nothing held back.
     pub(crate) fn is_between_characters(&self) -> bool {
         self.open_message()
             .is_some_and(|open| !open.decoder.is_pending() && open.held_from.is_none())
+            && !self.spelling.is_holding()
     }
 
-    fn open_message(&self) -> Option<&Open> {
+    /// Whether the last message ended with `<|return|>` or `<|call|>`, and none has begun since.
+    pub(crate) fn is_turn_ended(&self) -> bool {
+        self.state() == StreamState::ExpectStart
+            && matches!(self.stop_tokens.last(), Some(Some(special::RETURN | special::CALL)))
+    }
+
+    fn open_message(&self) -> Option<&OpenMessage> {
         match &self.state {
             State::Content(open) => Some(open),
             _ => None,

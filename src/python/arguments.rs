@@ -35,6 +35,19 @@ impl Argument<'_> {
         boolean(&strict).map_err(|invalid| invalid.inside("strict").raised(strict.py()))
     }
 
+    /// The option of lenient parsing; by default markers are not read where they are spelled.
+    fn spelled_markers(self, config: ParseConfig) -> PyResult<ParseConfig> {
+        let Some(object) = self.0 else { return Ok(config) };
+        let invalid =
+            |invalid: InvalidArgument| invalid.inside("spelled_markers").raised(object.py());
+        match boolean(&object).map_err(invalid)? {
+            true if config.strict => Err(invalid(InvalidArgument::value(
+                "only lenient parsing reads them: strict=False",
+            ))),
+            are_read => Ok(config.with_spelled_markers(are_read)),
+        }
+    }
+
     /// What to do with bytes that are not UTF-8; by default they are replaced.
     pub(super) fn errors(self) -> PyResult<String> {
         match &self.0 {
@@ -67,8 +80,10 @@ pub(super) fn parse_config(
     strict: Argument<'_>,
     tools: Option<&Bound<'_, PyAny>>,
     prefill: Option<&Bound<'_, PyAny>>,
+    spelled_markers: Argument<'_>,
 ) -> PyResult<ParseConfig> {
-    Ok(with_tools(strict.strict(true)?, tools)?.with_prefill(options::prefill(prefill)?))
+    let config = with_tools(strict.strict(true)?, tools)?.with_prefill(options::prefill(prefill)?);
+    spelled_markers.spelled_markers(config)
 }
 
 /// The same, leniently by default.

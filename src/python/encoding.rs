@@ -12,7 +12,7 @@ use super::errors::{InvalidArgument, quoted, raised};
 use super::gil::released_if;
 use super::text::{decoded, utf8};
 use super::{arguments, long_text, options, read, tokens, write};
-use crate::render::{self, Ending};
+use crate::render::{self, RenderEnd};
 use crate::span::MessageSpan;
 use crate::tokenizer::Tokenizer;
 use crate::{HarmonyEncoding, HarmonyEncodingName, Result, load_harmony_encoding};
@@ -39,7 +39,7 @@ impl PyHarmonyEncoding {
     fn rendered_conversation<'py>(
         &self,
         conversation: &Bound<'py, PyAny>,
-        ending: Ending<'_>,
+        ending: RenderEnd<'_>,
         config: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let (py, tokenizer) = (conversation.py(), self.tokenizer());
@@ -245,7 +245,7 @@ impl PyHarmonyEncoding {
         conversation: &Bound<'py, PyAny>,
         config: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
-        self.rendered_conversation(conversation, Ending::None, config)
+        self.rendered_conversation(conversation, RenderEnd::None, config)
     }
 
     /// Renders a conversation and the beginning of the next message, which the model completes.
@@ -261,7 +261,7 @@ impl PyHarmonyEncoding {
     ) -> PyResult<Bound<'py, PyList>> {
         let role = arguments::role(next_turn_role, "next_turn_role")?;
         let prefill = options::prefill(prefill)?;
-        self.rendered_conversation(conversation, Ending::Prefill(role, &prefill), config)
+        self.rendered_conversation(conversation, RenderEnd::Prefill(role, &prefill), config)
     }
 
     /// Renders a conversation to train on: if its last message is the assistant's on `final`, it
@@ -275,7 +275,7 @@ impl PyHarmonyEncoding {
         conversation: &Bound<'py, PyAny>,
         config: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
-        self.rendered_conversation(conversation, Ending::Training, config)
+        self.rendered_conversation(conversation, RenderEnd::Training, config)
     }
 
     /// The tokens of a conversation as native uint32, the spans of its messages, and who speaks in
@@ -292,9 +292,9 @@ impl PyHarmonyEncoding {
         let role = arguments::role(role, "role")?;
         let prefill = options::prefill(prefill)?;
         let ending = match ending {
-            "none" => Ending::None,
-            "training" => Ending::Training,
-            _ => Ending::Prefill(role, &prefill),
+            "none" => RenderEnd::None,
+            "training" => RenderEnd::Training,
+            _ => RenderEnd::Prefill(role, &prefill),
         };
         let messages = read::conversation(conversation).map_err(|invalid| invalid.raised(py))?;
         let config =
@@ -317,10 +317,13 @@ impl PyHarmonyEncoding {
     /// `role` is the author's role of the first message where the tokens begin after it, as a
     /// completion's do. `strict=False` repairs what is not well-formed instead of raising, and uses
     /// `tools`, the names of those that the model was offered, to recognise calls.
-    /// `prefill` is what the prompt held of the first message.
+    /// `prefill` is what the prompt held of the first message. `spelled_markers=True` reads markers that ordinary
+    /// tokens spell, too.
     #[pyo3(
-        signature = (tokens, role = None, *, strict = LEFT_OUT, tools = None, prefill = None),
-        text_signature = "($self, tokens, role=None, *, strict=True, tools=None, prefill=None)"
+        signature = (
+            tokens, role = None, *, strict = LEFT_OUT, tools = None, prefill = None, spelled_markers = LEFT_OUT
+        ),
+        text_signature = "($self, tokens, role=None, *, strict=True, tools=None, prefill=None, spelled_markers=False)"
     )]
     fn parse_messages_from_completion_tokens<'py>(
         &self,
@@ -329,10 +332,11 @@ impl PyHarmonyEncoding {
         strict: Argument<'py>,
         tools: Option<&Bound<'py, PyAny>>,
         prefill: Option<&Bound<'py, PyAny>>,
+        spelled_markers: Argument<'py>,
     ) -> PyResult<Bound<'py, PyList>> {
         let py = tokens.py();
         let role = role.map(|role| arguments::role(role, "role")).transpose()?;
-        let config = arguments::parse_config(strict, tools, prefill)?;
+        let config = arguments::parse_config(strict, tools, prefill, spelled_markers)?;
         let messages = on_ids(tokens, |ids| {
             self.inner.parse_messages_with(ids.iter().copied(), role, &config)
         })?;

@@ -199,6 +199,18 @@ impl PyReply {
         Ok(self.lock()?.stop_sequence().map(str::to_owned))
     }
 
+    /// Whether the model ended its turn; the engine can stop.
+    #[getter]
+    fn is_ended(&self) -> PyResult<bool> {
+        Ok(self.lock()?.is_ended())
+    }
+
+    /// Whether markers are read that the model spelled by ordinary tokens.
+    #[getter]
+    fn _spelled_markers(&self) -> PyResult<bool> {
+        Ok(self.lock()?.reads_spelled_markers())
+    }
+
     /// The complete messages, as the parser gives them.
     #[getter]
     fn messages<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {

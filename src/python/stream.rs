@@ -39,7 +39,7 @@ impl PyStreamableParser {
     #[new]
     #[pyo3(
         signature = (*_arguments, **_named),
-        text_signature = "(encoding, role=None, *, strict=True, tools=None, prefill=None)"
+        text_signature = "(encoding, role=None, *, strict=True, tools=None, prefill=None, spelled_markers=False)"
     )]
     fn new(
         py: Python<'_>,
@@ -52,7 +52,9 @@ impl PyStreamableParser {
             .map_err(|error| raised(py, &error))
     }
 
-    #[pyo3(signature = (encoding, role = None, *, strict = LEFT_OUT, tools = None, prefill = None))]
+    #[pyo3(signature = (
+        encoding, role = None, *, strict = LEFT_OUT, tools = None, prefill = None, spelled_markers = LEFT_OUT
+    ))]
     fn __init__<'py>(
         slf: &Bound<'py, Self>,
         encoding: &Bound<'py, PyAny>,
@@ -60,11 +62,12 @@ impl PyStreamableParser {
         strict: Argument<'py>,
         tools: Option<&Bound<'py, PyAny>>,
         prefill: Option<&Bound<'py, PyAny>>,
+        spelled_markers: Argument<'py>,
     ) -> PyResult<()> {
         let py = slf.py();
         let encoding = super::encoding::argument(encoding)?;
         let role = role.map(|role| arguments::role(role, "role")).transpose()?;
-        let config = arguments::parse_config(strict, tools, prefill)?;
+        let config = arguments::parse_config(strict, tools, prefill, spelled_markers)?;
         let parser = StreamableParser::with_config(encoding, role, &config)
             .map_err(|error| raised(py, &error))?;
         *writing(slf)? = parser.into();

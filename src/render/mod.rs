@@ -6,6 +6,7 @@
 
 mod blocks;
 mod developer;
+mod exchanges;
 mod history;
 mod literals;
 mod options;
@@ -17,19 +18,18 @@ mod pieces;
 mod sink;
 mod spans;
 mod system;
-mod turns;
 mod view;
 
+pub(crate) use exchanges::ExchangeRanges;
 pub use history::AnalysisPolicy;
 pub(crate) use history::kept;
 pub use options::{RenderConfig, RenderConversationConfig, RenderOptions};
 pub(crate) use pieces::Pieces;
 #[cfg(feature = "training")]
-pub(crate) use pieces::Shown;
+pub(crate) use pieces::Selection;
 pub(crate) use spans::{SpanSink, Speaker};
 pub(crate) use system::{announce_function_tools, announces_function_tools};
-pub(crate) use turns::TurnRanges;
-pub(crate) use view::{AsMessage, AsTools, DeveloperFields, Part, SystemFields};
+pub(crate) use view::{AsMessage, AsTools, ContentPart, DeveloperFields, SystemFields};
 
 use crate::chat::{FINAL, Role};
 use crate::error::{ErrorKind, Result};
@@ -41,7 +41,7 @@ use sink::Sink;
 /// What follows the messages of a conversation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Ending<'a> {
+pub enum RenderEnd<'a> {
     /// Nothing.
     #[default]
     None,
@@ -64,7 +64,7 @@ pub struct Rendered {
     /// The tokens.
     pub tokens: Vec<TokenId>,
     /// One span for each message that was rendered, in their order, and one for what an
-    /// [`Ending`] begins.
+    /// [`RenderEnd`] begins.
     pub spans: Vec<MessageSpan>,
     /// Who speaks in each of them.
     pub(crate) speakers: Vec<Speaker>,
@@ -84,7 +84,7 @@ pub(crate) struct Written {
 pub(crate) fn conversation<'a, M: AsMessage + 'a>(
     tokenizer: Tokenizer,
     messages: impl IntoIterator<Item = &'a M>,
-    ending: Ending<'_>,
+    ending: RenderEnd<'_>,
     mut config: RenderConfig,
     into: &mut Vec<u32>,
     spans: &mut impl SpanSink,
@@ -99,16 +99,16 @@ pub(crate) fn conversation<'a, M: AsMessage + 'a>(
         spans.push(Some(index), kept.header(), written);
     }
     match (ending, ends_in_answer(messages.last().copied())) {
-        (Ending::Completion(role), _) => {
+        (RenderEnd::Completion(role), _) => {
             write_beginning(role, &Prefill::new(), config, &mut sink, spans);
         }
-        (Ending::Prefill(role, prefill), _) => {
+        (RenderEnd::Prefill(role, prefill), _) => {
             // Even without `validate`: the parser is given the same prefill and must read the same.
             prefill.check()?;
             write_beginning(role, prefill, config, &mut sink, spans);
         }
-        (Ending::Training, true) => sink.replace_last(special::RETURN),
-        (Ending::Training, false) | (Ending::None, _) => {}
+        (RenderEnd::Training, true) => sink.replace_last(special::RETURN),
+        (RenderEnd::Training, false) | (RenderEnd::None, _) => {}
     }
     Ok(())
 }
@@ -190,15 +190,20 @@ fn message_into(
     Ok(Written { start, content, stop, end: sink.len() })
 }
 
-fn part_into(part: Part<'_>, role: Role, config: RenderConfig, sink: &mut Sink<'_>) -> Result<()> {
+fn part_into(
+    part: ContentPart<'_>,
+    role: Role,
+    config: RenderConfig,
+    sink: &mut Sink<'_>,
+) -> Result<()> {
     match part {
-        Part::Text(text) => sink.text(text),
-        Part::System(content) => {
+        ContentPart::Text(text) => sink.text(text),
+        ContentPart::System(content) => {
             expect_role("SystemContent", Role::System, role)?;
             let text = system::text(content, config, sink.tool_budget())?;
             sink.text(&text);
         }
-        Part::Developer(content) => {
+        ContentPart::Developer(content) => {
             expect_role("DeveloperContent", Role::Developer, role)?;
             let text = developer::text(content, config, sink.tool_budget())?;
             sink.text(&text);
@@ -218,7 +223,7 @@ fn expect_role(content: &'static str, allowed: Role, role: Role) -> Result<()> {
 /// Whether some developer content of a message has function tools.
 pub(crate) fn has_function_tools(message: &impl AsMessage) -> bool {
     message.parts().any(|part| match part {
-        Part::Developer(content) => content.tools.is_some_and(AsTools::has_functions),
+        ContentPart::Developer(content) => content.tools.is_some_and(AsTools::has_functions),
         _ => false,
     })
 }

@@ -1,33 +1,33 @@
-//! The messages of a conversation, each rendered once: how many tokens some of its turns have, which of them fit into
+//! The messages of a conversation, each rendered once: how many tokens some of its exchanges have, which of them fit into
 //! a limit, and examples to train on, put together of them.
 //!
-//! The tokens of a message are the same wherever it stands. With an example for each turn, rendering
-//! every example anew would encode a message as often as there are turns after it.
+//! The tokens of a message are the same wherever it stands. With an example for each exchange, rendering
+//! every example anew would encode a message as often as there are exchanges after it.
 
 use std::ops::Range;
 
-use super::turns::TurnRanges;
+use super::exchanges::ExchangeRanges;
 use super::{AnalysisPolicy, history};
 use super::{AsMessage, RenderConfig, Rendered};
 use crate::error::Result;
 use crate::tokenizer::Tokenizer;
 use crate::tokenizer::special;
 
-/// The messages of a conversation in their turns, and the tokens of each message.
+/// The messages of a conversation in their exchanges, and the tokens of each message.
 pub(crate) struct Pieces<'m, M> {
     messages: &'m [M],
-    pub(crate) turns: TurnRanges,
+    pub(crate) exchanges: ExchangeRanges,
     analysis: AnalysisPolicy,
     /// All messages, whatever the policy, as they are where the head alone declares functions.
     all: Rendered,
-    /// The same where a turn declares functions, and the head none: the system message says more.
+    /// The same where an exchange declares functions, and the head none: the system message says more.
     with_functions: Option<Rendered>,
-    /// `least[n]`: a lower bound of the tokens of the head and the first `n` turns.
+    /// `least[n]`: a lower bound of the tokens of the head and the first `n` exchanges.
     least: Vec<usize>,
 }
 
-/// What is rendered of the head and some turns.
-pub(crate) struct Shown<'p> {
+/// What is rendered of the head and some exchanges.
+pub(crate) struct Selection<'p> {
     all: &'p Rendered,
     /// The messages that the policy keeps, by their indices.
     pub(crate) kept: Vec<usize>,
@@ -37,12 +37,12 @@ pub(crate) struct Shown<'p> {
 }
 
 impl<'m, M: AsMessage> Pieces<'m, M> {
-    /// Renders each message; a second time if only a turn declares functions.
+    /// Renders each message; a second time if only an exchange declares functions.
     pub(crate) fn new(
         tokenizer: Tokenizer,
         config: RenderConfig,
         messages: &'m [M],
-        turns: TurnRanges,
+        exchanges: ExchangeRanges,
     ) -> Result<Self> {
         let render = |has_functions| -> Result<Rendered> {
             let mut config = config;
@@ -53,20 +53,20 @@ impl<'m, M: AsMessage> Pieces<'m, M> {
             Ok(Rendered { tokens, spans, speakers })
         };
         let declares = |messages: &[M]| messages.iter().any(super::has_function_tools);
-        let has_functions = declares(&messages[turns.head.clone()]);
+        let has_functions = declares(&messages[exchanges.head.clone()]);
         let needs_both = !has_functions
             && !config.conversation_has_function_tools
-            && declares(&messages[turns.head.end..]);
+            && declares(&messages[exchanges.head.end..]);
         let all = render(has_functions)?;
         let with_functions = needs_both.then(|| render(true)).transpose()?;
-        let least = least_tokens(messages, &turns, config.analysis, &all);
-        Ok(Self { messages, turns, analysis: config.analysis, all, with_functions, least })
+        let least = least_tokens(messages, &exchanges, config.analysis, &all);
+        Ok(Self { messages, exchanges, analysis: config.analysis, all, with_functions, least })
     }
 
-    /// The head and a range of turns. Costs a look at each of their messages.
-    pub(crate) fn show(&self, turns: Range<usize>) -> Shown<'_> {
-        let range = self.turns.messages(turns);
-        let head = self.turns.head.clone();
+    /// The head and a range of exchanges. Costs a look at each of their messages.
+    pub(crate) fn select(&self, exchanges: Range<usize>) -> Selection<'_> {
+        let range = self.exchanges.messages(exchanges);
+        let head = self.exchanges.head.clone();
         let indices = || head.clone().chain(range.clone());
         let messages: Vec<&M> = indices().map(|index| &self.messages[index]).collect();
         let all = match &self.with_functions {
@@ -76,25 +76,30 @@ impl<'m, M: AsMessage> Pieces<'m, M> {
         let index_of = |(at, _)| if at < head.len() { at } else { at - head.len() + range.start };
         let kept: Vec<usize> = super::kept(&messages, self.analysis).map(index_of).collect();
         let tokens = kept.iter().map(|&index| length(all, index)).sum();
-        Shown { all, kept, tokens, ends_in_answer: super::ends_in_answer(messages.last().copied()) }
+        Selection {
+            all,
+            kept,
+            tokens,
+            ends_in_answer: super::ends_in_answer(messages.last().copied()),
+        }
     }
 
-    /// As many of the last turns before `end` as fit beside the head, but not all of them; none if not even one
-    /// does. More turns in front are more tokens, so that few numbers need be tried.
-    pub(crate) fn last_turns(&self, end: usize, max_tokens: usize) -> Range<usize> {
+    /// As many of the last exchanges before `end` as fit beside the head, but not all of them; none if not even one
+    /// does. More exchanges in front are more tokens, so that few numbers need be tried.
+    pub(crate) fn last_exchanges(&self, end: usize, max_tokens: usize) -> Range<usize> {
         let last = |count: usize| end - count..end;
-        let fits = |count| self.show(last(count)).tokens <= max_tokens;
+        let fits = |count| self.select(last(count)).tokens <= max_tokens;
         last(largest(end.saturating_sub(1), fits))
     }
 
-    /// Whether the head and the turns before `end` have more tokens than that, as far as can be told
+    /// Whether the head and the exchanges before `end` have more tokens than that, as far as can be told
     /// without a look at each message.
     pub(crate) fn surely_exceeds(&self, end: usize, max_tokens: usize) -> bool {
         self.least[end] > max_tokens
     }
 }
 
-impl Shown<'_> {
+impl Selection<'_> {
     /// Puts it together, as an example to train on ends.
     pub(crate) fn rendered(&self) -> Rendered {
         let mut tokens = Vec::with_capacity(self.tokens);
@@ -119,10 +124,10 @@ impl Shown<'_> {
     }
 }
 
-/// Counts the tokens that are rendered wherever the conversation ends, with the head and each number of turns.
+/// Counts the tokens that are rendered wherever the conversation ends, with the head and each number of exchanges.
 fn least_tokens<M: AsMessage>(
     messages: &[M],
-    turns: &TurnRanges,
+    exchanges: &ExchangeRanges,
     analysis: AnalysisPolicy,
     all: &Rendered,
 ) -> Vec<usize> {
@@ -144,8 +149,8 @@ fn least_tokens<M: AsMessage>(
         *sum += if is_sure { length(all, index) } else { 0 };
         Some(*sum)
     }));
-    let ends = turns.turns.iter().map(|turn| turn.end);
-    [turns.head.end].into_iter().chain(ends).map(|end| sums[end]).collect()
+    let ends = exchanges.exchanges.iter().map(|exchange| exchange.end);
+    [exchanges.head.end].into_iter().chain(ends).map(|end| sums[end]).collect()
 }
 
 /// How many tokens a message has.

@@ -17,7 +17,7 @@ pub(crate) trait AsMessage {
     fn header(&self) -> HeaderFields<'_>;
 
     /// The parts of its content.
-    fn parts(&self) -> impl Iterator<Item = Part<'_>>;
+    fn parts(&self) -> impl Iterator<Item = ContentPart<'_>>;
 
     /// Whether it comes from this role.
     fn is_from(&self, role: Role) -> bool {
@@ -32,7 +32,7 @@ pub(crate) trait AsMessage {
 
 /// One part of a message's content.
 #[derive(Clone, Copy)]
-pub(crate) enum Part<'a> {
+pub(crate) enum ContentPart<'a> {
     Text(&'a str),
     System(SystemFields<'a>),
     Developer(DeveloperFields<'a>),
@@ -71,12 +71,12 @@ impl AsMessage for Message {
         self.header_fields()
     }
 
-    fn parts(&self) -> impl Iterator<Item = Part<'_>> {
-        self.content.iter().map(Part::from)
+    fn parts(&self) -> impl Iterator<Item = ContentPart<'_>> {
+        self.content.iter().map(ContentPart::from)
     }
 }
 
-impl<'a> From<&'a Content> for Part<'a> {
+impl<'a> From<&'a Content> for ContentPart<'a> {
     fn from(content: &'a Content) -> Self {
         match content {
             Content::Text(content) => Self::Text(&content.text),

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::interop::Turn;
 use crate::render;
 use crate::tokenizer::TokenId;
-use crate::{Ending, HarmonyEncoding, MessageSpan, Prefill, Rendered};
+use crate::{HarmonyEncoding, MessageSpan, Prefill, RenderEnd, Rendered};
 
 /// An episode that goes on from its own tokens.
 ///
@@ -157,7 +157,7 @@ impl Rollout {
             open: 0,
             waiting: None,
         };
-        let ending = Ending::Prefill(Role::Assistant, prefill);
+        let ending = RenderEnd::Prefill(Role::Assistant, prefill);
         let rendered = rollout.rendered(ending)?;
         rollout.begin(rendered, None)?;
         Ok(rollout)
@@ -277,7 +277,7 @@ impl Rollout {
             self.held.resize(self.conversation.len(), true);
             return Ok(None);
         };
-        let rendered = self.rendered(Ending::Completion(Role::Assistant))?;
+        let rendered = self.rendered(RenderEnd::Completion(Role::Assistant))?;
         self.begin(rendered, Some(reason))?;
         Ok(Some(reason))
     }
@@ -298,7 +298,7 @@ impl Rollout {
         kept
     }
 
-    fn rendered(&self, ending: Ending<'_>) -> Result<Rendered> {
+    fn rendered(&self, ending: RenderEnd<'_>) -> Result<Rendered> {
         self.encoding.render_with_spans(self.messages(), ending, &self.config.render)
     }
 

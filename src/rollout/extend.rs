@@ -5,7 +5,7 @@ use super::config::ExtendConfig;
 use super::sampled::{self, End, Sampled};
 use crate::chat::{FINAL, Message, Role};
 use crate::error::Result;
-use crate::render::{self, AnalysisPolicy, Ending, Rendered};
+use crate::render::{self, AnalysisPolicy, RenderEnd, Rendered};
 use crate::tokenizer::{TokenId, special};
 use crate::{HarmonyEncoding, ParseConfig, StreamableParser};
 
@@ -42,11 +42,11 @@ impl HarmonyEncoding {
     /// ```
     /// use openai_harmony::chat::{Author, Message, Role};
     /// use openai_harmony::rollout::{ExtendConfig, Extension};
-    /// use openai_harmony::{Ending, HarmonyEncodingName, RenderConfig, load_harmony_encoding};
+    /// use openai_harmony::{RenderEnd, HarmonyEncodingName, RenderConfig, load_harmony_encoding};
     ///
     /// let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
     /// let question = [Message::from_role_and_content(Role::User, "Rain in Oslo?")];
-    /// let ending = Ending::Completion(Role::Assistant);
+    /// let ending = RenderEnd::Completion(Role::Assistant);
     /// let prompt = encoding.render_conversation_with(&question, ending, &RenderConfig::new())?;
     /// // A header that the renderer would spell otherwise stays.
     /// let sampled = encoding.tokenizer().encode_with_special_tokens(
@@ -91,7 +91,7 @@ impl HarmonyEncoding {
             conversation.iter_mut().for_each(render::announce_function_tools);
         }
         conversation.extend(read.messages.iter().chain(messages).cloned());
-        let ending = Ending::Completion(Role::Assistant);
+        let ending = RenderEnd::Completion(Role::Assistant);
         let tokens = self.render_conversation_with(&conversation, ending, &config.render)?;
         Ok(Extension::Broken { reason, tokens })
     }
@@ -135,7 +135,7 @@ impl HarmonyEncoding {
         config: &ExtendConfig,
     ) -> Result<Rendered> {
         let render = config.render.with_analysis(AnalysisPolicy::KeepAll);
-        let ending = Ending::Completion(Role::Assistant);
+        let ending = RenderEnd::Completion(Role::Assistant);
         let mut rendered = self.render_with_spans(messages, ending, &render)?;
         if let End::CutOff(stop) = end {
             rendered.tokens.insert(0, stop);

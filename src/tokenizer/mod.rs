@@ -213,6 +213,11 @@ impl Tokenizer {
         special::is_special(token)
     }
 
+    /// The token of a single byte.
+    pub(crate) fn byte_token(byte: u8) -> TokenId {
+        bpe::byte_token(byte)
+    }
+
     /// All 1,091 special tokens, names and ids, by id.
     pub fn special_tokens(&self) -> impl Iterator<Item = (&'static str, TokenId)> {
         special::all()

@@ -6,7 +6,7 @@ use super::batch::{Batch, Example};
 use super::{Examples, LossMask, Overflow, RenderRows, Turns};
 use crate::chat::Role;
 use crate::error::{ErrorKind, Result};
-use crate::render::{self, AsMessage, Ending, Pieces, Rendered, Shown, TurnRanges};
+use crate::render::{self, AsMessage, ExchangeRanges, Pieces, RenderEnd, Rendered, Selection};
 use crate::tokenizer::Tokenizer;
 
 /// Makes examples of conversations. Any number of threads may share one.
@@ -76,7 +76,7 @@ impl<'o> ExampleMaker<'o> {
     fn add_conversation<M: AsMessage>(&self, row: &mut Row<'_>, messages: &[M]) -> Result<()> {
         let (mut tokens, mut spans) = (Vec::new(), (Vec::new(), Vec::new()));
         let config = self.options.config;
-        let ending = Ending::Training;
+        let ending = RenderEnd::Training;
         render::conversation(self.tokenizer, messages, ending, config, &mut tokens, &mut spans)?;
         let (spans, speakers) = spans;
         let rendered = Rendered { tokens, spans, speakers };
@@ -85,7 +85,7 @@ impl<'o> ExampleMaker<'o> {
                 let tokens = || rendered.tokens.len();
                 self.add_overlong(row, None, tokens, |row| {
                     let pieces = self.pieces(messages)?;
-                    self.add_truncated(row, None, &pieces, pieces.turns.len(), max_tokens);
+                    self.add_truncated(row, None, &pieces, pieces.exchanges.len(), max_tokens);
                     Ok(())
                 })
             }
@@ -101,21 +101,21 @@ impl<'o> ExampleMaker<'o> {
 
     fn add_turns<M: AsMessage>(&self, row: &mut Row<'_>, messages: &[M]) -> Result<()> {
         let pieces = self.pieces(messages)?;
-        for end in 1..=pieces.turns.len() {
-            let mut turn = messages[pieces.turns.messages(end - 1..end)].iter();
+        for end in 1..=pieces.exchanges.len() {
+            let mut turn = messages[pieces.exchanges.messages(end - 1..end)].iter();
             if !turn.any(|message| message.is_from(Role::Assistant)) {
                 continue;
             }
             let Some(max_tokens) = self.options.max_tokens else {
-                self.add_example(row, &pieces.show(0..end).rendered());
+                self.add_example(row, &pieces.select(0..end).rendered());
                 continue;
             };
-            if let Some(shown) = whole(&pieces, end, max_tokens) {
-                self.add_example(row, &shown.rendered());
+            if let Some(selection) = whole(&pieces, end, max_tokens) {
+                self.add_example(row, &selection.rendered());
                 continue;
             }
             let turn = Some(end - 1);
-            let tokens = || pieces.show(0..end).tokens;
+            let tokens = || pieces.select(0..end).tokens;
             self.add_overlong(row, turn, tokens, |row| {
                 self.add_truncated(row, turn, &pieces, end, max_tokens);
                 Ok(())
@@ -125,7 +125,7 @@ impl<'o> ExampleMaker<'o> {
     }
 
     fn pieces<'m, M: AsMessage>(&self, messages: &'m [M]) -> Result<Pieces<'m, M>> {
-        Pieces::new(self.tokenizer, self.options.config, messages, TurnRanges::of(messages))
+        Pieces::new(self.tokenizer, self.options.config, messages, ExchangeRanges::of(messages))
     }
 
     /// What becomes of an example that is too long; `turn` is its last one, where each turn is an example.
@@ -158,8 +158,8 @@ impl<'o> ExampleMaker<'o> {
     ) {
         let kept = self.kept_turns(pieces, end, max_tokens);
         if kept.is_empty() {
-            row.note_too_long(turn, || pieces.show(self.shortest(end)).tokens);
-        } else if self.add_example(row, &pieces.show(kept).rendered()) {
+            row.note_too_long(turn, || pieces.select(self.shortest(end)).tokens);
+        } else if self.add_example(row, &pieces.select(kept).rendered()) {
             row.batch.truncated.push(row.index);
         }
     }
@@ -195,7 +195,7 @@ impl<'o> ExampleMaker<'o> {
         if self.mask.turns != Turns::Last {
             return 0..first_turns(pieces, end, max_tokens);
         }
-        pieces.last_turns(end, max_tokens)
+        pieces.last_exchanges(end, max_tokens)
     }
 
     /// What would be left last of the turns before `end`.
@@ -226,12 +226,12 @@ fn whole<'p, M: AsMessage>(
     pieces: &'p Pieces<'_, M>,
     end: usize,
     max_tokens: usize,
-) -> Option<Shown<'p>> {
+) -> Option<Selection<'p>> {
     // Else each turn of a long conversation would look at all messages in front of it.
     if pieces.surely_exceeds(end, max_tokens) {
         return None;
     }
-    Some(pieces.show(0..end)).filter(|shown| shown.tokens <= max_tokens)
+    Some(pieces.select(0..end)).filter(|selection| selection.tokens <= max_tokens)
 }
 
 /// How many of the first turns before `end`, but not all, fit. One turn more may be fewer tokens: it

@@ -24,7 +24,7 @@ options! {
     /// ```
     /// use openai_harmony::chat::{Message, Role};
     /// use openai_harmony::training::{LossMask, Turns};
-    /// use openai_harmony::{AnalysisPolicy, Ending, HarmonyEncodingName, RenderConfig};
+    /// use openai_harmony::{AnalysisPolicy, RenderEnd, HarmonyEncodingName, RenderConfig};
     ///
     /// let encoding = openai_harmony::load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
     /// let conversation = [
@@ -33,7 +33,7 @@ options! {
     ///     Message::from_role_and_content(Role::Assistant, "Four.").with_channel("final"),
     /// ];
     /// let config = RenderConfig::new().with_analysis(AnalysisPolicy::DropCompletedTurns);
-    /// let rendered = encoding.render_with_spans(&conversation, Ending::Training, &config)?;
+    /// let rendered = encoding.render_with_spans(&conversation, RenderEnd::Training, &config)?;
     /// let trained = |mask: &LossMask| {
     ///     let mask = rendered.loss_mask(mask);
     ///     let tokens = rendered.tokens.iter().zip(mask).filter(|(_, mask)| *mask == 1);
@@ -92,7 +92,7 @@ impl Rendered {
     /// ```
     /// use openai_harmony::chat::{Message, Role};
     /// use openai_harmony::training::LossMask;
-    /// use openai_harmony::{Ending, HarmonyEncodingName, RenderConfig};
+    /// use openai_harmony::{RenderEnd, HarmonyEncodingName, RenderConfig};
     ///
     /// let encoding = openai_harmony::load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
     /// let conversation = [
@@ -100,7 +100,7 @@ impl Rendered {
     ///     Message::from_role_and_content(Role::Assistant, "Hi").with_channel("final"),
     /// ];
     /// let config = RenderConfig::new();
-    /// let rendered = encoding.render_with_spans(&conversation, Ending::Training, &config)?;
+    /// let rendered = encoding.render_with_spans(&conversation, RenderEnd::Training, &config)?;
     /// // <|start|>user<|message|>Hi<|end|><|start|>assistant, then the model's own tokens.
     /// assert_eq!(rendered.loss_mask(&LossMask::new()), [0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1]);
     /// # Ok::<(), openai_harmony::Error>(())

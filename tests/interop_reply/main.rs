@@ -11,6 +11,7 @@ mod prefix;
 mod reply_laws;
 mod responses;
 mod saved;
+mod spelled;
 mod thinking;
 
 use openai_harmony::Result;

@@ -64,8 +64,10 @@ proptest! {
 #[test]
 fn what_a_reply_knows_stays() {
     let turn = turn(CHAT, &plain_of(CHAT));
-    let mut reply = begun(&turn, ReplyOptions::new("m").with_thinking_budget(2));
-    reply.feed(&tokens("<|channel|>analysis<|message|>One two")).unwrap();
+    let options = ReplyOptions::new("m").with_thinking_budget(2).with_spelled_markers(true);
+    let mut reply = begun(&turn, options);
+    let spelled = encoding().tokenizer().encode_ordinary("<|channel|>analysis<|message|>One two");
+    reply.feed(&spelled).unwrap();
     let moved = again(&turn, &reply);
     assert_eq!(moved.forced_tokens(), reply.forced_tokens());
     assert!(!moved.forced_tokens().is_empty());
@@ -142,8 +144,8 @@ fn other_bytes_are_refused() {
     assert!(reason(&chat, b"{}").starts_with("not a saved reply: missing field `version`"));
     assert!(reason(&chat, &saved[..saved.len() - 2]).starts_with("not a saved reply: EOF"));
     assert_eq!(
-        reason(&chat, &changed("version", json!(2))),
-        "its version is 2; this library reads 1"
+        reason(&chat, &changed("version", json!(1))),
+        "its version is 1; this library reads 2"
     );
     for cuts in [json!([9_999]), json!([]), json!([1, 1]), json!([u64::MAX, u64::MAX])] {
         let reason = reason(&chat, &changed("cuts", cuts));

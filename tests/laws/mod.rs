@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use openai_harmony::chat::{Content, Message, Role};
 use openai_harmony::{
-    Event, HarmonyEncoding, HarmonyEncodingName, ParseConfig, Repair, StreamState,
+    Event, HarmonyEncoding, HarmonyEncodingName, ParseConfig, Repair, RepairKind, StreamState,
     StreamableParser, load_harmony_encoding,
 };
 
@@ -20,12 +20,14 @@ pub(crate) fn encoding() -> HarmonyEncoding {
 pub(crate) struct Given {
     pub(crate) role: Option<Role>,
     pub(crate) tools: &'static [&'static str],
+    /// Whether spelled markers are read where parsing is lenient.
+    pub(crate) spelled: bool,
 }
 
 impl Given {
     fn config(self, strict: bool) -> ParseConfig {
         let config = if strict { ParseConfig::strict() } else { ParseConfig::lenient() };
-        config.with_tools(self.tools.iter().copied())
+        config.with_tools(self.tools.iter().copied()).with_spelled_markers(self.spelled)
     }
 }
 
@@ -89,6 +91,7 @@ pub(crate) fn all(tokens: &[u32], given: Given, bits: u8) {
     strict_parsing_goes_on_after_errors(tokens, given);
     strict_feed_keeps_what_happened_before_an_error(tokens, given);
     what_needs_no_repair_is_read_as_strictly(tokens, given);
+    spelled_markers_read_as_markers(tokens, given);
     let by_feed: Vec<_> = (0..8).map(|bit| bits >> bit & 1 == 1).collect();
     process_and_feed_can_be_mixed(tokens, given, &by_feed);
 }
@@ -101,6 +104,10 @@ pub(crate) fn lenient_spans_cover_every_token_once(tokens: &[u32], given: Given,
         let span = event.span();
         match (event, event.index()) {
             (Event::Repair(_), Some(_)) => continue,
+            (Event::Repair(repair), None) if repair.kind == RepairKind::SpelledMarker => {
+                assert!(!span.is_empty() && span.end <= tokens.len(), "{events:?}");
+                continue;
+            }
             (_, Some(index)) => {
                 let reached = reach.entry(index).or_insert((span.start, span.end));
                 reached.1 = span.end;
@@ -281,7 +288,9 @@ pub(crate) fn process_and_feed_can_be_mixed(tokens: &[u32], given: Given, by_fee
     for event in &reported {
         let span = event.span();
         assert!(span.start <= span.end && span.end <= tokens.len(), "{reported:?}");
-        if !matches!(event, Event::Repair(Repair { index: Some(_), .. })) {
+        let is_inside =
+            |repair: &Repair| repair.index.is_some() || repair.kind == RepairKind::SpelledMarker;
+        if !matches!(event, Event::Repair(repair) if is_inside(repair)) {
             assert!(next <= span.start, "{reported:?}");
             next = span.end;
         }
@@ -300,4 +309,60 @@ pub(crate) fn what_needs_no_repair_is_read_as_strictly(tokens: &[u32], given: Gi
     if lenient.repairs.is_empty() && strict.feed(tokens).is_ok() && strict.finish().is_ok() {
         assert_eq!(strict.messages(), lenient.messages);
     }
+}
+
+/// The token of each byte of an ordinary token.
+fn bytes_of(token: u32) -> Option<Vec<u32>> {
+    let tokenizer = encoding().tokenizer();
+    let bytes = tokenizer.token_bytes(token).filter(|_| !tokenizer.is_special_token(token))?;
+    let of_byte = |byte: &u8| (0..256).find(|id| tokenizer.token_bytes(*id) == Some(&[*byte]));
+    bytes.iter().map(of_byte).collect()
+}
+
+/// The byte tokens of a marker that the grammar knows.
+fn spelled(token: u32) -> Option<Vec<u32>> {
+    let known = ["start", "channel", "constrain", "message", "end", "return", "call", "endoftext"];
+    let tokenizer = encoding().tokenizer();
+    let name = known.iter().map(|name| format!("<|{name}|>"));
+    let name = name.clone().find(|name| tokenizer.special_token(name) == Some(token))?;
+    Some(tokenizer.encode_ordinary(&name).into_iter().filter_map(bytes_of).flatten().collect())
+}
+
+/// Markers mean the same whether they are special tokens or spelled by tokens of a byte each: all messages, repairs and
+/// spans are the same.
+pub(crate) fn spelled_markers_read_as_markers(tokens: &[u32], given: Given) {
+    let tokens: Vec<u32> =
+        tokens.iter().flat_map(|&token| bytes_of(token).unwrap_or_else(|| vec![token])).collect();
+    let text = encoding().tokenizer().decode_lossy(
+        tokens.iter().copied().filter(|token| bytes_of(*token).is_some()).collect::<Vec<_>>(),
+    );
+    if text.unwrap().contains("<|") {
+        return;
+    }
+    let (mut ordinary, mut at) = (Vec::new(), vec![0]);
+    for &token in &tokens {
+        ordinary.extend(spelled(token).unwrap_or_else(|| vec![token]));
+        at.push(ordinary.len());
+    }
+    let (special, special_events) =
+        feed_in_chunks(&tokens, Given { spelled: false, ..given }, usize::MAX);
+    let (read, events) = feed_in_chunks(&ordinary, Given { spelled: true, ..given }, usize::MAX);
+    assert_eq!((&read.messages, &read.deltas), (&special.messages, &special.deltas));
+    let is_spelling = |repair: &&Repair| repair.kind == RepairKind::SpelledMarker;
+    let moved = special.repairs.iter().map(|repair| {
+        let mut repair = repair.clone();
+        repair.span = at[repair.span.start]..at[repair.span.end];
+        repair
+    });
+    assert!(moved.eq(read.repairs.iter().filter(|one| !is_spelling(one)).cloned()), "{read:?}");
+    let markers = tokens.iter().filter_map(|&token| spelled(token));
+    assert_eq!(read.repairs.iter().filter(is_spelling).count(), markers.count());
+    let ends = |events: &[Event], at: &[usize]| {
+        let ends = events
+            .iter()
+            .filter(|event| matches!(event, Event::MessageStart { .. } | Event::MessageEnd { .. }));
+        ends.map(|event| (at[event.span().start], at[event.span().end])).collect::<Vec<_>>()
+    };
+    let same: Vec<usize> = (0..=ordinary.len()).collect();
+    assert_eq!(ends(&events, &same), ends(&special_events, &at));
 }

@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use openai_harmony::chat::Role;
 use openai_harmony::{
-    Ending, Event, HarmonyEncoding, HarmonyEncodingName, HeaderStyle, ParseConfig, Prefill,
-    RenderConfig, Result, StreamableParser, load_harmony_encoding,
+    Event, HarmonyEncoding, HarmonyEncodingName, HeaderStyle, ParseConfig, Prefill, RenderConfig,
+    RenderEnd, Result, StreamableParser, load_harmony_encoding,
 };
 
 pub(crate) fn encoding() -> HarmonyEncoding {
@@ -17,7 +17,7 @@ pub(crate) fn encoding() -> HarmonyEncoding {
 }
 
 pub(crate) fn rendered(role: Role, prefill: &Prefill, config: RenderConfig) -> Result<Vec<u32>> {
-    encoding().render_conversation_with(&[], Ending::Prefill(role, prefill), &config)
+    encoding().render_conversation_with(&[], RenderEnd::Prefill(role, prefill), &config)
 }
 
 pub(crate) fn parser(role: Option<Role>, config: &ParseConfig) -> StreamableParser {

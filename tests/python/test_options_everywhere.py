@@ -48,7 +48,10 @@ NOT_OF_MESSAGES = {"analysis": "one message has no earlier thoughts"}
 NOT_OF_LENIENT = {
     "strict": "`parse_with_repairs` is lenient, and so is the parser of stripped text"
 }
-NOT_OF_TEXT = {"prefill": "the text is parsed from its beginning"}
+NOT_OF_TEXT = {
+    "prefill": "the text is parsed from its beginning",
+    "spelled_markers": "all markers of a text are spelled, and read",
+}
 NOT_OF_ROWS = {
     "first_row": "what renders many parts counts the rows by itself",
     "system_defaults": "Python always has them, as where it reads the JSON form",

@@ -250,6 +250,33 @@ def test_the_servers_own_thinking_budget() -> None:
     assert engine.closed == len(engine.asked)
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_markers_spelled_by_ordinary_tokens(stream: bool) -> None:
+    """Their stop token is none to the engine, so the gateway ends the sampling."""
+
+    async def sample(request: SampleRequest) -> AsyncGenerator[Sampled, None]:
+        for token in ENCODING.encode(HELLO, disallowed_special=()):
+            await asyncio.sleep(0)
+            yield Sampled([token])
+        while True:
+            await asyncio.sleep(0)
+            yield Sampled(tokens(" on"))
+
+    engine = Engine(sample)
+    body = {**BODIES[CHAT], "stream": stream}
+    answer = asked(engine, CHAT, body, settings={"spelled_markers": True})
+    if stream:
+        deltas = [event["choices"][0]["delta"] for event in answer.events() if event["choices"]]
+        assert "".join(delta.get("content") or "" for delta in deltas) == "Hi there."
+    else:
+        assert text_of(CHAT, answer.json())[0] == "Hi there."
+        assert answer.json()["choices"][0]["finish_reason"] == "stop"
+    assert engine.closed == 1
+    # They are text unless the server is told.
+    text = asked(engine, CHAT, {**body, "stream": False, "max_tokens": 80}).json()
+    assert text["choices"][0]["message"]["content"].startswith("<|channel|>")
+
+
 def test_health() -> None:
     engine = says()
     assert asked(engine, "/health").json() == {

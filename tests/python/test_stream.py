@@ -140,6 +140,42 @@ class TestTools:
             parser.reset()
 
 
+class TestSpelledMarkers:
+    """tests/lenient/spelled.rs has the cases."""
+
+    def test_are_read_where_asked(self, encoding: HarmonyEncoding) -> None:
+        spelled = encoding.encode(ANSWER, disallowed_special=())
+        assert 200005 not in spelled
+        parser = StreamableParser(encoding, "assistant", strict=False, spelled_markers=True)
+        events = [event for token in spelled for event in parser.feed([token])]
+        assert [event.text for event in events if isinstance(event, ContentDelta)] == [
+            "Hi",
+            " ",
+            "🤷",
+            "!",
+        ]
+        assert parser.messages == encoding.parse_messages_from_completion_tokens(
+            spelled, "assistant", strict=False, spelled_markers=True
+        )
+        assert parser.messages[0].channel == "final"
+        assert StreamableParser.resume(encoding, parser.save()).repairs == parser.repairs
+        read = encoding.parse_with_repairs(spelled, "assistant", spelled_markers=True)
+        assert read == (parser.messages, parser.repairs, [200002])
+        assert {(repair.kind, repair.index) for repair in read.repairs} == {
+            ("spelled_marker", None)
+        }
+        [text] = encoding.parse_with_repairs(spelled, "assistant").messages
+        assert text.text == ANSWER
+
+    def test_are_not_for_strict_parsing(self, encoding: HarmonyEncoding) -> None:
+        for strict in ({}, {"strict": True}):
+            with pytest.raises(ValueError, match="^spelled_markers: only lenient parsing reads"):
+                StreamableParser(encoding, "assistant", spelled_markers=True, **strict)
+        StreamableParser(encoding, "assistant", spelled_markers=False)
+        with pytest.raises(TypeError, match="^spelled_markers: expected a bool, got str$"):
+            encoding.parse_with_repairs([], spelled_markers="yes")  # type: ignore[arg-type]
+
+
 class Counting(StreamableParser):
     """As version 0.0.8's users may have written: a constructor with arguments of its own."""
 

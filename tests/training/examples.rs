@@ -8,7 +8,7 @@ use openai_harmony::chat::{Conversation, Message, Role};
 use openai_harmony::training::{
     Batch, Examples, LossMask, Overflow, RenderRows, Row, Turns, render,
 };
-use openai_harmony::{Ending, ErrorKind, MessageSpan};
+use openai_harmony::{ErrorKind, MessageSpan, RenderEnd};
 use proptest::prelude::*;
 
 use crate::conversations::{conversation, options};
@@ -44,7 +44,8 @@ fn made(messages: &[Message], turns: Range<usize>, options: &RenderRows) -> Made
     let range = kept.first().map_or(0..0, |first| first.start..kept[kept.len() - 1].end);
     let shown: Vec<Message> =
         messages[..head].iter().chain(&messages[range.clone()]).cloned().collect();
-    let rendered = encoding().render_with_spans(&shown, Ending::Training, &options.config).unwrap();
+    let rendered =
+        encoding().render_with_spans(&shown, RenderEnd::Training, &options.config).unwrap();
     let mut spans = rendered.spans.clone();
     for span in &mut spans {
         span.message = span.message.map(|at| if at < head { at } else { at - head + range.start });

@@ -3,7 +3,7 @@
 
 use openai_harmony::chat::{Message, Role};
 use openai_harmony::training::{Examples, RenderRows, render};
-use openai_harmony::{Ending, RenderConfig};
+use openai_harmony::{RenderConfig, RenderEnd};
 use proptest::prelude::*;
 
 use crate::conversations::settled_conversation;
@@ -37,7 +37,7 @@ fn play(messages: &[Message], config: RenderConfig) -> Vec<Vec<Sampling>> {
         }
         let samplings = turns.last_mut().unwrap();
         if !is_sampling {
-            let ending = Ending::Completion(Role::Assistant);
+            let ending = RenderEnd::Completion(Role::Assistant);
             let prompt =
                 encoding.render_conversation_with(&messages[..index], ending, &config).unwrap();
             let behind = encoding.render_conversation_with(&[], ending, &config).unwrap();

@@ -42,6 +42,11 @@ examples:
         metavar="NAME",
         help="a tool that was offered, which helps to tell calls from words; can be repeated",
     )
+    parser.add_argument(
+        "--spelled-markers",
+        action="store_true",
+        help="read markers that ordinary tokens spell, as fine-tuned models write them",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -79,10 +84,12 @@ def _parsed(one: Input, options: argparse.Namespace) -> tuple[list[Any], list[di
     try:
         if options.strict:
             found = encoding.parse_messages_from_completion_tokens(
-                one.value, role, tools=options.tool
+                one.value, role, tools=options.tool, spelled_markers=options.spelled_markers
             )
             return found, []
-        messages, repairs, _ = encoding.parse_with_repairs(one.value, role, tools=options.tool)
+        messages, repairs, _ = encoding.parse_with_repairs(
+            one.value, role, tools=options.tool, spelled_markers=options.spelled_markers
+        )
     except (HarmonyError, ValueError) as error:
         raise CommandError(f"{one.name}: {error}") from error
     return messages, [

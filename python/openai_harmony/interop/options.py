@@ -146,3 +146,11 @@ class ReplyOptions(ResumeOptions, total=False):
             ``Reply.forced_tokens`` ends them.""",
         ),
     ]
+    spelled_markers: Annotated[
+        bool,
+        Option(
+            False,
+            """Whether markers that the model spelled by ordinary tokens are read, as fine-tuned
+            models write them. Then ``Reply.is_ended`` says when to stop sampling.""",
+        ),
+    ]

@@ -59,7 +59,8 @@ class Answer:
         try:
             while reason is None:
                 yield feed(tokens)
-                if reply.stop_sequence is not None:
+                # A spelled stop token is none to the engine.
+                if reply.stop_sequence is not None or reply.is_ended:
                     tokens, reason = [], "stop"
                     break
                 if self.go_on is not None and (forced := self._forced()):

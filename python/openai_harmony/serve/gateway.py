@@ -174,6 +174,7 @@ class Gateway:
             "model": named if isinstance(named, str) and named else self.model,
             "prompt_tokens": len(prompt),
             "thinking_budget": budget,
+            "spelled_markers": settings.spelled_markers,
         }
         begun = await begin(self.engine, asked)
         if grammar is not None:

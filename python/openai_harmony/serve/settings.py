@@ -46,6 +46,7 @@ class Settings:
     max_body: int = _setting(32 * 2**20, "bytes of a request's body")
     max_output_tokens: int = _setting(131_072, "tokens of an answer, whatever the request says")
     thinking_budget: int | None = _setting(None, "tokens of thoughts, if the request names none")
+    spelled_markers: bool = _setting(False, "read markers that ordinary tokens spell (fine-tunes)")
     max_answers: int = _setting(16, "answers (`n`) of a request")
     max_running: int = _setting(1024, "requests that are answered at a time")
     max_waiting: int = _setting(1024, "requests that wait for their turn; others get status 429")

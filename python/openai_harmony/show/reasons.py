@@ -28,6 +28,7 @@ REASONS: dict[RepairKind, str] = {
     "misplaced_recipient": "a tool's name where another field should be",
     "glued_recipient": "the recipient in another spelling, or with other text attached",
     "cut_character": "the first bytes of a character whose other bytes never came",
+    "spelled_marker": "a marker spelled by ordinary tokens",
     "call_as_text": "a call that the API cannot deliver as one; its text is content",
 }
 """docs/parsing.md has an example of each."""

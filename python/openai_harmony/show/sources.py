@@ -63,11 +63,19 @@ def of_tokens(
     mask: Sequence[int] | None = None,
     tools: Iterable[str] | None = None,
     prefill: Prefill | None = None,
+    spelled_markers: bool = False,
 ) -> Picture:
     """Tokens, read leniently: from ``<|start|>`` on, or as what the assistant sampled."""
     starts = bool(tokens) and tokens[0] == the_encoding().special_token("<|start|>")
     role = None if starts else Role.ASSISTANT
-    parser = StreamableParser(the_encoding(), role, strict=False, tools=tools, prefill=prefill)
+    parser = StreamableParser(
+        the_encoding(),
+        role,
+        strict=False,
+        tools=tools,
+        prefill=prefill,
+        spelled_markers=spelled_markers,
+    )
     return _of_parser(parser, tokens, title, mask)
 
 
@@ -151,7 +159,14 @@ def _of_rendered(
 def _of_reply(x: Reply, mask: Sequence[int] | None) -> Picture:
     turn = Turn(x._turn)
     recipients = [tool.recipient for tool in turn.tools]
-    shown = of_tokens(x.tokens, "reply", mask=mask, tools=recipients, prefill=turn.prefill)
+    shown = of_tokens(
+        x.tokens,
+        "reply",
+        mask=mask,
+        tools=recipients,
+        prefill=turn.prefill,
+        spelled_markers=x._spelled_markers,
+    )
     # Those of the reply know what its API cannot deliver, too.
     marks = [mark_of(repair) for repair in x.repairs] or shown.marks
     return Picture(shown.tokens, shown.blocks, shown.title, shown.mask, marks)

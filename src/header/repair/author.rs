@@ -6,7 +6,7 @@ use super::super::tools::is_tool_name;
 use super::super::words::{Kind, Word};
 use super::rules::AuthorRule;
 use super::spelling::{NameRun, glued_role, names_no_tool};
-use super::{Draft, Ending, Field};
+use super::{Draft, FoundField, HeaderEnd};
 use crate::chat::{Author, Role};
 use crate::repair::RepairKind;
 
@@ -91,7 +91,7 @@ impl Draft<'_> {
             self.report(RepairKind::MissingRole, tokens.clone());
         }
         self.report(kind, tokens.clone());
-        self.channel = Some(Field { value: channel.to_owned(), tokens });
+        self.channel = Some(FoundField { value: channel.to_owned(), tokens });
         true
     }
 
@@ -103,7 +103,7 @@ impl Draft<'_> {
         let Some((name, _)) = self.setting.tools.misplaced(first) else { return false };
         let Some(word) = self.next() else { return false };
         self.report(RepairKind::MisplacedRecipient, word.tokens.clone());
-        self.settle_recipient(Field { value: name, tokens: word.tokens });
+        self.settle_recipient(FoundField { value: name, tokens: word.tokens });
         true
     }
 
@@ -141,11 +141,11 @@ impl Draft<'_> {
         let is_name = if self.ending.is_cut() { is_tool_name(first) } else { names_a_tool(first) };
         let is_tool = is_name || has_field;
         let is_content = match self.ending {
-            Ending::Message => false,
-            Ending::Stop(_) => !is_tool,
-            Ending::Start | Ending::Tokens => !is_tool && !rest.is_empty(),
+            HeaderEnd::Message => false,
+            HeaderEnd::Stop(_) => !is_tool,
+            HeaderEnd::Start | HeaderEnd::Tokens => !is_tool && !rest.is_empty(),
             // The last word may be the first half of a recipient.
-            Ending::Open => !is_tool && rest.len() > 1,
+            HeaderEnd::Open => !is_tool && rest.len() > 1,
         };
         // A header for the assistant is a tool's, whatever its name.
         let is_no_tool = || !self.is_for_assistant() && names_no_tool(first);
@@ -153,7 +153,7 @@ impl Draft<'_> {
             self.report(RepairKind::MissingRole, tokens);
             return true;
         }
-        if self.ending == Ending::Message && !is_tool && rest.is_empty() {
+        if self.ending == HeaderEnd::Message && !is_tool && rest.is_empty() {
             self.report(RepairKind::UnknownRole, tokens);
         }
         self.take_author(Author::new(Role::Tool, first))

@@ -6,7 +6,7 @@ use super::super::tools::is_tool_name;
 use super::super::words::Word;
 use super::super::{CONSTRAIN, TO};
 use super::spelling::{NameRun, channel_at_start, is_content_type, is_nobody, value_at};
-use super::{Draft, Ending, Field, is_channel};
+use super::{Draft, FoundField, HeaderEnd, is_channel};
 use crate::chat::{COMMENTARY, Role};
 use crate::repair::RepairKind;
 
@@ -81,7 +81,7 @@ impl Draft<'_> {
         let is_read = !self.has_field() && is_header && is_channel(text);
         if is_read {
             self.report(RepairKind::MissingChannel, word.tokens.clone());
-            self.channel = Some(Field { value: text.to_owned(), tokens: word.tokens.clone() });
+            self.channel = Some(FoundField { value: text.to_owned(), tokens: word.tokens.clone() });
         }
         is_read
     }
@@ -102,20 +102,20 @@ impl Draft<'_> {
         if self.recipient.is_none() {
             self.report(RepairKind::BareWord, tokens.clone());
         }
-        self.settle_content_type(Field { value: value.to_owned(), tokens });
+        self.settle_content_type(FoundField { value: value.to_owned(), tokens });
         self.keep_rest(word, length);
         true
     }
 
     /// A long word that may be the content type of a header that has not ended.
     pub(super) fn read_long_type(&mut self, word: &Word, text: &str) -> bool {
-        let may_be_type = self.ending == Ending::Open
+        let may_be_type = self.ending == HeaderEnd::Open
             && self.recipient.is_some()
             && self.content_type.is_none()
             && self.at == self.words.list().len()
             && value_at(text, self.ending) != Some(0);
         if may_be_type {
-            let field = Field { value: text.to_owned(), tokens: word.tokens.clone() };
+            let field = FoundField { value: text.to_owned(), tokens: word.tokens.clone() };
             self.settle_content_type(field);
         }
         may_be_type
@@ -128,7 +128,7 @@ impl Draft<'_> {
             return false;
         };
         self.report(RepairKind::BareWord, word.tokens.clone());
-        self.settle_recipient(Field { value, tokens: word.tokens.clone() });
+        self.settle_recipient(FoundField { value, tokens: word.tokens.clone() });
         self.keep_rest(word, length);
         true
     }
@@ -193,7 +193,7 @@ impl Draft<'_> {
         let is_placed = self.content_type.is_none();
         if is_placed {
             let value = self.text(word);
-            self.content_type = Some(Field { value, tokens: word.tokens.clone() });
+            self.content_type = Some(FoundField { value, tokens: word.tokens.clone() });
         }
         is_placed
     }
@@ -226,7 +226,7 @@ impl Draft<'_> {
         if self.recipient.is_none() {
             self.report(RepairKind::BareWord, word.tokens.clone());
         }
-        self.settle_recipient(Field { value, tokens: word.tokens.clone() });
+        self.settle_recipient(FoundField { value, tokens: word.tokens.clone() });
         true
     }
 
@@ -234,7 +234,7 @@ impl Draft<'_> {
     /// noise.
     fn place_call(&mut self, word: &Word) -> bool {
         let (value, tokens) = (self.text(word), word.tokens.clone());
-        let holds = |field: &Option<Field>, test: &dyn Fn(&str) -> bool| {
+        let holds = |field: &Option<FoundField>, test: &dyn Fn(&str) -> bool| {
             field.as_ref().is_some_and(|field| test(&field.value))
         };
         let is_call = self.recipient.is_none()
@@ -245,7 +245,7 @@ impl Draft<'_> {
             && !is_nobody(&value);
         if is_call {
             self.report(RepairKind::BareWord, tokens.clone());
-            self.recipient = Some(Field { value, tokens });
+            self.recipient = Some(FoundField { value, tokens });
         }
         is_call
     }
@@ -257,7 +257,7 @@ impl Draft<'_> {
             self.report(RepairKind::DuplicateChannel, tokens);
         } else {
             self.report(RepairKind::MissingChannel, tokens.clone());
-            self.channel = Some(Field { value: channel.to_owned(), tokens });
+            self.channel = Some(FoundField { value: channel.to_owned(), tokens });
         }
         true
     }

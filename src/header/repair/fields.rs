@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use super::super::parts::channel_value;
+use super::super::groups::channel_value;
 use super::super::read::is_spaced_pair;
 use super::super::tools::Lookup;
 use super::super::words::{Kind, Word};
 use super::super::{CONSTRAIN, TO};
 use super::spelling::{GluedChannel, is_content_type, is_nobody, value_at};
-use super::{Draft, Ending, Field, is_channel};
+use super::{Draft, FoundField, HeaderEnd, is_channel};
 use crate::chat::Role;
 use crate::repair::RepairKind;
 
@@ -24,7 +24,7 @@ impl Draft<'_> {
             tokens.end = next.tokens.end;
             self.at += 1;
             self.report(RepairKind::HeaderOrder, tokens.clone());
-            self.settle_channel(Field { value: self.text(next), tokens });
+            self.settle_channel(FoundField { value: self.text(next), tokens });
         } else {
             self.report(RepairKind::EmptyChannel, tokens);
         }
@@ -41,7 +41,7 @@ impl Draft<'_> {
     pub(super) fn read_known_channel(&mut self, word: &Word, text: &str) -> bool {
         let is_known = is_channel(text);
         if is_known {
-            self.settle_channel(Field { value: text.to_owned(), tokens: word.tokens.clone() });
+            self.settle_channel(FoundField { value: text.to_owned(), tokens: word.tokens.clone() });
         }
         is_known
     }
@@ -57,7 +57,7 @@ impl Draft<'_> {
         self.report(RepairKind::MisplacedRecipient, word.tokens.clone());
         self.keep_rest(word, rest);
         if !self.has_recipient_word() {
-            self.settle_recipient(Field { value: name, tokens: word.tokens.clone() });
+            self.settle_recipient(FoundField { value: name, tokens: word.tokens.clone() });
         }
         true
     }
@@ -79,7 +79,10 @@ impl Draft<'_> {
             self.report(RepairKind::GluedChannel, word.tokens.clone());
             self.keep_rest(word, end);
         }
-        self.settle_channel(Field { value: text[..end].to_owned(), tokens: word.tokens.clone() });
+        self.settle_channel(FoundField {
+            value: text[..end].to_owned(),
+            tokens: word.tokens.clone(),
+        });
         true
     }
 
@@ -87,8 +90,9 @@ impl Draft<'_> {
     fn is_followed_by_field(&self) -> bool {
         let behind = self.words.list().get(self.at..).unwrap_or_default();
         // The last word of a header that has not ended may be the first half of `to=`.
-        let is_half =
-            |text: &str| self.ending == Ending::Open && behind.len() == 1 && TO.starts_with(text);
+        let is_half = |text: &str| {
+            self.ending == HeaderEnd::Open && behind.len() == 1 && TO.starts_with(text)
+        };
         behind.first().is_some_and(|next| match next.kind {
             Kind::Channel | Kind::Constrain => true,
             Kind::Plain => self.text(next).starts_with(TO) || is_half(&self.text(next)),
@@ -101,9 +105,9 @@ impl Draft<'_> {
         let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
         let behind = self.words.list().len() - self.at;
         match self.ending {
-            Ending::Tokens => behind == 0 && text.chars().all(is_part),
+            HeaderEnd::Tokens => behind == 0 && text.chars().all(is_part),
             // A content type may follow it, if there is a recipient.
-            Ending::Open => {
+            HeaderEnd::Open => {
                 behind <= usize::from(self.recipient.is_some())
                     && value_at(text, self.ending) != Some(0)
             }
@@ -124,16 +128,16 @@ impl Draft<'_> {
         if let Some(name) = rest.strip_prefix(TO) {
             self.read_recipient(word, name, glued.to + TO.len());
         } else if is_content_type(rest) && !self.ending.is_cut() {
-            self.settle_content_type(Field { value: rest.to_owned(), tokens: tokens.clone() });
+            self.settle_content_type(FoundField { value: rest.to_owned(), tokens: tokens.clone() });
         } else {
             self.keep_rest(word, glued.to);
         }
-        self.settle_channel(Field { value: glued.channel.to_owned(), tokens });
+        self.settle_channel(FoundField { value: glued.channel.to_owned(), tokens });
         true
     }
 
     /// Of several channels the last known one counts.
-    fn settle_channel(&mut self, next: Field) {
+    fn settle_channel(&mut self, next: FoundField) {
         let loser = match self.channel.take() {
             Some(first) if is_channel(&first.value) && !is_channel(&next.value) => {
                 self.channel = Some(first);
@@ -144,7 +148,7 @@ impl Draft<'_> {
                 first
             }
         };
-        if let Some(Field { tokens, .. }) = loser {
+        if let Some(FoundField { tokens, .. }) = loser {
             self.report(RepairKind::DuplicateChannel, tokens);
         }
     }
@@ -195,7 +199,7 @@ impl Draft<'_> {
             return self.report(RepairKind::HeaderNoise, tokens);
         }
         let value = self.respell(holder, offset, &name);
-        self.settle_recipient(Field { value, tokens });
+        self.settle_recipient(FoundField { value, tokens });
     }
 
     /// The known recipient that a name means. Text glued to its end becomes a field or content.
@@ -208,7 +212,7 @@ impl Draft<'_> {
         let glued = &name[rest..];
         if is_content_type(glued) {
             let value = glued.to_owned();
-            self.settle_content_type(Field { value, tokens: word.tokens.clone() });
+            self.settle_content_type(FoundField { value, tokens: word.tokens.clone() });
         } else if !glued.is_empty() && !self.in_content() {
             self.keep_rest(word, offset + rest);
         }
@@ -216,7 +220,7 @@ impl Draft<'_> {
     }
 
     /// Of several recipients the first that is not `assistant` counts.
-    pub(super) fn settle_recipient(&mut self, next: Field) {
+    pub(super) fn settle_recipient(&mut self, next: FoundField) {
         let loser = match self.recipient.take() {
             Some(first) if first.value != Role::Assistant.as_str() => {
                 self.recipient = Some(first);
@@ -227,7 +231,7 @@ impl Draft<'_> {
                 first
             }
         };
-        if let Some(Field { tokens, .. }) = loser {
+        if let Some(FoundField { tokens, .. }) = loser {
             self.report(RepairKind::DuplicateRecipient, tokens);
         }
     }
@@ -235,7 +239,7 @@ impl Draft<'_> {
     /// The assistant writes `to=assistant` in headers that it begins twice, and means no recipient.
     pub(super) fn settle_assistant_recipient(&mut self) {
         let assistant = Role::Assistant;
-        let is_own = |field: &&Field| field.value == assistant.as_str();
+        let is_own = |field: &&FoundField| field.value == assistant.as_str();
         let Some(tokens) = self.recipient.as_ref().filter(is_own).map(|field| field.tokens.clone())
         else {
             return;
@@ -272,9 +276,9 @@ impl Draft<'_> {
             && let Some(name) = self.tool_in_content_type(&text)
         {
             self.report(RepairKind::MisplacedRecipient, tokens.clone());
-            return self.settle_recipient(Field { value: name, tokens });
+            return self.settle_recipient(FoundField { value: name, tokens });
         }
-        self.settle_content_type(Field { value: format!("{CONSTRAIN}{text}"), tokens });
+        self.settle_content_type(FoundField { value: format!("{CONSTRAIN}{text}"), tokens });
     }
 
     /// A known tool where a content type should be. An unknown one in the namespace of functions
@@ -294,15 +298,15 @@ impl Draft<'_> {
         let is_part = |c: char| c.is_ascii_alphanumeric() || "-_+./".contains(c);
         let text = self.text(word);
         let end = match self.ending {
-            Ending::Message => None,
-            Ending::Open => value_at(&text, self.ending),
+            HeaderEnd::Message => None,
+            HeaderEnd::Open => value_at(&text, self.ending),
             _ => text.find(|c| !is_part(c)),
         };
         end.unwrap_or(text.len())
     }
 
     /// Of several content types the first counts.
-    pub(super) fn settle_content_type(&mut self, next: Field) {
+    pub(super) fn settle_content_type(&mut self, next: FoundField) {
         if self.content_type.is_none() {
             self.content_type = Some(next);
         } else {

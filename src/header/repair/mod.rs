@@ -25,7 +25,7 @@ pub(crate) use spelling::{NameRun, begins_value, is_glued_channel, is_nobody, na
 
 /// How a header ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ending {
+pub(crate) enum HeaderEnd {
     /// With `<|message|>`: words that are not fields are noise.
     Message,
     /// With a stop token: words that are not fields are the message's content. The same holds for all
@@ -39,7 +39,7 @@ pub(crate) enum Ending {
     Open,
 }
 
-impl Ending {
+impl HeaderEnd {
     /// Whether the header lacks its `<|message|>`.
     pub(crate) fn is_cut(self) -> bool {
         self != Self::Message
@@ -84,7 +84,7 @@ pub(crate) struct Repaired {
 }
 
 /// Reads a header and repairs what is malformed.
-pub(crate) fn repair(words: &Words, setting: Setting<'_>, ending: Ending) -> Repaired {
+pub(crate) fn repair(words: &Words, setting: Setting<'_>, ending: HeaderEnd) -> Repaired {
     let mut draft = Draft::new(words, setting, ending);
     draft.read_author();
     while let Some(word) = draft.next() {
@@ -100,7 +100,7 @@ pub(crate) fn repair(words: &Words, setting: Setting<'_>, ending: Ending) -> Rep
 
 /// A field and its tokens, which a repair reports if another field replaces it.
 #[derive(Debug, Clone)]
-struct Field {
+struct FoundField {
     value: String,
     tokens: Range<usize>,
 }
@@ -109,12 +109,12 @@ struct Field {
 struct Draft<'a> {
     words: &'a Words,
     setting: Setting<'a>,
-    ending: Ending,
+    ending: HeaderEnd,
     at: usize,
     author: Author,
-    channel: Option<Field>,
-    recipient: Option<Field>,
-    content_type: Option<Field>,
+    channel: Option<FoundField>,
+    recipient: Option<FoundField>,
+    content_type: Option<FoundField>,
     /// For a header with `<|message|>`, the words that are not fields, and whether each follows the
     /// recipient.
     others: Vec<(Word, bool)>,
@@ -124,7 +124,7 @@ struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    fn new(words: &'a Words, setting: Setting<'a>, ending: Ending) -> Self {
+    fn new(words: &'a Words, setting: Setting<'a>, ending: HeaderEnd) -> Self {
         Self {
             words,
             setting,
@@ -196,7 +196,7 @@ impl<'a> Draft<'a> {
             || self.content_type.is_some()
             || !content.is_empty();
         let Self { author, recipient, channel, content_type, repairs, .. } = self;
-        let value = |field: Option<Field>| field.map(|field| field.value);
+        let value = |field: Option<FoundField>| field.map(|field| field.value);
         let header = Header {
             author,
             recipient: value(recipient),
@@ -209,7 +209,7 @@ impl<'a> Draft<'a> {
     /// A marker that the end of the tokens cut off is not content.
     fn drop_cut_marker(&mut self) {
         if let [range] = &self.rest[..]
-            && self.ending == Ending::Tokens
+            && self.ending == HeaderEnd::Tokens
             && is_cut_marker(&self.words.lossy(range.clone()))
         {
             let tokens = self.words.token_at(range.start)..self.words.token_at(self.words.end());
@@ -251,12 +251,12 @@ impl<'a> Draft<'a> {
     /// that ends with `<|return|>`. Between messages only a lost header explains a text.
     fn choose_channel(&mut self) {
         let is_answer = match self.ending {
-            Ending::Stop(special::RETURN) => true,
-            Ending::Stop(special::END) if !self.setting.stray => false,
+            HeaderEnd::Stop(special::RETURN) => true,
+            HeaderEnd::Stop(special::END) if !self.setting.stray => false,
             _ => !self.has_channel_marker(),
         };
         if self.is_unplaced() && is_answer {
-            self.channel = Some(Field { value: FINAL.to_owned(), tokens: 0..0 });
+            self.channel = Some(FoundField { value: FINAL.to_owned(), tokens: 0..0 });
         }
     }
 
@@ -276,7 +276,7 @@ impl<'a> Draft<'a> {
             content.extend_from_slice(self.words.bytes(range.clone()));
             end = Some(range.end);
         }
-        if let Some(end) = end.filter(|_| self.ending == Ending::Open) {
+        if let Some(end) = end.filter(|_| self.ending == HeaderEnd::Open) {
             content.extend_from_slice(self.words.bytes(end..self.words.end()));
         }
         content

@@ -4,7 +4,7 @@
 
 use super::super::TO;
 use super::super::tools::CONTENT_TYPES;
-use super::Ending;
+use super::HeaderEnd;
 use crate::chat::{CHANNELS, Role};
 
 /// The roles that are written as one word; a tool's header has its name instead.
@@ -61,7 +61,7 @@ pub(super) struct GluedChannel {
 impl GluedChannel {
     /// `final__X`, `commentaryjson`, `––commentary`; in a header without `<|message|>` also
     /// `finalThe`. A longer name, such as `finalists`, is not a glued channel.
-    pub(super) fn find(word: &str, ending: Ending) -> Option<Self> {
+    pub(super) fn find(word: &str, ending: HeaderEnd) -> Option<Self> {
         CHANNELS.into_iter().find_map(|channel| {
             let at = word.find(channel)?;
             let (before, rest) = (&word[..at], &word[at + channel.len()..]);
@@ -83,15 +83,15 @@ pub(crate) fn names_no_tool(word: &str) -> bool {
 
 /// A known channel that a word begins with, where no marker says that it is one: `analysisX`.
 pub(super) fn channel_at_start(word: &str) -> Option<GluedChannel> {
-    GluedChannel::find(word, Ending::Tokens).filter(|glued| glued.from == 0)
+    GluedChannel::find(word, HeaderEnd::Tokens).filter(|glued| glued.from == 0)
 }
 
 /// Whether a channel of a complete header would be read as a known one with text glued to it.
 pub(crate) fn is_glued_channel(channel: &str) -> bool {
-    !CHANNELS.contains(&channel) && GluedChannel::find(channel, Ending::Message).is_some()
+    !CHANNELS.contains(&channel) && GluedChannel::find(channel, HeaderEnd::Message).is_some()
 }
 
-fn is_glued_rest(rest: &str, ending: Ending) -> bool {
+fn is_glued_rest(rest: &str, ending: HeaderEnd) -> bool {
     let Some(first) = rest.chars().next() else { return false };
     (!first.is_alphanumeric() && first != '-')
         || CHANNELS.iter().any(|next| rest.starts_with(next))
@@ -108,7 +108,7 @@ pub(super) fn begins_text(rest: &str) -> bool {
 
 /// The role that a word begins with, if what follows begins a text or a recipient:
 /// `assistant{"a":1}`, `assistantThe`, `assistantto=f`.
-pub(super) fn glued_role(word: &str, ending: Ending) -> Option<Role> {
+pub(super) fn glued_role(word: &str, ending: HeaderEnd) -> Option<Role> {
     ROLES.into_iter().find(|role| {
         word.strip_prefix(role.as_str()).is_some_and(|rest| {
             let is_name = |c: char| c.is_alphanumeric() && !ending.is_cut();
@@ -125,7 +125,7 @@ pub(crate) fn is_nobody(name: &str) -> bool {
 
 /// Whether a word contains the beginning of a JSON value, where lenient parsing ends a name.
 pub(crate) fn begins_value(word: &str) -> bool {
-    value_at(word, Ending::Open).is_some()
+    value_at(word, HeaderEnd::Open).is_some()
 }
 
 /// A content type that models write without its marker.
@@ -135,8 +135,8 @@ pub(super) fn is_content_type(word: &str) -> bool {
 
 /// Where a value begins in a word; names and content types end there. In a header that has not ended,
 /// only characters that can hardly be part of a name begin a value.
-pub(super) fn value_at(word: &str, ending: Ending) -> Option<usize> {
-    if ending != Ending::Open {
+pub(super) fn value_at(word: &str, ending: HeaderEnd) -> Option<usize> {
+    if ending != HeaderEnd::Open {
         return word.find(['{', '[']);
     }
     let is_value = |rest: &str| {

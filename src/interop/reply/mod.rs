@@ -47,7 +47,6 @@ use crate::HarmonyEncoding;
 use crate::chat::{Message, Role};
 use crate::error::{ErrorKind, Result};
 use crate::parse::{ParseConfig, Repair, StreamableParser};
-use crate::tokenizer::special;
 
 /// A call of a tool that the model was trained with, `browser` or `python`, which the client did not
 /// declare: for the server to run.
@@ -153,6 +152,7 @@ impl Reply {
             Dialect::Ollama => Box::new(ollama::Ollama::new(head, turn)),
         };
         let config = ParseConfig::lenient().with_tools(turn.tools.recipients());
+        let config = config.with_spelled_markers(options.spelled_markers);
         let config = ParseConfig { prefill: turn.prefill.clone(), ..config };
         let parser = StreamableParser::with_config(encoding, Some(Role::Assistant), &config)?;
         let budget = options.thinking_budget.or(turn.thinking_budget);
@@ -259,10 +259,8 @@ impl Reply {
         self.timer.first_token();
         self.timer.end();
         // A turn that the model ended is whole, even where the limit was reached with its last token.
-        let is_ended =
-            matches!(self.parser.tokens().last(), Some(&(special::RETURN | special::CALL)));
         let reason = match reason {
-            FinishReason::Length if is_ended => FinishReason::Stop,
+            FinishReason::Length if self.is_ended() => FinishReason::Stop,
             reason => reason,
         };
         let events = self.parser.finish()?;
@@ -347,6 +345,17 @@ impl Reply {
     pub fn stop_sequence(&self) -> Option<&str> {
         let found = self.sorter.stopped.as_deref();
         found.or_else(|| self.outcome.as_ref()?.stop_sequence.as_deref())
+    }
+
+    /// Whether the model ended its turn, by `<|return|>` or `<|call|>`. The engine can stop: with
+    /// [`ReplyOptions::spelled_markers`] it may not know that these are stop tokens.
+    pub fn is_ended(&self) -> bool {
+        self.parser.is_turn_ended()
+    }
+
+    #[cfg(feature = "python")]
+    pub(crate) fn reads_spelled_markers(&self) -> bool {
+        self.options.spelled_markers
     }
 
     /// The complete messages, as the parser gives them.

@@ -39,6 +39,10 @@ options! {
         /// ([`Turn::thinking_budget`](crate::interop::Turn::thinking_budget)).
         pub thinking_budget: Option<usize>
             => with_thinking_budget(tokens: usize) Some(tokens),
+        /// Whether markers that ordinary tokens spell are read
+        /// ([`ParseConfig::spelled_markers`](crate::ParseConfig::spelled_markers)). The engine knows nothing of such
+        /// stop tokens: [`Reply::is_ended`](crate::interop::Reply::is_ended) says when to stop sampling.
+        pub spelled_markers: bool => with_spelled_markers,
         /// Makes all ids, if not those that are made from the answer's own.
         pub make_id: Option<MakeId>
             => with_make_id(make_id: MakeId) Some(make_id),

@@ -15,7 +15,7 @@ use crate::interop::answer::FinishReason;
 use crate::interop::{ReasoningField, Turn};
 
 /// The form of the bytes. It changes with the fields of [`Saved`].
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Saved {
@@ -29,6 +29,7 @@ struct Saved {
     cached_tokens: usize,
     thinking_budget: Option<usize>,
     reasoning_field: ReasoningField,
+    spelled_markers: bool,
     tokens: Vec<u32>,
     /// How many tokens each `feed` was given.
     cuts: Vec<usize>,
@@ -94,6 +95,7 @@ impl Turn {
             cached_tokens: saved.cached_tokens,
             index: saved.index,
             reasoning_field: saved.reasoning_field,
+            spelled_markers: saved.spelled_markers,
             thinking_budget: saved.thinking_budget,
             ..options
         };
@@ -140,6 +142,7 @@ impl Reply {
             cached_tokens: self.cached_tokens,
             thinking_budget: options.thinking_budget,
             reasoning_field: options.reasoning_field,
+            spelled_markers: options.spelled_markers,
             tokens: self.parser.tokens().to_vec(),
             cuts: self.cuts.clone(),
             made_ids: self.sorter.ids.made().to_vec(),

@@ -2,12 +2,11 @@
 
 use std::ops::Range;
 
-use super::super::event::Event;
 use super::super::grammar::is_stop;
 use super::super::state::{Begin, Delta, HELD_AT_MOST, HeaderState, State};
 use super::super::stream::StreamableParser;
 use super::super::utf8::Utf8Decoder;
-use crate::header::{Ending, Repaired, Setting, repair};
+use crate::header::{HeaderEnd, Repaired, Setting, repair};
 use crate::repair::RepairKind;
 use crate::tokenizer::special;
 
@@ -32,13 +31,13 @@ impl StreamableParser {
 
     /// `<|message|>`: opens the message of a header that may be malformed.
     pub(in super::super) fn open_repaired(&mut self, header: &HeaderState, index: usize) {
-        let repaired = self.read_header(header, index, Ending::Message);
+        let repaired = self.read_header(header, index, HeaderEnd::Message);
         let message = self.messages.len();
         self.open(header.from, index, repaired.header.clone());
         self.repair_header(header, &repaired, message);
     }
 
-    fn read_header(&mut self, header: &HeaderState, end: usize, ending: Ending) -> Repaired {
+    fn read_header(&mut self, header: &HeaderState, end: usize, ending: HeaderEnd) -> Repaired {
         self.words.split(self.tokenizer, &self.tokens[header.body()..end]);
         if !ending.is_cut() {
             self.words.trim();
@@ -69,25 +68,25 @@ impl StreamableParser {
             self.end_stray(from, end);
         }
         if let State::Header(header) = self.take_state() {
-            self.cut(&header, end, Ending::Tokens);
+            self.cut(&header, end, HeaderEnd::Tokens);
         }
     }
 
     /// A header that ends before `end` without `<|message|>`, by a stop token or by a `<|start|>`.
     pub(super) fn cut_header(&mut self, end: usize, stop: Option<u32>) {
         if let State::Header(header) = self.take_state() {
-            self.cut(&header, end, stop.map_or(Ending::Start, Ending::Stop));
+            self.cut(&header, end, stop.map_or(HeaderEnd::Start, HeaderEnd::Stop));
         }
     }
 
     /// A header without `<|message|>` is a message if it has anything beyond its author, otherwise only
     /// a repair. A call without arguments is only a repair too, unless `<|call|>` ends it: it must not
     /// run.
-    fn cut(&mut self, header: &HeaderState, end: usize, ending: Ending) {
+    fn cut(&mut self, header: &HeaderState, end: usize, ending: HeaderEnd) {
         let repaired = self.read_header(header, end, ending);
         let is_broken_call = repaired.header.recipient.is_some()
             && repaired.content.is_empty()
-            && ending != Ending::Stop(special::CALL);
+            && ending != HeaderEnd::Stop(special::CALL);
         if repaired.says_something && !is_broken_call {
             return self.complete_cut(header, repaired, end, ending);
         }
@@ -97,8 +96,8 @@ impl StreamableParser {
             _ if is_broken_call => RepairKind::TruncatedHeader,
             (_, Some(special::ENDOFTEXT)) if header.from == end => RepairKind::EndOfText,
             (_, Some(_)) if header.from == end => RepairKind::StrayStop,
-            (Ending::Start, _) => RepairKind::DuplicateStart,
-            (Ending::Tokens, _) => RepairKind::TruncatedHeader,
+            (HeaderEnd::Start, _) => RepairKind::DuplicateStart,
+            (HeaderEnd::Tokens, _) => RepairKind::TruncatedHeader,
             _ => RepairKind::MissingMessage,
         };
         if header.from < past {
@@ -111,7 +110,7 @@ impl StreamableParser {
         header: &HeaderState,
         repaired: Repaired,
         end: usize,
-        ending: Ending,
+        ending: HeaderEnd,
     ) {
         let kind = missing_part(&repaired, ending);
         let message = self.messages.len();
@@ -120,9 +119,8 @@ impl StreamableParser {
         if !text.is_empty() {
             self.delta = Delta::Complete(0);
         }
-        if self.recording && (from < end || !text.is_empty()) {
-            let text = text.clone();
-            self.events.push(Event::ContentDelta { span: from..end, index: message, text });
+        if from < end || !text.is_empty() {
+            self.report_delta(from..end, text.clone());
         }
         let stop = ending.stop_token();
         if stop == Some(special::ENDOFTEXT) {
@@ -151,10 +149,10 @@ impl StreamableParser {
     }
 
     /// A character that the end of the tokens cut off is in no content.
-    fn decode_cut(&mut self, content: &[u8], span: Range<usize>, ending: Ending) -> String {
+    fn decode_cut(&mut self, content: &[u8], span: Range<usize>, ending: HeaderEnd) -> String {
         let (mut decoder, mut text) = (Utf8Decoder::default(), String::new());
         decoder.push(content, &mut text);
-        if ending == Ending::Tokens {
+        if ending == HeaderEnd::Tokens {
             let cut = decoder.drop_pending();
             self.repair_cut_character(cut, span);
         } else {
@@ -175,7 +173,7 @@ impl StreamableParser {
             return;
         }
         let header = header.clone();
-        let repaired = self.read_header(&header, index + 1, Ending::Open);
+        let repaired = self.read_header(&header, index + 1, HeaderEnd::Open);
         let next_check = self.next_check(&header, &repaired, length);
         if length >= next_check {
             self.open_without_message(&header, repaired, index);
@@ -197,7 +195,7 @@ impl StreamableParser {
     }
 
     fn open_without_message(&mut self, header: &HeaderState, repaired: Repaired, index: usize) {
-        let kind = missing_part(&repaired, Ending::Open);
+        let kind = missing_part(&repaired, HeaderEnd::Open);
         let from = self.report_cut(header, &repaired, kind, index + 1);
         self.open_content(repaired.header, from);
         if let State::Content(open) = &mut self.state {
@@ -209,10 +207,10 @@ impl StreamableParser {
 }
 
 /// What a header without `<|message|>` lacks.
-fn missing_part(repaired: &Repaired, ending: Ending) -> RepairKind {
+fn missing_part(repaired: &Repaired, ending: HeaderEnd) -> RepairKind {
     match ending {
         _ if repaired.headerless => RepairKind::MissingHeader,
-        Ending::Tokens => RepairKind::TruncatedHeader,
+        HeaderEnd::Tokens => RepairKind::TruncatedHeader,
         _ => RepairKind::MissingMessage,
     }
 }

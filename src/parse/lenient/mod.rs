@@ -12,7 +12,7 @@ mod headers;
 
 use std::ops::Range;
 
-use super::event::{Event, Repair};
+use super::event::Repair;
 use super::grammar::is_stop;
 use super::state::{Begin, HeaderState, State};
 use super::stream::StreamableParser;
@@ -111,10 +111,6 @@ impl StreamableParser {
 
     pub(super) fn repair(&mut self, kind: RepairKind, span: Range<usize>, index: Option<usize>) {
         let text = self.text_of(span.clone());
-        let repair = Repair { kind, span, index, text };
-        if self.recording {
-            self.events.push(Event::Repair(repair.clone()));
-        }
-        self.repairs.push(repair);
+        self.report_repair(Repair { kind, span: self.spelling.fed_span(span), index, text });
     }
 }

@@ -9,7 +9,7 @@ pub(super) use self::content::{BorrowedDeveloper, BorrowedSystem};
 pub(super) use self::tools::{BorrowedNamespace, BorrowedTool, BorrowedTools};
 use super::text::BorrowedText;
 use crate::chat::{HeaderFields, Role};
-use crate::render::{AsMessage, Part};
+use crate::render::{AsMessage, ContentPart};
 
 /// A message, as the model of that name has it.
 ///
@@ -78,11 +78,11 @@ impl AsMessage for BorrowedMessage {
         }
     }
 
-    fn parts(&self) -> impl Iterator<Item = Part<'_>> {
+    fn parts(&self) -> impl Iterator<Item = ContentPart<'_>> {
         self.content.as_slice().iter().map(|part| match part {
-            BorrowedPart::Text(text) => Part::Text(text.as_str()),
-            BorrowedPart::System(content) => Part::System((&**content).into()),
-            BorrowedPart::Developer(content) => Part::Developer((&**content).into()),
+            BorrowedPart::Text(text) => ContentPart::Text(text.as_str()),
+            BorrowedPart::System(content) => ContentPart::System((&**content).into()),
+            BorrowedPart::Developer(content) => ContentPart::Developer((&**content).into()),
         })
     }
 }

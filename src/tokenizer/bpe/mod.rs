@@ -31,3 +31,4 @@ mod trie;
 pub(super) use self::backtrack::encode;
 pub(super) use self::boundaries::for_each_segment;
 pub(super) use self::pairs::is_valid_pair;
+pub(super) use self::trie::byte_token;

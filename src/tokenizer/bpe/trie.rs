@@ -63,7 +63,7 @@ impl Node {
 
 /// The token of a single byte. Every byte is one, and ends at its node.
 #[inline]
-pub(super) fn byte_token(byte: u8) -> TokenId {
+pub(in crate::tokenizer) fn byte_token(byte: u8) -> TokenId {
     Node::at(byte.into()).token().unwrap_or_default()
 }
 

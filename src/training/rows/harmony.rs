@@ -11,7 +11,7 @@ use crate::error::{ErrorKind, Result};
 use crate::interop::{Field, Object};
 use crate::json::Value;
 use crate::path::Path;
-use crate::render::{AsMessage, Part};
+use crate::render::{AsMessage, ContentPart};
 use crate::training::Batch;
 use crate::training::examples::ExampleMaker;
 
@@ -61,12 +61,12 @@ impl AsMessage for RowMessage<'_> {
         self.header
     }
 
-    fn parts(&self) -> impl Iterator<Item = Part<'_>> {
+    fn parts(&self) -> impl Iterator<Item = ContentPart<'_>> {
         let (text, parts) = match &self.content {
-            RowContent::Text(text) => (Some(Part::Text(text)), slice::Iter::default()),
+            RowContent::Text(text) => (Some(ContentPart::Text(text)), slice::Iter::default()),
             RowContent::Parts(parts) => (None, parts.iter()),
         };
-        text.into_iter().chain(parts.map(Part::from))
+        text.into_iter().chain(parts.map(ContentPart::from))
     }
 }
 

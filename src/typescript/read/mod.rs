@@ -28,7 +28,7 @@ use super::schema::{INTEGER, Notes, Schema, Shape};
 fn schema<'a>(
     value: &'a Value,
     inherited: Option<&'a Value>,
-    parts: &mut impl Parts<'a>,
+    parts: &mut Parts<'_, 'a, '_>,
 ) -> Schema<'a> {
     match value {
         Value::Object(map) => keywords(map, inherited, parts),
@@ -41,7 +41,7 @@ fn schema<'a>(
 fn keywords<'a>(
     map: &'a Map<String, Value>,
     inherited: Option<&'a Value>,
-    parts: &mut impl Parts<'a>,
+    parts: &mut Parts<'_, 'a, '_>,
 ) -> Schema<'a> {
     let inherited = map.get("type").or(inherited);
     let mut demands = Vec::new();
@@ -74,7 +74,7 @@ fn list<'a>(
     keyword: &str,
     schemas: &'a Value,
     inherited: Option<&'a Value>,
-    parts: &mut impl Parts<'a>,
+    parts: &mut Parts<'_, 'a, '_>,
 ) -> Vec<Schema<'a>> {
     let Some(schemas) = schemas.as_array() else {
         let remark = format!("{keyword} is not a list: {}", brief(schemas));
@@ -87,7 +87,7 @@ fn list<'a>(
 fn own_type<'a>(
     map: &'a Map<String, Value>,
     inherited: Option<&'a Value>,
-    parts: &mut impl Parts<'a>,
+    parts: &mut Parts<'_, 'a, '_>,
 ) -> Option<Schema<'a>> {
     if map.get("not").is_some_and(allows_everything) {
         return Some(Shape::Named("never").into());
@@ -111,7 +111,7 @@ fn own_type<'a>(
 fn types<'a>(
     names: &'a Value,
     map: &'a Map<String, Value>,
-    parts: &mut impl Parts<'a>,
+    parts: &mut Parts<'_, 'a, '_>,
 ) -> Schema<'a> {
     let Some(names) = names.as_array() else { return type_named(names, map, parts) };
     let mut notes = Notes::default();
@@ -136,7 +136,7 @@ fn types<'a>(
 fn type_named<'a>(
     name: &'a Value,
     map: &'a Map<String, Value>,
-    parts: &mut impl Parts<'a>,
+    parts: &mut Parts<'_, 'a, '_>,
 ) -> Schema<'a> {
     let named = match name.as_str() {
         Some("object") => return object::read(map, parts),

@@ -16,7 +16,7 @@ pub(super) fn has_keywords(map: &Map<String, Value>) -> bool {
 }
 
 /// The type of a schema of `type: object`.
-pub(super) fn read<'a>(map: &'a Map<String, Value>, parts: &mut impl Parts<'a>) -> Schema<'a> {
+pub(super) fn read<'a>(map: &'a Map<String, Value>, parts: &mut Parts<'_, 'a, '_>) -> Schema<'a> {
     let mut fields = Vec::new();
     let names = map.get("required").and_then(Value::as_array);
     let mut required: HashSet<_> = names.into_iter().flatten().filter_map(Value::as_str).collect();
@@ -45,7 +45,7 @@ pub(super) fn read<'a>(map: &'a Map<String, Value>, parts: &mut impl Parts<'a>) 
 fn other_keys<'a>(
     map: &'a Map<String, Value>,
     is_empty: bool,
-    parts: &mut impl Parts<'a>,
+    parts: &mut Parts<'_, 'a, '_>,
 ) -> Option<Schema<'a>> {
     let mut variants = Vec::new();
     for (pattern, schema) in

@@ -1,9 +1,10 @@
 //! The order in which schemas within schemas are read: the parts before the whole.
 //!
-//! Without recursion, so that the stack of the calling thread sets no limit. A schema is read twice:
-//! first to list its parts, then, when they have been read, to be put together of them. One without
-//! parts, as nearly all are, is complete at the first time.
+//! Without recursion, so that the stack of the calling thread sets no limit. A schema is read; if it asked for parts
+//! that are not there yet, these are read, and then it is read again. One without parts, as nearly all are, is
+//! complete at the first time.
 
+use std::ptr;
 use std::vec::IntoIter;
 
 use serde_json::Value;
@@ -31,48 +32,37 @@ pub(in crate::typescript) fn read<'a>(
     root: &'a Value,
     budget: &mut usize,
 ) -> Result<Schema<'a>, Refused> {
-    let mut walk = Walk { root, budget, open: Vec::new() };
-    let mut part = Part { value: root, inherited: None, is_target: true };
-    loop {
-        let mut next = walk.open(part)?;
-        // A schema that is complete is a part of the one around it, which may be complete then.
-        part = loop {
-            let done = match next {
-                Next::Done(schema) => schema,
-                Next::Part(part) => break part,
-            };
-            match walk.open.last_mut() {
-                None => return Ok(done),
-                Some(around) => around.read.push(done),
-            }
-            next = walk.go_on();
-        };
+    let root_part = Part { value: root, inherited: None, is_target: true };
+    let mut walk = Walk { root, budget, open: vec![Open::new(root_part)] };
+    while let Some(open) = walk.open.pop() {
+        let Some((part, done)) = walk.attempt(open)? else { continue };
+        let Some(around) = walk.open.last_mut() else { return Ok(done) };
+        around.read.push((part, Some(done)));
+        walk.open_next();
     }
-}
-
-/// Where a schema finds the schemas within it. It asks for the same in the same order each time.
-pub(super) trait Parts<'a> {
-    /// The schema that `value` is.
-    fn schema(&mut self, value: &'a Value, inherited: Option<&'a Value>) -> Schema<'a>;
-
-    /// The schema that `reference` leads to.
-    fn reference(&mut self, reference: &'a Value) -> Schema<'a>;
+    Ok(Schema::any())
 }
 
 struct Walk<'a, 'b> {
     root: &'a Value,
     budget: &'b mut usize,
-    /// The schemas of which parts are still to be read, outermost first.
+    /// The schemas that are being read, outermost first.
     open: Vec<Open<'a>>,
 }
 
-/// A schema of which parts are still to be read.
+/// A schema that is being read.
 struct Open<'a> {
     part: Part<'a>,
-    /// Where its `$ref` leads, or what is to be said of it.
-    target: Option<Result<&'a Value, String>>,
-    parts: IntoIter<Part<'a>>,
-    read: Vec<Schema<'a>>,
+    /// The parts that are still to be read.
+    missing: IntoIter<Part<'a>>,
+    /// The parts that have been read, until they are used.
+    read: Vec<(Part<'a>, Option<Schema<'a>>)>,
+}
+
+impl<'a> Open<'a> {
+    fn new(part: Part<'a>) -> Self {
+        Self { part, missing: Vec::new().into_iter(), read: Vec::new() }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -83,107 +73,102 @@ struct Part<'a> {
     is_target: bool,
 }
 
-/// What is next to be done.
-enum Next<'a> {
-    Part(Part<'a>),
-    Done(Schema<'a>),
+impl Part<'_> {
+    /// Whether it is the same place in the root.
+    fn is(&self, other: &Part<'_>) -> bool {
+        let inherited = [self.inherited, other.inherited].map(|value| value.map(ptr::from_ref));
+        ptr::eq(self.value, other.value)
+            && inherited[0] == inherited[1]
+            && self.is_target == other.is_target
+    }
 }
 
 impl<'a> Walk<'a, '_> {
-    /// Begins to read a schema.
-    fn open(&mut self, part: Part<'a>) -> Result<Next<'a>, Refused> {
+    /// Reads a schema of which no part is to be read first, as far as is known; `None` if there are some after all.
+    fn attempt(&mut self, open: Open<'a>) -> Result<Option<(Part<'a>, Schema<'a>)>, Refused> {
         if self.open.len() == MAX_DEPTH {
             return Err(Refused::TooDeep);
         }
-        let mut listing = Listing {
+        let Open { part, read, .. } = open;
+        let mut parts = Parts {
             walk: self,
             whole: part,
-            target: None,
-            parts: Vec::new(),
+            read,
+            next: 0,
+            missing: Vec::new(),
             is_too_large: false,
         };
-        let complete = schema(part.value, part.inherited, &mut listing);
-        let Listing { target, parts, is_too_large, .. } = listing;
+        let done = schema(part.value, part.inherited, &mut parts);
+        let Parts { missing, is_too_large, .. } = parts;
         if is_too_large {
             return Err(Refused::TooLarge);
         }
-        if parts.is_empty() {
-            return Ok(Next::Done(complete));
+        if missing.is_empty() {
+            return Ok(Some((part, done)));
         }
-        let read = Vec::with_capacity(parts.len());
-        self.open.push(Open { part, target, parts: parts.into_iter(), read });
-        Ok(self.go_on())
+        let read = Vec::with_capacity(missing.len());
+        self.open.push(Open { part, missing: missing.into_iter(), read });
+        self.open_next();
+        Ok(None)
     }
 
-    /// Reads on where the innermost schema has been left.
-    fn go_on(&mut self) -> Next<'a> {
-        if let Some(part) = self.open.last_mut().and_then(|open| open.parts.next()) {
-            return Next::Part(part);
-        }
-        let Some(Open { part, target, read, .. }) = self.open.pop() else {
-            return Next::Done(Schema::any());
-        };
-        let mut supply = Supply { target, read: read.into_iter() };
-        Next::Done(schema(part.value, part.inherited, &mut supply))
+    /// Opens the next part of the innermost schema. Without one that schema itself is next.
+    fn open_next(&mut self) {
+        let part = self.open.last_mut().and_then(|open| open.missing.next());
+        self.open.extend(part.map(Open::new));
     }
 
     /// Whether a reference to `target`, or its being the root, has led to where `part` is.
     fn is_followed(&self, target: &Value, part: Part<'_>) -> bool {
         let around = self.open.iter().map(|open| open.part);
-        around.chain([part]).any(|part| part.is_target && std::ptr::eq(part.value, target))
+        around.chain([part]).any(|part| part.is_target && ptr::eq(part.value, target))
     }
 }
 
-/// Lists the parts of a schema.
-struct Listing<'w, 'a, 'b> {
+/// Where a schema finds the schemas within it.
+pub(super) struct Parts<'w, 'a, 'b> {
     walk: &'w mut Walk<'a, 'b>,
     /// The schema itself.
     whole: Part<'a>,
-    target: Option<Result<&'a Value, String>>,
-    parts: Vec<Part<'a>>,
+    read: Vec<(Part<'a>, Option<Schema<'a>>)>,
+    /// Where the next one is looked for first: they are mostly asked for in the order in which they were missing.
+    next: usize,
+    missing: Vec<Part<'a>>,
     is_too_large: bool,
 }
 
-impl<'a> Parts<'a> for Listing<'_, 'a, '_> {
-    fn schema(&mut self, value: &'a Value, inherited: Option<&'a Value>) -> Schema<'a> {
-        self.parts.push(Part { value, inherited, is_target: false });
-        Schema::any()
+impl<'a> Parts<'_, 'a, '_> {
+    /// The schema that `value` is, or any, if it is still missing.
+    pub(super) fn schema(&mut self, value: &'a Value, inherited: Option<&'a Value>) -> Schema<'a> {
+        self.find(Part { value, inherited, is_target: false })
     }
 
-    fn reference(&mut self, reference: &'a Value) -> Schema<'a> {
+    /// The schema that `reference` leads to, or any, if it is still missing.
+    pub(super) fn reference(&mut self, reference: &'a Value) -> Schema<'a> {
         let target = resolve(self.walk.root, reference).and_then(|target| {
             let is_recursive = self.walk.is_followed(target, self.whole);
             if is_recursive { Err("is recursive") } else { Ok(target) }
         });
-        let target = target.map_err(|why| format!("any: $ref {} {why}", brief(reference)));
-        let schema = match &target {
-            Ok(target) => {
-                self.is_too_large |= !spend(self.walk.budget, target);
-                self.parts.push(Part { value: target, inherited: None, is_target: true });
-                Schema::any()
-            }
-            Err(remark) => Schema::any_because(remark.clone()),
-        };
-        self.target = Some(target);
-        schema
-    }
-}
-
-/// Hands out the parts of a schema that have been read.
-struct Supply<'a> {
-    target: Option<Result<&'a Value, String>>,
-    read: IntoIter<Schema<'a>>,
-}
-
-impl<'a> Parts<'a> for Supply<'a> {
-    fn schema(&mut self, _: &'a Value, _: Option<&'a Value>) -> Schema<'a> {
-        self.read.next().unwrap_or_else(Schema::any)
-    }
-
-    fn reference(&mut self, reference: &'a Value) -> Schema<'a> {
-        match self.target.take() {
-            Some(Err(remark)) => Schema::any_because(remark),
-            _ => self.schema(reference, None),
+        match target {
+            Ok(value) => self.find(Part { value, inherited: None, is_target: true }),
+            Err(why) => Schema::any_because(format!("any: $ref {} {why}", brief(reference))),
         }
+    }
+
+    fn find(&mut self, part: Part<'a>) -> Schema<'a> {
+        for index in (self.next..self.read.len()).chain(0..self.next) {
+            let (read, schema) = &mut self.read[index];
+            if read.is(&part)
+                && let Some(schema) = schema.take()
+            {
+                self.next = index + 1;
+                return schema;
+            }
+        }
+        if part.is_target {
+            self.is_too_large |= !spend(self.walk.budget, part.value);
+        }
+        self.missing.push(part);
+        Schema::any()
     }
 }

@@ -3,7 +3,7 @@
 //! 0.0.8 searches a header's decoded text: it takes out the first `<|channel|>` with its value,
 //! puts a space before each `<|constrain|>`, and splits the rest at white space. Any other marker is
 //! part of the word that it touches. Strict parsing may refuse only what 0.0.8 refused, so it must
-//! count words as 0.0.8 counts them. A part is such a word; its value is what stands before the
+//! count words as 0.0.8 counts them. A group is such a word; its value is what stands before the
 //! first misplaced marker in it.
 
 use std::ops::Range;
@@ -15,7 +15,7 @@ use crate::error::{ErrorKind, Result};
 
 /// A word as 0.0.8 counts words.
 #[derive(Debug)]
-pub(super) struct Part<'a> {
+pub(super) struct Group<'a> {
     /// [`Kind::Noise`] if it begins with a misplaced marker, and so has no value.
     pub(super) kind: Kind,
     /// Its text without its marker.
@@ -24,13 +24,13 @@ pub(super) struct Part<'a> {
     words: Range<usize>,
 }
 
-impl Part<'_> {
+impl Group<'_> {
     /// Whether it is a single word, with nothing glued to the value.
     pub(super) fn is_whole(&self) -> bool {
         self.words.len() == 1
     }
 
-    /// Whether this part is directly behind another one that is a single word.
+    /// Whether this group is directly behind another one that is a single word.
     pub(super) fn follows(&self, other: &Self) -> bool {
         other.is_whole() && other.words.end == self.words.start
     }
@@ -105,55 +105,55 @@ pub(super) fn until_spelled(text: &str) -> usize {
     SEARCHED.iter().filter_map(|marker| text.find(marker)).min().unwrap_or(text.len())
 }
 
-/// The channel, and the parts beside it.
+/// The channel, and the groups beside it.
 #[derive(Debug, Default)]
-pub(super) struct Parts<'a> {
-    pub(super) list: Vec<Part<'a>>,
+pub(super) struct Groups<'a> {
+    pub(super) list: Vec<Group<'a>>,
     /// The value that counts; empty if `<|channel|>` has no value.
     pub(super) channel: Option<&'a str>,
     /// The index of the header's first channel among its words, and what follows its value in 0.0.8.
     first_channel: Option<(usize, &'a str)>,
-    /// The end of the last part's text. The next word is glued to it if it begins there.
+    /// The end of the last group's text. The next word is glued to it if it begins there.
     glue: Option<Offset>,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> Groups<'a> {
     /// Groups the words of a header.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::InvalidUtf8`].
-    pub(super) fn group(words: &'a Words, spelled: Spelled) -> Result<Self> {
-        let mut parts = Self::default();
+    pub(super) fn of(words: &'a Words, spelled: Spelled) -> Result<Self> {
+        let mut groups = Self::default();
         let is_first_spelled = spelled == Spelled::Misplaced && spells_first_channel(words);
         for (index, word) in words.list().iter().enumerate() {
             let text = utf8(words.bytes(word.text.clone()))?;
             match word.kind {
-                Kind::Channel if parts.first_channel.is_none() && !is_first_spelled => {
-                    parts.take_channel(index, word, text);
+                Kind::Channel if groups.first_channel.is_none() && !is_first_spelled => {
+                    groups.take_channel(index, word, text);
                     continue;
                 }
                 Kind::Channel => {
-                    parts.settle_channel(text);
-                    parts.misplaced(index, word);
+                    groups.settle_channel(text);
+                    groups.misplaced(index, word);
                 }
-                Kind::Noise => parts.misplaced(index, word),
-                Kind::Plain if parts.is_glued(word) => parts.extend(index),
+                Kind::Noise => groups.misplaced(index, word),
+                Kind::Plain if groups.is_glued(word) => groups.extend(index),
                 Kind::Plain if spelled == Spelled::Misplaced => {
-                    if !parts.begin_spelled(text, index) {
+                    if !groups.begin_spelled(text, index) {
                         continue;
                     }
                 }
-                Kind::Plain | Kind::Constrain => parts.begin(word.kind, text, index),
+                Kind::Plain | Kind::Constrain => groups.begin(word.kind, text, index),
             }
-            parts.glue = Some(word.text.end);
+            groups.glue = Some(word.text.end);
         }
         if is_first_spelled {
             // To 0.0.8 the others are no channels, and may be empty.
-            parts.channel = parts.channel.filter(|value| !value.is_empty());
+            groups.channel = groups.channel.filter(|value| !value.is_empty());
         }
-        parts.trim();
-        Ok(parts)
+        groups.trim();
+        Ok(groups)
     }
 
     fn is_glued(&self, word: &Word) -> bool {
@@ -161,7 +161,7 @@ impl<'a> Parts<'a> {
     }
 
     fn begin(&mut self, kind: Kind, value: &'a str, index: usize) {
-        self.list.push(Part { kind, value, words: index..index + 1 });
+        self.list.push(Group { kind, value, words: index..index + 1 });
     }
 
     /// A word up to the marker that it spells; `false` if nothing is left of it.
@@ -178,10 +178,10 @@ impl<'a> Parts<'a> {
         true
     }
 
-    /// Adds a word to the part that it is glued to, whose value does not change.
+    /// Adds a word to the group that it is glued to, whose value does not change.
     fn extend(&mut self, index: usize) {
-        if let Some(part) = self.list.last_mut() {
-            part.words.end = index + 1;
+        if let Some(group) = self.list.last_mut() {
+            group.words.end = index + 1;
         }
     }
 
@@ -223,7 +223,7 @@ impl<'a> Parts<'a> {
     /// Whether there is nothing but white space so far, which is removed.
     fn is_blank(&self) -> bool {
         let is_blank =
-            |part: &Part<'_>| part.kind == Kind::Plain && part.value.trim_start().is_empty();
+            |group: &Group<'_>| group.kind == Kind::Plain && group.value.trim_start().is_empty();
         self.list.iter().all(is_blank)
     }
 
@@ -237,7 +237,7 @@ impl<'a> Parts<'a> {
 
     /// 0.0.8 removes white space of all kinds from both ends of the header.
     fn trim(&mut self) {
-        let is_word = |part: &Part<'_>| part.kind != Kind::Noise;
+        let is_word = |group: &Group<'_>| group.kind != Kind::Noise;
         while let Some(at) = self.list.iter().position(is_word) {
             let first = &mut self.list[at];
             if first.kind == Kind::Plain {
@@ -258,14 +258,14 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// A part as an error shows it: all its words, with their markers.
-    pub(super) fn shown(&self, words: &Words, part: &Part<'_>) -> String {
-        if part.is_whole() && part.kind != Kind::Noise {
-            let marker = if part.kind == Kind::Constrain { CONSTRAIN } else { "" };
-            return [marker, part.value].concat();
+    /// A group as an error shows it: all its words, with their markers.
+    pub(super) fn shown(&self, words: &Words, group: &Group<'_>) -> String {
+        if group.is_whole() && group.kind != Kind::Noise {
+            let marker = if group.kind == Kind::Constrain { CONSTRAIN } else { "" };
+            return [marker, group.value].concat();
         }
         let mut shown = String::new();
-        for index in part.words.clone() {
+        for index in group.words.clone() {
             let word = &words.list()[index];
             match (word.kind, self.first_channel) {
                 (Kind::Channel, Some((first, behind))) if first == index => {

@@ -1,22 +1,22 @@
-//! The turns of a conversation.
+//! The exchanges of a conversation.
 
 use std::ops::Range;
 
 use super::AsMessage;
 use crate::chat::Role;
 
-/// A conversation as turns: each begins where the assistant, or a tool, is followed by messages of others,
-/// of which one is the user's. What the system or the developer says in front of that belongs to the turn
+/// A conversation as exchanges: each begins where the assistant, or a tool, is followed by messages of others,
+/// of which one is the user's. What the system or the developer says in front of that belongs to the exchange
 /// that it is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct TurnRanges {
-    /// The messages of the system and the developer in front of the first turn.
+pub(crate) struct ExchangeRanges {
+    /// The messages of the system and the developer in front of the first exchange.
     pub(crate) head: Range<usize>,
-    /// The messages of each turn, of which the first may have no user.
-    pub(crate) turns: Vec<Range<usize>>,
+    /// The messages of each exchange, of which the first may have no user.
+    pub(crate) exchanges: Vec<Range<usize>>,
 }
 
-impl TurnRanges {
+impl ExchangeRanges {
     pub(crate) fn of<M: AsMessage>(messages: &[M]) -> Self {
         let opens = |message: &M| matches!(message.header().role, Role::System | Role::Developer);
         let is_user = |message: &M| message.is_from(Role::User);
@@ -33,18 +33,18 @@ impl TurnRanges {
             index += others.max(1);
         }
         let ends = starts.iter().copied().skip(1).chain([messages.len()]);
-        let turns = starts.iter().zip(ends).map(|(&start, end)| start..end).collect();
-        Self { head: 0..head, turns }
+        let exchanges = starts.iter().zip(ends).map(|(&start, end)| start..end).collect();
+        Self { head: 0..head, exchanges }
     }
 
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
-        self.turns.len()
+        self.exchanges.len()
     }
 
-    /// The messages of some turns.
-    pub(crate) fn messages(&self, turns: Range<usize>) -> Range<usize> {
-        match &self.turns[turns] {
+    /// The messages of some exchanges.
+    pub(crate) fn messages(&self, exchanges: Range<usize>) -> Range<usize> {
+        match &self.exchanges[exchanges] {
             [first, .., last] => first.start..last.end,
             [only] => only.clone(),
             [] => self.head.end..self.head.end,
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
     use crate::chat::{Author, Message};
 
-    fn turns(roles: &str) -> TurnRanges {
+    fn exchanges(roles: &str) -> ExchangeRanges {
         let role = |letter| match letter {
             's' => Role::System,
             'd' => Role::Developer,
@@ -66,11 +66,11 @@ mod tests {
             _ => Role::Assistant,
         };
         let message = |letter| Message::from_author_and_content(Author::from(role(letter)), "");
-        TurnRanges::of(&roles.chars().map(message).collect::<Vec<_>>())
+        ExchangeRanges::of(&roles.chars().map(message).collect::<Vec<_>>())
     }
 
     #[test]
-    fn a_turn_begins_with_the_users_first_message() {
+    fn an_exchange_begins_with_the_users_first_message() {
         type Case<'c> = (&'c str, usize, &'c [(usize, usize)]);
         let cases: &[Case<'_>] = &[
             ("", 0, &[]),
@@ -84,10 +84,10 @@ mod tests {
             ("uadaua", 0, &[(0, 4), (4, 6)]),
         ];
         for (roles, head, expected) in cases {
-            let TurnRanges { head: found, turns } = turns(roles);
+            let ExchangeRanges { head: found, exchanges } = exchanges(roles);
             assert_eq!(found, 0..*head, "{roles}");
             let expected: Vec<_> = expected.iter().map(|&(start, end)| start..end).collect();
-            assert_eq!(turns, expected, "{roles}");
+            assert_eq!(exchanges, expected, "{roles}");
         }
     }
 }

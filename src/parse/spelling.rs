@@ -1,0 +1,82 @@
+//! What was fed, where markers may be spelled by ordinary tokens: `spelled` reads them.
+
+use std::ops::Range;
+
+use crate::tokenizer::special;
+
+/// The markers that mean something to the grammar.
+const MARKERS: [(&str, u32); 8] = [
+    ("<|start|>", special::START),
+    ("<|channel|>", special::CHANNEL),
+    ("<|constrain|>", special::CONSTRAIN),
+    ("<|message|>", special::MESSAGE),
+    ("<|end|>", special::END),
+    ("<|return|>", special::RETURN),
+    ("<|call|>", special::CALL),
+    ("<|endoftext|>", special::ENDOFTEXT),
+];
+
+/// What was fed, where markers may be spelled.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Spelling {
+    /// Whether markers may be spelled; without that nothing is recorded here.
+    pub(super) is_read: bool,
+    /// All tokens that were fed.
+    pub(super) fed: Vec<u32>,
+    /// For each token of the grammar, how many fed tokens reach up to its end. What begins in a token has all of it.
+    pub(super) reach: Vec<usize>,
+    /// The beginning of a marker, each byte with its reach. Nothing else is held back.
+    pub(super) held: Vec<(u8, usize)>,
+}
+
+impl Spelling {
+    pub(super) fn new(is_read: bool) -> Self {
+        Self { is_read, ..Self::default() }
+    }
+
+    pub(super) fn clear(&mut self) {
+        *self = Self::new(self.is_read);
+    }
+
+    pub(super) fn is_holding(&self) -> bool {
+        !self.held.is_empty()
+    }
+
+    /// The fed tokens of a span of the grammar's tokens. What is adjacent stays adjacent.
+    pub(super) fn fed_span(&self, span: Range<usize>) -> Range<usize> {
+        if !self.is_read {
+            return span;
+        }
+        let reach = |end: usize| end.checked_sub(1).map_or(0, |last| self.reach[last]);
+        reach(span.start)..reach(span.end)
+    }
+
+    /// The marker that begins with what is held and this byte.
+    pub(super) fn marker(&self, next: u8) -> Option<(&'static str, u32)> {
+        let bytes = || self.held.iter().map(|(byte, _)| *byte).chain([next]);
+        let begins = |name: &str| name.bytes().take(self.held.len() + 1).eq(bytes());
+        MARKERS.into_iter().find(|(name, _)| begins(name))
+    }
+
+    /// Whether these bytes have a part of a marker, as far as is known.
+    pub(super) fn is_part(&self, bytes: &[u8]) -> bool {
+        let continues = || bytes.first().is_some_and(|&first| self.marker(first).is_some());
+        bytes.contains(&b'<') || (self.is_holding() && continues())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::MARKERS;
+    use crate::tokenizer::Tokenizer;
+
+    /// So no token completes a message and adds text to the next one: its delta has the text of one message.
+    #[test]
+    fn no_token_spells_a_marker_alone() {
+        let tokenizer = Tokenizer::o200k_harmony();
+        for token in 0..199_998 {
+            let text = String::from_utf8_lossy(tokenizer.token_bytes(token).unwrap_or_default());
+            assert!(MARKERS.iter().all(|(name, _)| !text.contains(name)), "{token}");
+        }
+    }
+}
