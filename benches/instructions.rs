@@ -8,6 +8,10 @@ mod inputs;
 use std::hint::black_box;
 
 use openai_harmony::chat::Role;
+use openai_harmony::interop::{
+    FinishReason, ReadOptions, ReplyOptions, Turn, anthropic, chat_completions, ollama, responses,
+};
+use serde_json::json;
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -42,8 +46,39 @@ fn main() {
                 encoding.parse_messages_from_completion_tokens(tokens, None).unwrap()
             });
         }
-        unknown => println!("no stage {unknown}: encode, render, parse"),
+        "chat_completions" => answer(passes, chat_completions::read(&question(), &options())),
+        "responses" => answer(passes, responses::read(&json!({"input": "Hi"}), &options())),
+        "anthropic" => answer(passes, anthropic::read(&question(), &options())),
+        "ollama" => answer(passes, ollama::read(&question(), &options())),
+        unknown => println!("no stage {unknown}: see benches/instructions.py"),
     }
+}
+
+fn question() -> serde_json::Value {
+    json!({"max_tokens": 9, "messages": [{"role": "user", "content": "Hi"}]})
+}
+
+fn options() -> ReadOptions {
+    ReadOptions::default()
+}
+
+/// Streams 1,000 tokens of prose, one at a time.
+fn answer(passes: usize, turn: openai_harmony::Result<Turn>) {
+    let (turn, encoding) = (turn.unwrap(), inputs::encoding());
+    let mut tokens = encoding.tokenizer().encode_with_special_tokens("<|channel|>final<|message|>");
+    tokens.extend(encoding.tokenizer().encode_ordinary(&inputs::PROSE[..5_000]));
+    tokens.truncate(1_000);
+    let mut bytes = Vec::new();
+    repeat(passes, || {
+        let options = ReplyOptions::new("gpt-oss-20b").with_prompt_tokens(70);
+        let mut reply = turn.reply(&encoding, options).unwrap();
+        bytes.clear();
+        for &token in black_box(&tokens) {
+            reply.feed_into(&[token], &mut bytes).unwrap();
+        }
+        reply.finish_into(FinishReason::Length, None, &mut bytes).unwrap();
+        bytes.len()
+    });
 }
 
 fn repeat<T>(passes: usize, mut stage: impl FnMut() -> T) {

@@ -13,10 +13,10 @@ use super::gil::released_if;
 use super::interop::{Failed, PyTurn};
 use super::options::one_of;
 use super::read::values::{count, optional, optional_string, string};
-use super::{arguments, events, serialize, tokens, write};
+use super::{arguments, events, json_out, tokens, write};
 use crate::Result;
 use crate::interop::{
-    Chunk, Clock, FinishReason, MakeId, ReasoningField, Reply, ReplyOptions, Usage,
+    Clock, FinishReason, Json, MakeId, ReasoningField, Reply, ReplyOptions, Usage,
 };
 
 /// An answer under way. The package's class adds what Python does as fast; these methods are called for
@@ -200,7 +200,7 @@ impl PyReply {
     ///
     /// Before `finish`: what there is so far.
     fn response<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        serialize::to_python(py, &self.lock()?.whole())
+        json_out::value(py, self.lock()?.full_response().at())
     }
 
     /// What ends the stream after the last chunk.
@@ -320,10 +320,10 @@ impl PyReply {
     }
 }
 
-fn dicts<'py>(py: Python<'py>, chunks: &[Chunk]) -> PyResult<Bound<'py, PyList>> {
+fn dicts<'py>(py: Python<'py>, chunks: &[Json]) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
     for chunk in chunks {
-        list.append(serialize::to_python(py, chunk)?)?;
+        list.append(json_out::value(py, chunk.at())?)?;
     }
     Ok(list)
 }

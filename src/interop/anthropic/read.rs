@@ -12,10 +12,9 @@ use crate::interop::settings::{
     read_count, read_effort, read_response_format, read_sampling, read_stop,
 };
 use crate::interop::{Dialect, Json, ReadOptions, Thoughts, Turn, UnusedReason};
-use crate::path::Path;
 
 /// The fields of a body that are read; any other is listed in [`Turn::unused`].
-pub(crate) const FIELDS: &[&str] = &[
+pub(super) const FIELDS: &[&str] = &[
     "model",
     "messages",
     "system",
@@ -61,41 +60,39 @@ pub(crate) const FIELDS: &[&str] = &[
 /// # Ok::<(), openai_harmony::Error>(())
 /// ```
 pub fn read(body: impl Into<Json>, options: &ReadOptions) -> Result<Turn> {
-    collect(&body.into(), options)?.into_turn(options)
+    Dialect::Anthropic.read(body, options)
 }
 
-pub(crate) fn collect(body: &Json, options: &ReadOptions) -> Result<Request> {
-    let path = Path::default();
-    let root = Field::root(&path, body)?;
-    let body = root.object()?;
-    Dialect::Anthropic.check(&body)?;
+pub(super) fn collect(
+    body: &Object<'_, '_>,
+    options: &ReadOptions,
+    request: &mut Request,
+) -> Result<()> {
     if let Some(thread) = body.get("thread") {
         // The SDK's tool runner goes on without it.
         let (path, code) = (thread.path(), "thread_unsupported_request");
         return Err(ErrorKind::UnsupportedField { path, code }.into());
     }
-    let mut request = Request::new(Dialect::Anthropic, options);
     request.continue_last = true;
     if let Some(system) = body.get("system") {
         let text = read_system(&system, options, &mut request.unused)?;
-        request.past.instructions(text);
-        read_changes(&system, options, &mut request)?;
+        request.history.instructions(text);
+        read_changes(&system, options, request)?;
     }
-    Messages::read(&body, options, &mut request)?;
+    Messages::read(body, options, request)?;
     if let Some(tools) = body.get("tools") {
         for tool in tools.items()? {
-            read_tool(&tool, options, &mut request)?;
+            read_tool(&tool, options, request)?;
         }
     }
     if let Some(choice) = body.get("tool_choice") {
         request.choice = read_choice(&choice)?;
     }
-    read_thinking(&body, &mut request)?;
-    read_settings(&body, &mut request)?;
-    read_edits(&body, &mut request)?;
+    read_thinking(body, request)?;
+    read_settings(body, request)?;
+    read_edits(body, request)?;
     request.answer.stream = body.bool("stream")?.unwrap_or(false);
-    request.unused.extend(body.others(FIELDS).map(|field| field.not_read()));
-    Ok(request)
+    Ok(())
 }
 
 fn read_settings(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {

@@ -64,9 +64,9 @@ pub(super) fn read_change(
         "tool_reference" => {
             let id = ToolId::new(tool.required("name")?.text()?);
             if is_removal {
-                request.past.removed(id);
+                request.history.removed(id);
             } else {
-                request.past.added(vec![id]);
+                request.history.added(vec![id]);
             }
         }
         "tool_definition" if !is_removal => {
@@ -74,7 +74,7 @@ pub(super) fn read_change(
             let name = definition.object()?.required("name")?.text()?.to_owned();
             read_tool(&definition, options, request)?;
             request.tools.defer(&name);
-            request.past.added(vec![ToolId::new(name)]);
+            request.history.added(vec![ToolId::new(name)]);
         }
         other => request.unused.push(block.unused(UnusedReason::TypeNotUsed(other.to_owned()))),
     }

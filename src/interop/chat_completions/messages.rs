@@ -3,8 +3,8 @@
 use crate::error::Result;
 use crate::interop::content::{Carrying, Texts, read_content, read_part};
 use crate::interop::field::{Field, Object};
+use crate::interop::history::{NewCall, NewResult};
 use crate::interop::pairs::ToolId;
-use crate::interop::past::{NewCall, NewResult};
 use crate::interop::request::Request;
 use crate::interop::tools::{custom_arguments, read_arguments};
 use crate::interop::{ReadOptions, ToolKind, UnusedReason};
@@ -42,13 +42,13 @@ pub(super) fn read_messages(
     let reader = Messages { carrying: Carrying::message(options.unsupported) };
     for (index, message) in options.history.iter().enumerate() {
         let path = Path::of("history").then(index);
-        request.past.next_message();
+        request.history.next_message();
         reader.message(&Field::root(&path, message)?, request)?;
     }
     let messages = body.required("messages")?;
     let mut last = None;
     for message in messages.items()? {
-        request.past.next_message();
+        request.history.next_message();
         reader.message(&message, request)?;
         last = Some(message);
     }
@@ -61,7 +61,7 @@ pub(super) fn read_messages(
         if !flag.bool()? {
             continue;
         }
-        if request.past.open_last() {
+        if request.history.open_last() {
             request.continue_last = true;
         } else {
             request.unused.push(flag.unused(UnusedReason::NotContinuable));
@@ -78,16 +78,16 @@ impl Messages {
     fn message(&self, field: &Field<'_, '_>, request: &mut Request) -> Result<()> {
         let message = field.object()?;
         let role = message.required("role")?;
-        request.past.end_group();
+        request.history.end_group();
         match role.text()? {
             "system" | "developer" => {
                 let text = read_content(&message.required("content")?, self.carrying)?;
-                request.past.instructions(text);
+                request.history.instructions(text);
             }
             "user" => {
                 let text = read_content(&message.required("content")?, self.carrying)?;
                 let name = message.text("name")?.filter(|name| is_word(name));
-                request.past.user(text, name.map(str::to_owned));
+                request.history.user(text, name.map(str::to_owned));
                 if name.is_some() {
                     list_unread(&message, request);
                     return Ok(());
@@ -130,11 +130,11 @@ impl Messages {
             texts.add(&self.carrying.placeholder(&part, "audio")?);
         }
         for thought in thoughts {
-            request.past.thought(thought.to_owned());
+            request.history.thought(thought.to_owned());
             more.retain(|other| other != thought);
         }
         for thought in more {
-            request.past.thought(thought);
+            request.history.thought(thought);
         }
         let calls = message.get("tool_calls");
         let has_calls =
@@ -142,9 +142,9 @@ impl Messages {
         let function_call = message.get("function_call");
         let text = texts.into_text();
         if has_calls || function_call.is_some() {
-            request.past.preamble(text);
+            request.history.preamble(text);
         } else {
-            request.past.answer(text);
+            request.history.answer(text);
         }
         if let Some(calls) = &calls {
             for call in calls.items()? {
@@ -185,7 +185,7 @@ fn read_result(message: &Object<'_, '_>, request: &mut Request) -> Result<()> {
         None => String::new(),
     };
     let (id, name) = (message.get("tool_call_id"), message.get("name"));
-    request.past.result(NewResult {
+    request.history.result(NewResult {
         path: id.as_ref().or(name.as_ref()).unwrap_or(&message.field()).path(),
         id: id.as_ref().map(Field::text).transpose()?.map(str::to_owned),
         tool: name.as_ref().map(Field::text).transpose()?.map(ToolId::new),
@@ -211,7 +211,7 @@ fn read_call(call: &Field<'_, '_>, request: &mut Request) -> Result<()> {
     let id = call.text("id")?.map(str::to_owned);
     if let Some(custom) = call.get("custom") {
         let custom = custom.object()?;
-        request.past.call(NewCall {
+        request.history.call(NewCall {
             path: call.field().path(),
             id,
             tool: ToolId::new(custom.required("name")?.text()?),
@@ -234,7 +234,7 @@ fn read_function(
     id: Option<String>,
     request: &mut Request,
 ) -> Result<()> {
-    request.past.call(NewCall {
+    request.history.call(NewCall {
         path: call.path(),
         id,
         tool: ToolId::new(function.required("name")?.text()?),

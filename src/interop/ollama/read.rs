@@ -5,8 +5,8 @@ use crate::error::Result;
 use crate::interop::builtin::is_builtin;
 use crate::interop::content::{Carrying, Texts, read_content};
 use crate::interop::field::{Field, Object};
+use crate::interop::history::{NewCall, NewResult};
 use crate::interop::pairs::ToolId;
-use crate::interop::past::{NewCall, NewResult};
 use crate::interop::request::Request;
 use crate::interop::settings::{
     any_object, read_count, read_effort, read_format_schema, read_penalties, read_sampling,
@@ -18,7 +18,7 @@ use crate::json::Value;
 use crate::path::Path;
 
 /// The fields of a body that are read; any other is listed in [`Turn::unused`].
-pub(crate) const FIELDS: &[&str] = &[
+pub(super) const FIELDS: &[&str] = &[
     "model",
     "messages",
     "tools",
@@ -69,35 +69,34 @@ const OF_OPTIONS: &[&str] = &[
 /// # Ok::<(), openai_harmony::Error>(())
 /// ```
 pub fn read(body: impl Into<Json>, options: &ReadOptions) -> Result<Turn> {
-    collect(&body.into(), options)?.into_turn(options)
+    Dialect::Ollama.read(body, options)
 }
 
-pub(crate) fn collect(body: &Json, options: &ReadOptions) -> Result<Request> {
-    let path = Path::default();
-    let root = Field::root(&path, body)?;
-    let body = root.object()?;
-    Dialect::Ollama.check(&body)?;
-    let mut request = Request::new(Dialect::Ollama, options);
+pub(super) fn collect(
+    body: &Object<'_, '_>,
+    options: &ReadOptions,
+    request: &mut Request,
+) -> Result<()> {
     request.continue_last = true;
     if let Some(tools) = body.get("tools") {
         for tool in tools.items()? {
-            read_tool(&tool, &mut request)?;
+            read_tool(&tool, request)?;
         }
     }
     let reader = Messages { carrying: Carrying::message(options.unsupported) };
     for (index, message) in options.history.iter().enumerate() {
         let path = Path::of("history").then(index);
-        request.past.next_message();
-        reader.message(&Field::root(&path, message)?, &mut request)?;
+        request.history.next_message();
+        reader.message(&Field::root(&path, message)?, request)?;
     }
     let messages = body.get("messages");
     if let Some(messages) = &messages {
         for message in messages.items()? {
-            request.past.next_message();
-            reader.message(&message, &mut request)?;
+            request.history.next_message();
+            reader.message(&message, request)?;
         }
     }
-    read_think(&body, &mut request)?;
+    read_think(body, request)?;
     if let Some(format) = body.get("format") {
         request.response_format = match format.value() {
             Value::String("") => None,
@@ -107,12 +106,11 @@ pub(crate) fn collect(body: &Json, options: &ReadOptions) -> Result<Request> {
         };
     }
     if let Some(settings) = body.get("options") {
-        read_options(&settings.object()?, &mut request)?;
+        read_options(&settings.object()?, request)?;
     }
-    refuse_logprobs(&body)?;
+    refuse_logprobs(body)?;
     request.answer.stream = body.bool("stream")?.unwrap_or(true);
-    request.unused.extend(body.others(FIELDS).map(|field| field.not_read()));
-    Ok(request)
+    Ok(())
 }
 
 /// `think`: whether thoughts are shown, or how much the model thinks.
@@ -190,17 +188,17 @@ impl Messages {
     fn message(&self, field: &Field<'_, '_>, request: &mut Request) -> Result<()> {
         let message = field.object()?;
         let role = message.required("role")?;
-        request.past.end_group();
+        request.history.end_group();
         match role.text()? {
             "system" | "developer" => {
-                request.past.instructions(read_text(&message, self.carrying)?);
+                request.history.instructions(read_text(&message, self.carrying)?);
             }
-            "user" => request.past.user(read_text(&message, self.carrying)?, None),
+            "user" => request.history.user(read_text(&message, self.carrying)?, None),
             "assistant" => self.assistant(&message, request)?,
             "tool" => {
                 let id = message.get("tool_call_id");
                 let tool = message.get("tool_name").or_else(|| message.get("name"));
-                request.past.result(NewResult {
+                request.history.result(NewResult {
                     path: id.as_ref().or(tool.as_ref()).unwrap_or(field).path(),
                     id: id.as_ref().map(Field::text).transpose()?.map(str::to_owned),
                     tool: tool.as_ref().map(Field::text).transpose()?.map(ToolId::new),
@@ -215,21 +213,21 @@ impl Messages {
 
     /// Thought, preamble, calls, in this order; text without calls is the answer.
     fn assistant(&self, message: &Object<'_, '_>, request: &mut Request) -> Result<()> {
-        request.past.thought(message.text("thinking")?.unwrap_or_default().to_owned());
+        request.history.thought(message.text("thinking")?.unwrap_or_default().to_owned());
         let text = read_text(message, self.carrying)?;
         let calls = message.get("tool_calls");
         let calls = calls.as_ref().map(Field::items).transpose()?;
         let mut calls = calls.into_iter().flatten().peekable();
         if calls.peek().is_some() {
-            request.past.preamble(text);
+            request.history.preamble(text);
         } else {
-            request.past.answer(text);
+            request.history.answer(text);
         }
         for call in calls {
             let call = call.object()?;
             let function = call.required("function")?;
             let function = function.object()?;
-            request.past.call(NewCall {
+            request.history.call(NewCall {
                 path: call.field().path(),
                 id: call.text("id")?.map(str::to_owned),
                 tool: ToolId::new(function.required("name")?.text()?),

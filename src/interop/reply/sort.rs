@@ -1,16 +1,17 @@
-//! Sorts what the parser tells into segments, the same for all dialects.
+//! Sorts the parser's events into segments, the same for all dialects.
 
 use std::ops::Range;
 
 use serde_json::json;
 
+use super::BuiltinCall;
 use super::ids::Ids;
 use super::input::InputDecoder;
 use super::route::{Route, Rules, Target};
 use super::stop::{Passed, StopStrings};
-use super::{BuiltinCall, Prefixes};
-use crate::interop::answer::FinishReason;
-use crate::interop::answer::{Call, Delta, Ending, Segment, Step, Text, TextKind};
+use crate::interop::answer::{
+    Call, Delta, FinishReason, Prefixes, Segment, SegmentState, Step, Text, TextKind,
+};
 use crate::interop::tools::is_object;
 use crate::parse::{Event, Repair};
 use crate::repair::RepairKind;
@@ -103,7 +104,7 @@ impl Sorter {
                         self.thought_tokens += span.start.saturating_sub(self.content_from);
                     }
                     let is_cut = is_cut && stop_token.is_none();
-                    self.end(if is_cut { Ending::Cut } else { Ending::Whole });
+                    self.end(if is_cut { SegmentState::Cut } else { SegmentState::Whole });
                 }
                 Event::Repair(repair) => self.repairs.push(repair),
             }
@@ -161,7 +162,7 @@ impl Sorter {
             namespace,
             is_custom,
             arguments: String::new(),
-            ending: Ending::Open,
+            state: SegmentState::Open,
             call_id: self.ids.next(self.prefixes.call),
             id: item.map(|prefix| self.ids.next(prefix)).unwrap_or_default(),
             index: self.calls,
@@ -234,7 +235,7 @@ impl Sorter {
             TextKind::Preamble | TextKind::Answer => self.prefixes.message,
         };
         let id = prefix.map(|prefix| self.ids.next(prefix)).unwrap_or_default();
-        let text = Text { kind, text: String::new(), ending: Ending::Open, id };
+        let text = Text { kind, text: String::new(), state: SegmentState::Open, id };
         let segment = self.push(Segment::Text(text));
         self.open = Open::Text(kind, Some(segment));
         segment
@@ -251,7 +252,7 @@ impl Sorter {
     }
 
     /// The end of the open message.
-    fn end(&mut self, how: Ending) {
+    fn end(&mut self, how: SegmentState) {
         self.prompted = 0;
         match std::mem::replace(&mut self.open, Open::None) {
             Open::None => {}
@@ -268,14 +269,16 @@ impl Sorter {
             }
             Open::Call(segment, decoder) => self.end_call(segment, decoder, how),
             Open::Held(target, origin, arguments) => self.place(target, &origin, &arguments, how),
-            Open::Builtin(call) => self.builtin_calls[call].is_complete = how == Ending::Whole,
+            Open::Builtin(call) => {
+                self.builtin_calls[call].is_complete = how == SegmentState::Whole
+            }
         }
     }
 
-    fn end_call(&mut self, segment: usize, decoder: Option<InputDecoder>, how: Ending) {
+    fn end_call(&mut self, segment: usize, decoder: Option<InputDecoder>, how: SegmentState) {
         match decoder {
             Some(decoder) => self.append(segment, decoder.finish()),
-            None if how == Ending::Whole && self.segments[segment].text().is_empty() => {
+            None if how == SegmentState::Whole && self.segments[segment].text().is_empty() => {
                 self.append(segment, NO_ARGUMENTS.to_owned());
             }
             None => {}
@@ -283,24 +286,24 @@ impl Sorter {
         self.end_segment(segment, how);
     }
 
-    fn end_segment(&mut self, segment: usize, how: Ending) {
+    fn end_segment(&mut self, segment: usize, how: SegmentState) {
         // What stands before a stop string is whole.
-        let how = if self.stopped.is_some() { Ending::Whole } else { how };
-        self.segments[segment].end(how);
+        let how = if self.stopped.is_some() { SegmentState::Whole } else { how };
+        self.segments[segment].set_state(how);
         self.steps.push(Step::End(segment));
     }
 
     /// A call whose arguments are complete: a call if they are an object, else text.
-    fn place(&mut self, target: Target, origin: &Origin, arguments: &str, how: Ending) {
-        if target.is_code && how == Ending::Whole {
+    fn place(&mut self, target: Target, origin: &Origin, arguments: &str, how: SegmentState) {
+        if target.is_code && how == SegmentState::Whole {
             let arguments = json!({"code": arguments}).to_string();
             return self.place(Target { is_code: false, ..target }, origin, &arguments, how);
         }
         let arguments = match arguments.trim() {
-            "" if how == Ending::Whole => NO_ARGUMENTS,
+            "" if how == SegmentState::Whole => NO_ARGUMENTS,
             _ => arguments,
         };
-        if how == Ending::Whole && is_object(arguments) {
+        if how == SegmentState::Whole && is_object(arguments) {
             if let Some(segment) = self.begin_call(target) {
                 self.append(segment, arguments.to_owned());
                 self.end_segment(segment, how);

@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use super::tools::{kind_of_call, read_tool_id, read_tools};
 use crate::error::Result;
 use crate::interop::brief::brief;
-use crate::interop::carried::carried_thought;
 use crate::interop::content::{Carrying, Texts, read_content};
 use crate::interop::field::{Field, Object};
+use crate::interop::history::{NewCall, NewResult};
 use crate::interop::options::Resolve;
-use crate::interop::past::{NewCall, NewResult};
 use crate::interop::request::Request;
 use crate::interop::settings::{read_effort, read_response_format};
+use crate::interop::thought_blob::read_thought;
 use crate::interop::tools::{custom_arguments, read_arguments};
 use crate::interop::{ReadOptions, ToolKind, UnusedReason};
 use crate::json::{Array, At};
@@ -76,13 +76,13 @@ impl<'o> Items<'o> {
         all.extend(items);
         let calls_follow = calls_follow(&all);
         for (item, call_follows) in all.iter().zip(calls_follow) {
-            request.past.next_message();
+            request.history.next_message();
             reader.item(item, call_follows, request)?;
         }
         match input.as_ref().and_then(|input| input.at().as_str()) {
             Some(text) => {
-                request.past.end_messages();
-                request.past.user(text.to_owned(), None);
+                request.history.end_messages();
+                request.history.user(text.to_owned(), None);
             }
             None => request.continue_last = all.last().is_some_and(is_unfinished),
         }
@@ -125,9 +125,9 @@ impl<'o> Items<'o> {
         match role.text()? {
             "system" | "developer" => {
                 let text = read_content(&content, self.carrying)?;
-                request.past.instructions(text);
+                request.history.instructions(text);
             }
-            "user" => request.past.user(read_content(&content, self.carrying)?, None),
+            "user" => request.history.user(read_content(&content, self.carrying)?, None),
             "assistant" => {
                 let text = if content.is_null() {
                     String::new()
@@ -136,9 +136,9 @@ impl<'o> Items<'o> {
                 };
                 let phase = item.get("phase");
                 match phase.as_ref().map(Field::text).transpose()? {
-                    Some("final_answer") => request.past.answer(text),
-                    None if !call_follows => request.past.answer(text),
-                    Some("commentary") | None => request.past.preamble(text),
+                    Some("final_answer") => request.history.answer(text),
+                    None if !call_follows => request.history.answer(text),
+                    Some("commentary") | None => request.history.preamble(text),
                     Some(other) => {
                         return Err(phase.unwrap_or(role).unknown(
                             "phase",
@@ -167,12 +167,12 @@ impl<'o> Items<'o> {
         }
         let text = texts.into_text();
         if !text.is_empty() {
-            request.past.thought(text);
+            request.history.thought(text);
             return Ok(());
         }
         let carried = item.text("encrypted_content")?;
-        match carried.map(carried_thought) {
-            Some(Some(thought)) => request.past.thought(thought),
+        match carried.map(read_thought) {
+            Some(Some(thought)) => request.history.thought(thought),
             Some(None) => {
                 let field = item.required("encrypted_content")?;
                 request.unused.push(field.unused(UnusedReason::ForeignThought));
@@ -264,7 +264,7 @@ fn read_call(item: &Object<'_, '_>, request: &mut Request) -> Result<()> {
     };
     let id = item.text("call_id")?.map(str::to_owned);
     let (path, is_cut) = (item.field().path(), is_unfinished(&item.field()));
-    request.past.call(NewCall { path, id, tool, kind, arguments, is_cut });
+    request.history.call(NewCall { path, id, tool, kind, arguments, is_cut });
     Ok(())
 }
 
@@ -274,7 +274,7 @@ fn read_result(item: &Object<'_, '_>, request: &mut Request) -> Result<()> {
         None => String::new(),
     };
     let id = item.get("call_id");
-    request.past.result(NewResult {
+    request.history.result(NewResult {
         path: id.as_ref().unwrap_or(&item.field()).path(),
         id: id.as_ref().map(Field::text).transpose()?.map(str::to_owned),
         tool: read_tool_id(item)?,

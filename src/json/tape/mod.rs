@@ -136,6 +136,17 @@ impl Tape {
         Some(())
     }
 
+    /// Says that the fractions from an index on were doubles.
+    pub(super) fn mark_doubles(&mut self, from: usize) {
+        for node in self.nodes.iter_mut().skip(from) {
+            if let Node::Number { start, end } = *node
+                && self.text.get(start..end).is_some_and(|digits| digits.contains(['.', 'e', 'E']))
+            {
+                *node = Node::Double { start, end };
+            }
+        }
+    }
+
     /// Writes a text or a key.
     pub(crate) fn string(&mut self, text: &str) {
         let start = self.add_source(text);

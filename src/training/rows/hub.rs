@@ -4,7 +4,7 @@ use super::cleaned::{Speaker, write_call, write_calls, write_members};
 use super::invalid;
 use crate::chat::{ANALYSIS, Message, Role};
 use crate::error::Result;
-use crate::interop::{Field, Json, Object, ReadOptions, Turn, UnusedReason, chat_completions};
+use crate::interop::{Dialect, Field, Json, Object, ReadOptions, Turn, UnusedReason};
 use crate::json::{self, At, NotNumbers, Tape, Value};
 use crate::path::Path;
 use crate::training::RenderRows;
@@ -115,7 +115,7 @@ fn read_side(
         }
     };
     let json = Json::new(body.tape, 0);
-    let turn = chat_completions::read_json(&json, &read)?;
+    let turn = Dialect::ChatCompletions.read_json(&json, &read)?;
     if turn.prefill.is_some() {
         let path = place(&json, body.said.len().saturating_sub(1)).then("prefix");
         return Err(invalid(path, "a row to train on is complete; only a prompt is continued"));

@@ -26,7 +26,7 @@ use super::examples::ExampleMaker;
 use super::{Batch, RowFormat};
 use crate::chat::Conversation;
 use crate::error::{Error, ErrorKind, Result};
-use crate::interop::{Dialect, Field, Json, reads};
+use crate::interop::{Dialect, Field, Json};
 use crate::json::{At, NotNumbers, Tape, Value, is_not_a_number};
 use crate::path::Path;
 
@@ -148,8 +148,8 @@ pub(crate) fn is_read(column: &str, format: RowFormat) -> bool {
         RowFormat::Harmony => harmony::is_read(column),
         RowFormat::Chat => hub::is_read(column),
         RowFormat::Preference => hub::is_read_of_preferences(column),
-        RowFormat::Anthropic => reads(Dialect::Anthropic, column) || column == "input",
-        RowFormat::Responses => reads(Dialect::Responses, column) || column == "messages",
+        RowFormat::Anthropic => Dialect::Anthropic.reads(column) || column == "input",
+        RowFormat::Responses => Dialect::Responses.reads(column) || column == "messages",
     }
 }
 

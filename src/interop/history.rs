@@ -1,6 +1,6 @@
 //! What was said so far, in harmony's order.
 //!
-//! A reader tells what it finds in the order of its API; [`Past`] makes messages of it. Harmony has
+//! A reader tells what it finds in the order of its API; [`History`] makes messages of it. Harmony has
 //! no ids for calls, so each result goes directly after its call: c1 c2 r2 r1 becomes c1 r1 c2 r2.
 
 use std::collections::HashSet;
@@ -17,7 +17,7 @@ use crate::path::Path;
 
 /// What was said so far.
 #[derive(Debug, Default)]
-pub(super) struct Past {
+pub(super) struct History {
     said: Vec<Entry>,
     pairs: Pairs,
     /// The message of the body that is being read.
@@ -87,7 +87,7 @@ pub(super) struct NewResult {
 }
 
 /// The messages of the past.
-pub(super) struct PastMessages {
+pub(super) struct HistoryMessages {
     /// The texts of the leading system and developer messages.
     pub(super) instructions: Vec<String>,
     /// What was said after them.
@@ -98,7 +98,7 @@ pub(super) struct PastMessages {
     pub(super) prefill: Option<Prefill>,
 }
 
-impl Past {
+impl History {
     /// What follows is said in the next message of the history or the body.
     pub(super) fn next_message(&mut self) {
         self.source = Some(self.source.map_or(0, |source| source + 1));
@@ -243,7 +243,7 @@ impl Past {
         names: &ToolNames,
         functions: &mut Functions,
         continue_last: bool,
-    ) -> Result<PastMessages> {
+    ) -> Result<HistoryMessages> {
         self.check_all_answered()?;
         let prefill = continue_last.then(|| self.take_prefill(names)).flatten();
         let is_instructions = |entry: &Entry| matches!(entry.said, Said::Instructions(_));
@@ -267,7 +267,7 @@ impl Past {
                 (first..messages.len()).map(|at| if at == first { source } else { of_result }),
             );
         }
-        Ok(PastMessages { instructions: instructions.collect(), messages, sources, prefill })
+        Ok(HistoryMessages { instructions: instructions.collect(), messages, sources, prefill })
     }
 
     fn check_all_answered(&self) -> Result<()> {
