@@ -8,7 +8,7 @@ use std::fmt;
 use serde_json::Value;
 
 use super::answer::{Framing, Head, Prefixes, Writer};
-use super::field::{Field, Object};
+use super::field::{BodyField, BodyObject};
 use super::request::Request;
 use super::{Dialect, Json, ReadOptions, Turn};
 use crate::error::{Error, Result};
@@ -27,7 +27,7 @@ pub(super) struct Definition {
     /// Fields by which a body that another dialect was given is known as this one's.
     pub(super) known_by: &'static [&'static str],
     /// Reads a body.
-    pub(super) collect: fn(&Object<'_, '_>, &ReadOptions, &mut Request) -> Result<()>,
+    pub(super) collect: fn(&BodyObject<'_, '_>, &ReadOptions, &mut Request) -> Result<()>,
     /// Begins an answer.
     pub(super) writer: fn(Head, &Turn) -> Box<dyn Writer>,
     pub(super) prefixes: Prefixes,
@@ -102,7 +102,7 @@ impl Dialect {
 
     fn collect(self, body: &Json, options: &ReadOptions) -> Result<Request> {
         let path = Path::default();
-        let root = Field::root(&path, body)?;
+        let root = BodyField::root(&path, body)?;
         let body = root.object()?;
         self.check(&body)?;
         let Definition { collect, fields, repeated, .. } = self.definition();
@@ -126,7 +126,7 @@ impl Dialect {
     }
 
     /// Refuses the body of another API: its messages are in a field that this one does not have.
-    fn check(self, body: &Object<'_, '_>) -> Result<()> {
+    fn check(self, body: &BodyObject<'_, '_>) -> Result<()> {
         let has = |key: &str| body.get_or_null(key).is_some();
         if has(self.messages()) {
             return Ok(());

@@ -47,7 +47,7 @@ pub use body::{Json, parse_body};
 pub use builtin::BuiltinTool;
 pub use conversations::{ConversationOptions, encode_conversations_with_harmony};
 #[cfg(feature = "training")]
-pub(crate) use field::{Field, Object};
+pub(crate) use field::{BodyField, BodyObject};
 pub use names::{Tool, ToolKind, ToolNames};
 pub use options::{Date, NamedToolChoice, ReadOptions, Resolve, Unsupported};
 pub use reply::{BuiltinCall, Clock, MakeId, Reply, ReplyOptions};

@@ -3,7 +3,7 @@
 use super::tools::{is_change, read_change, read_changes};
 use crate::error::Result;
 use crate::interop::content::{Carrying, Texts};
-use crate::interop::field::{Field, Object};
+use crate::interop::field::{BodyField, BodyObject};
 use crate::interop::history::{NewCall, NewResult};
 use crate::interop::pairs::ToolId;
 use crate::interop::request::Request;
@@ -19,7 +19,7 @@ const BILLING: &str = "x-anthropic-billing-header";
 
 /// The system text: a text, or blocks.
 pub(super) fn read_system(
-    system: &Field<'_, '_>,
+    system: &BodyField<'_, '_>,
     options: &ReadOptions,
     unused: &mut Vec<Unused>,
 ) -> Result<String> {
@@ -53,7 +53,7 @@ pub(super) struct Messages<'o> {
 impl<'o> Messages<'o> {
     /// Reads the history and the body's `messages`.
     pub(super) fn read(
-        body: &Object<'_, '_>,
+        body: &BodyObject<'_, '_>,
         options: &'o ReadOptions,
         request: &mut Request,
     ) -> Result<()> {
@@ -61,7 +61,7 @@ impl<'o> Messages<'o> {
         for (index, message) in options.history.iter().enumerate() {
             let path = Path::of("history").then(index);
             request.history.next_message();
-            reader.message(&Field::root(&path, message)?, false, request)?;
+            reader.message(&BodyField::root(&path, message)?, false, request)?;
         }
         let messages = body.required("messages")?;
         let is_user = |message: At<'_>| message.get("role").and_then(At::as_str) == Some("user");
@@ -78,7 +78,7 @@ impl<'o> Messages<'o> {
     /// `user_follows`: some message after this one is a user's.
     fn message(
         &self,
-        field: &Field<'_, '_>,
+        field: &BodyField<'_, '_>,
         user_follows: bool,
         request: &mut Request,
     ) -> Result<()> {
@@ -117,7 +117,7 @@ impl<'o> Messages<'o> {
     }
 
     /// The results of tools, then the texts as one message.
-    fn user(&self, content: &Field<'_, '_>, request: &mut Request) -> Result<()> {
+    fn user(&self, content: &BodyField<'_, '_>, request: &mut Request) -> Result<()> {
         if let Value::String(text) = content.value() {
             request.history.user(text.to_owned(), None);
             return Ok(());
@@ -143,7 +143,7 @@ impl<'o> Messages<'o> {
     }
 
     /// Thoughts, preamble, calls, in this order; text without calls is the answer.
-    fn assistant(&self, content: &Field<'_, '_>, request: &mut Request) -> Result<()> {
+    fn assistant(&self, content: &BodyField<'_, '_>, request: &mut Request) -> Result<()> {
         if let Value::String(text) = content.value() {
             request.history.answer(text.to_owned());
             return Ok(());
@@ -173,7 +173,7 @@ impl<'o> Messages<'o> {
 }
 
 /// The thought is in `thinking`, else in this library's own signature.
-fn read_thinking(block: &Object<'_, '_>, sealed: &str, request: &mut Request) -> Result<()> {
+fn read_thinking(block: &BodyObject<'_, '_>, sealed: &str, request: &mut Request) -> Result<()> {
     let text = block.text("thinking")?.unwrap_or_default();
     if !text.is_empty() {
         request.history.thought(text.to_owned());
@@ -188,7 +188,7 @@ fn read_thinking(block: &Object<'_, '_>, sealed: &str, request: &mut Request) ->
     Ok(())
 }
 
-fn read_call(block: &Object<'_, '_>) -> Result<NewCall> {
+fn read_call(block: &BodyObject<'_, '_>) -> Result<NewCall> {
     Ok(NewCall {
         path: block.field().path(),
         id: block.text("id")?.map(str::to_owned),
@@ -199,7 +199,7 @@ fn read_call(block: &Object<'_, '_>) -> Result<NewCall> {
     })
 }
 
-fn read_result(block: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+fn read_result(block: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
     let mut text = match block.get("content") {
         Some(content) => read_blocks(&content, Carrying::result())?,
         None => String::new(),
@@ -225,7 +225,7 @@ fn read_result(block: &Object<'_, '_>, request: &mut Request) -> Result<()> {
 }
 
 /// A text, or blocks of texts and what stands for them.
-fn read_blocks(content: &Field<'_, '_>, carrying: Carrying) -> Result<String> {
+fn read_blocks(content: &BodyField<'_, '_>, carrying: Carrying) -> Result<String> {
     if let Value::String(text) = content.value() {
         return Ok(text.to_owned());
     }
@@ -237,7 +237,7 @@ fn read_blocks(content: &Field<'_, '_>, carrying: Carrying) -> Result<String> {
 }
 
 /// The text of a block.
-fn read_block(block: &Object<'_, '_>, carrying: Carrying) -> Result<String> {
+fn read_block(block: &BodyObject<'_, '_>, carrying: Carrying) -> Result<String> {
     let kind = block.required("type")?;
     match kind.text()? {
         "text" => Ok(block.required("text")?.text()?.to_owned()),
@@ -258,7 +258,7 @@ fn read_block(block: &Object<'_, '_>, carrying: Carrying) -> Result<String> {
 }
 
 /// A document that is text: its title, what it is about, and itself.
-fn read_document(block: &Object<'_, '_>, carrying: Carrying) -> Result<String> {
+fn read_document(block: &BodyObject<'_, '_>, carrying: Carrying) -> Result<String> {
     let source = block.required("source")?;
     let source = source.object()?;
     let kind = source.required("type")?;
@@ -278,7 +278,7 @@ fn read_document(block: &Object<'_, '_>, carrying: Carrying) -> Result<String> {
     Ok(texts.into_text())
 }
 
-fn not_used(block: &Field<'_, '_>, kind: &str) -> Unused {
+fn not_used(block: &BodyField<'_, '_>, kind: &str) -> Unused {
     block.unused(UnusedReason::TypeNotUsed(kind.to_owned()))
 }
 

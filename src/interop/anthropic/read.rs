@@ -5,7 +5,7 @@ use super::tools::{read_changes, read_tool};
 use crate::chat::ReasoningEffort;
 use crate::error::{ErrorKind, Result};
 use crate::interop::choice::{Choice, Chosen};
-use crate::interop::field::{Field, Object};
+use crate::interop::field::{BodyField, BodyObject};
 use crate::interop::pairs::ToolId;
 use crate::interop::request::Request;
 use crate::interop::settings::{
@@ -64,7 +64,7 @@ pub fn read(body: impl Into<Json>, options: &ReadOptions) -> Result<Turn> {
 }
 
 pub(super) fn collect(
-    body: &Object<'_, '_>,
+    body: &BodyObject<'_, '_>,
     options: &ReadOptions,
     request: &mut Request,
 ) -> Result<()> {
@@ -95,7 +95,7 @@ pub(super) fn collect(
     Ok(())
 }
 
-fn read_settings(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+fn read_settings(body: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
     if let Some(format) = body.get("output_format") {
         request.response_format = read_response_format(&format)?;
     }
@@ -120,7 +120,7 @@ fn read_settings(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
 }
 
 /// `thinking`: whether thoughts are shown, and how much the model thinks.
-fn read_thinking(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+fn read_thinking(body: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
     /// Budgets in tokens: below the one the effort is low, from the other on it is high.
     const LOW_BELOW: i64 = 2_048;
     const HIGH_FROM: i64 = 16_384;
@@ -148,7 +148,7 @@ fn read_thinking(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
         other => return Err(kind.unknown("kind of thinking", other, THINKING)),
     }
     let display = thinking.get("display");
-    request.answer.thoughts = match display.as_ref().map(Field::text).transpose()? {
+    request.answer.thoughts = match display.as_ref().map(BodyField::text).transpose()? {
         Some("omitted") => Thoughts::Omitted,
         _ => Thoughts::Shown,
     };
@@ -158,11 +158,11 @@ fn read_thinking(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
 }
 
 /// Whether `context_management` keeps the thoughts of all turns. Other edits are listed.
-fn read_edits(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+fn read_edits(body: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
     let Some(management) = body.get("context_management") else { return Ok(()) };
     let management = management.object()?;
     let edits = management.get("edits");
-    for edit in edits.iter().flat_map(Field::items).flatten() {
+    for edit in edits.iter().flat_map(BodyField::items).flatten() {
         let object = edit.object()?;
         let kind = object.required("type")?.text()?;
         let keeps_all = object.get("keep").is_some_and(|keep| {
@@ -179,7 +179,7 @@ fn read_edits(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
     Ok(())
 }
 
-fn read_choice(choice: &Field<'_, '_>) -> Result<Choice> {
+fn read_choice(choice: &BodyField<'_, '_>) -> Result<Choice> {
     let object = choice.object()?;
     let kind = object.required("type")?;
     match kind.text()? {

@@ -1,14 +1,14 @@
 //! Tools: those that the body declares, and those that come and go later.
 
 use crate::error::Result;
-use crate::interop::field::Field;
+use crate::interop::field::BodyField;
 use crate::interop::pairs::ToolId;
 use crate::interop::request::Request;
 use crate::interop::{ReadOptions, UnusedReason};
 
 /// A tool of the client's own, or one that servers run.
 pub(super) fn read_tool(
-    tool: &Field<'_, '_>,
+    tool: &BodyField<'_, '_>,
     options: &ReadOptions,
     request: &mut Request,
 ) -> Result<()> {
@@ -34,7 +34,7 @@ pub(super) fn is_change(kind: &str) -> bool {
 
 /// The blocks of a system message that add and remove tools.
 pub(super) fn read_changes(
-    content: &Field<'_, '_>,
+    content: &BodyField<'_, '_>,
     options: &ReadOptions,
     request: &mut Request,
 ) -> Result<()> {
@@ -51,7 +51,7 @@ pub(super) fn read_changes(
 
 /// A block that adds a tool, one of the body's or its own, or removes one.
 pub(super) fn read_change(
-    block: &Field<'_, '_>,
+    block: &BodyField<'_, '_>,
     options: &ReadOptions,
     request: &mut Request,
 ) -> Result<()> {

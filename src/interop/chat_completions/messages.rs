@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::interop::content::{Carrying, Texts, read_content, read_part};
-use crate::interop::field::{Field, Object};
+use crate::interop::field::{BodyField, BodyObject};
 use crate::interop::history::{NewCall, NewResult};
 use crate::interop::pairs::ToolId;
 use crate::interop::request::Request;
@@ -35,7 +35,7 @@ const ROLES: &[&str] = &["system", "developer", "user", "assistant", "tool", "fu
 
 /// Reads the history and the body's `messages`.
 pub(super) fn read_messages(
-    body: &Object<'_, '_>,
+    body: &BodyObject<'_, '_>,
     options: &ReadOptions,
     request: &mut Request,
 ) -> Result<()> {
@@ -43,7 +43,7 @@ pub(super) fn read_messages(
     for (index, message) in options.history.iter().enumerate() {
         let path = Path::of("history").then(index);
         request.history.next_message();
-        reader.message(&Field::root(&path, message)?, request)?;
+        reader.message(&BodyField::root(&path, message)?, request)?;
     }
     let messages = body.required("messages")?;
     let mut last = None;
@@ -52,7 +52,7 @@ pub(super) fn read_messages(
         reader.message(&message, request)?;
         last = Some(message);
     }
-    let last = last.as_ref().map(Field::object).transpose()?;
+    let last = last.as_ref().map(BodyField::object).transpose()?;
     let flags = [
         last.as_ref().and_then(|message| message.get("prefix")),
         body.get("continue_final_message"),
@@ -75,7 +75,7 @@ struct Messages {
 }
 
 impl Messages {
-    fn message(&self, field: &Field<'_, '_>, request: &mut Request) -> Result<()> {
+    fn message(&self, field: &BodyField<'_, '_>, request: &mut Request) -> Result<()> {
         let message = field.object()?;
         let role = message.required("role")?;
         request.history.end_group();
@@ -105,7 +105,7 @@ impl Messages {
     }
 
     /// Thought, preamble, calls, in this order; text without calls is the answer.
-    fn assistant(&self, message: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+    fn assistant(&self, message: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
         let mut thoughts: Vec<&str> = Vec::new();
         for key in ["reasoning_content", "reasoning", "thinking"] {
             let thought = message.text(key)?.unwrap_or_default();
@@ -160,7 +160,7 @@ impl Messages {
     /// A part of the assistant's content: thoughts may be among them.
     fn assistant_part(
         &self,
-        part: &Field<'_, '_>,
+        part: &BodyField<'_, '_>,
         texts: &mut Texts,
         thoughts: &mut Vec<String>,
     ) -> Result<()> {
@@ -179,7 +179,7 @@ impl Messages {
     }
 }
 
-fn read_result(message: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+fn read_result(message: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
     let text = match message.get("content") {
         Some(content) => read_content(&content, Carrying::result())?,
         None => String::new(),
@@ -187,15 +187,15 @@ fn read_result(message: &Object<'_, '_>, request: &mut Request) -> Result<()> {
     let (id, name) = (message.get("tool_call_id"), message.get("name"));
     request.history.result(NewResult {
         path: id.as_ref().or(name.as_ref()).unwrap_or(&message.field()).path(),
-        id: id.as_ref().map(Field::text).transpose()?.map(str::to_owned),
-        tool: name.as_ref().map(Field::text).transpose()?.map(ToolId::new),
+        id: id.as_ref().map(BodyField::text).transpose()?.map(str::to_owned),
+        tool: name.as_ref().map(BodyField::text).transpose()?.map(ToolId::new),
         text,
     })?;
     list_unread(message, request);
     Ok(())
 }
 
-fn list_unread(message: &Object<'_, '_>, request: &mut Request) {
+fn list_unread(message: &BodyObject<'_, '_>, request: &mut Request) {
     request.unused.extend(message.others(OF_MESSAGE).map(|field| field.not_read()));
 }
 
@@ -206,7 +206,7 @@ fn is_word(name: &str) -> bool {
 }
 
 /// A call: nested as the API has it, or flat.
-fn read_call(call: &Field<'_, '_>, request: &mut Request) -> Result<()> {
+fn read_call(call: &BodyField<'_, '_>, request: &mut Request) -> Result<()> {
     let call = call.object()?;
     let id = call.text("id")?.map(str::to_owned);
     if let Some(custom) = call.get("custom") {
@@ -229,8 +229,8 @@ fn read_call(call: &Field<'_, '_>, request: &mut Request) -> Result<()> {
 }
 
 fn read_function(
-    function: &Object<'_, '_>,
-    call: &Field<'_, '_>,
+    function: &BodyObject<'_, '_>,
+    call: &BodyField<'_, '_>,
     id: Option<String>,
     request: &mut Request,
 ) -> Result<()> {

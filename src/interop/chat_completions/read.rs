@@ -3,7 +3,7 @@
 use super::messages::read_messages;
 use super::tools::read_tools;
 use crate::error::Result;
-use crate::interop::field::Object;
+use crate::interop::field::BodyObject;
 use crate::interop::request::Request;
 use crate::interop::settings::{
     read_count, read_effort, read_penalties, read_response_format, read_sampling, read_stop,
@@ -74,7 +74,7 @@ pub fn read(body: impl Into<Json>, options: &ReadOptions) -> Result<Turn> {
 }
 
 pub(super) fn collect(
-    body: &Object<'_, '_>,
+    body: &BodyObject<'_, '_>,
     options: &ReadOptions,
     request: &mut Request,
 ) -> Result<()> {
@@ -100,7 +100,7 @@ pub(super) fn collect(
     Ok(())
 }
 
-fn read_settings(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+fn read_settings(body: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
     if let Some(effort) = body.get("reasoning_effort") {
         request.effort = Some(read_effort(&effort, &mut request.unused));
     } else if let Some(reasoning) = body.get("reasoning") {

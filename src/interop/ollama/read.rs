@@ -4,7 +4,7 @@ use crate::chat::BROWSER;
 use crate::error::Result;
 use crate::interop::builtin::is_builtin;
 use crate::interop::content::{Carrying, Texts, read_content};
-use crate::interop::field::{Field, Object};
+use crate::interop::field::{BodyField, BodyObject};
 use crate::interop::history::{NewCall, NewResult};
 use crate::interop::pairs::ToolId;
 use crate::interop::request::Request;
@@ -73,7 +73,7 @@ pub fn read(body: impl Into<Json>, options: &ReadOptions) -> Result<Turn> {
 }
 
 pub(super) fn collect(
-    body: &Object<'_, '_>,
+    body: &BodyObject<'_, '_>,
     options: &ReadOptions,
     request: &mut Request,
 ) -> Result<()> {
@@ -87,7 +87,7 @@ pub(super) fn collect(
     for (index, message) in options.history.iter().enumerate() {
         let path = Path::of("history").then(index);
         request.history.next_message();
-        reader.message(&Field::root(&path, message)?, request)?;
+        reader.message(&BodyField::root(&path, message)?, request)?;
     }
     let messages = body.get("messages");
     if let Some(messages) = &messages {
@@ -114,7 +114,7 @@ pub(super) fn collect(
 }
 
 /// `think`: whether thoughts are shown, or how much the model thinks.
-fn read_think(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+fn read_think(body: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
     let Some(think) = body.get("think") else { return Ok(()) };
     match think.value() {
         Value::Bool(true) => {}
@@ -128,7 +128,7 @@ fn read_think(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
     Ok(())
 }
 
-fn read_options(settings: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+fn read_options(settings: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
     let sampling = &mut request.sampling;
     read_sampling(settings, sampling)?;
     read_penalties(settings, sampling)?;
@@ -149,10 +149,10 @@ fn read_options(settings: &Object<'_, '_>, request: &mut Request) -> Result<()> 
 
 /// A function. Under the names of the tools that the model was trained with it is that tool, which
 /// the client runs: so Ollama's own template reads them.
-fn read_tool(tool: &Field<'_, '_>, request: &mut Request) -> Result<()> {
+fn read_tool(tool: &BodyField<'_, '_>, request: &mut Request) -> Result<()> {
     let tool = tool.object()?;
     let nested = tool.get("function");
-    let nested = nested.as_ref().map(Field::object).transpose()?;
+    let nested = nested.as_ref().map(BodyField::object).transpose()?;
     if nested.is_none() && tool.get("name").is_none() {
         return tool.required("function").map(drop);
     }
@@ -167,7 +167,7 @@ fn read_tool(tool: &Field<'_, '_>, request: &mut Request) -> Result<()> {
 }
 
 /// The text, and what becomes of the images.
-fn read_text(message: &Object<'_, '_>, carrying: Carrying) -> Result<String> {
+fn read_text(message: &BodyObject<'_, '_>, carrying: Carrying) -> Result<String> {
     let mut texts = Texts::default();
     if let Some(images) = message.get("images") {
         for image in images.items()? {
@@ -185,7 +185,7 @@ struct Messages {
 }
 
 impl Messages {
-    fn message(&self, field: &Field<'_, '_>, request: &mut Request) -> Result<()> {
+    fn message(&self, field: &BodyField<'_, '_>, request: &mut Request) -> Result<()> {
         let message = field.object()?;
         let role = message.required("role")?;
         request.history.end_group();
@@ -200,8 +200,8 @@ impl Messages {
                 let tool = message.get("tool_name").or_else(|| message.get("name"));
                 request.history.result(NewResult {
                     path: id.as_ref().or(tool.as_ref()).unwrap_or(field).path(),
-                    id: id.as_ref().map(Field::text).transpose()?.map(str::to_owned),
-                    tool: tool.as_ref().map(Field::text).transpose()?.map(ToolId::new),
+                    id: id.as_ref().map(BodyField::text).transpose()?.map(str::to_owned),
+                    tool: tool.as_ref().map(BodyField::text).transpose()?.map(ToolId::new),
                     text: read_text(&message, Carrying::result())?,
                 })?;
             }
@@ -212,11 +212,11 @@ impl Messages {
     }
 
     /// Thought, preamble, calls, in this order; text without calls is the answer.
-    fn assistant(&self, message: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+    fn assistant(&self, message: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
         request.history.thought(message.text("thinking")?.unwrap_or_default().to_owned());
         let text = read_text(message, self.carrying)?;
         let calls = message.get("tool_calls");
-        let calls = calls.as_ref().map(Field::items).transpose()?;
+        let calls = calls.as_ref().map(BodyField::items).transpose()?;
         let mut calls = calls.into_iter().flatten().peekable();
         if calls.peek().is_some() {
             request.history.preamble(text);

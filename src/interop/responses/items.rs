@@ -6,7 +6,7 @@ use super::tools::{kind_of_call, read_tool_id, read_tools};
 use crate::error::Result;
 use crate::interop::brief::brief;
 use crate::interop::content::{Carrying, Texts, read_content};
-use crate::interop::field::{Field, Object};
+use crate::interop::field::{BodyField, BodyObject};
 use crate::interop::history::{NewCall, NewResult};
 use crate::interop::options::Resolve;
 use crate::interop::request::Request;
@@ -50,7 +50,7 @@ pub(super) struct Items<'o> {
 impl<'o> Items<'o> {
     /// Reads the history and the body's `input`.
     pub(super) fn read(
-        body: &Object<'_, '_>,
+        body: &BodyObject<'_, '_>,
         options: &'o ReadOptions,
         request: &mut Request,
     ) -> Result<()> {
@@ -71,7 +71,7 @@ impl<'o> Items<'o> {
         let paths: Vec<_> =
             (0..options.history.len()).map(|index| history.clone().then(index)).collect();
         let history = paths.iter().zip(&options.history);
-        let history = history.map(|(path, item)| Field::root(path, item));
+        let history = history.map(|(path, item)| BodyField::root(path, item));
         let mut all = history.collect::<Result<Vec<_>>>()?;
         all.extend(items);
         let calls_follow = calls_follow(&all);
@@ -89,7 +89,12 @@ impl<'o> Items<'o> {
         Ok(())
     }
 
-    fn item(&self, field: &Field<'_, '_>, call_follows: bool, request: &mut Request) -> Result<()> {
+    fn item(
+        &self,
+        field: &BodyField<'_, '_>,
+        call_follows: bool,
+        request: &mut Request,
+    ) -> Result<()> {
         let item = field.object()?;
         let kind = item_type(field.at());
         let read = match kind {
@@ -116,7 +121,7 @@ impl<'o> Items<'o> {
 
     fn message(
         &self,
-        item: &Object<'_, '_>,
+        item: &BodyObject<'_, '_>,
         call_follows: bool,
         request: &mut Request,
     ) -> Result<()> {
@@ -135,7 +140,7 @@ impl<'o> Items<'o> {
                     read_content(&content, self.carrying)?
                 };
                 let phase = item.get("phase");
-                match phase.as_ref().map(Field::text).transpose()? {
+                match phase.as_ref().map(BodyField::text).transpose()? {
                     Some("final_answer") => request.history.answer(text),
                     None if !call_follows => request.history.answer(text),
                     Some("commentary") | None => request.history.preamble(text),
@@ -160,7 +165,7 @@ impl<'o> Items<'o> {
     }
 
     /// The thought is in `content`, else in this library's own `encrypted_content`.
-    fn reasoning(&self, item: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+    fn reasoning(&self, item: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
         let mut texts = Texts::default();
         if let Some(content) = item.get("content") {
             texts.add(&read_content(&content, self.carrying)?);
@@ -179,7 +184,7 @@ impl<'o> Items<'o> {
             }
             None => {
                 let is_empty =
-                    |field: &Field<'_, '_>| field.at().as_array().is_some_and(Array::is_empty);
+                    |field: &BodyField<'_, '_>| field.at().as_array().is_some_and(Array::is_empty);
                 let summary = item.get("summary").filter(|summary| !is_empty(summary));
                 let unused = summary.map(|field| field.unused(UnusedReason::Summary));
                 request.unused.extend(unused);
@@ -192,7 +197,7 @@ impl<'o> Items<'o> {
     /// find are dropped.
     fn reference(
         &self,
-        item: &Object<'_, '_>,
+        item: &BodyObject<'_, '_>,
         call_follows: bool,
         request: &mut Request,
     ) -> Result<()> {
@@ -210,7 +215,7 @@ impl<'o> Items<'o> {
             return Err(id.invalid(format!("no item with the id {:?} is stored", brief(text))));
         };
         let path = item.field().path();
-        let found = Field::root(&path, &found)?;
+        let found = BodyField::root(&path, &found)?;
         if item_type(found.at()) == Some("item_reference") {
             return Err(id.invalid("the stored item is a reference itself"));
         }
@@ -229,7 +234,7 @@ fn item_type(item: At<'_>) -> Option<&str> {
 }
 
 /// Of each item, whether a call of the same turn follows it.
-fn calls_follow(items: &[Field<'_, '_>]) -> Vec<bool> {
+fn calls_follow(items: &[BodyField<'_, '_>]) -> Vec<bool> {
     let mut follows = vec![false; items.len()];
     let mut call_follows = false;
     for (follows, item) in follows.iter_mut().zip(items).rev() {
@@ -245,16 +250,16 @@ fn calls_follow(items: &[Field<'_, '_>]) -> Vec<bool> {
     follows
 }
 
-fn text_of<'v>(item: &Field<'v, '_>, key: &str) -> Option<&'v str> {
+fn text_of<'v>(item: &BodyField<'v, '_>, key: &str) -> Option<&'v str> {
     item.at().get(key)?.as_str()
 }
 
 /// Whether the assistant was cut off in an item.
-fn is_unfinished(item: &Field<'_, '_>) -> bool {
+fn is_unfinished(item: &BodyField<'_, '_>) -> bool {
     matches!(text_of(item, "status"), Some("incomplete" | "in_progress"))
 }
 
-fn read_call(item: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+fn read_call(item: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
     item.required("name")?.text()?;
     let Some(tool) = read_tool_id(item)? else { return Ok(()) };
     let kind = kind_of_call(item_type(item.field().at()).unwrap_or_default());
@@ -268,7 +273,7 @@ fn read_call(item: &Object<'_, '_>, request: &mut Request) -> Result<()> {
     Ok(())
 }
 
-fn read_result(item: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+fn read_result(item: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
     let text = match item.get("output") {
         Some(output) => read_content(&output, Carrying::result())?,
         None => String::new(),
@@ -276,14 +281,14 @@ fn read_result(item: &Object<'_, '_>, request: &mut Request) -> Result<()> {
     let id = item.get("call_id");
     request.history.result(NewResult {
         path: id.as_ref().unwrap_or(&item.field()).path(),
-        id: id.as_ref().map(Field::text).transpose()?.map(str::to_owned),
+        id: id.as_ref().map(BodyField::text).transpose()?.map(str::to_owned),
         tool: read_tool_id(item)?,
         text,
     })
 }
 
 /// Effort and format from here on.
-fn read_update(item: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+fn read_update(item: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
     if let Some(reasoning) = item.get("reasoning") {
         let reasoning = reasoning.object()?;
         if let Some(effort) = reasoning.get("effort") {

@@ -3,7 +3,7 @@
 use super::items::Items;
 use super::tools::{read_choice, read_tools};
 use crate::error::Result;
-use crate::interop::field::Object;
+use crate::interop::field::BodyObject;
 use crate::interop::request::Request;
 use crate::interop::settings::{
     read_count, read_effort, read_penalties, read_response_format, read_sampling, read_stop,
@@ -92,7 +92,7 @@ pub fn read(body: impl Into<Json>, options: &ReadOptions) -> Result<Turn> {
 }
 
 pub(super) fn collect(
-    body: &Object<'_, '_>,
+    body: &BodyObject<'_, '_>,
     options: &ReadOptions,
     request: &mut Request,
 ) -> Result<()> {
@@ -110,7 +110,7 @@ pub(super) fn collect(
     Ok(())
 }
 
-fn list_unused(body: &Object<'_, '_>, options: &ReadOptions, request: &mut Request) {
+fn list_unused(body: &BodyObject<'_, '_>, options: &ReadOptions, request: &mut Request) {
     if let Some(prompt) = body.get("prompt") {
         request.unused.push(prompt.unused(UnusedReason::PromptNotStored));
     }
@@ -121,7 +121,7 @@ fn list_unused(body: &Object<'_, '_>, options: &ReadOptions, request: &mut Reque
     }
 }
 
-fn read_settings(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+fn read_settings(body: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
     if let Some(reasoning) = body.get("reasoning") {
         let reasoning = reasoning.object()?;
         if let Some(effort) = reasoning.get("effort") {
@@ -156,7 +156,7 @@ fn read_settings(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
     refuse_logprobs(body)
 }
 
-fn read_answer(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+fn read_answer(body: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
     request.answer.stream = body.bool("stream")?.unwrap_or(false);
     if let Some(stream) = body.get("stream_options") {
         let others = stream.object()?;

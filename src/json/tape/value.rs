@@ -53,8 +53,8 @@ impl<'a> At<'a> {
     }
 
     /// Where the caller gave the value, if it is not where it stands on the tape.
-    pub(crate) fn origin(self) -> Option<&'a Path> {
-        self.tape.origin(self.index)
+    pub(crate) fn source_path(self) -> Option<&'a Path> {
+        self.tape.source_path(self.index)
     }
 
     /// The index after the value.

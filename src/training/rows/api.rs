@@ -1,6 +1,6 @@
 //! Bodies of Anthropic's and the Responses API as rows.
 
-use super::hub::ChatRow;
+use super::chat_rows::ChatRow;
 use super::invalid;
 use crate::error::Result;
 use crate::interop::{Dialect, Json, ReadOptions};
