@@ -64,8 +64,8 @@ impl<'a> Sink<'a> {
 
 /// Writes an object, whose members `write` writes.
 ///
-/// Objects are written as they go over the wire: from trees of values, or from structs with texts of their own,
-/// streaming takes 1.3 times as long.
+/// Objects are written as they go over the wire: through structs with texts of their own streaming took 1.3 to 1.55 times
+/// the instructions, one token at a time in Anthropic's, Ollama's and the Responses API.
 pub(in crate::interop) fn write_object(bytes: &mut Vec<u8>, write: impl FnOnce(&mut Members<'_>)) {
     bytes.push(b'{');
     write(&mut Members { bytes, is_empty: true });

@@ -13,8 +13,10 @@ use crate::interop::{FinishReason, ReasoningField, Turn};
 #[expect(clippy::struct_excessive_bools, reason = "two of the request, two of the stream")]
 pub(super) struct Chat {
     head: Head,
-    /// What all chunks begin with: through a chunk of each text, `feed_bytes` takes 1.4 times as long in Python.
+    /// What all chunks with a choice begin with, up to its delta, and how much of it stands before the choices: written
+    /// anew for each chunk it costs half of the instructions of `feed_into`.
     begin: Vec<u8>,
+    before_choices: usize,
     include_usage: bool,
     /// Whether a call is answered in its old form.
     function_call: bool,
@@ -28,8 +30,18 @@ const THOUGHTS: &[TextKind] = &[TextKind::Thought];
 
 impl Chat {
     pub(super) fn new(head: Head, turn: &Turn) -> Self {
+        let mut begin = Vec::new();
+        write_object(&mut begin, |chunk| {
+            chunk.text("id", &head.id).text("object", "chat.completion.chunk");
+            chunk.value("created", &head.created).text("model", &head.model);
+        });
+        // The object goes on.
+        begin.pop();
+        let before_choices = begin.len();
+        begin.extend(format!(",\"choices\":[{{\"index\":{},\"delta\":", head.index).bytes());
         Self {
-            begin: begin(&head),
+            begin,
+            before_choices,
             head,
             include_usage: turn.answer.include_usage,
             function_call: turn.answer.function_call,
@@ -47,12 +59,13 @@ impl Chat {
     ) {
         sink.chunk("", |bytes| {
             bytes.extend_from_slice(&self.begin);
-            bytes.extend_from_slice(b",\"choices\":[{\"index\":");
-            write_json(&self.head.index, bytes);
-            bytes.extend_from_slice(b",\"delta\":");
             write_object(bytes, delta);
-            bytes.extend_from_slice(b",\"logprobs\":null,\"finish_reason\":");
-            write_json(&finish_reason, bytes);
+            if let Some(reason) = finish_reason {
+                bytes.extend_from_slice(b",\"logprobs\":null,\"finish_reason\":");
+                write_json(reason, bytes);
+            } else {
+                bytes.extend_from_slice(b",\"logprobs\":null,\"finish_reason\":null");
+            }
             let end: &[u8] = if self.include_usage { b"}],\"usage\":null}" } else { b"}]}" };
             bytes.extend_from_slice(end);
         });
@@ -169,7 +182,7 @@ impl Writer for Chat {
         self.push(|_| {}, reason, sink);
         if self.include_usage {
             sink.chunk("", |bytes| {
-                bytes.extend_from_slice(&self.begin);
+                bytes.extend_from_slice(&self.begin[..self.before_choices]);
                 bytes.extend_from_slice(b",\"choices\":[],\"usage\":");
                 write_json(&usage(state.usage), bytes);
                 bytes.push(b'}');
@@ -195,18 +208,6 @@ impl Writer for Chat {
         });
         write_json(&response, bytes);
     }
-}
-
-/// A chunk up to its choices.
-fn begin(head: &Head) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    write_object(&mut bytes, |chunk| {
-        chunk.text("id", &head.id).text("object", "chat.completion.chunk");
-        chunk.value("created", &head.created).text("model", &head.model);
-    });
-    // The object goes on.
-    bytes.pop();
-    bytes
 }
 
 fn usage(usage: Usage) -> Value {

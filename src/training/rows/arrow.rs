@@ -6,7 +6,7 @@ use arrow_array::types::{
     UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, StructArray};
-use arrow_schema::{BodyField, DataType};
+use arrow_schema::{DataType, Field};
 
 use super::Row;
 use crate::HarmonyEncoding;
@@ -91,7 +91,7 @@ fn fields(
 
 /// Writes a value of a column, or of the items of one. Where the column is marked as JSON, as Hugging Face's
 /// `datasets` keeps objects that have not all the same fields, it is what the text says.
-fn of_field(tape: &mut Tape, field: &BodyField, array: &dyn Array, at: usize) -> Result<()> {
+fn of_field(tape: &mut Tape, field: &Field, array: &dyn Array, at: usize) -> Result<()> {
     let is_json = field.extension_type_name() == Some("arrow.json");
     match text(array, at).filter(|_| is_json) {
         Some(text) => {
@@ -192,7 +192,7 @@ fn real(array: &dyn Array, at: usize) -> Option<f64> {
     })
 }
 
-fn items(tape: &mut Tape, item: &BodyField, list: &ArrayRef) -> Result<()> {
+fn items(tape: &mut Tape, item: &Field, list: &ArrayRef) -> Result<()> {
     let opened = tape.open();
     for index in 0..list.len() {
         of_field(tape, item, list, index).map_err(|error| error.inside(index))?;
