@@ -8,9 +8,7 @@ mod inputs;
 use std::hint::black_box;
 
 use openai_harmony::chat::Role;
-use openai_harmony::interop::{
-    FinishReason, ReadOptions, ReplyOptions, Turn, anthropic, chat_completions, ollama, responses,
-};
+use openai_harmony::interop::{Dialect, FinishReason, ReadOptions, ReplyOptions};
 use serde_json::json;
 
 fn main() {
@@ -46,25 +44,19 @@ fn main() {
                 encoding.parse_messages_from_completion_tokens(tokens, None).unwrap()
             });
         }
-        "chat_completions" => answer(passes, chat_completions::read(&question(), &options())),
-        "responses" => answer(passes, responses::read(&json!({"input": "Hi"}), &options())),
-        "anthropic" => answer(passes, anthropic::read(&question(), &options())),
-        "ollama" => answer(passes, ollama::read(&question(), &options())),
-        unknown => println!("no stage {unknown}: see benches/instructions.py"),
+        stage => match Dialect::ALL.iter().find(|dialect| dialect.as_str() == stage) {
+            Some(&dialect) => answer(passes, dialect),
+            None => println!("no stage {stage}: see benches/instructions.py"),
+        },
     }
 }
 
-fn question() -> serde_json::Value {
-    json!({"max_tokens": 9, "messages": [{"role": "user", "content": "Hi"}]})
-}
-
-fn options() -> ReadOptions {
-    ReadOptions::default()
-}
-
 /// Streams 1,000 tokens of prose, one at a time.
-fn answer(passes: usize, turn: openai_harmony::Result<Turn>) {
-    let (turn, encoding) = (turn.unwrap(), inputs::encoding());
+fn answer(passes: usize, dialect: Dialect) {
+    let message = json!({"role": "user", "content": "Hi"});
+    let body = json!({"input": [message], "messages": [message], "max_tokens": 9});
+    let turn = dialect.read(body, &ReadOptions::default()).unwrap();
+    let encoding = inputs::encoding();
     let mut tokens = encoding.tokenizer().encode_with_special_tokens("<|channel|>final<|message|>");
     tokens.extend(encoding.tokenizer().encode_ordinary(&inputs::PROSE[..5_000]));
     tokens.truncate(1_000);

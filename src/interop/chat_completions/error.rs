@@ -1,4 +1,4 @@
-//! Errors as OpenAI's APIs write them.
+//! Errors as chat completions and Responses write them.
 
 use serde_json::{Value, json};
 

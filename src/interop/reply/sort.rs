@@ -272,10 +272,10 @@ impl Sorter {
             }
             OpenMessage::Call(segment, decoder) => self.end_call(segment, decoder, how),
             OpenMessage::Held(target, call_site, arguments) => {
-                self.place(target, &call_site, &arguments, how)
+                self.place(target, &call_site, &arguments, how);
             }
             OpenMessage::Builtin(call) => {
-                self.builtin_calls[call].is_complete = how == SegmentState::Whole
+                self.builtin_calls[call].is_complete = how == SegmentState::Whole;
             }
         }
     }
