@@ -1,6 +1,5 @@
 //! JSON as Python's dicts, lists and scalars: what `json.loads` makes of it.
 
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::OnceLock;
 
 use pyo3::IntoPyObjectExt;
@@ -64,8 +63,11 @@ fn name<'py>(py: Python<'py>, key: &str) -> Bound<'py, PyString> {
     if key.len() > LONGEST_NAME {
         return PyString::new(py, key);
     }
-    let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(key);
-    let slot = &NAMES[usize::try_from(hash % NAMES.len() as u64).unwrap_or_default()];
+    // FNV-1a, which takes a byte at a time: keys are short.
+    let hash = key
+        .bytes()
+        .fold(0x811C_9DC5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    let slot = &NAMES[hash as usize % NAMES.len()];
     let (of, string) = slot.get_or_init(|| (key.to_owned(), PyString::intern(py, key).unbind()));
     if of == key { string.bind(py).clone() } else { PyString::new(py, key) }
 }
