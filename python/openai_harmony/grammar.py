@@ -12,7 +12,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
@@ -145,21 +144,20 @@ class TurnGrammar:
             raise ValueError(f"max_messages: expected a whole number, got {max_messages}")
         use, allowed = _choice(tool_choice)
         named = [_tool(index, tool) for index, tool in enumerate(tools)]
-        given: dict[str, Any] = {
-            "tools": [recipient for recipient, _ in named],
-            "tool_use": use,
-            "allowed": allowed,
-            "thoughts": thoughts,
-            "preambles": bool(preambles),
-            "max_messages": max_messages,
-            "headers": headers,
-            "json_space": json_space,
-            "prefill": None if prefill is None else _fields(prefill),
-        }
-        schemas = [parameters for _, parameters in named]
-        self.recipients: list[str] = given["tools"]
+        self.recipients: list[str] = [recipient for recipient, _ in named]
         """The recipients of the tools, in the order in which they were given."""
-        self._raw = _lowlevel._TurnGrammar(json.dumps(given), schemas, response_schema)
+        self._raw = _lowlevel._TurnGrammar(
+            named,
+            tool_use=use,
+            allowed=allowed,
+            response_schema=response_schema,
+            thoughts=thoughts,
+            preambles=bool(preambles),
+            max_messages=max_messages,
+            headers=headers,
+            json_space=json_space,
+            prefill=prefill,
+        )
 
     def to_lark(self) -> str:
         """The grammar in llguidance's form of Lark, with special tokens by their ids.
@@ -202,10 +200,6 @@ class TurnGrammar:
     def state(self) -> GrammarState:
         """The beginning of a turn, to follow tokens as they are sampled."""
         return GrammarState(self._raw.state())
-
-
-def _fields(prefill: Prefill) -> list[str | None]:
-    return [prefill.channel, prefill.recipient, prefill.content_type, prefill.text]
 
 
 def _tool(index: int, tool: Any) -> tuple[str, Any]:
