@@ -23,6 +23,10 @@ STAGES = {
     "encode": "encode 100 KB of prose",
     "render": "render 102 messages",
     "parse": "parse them, 4,000 tokens",
+    "chat_completions": "stream 1,000 tokens as chat completions",
+    "responses": "the same as Responses",
+    "anthropic": "the same as Anthropic Messages",
+    "ollama": "the same as Ollama's chat",
 }
 
 

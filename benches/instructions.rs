@@ -8,6 +8,8 @@ mod inputs;
 use std::hint::black_box;
 
 use openai_harmony::chat::Role;
+use openai_harmony::interop::{Dialect, FinishReason, ReadOptions, ReplyOptions};
+use serde_json::json;
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -42,8 +44,33 @@ fn main() {
                 encoding.parse_messages_from_completion_tokens(tokens, None).unwrap()
             });
         }
-        unknown => println!("no stage {unknown}: encode, render, parse"),
+        stage => match Dialect::ALL.iter().find(|dialect| dialect.as_str() == stage) {
+            Some(&dialect) => answer(passes, dialect),
+            None => println!("no stage {stage}: see benches/instructions.py"),
+        },
     }
+}
+
+/// Streams 1,000 tokens of prose, one at a time.
+fn answer(passes: usize, dialect: Dialect) {
+    let message = json!({"role": "user", "content": "Hi"});
+    let body = json!({"input": [message], "messages": [message], "max_tokens": 9});
+    let turn = dialect.read(body, &ReadOptions::default()).unwrap();
+    let encoding = inputs::encoding();
+    let mut tokens = encoding.tokenizer().encode_with_special_tokens("<|channel|>final<|message|>");
+    tokens.extend(encoding.tokenizer().encode_ordinary(&inputs::PROSE[..5_000]));
+    tokens.truncate(1_000);
+    let mut bytes = Vec::new();
+    repeat(passes, || {
+        let options = ReplyOptions::new("gpt-oss-20b").with_prompt_tokens(70);
+        let mut reply = turn.reply(&encoding, options).unwrap();
+        bytes.clear();
+        for &token in black_box(&tokens) {
+            reply.feed_into(&[token], &mut bytes).unwrap();
+        }
+        reply.finish_into(FinishReason::Length, None, &mut bytes).unwrap();
+        bytes.len()
+    });
 }
 
 fn repeat<T>(passes: usize, mut stage: impl FnMut() -> T) {

@@ -37,6 +37,19 @@ impl Json {
         Self { tape, index }
     }
 
+    /// JSON that this library wrote.
+    pub(super) fn written(bytes: &[u8]) -> Self {
+        let mut tape = Tape::default();
+        let index = tape.parse_written(std::str::from_utf8(bytes).unwrap_or_default());
+        Self { tape, index }
+    }
+
+    /// The same of several, each in a line.
+    pub(super) fn written_lines(bytes: &[u8]) -> Vec<Self> {
+        let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+        lines.map(Self::written).collect()
+    }
+
     pub(crate) fn at(&self) -> At<'_> {
         self.tape.at(self.index)
     }
@@ -103,8 +116,8 @@ impl PartialEq for Json {
     }
 }
 
-/// Reads the arguments of a call, if they are an object and what every JSON parser takes: without halves of surrogate
-/// pairs, and with numbers that a double can hold.
+/// Reads the arguments of a call, if they are an object that every JSON parser takes: without halves of surrogate
+/// pairs, and with numbers that fit an `f64`, rounded if need be.
 pub(super) fn parse_arguments(text: &str) -> Option<Json> {
     let mut tape = Tape::default();
     let index = tape.parse(text, NotNumbers::Refused).ok()?;
@@ -136,6 +149,67 @@ pub fn parse_body(text: &str) -> Result<Json> {
         Err(error) => {
             let reason = format!("the body is not JSON: {error}");
             Err(ErrorKind::InvalidRequest { path: Path::default(), reason }.into())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::interop::answer::write_json;
+
+    fn written(text: &str) -> Option<String> {
+        let arguments = parse_arguments(text)?;
+        let mut bytes = Vec::new();
+        write_json(&arguments, &mut bytes);
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    #[test]
+    fn numbers_keep_their_digits() {
+        for number in [
+            "1180591620717411303424",
+            "-1180591620717411303424",
+            "0.100000000000000000000000000001",
+            "-0.0",
+            "-0",
+            "1E+2",
+            "1e-400",
+            "18446744073709551615",
+        ] {
+            let text = format!(r#"{{"a":[{number}],"b":{{"c":{number}}}}}"#);
+            assert_eq!(written(&text).as_deref(), Some(&*text));
+        }
+        assert_eq!(
+            json!(parse_arguments(r#"{"a":1180591620717411303424}"#)),
+            json!({"a": 2_f64.powi(70)})
+        );
+    }
+
+    #[test]
+    fn what_is_no_object_or_has_a_number_beyond_all_doubles_is_none() {
+        for text in
+            ["", "[1]", "{", "{} {}", r#"{"a": NaN}"#, r#"{"a": 1e400}"#, r#"{"a": "\ud83d"}"#]
+        {
+            assert_eq!(written(text), None, "{text}");
+        }
+        assert_eq!(written(&format!(r#"{{"a":1{}}}"#, "0".repeat(309))), None);
+    }
+
+    #[test]
+    fn they_are_written_in_one_line() {
+        for (text, line) in [
+            ("{ \"a b\" :\n\t[ 1 , \"c \\\" d\" ]\r\n}", r#"{"a b":[1,"c \" d"]}"#),
+            ("{\"\\\\\" : \" \"}", r#"{"\\":" "}"#),
+            ("{\"a\": \"\u{85}\u{2028}\u{2029}é\"}", r#"{"a":"\u0085\u2028\u2029é"}"#),
+            (" {} ", "{}"),
+        ] {
+            assert_eq!(written(text).as_deref(), Some(line));
+            let read = |json| serde_json::from_str::<Tree>(json).ok();
+            assert_eq!(read(line), read(text));
+            assert_eq!(parse_arguments(text).map(|arguments| arguments.to_value()), read(text));
         }
     }
 }

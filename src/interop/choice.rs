@@ -1,7 +1,7 @@
 //! `tool_choice`: what a body says of it, and what it means once the tools have names.
 
 use super::brief::brief;
-use super::field::Field;
+use super::field::BodyField;
 use super::names::ToolNames;
 use super::pairs::ToolId;
 use super::tools::{Declared, call_header};
@@ -36,13 +36,13 @@ pub(super) enum Chosen {
 
 impl Chosen {
     /// A tool by its name, which stands in `field`.
-    pub(super) fn tool(id: ToolId, field: &Field<'_, '_>) -> Self {
+    pub(super) fn tool(id: ToolId, field: &BodyField<'_, '_>) -> Self {
         let missing = field.invalid(format!("no tool is named {:?}", brief(&id.name)));
         Self::Tool(id, missing)
     }
 
     /// A tool that servers run by its type, which stands in `field`.
-    pub(super) fn server_tool(kind: &str, field: &Field<'_, '_>) -> Self {
+    pub(super) fn server_tool(kind: &str, field: &BodyField<'_, '_>) -> Self {
         let left_out = field.unused(UnusedReason::ToolNotRun(kind.to_owned()));
         Self::Builtin(BuiltinTool::of_type(kind), left_out)
     }
@@ -71,7 +71,7 @@ impl Chosen {
 
 impl Choice {
     /// Reads the words that all dialects share.
-    pub(super) fn word(word: &str, field: &Field<'_, '_>) -> Option<Self> {
+    pub(super) fn word(word: &str, field: &BodyField<'_, '_>) -> Option<Self> {
         match word {
             "auto" => Some(Self::Auto),
             "none" => Some(Self::None),

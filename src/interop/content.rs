@@ -3,7 +3,7 @@
 //! Harmony carries text. The texts of one message are joined by an empty line; what is not text is
 //! an error or a placeholder, as the options say.
 
-use super::field::{Field, Object};
+use super::field::{BodyField, BodyObject};
 use super::options::Unsupported;
 use crate::error::Result;
 use crate::json::Value;
@@ -26,7 +26,7 @@ impl Carrying {
     }
 
     /// The text that stands for something else: `[image omitted]`.
-    pub(super) fn omitted(self, field: &Field<'_, '_>, what: &str) -> Result<String> {
+    pub(super) fn omitted(self, field: &BodyField<'_, '_>, what: &str) -> Result<String> {
         match self.unsupported {
             Unsupported::Placeholder => Ok(format!("[{what} omitted]")),
             Unsupported::Error if matches!(what, "audio" | "video") => Err(field.unsupported(what)),
@@ -35,13 +35,13 @@ impl Carrying {
     }
 
     /// The same for a part.
-    pub(super) fn placeholder(self, part: &Object<'_, '_>, what: &str) -> Result<String> {
+    pub(super) fn placeholder(self, part: &BodyObject<'_, '_>, what: &str) -> Result<String> {
         self.omitted(&payload(part), what)
     }
 }
 
 /// The member that holds what cannot be carried, or the part itself.
-fn payload<'v, 's>(part: &'s Object<'v, '_>) -> Field<'v, 's> {
+fn payload<'v, 's>(part: &'s BodyObject<'v, '_>) -> BodyField<'v, 's> {
     const PAYLOADS: [&str; 8] =
         ["image_url", "input_audio", "audio_url", "video_url", "file", "source", "image", "audio"];
     let payload = PAYLOADS.into_iter().find_map(|key| part.get(key));
@@ -70,7 +70,7 @@ impl Texts {
 }
 
 /// The text of a content: a text, or a list of parts as chat and Responses have them.
-pub(super) fn read_content(content: &Field<'_, '_>, carrying: Carrying) -> Result<String> {
+pub(super) fn read_content(content: &BodyField<'_, '_>, carrying: Carrying) -> Result<String> {
     match content.value() {
         Value::String(text) => return Ok(text.to_owned()),
         Value::Array(_) => {}
@@ -87,7 +87,7 @@ pub(super) fn read_content(content: &Field<'_, '_>, carrying: Carrying) -> Resul
 }
 
 /// The text of a part.
-pub(super) fn read_part(part: &Object<'_, '_>, carrying: Carrying) -> Result<String> {
+pub(super) fn read_part(part: &BodyObject<'_, '_>, carrying: Carrying) -> Result<String> {
     let kind = part.required("type")?;
     let what = match kind.text()? {
         "text" | "input_text" | "output_text" | "reasoning_text" | "summary_text" => {

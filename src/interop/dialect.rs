@@ -1,71 +1,174 @@
-//! Which API a request is written in.
+//! What a dialect owns, and what follows from it.
+//!
+//! A dialect is a folder with a [`Definition`] and its line in the table in `interop/mod.rs`, of which [`dialects`]
+//! makes the enum `Dialect`. Nothing else tells dialects apart.
 
 use std::fmt;
 
-use super::field::Object;
-use crate::error::Result;
+use serde_json::Value;
 
-/// The APIs whose requests are read and whose answers are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Dialect {
-    /// `/v1/chat/completions`, the old `functions` included.
-    ChatCompletions,
-    /// `/v1/responses`.
-    Responses,
-    /// `/v1/messages` and its count of tokens.
-    Anthropic,
-    /// `/api/chat`.
-    Ollama,
+use super::answer::{Framing, Head, Prefixes, Writer};
+use super::field::{BodyField, BodyObject};
+use super::request::Request;
+use super::{Dialect, Json, ReadOptions, Turn};
+use crate::error::{Error, Result};
+use crate::path::Path;
+
+/// A dialect.
+pub(super) struct Definition {
+    /// The name of its module.
+    pub(super) name: &'static str,
+    /// The field of a body that has the messages.
+    pub(super) messages: &'static str,
+    /// The fields of a body that are read; any other is listed in [`Turn::unused`].
+    pub(super) fields: &'static [&'static str],
+    /// Fields that are not read, but repeated in the response.
+    pub(super) repeated: &'static [&'static str],
+    /// Fields by which a body that another dialect was given is known as this one's.
+    pub(super) known_by: &'static [&'static str],
+    /// Reads a body.
+    pub(super) collect: fn(&BodyObject<'_, '_>, &ReadOptions, &mut Request) -> Result<()>,
+    /// Begins an answer.
+    pub(super) writer: fn(Head, &Turn) -> Box<dyn Writer>,
+    pub(super) prefixes: Prefixes,
+    /// Whether calls take JSON objects only, so that they are held until they are complete.
+    pub(super) takes_objects: bool,
+    pub(super) framing: Framing,
+    /// What ends a stream after its last chunk.
+    pub(super) last_frame: &'static [u8],
+    pub(super) error_body: fn(&ApiError<'_>) -> Value,
 }
+
+/// An error as a server answers with it.
+pub(super) struct ApiError<'a> {
+    pub(super) status: u16,
+    pub(super) message: &'a str,
+    pub(super) path: Option<&'a str>,
+    pub(super) code: Option<&'a str>,
+}
+
+/// The enum of all dialects, from their modules.
+macro_rules! dialects {
+    ($($(#[$doc:meta])* $variant:ident = $module:ident,)*) => {
+        /// The APIs whose requests are read and whose answers are written.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Dialect {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl Dialect {
+            /// Every dialect.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            const fn definition(self) -> &'static dialect::Definition {
+                match self {
+                    $(Self::$variant => &$module::DEFINITION,)*
+                }
+            }
+        }
+    };
+}
+pub(super) use dialects;
 
 impl Dialect {
     /// The dialect's module: `chat_completions`, `responses`, `anthropic`, `ollama`.
     pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::ChatCompletions => "chat_completions",
-            Self::Responses => "responses",
-            Self::Anthropic => "anthropic",
-            Self::Ollama => "ollama",
-        }
+        self.definition().name
     }
-}
 
-impl Dialect {
-    /// The field of a body that says what was said.
+    /// Reads a request's body, as `read` of the dialect's module does.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::InvalidRequest`](crate::ErrorKind::InvalidRequest) with the path of what is not as the API says,
+    /// [`ErrorKind::UnsupportedContent`](crate::ErrorKind::UnsupportedContent) with that of what harmony cannot carry.
+    pub fn read(self, body: impl Into<Json>, options: &ReadOptions) -> Result<Turn> {
+        self.read_json(&body.into(), options)
+    }
+
+    /// [`Self::read`] of a body that the caller keeps.
+    pub(crate) fn read_json(self, body: &Json, options: &ReadOptions) -> Result<Turn> {
+        self.collect(body, options)?.into_turn(options)
+    }
+
+    /// Reads a body whose last message is complete, as data sets keep it: nothing is continued.
+    #[cfg(feature = "training")]
+    pub(crate) fn read_complete(self, body: &Json, options: &ReadOptions) -> Result<Turn> {
+        let mut request = self.collect(body, options)?;
+        request.continue_last = false;
+        request.into_turn(options)
+    }
+
+    fn collect(self, body: &Json, options: &ReadOptions) -> Result<Request> {
+        let path = Path::default();
+        let root = BodyField::root(&path, body)?;
+        let body = root.object()?;
+        self.check(&body)?;
+        let Definition { collect, fields, repeated, .. } = self.definition();
+        let mut request = Request::new(self, options);
+        collect(&body, options, &mut request)?;
+        let others = body.others(fields);
+        let others = others.filter(|field| !field.key().is_some_and(|key| repeated.contains(&key)));
+        request.unused.extend(others.map(|field| field.not_read()));
+        Ok(request)
+    }
+
+    /// Whether a body of this API has a field of this name that is read.
+    #[cfg(feature = "training")]
+    pub(crate) fn reads(self, name: &str) -> bool {
+        self.definition().fields.contains(&name)
+    }
+
+    /// The field of a body that has the messages.
     pub(crate) const fn messages(self) -> &'static str {
-        match self {
-            Self::Responses => "input",
-            Self::ChatCompletions | Self::Anthropic | Self::Ollama => "messages",
-        }
+        self.definition().messages
     }
 
-    /// Refuses the body of another API: what was said stands in a field that this one does not have.
-    pub(super) fn check(self, body: &Object<'_, '_>) -> Result<()> {
-        let own = self.messages();
-        let other = if own == "input" { "messages" } else { "input" };
-        match body.get(other) {
-            Some(field) if body.get_or_null(own).is_none() => {
-                let right = Self::of_body(body);
-                Err(field
-                    .invalid(format!("this is a body of another API: read it with {right}.read")))
-            }
-            _ => Ok(()),
+    /// Refuses the body of another API: its messages are in a field that this one does not have.
+    fn check(self, body: &BodyObject<'_, '_>) -> Result<()> {
+        let has = |key: &str| body.get_or_null(key).is_some();
+        if has(self.messages()) {
+            return Ok(());
         }
+        let others = Self::ALL.iter().map(|dialect| dialect.messages());
+        let mut others = others.filter(|messages| *messages != self.messages());
+        let Some(field) = others.find_map(|messages| body.get(messages)) else { return Ok(()) };
+        let is_of = |dialect: &&Self| dialect.definition().known_by.iter().any(|key| has(key));
+        let right = Self::ALL.iter().find(is_of).unwrap_or(&Self::ChatCompletions);
+        Err(field.invalid(format!("this is a body of another API: read it with {right}.read")))
     }
 
-    /// The API that a body seems to be of.
-    fn of_body(body: &Object<'_, '_>) -> Self {
-        let has = |keys: &[&str]| keys.iter().any(|key| body.get_or_null(key).is_some());
-        if has(&["input"]) {
-            Self::Responses
-        } else if has(&["system", "stop_sequences", "thinking", "anthropic_version"]) {
-            Self::Anthropic
-        } else if has(&["options", "keep_alive", "think", "format"]) {
-            Self::Ollama
-        } else {
-            Self::ChatCompletions
-        }
+    /// The status and the body with which a server answers a request on which this library gave an error.
+    ///
+    /// ```
+    /// use openai_harmony::interop::{Dialect, ReadOptions};
+    /// use serde_json::json;
+    ///
+    /// let body = json!({"max_tokens": 9, "messages": "Hello"});
+    /// let error = Dialect::Anthropic.read(body, &ReadOptions::default()).unwrap_err();
+    /// let (status, body) = Dialect::Anthropic.error_answer(&error);
+    /// let message = "Invalid request: messages: expected a list, got a string";
+    /// let expected = json!({"type": "invalid_request_error", "message": message});
+    /// assert_eq!((status, &body["error"]), (400, &expected));
+    /// ```
+    pub fn error_answer(self, error: &Error) -> (u16, Value) {
+        let kind = error.kind();
+        let path = kind.path().filter(|path| !path.is_empty()).map(Path::to_string);
+        (400, self.error_body(400, &error.to_string(), path.as_deref(), kind.code()))
+    }
+
+    /// The body of an answer with an error's status: 400, 401, 403, 404, 413, 429, or one from 500 on.
+    ///
+    /// `path` is that of what is wrong in the request's body, and `code` what the API calls the error.
+    pub fn error_body(
+        self,
+        status: u16,
+        message: &str,
+        path: Option<&str>,
+        code: Option<&str>,
+    ) -> Value {
+        (self.definition().error_body)(&ApiError { status, message, path, code })
     }
 }
 

@@ -11,28 +11,28 @@ use crate::path::Path;
 
 /// Where a value stands: `messages[3].content[0].image_url`.
 #[derive(Debug, Clone, Copy)]
-enum Place<'p> {
+enum FieldPlace<'p> {
     /// The whole, or what an option gives.
     Root(&'p Path),
-    Member(&'p Field<'p, 'p>, &'p str),
-    Item(&'p Field<'p, 'p>, usize),
+    Member(&'p BodyField<'p, 'p>, &'p str),
+    Item(&'p BodyField<'p, 'p>, usize),
 }
 
 /// A value and its place.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Field<'v, 'p> {
+pub(crate) struct BodyField<'v, 'p> {
     at: At<'v>,
-    place: Place<'p>,
+    place: FieldPlace<'p>,
 }
 
-impl<'v, 'p> Field<'v, 'p> {
+impl<'v, 'p> BodyField<'v, 'p> {
     /// What is given at a path.
     ///
     /// # Errors
     ///
     /// Nested more deeply than JSON text can be.
     pub(crate) fn root(path: &'p Path, json: &'v Json) -> Result<Self> {
-        let root = Self { at: json.at(), place: Place::Root(path) };
+        let root = Self { at: json.at(), place: FieldPlace::Root(path) };
         if json.is_too_deep() {
             return Err(root.invalid(format!("nested more than {MAX_DEPTH} levels deep")));
         }
@@ -41,8 +41,8 @@ impl<'v, 'p> Field<'v, 'p> {
 
     /// The same value as it is called elsewhere.
     #[cfg(feature = "training")]
-    pub(crate) fn standing_at<'q>(&self, path: &'q Path) -> Field<'v, 'q> {
-        Field { at: self.at, place: Place::Root(path) }
+    pub(crate) fn standing_at<'q>(&self, path: &'q Path) -> BodyField<'v, 'q> {
+        BodyField { at: self.at, place: FieldPlace::Root(path) }
     }
 
     pub(crate) fn value(&self) -> Value<'v> {
@@ -55,13 +55,13 @@ impl<'v, 'p> Field<'v, 'p> {
     }
 
     pub(crate) fn path(&self) -> Path {
-        if let Some(origin) = self.at.origin() {
-            return origin.clone();
+        if let Some(source_path) = self.at.source_path() {
+            return source_path.clone();
         }
         match self.place {
-            Place::Root(path) => path.clone(),
-            Place::Member(parent, key) => parent.path().then(key.to_owned()),
-            Place::Item(parent, index) => parent.path().then(index),
+            FieldPlace::Root(path) => path.clone(),
+            FieldPlace::Member(parent, key) => parent.path().then(key.to_owned()),
+            FieldPlace::Item(parent, index) => parent.path().then(index),
         }
     }
 
@@ -114,7 +114,7 @@ impl<'v, 'p> Field<'v, 'p> {
     /// The name of a member.
     pub(crate) fn key(&self) -> Option<&'p str> {
         match self.place {
-            Place::Member(_, key) => Some(key),
+            FieldPlace::Member(_, key) => Some(key),
             _ => None,
         }
     }
@@ -145,15 +145,15 @@ impl<'v, 'p> Field<'v, 'p> {
         })
     }
 
-    pub(crate) fn object(&self) -> Result<Object<'v, 'p>> {
+    pub(crate) fn object(&self) -> Result<BodyObject<'v, 'p>> {
         let members = self.at.as_object().ok_or_else(|| self.expected("an object"))?;
-        Ok(Object { members, field: *self })
+        Ok(BodyObject { members, field: *self })
     }
 
     /// The items of a list.
     pub(crate) fn items<'s>(
         &'s self,
-    ) -> Result<impl Iterator<Item = Field<'v, 's>> + use<'v, 's, 'p>> {
+    ) -> Result<impl Iterator<Item = BodyField<'v, 's>> + use<'v, 's, 'p>> {
         self.items_or("a list")
     }
 
@@ -161,23 +161,23 @@ impl<'v, 'p> Field<'v, 'p> {
     pub(crate) fn items_or<'s>(
         &'s self,
         expected: &str,
-    ) -> Result<impl Iterator<Item = Field<'v, 's>> + use<'v, 's, 'p>> {
+    ) -> Result<impl Iterator<Item = BodyField<'v, 's>> + use<'v, 's, 'p>> {
         let list = self.at.as_array().ok_or_else(|| self.expected(expected))?;
-        let field = move |(index, at)| Field { at, place: Place::Item(self, index) };
+        let field = move |(index, at)| BodyField { at, place: FieldPlace::Item(self, index) };
         Ok(list.iter().enumerate().map(field))
     }
 }
 
 /// An object and its place.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Object<'v, 'p> {
+pub(crate) struct BodyObject<'v, 'p> {
     members: json::Object<'v>,
-    field: Field<'v, 'p>,
+    field: BodyField<'v, 'p>,
 }
 
-impl<'v, 'p> Object<'v, 'p> {
+impl<'v, 'p> BodyObject<'v, 'p> {
     /// The object as a field.
-    pub(crate) fn field(&self) -> Field<'v, 'p> {
+    pub(crate) fn field(&self) -> BodyField<'v, 'p> {
         self.field
     }
 
@@ -187,21 +187,21 @@ impl<'v, 'p> Object<'v, 'p> {
     }
 
     /// A member, unless it is missing or null.
-    pub(crate) fn get<'s>(&'s self, key: &'s str) -> Option<Field<'v, 's>> {
+    pub(crate) fn get<'s>(&'s self, key: &'s str) -> Option<BodyField<'v, 's>> {
         self.get_or_null(key).filter(|field| !field.is_null())
     }
 
     /// A member, unless it is missing.
-    pub(crate) fn get_or_null<'s>(&'s self, key: &'s str) -> Option<Field<'v, 's>> {
+    pub(crate) fn get_or_null<'s>(&'s self, key: &'s str) -> Option<BodyField<'v, 's>> {
         Some(self.member(key, self.members.get(key)?))
     }
 
-    fn member<'s>(&'s self, key: &'s str, at: At<'v>) -> Field<'v, 's> {
-        Field { at, place: Place::Member(&self.field, key) }
+    fn member<'s>(&'s self, key: &'s str, at: At<'v>) -> BodyField<'v, 's> {
+        BodyField { at, place: FieldPlace::Member(&self.field, key) }
     }
 
     /// A member that has to be there.
-    pub(crate) fn required<'s>(&'s self, key: &'s str) -> Result<Field<'v, 's>> {
+    pub(crate) fn required<'s>(&'s self, key: &'s str) -> Result<BodyField<'v, 's>> {
         let missing = || self.member(key, self.field.at.nothing()).invalid("is missing");
         self.get_or_null(key).ok_or_else(missing)
     }
@@ -225,7 +225,7 @@ impl<'v, 'p> Object<'v, 'p> {
     pub(crate) fn others<'s>(
         &'s self,
         known: &'s [&str],
-    ) -> impl Iterator<Item = Field<'v, 's>> + use<'v, 's, 'p> {
+    ) -> impl Iterator<Item = BodyField<'v, 's>> + use<'v, 's, 'p> {
         let others = self.members.iter().filter(|(key, at)| !at.is_null() && !known.contains(key));
         others.map(|(key, at)| self.member(key, at))
     }

@@ -5,14 +5,14 @@
 //! body --read--> Turn --prompt--> tokens --(engine)--> tokens --Reply--> chunks, response
 //! ```
 //!
-//! * [`chat_completions`], [`responses`], [`anthropic`], [`ollama`]: one module per dialect, whose
+//! * [`chat_completions`], [`responses`], [`anthropic`], [`ollama`]: one module per [`Dialect`], whose
 //!   `read` makes a [`Turn`] of a request's body.
 //! * [`Turn`]: the conversation and how to render it, the tools, what was asked of the answer.
 //! * [`ToolNames`]: the names of tools in the API and in harmony, both ways.
 //! * [`encode_conversations_with_harmony`]: conversations of notebooks, without a request.
-//! * [`Reply`]: the answer under way, which takes sampled tokens and gives [`Chunk`]s.
+//! * [`Reply`]: the answer under way, which takes sampled tokens and gives chunks.
 //!
-//! Inside, `field` walks JSON and knows the path of each value, `past` puts what was said into
+//! Inside, `field` walks JSON and knows the path of each value, `history` puts earlier messages into
 //! harmony's order (each result after its call, which `pairs` finds), `tools` and `choice` read
 //! tools, `content` and `settings` what else dialects share, and `request` makes the turn.
 
@@ -20,22 +20,19 @@ mod answer;
 mod body;
 mod brief;
 mod builtin;
-mod carried;
 mod choice;
-#[cfg(feature = "training")]
-mod complete;
 mod content;
 mod conversations;
 mod dialect;
-mod error_body;
 mod field;
+mod history;
 mod names;
 mod options;
 mod pairs;
-mod past;
 mod reply;
 mod request;
 mod settings;
+mod thought_blob;
 mod tools;
 mod turn;
 mod unused;
@@ -45,18 +42,25 @@ pub mod chat_completions;
 pub mod ollama;
 pub mod responses;
 
-pub use answer::{Arguments, FinishReason, SharedText, Usage};
+pub use answer::{FinishReason, ReasoningField, Usage};
 pub use body::{Json, parse_body};
 pub use builtin::BuiltinTool;
-pub use chat_completions::ReasoningField;
-#[cfg(feature = "training")]
-pub(crate) use complete::{read_complete, reads};
 pub use conversations::{ConversationOptions, encode_conversations_with_harmony};
-pub use dialect::Dialect;
 #[cfg(feature = "training")]
-pub(crate) use field::{Field, Object};
+pub(crate) use field::{BodyField, BodyObject};
 pub use names::{Tool, ToolKind, ToolNames};
 pub use options::{Date, NamedToolChoice, ReadOptions, Resolve, Unsupported};
-pub use reply::{BuiltinCall, Chunk, Clock, MakeId, Reply, ReplyOptions};
+pub use reply::{BuiltinCall, Clock, MakeId, Reply, ReplyOptions};
 pub use turn::{AnswerOptions, Sampling, Thoughts, ToolChoice, Turn};
 pub use unused::{Unused, UnusedReason};
+
+dialect::dialects! {
+    /// `/v1/chat/completions`, the old `functions` included.
+    ChatCompletions = chat_completions,
+    /// `/v1/responses`.
+    Responses = responses,
+    /// `/v1/messages` and its count of tokens.
+    Anthropic = anthropic,
+    /// `/api/chat`.
+    Ollama = ollama,
+}

@@ -1,8 +1,8 @@
 //! What the readers of all dialects collect, and the turn that it makes.
 
 use super::choice::{self, Choice};
+use super::history::{History, HistoryMessages};
 use super::options::{NamedToolChoice, ReadOptions};
-use super::past::{Past, PastMessages};
 use super::tools::{Declared, Functions};
 use super::{AnswerOptions, Dialect, Sampling, Turn, Unused};
 use crate::AnalysisPolicy;
@@ -17,7 +17,7 @@ use crate::tokenizer::special;
 #[derive(Debug)]
 pub(super) struct Request {
     pub(super) dialect: Dialect,
-    pub(super) past: Past,
+    pub(super) history: History,
     pub(super) tools: Declared,
     pub(super) choice: Choice,
     pub(super) response_format: Option<ResponseFormat>,
@@ -41,7 +41,7 @@ impl Request {
     pub(super) fn new(dialect: Dialect, options: &ReadOptions) -> Self {
         Self {
             dialect,
-            past: Past::default(),
+            history: History::default(),
             tools: Declared::default(),
             choice: Choice::default(),
             response_format: None,
@@ -61,17 +61,17 @@ impl Request {
     /// The turn.
     pub(super) fn into_turn(mut self, options: &ReadOptions) -> Result<Turn> {
         let declares = options.declare_on_none || !self.choice.is_none();
-        let names = self.tools.names(self.past.called(), &self.past.all_added(), declares);
+        let names = self.tools.names(self.history.called(), &self.history.all_added(), declares);
         let tool_choice = self.choice.resolve(&self.tools, &names, &mut self.unused)?;
-        self.past.drop_cut_calls(self.continue_last, &mut self.unused);
+        self.history.drop_cut_calls(self.continue_last, &mut self.unused);
         let effort = self.latest_effort.or(self.effort);
         let system = system(&self.tools, declares, effort, options);
         let mut functions = Functions::default();
         if declares {
             functions = self.tools.functions(&names);
         }
-        let PastMessages { instructions, messages, sources, prefill } =
-            self.past.into_messages(&names, &mut functions, self.continue_last)?;
+        let HistoryMessages { instructions, messages, sources, prefill } =
+            self.history.into_messages(&names, &mut functions, self.continue_last)?;
         let by_prefill = matches!(options.named, NamedToolChoice::Prefill);
         let call = by_prefill.then(|| choice::prefill(&tool_choice, &names)).flatten();
         let first = functions.take_first();

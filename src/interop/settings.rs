@@ -2,14 +2,14 @@
 
 use serde_json::{Value as Tree, json};
 
-use super::field::{Field, Object};
+use super::field::{BodyField, BodyObject};
 use super::{Sampling, Unused, UnusedReason};
 use crate::chat::{ReasoningEffort, ResponseFormat};
 use crate::error::Result;
 use crate::json::Value;
 
 /// The effort that a word means; more and less than the model knows are its most and its least.
-pub(super) fn read_effort(field: &Field<'_, '_>, unused: &mut Vec<Unused>) -> ReasoningEffort {
+pub(super) fn read_effort(field: &BodyField<'_, '_>, unused: &mut Vec<Unused>) -> ReasoningEffort {
     match field.at().as_str().unwrap_or_default().to_ascii_lowercase().as_str() {
         "none" | "minimal" | "low" => ReasoningEffort::Low,
         "medium" => ReasoningEffort::Medium,
@@ -46,7 +46,7 @@ const FORMATS: &[&str] = &["text", "json_object", "json_schema"];
 
 /// Reads `{"type": ...}`: `text`, `json_object`, or `json_schema`, whose fields stand in the object
 /// or, as chat has it, in a member `json_schema`.
-pub(super) fn read_response_format(format: &Field<'_, '_>) -> Result<Option<ResponseFormat>> {
+pub(super) fn read_response_format(format: &BodyField<'_, '_>) -> Result<Option<ResponseFormat>> {
     let format = format.object()?;
     let kind = format.required("type")?;
     match kind.text()? {
@@ -56,7 +56,7 @@ pub(super) fn read_response_format(format: &Field<'_, '_>) -> Result<Option<Resp
         other => return Err(kind.unknown("response format", other, FORMATS)),
     }
     let nested = format.get("json_schema");
-    let nested = nested.as_ref().map(Field::object).transpose()?;
+    let nested = nested.as_ref().map(BodyField::object).transpose()?;
     let described = match &nested {
         Some(nested) => nested,
         None if format.get("schema").is_some() => &format,
@@ -71,7 +71,7 @@ pub(super) fn read_response_format(format: &Field<'_, '_>) -> Result<Option<Resp
     Ok(Some(response_format(name, schema, described.text("description")?)))
 }
 
-fn read_format_name<'v>(name: &Field<'v, '_>) -> Result<&'v str> {
+fn read_format_name<'v>(name: &BodyField<'v, '_>) -> Result<&'v str> {
     let text = name.text()?;
     if text.trim().is_empty() {
         return Err(name.invalid("a response format needs a name"));
@@ -83,7 +83,7 @@ fn read_format_name<'v>(name: &Field<'v, '_>) -> Result<&'v str> {
 }
 
 /// A schema of an answer; JSON Schema allows `true` for anything, too.
-pub(super) fn read_format_schema(schema: &Field<'_, '_>) -> Result<Tree> {
+pub(super) fn read_format_schema(schema: &BodyField<'_, '_>) -> Result<Tree> {
     match schema.value() {
         Value::Object(_) | Value::Bool(_) => Ok(schema.at().to_tree()),
         _ => Err(schema.expected("a schema")),
@@ -96,9 +96,9 @@ const MAX_STOP_STRINGS: usize = 1_024;
 const MAX_STOP_BYTES: usize = 131_072;
 
 /// Stop strings: one, or a list.
-pub(super) fn read_stop(stop: &Field<'_, '_>, unused: &mut Vec<Unused>) -> Result<Vec<String>> {
+pub(super) fn read_stop(stop: &BodyField<'_, '_>, unused: &mut Vec<Unused>) -> Result<Vec<String>> {
     let mut strings = Vec::new();
-    let mut add = |field: &Field<'_, '_>| -> Result<()> {
+    let mut add = |field: &BodyField<'_, '_>| -> Result<()> {
         match field.text()? {
             "" => unused.push(field.unused(UnusedReason::EmptyStopString)),
             text => strings.push(text.to_owned()),
@@ -120,7 +120,7 @@ pub(super) fn read_stop(stop: &Field<'_, '_>, unused: &mut Vec<Unused>) -> Resul
 }
 
 /// Reads the fields of sampling that chat, Responses and Anthropic have under the same names.
-pub(super) fn read_sampling(body: &Object<'_, '_>, sampling: &mut Sampling) -> Result<()> {
+pub(super) fn read_sampling(body: &BodyObject<'_, '_>, sampling: &mut Sampling) -> Result<()> {
     if let Some(value) = read_within(body, "temperature", 0.0, None)? {
         sampling.temperature = value;
     }
@@ -137,7 +137,7 @@ pub(super) fn read_sampling(body: &Object<'_, '_>, sampling: &mut Sampling) -> R
 }
 
 /// 0 and -1 are off.
-fn read_top_k(top_k: &Field<'_, '_>) -> Result<u64> {
+fn read_top_k(top_k: &BodyField<'_, '_>) -> Result<u64> {
     let value = top_k.integer()?;
     if value < -1 {
         return Err(top_k.invalid("expected a whole number of at least -1"));
@@ -146,7 +146,7 @@ fn read_top_k(top_k: &Field<'_, '_>) -> Result<u64> {
 }
 
 /// Reads the fields of sampling that chat and Ollama have under the same names.
-pub(super) fn read_penalties(body: &Object<'_, '_>, sampling: &mut Sampling) -> Result<()> {
+pub(super) fn read_penalties(body: &BodyObject<'_, '_>, sampling: &mut Sampling) -> Result<()> {
     sampling.presence_penalty = body.number("presence_penalty")?;
     sampling.frequency_penalty = body.number("frequency_penalty")?;
     sampling.seed = body.get("seed").map(|seed| seed.integer()).transpose()?;
@@ -154,13 +154,13 @@ pub(super) fn read_penalties(body: &Object<'_, '_>, sampling: &mut Sampling) -> 
 }
 
 /// The most tokens of thoughts, as some clients of chat and Responses give them in `reasoning`.
-pub(super) fn read_thinking_budget(reasoning: &Object<'_, '_>) -> Result<Option<usize>> {
+pub(super) fn read_thinking_budget(reasoning: &BodyObject<'_, '_>) -> Result<Option<usize>> {
     let Some(most) = reasoning.get("max_tokens") else { return Ok(None) };
     Ok(Some(usize::try_from(read_count(&most)?).unwrap_or(usize::MAX)))
 }
 
 /// A count of at least one.
-pub(super) fn read_count(field: &Field<'_, '_>) -> Result<u64> {
+pub(super) fn read_count(field: &BodyField<'_, '_>) -> Result<u64> {
     let count = field.integer()?;
     u64::try_from(count)
         .ok()
@@ -169,7 +169,7 @@ pub(super) fn read_count(field: &Field<'_, '_>) -> Result<u64> {
 }
 
 fn read_within(
-    body: &Object<'_, '_>,
+    body: &BodyObject<'_, '_>,
     key: &str,
     least: f64,
     most: Option<f64>,
@@ -187,7 +187,7 @@ fn read_within(
 }
 
 /// Refuses to promise log probabilities, which `Reply.feed` does not take.
-pub(super) fn refuse_logprobs(body: &Object<'_, '_>) -> Result<()> {
+pub(super) fn refuse_logprobs(body: &BodyObject<'_, '_>) -> Result<()> {
     const WHAT: &str = "log probabilities, which the answer does not have";
     if let Some(logprobs) = body.get("logprobs") {
         // Some clients give a count.

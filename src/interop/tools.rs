@@ -6,7 +6,7 @@ use serde_json::{Value as Tree, json};
 
 use super::body::parse_arguments;
 use super::builtin::BuiltinTool;
-use super::field::{Field, Object};
+use super::field::{BodyField, BodyObject};
 use super::names::{self, Tool, ToolNames, Unnamed};
 use super::options::ReadOptions;
 use super::pairs::ToolId;
@@ -79,7 +79,7 @@ impl Declared {
     /// `schema`.
     pub(super) fn function(
         &mut self,
-        function: &Object<'_, '_>,
+        function: &BodyObject<'_, '_>,
         schema: &str,
         namespace: Option<&str>,
         unused: &mut Vec<Unused>,
@@ -103,7 +103,7 @@ impl Declared {
     /// Reads a tool that takes free text: `format` is what the text has to be like.
     pub(super) fn custom(
         &mut self,
-        custom: &Object<'_, '_>,
+        custom: &BodyObject<'_, '_>,
         namespace: Option<&str>,
         unused: &mut Vec<Unused>,
     ) -> Result<()> {
@@ -126,7 +126,7 @@ impl Declared {
         Ok(())
     }
 
-    fn add(&mut self, tool: DeclaredTool, field: &Field<'_, '_>, unused: &mut Vec<Unused>) {
+    fn add(&mut self, tool: DeclaredTool, field: &BodyField<'_, '_>, unused: &mut Vec<Unused>) {
         if self.seen.insert(tool.id.clone()) {
             self.tools.push(tool);
         } else {
@@ -152,7 +152,7 @@ impl Declared {
     pub(super) fn server_tool(
         &mut self,
         kind: &str,
-        field: &Field<'_, '_>,
+        field: &BodyField<'_, '_>,
         options: &ReadOptions,
         unused: &mut Vec<Unused>,
     ) {
@@ -249,14 +249,14 @@ impl Declared {
 }
 
 /// Lists what a tool has beyond what is read. `strict` is what a grammar is: always.
-fn list_unread(tool: &Object<'_, '_>, own: &str, unused: &mut Vec<Unused>) {
+fn list_unread(tool: &BodyObject<'_, '_>, own: &str, unused: &mut Vec<Unused>) {
     let read = ["type", "name", "description", "strict", "cache_control", own];
     let read = read.into_iter().chain((own == "input_schema").then_some("defer_loading"));
     let read: Vec<_> = read.collect();
     unused.extend(tool.others(&read).map(|field| field.not_read()));
 }
 
-fn read_name(tool: &Object<'_, '_>, namespace: Option<&str>) -> Result<ToolId> {
+fn read_name(tool: &BodyObject<'_, '_>, namespace: Option<&str>) -> Result<ToolId> {
     let field = tool.required("name")?;
     let name = field.text()?;
     if name.is_empty() {
@@ -266,7 +266,7 @@ fn read_name(tool: &Object<'_, '_>, namespace: Option<&str>) -> Result<ToolId> {
 }
 
 /// A schema of arguments; `None` if there are none, which the guide declares as `() => any`.
-fn read_schema(schema: &Field<'_, '_>) -> Result<Option<Tree>> {
+fn read_schema(schema: &BodyField<'_, '_>) -> Result<Option<Tree>> {
     let takes_nothing = takes_nothing(schema.object()?.members());
     Ok((!takes_nothing).then(|| schema.at().to_tree()))
 }
@@ -288,7 +288,7 @@ fn takes_nothing(schema: json::Object<'_>) -> bool {
 
 /// What the text of a free-form tool has to be like, as part of the tool's description. Chat nests
 /// the grammar, Responses does not.
-fn write_grammar(format: &Object<'_, '_>, description: &mut String) -> Result<()> {
+fn write_grammar(format: &BodyObject<'_, '_>, description: &mut String) -> Result<()> {
     let kind = format.required("type")?;
     match kind.text()? {
         "text" => return Ok(()),
@@ -296,7 +296,7 @@ fn write_grammar(format: &Object<'_, '_>, description: &mut String) -> Result<()
         other => return Err(kind.unknown("format", other, &["text", "grammar"])),
     }
     let nested = format.get("grammar");
-    let grammar = nested.as_ref().map(Field::object).transpose()?;
+    let grammar = nested.as_ref().map(BodyField::object).transpose()?;
     let grammar = grammar.as_ref().unwrap_or(format);
     let definition = grammar.required("definition")?.text()?;
     let syntax = grammar.text("syntax")?.unwrap_or("lark");
@@ -336,7 +336,7 @@ pub(super) fn arguments_in_harmony(tool: &Tool, arguments: String) -> String {
 const NO_ARGUMENTS: &str = "{}";
 
 /// A call's arguments: text byte for byte, an object as compact JSON.
-pub(super) fn read_arguments(call: &Object<'_, '_>, key: &str) -> Result<String> {
+pub(super) fn read_arguments(call: &BodyObject<'_, '_>, key: &str) -> Result<String> {
     let Some(arguments) = call.get(key) else { return Ok(NO_ARGUMENTS.to_owned()) };
     match arguments.value() {
         Value::String(text) => Ok(text.to_owned()),
@@ -347,7 +347,7 @@ pub(super) fn read_arguments(call: &Object<'_, '_>, key: &str) -> Result<String>
 
 /// The same in an API whose arguments are an object. The text of one is taken too, since some clients
 /// send on what was streamed; other text would not be what any call of the API had.
-pub(super) fn read_object_arguments(call: &Object<'_, '_>, key: &str) -> Result<String> {
+pub(super) fn read_object_arguments(call: &BodyObject<'_, '_>, key: &str) -> Result<String> {
     let Some(arguments) = call.get(key) else { return Ok(NO_ARGUMENTS.to_owned()) };
     match arguments.value() {
         Value::String(text) if is_object(text) => Ok(text.to_owned()),

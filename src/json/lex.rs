@@ -36,9 +36,27 @@ pub(crate) enum NotNumbers {
 impl Tape {
     /// Writes what a JSON text says, and returns the index of the value. After an error the tape holds part of it.
     pub(crate) fn parse(&mut self, text: &str, not_numbers: NotNumbers) -> Result<usize, NotJson> {
+        self.parse_within(text, not_numbers, MAX_DEPTH)
+    }
+
+    /// Writes what JSON text says that this library wrote around values of others, and returns the index of the value.
+    pub(crate) fn parse_written(&mut self, text: &str) -> usize {
+        let index = self.end();
+        // Text of this library's is JSON, and no API nests what it is given a hundred levels deep.
+        let _never = self.parse_within(text, NotNumbers::Refused, 2 * MAX_DEPTH);
+        self.mark_doubles(index);
+        index
+    }
+
+    fn parse_within(
+        &mut self,
+        text: &str,
+        not_numbers: NotNumbers,
+        depth: usize,
+    ) -> Result<usize, NotJson> {
         let index = self.end();
         let start = self.add_source(text);
-        let mut lexer = Lexer { text, at: 0, start, depth: MAX_DEPTH, not_numbers, tape: self };
+        let mut lexer = Lexer { text, at: 0, start, depth, not_numbers, tape: self };
         match lexer.document() {
             Ok(()) => Ok(index),
             Err(what) => {

@@ -9,8 +9,6 @@ mod number;
 mod tape;
 
 pub(crate) use lex::NotNumbers;
-#[cfg(feature = "python")]
-pub(crate) use number::Digits;
 #[cfg(feature = "training")]
 pub(crate) use number::is_not_a_number;
 pub(crate) use number::read_exactly;

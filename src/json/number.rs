@@ -35,23 +35,8 @@ pub(crate) fn read_exactly(digits: &str) -> Option<Number> {
     Number::from_f64(digits.parse().ok()?)
 }
 
-/// A number that is serialized with all its digits: `serde_json` writes them as they are.
-pub(crate) struct Digits<'a>(pub(crate) &'a str);
-
-impl Digits<'_> {
-    /// What they are called when they are serialized, by which a serializer can know them.
-    const TYPE: &'static str = "openai_harmony::Digits";
-
-    /// Whether a newtype of this name is a number's digits.
-    #[cfg(feature = "python")]
-    pub(crate) fn is_type(name: &str) -> bool {
-        name == Self::TYPE
-    }
-}
-
-impl Serialize for Digits<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let digits: &RawValue = serde_json::from_str(self.0).map_err(ser::Error::custom)?;
-        serializer.serialize_newtype_struct(Self::TYPE, digits)
-    }
+/// Writes a number with all its digits: `serde_json` passes them on as they are.
+pub(super) fn serialize<S: Serializer>(digits: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    let digits: &RawValue = serde_json::from_str(digits).map_err(ser::Error::custom)?;
+    digits.serialize(serializer)
 }

@@ -9,15 +9,14 @@ use super::options::{Choice, Failed, Given, choices, set_from};
 use super::read::reasoning_effort;
 use super::read::values::{count, each, optional, optional_string};
 use super::text::utf8;
-use super::{arguments, json, options, serialize, tokens, write};
+use super::{arguments, json, json_out, options, tokens, write};
+use crate::RenderConfig;
 use crate::chat::{Content, Message, ReasoningEffort};
 use crate::interop::{
     BuiltinTool, Date, Dialect, Json, NamedToolChoice, ReadOptions, Resolve, Thoughts, Tool,
-    ToolChoice, ToolKind, Turn, Unsupported, UnusedReason, anthropic, chat_completions, ollama,
-    responses,
+    ToolChoice, ToolKind, Turn, Unsupported, UnusedReason,
 };
 use crate::options::SetFrom;
-use crate::{RenderConfig, Result};
 
 /// What a request means; `openai_harmony.interop.Turn` is its face.
 #[pyclass(name = "_Turn", module = "openai_harmony._lowlevel", frozen)]
@@ -34,16 +33,11 @@ pub(super) fn read_request(
     body: &Bound<'_, PyAny>,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<PyTurn> {
-    let read: fn(Json, &ReadOptions) -> Result<Turn> = match dialect_of(dialect)? {
-        Dialect::ChatCompletions => |body, options| chat_completions::read(body, options),
-        Dialect::Responses => |body, options| responses::read(body, options),
-        Dialect::Anthropic => |body, options| anthropic::read(body, options),
-        Dialect::Ollama => |body, options| ollama::read(body, options),
-    };
+    let dialect = dialect_of(dialect)?;
     let body = json::body(body)?;
     let failed = Failed::default();
     let options = options::set_all(ReadOptions::new(), options, Some(&failed), options::set)?;
-    let turn = py.detach(|| read(body, &options));
+    let turn = py.detach(|| dialect.read(body, &options));
     failed.check()?;
     turn.map(|inner| PyTurn { inner }).map_err(|error| raised(py, &error))
 }
@@ -61,15 +55,16 @@ pub(super) fn error_body(
 }
 
 fn dialect_of(name: &str) -> PyResult<Dialect> {
-    let all = [Dialect::ChatCompletions, Dialect::Responses, Dialect::Anthropic, Dialect::Ollama];
     let unknown = || {
-        let names = all.map(Dialect::as_str).join(", ");
+        let names: Vec<_> = Dialect::ALL.iter().map(|dialect| dialect.as_str()).collect();
+        let names = names.join(", ");
         PyValueError::new_err(format!(
             "Unknown API {} (known: {names})",
             brief(format!("{name:?}"))
         ))
     };
-    all.into_iter().find(|dialect| dialect.as_str() == name).ok_or_else(unknown)
+    let found = Dialect::ALL.iter().find(|dialect| dialect.as_str() == name);
+    found.copied().ok_or_else(unknown)
 }
 
 set_from! {
@@ -329,7 +324,7 @@ impl PyTurn {
 /// A message by way of its JSON form.
 fn structured<'py>(py: Python<'py>, message: &Message) -> PyResult<Bound<'py, PyAny>> {
     let class = py.import("openai_harmony.chat")?.getattr("Message")?;
-    class.call_method1("from_dict", (serialize::to_python(py, message)?,))
+    class.call_method1("from_dict", (json_out::serialized(py, message)?,))
 }
 
 /// Name, namespace, recipient, kind, offered, declared, `client_runs`.

@@ -13,10 +13,10 @@ use super::gil::released_if;
 use super::interop::PyTurn;
 use super::options::{Choice, Failed, Given, choices, set_from};
 use super::read::values::{optional, string};
-use super::{events, options, serialize, tokens, write};
+use super::{events, json_out, options, tokens, write};
 use crate::Result;
 use crate::interop::{
-    Chunk, Clock, FinishReason, MakeId, ReasoningField, Reply, ReplyOptions, Usage,
+    Clock, FinishReason, Json, MakeId, ReasoningField, Reply, ReplyOptions, Usage,
 };
 use crate::options::SetFrom;
 
@@ -179,7 +179,7 @@ impl PyReply {
     ///
     /// Before `finish`: what there is so far.
     fn response<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        serialize::to_python(py, &self.lock()?.whole())
+        json_out::value(py, self.lock()?.full_response().at())
     }
 
     /// What ends the stream after the last chunk.
@@ -306,10 +306,10 @@ impl PyReply {
     }
 }
 
-fn dicts<'py>(py: Python<'py>, chunks: &[Chunk]) -> PyResult<Bound<'py, PyList>> {
+fn dicts<'py>(py: Python<'py>, chunks: &[Json]) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
     for chunk in chunks {
-        list.append(serialize::to_python(py, chunk)?)?;
+        list.append(json_out::value(py, chunk.at())?)?;
     }
     Ok(list)
 }

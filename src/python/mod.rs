@@ -16,7 +16,7 @@
 //! both     text        str                 <-> UTF-8
 //!          tokens      any ints -> token ids -> list of ints, cached by ints
 //! out      write       chat structs    -> pydantic models, which model makes without validation
-//!          serialize   what serde writes -> dicts
+//!          json_out    JSON -> dicts, lists, strings, numbers
 //!          errors      Error           -> HarmonyError; InvalidArgument, with its path
 //!          training    loss masks      -> bytearray
 //!          batch       rows of data sets, which rows and arrow read -> flat arrays
@@ -41,13 +41,13 @@ mod interop;
 mod interop_reply;
 mod ints;
 mod json;
+mod json_out;
 mod long_text;
 mod model;
 mod options;
 mod read;
 mod rollout;
 mod rows;
-mod serialize;
 mod stream;
 mod text;
 mod texts;

@@ -4,7 +4,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
-use super::serialize::to_python;
+use super::json_out;
 use super::types::Types;
 use crate::chat::{
     Author, Content, Message, Role, TextContent, ToolDescription, ToolNamespaceConfig,
@@ -144,7 +144,7 @@ pub(super) fn namespace<'py>(
 
 fn tool<'py>(py: Python<'py>, tool: &ToolDescription) -> PyResult<Bound<'py, PyAny>> {
     let parameters = match &tool.parameters {
-        Some(parameters) => to_python(py, parameters)?,
+        Some(parameters) => json_out::serialized(py, parameters)?,
         None => py.None().into_bound(py),
     };
     Types::get(py)?.tool.make(

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use openai_harmony::chat::{Content, Message};
 use openai_harmony::interop::{
-    Chunk, Clock, Dialect, FinishReason, Reply, ReplyOptions, Thoughts, Turn,
+    Clock, Dialect, FinishReason, Json, Reply, ReplyOptions, Thoughts, Turn,
 };
 use openai_harmony::{HarmonyEncoding, HarmonyEncodingName, load_harmony_encoding};
 use serde_json::{Value, json};
@@ -69,7 +69,7 @@ fn bytes(turn: &Turn, tokens: &[u32], size: usize, reason: FinishReason) -> Vec<
 
 /// A frame has the chunk, and no line break but those that the protocol has, whatever a client takes
 /// for one.
-fn frame_is_the_chunk(chunk: &Chunk, frame: &[u8], dialect: Dialect) {
+fn frame_is_the_chunk(chunk: &Json, frame: &[u8], dialect: Dialect) {
     let text = std::str::from_utf8(frame).expect("frames are UTF-8");
     let end = if dialect == Dialect::Ollama { "\n" } else { "\n\n" };
     let text = text.strip_suffix(end).expect("a frame ends as its protocol says");

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 
 /// What some clients take for the end of a line besides a line feed. JSON allows these in strings as they are.
-pub(super) const LINE_ENDS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
+const LINE_ENDS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
 
 /// Writes a value as JSON in one line: [`LINE_ENDS`] are escaped.
 pub(in crate::interop) fn write_json<T: Serialize + ?Sized>(value: &T, bytes: &mut Vec<u8>) {
@@ -17,7 +17,7 @@ pub(in crate::interop) fn write_json<T: Serialize + ?Sized>(value: &T, bytes: &m
 
 /// [`write_json`] of a text. Most have nothing to escape, which many bytes at a time are looked at for;
 /// the serializer takes them one by one.
-pub(in crate::interop) fn write_text(text: &str, bytes: &mut Vec<u8>) {
+pub(super) fn write_text(text: &str, bytes: &mut Vec<u8>) {
     let is_plain = |byte: u8| byte.is_ascii() && byte >= b' ' && byte != b'"' && byte != b'\\';
     // Not `all`, which would stop at the first byte that is not, and so look at each.
     if text.bytes().fold(true, |plain, byte| plain & is_plain(byte)) {

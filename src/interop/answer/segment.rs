@@ -13,7 +13,7 @@ pub(in crate::interop) enum Segment {
 pub(in crate::interop) struct Text {
     pub(in crate::interop) kind: TextKind,
     pub(in crate::interop) text: String,
-    pub(in crate::interop) ending: Ending,
+    pub(in crate::interop) state: SegmentState,
     /// Responses: the item's id.
     pub(in crate::interop) id: String,
 }
@@ -38,7 +38,7 @@ pub(in crate::interop) struct Call {
     pub(in crate::interop) is_custom: bool,
     /// The arguments as they were sampled.
     pub(in crate::interop) arguments: String,
-    pub(in crate::interop) ending: Ending,
+    pub(in crate::interop) state: SegmentState,
     /// What a result refers to.
     pub(in crate::interop) call_id: String,
     /// Responses: the item's id.
@@ -49,7 +49,7 @@ pub(in crate::interop) struct Call {
 
 /// How far a segment has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::interop) enum Ending {
+pub(in crate::interop) enum SegmentState {
     Open,
     Whole,
     /// The tokens ended inside it.
@@ -105,17 +105,17 @@ impl Segment {
         }
     }
 
-    pub(in crate::interop) fn end(&mut self, how: Ending) {
+    pub(in crate::interop) fn set_state(&mut self, state: SegmentState) {
         match self {
-            Self::Text(text) => text.ending = how,
-            Self::Call(call) => call.ending = how,
+            Self::Text(text) => text.state = state,
+            Self::Call(call) => call.state = state,
         }
     }
 
-    pub(in crate::interop) fn ending(&self) -> Ending {
+    pub(in crate::interop) fn state(&self) -> SegmentState {
         match self {
-            Self::Text(text) => text.ending,
-            Self::Call(call) => call.ending,
+            Self::Text(text) => text.state,
+            Self::Call(call) => call.state,
         }
     }
 }
@@ -142,7 +142,7 @@ const BETWEEN: &str = "\n\n";
 /// The calls that came to their end.
 pub(in crate::interop) fn whole_calls(segments: &[Segment]) -> impl Iterator<Item = &Call> {
     segments.iter().filter_map(|segment| match segment {
-        Segment::Call(call) if call.ending == Ending::Whole => Some(call),
+        Segment::Call(call) if call.state == SegmentState::Whole => Some(call),
         _ => None,
     })
 }

@@ -6,9 +6,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::segment::{Segment, Step};
-use super::shared::SharedText;
+use super::sink::Sink;
 use super::usage::Usage;
-use crate::interop::Dialect;
 
 /// Why the tokens end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -21,44 +20,42 @@ pub enum FinishReason {
     Abort,
 }
 
-/// Takes the chunks of a dialect.
-pub(in crate::interop) trait Sink<C> {
-    fn push(&mut self, chunk: C);
-
-    /// What the bytes of the chunks are written after, if bytes are all that is wanted: then a writer
-    /// may write those of a chunk without making it.
-    fn bytes(&mut self) -> Option<&mut Vec<u8>>;
+/// The field of a chat completion's message in which thoughts stand. The API itself has none; servers
+/// agree on two names.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum ReasoningField {
+    /// `reasoning_content`, which most clients read.
+    #[default]
+    ReasoningContent,
+    /// `reasoning`.
+    Reasoning,
+    /// Both, with the same text.
+    Both,
+    /// Thoughts are not in the answer.
+    Omitted,
 }
 
 /// Writes an answer in a dialect.
 pub(in crate::interop) trait Writer: Debug + Send + Sync {
-    /// What the dialect sends at a time.
-    type Chunk;
-    /// The whole answer.
-    type Response;
-    /// What opens the stream.
-    fn open(
-        &mut self,
-        prompt_tokens: usize,
-        cached_tokens: usize,
-        chunks: &mut dyn Sink<Self::Chunk>,
-    );
-    /// What is sent of a step.
-    fn step(&mut self, step: Step, segments: &[Segment], chunks: &mut dyn Sink<Self::Chunk>);
-    /// What ends the stream.
-    fn close(&mut self, state: &State<'_>, chunks: &mut dyn Sink<Self::Chunk>);
-    /// The whole answer.
-    fn response(&self, state: &State<'_>) -> Self::Response;
+    /// Sends what opens the stream.
+    fn open(&mut self, usage: Usage, sink: &mut Sink<'_>);
+    /// Sends what a step adds.
+    fn step(&mut self, step: Step, segments: &[Segment], sink: &mut Sink<'_>);
+    /// Sends what ends the stream.
+    fn close(&mut self, state: &State<'_>, sink: &mut Sink<'_>);
+    /// Writes the whole answer as JSON.
+    fn response(&self, state: &State<'_>, bytes: &mut Vec<u8>);
 }
 
 /// What every chunk says of the answer.
 #[derive(Debug, Clone)]
 pub(in crate::interop) struct Head {
-    pub(in crate::interop) id: SharedText,
+    pub(in crate::interop) id: String,
     /// In seconds since 1970.
     pub(in crate::interop) created: u64,
-    pub(in crate::interop) model: SharedText,
+    pub(in crate::interop) model: String,
     pub(in crate::interop) index: usize,
+    pub(in crate::interop) reasoning_field: ReasoningField,
 }
 
 /// The answer as it stands.
@@ -91,26 +88,8 @@ pub(in crate::interop) struct Prefixes {
 }
 
 impl Prefixes {
-    pub(in crate::interop) fn of(dialect: Dialect) -> Self {
-        let plain = |reply, call| Self {
-            reply,
-            call,
-            thought: None,
-            message: None,
-            function: None,
-            custom: None,
-        };
-        match dialect {
-            Dialect::ChatCompletions => plain("chatcmpl-", "call_"),
-            Dialect::Anthropic => plain("msg_", "toolu_"),
-            Dialect::Ollama => plain("", "call_"),
-            Dialect::Responses => Self {
-                thought: Some("rs_"),
-                message: Some("msg_"),
-                function: Some("fc_"),
-                custom: Some("ctc_"),
-                ..plain("resp_", "call_")
-            },
-        }
+    /// Those of a dialect whose items have no ids.
+    pub(in crate::interop) const fn new(reply: &'static str, call: &'static str) -> Self {
+        Self { reply, call, thought: None, message: None, function: None, custom: None }
     }
 }

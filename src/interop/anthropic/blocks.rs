@@ -2,13 +2,13 @@
 
 use super::tools::{is_change, read_change, read_changes};
 use crate::error::Result;
-use crate::interop::carried::carried_thought;
 use crate::interop::content::{Carrying, Texts};
-use crate::interop::field::{Field, Object};
+use crate::interop::field::{BodyField, BodyObject};
+use crate::interop::history::{NewCall, NewResult};
 use crate::interop::pairs::ToolId;
-use crate::interop::past::{NewCall, NewResult};
 use crate::interop::request::Request;
 use crate::interop::settings::read_effort;
+use crate::interop::thought_blob::read_thought;
 use crate::interop::tools::read_object_arguments;
 use crate::interop::{ReadOptions, ToolKind, Unused, UnusedReason};
 use crate::json::{Array, At, Value};
@@ -19,7 +19,7 @@ const BILLING: &str = "x-anthropic-billing-header";
 
 /// The system text: a text, or blocks.
 pub(super) fn read_system(
-    system: &Field<'_, '_>,
+    system: &BodyField<'_, '_>,
     options: &ReadOptions,
     unused: &mut Vec<Unused>,
 ) -> Result<String> {
@@ -53,15 +53,15 @@ pub(super) struct Messages<'o> {
 impl<'o> Messages<'o> {
     /// Reads the history and the body's `messages`.
     pub(super) fn read(
-        body: &Object<'_, '_>,
+        body: &BodyObject<'_, '_>,
         options: &'o ReadOptions,
         request: &mut Request,
     ) -> Result<()> {
         let reader = Self { options, carrying: Carrying::message(options.unsupported) };
         for (index, message) in options.history.iter().enumerate() {
             let path = Path::of("history").then(index);
-            request.past.next_message();
-            reader.message(&Field::root(&path, message)?, false, request)?;
+            request.history.next_message();
+            reader.message(&BodyField::root(&path, message)?, false, request)?;
         }
         let messages = body.required("messages")?;
         let is_user = |message: At<'_>| message.get("role").and_then(At::as_str) == Some("user");
@@ -69,7 +69,7 @@ impl<'o> Messages<'o> {
         let last_user = users.enumerate().filter(|(_, is_user)| *is_user).last();
         let last_user = last_user.map_or(0, |(index, _)| index);
         for (index, message) in messages.items()?.enumerate() {
-            request.past.next_message();
+            request.history.next_message();
             reader.message(&message, index < last_user, request)?;
         }
         Ok(())
@@ -78,13 +78,13 @@ impl<'o> Messages<'o> {
     /// `user_follows`: some message after this one is a user's.
     fn message(
         &self,
-        field: &Field<'_, '_>,
+        field: &BodyField<'_, '_>,
         user_follows: bool,
         request: &mut Request,
     ) -> Result<()> {
         let message = field.object()?;
         let role = message.required("role")?;
-        request.past.end_group();
+        request.history.end_group();
         let content = message.required("content");
         match role.text()? {
             "user" => self.user(&content?, request)?,
@@ -97,7 +97,7 @@ impl<'o> Messages<'o> {
                 }
                 if let Some(content) = message.get("content") {
                     let text = read_system(&content, self.options, &mut request.unused)?;
-                    request.past.instructions(text);
+                    request.history.instructions(text);
                     read_changes(&content, self.options, request)?;
                 }
             }
@@ -117,9 +117,9 @@ impl<'o> Messages<'o> {
     }
 
     /// The results of tools, then the texts as one message.
-    fn user(&self, content: &Field<'_, '_>, request: &mut Request) -> Result<()> {
+    fn user(&self, content: &BodyField<'_, '_>, request: &mut Request) -> Result<()> {
         if let Value::String(text) = content.value() {
-            request.past.user(text.to_owned(), None);
+            request.history.user(text.to_owned(), None);
             return Ok(());
         }
         let mut texts = Texts::default();
@@ -137,15 +137,15 @@ impl<'o> Messages<'o> {
             }
         }
         if !only_results {
-            request.past.user(texts.into_text(), None);
+            request.history.user(texts.into_text(), None);
         }
         Ok(())
     }
 
     /// Thoughts, preamble, calls, in this order; text without calls is the answer.
-    fn assistant(&self, content: &Field<'_, '_>, request: &mut Request) -> Result<()> {
+    fn assistant(&self, content: &BodyField<'_, '_>, request: &mut Request) -> Result<()> {
         if let Value::String(text) = content.value() {
-            request.past.answer(text.to_owned());
+            request.history.answer(text.to_owned());
             return Ok(());
         }
         let mut texts = Texts::default();
@@ -161,34 +161,34 @@ impl<'o> Messages<'o> {
             }
         }
         if calls.is_empty() {
-            request.past.answer(texts.into_text());
+            request.history.answer(texts.into_text());
         } else {
-            request.past.preamble(texts.into_text());
+            request.history.preamble(texts.into_text());
         }
         for call in calls {
-            request.past.call(call);
+            request.history.call(call);
         }
         Ok(())
     }
 }
 
 /// The thought is in `thinking`, else in this library's own signature.
-fn read_thinking(block: &Object<'_, '_>, sealed: &str, request: &mut Request) -> Result<()> {
+fn read_thinking(block: &BodyObject<'_, '_>, sealed: &str, request: &mut Request) -> Result<()> {
     let text = block.text("thinking")?.unwrap_or_default();
     if !text.is_empty() {
-        request.past.thought(text.to_owned());
+        request.history.thought(text.to_owned());
         return Ok(());
     }
     let Some(field) = block.get(sealed) else { return Ok(()) };
-    match carried_thought(field.text()?) {
-        Some(thought) => request.past.thought(thought),
+    match read_thought(field.text()?) {
+        Some(thought) => request.history.thought(thought),
         None if field.text()?.is_empty() => {}
         None => request.unused.push(field.unused(UnusedReason::ForeignThought)),
     }
     Ok(())
 }
 
-fn read_call(block: &Object<'_, '_>) -> Result<NewCall> {
+fn read_call(block: &BodyObject<'_, '_>) -> Result<NewCall> {
     Ok(NewCall {
         path: block.field().path(),
         id: block.text("id")?.map(str::to_owned),
@@ -199,7 +199,7 @@ fn read_call(block: &Object<'_, '_>) -> Result<NewCall> {
     })
 }
 
-fn read_result(block: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+fn read_result(block: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
     let mut text = match block.get("content") {
         Some(content) => read_blocks(&content, Carrying::result())?,
         None => String::new(),
@@ -210,7 +210,7 @@ fn read_result(block: &Object<'_, '_>, request: &mut Request) -> Result<()> {
     }
     let id = block.required("tool_use_id")?;
     let (path, id) = (id.path(), Some(id.text()?.to_owned()));
-    request.past.result(NewResult { path, id, tool: None, text })?;
+    request.history.result(NewResult { path, id, tool: None, text })?;
     // Tools that a search found are declared behind its result.
     let found = block.get("content").filter(|content| content.at().as_array().is_some());
     let mut tools = Vec::new();
@@ -220,12 +220,12 @@ fn read_result(block: &Object<'_, '_>, request: &mut Request) -> Result<()> {
             tools.push(ToolId::new(part.required("tool_name")?.text()?));
         }
     }
-    request.past.added(tools);
+    request.history.added(tools);
     Ok(())
 }
 
 /// A text, or blocks of texts and what stands for them.
-fn read_blocks(content: &Field<'_, '_>, carrying: Carrying) -> Result<String> {
+fn read_blocks(content: &BodyField<'_, '_>, carrying: Carrying) -> Result<String> {
     if let Value::String(text) = content.value() {
         return Ok(text.to_owned());
     }
@@ -237,7 +237,7 @@ fn read_blocks(content: &Field<'_, '_>, carrying: Carrying) -> Result<String> {
 }
 
 /// The text of a block.
-fn read_block(block: &Object<'_, '_>, carrying: Carrying) -> Result<String> {
+fn read_block(block: &BodyObject<'_, '_>, carrying: Carrying) -> Result<String> {
     let kind = block.required("type")?;
     match kind.text()? {
         "text" => Ok(block.required("text")?.text()?.to_owned()),
@@ -258,7 +258,7 @@ fn read_block(block: &Object<'_, '_>, carrying: Carrying) -> Result<String> {
 }
 
 /// A document that is text: its title, what it is about, and itself.
-fn read_document(block: &Object<'_, '_>, carrying: Carrying) -> Result<String> {
+fn read_document(block: &BodyObject<'_, '_>, carrying: Carrying) -> Result<String> {
     let source = block.required("source")?;
     let source = source.object()?;
     let kind = source.required("type")?;
@@ -278,7 +278,7 @@ fn read_document(block: &Object<'_, '_>, carrying: Carrying) -> Result<String> {
     Ok(texts.into_text())
 }
 
-fn not_used(block: &Field<'_, '_>, kind: &str) -> Unused {
+fn not_used(block: &BodyField<'_, '_>, kind: &str) -> Unused {
     block.unused(UnusedReason::TypeNotUsed(kind.to_owned()))
 }
 

@@ -5,17 +5,16 @@ use super::tools::{read_changes, read_tool};
 use crate::chat::ReasoningEffort;
 use crate::error::{ErrorKind, Result};
 use crate::interop::choice::{Choice, Chosen};
-use crate::interop::field::{Field, Object};
+use crate::interop::field::{BodyField, BodyObject};
 use crate::interop::pairs::ToolId;
 use crate::interop::request::Request;
 use crate::interop::settings::{
     read_count, read_effort, read_response_format, read_sampling, read_stop,
 };
 use crate::interop::{Dialect, Json, ReadOptions, Thoughts, Turn, UnusedReason};
-use crate::path::Path;
 
 /// The fields of a body that are read; any other is listed in [`Turn::unused`].
-pub(crate) const FIELDS: &[&str] = &[
+pub(super) const FIELDS: &[&str] = &[
     "model",
     "messages",
     "system",
@@ -61,44 +60,42 @@ pub(crate) const FIELDS: &[&str] = &[
 /// # Ok::<(), openai_harmony::Error>(())
 /// ```
 pub fn read(body: impl Into<Json>, options: &ReadOptions) -> Result<Turn> {
-    collect(&body.into(), options)?.into_turn(options)
+    Dialect::Anthropic.read(body, options)
 }
 
-pub(crate) fn collect(body: &Json, options: &ReadOptions) -> Result<Request> {
-    let path = Path::default();
-    let root = Field::root(&path, body)?;
-    let body = root.object()?;
-    Dialect::Anthropic.check(&body)?;
+pub(super) fn collect(
+    body: &BodyObject<'_, '_>,
+    options: &ReadOptions,
+    request: &mut Request,
+) -> Result<()> {
     if let Some(thread) = body.get("thread") {
         // The SDK's tool runner goes on without it.
         let (path, code) = (thread.path(), "thread_unsupported_request");
         return Err(ErrorKind::UnsupportedField { path, code }.into());
     }
-    let mut request = Request::new(Dialect::Anthropic, options);
     request.continue_last = true;
     if let Some(system) = body.get("system") {
         let text = read_system(&system, options, &mut request.unused)?;
-        request.past.instructions(text);
-        read_changes(&system, options, &mut request)?;
+        request.history.instructions(text);
+        read_changes(&system, options, request)?;
     }
-    Messages::read(&body, options, &mut request)?;
+    Messages::read(body, options, request)?;
     if let Some(tools) = body.get("tools") {
         for tool in tools.items()? {
-            read_tool(&tool, options, &mut request)?;
+            read_tool(&tool, options, request)?;
         }
     }
     if let Some(choice) = body.get("tool_choice") {
         request.choice = read_choice(&choice)?;
     }
-    read_thinking(&body, &mut request)?;
-    read_settings(&body, &mut request)?;
-    read_edits(&body, &mut request)?;
+    read_thinking(body, request)?;
+    read_settings(body, request)?;
+    read_edits(body, request)?;
     request.answer.stream = body.bool("stream")?.unwrap_or(false);
-    request.unused.extend(body.others(FIELDS).map(|field| field.not_read()));
-    Ok(request)
+    Ok(())
 }
 
-fn read_settings(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+fn read_settings(body: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
     if let Some(format) = body.get("output_format") {
         request.response_format = read_response_format(&format)?;
     }
@@ -123,7 +120,7 @@ fn read_settings(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
 }
 
 /// `thinking`: whether thoughts are shown, and how much the model thinks.
-fn read_thinking(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+fn read_thinking(body: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
     /// Budgets in tokens: below the one the effort is low, from the other on it is high.
     const LOW_BELOW: i64 = 2_048;
     const HIGH_FROM: i64 = 16_384;
@@ -151,7 +148,7 @@ fn read_thinking(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
         other => return Err(kind.unknown("kind of thinking", other, THINKING)),
     }
     let display = thinking.get("display");
-    request.answer.thoughts = match display.as_ref().map(Field::text).transpose()? {
+    request.answer.thoughts = match display.as_ref().map(BodyField::text).transpose()? {
         Some("omitted") => Thoughts::Omitted,
         _ => Thoughts::Shown,
     };
@@ -161,11 +158,11 @@ fn read_thinking(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
 }
 
 /// Whether `context_management` keeps the thoughts of all turns. Other edits are listed.
-fn read_edits(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+fn read_edits(body: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
     let Some(management) = body.get("context_management") else { return Ok(()) };
     let management = management.object()?;
     let edits = management.get("edits");
-    for edit in edits.iter().flat_map(Field::items).flatten() {
+    for edit in edits.iter().flat_map(BodyField::items).flatten() {
         let object = edit.object()?;
         let kind = object.required("type")?.text()?;
         let keeps_all = object.get("keep").is_some_and(|keep| {
@@ -182,7 +179,7 @@ fn read_edits(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
     Ok(())
 }
 
-fn read_choice(choice: &Field<'_, '_>) -> Result<Choice> {
+fn read_choice(choice: &BodyField<'_, '_>) -> Result<Choice> {
     let object = choice.object()?;
     let kind = object.required("type")?;
     match kind.text()? {

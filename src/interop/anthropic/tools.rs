@@ -1,14 +1,14 @@
 //! Tools: those that the body declares, and those that come and go later.
 
 use crate::error::Result;
-use crate::interop::field::Field;
+use crate::interop::field::BodyField;
 use crate::interop::pairs::ToolId;
 use crate::interop::request::Request;
 use crate::interop::{ReadOptions, UnusedReason};
 
 /// A tool of the client's own, or one that servers run.
 pub(super) fn read_tool(
-    tool: &Field<'_, '_>,
+    tool: &BodyField<'_, '_>,
     options: &ReadOptions,
     request: &mut Request,
 ) -> Result<()> {
@@ -34,7 +34,7 @@ pub(super) fn is_change(kind: &str) -> bool {
 
 /// The blocks of a system message that add and remove tools.
 pub(super) fn read_changes(
-    content: &Field<'_, '_>,
+    content: &BodyField<'_, '_>,
     options: &ReadOptions,
     request: &mut Request,
 ) -> Result<()> {
@@ -51,7 +51,7 @@ pub(super) fn read_changes(
 
 /// A block that adds a tool, one of the body's or its own, or removes one.
 pub(super) fn read_change(
-    block: &Field<'_, '_>,
+    block: &BodyField<'_, '_>,
     options: &ReadOptions,
     request: &mut Request,
 ) -> Result<()> {
@@ -64,9 +64,9 @@ pub(super) fn read_change(
         "tool_reference" => {
             let id = ToolId::new(tool.required("name")?.text()?);
             if is_removal {
-                request.past.removed(id);
+                request.history.removed(id);
             } else {
-                request.past.added(vec![id]);
+                request.history.added(vec![id]);
             }
         }
         "tool_definition" if !is_removal => {
@@ -74,7 +74,7 @@ pub(super) fn read_change(
             let name = definition.object()?.required("name")?.text()?.to_owned();
             read_tool(&definition, options, request)?;
             request.tools.defer(&name);
-            request.past.added(vec![ToolId::new(name)]);
+            request.history.added(vec![ToolId::new(name)]);
         }
         other => request.unused.push(block.unused(UnusedReason::TypeNotUsed(other.to_owned()))),
     }

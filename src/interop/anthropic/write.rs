@@ -1,17 +1,18 @@
 //! Steps -> events, segments -> a message.
 
-use super::event::{
-    BlockDelta, ContentBlock, MessageEvent, MessageObject, MessageUsage, StopDelta,
-};
+use serde_json::Map;
+
 use crate::interop::answer::{
-    Arguments, Call, Head, Segment, Sink, State, Step, Text, TextKind, Usage, Writer, whole_calls,
+    Call, Head, Members, Outcome, Segment, Sink, State, Step, Text, TextKind, Usage, Writer,
+    whole_calls, write_object,
 };
-use crate::interop::carried::carry_thought;
-use crate::interop::{FinishReason, Thoughts, Turn};
+use crate::interop::body::parse_arguments;
+use crate::interop::thought_blob::write_thought;
+use crate::interop::{FinishReason, Json, Thoughts, Turn};
 
 /// Writes Anthropic's messages.
 #[derive(Debug)]
-pub(in crate::interop) struct Anthropic {
+pub(super) struct Anthropic {
     head: Head,
     thoughts: Thoughts,
     /// The index of the block that is open or begins next.
@@ -19,7 +20,7 @@ pub(in crate::interop) struct Anthropic {
 }
 
 impl Anthropic {
-    pub(in crate::interop) fn new(head: Head, turn: &Turn) -> Self {
+    pub(super) fn new(head: Head, turn: &Turn) -> Self {
         Self { head, thoughts: turn.answer.thoughts, index: 0 }
     }
 
@@ -32,144 +33,144 @@ impl Anthropic {
         }
     }
 
-    /// A block as it begins.
-    fn empty_block(segment: &Segment) -> ContentBlock {
-        match segment {
-            Segment::Text(Text { kind: TextKind::Thought, .. }) => {
-                ContentBlock::Thinking { thinking: String::new(), signature: String::new() }
-            }
-            Segment::Text(_) => ContentBlock::Text { text: String::new() },
-            Segment::Call(call) => tool_use(call, Arguments::default()),
-        }
-    }
-
-    fn whole_block(&self, segment: &Segment) -> ContentBlock {
+    fn write_whole_block(&self, segment: &Segment, block: &mut Members<'_>) {
         match segment {
             Segment::Text(Text { kind: TextKind::Thought, text, .. }) => {
                 let is_shown = self.thoughts == Thoughts::Shown;
-                let thinking = if is_shown { text.clone() } else { String::new() };
-                ContentBlock::Thinking { thinking, signature: carry_thought(text) }
+                block.text("type", "thinking").text("thinking", if is_shown { text } else { "" });
+                block.text("signature", &write_thought(text));
             }
-            Segment::Text(text) => ContentBlock::Text { text: text.text.clone() },
+            Segment::Text(text) => {
+                block.text("type", "text").text("text", &text.text);
+            }
             // What `Sorter` makes a call of is an object.
             Segment::Call(call) => {
-                tool_use(call, Arguments::read(&call.arguments).unwrap_or_default())
+                write_call(call, &parse_arguments(&call.arguments).unwrap_or_else(none), block);
             }
         }
     }
 
-    fn delta(&self, segment: &Segment, new: String) -> Option<BlockDelta> {
-        Some(match segment {
-            Segment::Text(Text { kind: TextKind::Thought, .. }) => {
-                if self.thoughts == Thoughts::Omitted {
-                    return None;
-                }
-                BlockDelta::ThinkingDelta { thinking: new }
-            }
-            Segment::Text(_) => BlockDelta::TextDelta { text: new },
-            Segment::Call(_) => BlockDelta::InputJsonDelta { partial_json: new },
-        })
+    /// Sends more of the open block.
+    fn push_delta(&self, kind: &str, field: &str, text: &str, sink: &mut Sink<'_>) {
+        sink.event("content_block_delta", |event| {
+            event.value("index", &self.index).object("delta", |delta| {
+                delta.text("type", kind).text(field, text);
+            });
+        });
     }
 
-    fn message(&self, content: Vec<ContentBlock>, usage: Usage, stop: StopDelta) -> MessageObject {
-        MessageObject {
-            id: self.head.id.clone(),
-            kind: "message",
-            role: "assistant",
-            model: self.head.model.clone(),
-            content,
-            stop_reason: stop.stop_reason,
-            stop_sequence: stop.stop_sequence,
-            usage: usage.into(),
-        }
+    /// Writes the message with these blocks.
+    fn write_message(&self, blocks: &[&Segment], state: &State<'_>, message: &mut Members<'_>) {
+        message.text("id", &self.head.id).text("type", "message").text("role", "assistant");
+        message.text("model", &self.head.model);
+        message.objects("content", blocks, |block, members| self.write_whole_block(block, members));
+        write_stop(state, message);
+        message.object("usage", |usage| write_usage(state.usage, usage));
     }
 }
 
 impl Writer for Anthropic {
-    type Chunk = MessageEvent;
-    type Response = MessageObject;
-
-    fn open(
-        &mut self,
-        prompt_tokens: usize,
-        cached_tokens: usize,
-        chunks: &mut dyn Sink<MessageEvent>,
-    ) {
-        let usage = Usage { prompt_tokens, cached_tokens, ..Usage::default() };
-        let stop = StopDelta { stop_reason: None, stop_sequence: None };
-        let message = self.message(Vec::new(), usage, stop);
-        chunks.push(MessageEvent::MessageStart { message });
+    fn open(&mut self, usage: Usage, sink: &mut Sink<'_>) {
+        let state = State { segments: &[], usage, outcome: None };
+        sink.event("message_start", |event| {
+            event.object("message", |message| self.write_message(&[], &state, message));
+        });
     }
 
-    fn step(&mut self, step: Step, segments: &[Segment], chunks: &mut dyn Sink<MessageEvent>) {
-        let index = self.index;
+    fn step(&mut self, step: Step, segments: &[Segment], sink: &mut Sink<'_>) {
         let (Step::Begin(segment) | Step::Delta(segment, _) | Step::End(segment)) = &step;
         let segment = &segments[*segment];
         if !self.is_shown(segment) {
             return;
         }
-        let mut push_delta = |delta| {
-            chunks.push(MessageEvent::ContentBlockDelta { index, delta });
+        let thought = match segment {
+            Segment::Text(Text { kind: TextKind::Thought, text, .. }) => Some(text),
+            Segment::Text(_) | Segment::Call(_) => None,
         };
         match step {
-            Step::Begin(_) => {
-                let content_block = Self::empty_block(segment);
-                let event = MessageEvent::ContentBlockStart { index, content_block };
-                chunks.push(event);
-            }
-            Step::Delta(_, new) => {
-                if let Some(delta) = self.delta(segment, new.text) {
-                    push_delta(delta);
+            Step::Begin(_) => sink.event("content_block_start", |event| {
+                event.value("index", &self.index);
+                event.object("content_block", |block| write_empty_block(segment, block));
+            }),
+            Step::Delta(_, new) => match segment {
+                Segment::Call(_) => {
+                    self.push_delta("input_json_delta", "partial_json", &new.text, sink);
                 }
-            }
+                Segment::Text(_) if thought.is_none() => {
+                    self.push_delta("text_delta", "text", &new.text, sink);
+                }
+                Segment::Text(_) if self.thoughts == Thoughts::Omitted => {}
+                Segment::Text(_) => {
+                    self.push_delta("thinking_delta", "thinking", &new.text, sink);
+                }
+            },
             Step::End(_) => {
-                if let Segment::Text(Text { kind: TextKind::Thought, text, .. }) = segment {
-                    push_delta(BlockDelta::SignatureDelta { signature: carry_thought(text) });
+                if let Some(text) = thought {
+                    self.push_delta("signature_delta", "signature", &write_thought(text), sink);
                 }
-                chunks.push(MessageEvent::ContentBlockStop { index });
+                sink.event("content_block_stop", |event| {
+                    event.value("index", &self.index);
+                });
                 self.index += 1;
             }
         }
     }
 
-    fn close(&mut self, state: &State<'_>, chunks: &mut dyn Sink<MessageEvent>) {
-        let (delta, usage) = (stop(state), state.usage.into());
-        chunks.push(MessageEvent::MessageDelta { delta, usage });
-        chunks.push(MessageEvent::MessageStop);
+    fn close(&mut self, state: &State<'_>, sink: &mut Sink<'_>) {
+        sink.event("message_delta", |event| {
+            event.object("delta", |delta| write_stop(state, delta));
+            event.object("usage", |usage| write_usage(state.usage, usage));
+        });
+        sink.event("message_stop", |_| {});
     }
 
-    fn response(&self, state: &State<'_>) -> MessageObject {
+    fn response(&self, state: &State<'_>, bytes: &mut Vec<u8>) {
         let shown = state.segments.iter().filter(|segment| self.is_shown(segment));
-        let content = shown.map(|segment| self.whole_block(segment)).collect();
-        self.message(content, state.usage, stop(state))
+        let blocks: Vec<&Segment> = shown.collect();
+        write_object(bytes, |message| self.write_message(&blocks, state, message));
     }
 }
 
-/// Why the message ended.
-fn stop(state: &State<'_>) -> StopDelta {
-    let Some(outcome) = state.outcome else {
-        return StopDelta { stop_reason: None, stop_sequence: None };
-    };
-    let stop_reason = match outcome.reason {
+/// Writes a block as it begins.
+fn write_empty_block(segment: &Segment, block: &mut Members<'_>) {
+    match segment {
+        Segment::Text(Text { kind: TextKind::Thought, .. }) => {
+            block.text("type", "thinking").text("thinking", "").text("signature", "");
+        }
+        Segment::Text(_) => {
+            block.text("type", "text").text("text", "");
+        }
+        Segment::Call(call) => write_call(call, &none(), block),
+    }
+}
+
+/// No arguments: `{}`.
+fn none() -> Json {
+    Map::new().into()
+}
+
+fn write_call(call: &Call, input: &Json, block: &mut Members<'_>) {
+    block.text("type", "tool_use").text("id", &call.call_id).text("name", &call.name);
+    block.value("input", input);
+}
+
+/// Writes why the message ended; null while it is under way.
+fn write_stop(state: &State<'_>, members: &mut Members<'_>) {
+    let reason = |outcome: &Outcome| match outcome.reason {
         _ if outcome.stop_sequence.is_some() => "stop_sequence",
         FinishReason::Length | FinishReason::Abort => "max_tokens",
         FinishReason::Stop if whole_calls(state.segments).next().is_some() => "tool_use",
         FinishReason::Stop => "end_turn",
     };
-    StopDelta { stop_reason: Some(stop_reason), stop_sequence: outcome.stop_sequence.clone() }
+    members.value("stop_reason", &state.outcome.map(reason));
+    let stop_sequence = state.outcome.and_then(|outcome| outcome.stop_sequence.as_deref());
+    members.value("stop_sequence", &stop_sequence);
 }
 
-fn tool_use(call: &Call, input: Arguments) -> ContentBlock {
-    ContentBlock::ToolUse { id: call.call_id.clone(), name: call.name.clone(), input }
-}
-
-impl From<Usage> for MessageUsage {
-    fn from(usage: Usage) -> Self {
-        Self {
-            input_tokens: usage.prompt_tokens.saturating_sub(usage.cached_tokens),
-            cache_creation_input_tokens: 0,
-            cache_read_input_tokens: usage.cached_tokens,
-            output_tokens: usage.completion_tokens,
-        }
-    }
+fn write_usage(usage: Usage, members: &mut Members<'_>) {
+    members.value("input_tokens", &usage.prompt_tokens.saturating_sub(usage.cached_tokens));
+    // What is newly cached is not known.
+    members.value("cache_creation_input_tokens", &0);
+    members.value("cache_read_input_tokens", &usage.cached_tokens);
+    members.value("output_tokens", &usage.completion_tokens);
 }

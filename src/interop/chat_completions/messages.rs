@@ -2,9 +2,9 @@
 
 use crate::error::Result;
 use crate::interop::content::{Carrying, Texts, read_content, read_part};
-use crate::interop::field::{Field, Object};
+use crate::interop::field::{BodyField, BodyObject};
+use crate::interop::history::{NewCall, NewResult};
 use crate::interop::pairs::ToolId;
-use crate::interop::past::{NewCall, NewResult};
 use crate::interop::request::Request;
 use crate::interop::tools::{custom_arguments, read_arguments};
 use crate::interop::{ReadOptions, ToolKind, UnusedReason};
@@ -35,24 +35,24 @@ const ROLES: &[&str] = &["system", "developer", "user", "assistant", "tool", "fu
 
 /// Reads the history and the body's `messages`.
 pub(super) fn read_messages(
-    body: &Object<'_, '_>,
+    body: &BodyObject<'_, '_>,
     options: &ReadOptions,
     request: &mut Request,
 ) -> Result<()> {
     let reader = Messages { carrying: Carrying::message(options.unsupported) };
     for (index, message) in options.history.iter().enumerate() {
         let path = Path::of("history").then(index);
-        request.past.next_message();
-        reader.message(&Field::root(&path, message)?, request)?;
+        request.history.next_message();
+        reader.message(&BodyField::root(&path, message)?, request)?;
     }
     let messages = body.required("messages")?;
     let mut last = None;
     for message in messages.items()? {
-        request.past.next_message();
+        request.history.next_message();
         reader.message(&message, request)?;
         last = Some(message);
     }
-    let last = last.as_ref().map(Field::object).transpose()?;
+    let last = last.as_ref().map(BodyField::object).transpose()?;
     let flags = [
         last.as_ref().and_then(|message| message.get("prefix")),
         body.get("continue_final_message"),
@@ -61,7 +61,7 @@ pub(super) fn read_messages(
         if !flag.bool()? {
             continue;
         }
-        if request.past.open_last() {
+        if request.history.open_last() {
             request.continue_last = true;
         } else {
             request.unused.push(flag.unused(UnusedReason::NotContinuable));
@@ -75,19 +75,19 @@ struct Messages {
 }
 
 impl Messages {
-    fn message(&self, field: &Field<'_, '_>, request: &mut Request) -> Result<()> {
+    fn message(&self, field: &BodyField<'_, '_>, request: &mut Request) -> Result<()> {
         let message = field.object()?;
         let role = message.required("role")?;
-        request.past.end_group();
+        request.history.end_group();
         match role.text()? {
             "system" | "developer" => {
                 let text = read_content(&message.required("content")?, self.carrying)?;
-                request.past.instructions(text);
+                request.history.instructions(text);
             }
             "user" => {
                 let text = read_content(&message.required("content")?, self.carrying)?;
                 let name = message.text("name")?.filter(|name| is_word(name));
-                request.past.user(text, name.map(str::to_owned));
+                request.history.user(text, name.map(str::to_owned));
                 if name.is_some() {
                     list_unread(&message, request);
                     return Ok(());
@@ -105,7 +105,7 @@ impl Messages {
     }
 
     /// Thought, preamble, calls, in this order; text without calls is the answer.
-    fn assistant(&self, message: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+    fn assistant(&self, message: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
         let mut thoughts: Vec<&str> = Vec::new();
         for key in ["reasoning_content", "reasoning", "thinking"] {
             let thought = message.text(key)?.unwrap_or_default();
@@ -130,11 +130,11 @@ impl Messages {
             texts.add(&self.carrying.placeholder(&part, "audio")?);
         }
         for thought in thoughts {
-            request.past.thought(thought.to_owned());
+            request.history.thought(thought.to_owned());
             more.retain(|other| other != thought);
         }
         for thought in more {
-            request.past.thought(thought);
+            request.history.thought(thought);
         }
         let calls = message.get("tool_calls");
         let has_calls =
@@ -142,9 +142,9 @@ impl Messages {
         let function_call = message.get("function_call");
         let text = texts.into_text();
         if has_calls || function_call.is_some() {
-            request.past.preamble(text);
+            request.history.preamble(text);
         } else {
-            request.past.answer(text);
+            request.history.answer(text);
         }
         if let Some(calls) = &calls {
             for call in calls.items()? {
@@ -160,7 +160,7 @@ impl Messages {
     /// A part of the assistant's content: thoughts may be among them.
     fn assistant_part(
         &self,
-        part: &Field<'_, '_>,
+        part: &BodyField<'_, '_>,
         texts: &mut Texts,
         thoughts: &mut Vec<String>,
     ) -> Result<()> {
@@ -179,23 +179,23 @@ impl Messages {
     }
 }
 
-fn read_result(message: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+fn read_result(message: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
     let text = match message.get("content") {
         Some(content) => read_content(&content, Carrying::result())?,
         None => String::new(),
     };
     let (id, name) = (message.get("tool_call_id"), message.get("name"));
-    request.past.result(NewResult {
+    request.history.result(NewResult {
         path: id.as_ref().or(name.as_ref()).unwrap_or(&message.field()).path(),
-        id: id.as_ref().map(Field::text).transpose()?.map(str::to_owned),
-        tool: name.as_ref().map(Field::text).transpose()?.map(ToolId::new),
+        id: id.as_ref().map(BodyField::text).transpose()?.map(str::to_owned),
+        tool: name.as_ref().map(BodyField::text).transpose()?.map(ToolId::new),
         text,
     })?;
     list_unread(message, request);
     Ok(())
 }
 
-fn list_unread(message: &Object<'_, '_>, request: &mut Request) {
+fn list_unread(message: &BodyObject<'_, '_>, request: &mut Request) {
     request.unused.extend(message.others(OF_MESSAGE).map(|field| field.not_read()));
 }
 
@@ -206,12 +206,12 @@ fn is_word(name: &str) -> bool {
 }
 
 /// A call: nested as the API has it, or flat.
-fn read_call(call: &Field<'_, '_>, request: &mut Request) -> Result<()> {
+fn read_call(call: &BodyField<'_, '_>, request: &mut Request) -> Result<()> {
     let call = call.object()?;
     let id = call.text("id")?.map(str::to_owned);
     if let Some(custom) = call.get("custom") {
         let custom = custom.object()?;
-        request.past.call(NewCall {
+        request.history.call(NewCall {
             path: call.field().path(),
             id,
             tool: ToolId::new(custom.required("name")?.text()?),
@@ -229,12 +229,12 @@ fn read_call(call: &Field<'_, '_>, request: &mut Request) -> Result<()> {
 }
 
 fn read_function(
-    function: &Object<'_, '_>,
-    call: &Field<'_, '_>,
+    function: &BodyObject<'_, '_>,
+    call: &BodyField<'_, '_>,
     id: Option<String>,
     request: &mut Request,
 ) -> Result<()> {
-    request.past.call(NewCall {
+    request.history.call(NewCall {
         path: call.path(),
         id,
         tool: ToolId::new(function.required("name")?.text()?),

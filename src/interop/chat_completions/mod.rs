@@ -1,18 +1,29 @@
 //! The dialect of chat completions, `/v1/chat/completions`.
 
-mod chunk;
+mod error;
 mod messages;
 mod read;
 mod tools;
 mod write;
 
-pub use chunk::{
-    ChatCompletionChunk, ChatUsage, ChunkChoice, ChunkDelta, CompletionTokensDetails, CustomDelta,
-    FunctionDelta, PromptTokensDetails, ReasoningField, ToolCallDelta,
-};
+pub(super) use error::error_body;
 pub use read::read;
-#[cfg(feature = "training")]
-pub(crate) use read::read_json;
-#[cfg(feature = "training")]
-pub(super) use read::{FIELDS, collect};
-pub(super) use write::Chat;
+
+use super::answer::{Framing, Prefixes};
+use super::dialect::Definition;
+
+pub(super) const DEFINITION: Definition = Definition {
+    name: "chat_completions",
+    messages: "messages",
+    fields: read::FIELDS,
+    repeated: &[],
+    // What is nobody else's.
+    known_by: &[],
+    collect: read::collect,
+    writer: |head, turn| Box::new(write::Chat::new(head, turn)),
+    prefixes: Prefixes::new("chatcmpl-", "call_"),
+    takes_objects: false,
+    framing: Framing::Events,
+    last_frame: b"data: [DONE]\n\n",
+    error_body,
+};

@@ -3,17 +3,16 @@
 use super::messages::read_messages;
 use super::tools::read_tools;
 use crate::error::Result;
-use crate::interop::field::{Field, Object};
+use crate::interop::field::BodyObject;
 use crate::interop::request::Request;
 use crate::interop::settings::{
     read_count, read_effort, read_penalties, read_response_format, read_sampling, read_stop,
     read_thinking_budget, refuse_logprobs,
 };
 use crate::interop::{Dialect, Json, ReadOptions, Turn};
-use crate::path::Path;
 
 /// The fields of a body that are read; any other is listed in [`Turn::unused`].
-pub(crate) const FIELDS: &[&str] = &[
+pub(super) const FIELDS: &[&str] = &[
     "model",
     "messages",
     "tools",
@@ -71,23 +70,17 @@ pub(crate) const FIELDS: &[&str] = &[
 /// # Ok::<(), openai_harmony::Error>(())
 /// ```
 pub fn read(body: impl Into<Json>, options: &ReadOptions) -> Result<Turn> {
-    read_json(&body.into(), options)
+    Dialect::ChatCompletions.read(body, options)
 }
 
-/// The same, which also rows of data sets go through.
-pub(crate) fn read_json(body: &Json, options: &ReadOptions) -> Result<Turn> {
-    collect(body, options)?.into_turn(options)
-}
-
-pub(crate) fn collect(body: &Json, options: &ReadOptions) -> Result<Request> {
-    let path = Path::default();
-    let root = Field::root(&path, body)?;
-    let body = root.object()?;
-    Dialect::ChatCompletions.check(&body)?;
-    let mut request = Request::new(Dialect::ChatCompletions, options);
-    read_messages(&body, options, &mut request)?;
-    read_tools(&body, options, &mut request)?;
-    read_settings(&body, &mut request)?;
+pub(super) fn collect(
+    body: &BodyObject<'_, '_>,
+    options: &ReadOptions,
+    request: &mut Request,
+) -> Result<()> {
+    read_messages(body, options, request)?;
+    read_tools(body, options, request)?;
+    read_settings(body, request)?;
     request.answer.stream = body.bool("stream")?.unwrap_or(false);
     if let Some(stream) = body.get("stream_options") {
         let stream = stream.object()?;
@@ -95,7 +88,7 @@ pub(crate) fn collect(body: &Json, options: &ReadOptions) -> Result<Request> {
         let others = stream.others(&["include_usage"]);
         request.unused.extend(others.map(|field| field.not_read()));
     }
-    refuse_logprobs(&body)?;
+    refuse_logprobs(body)?;
     if let Some(modalities) = body.get("modalities") {
         for modality in modalities.items()? {
             match modality.text()? {
@@ -104,11 +97,10 @@ pub(crate) fn collect(body: &Json, options: &ReadOptions) -> Result<Request> {
             }
         }
     }
-    request.unused.extend(body.others(FIELDS).map(|field| field.not_read()));
-    Ok(request)
+    Ok(())
 }
 
-fn read_settings(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+fn read_settings(body: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
     if let Some(effort) = body.get("reasoning_effort") {
         request.effort = Some(read_effort(&effort, &mut request.unused));
     } else if let Some(reasoning) = body.get("reasoning") {

@@ -4,9 +4,9 @@ use crate::chat::BROWSER;
 use crate::error::Result;
 use crate::interop::builtin::is_builtin;
 use crate::interop::content::{Carrying, Texts, read_content};
-use crate::interop::field::{Field, Object};
+use crate::interop::field::{BodyField, BodyObject};
+use crate::interop::history::{NewCall, NewResult};
 use crate::interop::pairs::ToolId;
-use crate::interop::past::{NewCall, NewResult};
 use crate::interop::request::Request;
 use crate::interop::settings::{
     any_object, read_count, read_effort, read_format_schema, read_penalties, read_sampling,
@@ -18,7 +18,7 @@ use crate::json::Value;
 use crate::path::Path;
 
 /// The fields of a body that are read; any other is listed in [`Turn::unused`].
-pub(crate) const FIELDS: &[&str] = &[
+pub(super) const FIELDS: &[&str] = &[
     "model",
     "messages",
     "tools",
@@ -69,35 +69,34 @@ const OF_OPTIONS: &[&str] = &[
 /// # Ok::<(), openai_harmony::Error>(())
 /// ```
 pub fn read(body: impl Into<Json>, options: &ReadOptions) -> Result<Turn> {
-    collect(&body.into(), options)?.into_turn(options)
+    Dialect::Ollama.read(body, options)
 }
 
-pub(crate) fn collect(body: &Json, options: &ReadOptions) -> Result<Request> {
-    let path = Path::default();
-    let root = Field::root(&path, body)?;
-    let body = root.object()?;
-    Dialect::Ollama.check(&body)?;
-    let mut request = Request::new(Dialect::Ollama, options);
+pub(super) fn collect(
+    body: &BodyObject<'_, '_>,
+    options: &ReadOptions,
+    request: &mut Request,
+) -> Result<()> {
     request.continue_last = true;
     if let Some(tools) = body.get("tools") {
         for tool in tools.items()? {
-            read_tool(&tool, &mut request)?;
+            read_tool(&tool, request)?;
         }
     }
     let reader = Messages { carrying: Carrying::message(options.unsupported) };
     for (index, message) in options.history.iter().enumerate() {
         let path = Path::of("history").then(index);
-        request.past.next_message();
-        reader.message(&Field::root(&path, message)?, &mut request)?;
+        request.history.next_message();
+        reader.message(&BodyField::root(&path, message)?, request)?;
     }
     let messages = body.get("messages");
     if let Some(messages) = &messages {
         for message in messages.items()? {
-            request.past.next_message();
-            reader.message(&message, &mut request)?;
+            request.history.next_message();
+            reader.message(&message, request)?;
         }
     }
-    read_think(&body, &mut request)?;
+    read_think(body, request)?;
     if let Some(format) = body.get("format") {
         request.response_format = match format.value() {
             Value::String("") => None,
@@ -107,16 +106,15 @@ pub(crate) fn collect(body: &Json, options: &ReadOptions) -> Result<Request> {
         };
     }
     if let Some(settings) = body.get("options") {
-        read_options(&settings.object()?, &mut request)?;
+        read_options(&settings.object()?, request)?;
     }
-    refuse_logprobs(&body)?;
+    refuse_logprobs(body)?;
     request.answer.stream = body.bool("stream")?.unwrap_or(true);
-    request.unused.extend(body.others(FIELDS).map(|field| field.not_read()));
-    Ok(request)
+    Ok(())
 }
 
 /// `think`: whether thoughts are shown, or how much the model thinks.
-fn read_think(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+fn read_think(body: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
     let Some(think) = body.get("think") else { return Ok(()) };
     match think.value() {
         Value::Bool(true) => {}
@@ -130,7 +128,7 @@ fn read_think(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
     Ok(())
 }
 
-fn read_options(settings: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+fn read_options(settings: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
     let sampling = &mut request.sampling;
     read_sampling(settings, sampling)?;
     read_penalties(settings, sampling)?;
@@ -151,10 +149,10 @@ fn read_options(settings: &Object<'_, '_>, request: &mut Request) -> Result<()> 
 
 /// A function. Under the names of the tools that the model was trained with it is that tool, which
 /// the client runs: so Ollama's own template reads them.
-fn read_tool(tool: &Field<'_, '_>, request: &mut Request) -> Result<()> {
+fn read_tool(tool: &BodyField<'_, '_>, request: &mut Request) -> Result<()> {
     let tool = tool.object()?;
     let nested = tool.get("function");
-    let nested = nested.as_ref().map(Field::object).transpose()?;
+    let nested = nested.as_ref().map(BodyField::object).transpose()?;
     if nested.is_none() && tool.get("name").is_none() {
         return tool.required("function").map(drop);
     }
@@ -169,7 +167,7 @@ fn read_tool(tool: &Field<'_, '_>, request: &mut Request) -> Result<()> {
 }
 
 /// The text, and what becomes of the images.
-fn read_text(message: &Object<'_, '_>, carrying: Carrying) -> Result<String> {
+fn read_text(message: &BodyObject<'_, '_>, carrying: Carrying) -> Result<String> {
     let mut texts = Texts::default();
     if let Some(images) = message.get("images") {
         for image in images.items()? {
@@ -187,23 +185,23 @@ struct Messages {
 }
 
 impl Messages {
-    fn message(&self, field: &Field<'_, '_>, request: &mut Request) -> Result<()> {
+    fn message(&self, field: &BodyField<'_, '_>, request: &mut Request) -> Result<()> {
         let message = field.object()?;
         let role = message.required("role")?;
-        request.past.end_group();
+        request.history.end_group();
         match role.text()? {
             "system" | "developer" => {
-                request.past.instructions(read_text(&message, self.carrying)?);
+                request.history.instructions(read_text(&message, self.carrying)?);
             }
-            "user" => request.past.user(read_text(&message, self.carrying)?, None),
+            "user" => request.history.user(read_text(&message, self.carrying)?, None),
             "assistant" => self.assistant(&message, request)?,
             "tool" => {
                 let id = message.get("tool_call_id");
                 let tool = message.get("tool_name").or_else(|| message.get("name"));
-                request.past.result(NewResult {
+                request.history.result(NewResult {
                     path: id.as_ref().or(tool.as_ref()).unwrap_or(field).path(),
-                    id: id.as_ref().map(Field::text).transpose()?.map(str::to_owned),
-                    tool: tool.as_ref().map(Field::text).transpose()?.map(ToolId::new),
+                    id: id.as_ref().map(BodyField::text).transpose()?.map(str::to_owned),
+                    tool: tool.as_ref().map(BodyField::text).transpose()?.map(ToolId::new),
                     text: read_text(&message, Carrying::result())?,
                 })?;
             }
@@ -214,22 +212,22 @@ impl Messages {
     }
 
     /// Thought, preamble, calls, in this order; text without calls is the answer.
-    fn assistant(&self, message: &Object<'_, '_>, request: &mut Request) -> Result<()> {
-        request.past.thought(message.text("thinking")?.unwrap_or_default().to_owned());
+    fn assistant(&self, message: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
+        request.history.thought(message.text("thinking")?.unwrap_or_default().to_owned());
         let text = read_text(message, self.carrying)?;
         let calls = message.get("tool_calls");
-        let calls = calls.as_ref().map(Field::items).transpose()?;
+        let calls = calls.as_ref().map(BodyField::items).transpose()?;
         let mut calls = calls.into_iter().flatten().peekable();
         if calls.peek().is_some() {
-            request.past.preamble(text);
+            request.history.preamble(text);
         } else {
-            request.past.answer(text);
+            request.history.answer(text);
         }
         for call in calls {
             let call = call.object()?;
             let function = call.required("function")?;
             let function = function.object()?;
-            request.past.call(NewCall {
+            request.history.call(NewCall {
                 path: call.field().path(),
                 id: call.text("id")?.map(str::to_owned),
                 tool: ToolId::new(function.required("name")?.text()?),

@@ -1,155 +1,151 @@
 //! Steps -> lines, segments -> a whole answer.
 
-use super::line::{ChatLine, LineCall, LineFunction, LineMessage, Metrics};
 use crate::interop::answer::{
-    Arguments, Call, Delta, Ending, Head, Segment, Sink, State, Step, TextKind, Writer, joined,
+    Call, Delta, Head, Members, Segment, SegmentState, Sink, State, Step, TextKind, Usage, Writer,
+    joined, write_object,
 };
+use crate::interop::body::parse_arguments;
 use crate::interop::options::civil;
-use crate::interop::{FinishReason, SharedText, Thoughts, Turn};
+use crate::interop::{FinishReason, Json, Thoughts, Turn};
 
 /// Writes Ollama's answers.
 #[derive(Debug)]
-pub(in crate::interop) struct Ollama {
-    model: SharedText,
-    created_at: SharedText,
+pub(super) struct Ollama {
+    model: String,
+    created_at: String,
     shows_thoughts: bool,
     /// Whether content, and thoughts, were sent, so that more of them begins with an empty line.
     has_content: bool,
     has_thoughts: bool,
 }
 
+/// A message of a line.
+#[derive(Default)]
+struct LineMessage {
+    content: String,
+    thinking: Option<String>,
+    calls: Vec<LineCall>,
+}
+
+/// A call that is complete, and its arguments, which are an object.
+struct LineCall {
+    call: Call,
+    arguments: Json,
+}
+
 impl Ollama {
-    pub(in crate::interop) fn new(head: Head, turn: &Turn) -> Self {
+    pub(super) fn new(head: Head, turn: &Turn) -> Self {
         Self {
             model: head.model,
-            created_at: SharedText::from(&*timestamp(head.created)),
+            created_at: timestamp(head.created),
             shows_thoughts: turn.answer.thoughts == Thoughts::Shown,
             has_content: false,
             has_thoughts: false,
         }
     }
 
-    fn line(&self, message: LineMessage) -> ChatLine {
-        ChatLine {
-            model: self.model.clone(),
-            created_at: self.created_at.clone(),
-            message,
-            done: false,
-            done_reason: None,
-            metrics: None,
-        }
+    /// Writes a line; the last one, of an answer that has ended, with how it did.
+    fn write(&self, message: &LineMessage, end: Option<&State<'_>>, bytes: &mut Vec<u8>) {
+        write_object(bytes, |line| {
+            line.text("model", &self.model).text("created_at", &self.created_at);
+            line.object("message", |line| {
+                line.text("role", "assistant").text("content", &message.content);
+                if let Some(thinking) = &message.thinking {
+                    line.text("thinking", thinking);
+                }
+                if !message.calls.is_empty() {
+                    line.objects("tool_calls", &message.calls, write_call);
+                }
+            });
+            let is_done = end.is_some_and(|state| state.outcome.is_some());
+            line.value("done", &is_done);
+            if let Some(state) = end {
+                write_end(state, line);
+            }
+        });
     }
 
-    fn last_line(&self, message: LineMessage, state: &State<'_>) -> ChatLine {
-        let Some(outcome) = state.outcome else { return self.line(message) };
-        let [prompt, answer] = outcome.durations;
-        let nanoseconds =
-            |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        let metrics = Metrics {
-            total_duration: nanoseconds(prompt + answer),
-            load_duration: 0,
-            prompt_eval_count: state.usage.prompt_tokens,
-            prompt_eval_duration: nanoseconds(prompt),
-            eval_count: state.usage.completion_tokens,
-            eval_duration: nanoseconds(answer),
-        };
-        let done_reason = match outcome.reason {
-            FinishReason::Stop => "stop",
-            FinishReason::Length | FinishReason::Abort => "length",
-        };
-        ChatLine {
-            done: true,
-            done_reason: Some(done_reason),
-            metrics: Some(metrics),
-            ..self.line(message)
-        }
-    }
-
-    fn text(&mut self, kind: TextKind, delta: Delta) -> Option<LineMessage> {
+    fn text(&mut self, kind: TextKind, new: Delta) -> Option<LineMessage> {
         let is_thought = kind == TextKind::Thought;
         if is_thought && !self.shows_thoughts {
             return None;
         }
-        let said = if is_thought { &mut self.has_thoughts } else { &mut self.has_content };
-        let text = delta.behind(std::mem::replace(said, true));
-        let empty = empty_message();
+        let sent = if is_thought { &mut self.has_thoughts } else { &mut self.has_content };
+        let text = new.behind(std::mem::replace(sent, true));
+        let message = LineMessage::default();
         Some(if is_thought {
-            LineMessage { thinking: Some(text), ..empty }
+            LineMessage { thinking: Some(text), ..message }
         } else {
-            LineMessage { content: text, ..empty }
+            LineMessage { content: text, ..message }
         })
     }
 }
 
 impl Writer for Ollama {
-    type Chunk = ChatLine;
-    type Response = ChatLine;
-
     /// Nothing opens a stream of lines.
-    fn open(
-        &mut self,
-        _prompt_tokens: usize,
-        _cached_tokens: usize,
-        _chunks: &mut dyn Sink<ChatLine>,
-    ) {
-    }
+    fn open(&mut self, _usage: Usage, _sink: &mut Sink<'_>) {}
 
-    fn step(&mut self, step: Step, segments: &[Segment], chunks: &mut dyn Sink<ChatLine>) {
+    fn step(&mut self, step: Step, segments: &[Segment], sink: &mut Sink<'_>) {
         let message = match step {
             Step::Delta(segment, new) => match &segments[segment] {
                 Segment::Text(text) => self.text(text.kind, new),
                 Segment::Call(_) => None,
             },
             Step::End(segment) => segments[segment].as_call().and_then(|call| {
-                let tool_calls = vec![whole_call(call)?];
-                Some(LineMessage { tool_calls, ..empty_message() })
+                Some(LineMessage { calls: vec![LineCall::of(call)?], ..LineMessage::default() })
             }),
             Step::Begin(_) => None,
         };
         if let Some(message) = message {
-            chunks.push(self.line(message));
+            sink.chunk("", |bytes| self.write(&message, None, bytes));
         }
     }
 
-    fn close(&mut self, state: &State<'_>, chunks: &mut dyn Sink<ChatLine>) {
-        chunks.push(self.last_line(empty_message(), state));
+    fn close(&mut self, state: &State<'_>, sink: &mut Sink<'_>) {
+        sink.chunk("", |bytes| self.write(&LineMessage::default(), Some(state), bytes));
     }
 
-    fn response(&self, state: &State<'_>) -> ChatLine {
+    fn response(&self, state: &State<'_>, bytes: &mut Vec<u8>) {
         let calls = state.segments.iter().filter_map(Segment::as_call);
         let thoughts = joined(state.segments, &[TextKind::Thought]);
         let message = LineMessage {
             content: joined(state.segments, &[TextKind::Preamble, TextKind::Answer]),
             thinking: (self.shows_thoughts && !thoughts.is_empty()).then_some(thoughts),
-            tool_calls: calls.filter_map(whole_call).collect(),
-            ..empty_message()
+            calls: calls.filter_map(LineCall::of).collect(),
         };
-        self.last_line(message, state)
+        self.write(&message, Some(state), bytes);
     }
 }
 
-fn empty_message() -> LineMessage {
-    LineMessage {
-        role: "assistant",
-        content: String::new(),
-        thinking: None,
-        tool_calls: Vec::new(),
+impl LineCall {
+    fn of(call: &Call) -> Option<Self> {
+        let arguments = parse_arguments(&call.arguments)?;
+        (call.state == SegmentState::Whole).then(|| Self { call: call.clone(), arguments })
     }
 }
 
-/// A call that is complete, whose arguments are an object.
-fn whole_call(call: &Call) -> Option<LineCall> {
-    if call.ending != Ending::Whole {
-        return None;
-    }
-    let function = LineFunction {
-        index: call.index,
-        name: call.name.clone(),
-        arguments: Arguments::read(&call.arguments)?,
+fn write_call(LineCall { call, arguments }: &LineCall, item: &mut Members<'_>) {
+    item.text("id", &call.call_id).object("function", |function| {
+        function.value("index", &call.index).text("name", &call.name);
+        function.value("arguments", arguments);
+    });
+}
+
+/// Writes how an answer ended: durations in nanoseconds, counts of tokens.
+fn write_end(state: &State<'_>, line: &mut Members<'_>) {
+    let Some(outcome) = state.outcome else { return };
+    let reason = match outcome.reason {
+        FinishReason::Stop => "stop",
+        FinishReason::Length | FinishReason::Abort => "length",
     };
-    Some(LineCall { id: call.call_id.clone(), function })
+    let [prompt, answer] = outcome.durations;
+    line.text("done_reason", reason);
+    line.value("total_duration", &(prompt + answer).as_nanos()).value("load_duration", &0);
+    line.value("prompt_eval_count", &state.usage.prompt_tokens);
+    line.value("prompt_eval_duration", &prompt.as_nanos());
+    line.value("eval_count", &state.usage.completion_tokens);
+    line.value("eval_duration", &answer.as_nanos());
 }
-
 /// The last second that four digits of a year can tell.
 const LAST_SECOND: u64 = 253_402_300_799;
 

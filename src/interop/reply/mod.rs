@@ -1,7 +1,7 @@
 //! Sampled tokens -> an API's answer, whole and in chunks.
 //!
 //! ```text
-//! tokens --StreamableParser--> events --Sorter--> segments, steps --Writer--> chunks, response
+//! tokens --StreamableParser--> events --Sorter--> segments, steps --Writer--> Sink, response
 //! ```
 //!
 //! * The parser is lenient and knows the turn's tools, and what the prompt began.
@@ -11,7 +11,6 @@
 //! * The writers, one in each dialect's module over what `answer` defines, make chunks of the steps and the whole response of the
 //!   segments: neither of the other, so that tests can compare the two.
 
-mod frame;
 mod ids;
 mod input;
 mod options;
@@ -20,16 +19,13 @@ mod saved;
 mod sort;
 mod stop;
 mod thinking;
-mod whole;
 
-pub use frame::Chunk;
-use frame::Out;
 pub use options::{Clock, MakeId, ReplyOptions};
 
 use std::fmt::Debug;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use self::ids::Ids;
 use self::options::seconds_now;
@@ -37,12 +33,8 @@ use self::route::Rules;
 use self::sort::Sorter;
 use self::stop::StopStrings;
 use self::thinking::Budget;
-use self::whole::Whole;
-use super::answer::{
-    FinishReason, Head, Outcome, Prefixes, Segment, SharedText, Sink, State, Step, Usage, Writer,
-    write_json,
-};
-use super::{Dialect, Turn, anthropic, chat_completions, ollama, responses};
+use super::answer::{FinishReason, Framing, Head, Outcome, Sink, State, Usage, Writer, write_json};
+use super::{Dialect, Json, Turn};
 use crate::HarmonyEncoding;
 use crate::chat::{Message, Role};
 use crate::error::{ErrorKind, Result};
@@ -106,7 +98,7 @@ pub struct Reply {
     dialect: Dialect,
     parser: StreamableParser,
     sorter: Sorter,
-    writer: Box<dyn AnyWriter>,
+    writer: Box<dyn Writer>,
     prompt_tokens: usize,
     cached_tokens: usize,
     is_open: bool,
@@ -125,9 +117,10 @@ impl Reply {
             Some(count) => count,
             None => turn.prompt(&encoding)?.len(),
         };
-        let prefixes = Prefixes::of(turn.dialect);
+        let definition = turn.dialect.definition();
         let make_id = options.make_id;
-        let id = options.id.unwrap_or_else(|| ids::fresh(prefixes.reply, make_id.as_ref()));
+        let id =
+            options.id.unwrap_or_else(|| ids::fresh(definition.prefixes.reply, make_id.as_ref()));
         let created = options.created.unwrap_or_else(seconds_now);
         let timer = Timer::start(options.clock);
         let options = ReplyOptions {
@@ -138,18 +131,11 @@ impl Reply {
             ..options
         };
         let head = Head {
-            id: SharedText::from(&*id),
+            id: id.clone(),
             created,
-            model: SharedText::from(&*options.model),
+            model: options.model.clone(),
             index: options.index,
-        };
-        let writer: Box<dyn AnyWriter> = match turn.dialect {
-            Dialect::ChatCompletions => {
-                Box::new(chat_completions::Chat::new(head, turn, options.reasoning_field))
-            }
-            Dialect::Responses => Box::new(responses::Responses::new(head, turn)),
-            Dialect::Anthropic => Box::new(anthropic::Anthropic::new(head, turn)),
-            Dialect::Ollama => Box::new(ollama::Ollama::new(head, turn)),
+            reasoning_field: options.reasoning_field,
         };
         let config = ParseConfig::lenient().with_tools(turn.tools.recipients());
         let config = config.with_spelled_markers(options.spelled_markers);
@@ -163,9 +149,9 @@ impl Reply {
         let prompted = begun.map_or(0, String::len);
         Ok(Self {
             dialect: turn.dialect,
-            sorter: Sorter::new(rules, stop, ids, prefixes, prompted),
+            sorter: Sorter::new(rules, stop, ids, definition.prefixes, prompted),
             parser,
-            writer,
+            writer: (definition.writer)(head, turn),
             prompt_tokens,
             cached_tokens: options.cached_tokens,
             options,
@@ -177,28 +163,28 @@ impl Reply {
         })
     }
 
-    /// Takes sampled tokens, any number of them, and returns what the API sends of them. The first
-    /// call also returns what opens the stream; `feed(&[])` does so before the first token.
+    /// Takes sampled tokens, any number of them, and returns what the API sends of them: chunks, events or lines, as
+    /// JSON. The first call also returns what opens the stream; `feed(&[])` does so before the first token.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::Finished`] after [`Self::finish`]; tokens raise none.
-    pub fn feed(&mut self, tokens: &[u32]) -> Result<Vec<Chunk>> {
-        let mut chunks = Vec::new();
-        self.feed_out(tokens, &mut Out::Chunks(&mut chunks))?;
-        Ok(chunks)
+    pub fn feed(&mut self, tokens: &[u32]) -> Result<Vec<Json>> {
+        let mut lines = Vec::new();
+        self.feed_framed(tokens, &mut lines, Framing::Lines)?;
+        Ok(Json::written_lines(&lines))
     }
 
-    /// [`Self::feed`] as bytes on the wire, after the bytes that are there.
+    /// [`Self::feed`] as bytes on the wire, after the bytes that are there, which takes a fraction of the time.
     ///
     /// # Errors
     ///
     /// Those of [`Self::feed`].
     pub fn feed_into(&mut self, tokens: &[u32], bytes: &mut Vec<u8>) -> Result<()> {
-        self.feed_out(tokens, &mut Out::Bytes(bytes))
+        self.feed_framed(tokens, bytes, self.dialect.definition().framing)
     }
 
-    fn feed_out(&mut self, tokens: &[u32], out: &mut Out<'_>) -> Result<()> {
+    fn feed_framed(&mut self, tokens: &[u32], bytes: &mut Vec<u8>, framing: Framing) -> Result<()> {
         if self.outcome.is_some() {
             return Err(ErrorKind::Finished.into());
         }
@@ -208,7 +194,7 @@ impl Reply {
         self.cuts.push(tokens.len());
         let events = self.parser.feed(tokens)?;
         self.sorter.take(events, None);
-        self.write(out);
+        self.write(&mut Sink::new(bytes, framing));
         Ok(())
     }
 
@@ -223,12 +209,12 @@ impl Reply {
         &mut self,
         reason: FinishReason,
         stop_sequence: Option<&str>,
-    ) -> Result<Vec<Chunk>> {
-        let mut chunks = Vec::new();
+    ) -> Result<Vec<Json>> {
+        let mut lines = Vec::new();
         if self.outcome.is_none() {
-            self.finish_out(reason, stop_sequence, &mut Out::Chunks(&mut chunks))?;
+            self.finish_framed(reason, stop_sequence, &mut lines, Framing::Lines)?;
         }
-        Ok(chunks)
+        Ok(Json::written_lines(&lines))
     }
 
     /// [`Self::finish`] as bytes on the wire, after the bytes that are there, with
@@ -244,17 +230,19 @@ impl Reply {
         bytes: &mut Vec<u8>,
     ) -> Result<()> {
         if self.outcome.is_none() {
-            self.finish_out(reason, stop_sequence, &mut Out::Bytes(bytes))?;
+            let framing = self.dialect.definition().framing;
+            self.finish_framed(reason, stop_sequence, bytes, framing)?;
             bytes.extend_from_slice(self.last_frame());
         }
         Ok(())
     }
 
-    fn finish_out(
+    fn finish_framed(
         &mut self,
         reason: FinishReason,
         stop_sequence: Option<&str>,
-        out: &mut Out<'_>,
+        bytes: &mut Vec<u8>,
+        framing: Framing,
     ) -> Result<()> {
         self.timer.first_token();
         self.timer.end();
@@ -265,79 +253,71 @@ impl Reply {
         };
         let events = self.parser.finish()?;
         self.sorter.take(events, Some(reason));
-        self.write(out);
+        let sink = &mut Sink::new(bytes, framing);
+        self.write(sink);
         let stop_sequence = self.sorter.stopped.clone().or(stop_sequence.map(str::to_owned));
         let reason = if stop_sequence.is_some() { FinishReason::Stop } else { reason };
         let outcome = Outcome { reason, stop_sequence, durations: self.timer.durations() };
         let (usage, segments) = (self.usage(), &self.sorter.segments);
-        self.writer.close(&State { segments, usage, outcome: Some(&outcome) }, out);
+        self.writer.close(&State { segments, usage, outcome: Some(&outcome) }, sink);
         self.outcome = Some(outcome);
         Ok(())
     }
 
-    fn write(&mut self, out: &mut Out<'_>) {
+    fn write(&mut self, sink: &mut Sink<'_>) {
         if !std::mem::replace(&mut self.is_open, true) {
-            self.writer.open(self.prompt_tokens, self.cached_tokens, out);
+            let (prompt_tokens, cached_tokens) = (self.prompt_tokens, self.cached_tokens);
+            self.writer.open(Usage { prompt_tokens, cached_tokens, ..Usage::default() }, sink);
         }
         for step in self.sorter.steps.drain(..) {
-            self.writer.step(step, &self.sorter.segments, out);
+            self.writer.step(step, &self.sorter.segments, sink);
         }
     }
 
-    /// The whole answer, for a request that asked for no stream. Before [`Self::finish`]: what there
+    /// The full response, for a request that asked for no stream. Before [`Self::finish`]: what there
     /// is so far.
     ///
     /// A [`Value`] makes floats of integers of more than 64 bits, which calls of Anthropic's and Ollama's can
     /// have in their arguments; [`Self::response_into`] writes all their digits.
     pub fn response(&self) -> Value {
-        json!(self.whole())
+        self.full_response().to_value()
     }
 
     /// [`Self::response`] as JSON in one line, after the bytes that are there, where every number of a call's
     /// arguments is as the model wrote it.
     pub fn response_into(&self, bytes: &mut Vec<u8>) {
-        write_json(&self.whole(), bytes);
+        let (segments, outcome) = (&self.sorter.segments, self.outcome.as_ref());
+        self.writer.response(&State { segments, usage: self.usage(), outcome }, bytes);
     }
 
-    /// The whole answer before it is JSON.
-    pub(crate) fn whole(&self) -> Whole {
-        self.writer.response(&self.state())
-    }
-
-    fn state(&self) -> State<'_> {
-        State {
-            segments: &self.sorter.segments,
-            usage: self.usage(),
-            outcome: self.outcome.as_ref(),
-        }
+    pub(crate) fn full_response(&self) -> Json {
+        let mut bytes = Vec::new();
+        self.response_into(&mut bytes);
+        Json::written(&bytes)
     }
 
     /// A chunk's bytes on the wire: an event of a stream (SSE), or for Ollama a line of JSON.
-    pub fn frame(&self, chunk: &Chunk) -> Vec<u8> {
+    pub fn frame(&self, chunk: &Json) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(256);
         self.frame_into(chunk, &mut bytes);
         bytes
     }
 
     /// [`Self::frame`] after the bytes that are there.
-    pub fn frame_into(&self, chunk: &Chunk, bytes: &mut Vec<u8>) {
-        frame::frame(chunk, bytes);
+    pub fn frame_into(&self, chunk: &Json, bytes: &mut Vec<u8>) {
+        let name = chunk.text("type").unwrap_or_default();
+        let mut sink = Sink::new(bytes, self.dialect.definition().framing);
+        sink.chunk(name, |bytes| write_json(chunk, bytes));
     }
 
     /// What ends the stream after the last chunk: chat's `data: [DONE]`, for others nothing.
     pub fn last_frame(&self) -> &'static [u8] {
-        match self.dialect {
-            Dialect::ChatCompletions => b"data: [DONE]\n\n",
-            _ => b"",
-        }
+        self.dialect.definition().last_frame
     }
 
     /// The media type of the stream: `text/event-stream`, for Ollama `application/x-ndjson`.
     pub fn media_type(&self) -> &'static str {
-        match self.dialect {
-            Dialect::Ollama => "application/x-ndjson",
-            _ => "text/event-stream",
-        }
+        self.dialect.definition().framing.media_type()
     }
 
     /// The stop string of the body that ended the visible answer. The engine can stop; tokens that it
@@ -389,36 +369,6 @@ impl Reply {
             completion_tokens: sampled,
             reasoning_tokens: thoughts,
         }
-    }
-}
-
-/// A writer of any dialect, whose chunks are told apart.
-trait AnyWriter: Debug + Send + Sync {
-    fn open(&mut self, prompt_tokens: usize, cached_tokens: usize, out: &mut Out<'_>);
-    fn step(&mut self, step: Step, segments: &[Segment], out: &mut Out<'_>);
-    fn close(&mut self, state: &State<'_>, out: &mut Out<'_>);
-    fn response(&self, state: &State<'_>) -> Whole;
-}
-
-impl<W: Writer> AnyWriter for W
-where
-    for<'a> Out<'a>: Sink<W::Chunk>,
-    Whole: From<W::Response>,
-{
-    fn open(&mut self, prompt_tokens: usize, cached_tokens: usize, out: &mut Out<'_>) {
-        Writer::open(self, prompt_tokens, cached_tokens, out);
-    }
-
-    fn step(&mut self, step: Step, segments: &[Segment], out: &mut Out<'_>) {
-        Writer::step(self, step, segments, out);
-    }
-
-    fn close(&mut self, state: &State<'_>, out: &mut Out<'_>) {
-        Writer::close(self, state, out);
-    }
-
-    fn response(&self, state: &State<'_>) -> Whole {
-        Writer::response(self, state).into()
     }
 }
 

@@ -4,7 +4,7 @@ use crate::chat::{ANALYSIS, Author, COMMENTARY, PYTHON, Role};
 use crate::interop::answer::TextKind;
 use crate::interop::builtin::is_builtin;
 use crate::interop::names::function_name;
-use crate::interop::{Dialect, Tool, ToolChoice, ToolKind, ToolNames, Turn};
+use crate::interop::{Tool, ToolChoice, ToolKind, ToolNames, Turn};
 
 /// What the turn says about where messages belong.
 #[derive(Debug, Clone)]
@@ -49,7 +49,7 @@ impl Rules {
             tools: turn.tools.clone(),
             calls: offered && turn.tool_choice != ToolChoice::None,
             one_call: turn.answer.function_call,
-            objects: matches!(turn.dialect, Dialect::Anthropic | Dialect::Ollama),
+            objects: turn.dialect.definition().takes_objects,
             // Helpers of the SDKs parse all texts joined, so these must be the answer alone.
             preambles_as_thoughts: turn.response_format.is_some(),
         }

@@ -7,11 +7,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::frame::Out;
 use super::{Reply, ReplyOptions};
 use crate::HarmonyEncoding;
 use crate::error::{ErrorKind, Result};
-use crate::interop::answer::FinishReason;
+use crate::interop::answer::{FinishReason, Framing};
 use crate::interop::{ReasoningField, Turn};
 
 /// The form of the bytes. It changes with the fields of [`Saved`].
@@ -110,12 +109,12 @@ impl Turn {
         }
         for cut in saved.cuts {
             let (fed, rest) = tokens.split_at(cut);
-            reply.feed_out(fed, &mut Out::Bytes(&mut sent))?;
+            reply.feed_framed(fed, &mut sent, Framing::Lines)?;
             sent.clear();
             tokens = rest;
         }
         if let Some((reason, stop_sequence, durations)) = saved.end {
-            reply.finish_out(reason, stop_sequence.as_deref(), &mut Out::Bytes(&mut sent))?;
+            reply.finish_framed(reason, stop_sequence.as_deref(), &mut sent, Framing::Lines)?;
             if let Some(outcome) = &mut reply.outcome {
                 outcome.durations = durations;
             }

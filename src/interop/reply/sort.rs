@@ -1,16 +1,17 @@
-//! Sorts what the parser tells into segments, the same for all dialects.
+//! Sorts the parser's events into segments, the same for all dialects.
 
 use std::ops::Range;
 
 use serde_json::json;
 
+use super::BuiltinCall;
 use super::ids::Ids;
 use super::input::InputDecoder;
 use super::route::{Route, Rules, Target};
 use super::stop::{Passed, StopStrings};
-use super::{BuiltinCall, Prefixes};
-use crate::interop::answer::FinishReason;
-use crate::interop::answer::{Call, Delta, Ending, Segment, Step, Text, TextKind};
+use crate::interop::answer::{
+    Call, Delta, FinishReason, Prefixes, Segment, SegmentState, Step, Text, TextKind,
+};
 use crate::interop::tools::is_object;
 use crate::parse::{Event, Repair};
 use crate::repair::RepairKind;
@@ -23,7 +24,7 @@ pub(super) struct Sorter {
     prefixes: Prefixes,
     /// Prefilled bytes: cut from a text, kept in a call, since half the arguments are of no use.
     prompted: usize,
-    open: Open,
+    open: OpenMessage,
     /// Where the open message's content begins.
     content_from: usize,
     stop: StopStrings,
@@ -40,19 +41,19 @@ pub(super) struct Sorter {
 
 /// What the open message is.
 #[derive(Debug, Clone)]
-enum Open {
+enum OpenMessage {
     None,
     /// Text; its segment begins with its first character.
     Text(TextKind, Option<usize>),
     Call(usize, Option<InputDecoder>),
     /// A call that is not shown before it is complete.
-    Held(Target, Origin, String),
+    Held(Target, CallSite, String),
     Builtin(usize),
 }
 
 /// Where a call stands, for the report of what became of it.
 #[derive(Debug, Clone)]
-struct Origin {
+struct CallSite {
     span: Range<usize>,
     index: usize,
     recipient: String,
@@ -71,7 +72,7 @@ impl Sorter {
             ids,
             prefixes,
             prompted,
-            open: Open::None,
+            open: OpenMessage::None,
             content_from: 0,
             stop,
             calls: 0,
@@ -95,15 +96,15 @@ impl Sorter {
                     let (channel, to) = (channel.as_deref(), recipient.as_deref());
                     let route = self.rules.route(&author, channel, to, self.calls);
                     let recipient = recipient.unwrap_or_default();
-                    self.begin(route, Origin { span, index, recipient });
+                    self.begin(route, CallSite { span, index, recipient });
                 }
                 Event::ContentDelta { text, .. } => self.add(text),
                 Event::MessageEnd { span, stop_token, .. } => {
-                    if matches!(self.open, Open::Text(TextKind::Thought, _)) {
+                    if matches!(self.open, OpenMessage::Text(TextKind::Thought, _)) {
                         self.thought_tokens += span.start.saturating_sub(self.content_from);
                     }
                     let is_cut = is_cut && stop_token.is_none();
-                    self.end(if is_cut { Ending::Cut } else { Ending::Whole });
+                    self.end(if is_cut { SegmentState::Cut } else { SegmentState::Whole });
                 }
                 Event::Repair(repair) => self.repairs.push(repair),
             }
@@ -112,38 +113,40 @@ impl Sorter {
 
     /// Whether a thought is under way.
     pub(super) fn is_thinking(&self) -> bool {
-        matches!(self.open, Open::Text(TextKind::Thought, _))
+        matches!(self.open, OpenMessage::Text(TextKind::Thought, _))
     }
 
     /// Tokens of the thought that is under way, where so many were parsed.
     pub(super) fn open_thought_tokens(&self, parsed: usize) -> usize {
         match self.open {
-            Open::Text(TextKind::Thought, _) => parsed.saturating_sub(self.content_from),
+            OpenMessage::Text(TextKind::Thought, _) => parsed.saturating_sub(self.content_from),
             _ => 0,
         }
     }
 
-    fn begin(&mut self, route: Route, origin: Origin) {
+    fn begin(&mut self, route: Route, call_site: CallSite) {
         self.open = match route {
-            Route::Text(kind) => Open::Text(kind, None),
+            Route::Text(kind) => OpenMessage::Text(kind, None),
             Route::CallAsText => {
-                self.report_call_as_text(&origin);
-                Open::Text(TextKind::Answer, None)
+                self.report_call_as_text(&call_site);
+                OpenMessage::Text(TextKind::Answer, None)
             }
             Route::Builtin => {
                 self.builtin_calls.push(BuiltinCall {
-                    recipient: origin.recipient,
+                    recipient: call_site.recipient,
                     text: String::new(),
                     is_complete: false,
                 });
-                Open::Builtin(self.builtin_calls.len() - 1)
+                OpenMessage::Builtin(self.builtin_calls.len() - 1)
             }
-            Route::Call(target) if self.rules.objects => Open::Held(target, origin, String::new()),
+            Route::Call(target) if self.rules.objects => {
+                OpenMessage::Held(target, call_site, String::new())
+            }
             Route::Call(target) => {
                 let decoder = target.is_custom.then(InputDecoder::default);
                 match self.begin_call(target) {
-                    Some(segment) => Open::Call(segment, decoder),
-                    None => Open::None,
+                    Some(segment) => OpenMessage::Call(segment, decoder),
+                    None => OpenMessage::None,
                 }
             }
         };
@@ -161,7 +164,7 @@ impl Sorter {
             namespace,
             is_custom,
             arguments: String::new(),
-            ending: Ending::Open,
+            state: SegmentState::Open,
             call_id: self.ids.next(self.prefixes.call),
             id: item.map(|prefix| self.ids.next(prefix)).unwrap_or_default(),
             index: self.calls,
@@ -180,23 +183,23 @@ impl Sorter {
     /// Content of the open message.
     fn add(&mut self, mut text: String) {
         match &mut self.open {
-            Open::None => {}
-            Open::Text(kind, _) => {
+            OpenMessage::None => {}
+            OpenMessage::Text(kind, _) => {
                 let kind = *kind;
                 let prompted = std::mem::take(&mut self.prompted);
                 text.drain(..prompted.min(text.len()));
                 self.say(kind, text);
             }
-            Open::Call(segment, None) => {
+            OpenMessage::Call(segment, None) => {
                 let segment = *segment;
                 self.append(segment, text);
             }
-            Open::Call(segment, Some(decoder)) => {
+            OpenMessage::Call(segment, Some(decoder)) => {
                 let (segment, input) = (*segment, decoder.push(&text));
                 self.append(segment, input);
             }
-            Open::Held(_, _, arguments) => arguments.push_str(&text),
-            Open::Builtin(call) => self.builtin_calls[*call].text.push_str(&text),
+            OpenMessage::Held(_, _, arguments) => arguments.push_str(&text),
+            OpenMessage::Builtin(call) => self.builtin_calls[*call].text.push_str(&text),
         }
     }
 
@@ -222,7 +225,7 @@ impl Sorter {
             return;
         }
         let segment = match self.open {
-            Open::Text(_, Some(segment)) => segment,
+            OpenMessage::Text(_, Some(segment)) => segment,
             _ => self.begin_text(kind),
         };
         self.append(segment, text);
@@ -234,9 +237,9 @@ impl Sorter {
             TextKind::Preamble | TextKind::Answer => self.prefixes.message,
         };
         let id = prefix.map(|prefix| self.ids.next(prefix)).unwrap_or_default();
-        let text = Text { kind, text: String::new(), ending: Ending::Open, id };
+        let text = Text { kind, text: String::new(), state: SegmentState::Open, id };
         let segment = self.push(Segment::Text(text));
-        self.open = Open::Text(kind, Some(segment));
+        self.open = OpenMessage::Text(kind, Some(segment));
         segment
     }
 
@@ -251,31 +254,36 @@ impl Sorter {
     }
 
     /// The end of the open message.
-    fn end(&mut self, how: Ending) {
+    fn end(&mut self, how: SegmentState) {
         self.prompted = 0;
-        match std::mem::replace(&mut self.open, Open::None) {
-            Open::None => {}
-            Open::Text(kind, segment) => {
-                self.open = Open::Text(kind, segment);
+        match std::mem::replace(&mut self.open, OpenMessage::None) {
+            OpenMessage::None => {}
+            OpenMessage::Text(kind, segment) => {
+                self.open = OpenMessage::Text(kind, segment);
                 if kind != TextKind::Thought && self.stopped.is_none() {
                     let held = self.stop.flush();
                     self.say_on(kind, held);
                 }
-                if let Open::Text(_, Some(segment)) = std::mem::replace(&mut self.open, Open::None)
+                if let OpenMessage::Text(_, Some(segment)) =
+                    std::mem::replace(&mut self.open, OpenMessage::None)
                 {
                     self.end_segment(segment, how);
                 }
             }
-            Open::Call(segment, decoder) => self.end_call(segment, decoder, how),
-            Open::Held(target, origin, arguments) => self.place(target, &origin, &arguments, how),
-            Open::Builtin(call) => self.builtin_calls[call].is_complete = how == Ending::Whole,
+            OpenMessage::Call(segment, decoder) => self.end_call(segment, decoder, how),
+            OpenMessage::Held(target, call_site, arguments) => {
+                self.place(target, &call_site, &arguments, how);
+            }
+            OpenMessage::Builtin(call) => {
+                self.builtin_calls[call].is_complete = how == SegmentState::Whole;
+            }
         }
     }
 
-    fn end_call(&mut self, segment: usize, decoder: Option<InputDecoder>, how: Ending) {
+    fn end_call(&mut self, segment: usize, decoder: Option<InputDecoder>, how: SegmentState) {
         match decoder {
             Some(decoder) => self.append(segment, decoder.finish()),
-            None if how == Ending::Whole && self.segments[segment].text().is_empty() => {
+            None if how == SegmentState::Whole && self.segments[segment].text().is_empty() => {
                 self.append(segment, NO_ARGUMENTS.to_owned());
             }
             None => {}
@@ -283,42 +291,42 @@ impl Sorter {
         self.end_segment(segment, how);
     }
 
-    fn end_segment(&mut self, segment: usize, how: Ending) {
+    fn end_segment(&mut self, segment: usize, how: SegmentState) {
         // What stands before a stop string is whole.
-        let how = if self.stopped.is_some() { Ending::Whole } else { how };
-        self.segments[segment].end(how);
+        let how = if self.stopped.is_some() { SegmentState::Whole } else { how };
+        self.segments[segment].set_state(how);
         self.steps.push(Step::End(segment));
     }
 
     /// A call whose arguments are complete: a call if they are an object, else text.
-    fn place(&mut self, target: Target, origin: &Origin, arguments: &str, how: Ending) {
-        if target.is_code && how == Ending::Whole {
+    fn place(&mut self, target: Target, call_site: &CallSite, arguments: &str, how: SegmentState) {
+        if target.is_code && how == SegmentState::Whole {
             let arguments = json!({"code": arguments}).to_string();
-            return self.place(Target { is_code: false, ..target }, origin, &arguments, how);
+            return self.place(Target { is_code: false, ..target }, call_site, &arguments, how);
         }
         let arguments = match arguments.trim() {
-            "" if how == Ending::Whole => NO_ARGUMENTS,
+            "" if how == SegmentState::Whole => NO_ARGUMENTS,
             _ => arguments,
         };
-        if how == Ending::Whole && is_object(arguments) {
+        if how == SegmentState::Whole && is_object(arguments) {
             if let Some(segment) = self.begin_call(target) {
                 self.append(segment, arguments.to_owned());
                 self.end_segment(segment, how);
             }
             return;
         }
-        self.report_call_as_text(origin);
-        self.open = Open::Text(TextKind::Answer, None);
+        self.report_call_as_text(call_site);
+        self.open = OpenMessage::Text(TextKind::Answer, None);
         self.say(TextKind::Answer, arguments.to_owned());
         self.end(how);
     }
 
-    fn report_call_as_text(&mut self, origin: &Origin) {
+    fn report_call_as_text(&mut self, call_site: &CallSite) {
         self.repairs.push(Repair {
             kind: RepairKind::CallAsText,
-            span: origin.span.clone(),
-            index: Some(origin.index),
-            text: origin.recipient.clone(),
+            span: call_site.span.clone(),
+            index: Some(call_site.index),
+            text: call_site.recipient.clone(),
         });
     }
 }

@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use super::tools::{kind_of_call, read_tool_id, read_tools};
 use crate::error::Result;
 use crate::interop::brief::brief;
-use crate::interop::carried::carried_thought;
 use crate::interop::content::{Carrying, Texts, read_content};
-use crate::interop::field::{Field, Object};
+use crate::interop::field::{BodyField, BodyObject};
+use crate::interop::history::{NewCall, NewResult};
 use crate::interop::options::Resolve;
-use crate::interop::past::{NewCall, NewResult};
 use crate::interop::request::Request;
 use crate::interop::settings::{read_effort, read_response_format};
+use crate::interop::thought_blob::read_thought;
 use crate::interop::tools::{custom_arguments, read_arguments};
 use crate::interop::{ReadOptions, ToolKind, UnusedReason};
 use crate::json::{Array, At};
@@ -50,7 +50,7 @@ pub(super) struct Items<'o> {
 impl<'o> Items<'o> {
     /// Reads the history and the body's `input`.
     pub(super) fn read(
-        body: &Object<'_, '_>,
+        body: &BodyObject<'_, '_>,
         options: &'o ReadOptions,
         request: &mut Request,
     ) -> Result<()> {
@@ -71,25 +71,30 @@ impl<'o> Items<'o> {
         let paths: Vec<_> =
             (0..options.history.len()).map(|index| history.clone().then(index)).collect();
         let history = paths.iter().zip(&options.history);
-        let history = history.map(|(path, item)| Field::root(path, item));
+        let history = history.map(|(path, item)| BodyField::root(path, item));
         let mut all = history.collect::<Result<Vec<_>>>()?;
         all.extend(items);
         let calls_follow = calls_follow(&all);
         for (item, call_follows) in all.iter().zip(calls_follow) {
-            request.past.next_message();
+            request.history.next_message();
             reader.item(item, call_follows, request)?;
         }
         match input.as_ref().and_then(|input| input.at().as_str()) {
             Some(text) => {
-                request.past.end_messages();
-                request.past.user(text.to_owned(), None);
+                request.history.end_messages();
+                request.history.user(text.to_owned(), None);
             }
             None => request.continue_last = all.last().is_some_and(is_unfinished),
         }
         Ok(())
     }
 
-    fn item(&self, field: &Field<'_, '_>, call_follows: bool, request: &mut Request) -> Result<()> {
+    fn item(
+        &self,
+        field: &BodyField<'_, '_>,
+        call_follows: bool,
+        request: &mut Request,
+    ) -> Result<()> {
         let item = field.object()?;
         let kind = item_type(field.at());
         let read = match kind {
@@ -116,7 +121,7 @@ impl<'o> Items<'o> {
 
     fn message(
         &self,
-        item: &Object<'_, '_>,
+        item: &BodyObject<'_, '_>,
         call_follows: bool,
         request: &mut Request,
     ) -> Result<()> {
@@ -125,9 +130,9 @@ impl<'o> Items<'o> {
         match role.text()? {
             "system" | "developer" => {
                 let text = read_content(&content, self.carrying)?;
-                request.past.instructions(text);
+                request.history.instructions(text);
             }
-            "user" => request.past.user(read_content(&content, self.carrying)?, None),
+            "user" => request.history.user(read_content(&content, self.carrying)?, None),
             "assistant" => {
                 let text = if content.is_null() {
                     String::new()
@@ -135,10 +140,10 @@ impl<'o> Items<'o> {
                     read_content(&content, self.carrying)?
                 };
                 let phase = item.get("phase");
-                match phase.as_ref().map(Field::text).transpose()? {
-                    Some("final_answer") => request.past.answer(text),
-                    None if !call_follows => request.past.answer(text),
-                    Some("commentary") | None => request.past.preamble(text),
+                match phase.as_ref().map(BodyField::text).transpose()? {
+                    Some("final_answer") => request.history.answer(text),
+                    None if !call_follows => request.history.answer(text),
+                    Some("commentary") | None => request.history.preamble(text),
                     Some(other) => {
                         return Err(phase.unwrap_or(role).unknown(
                             "phase",
@@ -160,26 +165,26 @@ impl<'o> Items<'o> {
     }
 
     /// The thought is in `content`, else in this library's own `encrypted_content`.
-    fn reasoning(&self, item: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+    fn reasoning(&self, item: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
         let mut texts = Texts::default();
         if let Some(content) = item.get("content") {
             texts.add(&read_content(&content, self.carrying)?);
         }
         let text = texts.into_text();
         if !text.is_empty() {
-            request.past.thought(text);
+            request.history.thought(text);
             return Ok(());
         }
         let carried = item.text("encrypted_content")?;
-        match carried.map(carried_thought) {
-            Some(Some(thought)) => request.past.thought(thought),
+        match carried.map(read_thought) {
+            Some(Some(thought)) => request.history.thought(thought),
             Some(None) => {
                 let field = item.required("encrypted_content")?;
                 request.unused.push(field.unused(UnusedReason::ForeignThought));
             }
             None => {
                 let is_empty =
-                    |field: &Field<'_, '_>| field.at().as_array().is_some_and(Array::is_empty);
+                    |field: &BodyField<'_, '_>| field.at().as_array().is_some_and(Array::is_empty);
                 let summary = item.get("summary").filter(|summary| !is_empty(summary));
                 let unused = summary.map(|field| field.unused(UnusedReason::Summary));
                 request.unused.extend(unused);
@@ -192,7 +197,7 @@ impl<'o> Items<'o> {
     /// find are dropped.
     fn reference(
         &self,
-        item: &Object<'_, '_>,
+        item: &BodyObject<'_, '_>,
         call_follows: bool,
         request: &mut Request,
     ) -> Result<()> {
@@ -210,7 +215,7 @@ impl<'o> Items<'o> {
             return Err(id.invalid(format!("no item with the id {:?} is stored", brief(text))));
         };
         let path = item.field().path();
-        let found = Field::root(&path, &found)?;
+        let found = BodyField::root(&path, &found)?;
         if item_type(found.at()) == Some("item_reference") {
             return Err(id.invalid("the stored item is a reference itself"));
         }
@@ -229,7 +234,7 @@ fn item_type(item: At<'_>) -> Option<&str> {
 }
 
 /// Of each item, whether a call of the same turn follows it.
-fn calls_follow(items: &[Field<'_, '_>]) -> Vec<bool> {
+fn calls_follow(items: &[BodyField<'_, '_>]) -> Vec<bool> {
     let mut follows = vec![false; items.len()];
     let mut call_follows = false;
     for (follows, item) in follows.iter_mut().zip(items).rev() {
@@ -245,16 +250,16 @@ fn calls_follow(items: &[Field<'_, '_>]) -> Vec<bool> {
     follows
 }
 
-fn text_of<'v>(item: &Field<'v, '_>, key: &str) -> Option<&'v str> {
+fn text_of<'v>(item: &BodyField<'v, '_>, key: &str) -> Option<&'v str> {
     item.at().get(key)?.as_str()
 }
 
 /// Whether the assistant was cut off in an item.
-fn is_unfinished(item: &Field<'_, '_>) -> bool {
+fn is_unfinished(item: &BodyField<'_, '_>) -> bool {
     matches!(text_of(item, "status"), Some("incomplete" | "in_progress"))
 }
 
-fn read_call(item: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+fn read_call(item: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
     item.required("name")?.text()?;
     let Some(tool) = read_tool_id(item)? else { return Ok(()) };
     let kind = kind_of_call(item_type(item.field().at()).unwrap_or_default());
@@ -264,26 +269,26 @@ fn read_call(item: &Object<'_, '_>, request: &mut Request) -> Result<()> {
     };
     let id = item.text("call_id")?.map(str::to_owned);
     let (path, is_cut) = (item.field().path(), is_unfinished(&item.field()));
-    request.past.call(NewCall { path, id, tool, kind, arguments, is_cut });
+    request.history.call(NewCall { path, id, tool, kind, arguments, is_cut });
     Ok(())
 }
 
-fn read_result(item: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+fn read_result(item: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
     let text = match item.get("output") {
         Some(output) => read_content(&output, Carrying::result())?,
         None => String::new(),
     };
     let id = item.get("call_id");
-    request.past.result(NewResult {
+    request.history.result(NewResult {
         path: id.as_ref().unwrap_or(&item.field()).path(),
-        id: id.as_ref().map(Field::text).transpose()?.map(str::to_owned),
+        id: id.as_ref().map(BodyField::text).transpose()?.map(str::to_owned),
         tool: read_tool_id(item)?,
         text,
     })
 }
 
 /// Effort and format from here on.
-fn read_update(item: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+fn read_update(item: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
     if let Some(reasoning) = item.get("reasoning") {
         let reasoning = reasoning.object()?;
         if let Some(effort) = reasoning.get("effort") {

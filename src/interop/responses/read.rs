@@ -3,18 +3,17 @@
 use super::items::Items;
 use super::tools::{read_choice, read_tools};
 use crate::error::Result;
-use crate::interop::field::{Field, Object};
+use crate::interop::field::BodyObject;
 use crate::interop::request::Request;
 use crate::interop::settings::{
     read_count, read_effort, read_penalties, read_response_format, read_sampling, read_stop,
     read_thinking_budget, refuse_logprobs,
 };
 use crate::interop::{Dialect, Json, ReadOptions, Turn, UnusedReason};
-use crate::path::Path;
 
 /// The fields of a body that are read or that the response repeats; any other is listed in
 /// [`Turn::unused`].
-pub(crate) const FIELDS: &[&str] = &[
+pub(super) const FIELDS: &[&str] = &[
     "model",
     "input",
     "instructions",
@@ -40,7 +39,7 @@ pub(crate) const FIELDS: &[&str] = &[
 ];
 
 /// The fields that the response repeats.
-const REPEATED: &[&str] = &[
+pub(super) const REPEATED: &[&str] = &[
     "background",
     "conversation",
     "frequency_penalty",
@@ -89,33 +88,29 @@ const REPEATED: &[&str] = &[
 /// # Ok::<(), openai_harmony::Error>(())
 /// ```
 pub fn read(body: impl Into<Json>, options: &ReadOptions) -> Result<Turn> {
-    collect(&body.into(), options)?.into_turn(options)
+    Dialect::Responses.read(body, options)
 }
 
-pub(crate) fn collect(body: &Json, options: &ReadOptions) -> Result<Request> {
-    let path = Path::default();
-    let root = Field::root(&path, body)?;
-    let body = root.object()?;
-    Dialect::Responses.check(&body)?;
-    let mut request = Request::new(Dialect::Responses, options);
-    request.past.instructions(body.text("instructions")?.unwrap_or_default().to_owned());
+pub(super) fn collect(
+    body: &BodyObject<'_, '_>,
+    options: &ReadOptions,
+    request: &mut Request,
+) -> Result<()> {
+    request.history.instructions(body.text("instructions")?.unwrap_or_default().to_owned());
     if let Some(tools) = body.get("tools") {
-        read_tools(&tools, options, &mut request)?;
+        read_tools(&tools, options, request)?;
     }
-    read_settings(&body, &mut request)?;
-    Items::read(&body, options, &mut request)?;
+    read_settings(body, request)?;
+    Items::read(body, options, request)?;
     if let Some(choice) = body.get("tool_choice") {
         request.choice = read_choice(&choice)?;
     }
-    read_answer(&body, &mut request)?;
-    list_unused(&body, options, &mut request);
-    Ok(request)
+    read_answer(body, request)?;
+    list_unused(body, options, request);
+    Ok(())
 }
 
-fn list_unused(body: &Object<'_, '_>, options: &ReadOptions, request: &mut Request) {
-    let others = body.others(FIELDS);
-    let unused = others.filter(|field| !field.key().is_some_and(|key| REPEATED.contains(&key)));
-    request.unused.extend(unused.map(|field| field.not_read()));
+fn list_unused(body: &BodyObject<'_, '_>, options: &ReadOptions, request: &mut Request) {
     if let Some(prompt) = body.get("prompt") {
         request.unused.push(prompt.unused(UnusedReason::PromptNotStored));
     }
@@ -126,7 +121,7 @@ fn list_unused(body: &Object<'_, '_>, options: &ReadOptions, request: &mut Reque
     }
 }
 
-fn read_settings(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+fn read_settings(body: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
     if let Some(reasoning) = body.get("reasoning") {
         let reasoning = reasoning.object()?;
         if let Some(effort) = reasoning.get("effort") {
@@ -161,7 +156,7 @@ fn read_settings(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
     refuse_logprobs(body)
 }
 
-fn read_answer(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+fn read_answer(body: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
     request.answer.stream = body.bool("stream")?.unwrap_or(false);
     if let Some(stream) = body.get("stream_options") {
         let others = stream.object()?;

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::interop::choice::{Choice, Chosen};
-use crate::interop::field::{Field, Object};
+use crate::interop::field::{BodyField, BodyObject};
 use crate::interop::pairs::ToolId;
 use crate::interop::request::Request;
 use crate::interop::{ReadOptions, ToolKind, UnusedReason};
@@ -10,14 +10,14 @@ use crate::json::Value;
 
 /// Reads a list of tools.
 pub(super) fn read_tools(
-    tools: &Field<'_, '_>,
+    tools: &BodyField<'_, '_>,
     options: &ReadOptions,
     request: &mut Request,
 ) -> Result<()> {
     tools.items()?.try_for_each(|tool| read_tool(&tool, options, request))
 }
 
-fn read_tool(tool: &Field<'_, '_>, options: &ReadOptions, request: &mut Request) -> Result<()> {
+fn read_tool(tool: &BodyField<'_, '_>, options: &ReadOptions, request: &mut Request) -> Result<()> {
     let object = tool.object()?;
     let kind = object.required("type")?.text()?;
     if kind == "namespace" {
@@ -32,7 +32,7 @@ fn read_tool(tool: &Field<'_, '_>, options: &ReadOptions, request: &mut Request)
 /// Reads a tool that the client runs; `false` if it is none.
 fn read_own(
     kind: &str,
-    tool: &Object<'_, '_>,
+    tool: &BodyObject<'_, '_>,
     namespace: Option<&str>,
     request: &mut Request,
 ) -> Result<bool> {
@@ -41,7 +41,7 @@ fn read_own(
         "function" => {
             // Some clients nest it as chat does.
             let nested = tool.get("function");
-            let nested = nested.as_ref().map(Field::object).transpose()?;
+            let nested = nested.as_ref().map(BodyField::object).transpose()?;
             let function = nested.as_ref().unwrap_or(tool);
             request.tools.function(function, "parameters", namespace, unused)?;
         }
@@ -52,7 +52,7 @@ fn read_own(
 }
 
 /// The members of a namespace are tools like any other, under both names.
-fn read_namespace(namespace: &Object<'_, '_>, request: &mut Request) -> Result<()> {
+fn read_namespace(namespace: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
     let name = namespace.required("name")?;
     let text = name.text()?;
     if text.is_empty() {
@@ -75,7 +75,7 @@ fn read_namespace(namespace: &Object<'_, '_>, request: &mut Request) -> Result<(
 }
 
 /// Reads `tool_choice`.
-pub(super) fn read_choice(choice: &Field<'_, '_>) -> Result<Choice> {
+pub(super) fn read_choice(choice: &BodyField<'_, '_>) -> Result<Choice> {
     if let Value::String(word) = choice.value() {
         let known = &["auto", "none", "required"];
         return Choice::word(word, choice).ok_or_else(|| choice.unknown("choice", word, known));
@@ -89,14 +89,14 @@ pub(super) fn read_choice(choice: &Field<'_, '_>) -> Result<Choice> {
     Ok(Choice::Allowed { tools, required: object.text("mode")? == Some("required") })
 }
 
-fn read_chosen(chosen: &Object<'_, '_>) -> Result<Chosen> {
+fn read_chosen(chosen: &BodyObject<'_, '_>) -> Result<Chosen> {
     let kind = chosen.required("type")?;
     let word = kind.text()?;
     if !matches!(word, "function" | "custom") {
         return Ok(Chosen::server_tool(word, &kind));
     }
     let nested = chosen.get("function");
-    let nested = nested.as_ref().map(Field::object).transpose()?;
+    let nested = nested.as_ref().map(BodyField::object).transpose()?;
     let named = nested.as_ref().unwrap_or(chosen);
     let name = named.required("name")?;
     let namespace = chosen.text("namespace")?.map(str::to_owned);
@@ -104,7 +104,7 @@ fn read_chosen(chosen: &Object<'_, '_>) -> Result<Chosen> {
 }
 
 /// The tool of a call or of its result.
-pub(super) fn read_tool_id(item: &Object<'_, '_>) -> Result<Option<ToolId>> {
+pub(super) fn read_tool_id(item: &BodyObject<'_, '_>) -> Result<Option<ToolId>> {
     let Some(name) = item.text("name")? else { return Ok(None) };
     let namespace = item.text("namespace")?.map(str::to_owned);
     Ok(Some(ToolId { namespace, name: name.to_owned() }))

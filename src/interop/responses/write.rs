@@ -4,17 +4,16 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::event::ResponseEvent;
-use super::item::{ContentPart, OutputItem};
 use crate::interop::answer::{
-    Call, Ending, Head, Outcome, Segment, Sink, State, Step, Text, TextKind, Usage, Writer,
+    Call, Head, Members, Outcome, Segment, SegmentState, Sink, State, Step, Text, TextKind, Usage,
+    Writer, write_object,
 };
-use crate::interop::carried::carry_thought;
+use crate::interop::thought_blob::write_thought;
 use crate::interop::{FinishReason, Turn};
 
 /// Writes responses. An item has the index of its segment.
 #[derive(Debug)]
-pub(in crate::interop) struct Responses {
+pub(super) struct Responses {
     head: Head,
     /// The fields that no token changes.
     fixed: Map<String, Value>,
@@ -23,298 +22,244 @@ pub(in crate::interop) struct Responses {
 }
 
 impl Responses {
-    pub(in crate::interop) fn new(head: Head, turn: &Turn) -> Self {
+    pub(super) fn new(head: Head, turn: &Turn) -> Self {
         let fixed = fixed_fields(&head, turn);
         Self { head, fixed, encrypted_thoughts: turn.answer.encrypted_thoughts, next_number: 0 }
     }
 
-    fn number(&mut self) -> u64 {
-        let number = self.next_number;
+    /// Sends an event with its number in the stream.
+    fn push(
+        &mut self,
+        name: &str,
+        sink: &mut Sink<'_>,
+        write: impl FnOnce(&Self, &mut Members<'_>),
+    ) {
+        sink.event(name, |event| {
+            event.value("sequence_number", &self.next_number);
+            write(self, event);
+        });
         self.next_number += 1;
-        number
     }
 
-    /// The response of this status.
-    fn object(&self, status: &str, output: &[OutputItem], state: Option<&State<'_>>) -> Value {
-        let mut response = Map::with_capacity(self.fixed.len() + 8);
-        response.insert("id".to_owned(), json!(*self.head.id));
-        response.insert("object".to_owned(), json!("response"));
-        response.insert("created_at".to_owned(), json!(self.head.created));
-        let outcome = state.and_then(|state| state.outcome);
-        let completed_at =
-            outcome.filter(|outcome| outcome.reason == FinishReason::Stop).map(|outcome| {
-                self.head.created + outcome.durations.iter().sum::<Duration>().as_secs()
+    /// Sends an event with the response as it stands.
+    fn push_response(&mut self, name: &str, state: &State<'_>, sink: &mut Sink<'_>) {
+        self.push(name, sink, |writer, event| {
+            event.object("response", |response| {
+                writer.write_response(state, state.outcome.map(|_| state.usage), response);
             });
-        response.insert("completed_at".to_owned(), json!(completed_at));
-        response.insert("status".to_owned(), json!(status));
-        let (error, details) = match status {
-            "failed" => (json!({"code": "server_error", "message": ABORTED}), Value::Null),
-            "incomplete" => (Value::Null, json!({"reason": "max_output_tokens"})),
-            _ => (Value::Null, Value::Null),
+        });
+    }
+
+    fn write_response(&self, state: &State<'_>, usage: Option<Usage>, response: &mut Members<'_>) {
+        let reason = state.outcome.map(|outcome| outcome.reason);
+        response.text("id", &self.head.id).text("object", "response");
+        response.value("created_at", &self.head.created);
+        let completed_at = |outcome: &Outcome| {
+            self.head.created + outcome.durations.iter().sum::<Duration>().as_secs()
         };
-        response.insert("error".to_owned(), error);
-        response.insert("incomplete_details".to_owned(), details);
-        response.extend(self.fixed.clone());
-        response.insert("output".to_owned(), json!(output));
-        response.insert("usage".to_owned(), json!(state.map(|state| usage(state.usage))));
-        Value::Object(response)
-    }
-
-    fn output(&self, segments: &[Segment]) -> Vec<OutputItem> {
-        segments.iter().map(|segment| self.item(segment)).collect()
-    }
-
-    /// A segment as an item.
-    fn item(&self, segment: &Segment) -> OutputItem {
-        let status = match segment.ending() {
-            Ending::Open => IN_PROGRESS,
-            Ending::Whole => "completed",
-            Ending::Cut => "incomplete",
+        let completed = state.outcome.filter(|outcome| outcome.reason == FinishReason::Stop);
+        response.value("completed_at", &completed.map(completed_at));
+        let (status, error, details) = match reason {
+            None => (IN_PROGRESS, Value::Null, Value::Null),
+            Some(FinishReason::Stop) => ("completed", Value::Null, Value::Null),
+            Some(FinishReason::Length) => {
+                ("incomplete", Value::Null, json!({"reason": "max_output_tokens"}))
+            }
+            Some(FinishReason::Abort) => {
+                ("failed", json!({"code": "server_error", "message": ABORTED}), Value::Null)
+            }
         };
-        self.item_with(segment, status, segment.text())
+        response.text("status", status).value("error", &error);
+        response.value("incomplete_details", &details);
+        for (name, value) in &self.fixed {
+            response.value(name, value);
+        }
+        response.objects("output", state.segments, |segment, item| {
+            self.write_item(segment, status_of(segment), segment.text(), item);
+        });
+        response.value("usage", &usage.map(usage_of));
     }
 
-    /// The same with this status, and this text or these arguments.
-    fn item_with(&self, segment: &Segment, status: &'static str, text: &str) -> OutputItem {
+    /// Writes a segment as an item with this status, and this text or these arguments.
+    fn write_item(&self, segment: &Segment, status: &str, text: &str, item: &mut Members<'_>) {
         match segment {
-            Segment::Text(of) => self.text_item(of, status, text),
-            Segment::Call(call) => call_item(call, status, text.to_owned()),
+            Segment::Text(of) => self.write_text_item(of, status, text, item),
+            Segment::Call(call) => write_call_item(call, status, text, item),
         }
     }
 
-    fn text_item(&self, of: &Text, status: &'static str, text: &str) -> OutputItem {
-        let id = of.id.clone();
-        let content = if text.is_empty() { Vec::new() } else { vec![part(of.kind, text)] };
+    fn write_text_item(&self, of: &Text, status: &str, text: &str, item: &mut Members<'_>) {
+        let parts = if text.is_empty() { None } else { Some(text) };
         let phase = match of.kind {
             TextKind::Thought => {
-                let is_carried = self.encrypted_thoughts && !text.is_empty();
-                let encrypted_content = is_carried.then(|| carry_thought(text));
-                return OutputItem::Reasoning {
-                    id,
-                    summary: [],
-                    content,
-                    encrypted_content,
-                    status,
-                };
+                item.text("type", "reasoning").text("id", &of.id).value("summary", &NOTHING);
+                item.objects("content", parts, |text, part| write_part(of.kind, text, part));
+                if self.encrypted_thoughts && !text.is_empty() {
+                    item.text("encrypted_content", &write_thought(text));
+                }
+                item.text("status", status);
+                return;
             }
             TextKind::Preamble => "commentary",
             TextKind::Answer => "final_answer",
         };
-        OutputItem::Message { id, role: "assistant", status, phase, content }
+        item.text("type", "message").text("id", &of.id).text("role", "assistant");
+        item.text("status", status).text("phase", phase);
+        item.objects("content", parts, |text, part| write_part(of.kind, text, part));
     }
 
-    fn begin(&mut self, index: usize, segment: &Segment, chunks: &mut dyn Sink<ResponseEvent>) {
-        // Whatever else the same tokens did to it.
-        let item = self.item_with(segment, IN_PROGRESS, "");
-        let sequence_number = self.number();
-        let event = ResponseEvent::OutputItemAdded { sequence_number, output_index: index, item };
-        chunks.push(event);
+    fn begin(&mut self, index: usize, segment: &Segment, sink: &mut Sink<'_>) {
+        self.push("response.output_item.added", sink, |writer, event| {
+            event.value("output_index", &index).object("item", |item| {
+                // Whatever else the same tokens did to it.
+                writer.write_item(segment, IN_PROGRESS, "", item);
+            });
+        });
         if let Segment::Text(text) = segment {
-            let event = ResponseEvent::ContentPartAdded {
-                sequence_number: self.number(),
-                item_id: text.id.clone(),
-                output_index: index,
-                content_index: 0,
-                part: part(text.kind, ""),
-            };
-            chunks.push(event);
+            self.push("response.content_part.added", sink, |_, event| {
+                write_place(&text.id, index, true, event);
+                event.object("part", |part| write_part(text.kind, "", part));
+            });
         }
     }
 
-    fn delta(&mut self, output_index: usize, segment: &Segment, delta: String) -> ResponseEvent {
-        let sequence_number = self.number();
-        match segment {
+    fn delta(&mut self, index: usize, segment: &Segment, delta: &str, sink: &mut Sink<'_>) {
+        let (id, name, is_text) = match segment {
             Segment::Text(Text { kind: TextKind::Thought, id, .. }) => {
-                ResponseEvent::ReasoningTextDelta {
-                    sequence_number,
-                    item_id: id.clone(),
-                    output_index,
-                    content_index: 0,
-                    delta,
-                }
+                (id, "response.reasoning_text.delta", true)
             }
-            Segment::Text(text) => ResponseEvent::OutputTextDelta {
-                sequence_number,
-                item_id: text.id.clone(),
-                output_index,
-                content_index: 0,
-                delta,
-                logprobs: [],
-            },
-            Segment::Call(call) if call.is_custom => ResponseEvent::CustomToolCallInputDelta {
-                sequence_number,
-                item_id: call.id.clone(),
-                output_index,
-                delta,
-            },
-            Segment::Call(call) => ResponseEvent::FunctionCallArgumentsDelta {
-                sequence_number,
-                item_id: call.id.clone(),
-                output_index,
-                delta,
-            },
-        }
+            Segment::Text(text) => (&text.id, "response.output_text.delta", true),
+            Segment::Call(call) if call.is_custom => {
+                (&call.id, "response.custom_tool_call_input.delta", false)
+            }
+            Segment::Call(call) => (&call.id, "response.function_call_arguments.delta", false),
+        };
+        self.push(name, sink, |_, event| {
+            write_place(id, index, is_text, event);
+            event.text("delta", delta);
+            if name == "response.output_text.delta" {
+                event.value("logprobs", &NOTHING);
+            }
+        });
     }
 
-    fn end(
-        &mut self,
-        output_index: usize,
-        segment: &Segment,
-        chunks: &mut dyn Sink<ResponseEvent>,
-    ) {
+    fn end(&mut self, index: usize, segment: &Segment, sink: &mut Sink<'_>) {
         match segment {
-            Segment::Text(text) => self.end_text(output_index, text, chunks),
+            Segment::Text(text) => self.end_text(index, text, sink),
             // Clients run a call when its item is done: one that was cut off never is.
-            Segment::Call(call) if call.ending == Ending::Cut => return,
-            Segment::Call(call) => {
-                let event = self.arguments_done(output_index, call);
-                chunks.push(event);
-            }
+            Segment::Call(call) if call.state == SegmentState::Cut => return,
+            Segment::Call(call) => self.end_arguments(index, call, sink),
         }
-        let item = self.item(segment);
-        let sequence_number = self.number();
-        let event = ResponseEvent::OutputItemDone { sequence_number, output_index, item };
-        chunks.push(event);
+        self.push("response.output_item.done", sink, |writer, event| {
+            event.value("output_index", &index).object("item", |item| {
+                writer.write_item(segment, status_of(segment), segment.text(), item);
+            });
+        });
     }
 
-    fn end_text(&mut self, output_index: usize, text: &Text, chunks: &mut dyn Sink<ResponseEvent>) {
-        let (sequence_number, item_id) = (self.number(), text.id.clone());
-        let (content_index, whole) = (0, text.text.clone());
-        let event = if text.kind == TextKind::Thought {
-            ResponseEvent::ReasoningTextDone {
-                sequence_number,
-                item_id,
-                output_index,
-                content_index,
-                text: whole,
+    fn end_text(&mut self, index: usize, of: &Text, sink: &mut Sink<'_>) {
+        let is_thought = of.kind == TextKind::Thought;
+        let name = if is_thought { "reasoning_text" } else { "output_text" };
+        self.push(&format!("response.{name}.done"), sink, |_, event| {
+            write_place(&of.id, index, true, event);
+            event.text("text", &of.text);
+            if !is_thought {
+                event.value("logprobs", &NOTHING);
             }
-        } else {
-            ResponseEvent::OutputTextDone {
-                sequence_number,
-                item_id,
-                output_index,
-                content_index,
-                text: whole,
-                logprobs: [],
-            }
-        };
-        chunks.push(event);
-        let event = ResponseEvent::ContentPartDone {
-            sequence_number: self.number(),
-            item_id: text.id.clone(),
-            output_index,
-            content_index,
-            part: part(text.kind, &text.text),
-        };
-        chunks.push(event);
+        });
+        self.push("response.content_part.done", sink, |_, event| {
+            write_place(&of.id, index, true, event);
+            event.object("part", |part| write_part(of.kind, &of.text, part));
+        });
     }
 
-    fn arguments_done(&mut self, output_index: usize, call: &Call) -> ResponseEvent {
-        let sequence_number = self.number();
-        let (item_id, whole) = (call.id.clone(), call.arguments.clone());
-        if call.is_custom {
-            return ResponseEvent::CustomToolCallInputDone {
-                sequence_number,
-                item_id,
-                output_index,
-                input: whole,
-            };
-        }
-        ResponseEvent::FunctionCallArgumentsDone {
-            sequence_number,
-            item_id,
-            output_index,
-            name: call.name.clone(),
-            arguments: whole,
-        }
+    fn end_arguments(&mut self, index: usize, call: &Call, sink: &mut Sink<'_>) {
+        let kind =
+            if call.is_custom { "custom_tool_call_input" } else { "function_call_arguments" };
+        self.push(&format!("response.{kind}.done"), sink, |_, event| {
+            write_place(&call.id, index, false, event);
+            if call.is_custom {
+                event.text("input", &call.arguments);
+            } else {
+                event.text("name", &call.name).text("arguments", &call.arguments);
+            }
+        });
     }
 }
 
 impl Writer for Responses {
-    type Chunk = ResponseEvent;
-    type Response = Value;
-
-    fn open(
-        &mut self,
-        _prompt_tokens: usize,
-        _cached_tokens: usize,
-        chunks: &mut dyn Sink<ResponseEvent>,
-    ) {
-        let response = self.object(IN_PROGRESS, &[], None);
-        let created =
-            ResponseEvent::Created { sequence_number: self.number(), response: response.clone() };
-        let in_progress = ResponseEvent::InProgress { sequence_number: self.number(), response };
-        chunks.push(created);
-        chunks.push(in_progress);
+    fn open(&mut self, usage: Usage, sink: &mut Sink<'_>) {
+        let state = State { segments: &[], usage, outcome: None };
+        self.push_response("response.created", &state, sink);
+        self.push_response("response.in_progress", &state, sink);
     }
 
-    fn step(&mut self, step: Step, segments: &[Segment], chunks: &mut dyn Sink<ResponseEvent>) {
+    fn step(&mut self, step: Step, segments: &[Segment], sink: &mut Sink<'_>) {
         match step {
-            Step::Begin(index) => self.begin(index, &segments[index], chunks),
-            Step::Delta(index, new) => {
-                let event = self.delta(index, &segments[index], new.text);
-                chunks.push(event);
-            }
-            Step::End(index) => self.end(index, &segments[index], chunks),
+            Step::Begin(index) => self.begin(index, &segments[index], sink),
+            Step::Delta(index, new) => self.delta(index, &segments[index], &new.text, sink),
+            Step::End(index) => self.end(index, &segments[index], sink),
         }
     }
 
-    fn close(&mut self, state: &State<'_>, chunks: &mut dyn Sink<ResponseEvent>) {
-        let response = self.response(state);
-        let sequence_number = self.number();
-        let event = match state.outcome.map_or(FinishReason::Abort, |outcome| outcome.reason) {
-            FinishReason::Stop => ResponseEvent::Completed { sequence_number, response },
-            FinishReason::Length => ResponseEvent::Incomplete { sequence_number, response },
-            FinishReason::Abort => ResponseEvent::Failed { sequence_number, response },
+    fn close(&mut self, state: &State<'_>, sink: &mut Sink<'_>) {
+        let name = match state.outcome.map_or(FinishReason::Abort, |outcome| outcome.reason) {
+            FinishReason::Stop => "response.completed",
+            FinishReason::Length => "response.incomplete",
+            FinishReason::Abort => "response.failed",
         };
-        chunks.push(event);
+        self.push_response(name, state, sink);
     }
 
-    fn response(&self, state: &State<'_>) -> Value {
-        self.object(status(state.outcome), &self.output(state.segments), Some(state))
-    }
-}
-
-fn status(outcome: Option<&Outcome>) -> &'static str {
-    match outcome.map(|outcome| outcome.reason) {
-        None => IN_PROGRESS,
-        Some(FinishReason::Stop) => "completed",
-        Some(FinishReason::Length) => "incomplete",
-        Some(FinishReason::Abort) => "failed",
+    fn response(&self, state: &State<'_>, bytes: &mut Vec<u8>) {
+        write_object(bytes, |response| self.write_response(state, Some(state.usage), response));
     }
 }
 
 const IN_PROGRESS: &str = "in_progress";
 
+fn status_of(segment: &Segment) -> &'static str {
+    match segment.state() {
+        SegmentState::Open => IN_PROGRESS,
+        SegmentState::Whole => "completed",
+        SegmentState::Cut => "incomplete",
+    }
+}
+
 const ABORTED: &str = "The answer was aborted before its end.";
 
-fn part(kind: TextKind, text: &str) -> ContentPart {
-    let text = text.to_owned();
-    match kind {
-        TextKind::Thought => ContentPart::ReasoningText { text },
-        TextKind::Preamble | TextKind::Answer => {
-            ContentPart::OutputText { text, annotations: [], logprobs: [] }
-        }
+/// A list that is always empty.
+const NOTHING: [(); 0] = [];
+
+/// Writes where an event belongs: its item, and the part, if the item has parts.
+fn write_place(id: &str, index: usize, has_parts: bool, event: &mut Members<'_>) {
+    event.text("item_id", id).value("output_index", &index);
+    if has_parts {
+        event.value("content_index", &0);
     }
 }
 
-fn call_item(call: &Call, status: &'static str, arguments: String) -> OutputItem {
-    let (id, call_id) = (call.id.clone(), call.call_id.clone());
-    let (name, namespace) = (call.name.clone(), call.namespace.clone());
-    if call.is_custom {
-        return OutputItem::CustomToolCall {
-            id,
-            call_id,
-            name,
-            namespace,
-            input: arguments,
-            status,
-        };
+fn write_part(kind: TextKind, text: &str, part: &mut Members<'_>) {
+    if kind == TextKind::Thought {
+        part.text("type", "reasoning_text").text("text", text);
+    } else {
+        part.text("type", "output_text").text("text", text);
+        part.value("annotations", &NOTHING).value("logprobs", &NOTHING);
     }
-    OutputItem::FunctionCall { id, call_id, name, namespace, arguments, status }
 }
 
-fn usage(usage: Usage) -> Value {
+fn write_call_item(call: &Call, status: &str, arguments: &str, item: &mut Members<'_>) {
+    let kind = if call.is_custom { "custom_tool_call" } else { "function_call" };
+    item.text("type", kind).text("id", &call.id).text("call_id", &call.call_id);
+    item.text("name", &call.name);
+    if let Some(namespace) = &call.namespace {
+        item.text("namespace", namespace);
+    }
+    let field = if call.is_custom { "input" } else { "arguments" };
+    item.text(field, arguments).text("status", status);
+}
+
+fn usage_of(usage: Usage) -> Value {
     json!({
         "input_tokens": usage.prompt_tokens,
         "input_tokens_details": {"cached_tokens": usage.cached_tokens, "cache_write_tokens": 0},
@@ -328,7 +273,7 @@ fn usage(usage: Usage) -> Value {
 /// Whether it is stored is the server's to decide: it sets `store` in the body.
 fn fixed_fields(head: &Head, turn: &Turn) -> Map<String, Value> {
     let defaults = json!({
-        "model": *head.model,
+        "model": head.model,
         "instructions": null,
         "metadata": {},
         "tools": [],

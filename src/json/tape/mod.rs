@@ -20,7 +20,7 @@ pub(crate) struct Tape {
     /// All strings, keys and numbers, and the JSON texts that they come from.
     text: String,
     /// Values that the caller gave at another place than where they stand here, by index.
-    origins: Vec<(usize, Path)>,
+    source_paths: Vec<(usize, Path)>,
     is_too_deep: bool,
     has_not_numbers: bool,
     has_half_pairs: bool,
@@ -64,7 +64,7 @@ impl Tape {
     pub(crate) const EMPTY: &'static Self = &Self {
         nodes: Vec::new(),
         text: String::new(),
-        origins: Vec::new(),
+        source_paths: Vec::new(),
         is_too_deep: false,
         has_not_numbers: false,
         has_half_pairs: false,
@@ -134,6 +134,17 @@ impl Tape {
         let start = self.add_source(&digits);
         self.nodes.push(Node::Double { start, end: self.text.len() });
         Some(())
+    }
+
+    /// Says that the fractions from an index on were doubles.
+    pub(super) fn mark_doubles(&mut self, from: usize) {
+        for node in self.nodes.iter_mut().skip(from) {
+            if let Node::Number { start, end } = *node
+                && self.text.get(start..end).is_some_and(|digits| digits.contains(['.', 'e', 'E']))
+            {
+                *node = Node::Double { start, end };
+            }
+        }
     }
 
     /// Writes a text or a key.
@@ -276,13 +287,13 @@ impl Tape {
     /// Says that the caller gave the value of an index at a place, which is not where it stands here. Of more than one
     /// the indices must grow.
     #[cfg(feature = "training")]
-    pub(crate) fn set_origin(&mut self, index: usize, place: Path) {
-        self.origins.push((index, place));
+    pub(crate) fn set_source_path(&mut self, index: usize, place: Path) {
+        self.source_paths.push((index, place));
     }
 
-    fn origin(&self, index: usize) -> Option<&Path> {
-        let at = self.origins.binary_search_by_key(&index, |(index, _)| *index).ok()?;
-        Some(&self.origins[at].1)
+    fn source_path(&self, index: usize) -> Option<&Path> {
+        let at = self.source_paths.binary_search_by_key(&index, |(index, _)| *index).ok()?;
+        Some(&self.source_paths[at].1)
     }
 
     /// Writes a value of another tape.

@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value as Tree;
 
 use super::{Node, Tape};
-use crate::json::number::{self, Digits};
+use crate::json::number;
 use crate::path::Path;
 
 /// A place on a tape.
@@ -53,8 +53,8 @@ impl<'a> At<'a> {
     }
 
     /// Where the caller gave the value, if it is not where it stands on the tape.
-    pub(crate) fn origin(self) -> Option<&'a Path> {
-        self.tape.origin(self.index)
+    pub(crate) fn source_path(self) -> Option<&'a Path> {
+        self.tape.source_path(self.index)
     }
 
     /// The index after the value.
@@ -212,7 +212,7 @@ impl Serialize for At<'_> {
         match self.value() {
             Value::Null => serializer.serialize_unit(),
             Value::Bool(value) => serializer.serialize_bool(value),
-            Value::Number(digits) => Digits(digits).serialize(serializer),
+            Value::Number(digits) => number::serialize(digits, serializer),
             Value::String(text) => serializer.serialize_str(text),
             Value::Array(array) => serializer.collect_seq(array.iter()),
             Value::Object(object) => serializer.collect_map(object.iter()),

@@ -1,9 +1,9 @@
 //! Bodies of Anthropic's and the Responses API as rows.
 
-use super::hub::ChatRow;
+use super::chat_rows::ChatRow;
 use super::invalid;
 use crate::error::Result;
-use crate::interop::{Dialect, Json, ReadOptions, read_complete, reads};
+use crate::interop::{Dialect, Json, ReadOptions};
 use crate::path::Path;
 use crate::training::RenderRows;
 
@@ -12,14 +12,14 @@ pub(super) fn read(row: &Json, dialect: Dialect, options: &RenderRows) -> Result
     let mut read = ReadOptions::new().with_date(options.date.clone());
     read.identity.clone_from(&options.identity);
     read.effort = options.reasoning_effort;
-    let mut turn = read_complete(dialect, row, &read)?;
+    let mut turn = dialect.read_complete(row, &read)?;
     if turn.prefill.is_some() {
         return Err(invalid(Path::default(), "a row to train on is complete"));
     }
     turn.unused.retain(|unused| {
         let path = unused.path.to_string();
         // Other columns are the data set's own: ids, sources, scores.
-        path.contains(['.', '[']) || reads(dialect, &path)
+        path.contains(['.', '[']) || dialect.reads(&path)
     });
     ChatRow::of_turn(turn, |number| Path::of(dialect.messages()).then(number))
 }

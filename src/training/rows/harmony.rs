@@ -8,7 +8,7 @@ use std::slice;
 use super::invalid;
 use crate::chat::{Content, HeaderFields, Role, SystemContent};
 use crate::error::{ErrorKind, Result};
-use crate::interop::{Field, Object};
+use crate::interop::{BodyField, BodyObject};
 use crate::json::Value;
 use crate::path::Path;
 use crate::render::{AsMessage, ContentPart};
@@ -74,7 +74,7 @@ impl AsMessage for RowMessage<'_> {
 ///
 /// [`RenderRows`]: crate::training::RenderRows
 pub(super) fn messages<'r>(
-    row: &Field<'r, '_>,
+    row: &BodyField<'r, '_>,
     system_defaults: bool,
 ) -> Result<Vec<RowMessage<'r>>> {
     let messages = match row.value() {
@@ -104,7 +104,7 @@ pub(super) fn messages<'r>(
 }
 
 fn read_list<'r, 'p>(
-    items: impl Iterator<Item = Field<'r, 'p>>,
+    items: impl Iterator<Item = BodyField<'r, 'p>>,
     system_defaults: bool,
 ) -> Result<Vec<RowMessage<'r>>>
 where
@@ -128,7 +128,7 @@ fn refuse_chat(messages: &[RowMessage<'_>]) -> Result<()> {
     Err(invalid(Path::of("messages").then(index).then("channel"), reason))
 }
 
-fn message<'r>(message: &Object<'r, '_>, system_defaults: bool) -> Result<RowMessage<'r>> {
+fn message<'r>(message: &BodyObject<'r, '_>, system_defaults: bool) -> Result<RowMessage<'r>> {
     // What else it says would not be trained.
     if let Some(unknown) = message.others(&FIELDS).next() {
         let known = FIELDS.join(", ");
@@ -158,7 +158,7 @@ fn message<'r>(message: &Object<'r, '_>, system_defaults: bool) -> Result<RowMes
     Ok(RowMessage { header, content })
 }
 
-fn part(field: &Field<'_, '_>, system_defaults: bool) -> Result<Content> {
+fn part(field: &BodyField<'_, '_>, system_defaults: bool) -> Result<Content> {
     let fields = field.object()?;
     let kind = fields.required("type")?;
     let word = kind.text()?;

@@ -1,16 +1,16 @@
 //! Rows of data sets -> messages.
 //!
-//! `harmony` reads the JSON form of [`chat`](crate::chat). `hub` reads chat messages in the shapes that data sets
-//! have, which it writes in the one that the reader of chat completions knows, and which `cleaned` frees of what
+//! `harmony` reads the JSON form of [`chat`](crate::chat). `chat_rows` reads chat messages in the shapes that data sets
+//! have, which it writes in the one that the reader of chat completions knows, and which `normalize` frees of what
 //! must not be trained. `api` reads bodies of requests. `preference` puts two answers to one prompt side by side. `arrow`
 //! makes JSON of what Arrow arrays hold.
 
 mod api;
 #[cfg(feature = "arrow")]
 mod arrow;
-mod cleaned;
+mod chat_rows;
 mod harmony;
-mod hub;
+mod normalize;
 mod preference;
 
 use std::borrow::Cow;
@@ -21,12 +21,12 @@ use serde_json::Value as Tree;
 pub use self::arrow::render_array;
 #[cfg(feature = "python")]
 pub(crate) use self::arrow::render_array_on;
-use self::hub::ChatRow;
+use self::chat_rows::ChatRow;
 use super::examples::ExampleMaker;
 use super::{Batch, RowFormat};
 use crate::chat::Conversation;
 use crate::error::{Error, ErrorKind, Result};
-use crate::interop::{Dialect, Field, Json, reads};
+use crate::interop::{BodyField, Dialect, Json};
 use crate::json::{At, NotNumbers, Tape, Value, is_not_a_number};
 use crate::path::Path;
 
@@ -83,7 +83,7 @@ impl ExampleMaker<'_> {
             }
         };
         let path = Path::default();
-        let row = Field::root(&path, &json).map_err(of_row)?;
+        let row = BodyField::root(&path, &json).map_err(of_row)?;
         if is_list_of_rows(row.at()) {
             return Err(invalid(path, "a list of rows; each has to be a row of its own"));
         }
@@ -93,11 +93,11 @@ impl ExampleMaker<'_> {
                 self.add_harmony(batch, index, &messages.map_err(of_row)?)
             }
             RowFormat::Chat => {
-                let row = hub::read(&row, self.options).map_err(of_row)?;
+                let row = chat_rows::read(&row, self.options).map_err(of_row)?;
                 self.add_chat(batch, index, row)
             }
             RowFormat::Preference => {
-                let sides = hub::read_preference(&row, self.options).map_err(of_row)?;
+                let sides = chat_rows::read_preference(&row, self.options).map_err(of_row)?;
                 self.add_preference(batch, index, sides)
             }
             RowFormat::Anthropic | RowFormat::Responses => {
@@ -146,10 +146,10 @@ impl ExampleMaker<'_> {
 pub(crate) fn is_read(column: &str, format: RowFormat) -> bool {
     match format {
         RowFormat::Harmony => harmony::is_read(column),
-        RowFormat::Chat => hub::is_read(column),
-        RowFormat::Preference => hub::is_read_of_preferences(column),
-        RowFormat::Anthropic => reads(Dialect::Anthropic, column) || column == "input",
-        RowFormat::Responses => reads(Dialect::Responses, column) || column == "messages",
+        RowFormat::Chat => chat_rows::is_read(column),
+        RowFormat::Preference => chat_rows::is_read_of_preferences(column),
+        RowFormat::Anthropic => Dialect::Anthropic.reads(column) || column == "input",
+        RowFormat::Responses => Dialect::Responses.reads(column) || column == "messages",
     }
 }
 
@@ -168,7 +168,7 @@ fn of_row(error: Error) -> Error {
 /// Whether what should be a row is the whole content of a file, as some data sets are kept.
 fn is_list_of_rows(row: At<'_>) -> bool {
     let first = row.as_array().and_then(|items| items.iter().next()).and_then(At::as_object);
-    first.is_some_and(hub::says_messages)
+    first.is_some_and(chat_rows::says_messages)
 }
 
 /// Refuses `NaN` and `Infinity`, which some writers put where JSON has no number: Python's own, by default. In a

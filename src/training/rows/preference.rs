@@ -1,6 +1,6 @@
 //! Rows of preferences -> an example for each answer.
 
-use super::hub::ChatRow;
+use super::chat_rows::ChatRow;
 use super::invalid;
 use crate::error::Result;
 use crate::path::Path;

@@ -4,7 +4,7 @@
 use serde::de::IgnoredAny;
 
 use crate::error::{Error, Result};
-use crate::interop::{Field, Object};
+use crate::interop::{BodyField, BodyObject};
 use crate::json::{At, Tape, Value};
 
 /// The fields of a message that say a thought.
@@ -36,7 +36,7 @@ impl Speaker {
 /// JSON, and two thoughts. A tool's result that is an object is its JSON.
 pub(super) fn write_members(
     body: &mut Tape,
-    message: &Object<'_, '_>,
+    message: &BodyObject<'_, '_>,
     content: &str,
     speaker: Speaker,
     but: &[&str],
@@ -61,7 +61,7 @@ pub(super) fn write_members(
                     _ => thought.write_content(body, value),
                 }
                 if content != "content" {
-                    body.set_origin(index, message.field().path().then(content.to_owned()));
+                    body.set_source_path(index, message.field().path().then(content.to_owned()));
                 }
             }
             ("tool_calls", Some(calls)) if value.as_array().is_some() => {
@@ -86,7 +86,7 @@ pub(super) fn write_members(
 }
 
 /// Writes the calls of a list.
-pub(super) fn write_calls(body: &mut Tape, calls: &Field<'_, '_>) -> Result<()> {
+pub(super) fn write_calls(body: &mut Tape, calls: &BodyField<'_, '_>) -> Result<()> {
     let list = body.open();
     calls.items()?.try_for_each(|call| write_call(body, &call))?;
     body.close_array(list);
@@ -95,7 +95,7 @@ pub(super) fn write_calls(body: &mut Tape, calls: &Field<'_, '_>) -> Result<()> 
 
 /// Writes a call without the nulls in its arguments: tables have the fields of all rows in each, and null where a
 /// row has none.
-pub(super) fn write_call(body: &mut Tape, call: &Field<'_, '_>) -> Result<()> {
+pub(super) fn write_call(body: &mut Tape, call: &BodyField<'_, '_>) -> Result<()> {
     let Ok(members) = call.object() else {
         body.copy(call.at());
         return Ok(());
@@ -114,7 +114,7 @@ pub(super) fn write_call(body: &mut Tape, call: &Field<'_, '_>) -> Result<()> {
     Ok(())
 }
 
-fn write_function(body: &mut Tape, function: &Object<'_, '_>) -> Result<()> {
+fn write_function(body: &mut Tape, function: &BodyObject<'_, '_>) -> Result<()> {
     let opened = body.open();
     for (key, value) in function.members().iter() {
         body.string(key);
@@ -128,7 +128,7 @@ fn write_function(body: &mut Tape, function: &Object<'_, '_>) -> Result<()> {
     Ok(())
 }
 
-fn write_arguments(body: &mut Tape, function: &Object<'_, '_>) -> Result<()> {
+fn write_arguments(body: &mut Tape, function: &BodyObject<'_, '_>) -> Result<()> {
     let arguments = function.required("arguments")?;
     if let Value::String(text) = arguments.value() {
         serde_json::from_str::<IgnoredAny>(text).map_err(|error| {
@@ -153,7 +153,7 @@ struct Thought<'v> {
 
 impl<'v> Thought<'v> {
     /// Finds it. An error names two that differ, and a content with one of the marks alone.
-    fn of(message: &Object<'v, '_>, content: &str) -> Result<Self> {
+    fn of(message: &BodyObject<'v, '_>, content: &str) -> Result<Self> {
         let mut found = Self::default();
         let said = |key: &'static str| {
             let field = message.get(key)?;
@@ -219,7 +219,7 @@ impl<'v> Thought<'v> {
     }
 }
 
-fn another(message: &Object<'_, '_>, key: &str, first: Option<(&str, &str)>) -> Error {
+fn another(message: &BodyObject<'_, '_>, key: &str, first: Option<(&str, &str)>) -> Error {
     let place = message.field().path().then(first.map_or("", |(key, _)| key).to_owned());
     let reason = format!("another thought than {place}; a message has one");
     match message.required(key) {

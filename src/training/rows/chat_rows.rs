@@ -1,10 +1,10 @@
 //! Chat messages in the shapes that data sets on hubs have -> the body of a chat completion.
 
-use super::cleaned::{Speaker, write_call, write_calls, write_members};
 use super::invalid;
+use super::normalize::{Speaker, write_call, write_calls, write_members};
 use crate::chat::{ANALYSIS, Message, Role};
 use crate::error::Result;
-use crate::interop::{Field, Json, Object, ReadOptions, Turn, UnusedReason, chat_completions};
+use crate::interop::{BodyField, BodyObject, Dialect, Json, ReadOptions, Turn, UnusedReason};
 use crate::json::{self, At, NotNumbers, Tape, Value};
 use crate::path::Path;
 use crate::training::RenderRows;
@@ -50,13 +50,13 @@ pub(super) struct ChatRow {
 }
 
 /// Reads a row as the conversation that it is.
-pub(super) fn read(row: &Field<'_, '_>, options: &RenderRows) -> Result<ChatRow> {
+pub(super) fn read(row: &BodyField<'_, '_>, options: &RenderRows) -> Result<ChatRow> {
     read_side(row, options, None)
 }
 
 /// Reads a row of preferences: its conversations, and whether each is preferred.
 pub(super) fn read_preference(
-    row: &Field<'_, '_>,
+    row: &BodyField<'_, '_>,
     options: &RenderRows,
 ) -> Result<Vec<(ChatRow, bool)>> {
     let columns = row.object()?;
@@ -78,7 +78,7 @@ pub(super) fn read_preference(
 
 /// Reads a row; of preferences the answer in this column.
 fn read_side(
-    row: &Field<'_, '_>,
+    row: &BodyField<'_, '_>,
     options: &RenderRows,
     side: Option<&'static str>,
 ) -> Result<ChatRow> {
@@ -88,7 +88,7 @@ fn read_side(
         _ => return Err(row.expected("an object or a list of messages")),
     };
     let column = |key: &'static str| columns.as_ref()?.get(key);
-    let mut body = Body::default();
+    let mut body = ChatBody::default();
     let opened = body.tape.open();
     body.tape.string("messages");
     let list = body.tape.open();
@@ -103,7 +103,7 @@ fn read_side(
     let template = given.as_ref().zip(parsed.as_ref());
     let template = template.map(|(given, parsed)| parsed.field(given)).transpose()?;
     let template = template.as_ref().filter(|template| !template.is_null());
-    let template = template.map(Field::object).transpose()?;
+    let template = template.map(BodyField::object).transpose()?;
     let take = |key: &'static str| column(key).or_else(|| template.as_ref()?.get(key));
     body.add_settings(take, options)?;
     body.tape.close_object(opened);
@@ -115,7 +115,7 @@ fn read_side(
         }
     };
     let json = Json::new(body.tape, 0);
-    let turn = chat_completions::read_json(&json, &read)?;
+    let turn = Dialect::ChatCompletions.read_json(&json, &read)?;
     if turn.prefill.is_some() {
         let path = place(&json, body.said.len().saturating_sub(1)).then("prefix");
         return Err(invalid(path, "a row to train on is complete; only a prompt is continued"));
@@ -164,8 +164,8 @@ impl ChatRow {
 fn place(body: &Json, index: usize) -> Path {
     let messages = body.at().get("messages").and_then(At::as_array);
     let message = messages.and_then(|messages| messages.iter().nth(index));
-    let origin = message.and_then(At::origin).cloned();
-    origin.unwrap_or_else(|| Path::of("messages").then(index))
+    let source_path = message.and_then(At::source_path).cloned();
+    source_path.unwrap_or_else(|| Path::of("messages").then(index))
 }
 
 /// What is counted as unused: a field, and why, if that is more than that nothing reads it.
@@ -178,7 +178,7 @@ fn is_thought(message: &Message) -> bool {
 }
 
 /// Whether a value is a text that says nothing, as some tables have it where others have null.
-fn is_blank(field: &Field<'_, '_>) -> bool {
+fn is_blank(field: &BodyField<'_, '_>) -> bool {
     field.at().as_str().is_some_and(|text| text.trim().is_empty())
 }
 
@@ -186,7 +186,7 @@ fn is_blank(field: &Field<'_, '_>) -> bool {
 const OF_LOSS: [&str; 2] = ["weight", "train"];
 
 /// Whether a message is left out of the loss, as files for fine-tuning say it: `weight` is 0, or `train` is false.
-fn is_untrained(message: &Object<'_, '_>) -> Result<bool> {
+fn is_untrained(message: &BodyObject<'_, '_>) -> Result<bool> {
     if let Some(train) = message.get("train")
         && !train.bool()?
     {
@@ -201,19 +201,19 @@ fn is_untrained(message: &Object<'_, '_>) -> Result<bool> {
 }
 
 /// Whether a column is the setting that it is named as. Data sets call what a model thought `reasoning`, too.
-fn is_setting(key: &str, field: &Field<'_, '_>) -> bool {
+fn is_setting(key: &str, field: &BodyField<'_, '_>) -> bool {
     key != "reasoning" || field.at().get("effort").is_some()
 }
 
 /// The body of a chat completion under way.
 #[derive(Default)]
-struct Body {
+struct ChatBody {
     tape: Tape,
-    said: Vec<Said>,
+    said: Vec<RowMessage>,
 }
 
 /// A message of the body.
-struct Said {
+struct RowMessage {
     /// The column that it comes from.
     key: &'static str,
     speaker: Speaker,
@@ -221,13 +221,13 @@ struct Said {
     is_untrained: bool,
 }
 
-impl Body {
+impl ChatBody {
     /// Whether the messages are a prompt in which the assistant speaks, and its completion.
     fn is_completion(&self) -> Result<bool> {
-        let is_prompt = |said: &&Said| matches!(said.key, "system" | "prompt");
+        let is_prompt = |said: &&RowMessage| matches!(said.key, "system" | "prompt");
         let prompt = self.said.iter().take_while(is_prompt).count();
         let (prompt, completion) = self.said.split_at(prompt);
-        let says = |side: &[Said], speaker| side.iter().any(|said| said.speaker == speaker);
+        let says = |side: &[RowMessage], speaker| side.iter().any(|said| said.speaker == speaker);
         if completion.is_empty() || !says(prompt, Speaker::Assistant) {
             return Ok(false);
         }
@@ -241,7 +241,11 @@ impl Body {
     }
 
     /// Writes the messages of a row, by any of their names, or as a prompt and its completion.
-    fn add_conversation(&mut self, row: &Object<'_, '_>, side: Option<&'static str>) -> Result<()> {
+    fn add_conversation(
+        &mut self,
+        row: &BodyObject<'_, '_>,
+        side: Option<&'static str>,
+    ) -> Result<()> {
         if let Some(system) = row.get("system") {
             self.add_text("system", "system", system.text()?);
         }
@@ -271,36 +275,36 @@ impl Body {
 
     /// Writes a message that is all that stands under a key.
     fn add_text(&mut self, key: &'static str, role: &str, text: &str) {
-        self.said.push(Said { key, speaker: Speaker::of(role), is_untrained: false });
-        self.tape.set_origin(self.tape.end(), Path::of(key));
+        self.said.push(RowMessage { key, speaker: Speaker::of(role), is_untrained: false });
+        self.tape.set_source_path(self.tape.end(), Path::of(key));
         let opened = self.tape.open();
         self.tape.string("role");
         self.tape.string(role);
         self.tape.string("content");
-        self.tape.set_origin(self.tape.end(), Path::of(key));
+        self.tape.set_source_path(self.tape.end(), Path::of(key));
         self.tape.string(text);
         self.tape.close_object(opened);
     }
 
-    fn add_messages(&mut self, key: &'static str, given: &Field<'_, '_>) -> Result<()> {
+    fn add_messages(&mut self, key: &'static str, given: &BodyField<'_, '_>) -> Result<()> {
         let parsed = Parsed::of(given, "a list")?;
         let list = parsed.field(given)?;
         let mut is_empty = true;
         for (index, message) in list.items()?.enumerate() {
             is_empty = false;
             if key != "messages" || index != self.said.len() {
-                self.tape.set_origin(self.tape.end(), message.path());
+                self.tape.set_source_path(self.tape.end(), message.path());
             }
             let message = message.object()?;
             let is_untrained = is_untrained(&message)?;
             let speaker = self.add_message(&message)?;
-            self.said.push(Said { key, speaker, is_untrained });
+            self.said.push(RowMessage { key, speaker, is_untrained });
         }
         if is_empty { Err(list.invalid("is empty")) } else { Ok(()) }
     }
 
     /// Writes a message as chat completions have it. Others write `from` and `value`.
-    fn add_message(&mut self, message: &Object<'_, '_>) -> Result<Speaker> {
+    fn add_message(&mut self, message: &BodyObject<'_, '_>) -> Result<Speaker> {
         let opened = self.tape.open();
         let speaker = match message.get_or_null("role") {
             Some(role) => {
@@ -314,7 +318,7 @@ impl Body {
         Ok(speaker)
     }
 
-    fn add_from_value(&mut self, message: &Object<'_, '_>) -> Result<Speaker> {
+    fn add_from_value(&mut self, message: &BodyObject<'_, '_>) -> Result<Speaker> {
         let Some(from) = message.get_or_null("from") else {
             return message.required("role").map(|_| Speaker::Other);
         };
@@ -342,19 +346,19 @@ impl Body {
     }
 
     /// Writes the calls of a message with `from` and `value`: one, or a list of them.
-    fn add_calls(&mut self, value: &Field<'_, '_>) -> Result<()> {
+    fn add_calls(&mut self, value: &BodyField<'_, '_>) -> Result<()> {
         let parsed = Parsed::of(value, "a call or a list of calls")?;
         let calls = parsed.field(value)?;
         self.tape.string("tool_calls");
         match calls.value() {
             Value::Array(items) if items.is_empty() => Err(calls.invalid("is empty")),
             Value::Array(_) => {
-                self.tape.set_origin(self.tape.end(), calls.path());
+                self.tape.set_source_path(self.tape.end(), calls.path());
                 write_calls(&mut self.tape, &calls)
             }
             _ => {
                 let list = self.tape.open();
-                self.tape.set_origin(self.tape.end(), calls.path());
+                self.tape.set_source_path(self.tape.end(), calls.path());
                 write_call(&mut self.tape, &calls)?;
                 self.tape.close_array(list);
                 Ok(())
@@ -365,7 +369,7 @@ impl Body {
     /// Writes what else a row or its template says.
     fn add_settings<'f>(
         &mut self,
-        take: impl Fn(&'static str) -> Option<Field<'f, 'f>>,
+        take: impl Fn(&'static str) -> Option<BodyField<'f, 'f>>,
         options: &RenderRows,
     ) -> Result<()> {
         let take = |key| take(key).filter(|field| !is_blank(field) && is_setting(key, field));
@@ -392,7 +396,7 @@ impl Body {
 
     /// Writes a tool as chat completions declare it. Some data sets leave out what says that it is a function,
     /// or keep each as JSON text.
-    fn add_tool(&mut self, given: &Field<'_, '_>) -> Result<()> {
+    fn add_tool(&mut self, given: &BodyField<'_, '_>) -> Result<()> {
         let parsed = Parsed::of(given, "a tool")?;
         let tool = parsed.field(given)?;
         let says = |key| tool.at().get(key).is_some_and(|value| !value.is_null());
@@ -404,7 +408,7 @@ impl Body {
         self.tape.string("type");
         self.tape.string("function");
         self.tape.string("function");
-        self.tape.set_origin(self.tape.end(), tool.path());
+        self.tape.set_source_path(self.tape.end(), tool.path());
         self.tape.copy_without_nulls(tool.at());
         self.tape.close_object(opened);
         Ok(())
@@ -419,7 +423,7 @@ struct Parsed {
 }
 
 impl Parsed {
-    fn of(given: &Field<'_, '_>, what: &str) -> Result<Self> {
+    fn of(given: &BodyField<'_, '_>, what: &str) -> Result<Self> {
         let Value::String(text) = given.value() else {
             return Ok(Self { path: Path::default(), json: None });
         };
@@ -432,10 +436,10 @@ impl Parsed {
         Ok(Self { path: given.path(), json: Some(Json::new(tape, index)) })
     }
 
-    fn field<'s>(&'s self, given: &Field<'s, 's>) -> Result<Field<'s, 's>> {
+    fn field<'s>(&'s self, given: &BodyField<'s, 's>) -> Result<BodyField<'s, 's>> {
         match &self.json {
             None => Ok(*given),
-            Some(json) => Field::root(&self.path, json),
+            Some(json) => BodyField::root(&self.path, json),
         }
     }
 }

@@ -11,12 +11,12 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 const MARK: &str = "harmony-thought-1.";
 
 /// The field's value for a thought.
-pub(crate) fn carry_thought(thought: &str) -> String {
+pub(crate) fn write_thought(thought: &str) -> String {
     [MARK, &URL_SAFE_NO_PAD.encode(thought)].concat()
 }
 
 /// The thought that such a value carries; `None` for those of other servers.
-pub(crate) fn carried_thought(field: &str) -> Option<String> {
+pub(crate) fn read_thought(field: &str) -> Option<String> {
     let bytes = URL_SAFE_NO_PAD.decode(field.strip_prefix(MARK)?).ok()?;
     String::from_utf8(bytes).ok()
 }
@@ -28,14 +28,14 @@ mod tests {
     #[test]
     fn a_carried_thought_comes_back() {
         for thought in ["", "We need the weather.", "<|end|>\n好\u{10FFFF}"] {
-            assert_eq!(carried_thought(&carry_thought(thought)).as_deref(), Some(thought));
+            assert_eq!(read_thought(&write_thought(thought)).as_deref(), Some(thought));
         }
     }
 
     #[test]
     fn those_of_others_are_none() {
         for foreign in ["", "gAAAAABo", "harmony-thought-1.!", "harmony-thought-1._w"] {
-            assert_eq!(carried_thought(foreign), None, "{foreign}");
+            assert_eq!(read_thought(foreign), None, "{foreign}");
         }
     }
 }

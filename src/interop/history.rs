@@ -1,6 +1,6 @@
-//! What was said so far, in harmony's order.
+//! The messages before the answer, in harmony's order.
 //!
-//! A reader tells what it finds in the order of its API; [`Past`] makes messages of it. Harmony has
+//! A reader adds what it finds in the order of its API; [`History`] makes messages of it. Harmony has
 //! no ids for calls, so each result goes directly after its call: c1 c2 r2 r1 becomes c1 r1 c2 r2.
 
 use std::collections::HashSet;
@@ -15,24 +15,24 @@ use crate::chat::{ANALYSIS, Author, COMMENTARY, DeveloperContent, FINAL, Message
 use crate::error::{ErrorKind, Result};
 use crate::path::Path;
 
-/// What was said so far.
+/// The messages before the answer.
 #[derive(Debug, Default)]
-pub(super) struct Past {
-    said: Vec<Entry>,
+pub(super) struct History {
+    entries: Vec<Entry>,
     pairs: Pairs,
     /// The message of the body that is being read.
     source: Option<usize>,
 }
 
-/// What was said, and in which message of the body: the number among those of the history and the body.
+/// An item, and the number of its message among those of the history and the body.
 #[derive(Debug)]
 struct Entry {
     source: Option<usize>,
-    said: Said,
+    item: HistoryItem,
 }
 
 #[derive(Debug)]
-enum Said {
+enum HistoryItem {
     /// A system or developer message.
     Instructions(String),
     User {
@@ -49,7 +49,7 @@ enum Said {
     Removed(ToolId),
 }
 
-/// A call of the past, with its result once there is one.
+/// A call, with its result once there is one.
 #[derive(Debug)]
 struct Call {
     path: Path,
@@ -86,8 +86,8 @@ pub(super) struct NewResult {
     pub(super) text: String,
 }
 
-/// The messages of the past.
-pub(super) struct PastMessages {
+/// The messages of a history.
+pub(super) struct HistoryMessages {
     /// The texts of the leading system and developer messages.
     pub(super) instructions: Vec<String>,
     /// What was said after them.
@@ -98,7 +98,7 @@ pub(super) struct PastMessages {
     pub(super) prefill: Option<Prefill>,
 }
 
-impl Past {
+impl History {
     /// What follows is said in the next message of the history or the body.
     pub(super) fn next_message(&mut self) {
         self.source = Some(self.source.map_or(0, |source| source + 1));
@@ -109,59 +109,59 @@ impl Past {
         self.source = None;
     }
 
-    fn push(&mut self, said: Said) {
-        self.said.push(Entry { source: self.source, said });
+    fn push(&mut self, item: HistoryItem) {
+        self.entries.push(Entry { source: self.source, item });
     }
 
     /// A system or developer message; an empty one says nothing.
     pub(super) fn instructions(&mut self, text: String) {
-        self.add(text, Said::Instructions);
+        self.add(text, HistoryItem::Instructions);
         self.pairs.end_group();
     }
 
     /// A user's message; an empty one is a turn all the same.
     pub(super) fn user(&mut self, text: String, name: Option<String>) {
-        self.push(Said::User { text, name });
+        self.push(HistoryItem::User { text, name });
         self.pairs.end_group();
     }
 
     /// A thought of the assistant; an empty one says nothing.
     pub(super) fn thought(&mut self, text: String) {
-        self.add(text, Said::Thought);
+        self.add(text, HistoryItem::Thought);
     }
 
     /// What the assistant says to the user before it calls tools.
     pub(super) fn preamble(&mut self, text: String) {
-        self.add(text, Said::Preamble);
+        self.add(text, HistoryItem::Preamble);
     }
 
     /// The assistant's answer.
     pub(super) fn answer(&mut self, text: String) {
-        self.add(text, Said::Answer);
+        self.add(text, HistoryItem::Answer);
     }
 
-    fn add(&mut self, text: String, said: impl FnOnce(String) -> Said) {
+    fn add(&mut self, text: String, item: impl FnOnce(String) -> HistoryItem) {
         if !text.is_empty() {
-            self.push(said(text));
+            self.push(item(text));
         }
     }
 
     /// Deferred tools are declared here, as far as they were not before.
     pub(super) fn added(&mut self, tools: Vec<ToolId>) {
         if !tools.is_empty() {
-            self.push(Said::Added(tools));
+            self.push(HistoryItem::Added(tools));
         }
     }
 
     /// A tool is not offered from here on.
     pub(super) fn removed(&mut self, tool: ToolId) {
-        self.push(Said::Removed(tool));
+        self.push(HistoryItem::Removed(tool));
     }
 
     /// The tools that are declared somewhere.
     pub(super) fn all_added(&self) -> HashSet<&ToolId> {
-        let added = self.said.iter().filter_map(|entry| match &entry.said {
-            Said::Added(tools) => Some(tools),
+        let added = self.entries.iter().filter_map(|entry| match &entry.item {
+            HistoryItem::Added(tools) => Some(tools),
             _ => None,
         });
         added.flatten().collect()
@@ -174,16 +174,16 @@ impl Past {
 
     pub(super) fn call(&mut self, call: NewCall) {
         let NewCall { path, id, tool, kind, arguments, is_cut } = call;
-        self.pairs.call(self.said.len(), id, &tool);
-        self.push(Said::Call(Call { path, tool, kind, arguments, is_cut, result: None }));
+        self.pairs.call(self.entries.len(), id, &tool);
+        self.push(HistoryItem::Call(Call { path, tool, kind, arguments, is_cut, result: None }));
     }
 
     /// Puts a result to the nearest earlier call that it answers.
     pub(super) fn result(&mut self, result: NewResult) -> Result<()> {
         let NewResult { path, id, tool, text } = result;
         let answered = self.pairs.answered(id.as_deref(), tool.as_ref());
-        let answered = answered.and_then(|index| self.said.get_mut(index));
-        if let Some(Entry { said: Said::Call(call), .. }) = answered {
+        let answered = answered.and_then(|index| self.entries.get_mut(index));
+        if let Some(Entry { item: HistoryItem::Call(call), .. }) = answered {
             call.result = Some((text, self.source));
             self.pairs.end_group();
             return Ok(());
@@ -199,9 +199,11 @@ impl Past {
     /// Whether a text, a thought or a call of the assistant is the last thing said, so that it can be
     /// continued. Then a call counts as cut off.
     pub(super) fn open_last(&mut self) -> bool {
-        match self.said.last_mut().map(|entry| &mut entry.said) {
-            Some(Said::Thought(_) | Said::Preamble(_) | Said::Answer(_)) => true,
-            Some(Said::Call(call)) if call.result.is_none() => {
+        match self.entries.last_mut().map(|entry| &mut entry.item) {
+            Some(HistoryItem::Thought(_) | HistoryItem::Preamble(_) | HistoryItem::Answer(_)) => {
+                true
+            }
+            Some(HistoryItem::Call(call)) if call.result.is_none() => {
                 call.is_cut = true;
                 true
             }
@@ -211,11 +213,11 @@ impl Past {
 
     /// Leaves out calls that were cut off and that nothing continues: harmony has no word for half a call.
     pub(super) fn drop_cut_calls(&mut self, continue_last: bool, unused: &mut Vec<Unused>) {
-        let end = self.said.len() - usize::from(continue_last && !self.said.is_empty());
+        let end = self.entries.len() - usize::from(continue_last && !self.entries.is_empty());
         let mut index = 0;
-        self.said.retain(|entry| {
+        self.entries.retain(|entry| {
             index += 1;
-            let Said::Call(call) = &entry.said else { return true };
+            let HistoryItem::Call(call) = &entry.item else { return true };
             let is_dropped = call.is_cut && call.result.is_none() && index <= end;
             if is_dropped {
                 unused.push(Unused { path: call.path.clone(), reason: UnusedReason::CutCall });
@@ -226,8 +228,8 @@ impl Past {
 
     /// The tools that were called, with the kind that their calls are of.
     pub(super) fn called(&self) -> impl Iterator<Item = (&ToolId, ToolKind)> {
-        self.said.iter().filter_map(|entry| match &entry.said {
-            Said::Call(call) => Some((&call.tool, call.kind)),
+        self.entries.iter().filter_map(|entry| match &entry.item {
+            HistoryItem::Call(call) => Some((&call.tool, call.kind)),
             _ => None,
         })
     }
@@ -243,39 +245,39 @@ impl Past {
         names: &ToolNames,
         functions: &mut Functions,
         continue_last: bool,
-    ) -> Result<PastMessages> {
+    ) -> Result<HistoryMessages> {
         self.check_all_answered()?;
         let prefill = continue_last.then(|| self.take_prefill(names)).flatten();
-        let is_instructions = |entry: &Entry| matches!(entry.said, Said::Instructions(_));
-        let lead = self.said.iter().position(|entry| !is_instructions(entry));
-        let behind = self.said.split_off(lead.unwrap_or(self.said.len()));
-        let instructions = self.said.into_iter().filter_map(|entry| match entry.said {
-            Said::Instructions(text) => Some(text),
+        let is_instructions = |entry: &Entry| matches!(entry.item, HistoryItem::Instructions(_));
+        let lead = self.entries.iter().position(|entry| !is_instructions(entry));
+        let behind = self.entries.split_off(lead.unwrap_or(self.entries.len()));
+        let instructions = self.entries.into_iter().filter_map(|entry| match entry.item {
+            HistoryItem::Instructions(text) => Some(text),
             _ => None,
         });
         let mut messages = Vec::with_capacity(behind.len() + 2);
         let mut sources = Vec::with_capacity(behind.len() + 2);
-        for Entry { source, said } in behind {
-            let of_result = match &said {
-                Said::Call(Call { result: Some((_, source)), .. }) => *source,
+        for Entry { source, item } in behind {
+            let of_result = match &item {
+                HistoryItem::Call(Call { result: Some((_, source)), .. }) => *source,
                 _ => source,
             };
             let first = messages.len();
-            write(said, names, functions, &mut messages);
+            write(item, names, functions, &mut messages);
             // Of a call with a result the second message is the result.
             sources.extend(
                 (first..messages.len()).map(|at| if at == first { source } else { of_result }),
             );
         }
-        Ok(PastMessages { instructions: instructions.collect(), messages, sources, prefill })
+        Ok(HistoryMessages { instructions: instructions.collect(), messages, sources, prefill })
     }
 
     fn check_all_answered(&self) -> Result<()> {
         let unanswered =
-            |entry: &Entry| matches!(&entry.said, Said::Call(call) if call.result.is_none());
-        let end = self.said.iter().rposition(|entry| !unanswered(entry)).unwrap_or(0);
-        let inside = self.said[..end].iter().find_map(|entry| match &entry.said {
-            Said::Call(call) if call.result.is_none() => Some(&call.path),
+            |entry: &Entry| matches!(&entry.item, HistoryItem::Call(call) if call.result.is_none());
+        let end = self.entries.iter().rposition(|entry| !unanswered(entry)).unwrap_or(0);
+        let inside = self.entries[..end].iter().find_map(|entry| match &entry.item {
+            HistoryItem::Call(call) if call.result.is_none() => Some(&call.path),
             _ => None,
         });
         let Some(path) = inside else { return Ok(()) };
@@ -285,14 +287,16 @@ impl Past {
 
     fn take_prefill(&mut self, names: &ToolNames) -> Option<Prefill> {
         let text = |channel, text| Prefill::new().with_channel(channel).with_text(text);
-        let Entry { source, said } = self.said.pop()?;
-        match said {
-            Said::Thought(thought) => Some(text(ANALYSIS, thought)),
-            Said::Preamble(preamble) => Some(text(COMMENTARY, preamble)),
-            Said::Answer(answer) => Some(text(FINAL, answer)),
-            Said::Call(call) if call.is_cut && call.result.is_none() => continued_call(call, names),
-            said => {
-                self.said.push(Entry { source, said });
+        let Entry { source, item } = self.entries.pop()?;
+        match item {
+            HistoryItem::Thought(thought) => Some(text(ANALYSIS, thought)),
+            HistoryItem::Preamble(preamble) => Some(text(COMMENTARY, preamble)),
+            HistoryItem::Answer(answer) => Some(text(FINAL, answer)),
+            HistoryItem::Call(call) if call.is_cut && call.result.is_none() => {
+                continued_call(call, names)
+            }
+            item => {
+                self.entries.push(Entry { source, item });
                 None
             }
         }
@@ -318,29 +322,36 @@ fn continued_call(call: Call, names: &ToolNames) -> Option<Prefill> {
 }
 
 /// Writes what was said as messages.
-fn write(said: Said, names: &ToolNames, functions: &mut Functions, messages: &mut Vec<Message>) {
+fn write(
+    item: HistoryItem,
+    names: &ToolNames,
+    functions: &mut Functions,
+    messages: &mut Vec<Message>,
+) {
     let assistant = |text: String, channel| {
         Message::from_role_and_content(Role::Assistant, text).with_channel(channel)
     };
     let developer = |content| Message::from_role_and_content(Role::Developer, content);
-    messages.push(match said {
-        Said::Instructions(text) => developer(DeveloperContent::new().with_instructions(text)),
-        Said::Added(tools) => {
+    messages.push(match item {
+        HistoryItem::Instructions(text) => {
+            developer(DeveloperContent::new().with_instructions(text))
+        }
+        HistoryItem::Added(tools) => {
             let Some(tools) = functions.take_later(&tools) else { return };
             developer(DeveloperContent::new().with_tools(tools))
         }
-        Said::Removed(tool) => {
+        HistoryItem::Removed(tool) => {
             let Some(tool) = names.by_name(None, &tool.name) else { return };
             let text = format!("The tool {} is not available any longer.", tool.recipient);
             developer(DeveloperContent::new().with_instructions(text))
         }
-        Said::User { text, name } => {
+        HistoryItem::User { text, name } => {
             Message::from_author_and_content(Author { role: Role::User, name }, text)
         }
-        Said::Thought(text) => assistant(text, ANALYSIS),
-        Said::Preamble(text) => assistant(text, COMMENTARY),
-        Said::Answer(text) => assistant(text, FINAL),
-        Said::Call(call) => return write_call(call, names, messages),
+        HistoryItem::Thought(text) => assistant(text, ANALYSIS),
+        HistoryItem::Preamble(text) => assistant(text, COMMENTARY),
+        HistoryItem::Answer(text) => assistant(text, FINAL),
+        HistoryItem::Call(call) => return write_call(call, names, messages),
     });
 }
 
