@@ -133,7 +133,7 @@ fn read_settings(body: &Object<'_, '_>, request: &mut Request) -> Result<()> {
             request.effort = Some(read_effort(&effort, &mut request.unused));
         }
         request.keep_thoughts = reasoning.text("context")? == Some("all_turns");
-        request.thinking_budget = read_thinking_budget(&reasoning)?;
+        request.thinking_budget = read_thinking_budget(&reasoning, "max_tokens")?;
         let others = reasoning.others(&["effort", "context", "max_tokens"]);
         request.unused.extend(others.map(|field| field.not_read()));
     }
