@@ -103,6 +103,11 @@ pub(crate) fn collect(body: &Json, options: &ReadOptions) -> Result<Request> {
         read_tools(&tools, options, &mut request)?;
     }
     read_settings(&body, &mut request)?;
+    // What was said stands in one of these, if the server gives it back or not.
+    let said = ["input", "previous_response_id", "conversation", "prompt"];
+    if options.history.is_empty() && said.iter().all(|key| body.get(key).is_none()) {
+        body.required("input")?;
+    }
     Items::read(&body, options, &mut request)?;
     if let Some(choice) = body.get("tool_choice") {
         request.choice = read_choice(&choice)?;
