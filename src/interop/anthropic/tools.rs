@@ -5,6 +5,7 @@ use crate::interop::field::Field;
 use crate::interop::pairs::ToolId;
 use crate::interop::request::Request;
 use crate::interop::{ReadOptions, UnusedReason};
+use crate::json::At;
 
 /// A tool of the client's own, or one that servers run. `defers`: something can name a deferred one later.
 pub(super) fn read_tool(
@@ -31,7 +32,7 @@ pub(super) fn read_tool(
 /// Whether a tool is the search that Anthropic's servers run. Here nothing runs it, so nothing would ever name the
 /// tools that wait for it.
 pub(super) fn is_search_of_servers(tool: &Field<'_, '_>) -> bool {
-    let kind = tool.at().get("type").and_then(|kind| kind.as_str());
+    let kind = tool.at().get("type").and_then(At::as_str);
     kind.is_some_and(|kind| kind.starts_with("tool_search_tool"))
 }
 
