@@ -202,7 +202,10 @@ impl<'a> Groups<'a> {
         self.first_channel = Some((index, text.find(ends_channel).map_or("", |end| &text[end..])));
         if self.is_glued(word) && !self.is_blank() {
             self.glue = Some(word.text.end);
-            if !behind.trim_start().is_empty() {
+            let is_space = |group: &Group<'_>| group.value.trim_start().is_empty();
+            // What 0.0.8 takes for a word is one, even where it belongs to the channel.
+            let is_word = text.contains('<') && self.list.last().is_some_and(is_space);
+            if is_word || !behind.trim_start().is_empty() {
                 self.extend(index);
             }
             return;

@@ -106,27 +106,41 @@ impl Words {
         open
     }
 
-    /// Removes white space beyond ASCII at both ends, as 0.0.8 does. Between two fields it is part of a word.
+    /// Removes white space beyond ASCII at both ends, as 0.0.8 does, which takes the channel out before. Between two
+    /// fields it is part of a word.
     pub(crate) fn trim(&mut self) {
-        while let Some(first) = self.list.first().filter(|word| word.kind == Kind::Plain) {
+        let is_other = |word: &Word| word.kind != Kind::Channel;
+        while let Some(at) = self.list.iter().position(is_other) {
+            let first = &self.list[at];
+            if first.kind != Kind::Plain {
+                break;
+            }
             let text = self.lossy(first.text.clone());
             let start = self.offset_of(first, text.len() - text.trim_start().len());
             if start < first.text.end {
-                self.list[0].text.start = start;
+                self.list[at].text.start = start;
                 break;
             }
-            self.list.remove(0);
+            self.list.remove(at);
         }
-        while let Some(last) = self.list.last().filter(|word| word.kind != Kind::Noise) {
-            let end = self.offset_of(last, self.lossy(last.text.clone()).trim_end().len());
-            let is_blank = last.kind == Kind::Plain && end == last.text.start;
-            if !is_blank {
-                let index = self.list.len() - 1;
-                self.list[index].text.end = end;
+        while let Some(at) = self.list.iter().rposition(is_other) {
+            let end = self.trimmed_end(at);
+            let last = &mut self.list[at];
+            if last.kind != Kind::Plain || last.text.start < end {
+                last.text.end = end;
                 break;
             }
-            self.list.pop();
+            self.list.remove(at);
         }
+        if let Some(at) = self.list.len().checked_sub(1) {
+            self.list[at].text.end = self.trimmed_end(at);
+        }
+    }
+
+    /// Where a word's text ends without white space.
+    fn trimmed_end(&self, at: usize) -> Offset {
+        let word = &self.list[at];
+        self.offset_of(word, self.lossy(word.text.clone()).trim_end().len())
     }
 
     pub(super) fn list(&self) -> &[Word] {

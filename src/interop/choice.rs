@@ -4,7 +4,7 @@ use super::brief::brief;
 use super::field::BodyField;
 use super::names::ToolNames;
 use super::pairs::ToolId;
-use super::tools::{Declared, call_header};
+use super::tools::call_header;
 use super::{BuiltinTool, ToolChoice, Unused, UnusedReason};
 use crate::Prefill;
 use crate::error::{Error, Result};
@@ -84,18 +84,21 @@ impl Choice {
         matches!(self, Self::None)
     }
 
+    /// The one tool that is to be called, by its name.
+    pub(super) fn named(&self) -> Option<&ToolId> {
+        match self {
+            Self::Named(Chosen::Tool(id, _)) => Some(id),
+            _ => None,
+        }
+    }
+
     /// What the choice means, with the tools' recipients.
-    pub(super) fn resolve(
-        self,
-        declared: &Declared,
-        names: &ToolNames,
-        unused: &mut Vec<Unused>,
-    ) -> Result<ToolChoice> {
+    pub(super) fn resolve(self, names: &ToolNames, unused: &mut Vec<Unused>) -> Result<ToolChoice> {
         Ok(match self {
             Self::None => ToolChoice::None,
             Self::Auto => ToolChoice::Auto,
             // Without tools nothing can be required: they may have been left out.
-            Self::Required(no_tool) if declared.is_empty() => {
+            Self::Required(no_tool) if !names.iter().any(|tool| tool.declared) => {
                 unused.push(no_tool);
                 ToolChoice::Auto
             }

@@ -337,11 +337,12 @@ fn write(
             developer(DeveloperContent::new().with_instructions(text))
         }
         HistoryItem::Added(tools) => {
-            let Some(tools) = functions.take_later(&tools) else { return };
-            developer(DeveloperContent::new().with_tools(tools))
+            let Some(content) = added(&tools, names, functions) else { return };
+            developer(content)
         }
-        HistoryItem::Removed(tool) => {
-            let Some(tool) = names.by_name(None, &tool.name) else { return };
+        HistoryItem::Removed(id) => {
+            let Some(tool) = names.by_name(None, &id.name) else { return };
+            functions.remove(id);
             let text = format!("The tool {} is not available any longer.", tool.recipient);
             developer(DeveloperContent::new().with_instructions(text))
         }
@@ -353,6 +354,26 @@ fn write(
         HistoryItem::Answer(text) => assistant(text, FINAL),
         HistoryItem::Call(call) => return write_call(call, names, messages),
     });
+}
+
+/// Declares tools, or says that they are back.
+fn added(
+    tools: &[ToolId],
+    names: &ToolNames,
+    functions: &mut Functions,
+) -> Option<DeveloperContent> {
+    let back = tools.iter().filter(|tool| functions.is_back(tool));
+    let back = back.filter_map(|tool| names.by_name(None, &tool.name));
+    let back = back.map(|tool| format!("The tool {} is available again.", tool.recipient));
+    let back: Vec<_> = back.collect();
+    let mut content = DeveloperContent::new();
+    if !back.is_empty() {
+        content = content.with_instructions(back.join("\n"));
+    }
+    if let Some(tools) = functions.take_later(tools) {
+        content = content.with_tools(tools);
+    }
+    (content != DeveloperContent::new()).then_some(content)
 }
 
 /// Writes a call, and its result after it.

@@ -3,6 +3,7 @@
 use super::choice::{self, Choice};
 use super::history::{History, HistoryMessages};
 use super::options::{NamedToolChoice, ReadOptions};
+use super::pairs::ToolId;
 use super::tools::{Declared, Functions};
 use super::{AnswerOptions, Dialect, Sampling, Turn, Unused};
 use crate::AnalysisPolicy;
@@ -19,6 +20,8 @@ pub(super) struct Request {
     pub(super) dialect: Dialect,
     pub(super) history: History,
     pub(super) tools: Declared,
+    /// The tools that come and go later, each with what is listed if there is no such tool.
+    pub(super) changed: Vec<(ToolId, Unused)>,
     pub(super) choice: Choice,
     pub(super) response_format: Option<ResponseFormat>,
     /// `None` writes no line about reasoning.
@@ -43,6 +46,7 @@ impl Request {
             dialect,
             history: History::default(),
             tools: Declared::default(),
+            changed: Vec::new(),
             choice: Choice::default(),
             response_format: None,
             effort: Some(options.effort.unwrap_or(ReasoningEffort::Medium)),
@@ -61,8 +65,15 @@ impl Request {
     /// The turn.
     pub(super) fn into_turn(mut self, options: &ReadOptions) -> Result<Turn> {
         let declares = options.declare_on_none || !self.choice.is_none();
-        let names = self.tools.names(self.history.called(), &self.history.all_added(), declares);
-        let tool_choice = self.choice.resolve(&self.tools, &names, &mut self.unused)?;
+        let added = self.history.all_added();
+        if let Some(named) = self.choice.named().filter(|named| !added.contains(named)) {
+            // Its arguments are sampled at once, so the model has to see them.
+            self.tools.load(named);
+        }
+        let names = self.tools.names(self.history.called(), &added, declares);
+        let tool_choice = self.choice.resolve(&names, &mut self.unused)?;
+        let unknown = self.changed.into_iter().filter(|(id, _)| !self.tools.has(id));
+        self.unused.extend(unknown.map(|(_, unused)| unused));
         self.history.drop_cut_calls(self.continue_last, &mut self.unused);
         let effort = self.latest_effort.or(self.effort);
         let system = system(&self.tools, declares, effort, options);

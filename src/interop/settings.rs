@@ -153,9 +153,13 @@ pub(super) fn read_penalties(body: &BodyObject<'_, '_>, sampling: &mut Sampling)
     Ok(())
 }
 
-/// The most tokens of thoughts, as some clients of chat and Responses give them in `reasoning`.
-pub(super) fn read_thinking_budget(reasoning: &BodyObject<'_, '_>) -> Result<Option<usize>> {
-    let Some(most) = reasoning.get("max_tokens") else { return Ok(None) };
+/// The most tokens of thoughts: `budget_tokens` of Anthropic's `thinking`, `max_tokens` in the `reasoning` of some
+/// clients of chat and Responses.
+pub(super) fn read_thinking_budget(
+    thinking: &BodyObject<'_, '_>,
+    key: &str,
+) -> Result<Option<usize>> {
+    let Some(most) = thinking.get(key) else { return Ok(None) };
     Ok(Some(usize::try_from(read_count(&most)?).unwrap_or(usize::MAX)))
 }
 

@@ -57,6 +57,8 @@ pub(super) struct Functions {
     first: Vec<ToolDescription>,
     /// Those that wait for something that names them.
     later: HashMap<ToolId, ToolDescription>,
+    /// Those that are not offered for now.
+    removed: HashSet<ToolId>,
 }
 
 impl Functions {
@@ -71,6 +73,16 @@ impl Functions {
     pub(super) fn take_later(&mut self, tools: &[ToolId]) -> Option<ToolNamespaceConfig> {
         let tools: Vec<_> = tools.iter().filter_map(|tool| self.later.remove(tool)).collect();
         (!tools.is_empty()).then(|| ToolNamespaceConfig::new(FUNCTIONS, None, tools))
+    }
+
+    /// From here on the tool is not offered.
+    pub(super) fn remove(&mut self, tool: ToolId) {
+        self.removed.insert(tool);
+    }
+
+    /// Whether the tool was declared and then removed. From here on it is offered.
+    pub(super) fn is_back(&mut self, tool: &ToolId) -> bool {
+        self.removed.remove(tool) && !self.later.contains_key(tool)
     }
 }
 
@@ -141,6 +153,18 @@ impl Declared {
         }
     }
 
+    /// Declares a tool that was deferred with the others.
+    pub(super) fn load(&mut self, id: &ToolId) {
+        if let Some(tool) = self.tools.iter_mut().find(|tool| tool.id == *id) {
+            tool.is_deferred = false;
+        }
+    }
+
+    /// Whether the body declares a tool of this name.
+    pub(super) fn has(&self, id: &ToolId) -> bool {
+        self.seen.contains(id)
+    }
+
     /// What the members of a namespace have in common.
     pub(super) fn namespace(&mut self, name: &str, description: &str) {
         if !description.is_empty() {
@@ -166,10 +190,6 @@ impl Declared {
     /// A built-in tool that the client runs, by its recipient.
     pub(super) fn client_tool(&mut self, recipient: &str) {
         self.client_builtin.insert(recipient.to_owned());
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.tools.is_empty() && self.server_builtin.is_empty() && self.client_builtin.is_empty()
     }
 
     /// Gives all tools their names: those declared, then those that past calls name.

@@ -29,8 +29,6 @@ pub enum UnusedReason {
     LeftToEngine,
     /// An earlier tool has this name.
     DuplicateTool,
-    /// A tool that is declared only once something names it, and nothing does.
-    NeverLoaded,
     /// No tool is named so, in a change of the tools.
     UnknownTool(String),
     /// `tool_choice` requires a call, and no tool is offered.
@@ -73,7 +71,6 @@ impl fmt::Display for UnusedReason {
             Self::TypeNotUsed(kind) => return write!(f, "type {:?} is not used", brief(kind)),
             Self::LeftToEngine => "left to the engine",
             Self::DuplicateTool => "an earlier tool has this name",
-            Self::NeverLoaded => "the tool is deferred, and nothing names it",
             Self::UnknownTool(name) => return write!(f, "no tool is named {:?}", brief(name)),
             Self::NoTool => "no tool is offered",
             Self::CutCall => "the call was cut off and has no result",

@@ -17,6 +17,7 @@ mod options;
 mod responses;
 mod same_prompt;
 mod tools;
+mod tools_later;
 mod wrong;
 
 use openai_harmony::interop::{

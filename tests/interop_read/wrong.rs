@@ -199,6 +199,7 @@ fn paths_and_reasons() {
             "options.stop",
             "expected at most 131072 bytes of stop strings, got 131073",
         ),
+        (RESPONSES, json!({"instructions": "Be brief."}), "input", "is missing"),
         (CHAT, json!({"input": "A"}), "input", OF_RESPONSES),
         (ANTHROPIC, json!({"input": [], "max_tokens": 9}), "input", OF_RESPONSES),
         (OLLAMA, json!({"model": "m", "input": "A"}), "input", OF_RESPONSES),

@@ -25,6 +25,12 @@ pub(crate) const HEADERS: &[Row] = &[
     row(" to=functions.f\n\u{b}\n<|message|>a<|end|>", &["to=functions.f: a"], &[]),
     row(" to=functions.f\u{b}<|message|>a<|end|>", &["to=functions.f: a"], &[]),
     row(" to=functions.f \u{a0}<|message|>a<|end|>", &["to=functions.f: a"], &[]),
+    // The channel is taken out before.
+    row(
+        " to=functions.f\u{b}<|channel|>final<|message|>a<|end|>",
+        &["final to=functions.f: a"],
+        &[],
+    ),
     row(
         "<|channel|>analysis to=functions.f json\u{2003}<|message|>a<|end|>",
         &["analysis to=functions.f type=json: a"],

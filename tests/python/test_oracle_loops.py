@@ -94,6 +94,18 @@ def test_spelled_markers_raise_nothing_that_0_0_8_did_not(oracle: Oracle, ours: 
     assert read > 500
 
 
+def test_white_space_behind_an_empty_content_type_raises_nothing(
+    oracle: Oracle, ours: Session
+) -> None:
+    """To 0.0.8 a vertical tab and what it takes out of the channel are a word: new seeds found it."""
+    for header in ("\x0b<|channel|>fa<x", " \x0b<|channel|>fa<x", " \xa0<|channel|>a<b y"):
+        text = f"<|start|><|constrain|>{header}<|message|>x<|end|>"
+        tokens = oracle.ask("encode", text, "all", [])
+        wanted = oracle.ask("loop", "skipping", tokens, None, True)["errors"]
+        actual = ours.ask("loop", "skipping", tokens, None, True)["errors"]
+        assert_no_earlier(wanted, actual, f"{header!r}: {wanted} {actual}")
+
+
 def start_tokens(stream: Stream, ours: Session) -> list[int]:
     """Where messages begin with <|start|>; in content it is text."""
     before = [ours.ask("start_parser", stream.role, True), *ours.ask("feed_each", stream.tokens)]

@@ -40,7 +40,13 @@ RECORDS = [
     {"match": "BERGEN-RAIN", "text": THOUGHT + ANSWER},
     {"match": "OSLO-SUN", "text": call("Bergen")},
     {"match": "Compare", "text": call("Oslo")},
-    {"match": "as JSON", "text": THOUGHT + '<|channel|>final<|message|>{"city":"Oslo"}<|return|>'},
+    # Helpers of the SDKs parse all texts joined, so the preamble must not be one of them.
+    {
+        "match": "as JSON",
+        "text": THOUGHT
+        + "<|channel|>commentary<|message|>I will.<|end|><|start|>assistant"
+        + '<|channel|>final<|message|>{"city":"Oslo"}<|return|>',
+    },
     {"match": "Long", "text": "<|channel|>final<|message|>" + "word " * 2000 + "<|return|>"},
     *({"match": "Several", "text": text} for text in SEVERAL),
     {"match": "Hello", "text": THOUGHT + "<|channel|>final<|message|>Hi there.<|return|>"},
@@ -176,6 +182,10 @@ def test_structured_output(client: Any, claude: Any) -> None:
     assert parsed.choices[0].message.parsed == City(city="Oslo")
     response = client.responses.parse(model="m", input="as JSON", text_format=City)
     assert response.output_parsed == City(city="Oslo")
+    with client.responses.stream(model="m", input="as JSON", text_format=City) as stream:
+        added = [event.item.status for event in stream if "item.added" in event.type]
+        assert stream.get_final_response().output_parsed == City(city="Oslo")
+    assert added == ["in_progress"] * 3
     message = claude.messages.parse(model="m", max_tokens=99, messages=ask, output_format=City)
     assert message.parsed_output == City(city="Oslo")
 
@@ -247,6 +257,30 @@ def test_anthropic_loop_of_calls(claude: Any) -> None:
         messages.append({"role": "user", "content": results})
     assert asked == ["Oslo", "Bergen"]
     assert messages[-1]["content"][0]["text"] == "Oslo is sunny, Bergen is not."
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_anthropic_tool_runner(url: str, streamed: bool) -> None:
+    """It sends `thread`, and goes on without when that is refused with the API's code."""
+    requests: list[tuple[bool, int]] = []
+
+    def note(response: Any) -> None:
+        asked = json.loads(response.request.content)
+        requests.append(("thread" in asked, response.status_code))
+
+    @anthropic.beta_tool
+    def get_weather(city: str) -> str:
+        """The weather of a city."""
+        return RESULTS[city]
+
+    http = anthropic.DefaultHttpxClient(event_hooks={"response": [note]})
+    with anthropic.Anthropic(base_url=url, api_key="-", max_retries=0, http_client=http) as claude:
+        runner: Any = claude.beta.messages.tool_runner(
+            model="m", max_tokens=99, tools=[get_weather], messages=COMPARE, stream=streamed
+        )
+        final = runner.until_done()
+    assert final.content[0].text == "Oslo is sunny, Bergen is not."
+    assert requests == [(True, 400), (False, 200), (False, 200), (False, 200)]
 
 
 def test_ollama(local: Any) -> None:

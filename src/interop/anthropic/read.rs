@@ -1,7 +1,7 @@
 //! A request's body -> a turn.
 
 use super::blocks::{Messages, read_system};
-use super::tools::{read_changes, read_tool};
+use super::tools::{is_search_of_servers, read_changes, read_tool};
 use crate::chat::ReasoningEffort;
 use crate::error::{ErrorKind, Result};
 use crate::interop::choice::{Choice, Chosen};
@@ -9,7 +9,7 @@ use crate::interop::field::{BodyField, BodyObject};
 use crate::interop::pairs::ToolId;
 use crate::interop::request::Request;
 use crate::interop::settings::{
-    read_count, read_effort, read_response_format, read_sampling, read_stop,
+    read_count, read_effort, read_response_format, read_sampling, read_stop, read_thinking_budget,
 };
 use crate::interop::{Dialect, Json, ReadOptions, Thoughts, Turn, UnusedReason};
 
@@ -81,8 +81,9 @@ pub(super) fn collect(
     }
     Messages::read(body, options, request)?;
     if let Some(tools) = body.get("tools") {
+        let defers = !tools.items()?.any(|tool| is_search_of_servers(&tool));
         for tool in tools.items()? {
-            read_tool(&tool, options, request)?;
+            read_tool(&tool, defers, options, request)?;
         }
     }
     if let Some(choice) = body.get("tool_choice") {
@@ -122,8 +123,8 @@ fn read_settings(body: &BodyObject<'_, '_>, request: &mut Request) -> Result<()>
 /// `thinking`: whether thoughts are shown, and how much the model thinks.
 fn read_thinking(body: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
     /// Budgets in tokens: below the one the effort is low, from the other on it is high.
-    const LOW_BELOW: i64 = 2_048;
-    const HIGH_FROM: i64 = 16_384;
+    const LOW_BELOW: usize = 2_048;
+    const HIGH_FROM: usize = 16_384;
     const THINKING: &[&str] = &["enabled", "disabled", "adaptive", "between_tools"];
     request.answer.thoughts = Thoughts::Hidden;
     let Some(thinking) = body.get("thinking") else { return Ok(()) };
@@ -135,10 +136,8 @@ fn read_thinking(body: &BodyObject<'_, '_>, request: &mut Request) -> Result<()>
             return Ok(());
         }
         "enabled" => {
-            let budget =
-                thinking.get("budget_tokens").map(|budget| budget.integer()).transpose()?;
-            request.thinking_budget = budget.map(|budget| usize::try_from(budget).unwrap_or(0));
-            request.effort = Some(match budget {
+            request.thinking_budget = read_thinking_budget(&thinking, "budget_tokens")?;
+            request.effort = Some(match request.thinking_budget {
                 Some(..LOW_BELOW) => ReasoningEffort::Low,
                 Some(HIGH_FROM..) => ReasoningEffort::High,
                 _ => ReasoningEffort::Medium,
@@ -162,7 +161,7 @@ fn read_edits(body: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
     let Some(management) = body.get("context_management") else { return Ok(()) };
     let management = management.object()?;
     let edits = management.get("edits");
-    for edit in edits.iter().flat_map(BodyField::items).flatten() {
+    for edit in edits.as_ref().map(BodyField::items).transpose()?.into_iter().flatten() {
         let object = edit.object()?;
         let kind = object.required("type")?.text()?;
         let keeps_all = object.get("keep").is_some_and(|keep| {

@@ -5,10 +5,12 @@ use crate::interop::field::BodyField;
 use crate::interop::pairs::ToolId;
 use crate::interop::request::Request;
 use crate::interop::{ReadOptions, UnusedReason};
+use crate::json::At;
 
-/// A tool of the client's own, or one that servers run.
+/// A tool of the client's own, or one that servers run. `defers`: something can name a deferred one later.
 pub(super) fn read_tool(
     tool: &BodyField<'_, '_>,
+    defers: bool,
     options: &ReadOptions,
     request: &mut Request,
 ) -> Result<()> {
@@ -18,13 +20,20 @@ pub(super) fn read_tool(
     match kind {
         None | Some("custom" | "function") => {
             request.tools.function(&object, "input_schema", None, unused)?;
-            if object.bool("defer_loading")?.unwrap_or(false) {
+            if object.bool("defer_loading")?.unwrap_or(false) && defers {
                 request.tools.defer(object.required("name")?.text()?);
             }
         }
         Some(kind) => request.tools.server_tool(kind, tool, options, unused),
     }
     Ok(())
+}
+
+/// Whether a tool is the search that Anthropic's servers run. Here nothing runs it, so nothing would ever name the
+/// tools that wait for it.
+pub(super) fn is_search_of_servers(tool: &BodyField<'_, '_>) -> bool {
+    let kind = tool.at().get("type").and_then(At::as_str);
+    kind.is_some_and(|kind| kind.starts_with("tool_search_tool"))
 }
 
 /// Whether a block adds or removes a tool.
@@ -62,7 +71,10 @@ pub(super) fn read_change(
     let kind = tool.required("type")?;
     match kind.text()? {
         "tool_reference" => {
-            let id = ToolId::new(tool.required("name")?.text()?);
+            let name = tool.required("name")?;
+            let id = ToolId::new(name.text()?);
+            let unknown = UnusedReason::UnknownTool(id.name.clone());
+            request.changed.push((id.clone(), name.unused(unknown)));
             if is_removal {
                 request.history.removed(id);
             } else {
@@ -72,7 +84,7 @@ pub(super) fn read_change(
         "tool_definition" if !is_removal => {
             let definition = tool.required("definition")?;
             let name = definition.object()?.required("name")?.text()?.to_owned();
-            read_tool(&definition, options, request)?;
+            read_tool(&definition, true, options, request)?;
             request.tools.defer(&name);
             request.history.added(vec![ToolId::new(name)]);
         }

@@ -108,7 +108,7 @@ fn read_settings(body: &BodyObject<'_, '_>, request: &mut Request) -> Result<()>
         if let Some(effort) = reasoning.get("effort") {
             request.effort = Some(read_effort(&effort, &mut request.unused));
         }
-        request.thinking_budget = read_thinking_budget(&reasoning)?;
+        request.thinking_budget = read_thinking_budget(&reasoning, "max_tokens")?;
         let others = reasoning.others(&["effort", "max_tokens"]);
         request.unused.extend(others.map(|field| field.not_read()));
     }

@@ -101,6 +101,11 @@ pub(super) fn collect(
         read_tools(&tools, options, request)?;
     }
     read_settings(body, request)?;
+    // What was said stands in one of these, if the server gives it back or not.
+    let said = ["input", "previous_response_id", "conversation", "prompt"];
+    if options.history.is_empty() && said.iter().all(|key| body.get(key).is_none()) {
+        body.required("input")?;
+    }
     Items::read(body, options, request)?;
     if let Some(choice) = body.get("tool_choice") {
         request.choice = read_choice(&choice)?;
@@ -128,7 +133,7 @@ fn read_settings(body: &BodyObject<'_, '_>, request: &mut Request) -> Result<()>
             request.effort = Some(read_effort(&effort, &mut request.unused));
         }
         request.keep_thoughts = reasoning.text("context")? == Some("all_turns");
-        request.thinking_budget = read_thinking_budget(&reasoning)?;
+        request.thinking_budget = read_thinking_budget(&reasoning, "max_tokens")?;
         let others = reasoning.others(&["effort", "context", "max_tokens"]);
         request.unused.extend(others.map(|field| field.not_read()));
     }

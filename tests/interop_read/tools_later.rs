@@ -1,0 +1,174 @@
+//! Anthropic's tools that are declared later, and come and go.
+
+use openai_harmony::interop::ToolChoice;
+use serde_json::{Value, json};
+
+use super::{ANTHROPIC, error, prompt, said, turn, unused};
+
+/// A search for tools that names one, which the body defers.
+fn searched(tools: Value) -> Value {
+    json!({
+        "tools": tools,
+        "messages": [
+            {"role": "user", "content": "Rain?"},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "find", "input": {}}]},
+            {"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": "1", "content": [
+                    {"type": "tool_reference", "tool_name": "rain"},
+                    {"type": "tool_reference", "tool_name": "nobody"},
+                ]},
+                {"type": "text", "text": "And?"},
+            ]},
+        ],
+    })
+}
+
+#[test]
+fn a_deferred_tool_is_declared_behind_the_result_that_names_it() {
+    let find = json!({"name": "find", "input_schema": {"type": "object"}});
+    let rain = json!({"name": "rain", "defer_loading": true, "input_schema": {"type": "object"}});
+    let snow = json!({"name": "snow", "defer_loading": true, "input_schema": {"type": "object"}});
+    let body = searched(json!([find, rain, snow]));
+    let read = turn(ANTHROPIC, body.clone());
+    assert_eq!(unused(&read), [""; 0]);
+    let text = said(&read);
+    let declared = "<|start|>functions.find to=assistant<|channel|>commentary<|message|>rain\n\nnobody<|end|>\
+         <|start|>developer<|message|># Tools\n\n## functions\n\nnamespace functions {\n\n\
+         type rain = () => any;\n\n} // namespace functions<|end|><|start|>user<|message|>And?<|end|>";
+    assert!(text.contains(declared), "{text}");
+    assert!(!text.contains("snow"), "{text}");
+    let names: Vec<_> = read.tools.iter().map(|tool| (&*tool.name, tool.declared)).collect();
+    assert_eq!(names, [("find", true), ("rain", true), ("snow", false)]);
+
+    // The prompt so far is the beginning of the prompt with the tool.
+    let mut before = body;
+    before["messages"].as_array_mut().unwrap().truncate(1);
+    let before = said(&turn(ANTHROPIC, before));
+    assert!(text.starts_with(&before), "{before}\n{text}");
+
+    let mut none = searched(json!([find, rain]));
+    none["tool_choice"] = json!({"type": "none"});
+    assert!(!said(&turn(ANTHROPIC, none)).contains("namespace functions"));
+}
+
+#[test]
+fn tools_come_and_go() {
+    let rain = json!({"name": "rain", "defer_loading": true});
+    let changes = json!([
+        {"type": "tool_addition", "tool": {"type": "tool_reference", "name": "rain"}},
+        {"type": "tool_addition", "tool": {"type": "tool_definition", "definition": {"name": "snow"}}},
+        {"type": "text", "text": "New tools."},
+    ]);
+    let gone =
+        json!([{"type": "tool_removal", "tool": {"type": "tool_reference", "name": "rain"}}]);
+    let read = turn(
+        ANTHROPIC,
+        json!({"tools": [rain], "messages": [
+            {"role": "user", "content": "A"},
+            {"role": "system", "content": changes},
+            {"role": "system", "content": changes},
+            {"role": "assistant", "content": "B"},
+            {"role": "user", "content": [gone[0], {"type": "text", "text": "C"}]},
+        ]}),
+    );
+    let text = said(&read);
+    for (once, count) in [("type rain =", 1), ("type snow =", 1), ("New tools.", 2)] {
+        assert_eq!(text.matches(once).count(), count, "{once}: {text}");
+    }
+    let order = [
+        "A<|end|>",
+        "New tools.",
+        "type rain =",
+        "type snow =",
+        "final<|message|>B",
+        "The tool functions.rain is not available any longer.",
+        "C<|end|>",
+    ];
+    let places: Vec<_> = order.iter().map(|part| text.find(part).unwrap()).collect();
+    assert!(places.is_sorted(), "{text}");
+    let kinds = json!([{"type": "tool_addition", "tool": {"type": "mcp_tool_reference"}}]);
+    let listed = turn(ANTHROPIC, json!({"messages": [{"role": "system", "content": kinds}]}));
+    assert_eq!(unused(&listed), ["messages[0].content[0]"]);
+}
+
+#[test]
+fn a_removed_tool_comes_back() {
+    let change = |kind: &str, name: &str| {
+        let tool = json!({"type": "tool_reference", "name": name});
+        json!({"role": "system", "content": [{"type": kind, "tool": tool}]})
+    };
+    let (rain, snow) = (json!({"name": "rain"}), json!({"name": "snow", "defer_loading": true}));
+    let turn = turn(
+        ANTHROPIC,
+        json!({"tools": [rain, snow], "messages": [
+            {"role": "user", "content": "A"},
+            change("tool_removal", "rain"),
+            change("tool_addition", "rain"),
+            change("tool_addition", "snow"),
+            change("tool_removal", "snow"),
+            {"role": "user", "content": "B"},
+            change("tool_addition", "snow"),
+            change("tool_addition", "snow"),
+            change("tool_removal", "nobody"),
+            change("tool_addition", "none"),
+        ]}),
+    );
+    let text = said(&turn);
+    let order = [
+        "The tool functions.rain is not available any longer.",
+        "The tool functions.rain is available again.",
+        "type snow =",
+        "The tool functions.snow is not available any longer.",
+        "The tool functions.snow is available again.",
+    ];
+    let places: Vec<_> = order.iter().map(|part| text.find(part).unwrap()).collect();
+    assert!(places.is_sorted(), "{text}");
+    assert_eq!((text.matches("again").count(), text.matches("type snow").count()), (2, 1));
+    // A tool that the body does not have cannot come or go.
+    let names = ["messages[8].content[0].tool.name", "messages[9].content[0].tool.name"];
+    assert_eq!(unused(&turn), names);
+    assert_eq!(turn.unused[0].reason.to_string(), "no tool is named \"nobody\"");
+}
+
+#[test]
+fn a_deferred_tool_that_has_to_be_called_is_declared() {
+    let body = json!({
+        "tools": [{"name": "rain", "defer_loading": true}, {"name": "snow", "defer_loading": true}],
+        "tool_choice": {"type": "tool", "name": "rain"},
+        "messages": [{"role": "user", "content": "A"}],
+    });
+    let named = prompt(&turn(ANTHROPIC, body.clone()));
+    assert!(named.contains("type rain = ") && !named.contains("snow"), "{named}");
+    assert!(named.ends_with("to=functions.rain <|constrain|>json<|message|>"), "{named}");
+
+    // Nothing that the model sees could be called.
+    let mut any = body;
+    any["tool_choice"] = json!({"type": "any"});
+    let any = turn(ANTHROPIC, any);
+    assert_eq!(
+        (&any.tool_choice, unused(&any)),
+        (&ToolChoice::Auto, vec!["tool_choice.type".to_owned()])
+    );
+}
+
+/// Nothing here runs it, so its tools would never be found.
+#[test]
+fn tools_that_wait_for_a_search_of_the_servers_are_declared() {
+    let search =
+        json!({"type": "tool_search_tool_regex_20251119", "name": "tool_search_tool_regex"});
+    let rain = json!({"name": "rain", "defer_loading": true});
+    let turn = turn(ANTHROPIC, json!({"tools": [rain, search], "messages": []}));
+    assert!(said(&turn).contains("type rain = "));
+    assert_eq!(unused(&turn), ["tools[1]"]);
+}
+
+#[test]
+fn what_is_no_edit_is_an_error() {
+    let body = |edits: Value| json!({"messages": [], "context_management": {"edits": edits}});
+    let text = error(ANTHROPIC, body(json!(5))).to_string();
+    assert_eq!(text, "Invalid request: context_management.edits: expected a list, got a number");
+    let thinking = json!({"type": "enabled", "budget_tokens": -1});
+    let text = error(ANTHROPIC, json!({"messages": [], "thinking": thinking})).to_string();
+    let expected = "thinking.budget_tokens: expected a whole number of at least 1, got -1";
+    assert_eq!(text, format!("Invalid request: {expected}"));
+}
