@@ -22,6 +22,7 @@ from renderers import (
 from renderers.base import Renderer, ToolCallParseStatus
 
 from adapters.headers import ARGUMENTS, CASES, ENCODING, NAMES, TOOL, tokens_of
+from fences import DOCS, fenced
 from openai_harmony.interop import chat_completions
 
 NAME = "openai_harmony.adapters.renderers.HarmonyRenderer"
@@ -285,3 +286,11 @@ class TestBridge:
         assert keeping.bridge_to_next_turn(prompt, [*sampled, 200002], NEXT) is None
         called = keeping.bridge_to_next_turn(prompt, [*sampled, 200012], NEXT)
         assert called.token_ids[: before + 1] == prompt + sampled + [200012]
+
+
+def test_the_example_of_the_guide(tokenizer: Any) -> None:
+    text = CASES[0]["text"]
+    names: dict[str, Any] = {"tokenizer": tokenizer, "messages": [USER], "tools": [TOOL]}
+    exec(fenced("renderers", DOCS / "rollouts.md"), names | {"sampled": tokens_of(text)}, names)
+    assert names["parsed"].tool_calls[0].arguments == ARGUMENTS
+    assert "<|message|>yes<|end|>" in ENCODING.decode(names["bridged"].token_ids)

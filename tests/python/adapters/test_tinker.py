@@ -31,6 +31,7 @@ from tinker_cookbook.rl.message_env import (
 
 import openai_harmony.adapters.tinker as adapter
 from adapters.headers import ARGUMENTS, CASES, ENCODING, NAMES, TOOL, tokens_of
+from fences import DOCS, fenced
 from openai_harmony.interop import chat_completions
 
 NAME = "openai_harmony/gpt_oss_medium_reasoning"
@@ -245,3 +246,11 @@ def test_an_episode_is_one_datum(name: str, make: Any) -> None:
     assert [t for t, m in zip(targets, mask) if m] == [
         token for action in actions for token in action
     ]
+
+
+def test_the_example_of_the_guide(tokenizer: Any) -> None:
+    sampled = tokens_of(CASES[0]["text"].replace("get_weather", "rain"))
+    names: dict[str, Any] = {"tokenizer": tokenizer, "messages": [USER], "tools": [SPEC]}
+    exec(fenced("tinker", DOCS / "rollouts.md"), names | {"sampled": sampled}, names)
+    assert names["following"].to_ints()[: len(sampled)] == names["prompt"].to_ints()[: len(sampled)]
+    assert text_of(names["following"]).endswith("<|message|>yes<|end|><|start|>assistant")

@@ -13,6 +13,7 @@ transformers = pytest.importorskip(
 )
 
 from adapters.headers import ARGUMENTS, CASES, ENCODING, NAMES, TOOL, tokens_of  # noqa: E402
+from fences import DOCS, fenced  # noqa: E402
 from openai_harmony.adapters.transformers import (  # noqa: E402
     chat_template,
     response_template,
@@ -255,3 +256,18 @@ def test_a_folder_without_a_tokenizer(tmp_path: Path) -> None:
         write(tmp_path)
     assert "{%- generation -%}" in chat_template()
     assert response_template()["version"] == 1
+
+
+def test_the_example_of_the_guide(tokenizer: Any, tmp_path: Path) -> None:
+    tokenizer.save_pretrained(tmp_path)
+    names: dict[str, Any] = {
+        "folder": tmp_path,
+        "AutoTokenizer": transformers.AutoTokenizer,
+        "messages": [USER, {"role": "assistant", "content": "Rain."}],
+        "tools": [TOOL],
+        "sampled": tokens_of(CASES[0]["text"]),
+        "prompt": "<|start|>assistant",
+    }
+    exec(fenced("transformers", DOCS / "rollouts.md"), names)
+    assert sum(names["example"]["assistant_masks"]) == 6
+    assert names["message"]["tool_calls"][0]["function"]["arguments"] == ARGUMENTS
