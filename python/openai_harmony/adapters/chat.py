@@ -125,8 +125,8 @@ def said_in(
     spans = MessageSpan.from_events(events)
     said = []
     for message, span, stop in zip(parser.messages, spans, parser.stop_tokens):
-        places = (max(0, place - len(before)) for place in span[1:5])
-        counted = MessageSpan(span.message, *places)
+        start, content, stop_at, end = (max(0, place - len(before)) for place in span[1:5])
+        counted = MessageSpan(span.message, start, content, stop_at, end)
         said.append(Said(message, _kind(message), counted, stop is not None))
     return said
 
