@@ -74,7 +74,7 @@ test-python: $(VENV)/.dev $(VENV)/.built $(ORACLE)/.made
 	OPENAI_HARMONY_ORACLE_MISSING="$$(cat $(ORACLE)/missing 2>/dev/null)" \
 	TIKTOKEN_ENCODINGS_BASE=$(CURDIR)/$(ORACLE) \
 	$(BIN)/python -m pytest -rs -n auto --maxprocesses 8
-	@$(BIN)/python -m pytest --doctest-modules python
+	@$(BIN)/python -m pytest --doctest-modules $(foreach name,renderers tinker verl,--ignore=python/openai_harmony/adapters/$(name).py) python
 
 # Each has its own virtual environment, `.venv-3.10`; the extension modules are in one folder.
 test-pythons: tools
@@ -92,9 +92,10 @@ trainers: $(TRAINERS)/.made $(VENV)/.built ## the trainers themselves read the r
 	@if test -s $(TRAINERS)/missing; then echo "not tested: the trainers cannot be installed"; cat $(TRAINERS)/missing; \
 	else PYTHONPATH=$(CURDIR)/python $(TRAINERS)/bin/python -m pytest -rs tests/python/trainers; fi
 
-test-adapters: $(TRAINERS)/.made $(VENV)/.built ## the adapters of rollouts with the packages they are for: TRL, in the trainers' environment
+# What other packages warn of is theirs to fix. A package that cannot be installed is skipped.
+test-adapters: $(TRAINERS)/.adapters $(VENV)/.built ## the adapters of rollouts with TRL, renderers, verl, tinker-cookbook and transformers, in the trainers' environment
 	@if test -s $(TRAINERS)/missing; then echo "not tested: the trainers cannot be installed"; cat $(TRAINERS)/missing; \
-	else HF_HUB_OFFLINE=1 PYTHONPATH=$(CURDIR)/python $(TRAINERS)/bin/python -m pytest -rs tests/python/adapters; fi
+	else HF_HUB_OFFLINE=1 PYTHONPATH=$(CURDIR)/python $(TRAINERS)/bin/python -m pytest -rs -o filterwarnings=ignore tests/python/adapters; fi
 
 test-engines: $(TRAINERS)/.made $(VENV)/.built ## the gateway with transformers, which really samples, in the trainers' environment
 	@if test -s $(TRAINERS)/missing; then echo "not tested: transformers cannot be installed"; cat $(TRAINERS)/missing; \
@@ -182,6 +183,14 @@ $(TRAINERS)/.made: pyproject.toml | $(VENV)/.made
 	$(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
 	@$(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-cache-dir --group trainers 2>$(TRAINERS)/missing \
 	  && rm -f $(TRAINERS)/missing || true
+	@touch $@
+
+# Without their dependencies, which contradict one another: pyproject.toml, group `adapters`.
+$(TRAINERS)/.adapters: $(TRAINERS)/.made
+	@test -s $(TRAINERS)/missing || $(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-cache-dir --group adapters || true
+	@for package in renderers==0.1.12 tinker-cookbook==0.6.1 verl==0.9.1; do \
+	  test -s $(TRAINERS)/missing || $(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-cache-dir --no-deps $$package || true; \
+	done
 	@touch $@
 
 $(AGENTS)/.made: pyproject.toml | $(VENV)/.made

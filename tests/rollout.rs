@@ -365,6 +365,23 @@ fn a_header_that_was_cut_off_breaks() {
     assert_eq!(text(&tokens), text(&self::prompt(&all, RenderConfig::new())));
 }
 
+/// Malformed tokens before a question mean something else at the end of all.
+#[test]
+fn a_prompt_that_is_read_in_parts_means_what_the_whole_does() {
+    let mut rollout = Rollout::new(encoding(), [user("2 + 2?")], ExtendConfig::new()).unwrap();
+    for (sampled, new, broken) in [
+        ("analysis<|start|>assistant", vec![], Some(Break::CutInHeader)),
+        ("<|end|>__X<|start|>user<|message|>", vec![], None),
+        ("<|channel|>final<|end|>", vec![user("?")], Some(Break::ThoughtsDropped)),
+    ] {
+        let (prompt, sampled) = (rollout.prompt(), tokens(sampled));
+        let found = encoding().extend(&prompt, &sampled, &new, &ExtendConfig::new()).unwrap();
+        rollout.sampled(&sampled, None).unwrap();
+        assert_eq!(rollout.extend(&new).unwrap(), broken);
+        assert_eq!(matches!(found, Extension::Broken { .. }), broken.is_some());
+    }
+}
+
 #[test]
 fn declaring_tools_breaks_where_the_system_message_must_say_so() {
     let tool = ToolDescription::new("f", "", None);

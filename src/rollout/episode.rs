@@ -6,7 +6,7 @@ use super::breaks::{self, Break};
 use super::config::{ExtendConfig, declared_tools};
 use super::sampled::{self, Sampled, invalid};
 use super::step::Step;
-use crate::chat::{Message, Role};
+use crate::chat::{FINAL, Message, Role};
 use crate::error::Result;
 use crate::interop::Turn;
 use crate::render;
@@ -54,6 +54,8 @@ pub struct Rollout {
 #[derive(Debug, Clone, Default)]
 pub struct Segment {
     pieces: Vec<Piece>,
+    /// The tokens of all pieces.
+    len: usize,
     broken: Option<Break>,
 }
 
@@ -114,10 +116,6 @@ impl Segment {
     /// Why the segment before it ended; `None` for the first.
     pub fn broken(&self) -> Option<Break> {
         self.broken
-    }
-
-    fn len(&self) -> usize {
-        self.pieces.iter().map(|piece| piece.tokens.len()).sum()
     }
 }
 
@@ -181,7 +179,7 @@ impl Rollout {
 
     /// How many tokens there are to sample from.
     pub fn prompt_len(&self) -> usize {
-        self.segments.last().map_or(0, Segment::len)
+        self.segments.last().map_or(0, |segment| segment.len)
     }
 
     /// The messages, those that were sampled included.
@@ -261,7 +259,7 @@ impl Rollout {
             reason
         } else if breaks::declares_tools(self.messages().take(before), &new, &self.config) {
             Break::ToolsDeclared
-        } else if self.holds_dropped_thoughts() {
+        } else if ends_a_turn(sampled, &new) && self.holds_dropped_thoughts() {
             Break::ThoughtsDropped
         } else {
             let added = self.encoding.added(sampled.end, &new, &self.config)?;
@@ -307,16 +305,27 @@ impl Rollout {
         self.open = open_len(&tokens, self.encoding)?;
         self.held = self.kept();
         let (tokens, spans) = (tokens.into(), spans.into());
-        let piece = Piece { tokens, is_sampled: false, logprobs: None, spans };
-        self.segments.push(Segment { pieces: vec![piece], broken });
+        self.segments.push(Segment { broken, ..Segment::default() });
+        self.push(Piece { tokens, is_sampled: false, logprobs: None, spans });
         Ok(())
     }
 
     fn push(&mut self, piece: Piece) {
         if let Some(segment) = self.segments.last_mut() {
+            segment.len += piece.tokens.len();
             segment.pieces.push(piece);
         }
     }
+}
+
+/// Whether there is a question or an answer: without them no policy begins to drop a thought, and a loop of calls need
+/// not look at all that it holds.
+fn ends_a_turn(sampled: &Sampled, new: &[Message]) -> bool {
+    sampled.messages.iter().chain(new).any(|message| match message.author.role {
+        Role::User => true,
+        Role::Assistant => message.channel.as_deref() == Some(FINAL),
+        Role::System | Role::Developer | Role::Tool => false,
+    })
 }
 
 /// How many tokens the open message at the end of a prompt has.

@@ -149,6 +149,15 @@ impl HarmonyEncoding {
         self.parse_messages_with(prompt.iter().copied(), None, &ParseConfig::lenient())
     }
 
+    /// The messages of a part of a prompt that another message follows: malformed tokens at its end mean something
+    /// else at the end of all.
+    fn read_part(self, part: &[TokenId]) -> Result<Vec<Message>> {
+        let mut parser = StreamableParser::with_config(self, None, &ParseConfig::lenient())?;
+        parser.feed(part)?;
+        parser.feed(&[special::START])?;
+        Ok(parser.into_messages())
+    }
+
     /// The messages of the turn that is open: from the question on behind which there is no answer, or from the last
     /// one, since nothing of what it answers was dropped yet.
     fn open_turn(self, before: &[TokenId]) -> Result<Vec<Message>> {
@@ -159,7 +168,7 @@ impl HarmonyEncoding {
         let mut messages = Vec::new();
         let mut end = before.len();
         for start in (0..before.len()).rev().filter(is_user).chain([0]) {
-            let mut earlier = self.read_prompt(&before[start..end])?;
+            let mut earlier = self.read_part(&before[start..end])?;
             if end < before.len() && earlier.iter().any(is_answer) {
                 break;
             }

@@ -1,0 +1,214 @@
+"""A renderer of gpt-oss for Prime Intellect's ``renderers``: prime-rl and verifiers use it.
+
+It takes the place of ``renderers.gpt_oss.GptOssRenderer``, and has its options. That one writes the
+beginning of a thought into the prompt, where the model itself decides; reads calls of a few headers
+only, none without a thought before it; gives ``functions.unknown`` a result without a name; and
+finds a developer's words by rendering twice. Name this one in a configuration:
+
+    name = "custom"
+    import_path = "openai_harmony.adapters.renderers.HarmonyRenderer"
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from openai_harmony._extras import needed
+from openai_harmony.adapters import chat
+from openai_harmony.chat import Conversation, SystemContent
+from openai_harmony.encoding import HarmonyEncodingName, load_harmony_encoding
+from openai_harmony.errors import HarmonyError
+from openai_harmony.interop import chat_completions
+from openai_harmony.rollout import Broken, Extended, Said
+
+base: Any = needed("renderers.base", "renderers")
+configs: Any = needed("renderers.configs", "renderers")
+
+Messages = Sequence[Mapping[str, Any]]
+Tools = Sequence[Mapping[str, Any]] | None
+
+
+class HarmonyRenderer:
+    """The ``Renderer`` protocol, with a bridge: sampled tokens stay as they were sampled.
+
+    Args:
+        tokenizer: gpt-oss' tokenizer; only its ids of special tokens are asked, to be sure.
+        config: ``renderers.GptOssRendererConfig``: effort, date, the system message's texts,
+            which thoughts are kept. By default its defaults.
+
+    Raises:
+        ValueError: The tokenizer is another model's.
+    """
+
+    config_class = configs.GptOssRendererConfig
+
+    def __init__(self, tokenizer: Any, config: Any = None) -> None:
+        call = tokenizer.convert_tokens_to_ids("<|call|>")
+        if call != chat.CALL:
+            raise ValueError(f"tokenizer: expected gpt-oss', with <|call|> as 200012, got {call}")
+        self.tokenizer, self.config = tokenizer, config or self.config_class()
+        self._encoding = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
+        self._date = self.config.conversation_start_date or datetime.date.today().isoformat()
+        drops = self.config.auto_drop_analysis
+        self._config = chat.config_for("drop" if drops else "keep")
+        implied = "tool_cycle" if drops else "all"
+        self._retention = base.resolve_thinking_retention(self.config, implied)
+
+    @property
+    def is_prefix_stable(self) -> bool:
+        """False: thoughts are dropped, and an answer ends with another token within a history."""
+        return False
+
+    def render(
+        self, messages: Messages, *, tools: Tools = None, add_generation_prompt: bool = False
+    ) -> Any:
+        """The tokens of messages, and for each which message it is of, and whether sampled."""
+        if not messages:
+            raise ValueError("messages is empty")
+        conversation, sources = self._read(messages, tools)
+        rendered = chat.attributed(
+            self._encoding,
+            conversation,
+            sources,
+            self._config,
+            "completion" if add_generation_prompt else "training",
+        )
+        return _rendered(rendered, messages)
+
+    def _read(self, messages: Messages, tools: Tools) -> tuple[Conversation, list[int]]:
+        body = {"messages": list(messages), "tools": list(tools or ())}
+        turn = chat_completions.read(
+            {**body, "reasoning_effort": self.config.reasoning_effort},
+            date=self._date,
+            identity=self.config.model_identity,
+            config=self._config,
+        )
+        said, sources = turn.conversation.messages, chat.indexes(turn, messages)
+        system = said[0].content[0]
+        if not self.config.use_system_prompt:
+            del said[0], sources[0]
+        elif self.config.knowledge_cutoff is not None and isinstance(system, SystemContent):
+            said[0].content = [system.with_knowledge_cutoff(self.config.knowledge_cutoff)]
+        return Conversation.from_messages(said), sources
+
+    def render_ids(
+        self, messages: Messages, *, tools: Tools = None, add_generation_prompt: bool = False
+    ) -> list[int]:
+        """The tokens alone."""
+        rendered = self.render(messages, tools=tools, add_generation_prompt=add_generation_prompt)
+        return list(rendered.token_ids)
+
+    def get_stop_token_ids(self) -> list[int]:
+        """``<|return|>`` and ``<|call|>``."""
+        return list(chat.STOPS)
+
+    def parse_response(
+        self, token_ids: Sequence[int], *, tools: Tools = None, prompt_ids: Any = None
+    ) -> Any:
+        """Reads what was sampled, however malformed. Calls have the names that ``tools`` have."""
+        turn = chat_completions.read({"messages": [], "tools": list(tools or ())}, date=None)
+        said = chat.said_in(
+            self._encoding, token_ids, prompt=prompt_ids or (), tools=chat.recipients(turn)
+        )
+        thoughts = [one for one in said if one.kind == "thought"]
+        is_open = bool(thoughts) and thoughts[-1] is said[-1] and not _is_closed(said, token_ids)
+        thought = chat.texts(said, "thought")
+        return base.ParsedResponse(
+            content=chat.texts(said, "preamble", "answer"),
+            reasoning_content=thought if thoughts else None,
+            tool_calls=[self._call(one, turn) for one in said if one.kind == "call"],
+            reasoning_complete=not is_open,
+        )
+
+    def _call(self, call: Said, turn: Any) -> Any:
+        status, recipient = base.ToolCallParseStatus.OK, str(call.message.recipient)
+        arguments, tool = chat.arguments_of(call), turn.tools.by_recipient(recipient)
+        name = recipient.removeprefix("functions.") if tool is None else tool.name
+        if not call.complete:
+            status = base.ToolCallParseStatus.UNCLOSED_BLOCK
+        elif arguments is None and recipient.startswith("functions."):
+            status = base.ToolCallParseStatus.INVALID_JSON
+        return base.ParsedToolCall(
+            raw=call.text,
+            name=name,
+            arguments=call.text if arguments is None else arguments,
+            token_span=(call.span.start, call.span.end),
+            status=status,
+        )
+
+    def bridge_to_next_turn(
+        self,
+        previous_prompt_ids: Sequence[int],
+        previous_completion_ids: Sequence[int],
+        new_messages: Messages,
+        *,
+        tools: Tools = None,
+    ) -> Any:
+        """The next prompt behind what was sampled, or ``None`` where it is to be rendered anew.
+
+        That is: by the policy of ``thinking_retention``; a message of the assistant, or a result of
+        no call; sampling ended inside a header, or with ``<|return|>`` inside a thought; or the
+        tokens are malformed so that they would mean something else.
+        """
+        prompt, sampled = list(previous_prompt_ids), list(previous_completion_ids)
+        rerender = base.should_rerender_for_thinking_retention
+        if not new_messages or rerender(self._retention, list(new_messages)):
+            return None
+        turn = chat_completions.read({"messages": [], "tools": list(tools or ())}, date=None)
+        offered = chat.recipients(turn)
+        said = chat.said_in(self._encoding, sampled, prompt=prompt, tools=offered)
+        if said and said[-1].kind == "thought" and sampled[-1:] == [chat.RETURN]:
+            return None
+        try:
+            new = chat.following(said, new_messages)
+            extended = self._encoding.extend(
+                prompt,
+                sampled,
+                new.messages,
+                chat.config_for("keep"),
+                keep_return=True,
+                tools=offered,
+            )
+        except HarmonyError:
+            return None
+        if isinstance(extended, Broken):
+            return None
+        return _bridged(self._encoding, extended, new, new_messages)
+
+
+def _is_closed(said: Sequence[Said], tokens: Sequence[int]) -> bool:
+    """Whether the last message ended; ``<|return|>`` ends sampling, but no thought."""
+    return said[-1].complete and list(tokens[-1:]) != [chat.RETURN]
+
+
+def _rendered(rendered: chat.Attributed, messages: Messages) -> Any:
+    return base.RenderedTokens(
+        token_ids=rendered.tokens,
+        message_indices=rendered.message,
+        sampled_mask=rendered.sampled,
+        is_content=rendered.content,
+        message_roles=[message.get("role") or "" for message in messages],
+        message_tool_names=base.extract_message_tool_names(list(messages)),
+    )
+
+
+def _bridged(encoding: Any, extended: Extended, new: chat.Following, messages: Messages) -> Any:
+    """The added tokens rendered again, for what each is; those before are of no new message."""
+    conversation = Conversation.from_messages(new.messages)
+    config = chat.config_for("keep")
+    added = chat.attributed(encoding, conversation, new.sources, config, "completion")
+    before = len(extended.tokens) - len(added.tokens)
+    return _rendered(
+        chat.Attributed(
+            extended.tokens,
+            [-1] * before + added.message,
+            [False] * len(extended.tokens),
+            [False] * before + added.content,
+        ),
+        messages,
+    )
+
+
+__all__ = ["HarmonyRenderer"]

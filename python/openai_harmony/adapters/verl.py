@@ -1,0 +1,155 @@
+"""verl: the tool parser ``harmony``, a builder of continuous tokens, and the agent loop with both.
+
+They take the place of verl's ``gpt-oss`` parser, a regular expression that reads one header of a
+call, and of ``GptOssContinuousTokenBuilder``, which leaves a message that was cut off open and
+writes each result as a JSON string. Prompts are rendered here, not by the model's chat template.
+
+verl has no registry for builders, so the agent loop puts its own in place. Name it in the file of
+``actor_rollout_ref.rollout.agent.agent_loop_config_path``, and as ``default_agent_loop``:
+
+    - name: harmony_agent
+      _target_: openai_harmony.adapters.verl.HarmonyAgentLoop
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from openai_harmony._extras import needed
+from openai_harmony.adapters import chat
+from openai_harmony.encoding import HarmonyEncodingName, load_harmony_encoding
+from openai_harmony.errors import HarmonyError
+from openai_harmony.interop import chat_completions
+from openai_harmony.rollout import Broken
+
+parsers: Any = needed("verl.experimental.agent_loop.tool_parser", "verl")
+loops: Any = needed("verl.experimental.agent_loop.tool_agent_loop", "verl")
+agent_loop: Any = needed("verl.experimental.agent_loop.agent_loop", "verl")
+builders: Any = needed("verl.utils.tokenizer.continuous_token", "verl")
+
+Messages = Sequence[Mapping[str, Any]]
+_ENCODING = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
+_OPEN = _ENCODING.encode("<|start|>assistant", allowed_special="all")
+
+
+@parsers.ToolParser.register("harmony")
+class HarmonyToolParser(parsers.ToolParser):  # type: ignore[misc]
+    """Reads calls from tokens, malformed headers included: ``multi_turn.format=harmony``."""
+
+    @property
+    def stop_token_ids(self) -> list[int]:
+        """``<|return|>`` and ``<|call|>``."""
+        return list(chat.STOPS)
+
+    async def extract_tool_calls(
+        self, responses_ids: Sequence[int], tools: Sequence[Any] | None = None
+    ) -> tuple[str, list[Any]]:
+        """The visible text, and the calls.
+
+        Arguments that are no JSON are passed on, since verl tells the model of them. A call that
+        was cut off is none.
+        """
+        turn = chat_completions.read({"messages": [], "tools": list(tools or ())}, date=None)
+        said = chat.said_in(_ENCODING, responses_ids, tools=chat.recipients(turn))
+        calls = []
+        for one in said:
+            if one.kind == "call" and one.complete:
+                recipient = str(one.message.recipient)
+                tool = turn.tools.by_recipient(recipient)
+                name = recipient.removeprefix("functions.") if tool is None else tool.name
+                calls.append(parsers.FunctionCall(name=name, arguments=one.text))
+        return chat.texts(said, "preamble", "answer"), calls
+
+
+class HarmonyTokenBuilder(builders.ContinuousTokenBuilder):  # type: ignore[misc]
+    """Prompts that go on from the sampled tokens.
+
+    Of ``chat_template_kwargs`` it takes those of gpt-oss' chat template: ``reasoning_effort`` and
+    ``model_identity``.
+
+    Raises:
+        ValueError: Another of ``chat_template_kwargs``.
+    """
+
+    def __init__(self, tokenizer: Any, **options: Any) -> None:
+        super().__init__(tokenizer, **options)
+        known = ("reasoning_effort", "model_identity")
+        for name in self.chat_template_kwargs:
+            if name not in known:
+                raise ValueError(f"chat_template_kwargs.{name}: expected one of {', '.join(known)}")
+
+    def build_initial_tokens(
+        self, messages: Messages, *, tools: Sequence[Any] | None = None, **media: Any
+    ) -> list[int]:
+        """The first prompt.
+
+        Raises:
+            HarmonyError: A message that chat completions do not have, with its path.
+        """
+        options = dict(self.chat_template_kwargs)
+        identity = options.pop("model_identity", None)
+        body = {"messages": list(messages), "tools": list(tools or ()), **options}
+        return chat_completions.read(body, identity=identity).prompt(_ENCODING)
+
+    def merge_context_tokens(
+        self,
+        previous_messages: Messages,
+        updated_messages: Messages,
+        runtime_token_ids: Sequence[int],
+        *,
+        tools: Sequence[Any] | None = None,
+    ) -> Any:
+        """The tokens so far, and behind them the new messages and the open header.
+
+        All thoughts stay, and a sampled ``<|return|>``.
+
+        Raises:
+            ValueError: They cannot go on: sampling ended inside a header, or with nothing; or a
+                result answers no call.
+        """
+        self._assert_append_only(previous_messages, updated_messages)
+        tokens, new = list(runtime_token_ids), updated_messages[len(previous_messages) :]
+        at = _last_open(tokens)
+        prompt, sampled = tokens[:at], tokens[at:]
+        turn = chat_completions.read({"messages": [], "tools": list(tools or ())}, date=None)
+        offered, keeping = chat.recipients(turn), chat.config_for("keep")
+        said = chat.said_in(_ENCODING, sampled, tools=offered)
+        try:
+            follows = chat.following(said, new).messages
+            extended = _ENCODING.extend(
+                prompt, sampled, follows, keeping, keep_return=True, tools=offered
+            )
+        except HarmonyError as error:
+            raise ValueError(f"the prompt cannot go on: {error}") from error
+        if isinstance(extended, Broken):
+            raise ValueError(f"the prompt cannot go on: {extended.reason}")
+        closing = 0 if extended.added[0] == chat.START else 1
+        return builders.MergeResult(
+            token_ids=extended.tokens,
+            appended_token_count=len(extended.added) - closing,
+            inserted_token_ids=extended.added[:closing],
+        )
+
+
+def _last_open(tokens: list[int]) -> int:
+    """Behind the last ``<|start|>assistant``: where the model's last message goes on."""
+    for start in range(len(tokens) - len(_OPEN), -1, -1):
+        if tokens[start : start + len(_OPEN)] == _OPEN:
+            return start + len(_OPEN)
+    raise ValueError("runtime_token_ids: the assistant has no message")
+
+
+@agent_loop.register("harmony_agent")
+class HarmonyAgentLoop(loops.ToolAgentLoop):  # type: ignore[misc]
+    """verl's ``tool_agent`` with this parser and this builder, whatever ``multi_turn.format``."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.continuous_token_builder = HarmonyTokenBuilder(
+            self.tokenizer, chat_template_kwargs=self.apply_chat_template_kwargs
+        )
+        self.tool_parser = HarmonyToolParser(self.tokenizer)
+
+
+__all__ = ["HarmonyAgentLoop", "HarmonyTokenBuilder", "HarmonyToolParser"]
