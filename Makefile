@@ -96,7 +96,7 @@ test-adapters: $(TRAINERS)/.made $(VENV)/.built ## the adapters of rollouts with
 	@if test -s $(TRAINERS)/missing; then echo "not tested: the trainers cannot be installed"; cat $(TRAINERS)/missing; \
 	else HF_HUB_OFFLINE=1 PYTHONPATH=$(CURDIR)/python $(TRAINERS)/bin/python -m pytest -rs tests/python/adapters; fi
 
-test-engines: $(TRAINERS)/.made $(VENV)/.built ## the gateway with transformers, which really samples, in the trainers' environment
+test-engines: $(TRAINERS)/.made $(VENV)/.built ## the gateway with transformers and llama.cpp, which really sample, in the trainers' environment
 	@if test -s $(TRAINERS)/missing; then echo "not tested: transformers cannot be installed"; cat $(TRAINERS)/missing; \
 	else HF_HUB_OFFLINE=1 PYTHONPATH=$(CURDIR)/python $(TRAINERS)/bin/python -m pytest -rs tests/python/engines; fi
 
