@@ -111,6 +111,10 @@ pub struct GrammarOptions {
     pub allowed: Option<Vec<String>>,
     /// The schema of the answer.
     pub response_schema: Option<Value>,
+    /// The regular expression that the answer fits, from its first character to its last.
+    pub response_regex: Option<String>,
+    /// The texts of which the answer is one.
+    pub response_choices: Option<Vec<String>>,
     /// Whether the model thinks.
     pub thoughts: Thoughts,
     /// Whether it may say something to the user before it calls or answers.
@@ -131,6 +135,8 @@ impl Default for GrammarOptions {
             tool_use: ToolUse::Auto,
             allowed: None,
             response_schema: None,
+            response_regex: None,
+            response_choices: None,
             thoughts: Thoughts::Optional,
             preambles: true,
             max_messages: None,
@@ -166,6 +172,34 @@ impl GrammarOptions {
     pub fn with_response_schema(mut self, schema: Value) -> Self {
         self.response_schema = Some(schema);
         self
+    }
+
+    /// Sets the regular expression that the answer fits, in the syntax of the crate `regex`.
+    #[must_use]
+    pub fn with_response_regex(mut self, regex: impl Into<String>) -> Self {
+        self.response_regex = Some(regex.into());
+        self
+    }
+
+    /// Sets the texts of which the answer is one.
+    #[must_use]
+    pub fn with_response_choices(
+        mut self,
+        choices: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Self {
+        self.response_choices = Some(choices.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Whether the answer is more than any text.
+    pub(super) fn has_response_form(&self) -> bool {
+        self.response_forms() > 0
+    }
+
+    fn response_forms(&self) -> usize {
+        usize::from(self.response_schema.is_some())
+            + usize::from(self.response_regex.is_some())
+            + usize::from(self.response_choices.is_some())
     }
 
     /// Sets whether the model thinks.
@@ -230,6 +264,13 @@ pub(super) fn check(tools: &[GrammarTool], options: &GrammarOptions) -> Result<(
     }
     if let Some(schema) = &options.response_schema {
         check_schema(schema, &Path::of("response_schema"))?;
+    }
+    if options.response_forms() > 1 {
+        let path = match options.response_schema {
+            Some(_) => Path::of("response_schema"),
+            None => Path::of("response_regex"),
+        };
+        return Err(invalid(path, "an answer has one form: a schema, a regex or choices"));
     }
     for (index, name) in options.allowed.iter().flatten().enumerate() {
         if !seen.contains(name) {

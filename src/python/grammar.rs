@@ -30,6 +30,8 @@ struct Given {
     headers: String,
     json_space: String,
     prefill: Option<[Option<String>; 4]>,
+    response_regex: Option<String>,
+    response_choices: Option<Vec<String>>,
 }
 
 impl Given {
@@ -69,6 +71,8 @@ impl Given {
         });
         options.allowed = self.allowed;
         options.response_schema = response_schema;
+        options.response_regex = self.response_regex;
+        options.response_choices = self.response_choices;
         options.max_messages = self.max_messages;
         TurnGrammar::new(tools, options)
     }

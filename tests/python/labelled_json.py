@@ -1,4 +1,4 @@
-"""Schemas, with JSON that fits them and JSON that does not."""
+"""Schemas, with JSON that fits them and JSON that does not; likewise regular expressions and choices."""
 
 from __future__ import annotations
 
@@ -41,4 +41,15 @@ SCHEMAS: list[tuple[Any, list[str], list[str]]] = [
     ({"type": "object", "properties": {'a"<|b': {"type": "null"}}}, ['{"a\\"\\u003c|b":null}'], ['{"a":null}']),
     (TREE, ["{}", '{"left":{"left":{}}}'], ['{"left":1}']),
     ({"properties": {"a": {"type": "integer"}}}, ["1", '{"a":1}', "[]"], ['{"a":""}']),
+]  # fmt: skip
+
+ANSWERS: list[tuple[dict[str, Any], list[str], list[str]]] = [
+    ({"response_choices": ["yes", "no", "yes, but"]}, ["yes", "no", "yes, but"], ["", "ye", "yess", "maybe", "yes,", " yes"]),
+    ({"response_choices": ['a "b"/\n\\c', "å⛅"]}, ['a "b"/\n\\c', "å⛅"], ["a", "å", 'a "b"/nc']),
+    ({"response_regex": r"\d{3}-\d{4}"}, ["555-1234"], ["555-123", "5555-1234", "555-12345", "abc"]),
+    ({"response_regex": "^(cat|dog)s?$"}, ["cat", "dogs"], ["cats!", "catdog", "s"]),
+    ({"response_regex": "a/b+[^x-z]?"}, ["a/b", "a/bbb!", "a/bå"], ["a/", "a/bx", "a"]),
+    ({"response_regex": "(ab|abc)(c|d)?"}, ["ab", "abc", "abcd", "abcc"], ["abccd", "a"]),
+    ({"response_regex": "[-a\\]^\"]{2,3}"}, ["-a", '^"]'], ["b", "-", "aaaa"]),
+    ({"response_regex": r"\w+ .*"}, ["åbc  x", "a "], ["a", " a", "a \n"]),
 ]  # fmt: skip

@@ -21,7 +21,7 @@ from engines import llama_server, tiny_gguf
 from engines.llama_grammar import SIZE, Grammar, State, Vocabulary
 from engines.required import BODIES, valid_call
 from gateways import ENCODING, ask
-from labelled_json import SCHEMAS
+from labelled_json import ANSWERS, SCHEMAS
 from labelled_turns import TOOLS, turns
 from openai_harmony import serve
 from openai_harmony.grammar import TurnGrammar
@@ -177,6 +177,18 @@ def test_two_hundred_tools(vocabulary: Vocabulary, tools: Any) -> None:
 @pytest.mark.parametrize(("schema", "good", "bad"), SCHEMAS, ids=str)
 def test_schemas(vocabulary: Vocabulary, schema: Any, good: list[str], bad: list[str]) -> None:
     made = Grammar(vocabulary, TurnGrammar(response_schema=schema).to_gbnf())
+    for text in good + bad:
+        state = State(made)
+        answer = f"<|channel|>final<|message|>{text}<|return|>"
+        tokens = ENCODING.encode(answer, allowed_special="all")
+        assert all(state.take(token) for token in tokens) == (text in good), text
+
+
+@pytest.mark.parametrize(("form", "good", "bad"), ANSWERS, ids=str)
+def test_answers_that_fit_a_regex_or_are_a_choice(
+    vocabulary: Vocabulary, form: Any, good: list[str], bad: list[str]
+) -> None:
+    made = Grammar(vocabulary, TurnGrammar(TOOLS, **form).to_gbnf())
     for text in good + bad:
         state = State(made)
         answer = f"<|channel|>final<|message|>{text}<|return|>"

@@ -13,7 +13,7 @@ pytest.importorskip("xgrammar", reason="make test-engines installs xgrammar")
 
 import xgrammar
 
-from labelled_json import SCHEMAS
+from labelled_json import ANSWERS, SCHEMAS
 from labelled_turns import TOOLS, turns
 from openai_harmony.grammar import TurnGrammar
 from sampled_turns import (
@@ -142,3 +142,16 @@ def test_schemas(vocabulary: Any, schema: Any, good: list[str], bad: list[str]) 
             engine.take(token) for token in ENCODING.encode(answer, allowed_special="all")
         )
         assert is_taken == (text in good), text
+
+
+@pytest.mark.parametrize("form", FORMS, ids=str)
+@pytest.mark.parametrize(("answer", "good", "bad"), ANSWERS, ids=str)
+def test_answers_that_fit_a_regex_or_are_a_choice(
+    vocabulary: Any, form: Any, answer: Any, good: list[str], bad: list[str]
+) -> None:
+    made = compiled(vocabulary, TurnGrammar(TOOLS, **answer), form)
+    for text in good + bad:
+        engine = Xgrammar(made, form)
+        turn = f"<|channel|>final<|message|>{text}<|return|>"
+        tokens = ENCODING.encode(turn, allowed_special="all")
+        assert all(engine.take(token) for token in tokens) == (text in good), text
