@@ -30,6 +30,7 @@ bench: $(BENCH)/.made ## compare with the published packages, side by side; coun
 	$(BENCH)/bin/python benches/compare.py $(BENCH_OPTIONS)
 	$(BENCH)/bin/python benches/frameworks.py
 	$(BENCH)/bin/python benches/gateway.py
+	$(BENCH)/bin/python benches/beside_vllm.py
 	$(BENCH)/bin/python benches/instructions.py
 
 fuzz: tools ## fuzz the parser and the readers of requests; FUZZ_SECONDS=60 sets for how long each
@@ -116,7 +117,7 @@ release: ## tag what is on main with the version of .ci/distribution, and push i
 	$(PYTHON) .ci/release.py tag
 
 # What other packages warn of is theirs to fix.
-test-agents: $(AGENTS)/.made $(VENV)/.built ## the gateway with the agents that people use: Codex, OpenAI's Agents SDK, LangChain
+test-agents: $(AGENTS)/.made $(VENV)/.built ## the gateway with the agents that people use: Codex, OpenAI's Agents SDK, LangChain, LiteLLM
 	@if test -s $(AGENTS)/missing; then echo "not tested: the agents cannot be installed"; cat $(AGENTS)/missing; \
 	else PYTHONPATH=$(CURDIR)/python $(AGENTS)/bin/python -m pytest -rs -o filterwarnings=ignore tests/python/clients; fi
 
