@@ -6,6 +6,7 @@ import copyreg
 from collections.abc import Collection, Iterable
 from enum import Enum
 from functools import cache, cached_property
+from itertools import starmap
 from typing import Any, Literal
 
 from openai_harmony import _lowlevel
@@ -172,7 +173,7 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding):
         tokens, spans, speakers = self._render_with_spans(
             conversation, config, ending, Role.ASSISTANT if role is None else role, prefill
         )
-        return Rendered(tokens, map(MessageSpan._make, spans), speakers)
+        return Rendered(tokens, starmap(MessageSpan, spans), speakers)
 
     def parse_with_repairs(
         self,

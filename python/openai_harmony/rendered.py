@@ -33,6 +33,16 @@ class MessageSpan(NamedTuple):
     """The stop token, or the end if there is none."""
     end: int
     """After the last token."""
+    source: str | None = None
+    """The place in the request's body that the message comes from, ``messages[3]`` or ``input[2]``,
+    in the spans of ``Turn.render_with_spans``; :attr:`openai_harmony.interop.turn.Turn.sources`
+    says which messages have none."""
+
+    def __repr__(self) -> str:
+        known = self._asdict()
+        if self.source is None:
+            del known["source"]
+        return f"MessageSpan({', '.join(f'{name}={value!r}' for name, value in known.items())})"
 
     @classmethod
     def from_events(cls, events: Iterable[Event]) -> list[MessageSpan]:
@@ -152,7 +162,7 @@ class Rendered(InNotebooks, _IntArray):
         """
         for name in unknown:
             raise TypeError(f"{name}: expected a LossMask alone: loss_mask(LossMask({name}=...))")
-        return _lowlevel.loss_mask(self, self.spans, self._speakers, mask)
+        return _lowlevel.loss_mask(self, [span[:5] for span in self.spans], self._speakers, mask)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(<{len(self)} tokens>, spans={self.spans!r})"

@@ -277,7 +277,7 @@ class TestShow:
             for one in found["messages"]
             if "start" in one
         ]
-        assert spans == [list(span[1:]) for span in rendered.spans]
+        assert spans == [list(span[1:5]) for span in rendered.spans]
 
     def test_masks(self, given: Any, run: Any) -> None:
         said = run("show", "--mask", "--ending", "training", "--analysis", "keep_all", given(OWN))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import pytest
@@ -55,10 +56,25 @@ def test_chat_completions() -> None:
         "Done.": "messages[6]",
         "??": "messages[7]",
     }
-    rendered = ENCODING.render_with_spans(turn.conversation, turn.config)
-    named = [turn.sources[span.message] for span in rendered.spans if span.message is not None]
-    assert named[-1] == "messages[7]"
-    assert "messages[2]" in named
+
+
+@pytest.mark.parametrize("choice", ["auto", {"type": "function", "function": {"name": "f"}}])
+def test_spans_name_their_place(choice: Any) -> None:
+    tool = {"type": "function", "function": {"name": "f"}}
+    turn = chat_completions.read({**CHAT, "tools": [tool], "tool_choice": choice})
+    rendered = turn.render_with_spans(ENCODING)
+    assert rendered.tokens == turn.prompt(ENCODING)
+    texts = {
+        span.source: ENCODING.decode(rendered[span.content : span.stop]) for span in rendered.spans
+    }
+    # The last thing said of a place; the thought is of a turn that has ended.
+    assert texts["messages[2]"] == '{"n": 2}'
+    assert (texts["messages[4]"], texts["messages[7]"]) == ("one", "??")
+    assert "Hm." not in texts.values()
+    assert rendered.spans[-1].source is None
+    assert any(rendered.loss_mask())
+    assert pickle.loads(pickle.dumps(rendered)).spans == rendered.spans
+    assert "source='messages[7]'" in repr(rendered)
 
 
 def test_the_history_comes_first() -> None:

@@ -63,7 +63,8 @@ def test_flat(batch: Batch) -> None:
     assert table.column_names == ["tokens", "loss_mask", "row", "spans"]
     assert table["row"].to_pylist() == list(batch.row) == [*range(20), 21, 22, 23]
     assert table["loss_mask"].to_pylist() == [list(example.loss_mask) for example in batch]
-    spans = [[span._asdict() for span in example.spans] for example in batch]
+    names = ["message", "start", "content", "stop", "end"]
+    spans = [[dict(zip(names, span)) for span in example.spans] for example in batch]
     assert table["spans"].to_pylist() == spans
 
 

@@ -25,6 +25,7 @@ from openai_harmony.options import Prefill, RenderConversationConfig
 if TYPE_CHECKING:
     from openai_harmony.encoding import HarmonyEncoding
     from openai_harmony.grammar import TurnGrammar
+    from openai_harmony.rendered import Rendered
 
 Date = str | datetime.date | None
 """The system message's date: a text, a date, or ``None`` for no line with a date."""
@@ -174,8 +175,7 @@ class Turn(InNotebooks, _Unchanging):
 
         ``messages[3]``, ``input[2]``, or ``history[0]`` of the option. ``None`` of the first
         system and developer message, which are made of several fields, and of a text that is the
-        whole ``input``. A :class:`openai_harmony.MessageSpan` names its message, so this says of
-        each rendered token where it comes from.
+        whole ``input``. :meth:`render_with_spans` has the place of each rendered token.
 
         >>> from openai_harmony.interop import chat_completions
         >>> said = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello!"}]
@@ -336,6 +336,28 @@ class Turn(InNotebooks, _Unchanging):
         True
         """
         return self._raw.prompt(encoding, max_tokens)
+
+    def render_with_spans(self, encoding: HarmonyEncoding) -> Rendered:
+        """The tokens of :meth:`prompt`, with the span of each message and its place in the body.
+
+        ``MessageSpan.source`` is the place. Errors as of :meth:`prompt`.
+
+        >>> from openai_harmony import load_harmony_encoding
+        >>> from openai_harmony.interop import chat_completions
+        >>> encoding = load_harmony_encoding("HarmonyGptOss")
+        >>> turn = chat_completions.read({"messages": [{"role": "user", "content": "Hi"}]})
+        >>> rendered = turn.render_with_spans(encoding)
+        >>> [span] = [span for span in rendered.spans if span.source == "messages[0]"]
+        >>> encoding.decode(rendered[span.content : span.stop])
+        'Hi'
+        """
+        made = encoding.render_with_spans(self.conversation, self.config, prefill=self.prefill)
+        sources = self.sources
+        made.spans = [
+            span if span.message is None else span._replace(source=sources[span.message])
+            for span in made.spans
+        ]
+        return made
 
     def reply(
         self,

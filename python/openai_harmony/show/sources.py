@@ -174,7 +174,7 @@ def _of_parser(
     }
     spans = MessageSpan.from_events(events)
     blocks = [
-        Block(*span[1:], speakers.get(index), span.message) for index, span in enumerate(spans)
+        Block(*span[1:5], speakers.get(index), span.message) for index, span in enumerate(spans)
     ]
     marks = [_mark(event) for event in events if isinstance(event, Repair)]
     return Picture(tokens, with_gaps(blocks, len(tokens)), title, mask, marks)

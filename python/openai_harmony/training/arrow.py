@@ -174,9 +174,10 @@ class _Lists:
     def spans(self) -> Any:
         """The spans of each example, indexes of its tokens."""
         pa, flat = self.pa, self.batch._spans
+        names = [name for name in MessageSpan._fields if name != "source"]
         fields = {
-            name: pa.array(flat[index :: len(MessageSpan._fields)]).cast(pa.int32())
-            for index, name in enumerate(MessageSpan._fields)
+            name: pa.array(flat[index :: len(names)]).cast(pa.int32())
+            for index, name in enumerate(names)
         }
         none = pa.scalar(None, pa.int32())
         fields["message"] = self.pc.if_else(

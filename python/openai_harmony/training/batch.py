@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 else:
     _IntArray = array
 
-_FIELDS_OF_A_SPAN = len(MessageSpan._fields)
+# Rows have no `source`.
+_FIELDS_OF_A_SPAN = len(MessageSpan._fields) - 1
 
 
 class Example(NamedTuple):
