@@ -26,7 +26,10 @@ from openai import OpenAI
 RESULTS = {"Oslo": "OSLO-SUN", "Bergen": "BERGEN-RAIN"}
 KEY = "sk-of-the-tests-alone-0123456789abcdef"
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
-WEATHER: dict[str, Any] = {"type": "function", "function": {"name": "get_weather", "parameters": CITY}}
+WEATHER: dict[str, Any] = {
+    "type": "function",
+    "function": {"name": "get_weather", "parameters": CITY},
+}
 
 
 @contextmanager
