@@ -59,6 +59,13 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
         named = r"The\s+crate's\s+own\s+documentation,\s+`cargo doc --open`,"
         markdown, count = re.subn(named, api, markdown)
         assert count == 1, "docs/rust.md names the documentation in other words"
+    # GitHub needs a backslash before a bar in a table's code; Python-Markdown shows it.
+    markdown = re.sub(
+        r"^\|.*$",
+        lambda row: re.sub(r"`[^`]+`", lambda code: code[0].replace(r"\|", "|"), row[0]),
+        markdown,
+        flags=re.MULTILINE,
+    )
     # What an example needs, `python,ray`, is for its test.
     markdown = re.sub(r"^```(\w+),.*$", r"```\1", markdown, flags=re.MULTILINE)
     return LINK.sub(lead, markdown)

@@ -117,6 +117,7 @@ mod error;
 mod header;
 mod json;
 mod names;
+mod options;
 mod parse;
 mod path;
 #[cfg(feature = "python")]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from statistics import median
 from typing import Any
 
 from .lab import Lab, Probe, Sample
@@ -28,7 +27,6 @@ class Result:
     ours: str
     theirs: str
     ratio: float
-    ratio_of_medians: float
     floor: float | None
     at_most: bool = False
     equal: bool = True
@@ -167,7 +165,6 @@ class Memory:
             ours=f"{least[0]:.1f} MB",
             theirs=f"0.0.8: {most[0]:.1f} MB",
             ratio=least[0],
-            ratio_of_medians=median(least),
             floor=self.limit_megabytes,
             at_most=True,
             equal=len({each["digest"] for each in ours + theirs}) == 1,
@@ -183,10 +180,9 @@ def compare(
         work=work,
         given=given,
         against=against,
-        ours=shown(ours),
+        ours=f"{shown(ours)} per {ours.unit}",
         theirs=f"{against}: {shown(theirs)}",
         ratio=theirs.best / ours.best,
-        ratio_of_medians=theirs.median / ours.median,
         floor=floor,
         equal=against == "itself" or len(ours.digests | theirs.digests) == 1,
         times={"ours": ours.times, against: theirs.times},
@@ -194,7 +190,7 @@ def compare(
 
 
 def shown(sample: Sample) -> str:
-    """Best and median per unit, as in "1.25 / 1.31 µs per token"."""
+    """The best round's time for one unit, as in "1.25 µs"."""
     if not sample.times:
         return "not measured"
     scale, unit = next(
@@ -202,5 +198,4 @@ def shown(sample: Sample) -> str:
         for scale, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
         if sample.best >= scale or unit == "ns"
     )
-    best, middle = (f"{time / scale:.3g}" for time in (sample.best, sample.median))
-    return f"{best} / {middle} {unit} per {sample.unit}"
+    return f"{sample.best / scale:.3g} {unit}"

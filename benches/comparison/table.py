@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from .measures import Result
 
-HEADINGS = ("work", "worst input", "ours", "others", "ratio", "of medians", "floor", "")
+HEADINGS = ("work", "worst input", "ours", "others", "ratio", "floor")
 
 
 def worst(results: Iterable[Result]) -> list[Result]:
@@ -51,18 +51,20 @@ def _badness(result: Result) -> tuple[bool, bool, float]:
 def _cells(result: Result) -> tuple[str, ...]:
     sign = "≤" if result.at_most else "≥"
     unit = " MB" if "MB" in result.ours else "×"
-    verdict = {None: "", True: "met", False: "MISSED"}[result.met]
-    if not result.is_measured:
-        verdict = "not measured"
+    floor = "" if result.floor is None else f"{sign} {result.floor:,}{unit}"
+    if not result.equal:
+        floor = "OUTPUTS DIFFER"
+    elif not result.is_measured:
+        floor = "not measured"
+    elif result.met is False:
+        floor = f"{floor} MISSED"
     return (
         result.work,
         result.given or "–",
         result.ours,
         result.theirs,
         f"{number(result.ratio)}{unit}",
-        f"{number(result.ratio_of_medians)}{unit}",
-        "" if result.floor is None else f"{sign} {result.floor:,}{unit}",
-        verdict if result.equal else "OUTPUTS DIFFER",
+        floor,
     )
 
 

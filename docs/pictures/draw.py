@@ -7,12 +7,15 @@ it those pictures stay as they are.
 from __future__ import annotations
 
 import io
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from html import unescape
 from pathlib import Path
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 
@@ -49,9 +52,11 @@ THEME = TerminalTheme(
     [*_COLOURS, (222, 226, 232)],
     [(148, 156, 171), (255, 165, 105), *_COLOURS[2:], (255, 255, 255)],
 )
+CELL = 12.2
+"""The width of a cell in rich's pictures."""
 # Without rich's font from elsewhere.
 SVG = """\
-<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" class="rich-terminal">
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="-6 0 {width} {height}" class="rich-terminal">
 <style>
 .{unique_id}-matrix {{ font-family: ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace;
 font-size: {char_height}px; line-height: {line_height}px; font-variant-east-asian: full-width; }}
@@ -59,7 +64,7 @@ font-size: {char_height}px; line-height: {line_height}px; font-variant-east-asia
 </style>
 <defs><clipPath id="{unique_id}-clip-terminal">
 <rect x="0" y="0" width="{terminal_width}" height="{terminal_height}" /></clipPath>{lines}</defs>
-<rect width="100%" height="100%" rx="10" fill="#14171d" />
+<rect x="-6" width="100%" height="100%" rx="10" fill="#14171d" />
 <g transform="translate({terminal_x}, 22)" clip-path="url(#{unique_id}-clip-terminal)">
 {backgrounds}<g class="{unique_id}-matrix">{matrix}</g></g>
 </svg>
@@ -98,6 +103,14 @@ def draw_terminal(name: str, picture: show.Picture, *, ids: bool = False) -> Non
     )
     write_styled(lines(picture, ids=ids), console)
     svg = console.export_svg(theme=THEME, code_format=SVG, unique_id="harmony")
+    # rich measures characters, of which some take two cells.
+    svg = re.sub(
+        r'textLength="[\d.]+"([^>]*)>([^<]*)<',
+        lambda text: f'textLength="{cell_len(unescape(text[2])) * CELL:.4g}"{text[1]}>{text[2]}<',
+        svg,
+    )
+    # As much room on the right as on the left.
+    svg = re.sub(r'(?<=viewBox="-6 0 )[\d.]+', lambda wide: f"{float(wide[0]) + 9:g}", svg)
     tidy = "\n".join(line.rstrip() for line in svg.splitlines())
     (HERE / f"{name}.svg").write_text(f"{tidy}\n", encoding="utf-8")
 

@@ -12,7 +12,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
@@ -151,23 +150,22 @@ class TurnGrammar:
             raise ValueError(f"max_messages: expected a whole number, got {max_messages}")
         use, allowed = _choice(tool_choice)
         named = [_tool(index, tool) for index, tool in enumerate(tools)]
-        given: dict[str, Any] = {
-            "tools": [recipient for recipient, _ in named],
-            "tool_use": use,
-            "allowed": allowed,
-            "thoughts": thoughts,
-            "preambles": bool(preambles),
-            "max_messages": max_messages,
-            "headers": headers,
-            "json_space": json_space,
-            "prefill": None if prefill is None else _fields(prefill),
-            "response_regex": _text("response_regex", response_regex),
-            "response_choices": _texts(response_choices),
-        }
-        schemas = [parameters for _, parameters in named]
-        self.recipients: list[str] = given["tools"]
+        self.recipients: list[str] = [recipient for recipient, _ in named]
         """The recipients of the tools, in the order in which they were given."""
-        self._raw = _lowlevel._TurnGrammar(json.dumps(given), schemas, response_schema)
+        self._raw = _lowlevel._TurnGrammar(
+            named,
+            tool_use=use,
+            allowed=allowed,
+            response_schema=response_schema,
+            response_regex=_text("response_regex", response_regex),
+            response_choices=_texts(response_choices),
+            thoughts=thoughts,
+            preambles=bool(preambles),
+            max_messages=max_messages,
+            headers=headers,
+            json_space=json_space,
+            prefill=prefill,
+        )
 
     def to_lark(self) -> str:
         """The grammar in llguidance's form of Lark, with special tokens by their ids.
@@ -224,10 +222,6 @@ def _texts(given: Any) -> list[str | None] | None:
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise WrongTypeError(f"response_choices: expected strings, got {quoted(given)}")
     return [_text(f"response_choices[{index}]", one) for index, one in enumerate(given)]
-
-
-def _fields(prefill: Prefill) -> list[str | None]:
-    return [prefill.channel, prefill.recipient, prefill.content_type, prefill.text]
 
 
 def _tool(index: int, tool: Any) -> tuple[str, Any]:

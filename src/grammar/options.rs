@@ -8,6 +8,7 @@ use super::invalid;
 use crate::Prefill;
 use crate::error::Result;
 use crate::names;
+use crate::options::options;
 use crate::path::Path;
 
 /// A tool that may be called.
@@ -94,56 +95,48 @@ impl JsonSpace {
     }
 }
 
-/// Options of a [`TurnGrammar`](super::TurnGrammar).
-///
-/// ```
-/// use openai_harmony::grammar::{GrammarOptions, Thoughts};
-///
-/// let options = GrammarOptions::new().with_thoughts(Thoughts::Required).with_max_messages(4);
-/// assert!(options.preambles);
-/// ```
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct GrammarOptions {
-    /// Whether tools are called.
-    pub tool_use: ToolUse,
-    /// The recipients that may be called; `None` of all.
-    pub allowed: Option<Vec<String>>,
-    /// The schema of the answer.
-    pub response_schema: Option<Value>,
-    /// The regular expression that the answer fits, from its first character to its last.
-    pub response_regex: Option<String>,
-    /// The texts of which the answer is one.
-    pub response_choices: Option<Vec<String>>,
-    /// Whether the model thinks.
-    pub thoughts: Thoughts,
-    /// Whether it may say something to the user before it calls or answers.
-    pub preambles: bool,
-    /// The most messages of the turn, the last one included; `None` of no limit.
-    pub max_messages: Option<usize>,
-    /// How headers are spelled.
-    pub headers: HeaderForms,
-    /// How much white space JSON may have.
-    pub json_space: JsonSpace,
-    /// The beginning of the message that the prompt ends in; `None` where it ends behind `<|start|>assistant`.
-    pub prefill: Option<Prefill>,
-}
-
-impl Default for GrammarOptions {
-    fn default() -> Self {
-        Self {
-            tool_use: ToolUse::Auto,
-            allowed: None,
-            response_schema: None,
-            response_regex: None,
-            response_choices: None,
-            thoughts: Thoughts::Optional,
-            preambles: true,
-            max_messages: None,
-            headers: HeaderForms::Few,
-            json_space: JsonSpace::Bounded,
-            prefill: None,
-        }
+options! {
+    /// Options of a [`TurnGrammar`](super::TurnGrammar).
+    ///
+    /// ```
+    /// use openai_harmony::grammar::{GrammarOptions, Thoughts};
+    ///
+    /// let options = GrammarOptions::new().with_thoughts(Thoughts::Required).with_max_messages(4);
+    /// assert!(options.preambles);
+    /// ```
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct GrammarOptions {
+        /// Whether tools are called.
+        pub tool_use: ToolUse => with_tool_use,
+        /// The recipients that may be called; `None` of all.
+        pub allowed: Option<Vec<String>>
+            => with_allowed(recipients: impl IntoIterator<Item = impl Into<String>>)
+                Some(recipients.into_iter().map(Into::into).collect()),
+        /// The schema of the answer.
+        pub response_schema: Option<Value>
+            => with_response_schema(schema: Value) Some(schema),
+        /// The regular expression that the answer fits, from its first character to its last, in the syntax of the
+        /// crate `regex`.
+        pub response_regex: Option<String>
+            => with_response_regex(regex: impl Into<String>) Some(regex.into()),
+        /// The texts of which the answer is one.
+        pub response_choices: Option<Vec<String>>
+            => with_response_choices(choices: impl IntoIterator<Item = impl Into<String>>)
+                Some(choices.into_iter().map(Into::into).collect()),
+        /// Whether the model thinks.
+        pub thoughts: Thoughts => with_thoughts,
+        /// Whether it may say something to the user before it calls or answers.
+        pub preambles: bool = true => with_preambles,
+        /// The most messages of the turn, the last one included; `None` of no limit.
+        pub max_messages: Option<usize>
+            => with_max_messages(max_messages: usize) Some(max_messages),
+        /// How headers are spelled.
+        pub headers: HeaderForms => with_headers,
+        /// How much white space JSON may have.
+        pub json_space: JsonSpace => with_json_space,
+        /// The beginning of the message that the prompt ends in; `None` where it ends behind `<|start|>assistant`.
+        pub prefill: Option<Prefill>
+            => with_prefill(prefill: Prefill) Some(prefill),
     }
 }
 
@@ -151,44 +144,6 @@ impl GrammarOptions {
     /// The default.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Sets whether tools are called.
-    #[must_use]
-    pub fn with_tool_use(mut self, tool_use: ToolUse) -> Self {
-        self.tool_use = tool_use;
-        self
-    }
-
-    /// Sets the recipients that may be called.
-    #[must_use]
-    pub fn with_allowed(mut self, recipients: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.allowed = Some(recipients.into_iter().map(Into::into).collect());
-        self
-    }
-
-    /// Sets the schema of the answer.
-    #[must_use]
-    pub fn with_response_schema(mut self, schema: Value) -> Self {
-        self.response_schema = Some(schema);
-        self
-    }
-
-    /// Sets the regular expression that the answer fits, in the syntax of the crate `regex`.
-    #[must_use]
-    pub fn with_response_regex(mut self, regex: impl Into<String>) -> Self {
-        self.response_regex = Some(regex.into());
-        self
-    }
-
-    /// Sets the texts of which the answer is one.
-    #[must_use]
-    pub fn with_response_choices(
-        mut self,
-        choices: impl IntoIterator<Item = impl Into<String>>,
-    ) -> Self {
-        self.response_choices = Some(choices.into_iter().map(Into::into).collect());
-        self
     }
 
     /// Whether the answer is more than any text.
@@ -200,48 +155,6 @@ impl GrammarOptions {
         usize::from(self.response_schema.is_some())
             + usize::from(self.response_regex.is_some())
             + usize::from(self.response_choices.is_some())
-    }
-
-    /// Sets whether the model thinks.
-    #[must_use]
-    pub fn with_thoughts(mut self, thoughts: Thoughts) -> Self {
-        self.thoughts = thoughts;
-        self
-    }
-
-    /// Sets whether preambles are allowed.
-    #[must_use]
-    pub fn with_preambles(mut self, preambles: bool) -> Self {
-        self.preambles = preambles;
-        self
-    }
-
-    /// Sets the most messages of the turn.
-    #[must_use]
-    pub fn with_max_messages(mut self, max_messages: usize) -> Self {
-        self.max_messages = Some(max_messages);
-        self
-    }
-
-    /// Sets how headers are spelled.
-    #[must_use]
-    pub fn with_headers(mut self, headers: HeaderForms) -> Self {
-        self.headers = headers;
-        self
-    }
-
-    /// Sets how much white space JSON may have.
-    #[must_use]
-    pub fn with_json_space(mut self, json_space: JsonSpace) -> Self {
-        self.json_space = json_space;
-        self
-    }
-
-    /// Sets the beginning of the message that the prompt ends in.
-    #[must_use]
-    pub fn with_prefill(mut self, prefill: Prefill) -> Self {
-        self.prefill = Some(prefill);
-        self
     }
 }
 

@@ -5,85 +5,63 @@ use super::write::written_recipient;
 use super::{Header, check};
 use crate::chat::{HeaderFields, Role};
 use crate::error::Result;
+use crate::options::options;
 
-/// How the next message begins: on a channel, as a call of a tool, or with a text.
-///
-/// Give it to the renderer, which writes it after `<|start|>` and the role
-/// ([`Ending::Prefill`](crate::Ending::Prefill)), and to the parser of what the model writes after it
-/// ([`ParseConfig::with_prefill`](crate::ParseConfig::with_prefill)). Its header is complete: it ends
-/// with `<|message|>`. A prefill without a field or text writes nothing.
-///
-/// ```
-/// use openai_harmony::chat::{Message, Role};
-/// use openai_harmony::{
-///     Ending, HarmonyEncodingName, ParseConfig, Prefill, RenderConfig, load_harmony_encoding,
-/// };
-///
-/// let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
-/// let call = Prefill::new()
-///     .with_channel("commentary")
-///     .with_recipient("functions.get_weather")
-///     .with_content_type("<|constrain|>json");
-/// let question = Message::from_role_and_content(Role::User, "Rain?");
-/// let ending = Ending::Prefill(Role::Assistant, &call);
-/// let prompt = encoding.render_conversation_with([&question], ending, &RenderConfig::new())?;
-/// assert!(encoding.tokenizer().decode_utf8(&prompt)?.ends_with(
-///     "<|start|>assistant to=functions.get_weather<|channel|>commentary \
-///      <|constrain|>json<|message|>"
-/// ));
-///
-/// let sampled = encoding.tokenizer().encode_with_special_tokens(r#"{"place":"Oslo"}<|call|>"#);
-/// let config = ParseConfig::strict().with_prefill(call);
-/// let messages = encoding.parse_messages_with(sampled, Some(Role::Assistant), &config)?;
-/// assert_eq!(messages[0].recipient.as_deref(), Some("functions.get_weather"));
-/// # Ok::<(), openai_harmony::Error>(())
-/// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub struct Prefill {
-    /// The message's channel.
-    pub channel: Option<String>,
-    /// Its recipient: the tool that must be called.
-    pub recipient: Option<String>,
-    /// Its content type, `<|constrain|>json`.
-    pub content_type: Option<String>,
-    /// The beginning of its content. It is encoded on its own, and the model continues after its last
-    /// token. Do not end it inside a word or with a space: the model rarely saw such tokens.
-    pub text: Option<String>,
+options! {
+    /// How the next message begins: on a channel, as a call of a tool, or with a text.
+    ///
+    /// Give it to the renderer, which writes it after `<|start|>` and the role
+    /// ([`Ending::Prefill`](crate::Ending::Prefill)), and to the parser of what the model writes after it
+    /// ([`ParseConfig::with_prefill`](crate::ParseConfig::with_prefill)). Its header is complete: it ends
+    /// with `<|message|>`. A prefill without a field or text writes nothing.
+    ///
+    /// ```
+    /// use openai_harmony::chat::{Message, Role};
+    /// use openai_harmony::{
+    ///     Ending, HarmonyEncodingName, ParseConfig, Prefill, RenderConfig, load_harmony_encoding,
+    /// };
+    ///
+    /// let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+    /// let call = Prefill::new()
+    ///     .with_channel("commentary")
+    ///     .with_recipient("functions.get_weather")
+    ///     .with_content_type("<|constrain|>json");
+    /// let question = Message::from_role_and_content(Role::User, "Rain?");
+    /// let ending = Ending::Prefill(Role::Assistant, &call);
+    /// let prompt = encoding.render_conversation_with([&question], ending, &RenderConfig::new())?;
+    /// assert!(encoding.tokenizer().decode_utf8(&prompt)?.ends_with(
+    ///     "<|start|>assistant to=functions.get_weather<|channel|>commentary \
+    ///      <|constrain|>json<|message|>"
+    /// ));
+    ///
+    /// let sampled = encoding.tokenizer().encode_with_special_tokens(r#"{"place":"Oslo"}<|call|>"#);
+    /// let config = ParseConfig::strict().with_prefill(call);
+    /// let messages = encoding.parse_messages_with(sampled, Some(Role::Assistant), &config)?;
+    /// assert_eq!(messages[0].recipient.as_deref(), Some("functions.get_weather"));
+    /// # Ok::<(), openai_harmony::Error>(())
+    /// ```
+    #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+    pub struct Prefill {
+        /// The message's channel.
+        pub channel: Option<String>
+            => with_channel(channel: impl Into<String>) Some(channel.into()),
+        /// Its recipient: the tool that must be called.
+        pub recipient: Option<String>
+            => with_recipient(recipient: impl Into<String>) Some(recipient.into()),
+        /// Its content type, `<|constrain|>json`.
+        pub content_type: Option<String>
+            => with_content_type(content_type: impl Into<String>) Some(content_type.into()),
+        /// The beginning of its content. It is encoded on its own, and the model continues after its last
+        /// token. Do not end it inside a word or with a space: the model rarely saw such tokens.
+        pub text: Option<String>
+            => with_text(text: impl Into<String>) Some(text.into()),
+    }
 }
 
 impl Prefill {
     /// An empty prefill.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Sets the channel.
-    #[must_use]
-    pub fn with_channel(mut self, channel: impl Into<String>) -> Self {
-        self.channel = Some(channel.into());
-        self
-    }
-
-    /// Sets the recipient.
-    #[must_use]
-    pub fn with_recipient(mut self, recipient: impl Into<String>) -> Self {
-        self.recipient = Some(recipient.into());
-        self
-    }
-
-    /// Sets the content type.
-    #[must_use]
-    pub fn with_content_type(mut self, content_type: impl Into<String>) -> Self {
-        self.content_type = Some(content_type.into());
-        self
-    }
-
-    /// Sets the beginning of the content.
-    #[must_use]
-    pub fn with_text(mut self, text: impl Into<String>) -> Self {
-        self.text = Some(text.into());
-        self
     }
 
     /// Whether it writes nothing.

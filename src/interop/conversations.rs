@@ -6,45 +6,39 @@ use super::{Date, Json, ReadOptions, chat_completions};
 use crate::chat::ReasoningEffort;
 use crate::error::Result;
 use crate::json::{At, Tape};
+use crate::options::options;
 use crate::tokenizer::TokenId;
 use crate::{Ending, HarmonyEncoding};
 
-/// Options of [`encode_conversations_with_harmony`].
-///
-/// ```
-/// use openai_harmony::interop::ConversationOptions;
-///
-/// let options = ConversationOptions::new().with_developer_instructions("Be brief.");
-/// assert!(options.add_generation_prompt);
-/// ```
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct ConversationOptions {
-    /// The system message's `Reasoning:`; medium by default.
-    pub reasoning_effort: ReasoningEffort,
-    /// Whether the beginning of the assistant's message follows, which the model continues; it does
-    /// by default, and always if the messages end with what is to be continued.
-    pub add_generation_prompt: bool,
-    /// The tools, as chat completions declare them.
-    pub tools: Vec<Json>,
-    /// What the developer says, before the messages' own instructions.
-    pub developer_instructions: Option<String>,
-    /// The system message's identity; `None` writes the model's own.
-    pub model_identity: Option<String>,
-    /// The system message's `Current date:`.
-    pub date: Date,
-}
-
-impl Default for ConversationOptions {
-    fn default() -> Self {
-        Self {
-            reasoning_effort: ReasoningEffort::Medium,
-            add_generation_prompt: true,
-            tools: Vec::new(),
-            developer_instructions: None,
-            model_identity: None,
-            date: Date::default(),
-        }
+options! {
+    /// Options of [`encode_conversations_with_harmony`].
+    ///
+    /// ```
+    /// use openai_harmony::interop::ConversationOptions;
+    ///
+    /// let options = ConversationOptions::new().with_developer_instructions("Be brief.");
+    /// assert!(options.add_generation_prompt);
+    /// ```
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct ConversationOptions {
+        /// The system message's `Reasoning:`; medium by default.
+        pub reasoning_effort: ReasoningEffort = ReasoningEffort::Medium => with_reasoning_effort,
+        /// Whether the beginning of the assistant's message follows, which the model continues; it does
+        /// by default, and always if the messages end with what is to be continued.
+        pub add_generation_prompt: bool = true => with_generation_prompt,
+        /// The tools, as chat completions declare them.
+        pub tools: Vec<Json>
+            => with_tools(tools: impl IntoIterator<Item = impl Into<Json>>)
+                tools.into_iter().map(Into::into).collect(),
+        /// What the developer says, before the messages' own instructions.
+        pub developer_instructions: Option<String>
+            => with_developer_instructions(instructions: impl Into<String>)
+                Some(instructions.into()),
+        /// The system message's identity; `None` writes the model's own.
+        pub model_identity: Option<String>
+            => with_model_identity(identity: impl Into<String>) Some(identity.into()),
+        /// The system message's `Current date:`.
+        pub date: Date => with_date,
     }
 }
 
@@ -52,48 +46,6 @@ impl ConversationOptions {
     /// The default.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Sets the effort.
-    #[must_use]
-    pub fn with_reasoning_effort(mut self, effort: ReasoningEffort) -> Self {
-        self.reasoning_effort = effort;
-        self
-    }
-
-    /// Sets whether the beginning of the assistant's message follows.
-    #[must_use]
-    pub fn with_generation_prompt(mut self, add_generation_prompt: bool) -> Self {
-        self.add_generation_prompt = add_generation_prompt;
-        self
-    }
-
-    /// Sets the tools, as chat completions declare them.
-    #[must_use]
-    pub fn with_tools<J: Into<Json>>(mut self, tools: impl IntoIterator<Item = J>) -> Self {
-        self.tools = tools.into_iter().map(Into::into).collect();
-        self
-    }
-
-    /// Sets what the developer says.
-    #[must_use]
-    pub fn with_developer_instructions(mut self, instructions: impl Into<String>) -> Self {
-        self.developer_instructions = Some(instructions.into());
-        self
-    }
-
-    /// Sets the model's identity.
-    #[must_use]
-    pub fn with_model_identity(mut self, identity: impl Into<String>) -> Self {
-        self.model_identity = Some(identity.into());
-        self
-    }
-
-    /// Sets the system message's date.
-    #[must_use]
-    pub fn with_date(mut self, date: Date) -> Self {
-        self.date = date;
-        self
     }
 }
 

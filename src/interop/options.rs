@@ -7,119 +7,58 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::{BuiltinTool, Json};
 use crate::RenderConfig;
 use crate::chat::ReasoningEffort;
+use crate::options::options;
 
-/// Options of the four `read` functions. The default is what serving wants.
-///
-/// ```
-/// use openai_harmony::interop::{Date, ReadOptions};
-///
-/// let options = ReadOptions::new().with_date(Date::Given("2025-06-28".to_owned()));
-/// assert!(options.builtin_tools.is_empty());
-/// ```
-#[derive(Debug, Clone, Default)]
-#[non_exhaustive]
-pub struct ReadOptions {
-    /// The system message's `Current date:`.
-    pub date: Date,
-    /// The system message's identity; `None` writes the model's own. Bodies never set it.
-    pub identity: Option<String>,
-    /// How to render; `None` is [`Turn::default_config`](super::Turn::default_config).
-    pub config: Option<RenderConfig>,
-    /// What was said before the body's first message, in the form of the body's messages: for
-    /// Responses what the server keeps for `previous_response_id`, without its `instructions`.
-    pub history: Vec<Json>,
-    /// Finds the item of an `item_reference` that `history` does not have.
-    pub resolve: Option<Resolve>,
-    /// The tools that the model was trained with and that this server runs. One is declared if
-    /// the body asks for web search or code execution, too.
-    pub builtin_tools: Vec<BuiltinTool>,
-    /// Whether tools are declared although `tool_choice` is `none`, which keeps the prefix that
-    /// engines have cached.
-    pub declare_on_none: bool,
-    /// How a call of the tool that `tool_choice` names is forced.
-    pub named: NamedToolChoice,
-    /// What becomes of images, audio and files.
-    pub unsupported: Unsupported,
-    /// Whether Anthropic system blocks that begin `x-anthropic-billing-header` are kept.
-    pub keep_billing_header: bool,
-    /// The effort of a body that says none; `None` is medium.
-    pub(crate) effort: Option<ReasoningEffort>,
+options! {
+    /// Options of the four `read` functions. The default is what serving wants.
+    ///
+    /// ```
+    /// use openai_harmony::interop::{Date, ReadOptions};
+    ///
+    /// let options = ReadOptions::new().with_date(Date::Given("2025-06-28".to_owned()));
+    /// assert!(options.builtin_tools.is_empty());
+    /// ```
+    #[derive(Debug, Clone)]
+    pub struct ReadOptions {
+        /// The system message's `Current date:`.
+        pub date: Date => with_date,
+        /// The system message's identity; `None` writes the model's own. Bodies never set it.
+        pub identity: Option<String>
+            => with_identity(identity: impl Into<String>) Some(identity.into()),
+        /// How to render; `None` is [`Turn::default_config`](super::Turn::default_config).
+        pub config: Option<RenderConfig>
+            => with_config(config: RenderConfig) Some(config),
+        /// What was said before the body's first message, in the form of the body's messages: for
+        /// Responses what the server keeps for `previous_response_id`, without its `instructions`.
+        pub history: Vec<Json>
+            => with_history(history: impl IntoIterator<Item = impl Into<Json>>)
+                history.into_iter().map(Into::into).collect(),
+        /// Finds the item of an `item_reference` that `history` does not have.
+        pub resolve: Option<Resolve>
+            => with_resolve(resolve: Resolve) Some(resolve),
+        /// The tools that the model was trained with and that this server runs. One is declared if
+        /// the body asks for web search or code execution, too.
+        pub builtin_tools: Vec<BuiltinTool>
+            => with_builtin_tools(tools: impl IntoIterator<Item = BuiltinTool>)
+                tools.into_iter().collect(),
+        /// Whether tools are declared although `tool_choice` is `none`, which keeps the prefix that
+        /// engines have cached.
+        pub declare_on_none: bool => with_declare_on_none,
+        /// How a call of the tool that `tool_choice` names is forced.
+        pub named: NamedToolChoice => with_named,
+        /// What becomes of images, audio and files.
+        pub unsupported: Unsupported => with_unsupported,
+        /// Whether Anthropic system blocks that begin `x-anthropic-billing-header` are kept.
+        pub keep_billing_header: bool => with_keep_billing_header,
+        /// The effort of a body that says none; `None` is medium.
+        pub(crate) effort: Option<ReasoningEffort>,
+    }
 }
 
 impl ReadOptions {
     /// The default.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Sets the system message's date.
-    #[must_use]
-    pub fn with_date(mut self, date: Date) -> Self {
-        self.date = date;
-        self
-    }
-
-    /// Sets the model's identity.
-    #[must_use]
-    pub fn with_identity(mut self, identity: impl Into<String>) -> Self {
-        self.identity = Some(identity.into());
-        self
-    }
-
-    /// Sets how to render.
-    #[must_use]
-    pub fn with_config(mut self, config: RenderConfig) -> Self {
-        self.config = Some(config);
-        self
-    }
-
-    /// Sets what was said before the body's first message.
-    #[must_use]
-    pub fn with_history<J: Into<Json>>(mut self, history: impl IntoIterator<Item = J>) -> Self {
-        self.history = history.into_iter().map(Into::into).collect();
-        self
-    }
-
-    /// Sets what finds the items that references name.
-    #[must_use]
-    pub fn with_resolve(mut self, resolve: Resolve) -> Self {
-        self.resolve = Some(resolve);
-        self
-    }
-
-    /// Sets the built-in tools that this server runs.
-    #[must_use]
-    pub fn with_builtin_tools(mut self, tools: impl IntoIterator<Item = BuiltinTool>) -> Self {
-        self.builtin_tools = tools.into_iter().collect();
-        self
-    }
-
-    /// Sets whether tools are declared although `tool_choice` is `none`.
-    #[must_use]
-    pub fn with_declare_on_none(mut self, declares: bool) -> Self {
-        self.declare_on_none = declares;
-        self
-    }
-
-    /// Sets how a call of the tool that `tool_choice` names is forced.
-    #[must_use]
-    pub fn with_named(mut self, named: NamedToolChoice) -> Self {
-        self.named = named;
-        self
-    }
-
-    /// Sets what becomes of images, audio and files.
-    #[must_use]
-    pub fn with_unsupported(mut self, unsupported: Unsupported) -> Self {
-        self.unsupported = unsupported;
-        self
-    }
-
-    /// Sets whether Anthropic's billing header is kept.
-    #[must_use]
-    pub fn with_keep_billing_header(mut self, keeps: bool) -> Self {
-        self.keep_billing_header = keeps;
-        self
     }
 }
 

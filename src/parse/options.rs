@@ -1,6 +1,7 @@
 //! Options of parsing.
 
 use crate::header::Prefill;
+use crate::options::options;
 
 /// How to parse, as `openai-harmony` 0.0.8 has it. [`ParseConfig`] has the newer options too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -15,33 +16,31 @@ impl Default for ParseOptions {
     }
 }
 
-/// How to parse: all options. The default is strict, as [`ParseOptions`] is.
-///
-/// ```
-/// use openai_harmony::chat::Role;
-/// use openai_harmony::{HarmonyEncodingName, ParseConfig, StreamableParser, load_harmony_encoding};
-///
-/// let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
-/// let config = ParseConfig::lenient().with_tools(["functions.get_weather", "python"]);
-/// let parser = StreamableParser::with_config(encoding, Some(Role::Assistant), &config)?;
-/// # Ok::<(), openai_harmony::Error>(())
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ParseConfig {
-    /// Whether malformed tokens are an error, the default, or are repaired and reported.
-    pub strict: bool,
-    /// The tools that the model was offered, by full or short names (`functions.bash`, `bash`,
-    /// `python`). Lenient parsing uses them to recognise calls; strict parsing does not use them.
-    pub tools: Vec<String>,
-    /// The part of the first message, beyond its role, that is in the prompt. The parser begins
-    /// after it.
-    pub prefill: Option<Prefill>,
-}
-
-impl Default for ParseConfig {
-    fn default() -> Self {
-        Self::strict()
+options! {
+    /// How to parse: all options. The default is strict, as [`ParseOptions`] is.
+    ///
+    /// ```
+    /// use openai_harmony::chat::Role;
+    /// use openai_harmony::{HarmonyEncodingName, ParseConfig, StreamableParser, load_harmony_encoding};
+    ///
+    /// let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+    /// let config = ParseConfig::lenient().with_tools(["functions.get_weather", "python"]);
+    /// let parser = StreamableParser::with_config(encoding, Some(Role::Assistant), &config)?;
+    /// # Ok::<(), openai_harmony::Error>(())
+    /// ```
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct ParseConfig {
+        /// Whether malformed tokens are an error, the default, or are repaired and reported.
+        pub strict: bool = true,
+        /// The tools that the model was offered, by full or short names (`functions.bash`, `bash`,
+        /// `python`). Lenient parsing uses them to recognise calls; strict parsing does not use them.
+        pub tools: Vec<String>
+            => with_tools(tools: impl IntoIterator<Item = impl Into<String>>)
+                tools.into_iter().map(Into::into).collect(),
+        /// The part of the first message, beyond its role, that is in the prompt. The parser begins
+        /// after it.
+        pub prefill: Option<Prefill>
+            => with_prefill(prefill: Prefill) Some(prefill),
     }
 }
 
@@ -55,24 +54,10 @@ impl ParseConfig {
     pub fn lenient() -> Self {
         ParseOptions { strict: false }.into()
     }
-
-    /// Replaces the tools that the model was offered.
-    #[must_use]
-    pub fn with_tools(mut self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.tools = tools.into_iter().map(Into::into).collect();
-        self
-    }
-
-    /// Sets the part of the first message, beyond its role, that is in the prompt.
-    #[must_use]
-    pub fn with_prefill(mut self, prefill: Prefill) -> Self {
-        self.prefill = Some(prefill);
-        self
-    }
 }
 
 impl From<ParseOptions> for ParseConfig {
     fn from(ParseOptions { strict }: ParseOptions) -> Self {
-        Self { strict, tools: Vec::new(), prefill: None }
+        Self { strict, ..Self::default() }
     }
 }

@@ -115,14 +115,6 @@ pub(super) fn role(object: &Bound<'_, PyAny>, argument: &str) -> PyResult<Role> 
     read::role(object).map_err(|invalid| invalid.inside(argument).raised(object.py()))
 }
 
-/// Refuses what cannot be called as the argument of this name.
-pub(super) fn callable(object: &Bound<'_, PyAny>, argument: &str) -> PyResult<()> {
-    if object.is_callable() {
-        return Ok(());
-    }
-    Err(InvalidArgument::type_of(object, "a function").inside(argument).raised(object.py()))
-}
-
 /// The string that is the argument of this name.
 pub(super) fn string<'a, 'py>(
     object: &'a Bound<'py, PyAny>,

@@ -12,12 +12,13 @@ use pyo3::types::{PyDict, PyIterator};
 use super::arrays::Arrays;
 use super::encoding::PyHarmonyEncoding;
 use super::errors::{self, InvalidArgument, Read};
-use super::options::one_of;
-use super::read::reasoning_effort;
-use super::read::values::string;
+use super::options::{Choice, Given, choices, set_from};
+use super::read::values::{count_from_one, optional, string};
 use super::rows::PyRow;
-use super::{arrow, options, training};
+use super::{arrow, options};
+use crate::RenderConfig;
 use crate::interop::Date;
+use crate::options::SetFrom;
 use crate::training::{
     Batch, ExampleMaker, Examples, Overflow, RenderRows, RowFormat, render_array_on, render_on,
 };
@@ -38,7 +39,7 @@ pub(super) fn render_rows<'py>(
     rows: &Bound<'py, PyAny>,
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let options = read_options(options).map_err(|invalid| invalid.raised(rows.py()))?;
+    let options = read_options(options)?;
     let maker = ExampleMaker::new(encoding.get().inner.tokenizer(), &options);
     let workers = Workers::new(options.threads);
     let mut rows = rows.try_iter().map_err(|error| {
@@ -81,7 +82,7 @@ pub(super) fn render_arrow<'py>(
     stream: &Bound<'py, PyAny>,
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let options = read_options(options).map_err(|invalid| invalid.raised(stream.py()))?;
+    let options = read_options(options)?;
     let maker = ExampleMaker::new(encoding.get().inner.tokenizer(), &options);
     let workers = Workers::new(options.threads);
     let mut arrays = arrow::arrays(stream, |name| crate::training::is_read(name, options.format))?;
@@ -153,66 +154,53 @@ fn wait<T: Send>(py: Python<'_>, receiver: Receiver<T>) -> PyResult<T> {
     py.detach(move || receiver.recv()).map_err(stopped)
 }
 
-fn read_options(given: Option<&Bound<'_, PyDict>>) -> Read<RenderRows> {
+fn read_options(given: Option<&Bound<'_, PyDict>>) -> PyResult<RenderRows> {
     // As where Python reads conversations from JSON.
-    let mut options = RenderRows::new().with_system_defaults(true);
-    for (key, value) in given.into_iter().flatten() {
-        let name = key.extract::<String>()?;
-        read_option(&mut options, &name, &value).map_err(|invalid| invalid.inside(name))?;
-    }
-    Ok(options)
+    let options = RenderRows::new().with_system_defaults(true);
+    options::set_all(options, given, None, read_option)
 }
 
-fn read_option(options: &mut RenderRows, name: &str, value: &Bound<'_, PyAny>) -> Read<()> {
+/// Those that take less than their types do; the others by their types.
+fn read_option(options: &mut RenderRows, name: &str, given: Given<'_, '_>) -> Read<()> {
+    let value = given.value;
     match name {
-        "format" => {
-            let formats = [
-                ("harmony", RowFormat::Harmony),
-                ("chat", RowFormat::Chat),
-                ("preference", RowFormat::Preference),
-                ("anthropic", RowFormat::Anthropic),
-                ("responses", RowFormat::Responses),
-            ];
-            let known = "'harmony', 'chat', 'preference', 'anthropic' or 'responses'";
-            options.format = one_of(value, known, &formats)?;
+        "max_tokens" => {
+            options.max_tokens = optional(value, count_from_one)?.map(NonZeroUsize::get);
         }
-        "examples" => {
-            let examples = [("conversation", Examples::Conversation), ("turns", Examples::Turns)];
-            options.examples = one_of(value, "'conversation' or 'turns'", &examples)?;
-        }
-        "overflow" => {
-            let all = [
-                ("error", Overflow::Error),
-                ("drop", Overflow::Drop),
-                ("truncate_turns", Overflow::TruncateTurns),
-            ];
-            options.overflow = one_of(value, "'error', 'drop' or 'truncate_turns'", &all)?;
-        }
-        "mask" | "config" | "max_tokens" | "threads" | "date" | "identity" | "reasoning_effort"
-            if value.is_none() => {}
-        "mask" => options.mask = training::options(Some(value))?,
-        "config" => options.config = options::config(Some(value))?,
-        "max_tokens" => options.max_tokens = Some(count(value)?.get()),
-        "threads" => options.threads = Some(count(value)?),
-        "date" => options.date = Date::Given(string(value)?),
-        "identity" => options.identity = Some(string(value)?),
-        "reasoning_effort" => options.reasoning_effort = Some(reasoning_effort(value)?),
+        "date" if !value.is_none() => options.date = Date::Given(string(value)?),
+        "identity" => options.identity = optional(value, string)?,
         "first_row" => {
             let not_a_row = |_| InvalidArgument::value("expected the index of a row, from 0");
             options.first_row = value.extract().map_err(not_a_row)?;
         }
-        _ => return Err(InvalidArgument::value("unknown option")),
+        _ => options::set(options, name, given)?,
     }
     Ok(())
 }
 
-/// A whole number from 1.
-pub(super) fn count(value: &Bound<'_, PyAny>) -> Read<NonZeroUsize> {
-    value.extract().map_err(|_| {
-        let shown = value.repr().map_or_else(|_| "?".to_owned(), |repr| repr.to_string());
-        InvalidArgument::value(format!(
-            "expected a whole number from 1, got {}",
-            errors::brief(shown)
-        ))
-    })
+set_from! {
+    RowFormat: RowFormat::read,
+    Examples: Examples::read,
+    Overflow: Overflow::read,
+    Option<NonZeroUsize>: |value| optional(value, count_from_one),
+}
+
+choices! {
+    RowFormat, "'harmony', 'chat', 'preference', 'anthropic' or 'responses'":
+        "harmony" Harmony,
+        "chat" Chat,
+        "preference" Preference,
+        "anthropic" Anthropic,
+        "responses" Responses;
+    Examples, "'conversation' or 'turns'": "conversation" Conversation, "turns" Turns;
+    Overflow, "'error', 'drop' or 'truncate_turns'":
+        "error" Error, "drop" Drop, "truncate_turns" TruncateTurns;
+}
+
+impl SetFrom<Given<'_, '_>, InvalidArgument> for RenderConfig {
+    /// `None` is the default of what has the config.
+    fn set_from(&mut self, given: Given<'_, '_>) -> Read<()> {
+        *self = optional(given.value, |config| options::config(Some(config)))?.unwrap_or(*self);
+        Ok(())
+    }
 }

@@ -1,81 +1,34 @@
 //! Grammars for Python; `openai_harmony.grammar` has their faces.
-//!
-//! Options come as JSON text, which `openai_harmony.grammar` has checked.
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
-use serde::Deserialize;
+use pyo3::types::{PyDict, PyList};
 use serde_json::Value;
 
 use super::errors::{Read, raised};
 use super::json::schema_tree;
-use super::tokens;
+use super::options::{Choice, choices, prefill_fields, set_from};
+use super::read::values::optional;
+use super::{options, tokens};
 use crate::Prefill;
 use crate::grammar::{
     GrammarOptions, GrammarState, GrammarTool, HeaderForms, JsonSpace, Thoughts, ToolUse,
     TurnGrammar, Verdict,
 };
 
-/// Options by the names that Python gives them; it has checked words.
-#[derive(Deserialize)]
-struct Given {
-    /// The recipients.
-    tools: Vec<String>,
-    tool_use: String,
-    allowed: Option<Vec<String>>,
-    thoughts: String,
-    preambles: bool,
-    max_messages: Option<usize>,
-    headers: String,
-    json_space: String,
-    prefill: Option<[Option<String>; 4]>,
-    response_regex: Option<String>,
-    response_choices: Option<Vec<String>>,
+set_from! {
+    ToolUse: ToolUse::read,
+    Thoughts: Thoughts::read,
+    HeaderForms: HeaderForms::read,
+    JsonSpace: JsonSpace::read,
+    Option<Prefill>: |prefill| optional(prefill, prefill_fields),
+    Option<Value>: |schema| optional(schema, schema_tree),
 }
 
-impl Given {
-    /// The grammar of tools with these schemas.
-    fn into_grammar(
-        self,
-        parameters: Vec<Option<Value>>,
-        response_schema: Option<Value>,
-    ) -> crate::Result<TurnGrammar> {
-        let tools = self.tools.into_iter().zip(parameters);
-        let tools = tools.map(|(recipient, parameters)| match parameters {
-            Some(parameters) => GrammarTool::new(recipient, parameters),
-            None => GrammarTool::of_text(recipient),
-        });
-        let mut options = GrammarOptions::new().with_preambles(self.preambles);
-        options.tool_use = match self.tool_use.as_str() {
-            "none" => ToolUse::None,
-            "required" => ToolUse::Required,
-            _ => ToolUse::Auto,
-        };
-        options.thoughts = match self.thoughts.as_str() {
-            "off" => Thoughts::Off,
-            "required" => Thoughts::Required,
-            _ => Thoughts::Optional,
-        };
-        options.headers = if self.headers == "all" { HeaderForms::All } else { HeaderForms::Few };
-        options.json_space = match self.json_space.as_str() {
-            "compact" => JsonSpace::Compact,
-            "any" => JsonSpace::Any,
-            _ => JsonSpace::Bounded,
-        };
-        options.prefill = self.prefill.map(|[channel, recipient, content_type, text]| {
-            let mut prefill = Prefill::new();
-            (prefill.channel, prefill.recipient) = (channel, recipient);
-            (prefill.content_type, prefill.text) = (content_type, text);
-            prefill
-        });
-        options.allowed = self.allowed;
-        options.response_schema = response_schema;
-        options.response_regex = self.response_regex;
-        options.response_choices = self.response_choices;
-        options.max_messages = self.max_messages;
-        TurnGrammar::new(tools, options)
-    }
+choices! {
+    ToolUse, "'auto', 'none' or 'required'": "auto" Auto, "none" None, "required" Required;
+    Thoughts, "'optional', 'required' or 'off'": "optional" Optional, "required" Required, "off" Off;
+    HeaderForms, "'few' or 'all'": "few" Few, "all" All;
+    JsonSpace, "'compact', 'bounded' or 'any'": "compact" Compact, "bounded" Bounded, "any" Any;
 }
 
 /// What the assistant may say in one turn.
@@ -86,23 +39,24 @@ pub(super) struct PyTurnGrammar {
 
 #[pymethods]
 impl PyTurnGrammar {
+    /// A grammar of recipients and the schemas of what they take, `None` of text. `options` are those of
+    /// `openai_harmony.grammar.TurnGrammar` but for `tool_choice`, which is `tool_use` and `allowed`.
     #[new]
+    #[pyo3(signature = (tools, **options))]
     fn new(
         py: Python<'_>,
-        given: &str,
-        parameters: &Bound<'_, PyList>,
-        response_schema: Option<&Bound<'_, PyAny>>,
+        tools: Vec<(String, Option<Bound<'_, PyAny>>)>,
+        options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let given: Result<Given, _> = serde_json::from_str(given);
-        let given = given.map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let parameters = parameters.iter().enumerate().map(|(index, parameters)| {
-            let read = (!parameters.is_none()).then(|| schema_tree(&parameters)).transpose();
+        let tool = |(index, (recipient, parameters)): (usize, (String, Option<_>))| {
+            let Some(parameters) = parameters else { return Ok(GrammarTool::of_text(recipient)) };
+            let read = schema_tree(&parameters).map(|tree| GrammarTool::new(recipient, tree));
             read.map_err(|invalid| invalid.inside("parameters").inside(index).inside("tools"))
-        });
-        let parameters = parameters.collect::<Read<_>>().map_err(|invalid| invalid.raised(py))?;
-        let response = response_schema.map(schema_tree).transpose();
-        let response = response.map_err(|invalid| invalid.inside("response_schema").raised(py))?;
-        let grammar = given.into_grammar(parameters, response);
+        };
+        let tools = tools.into_iter().enumerate().map(tool).collect::<Read<Vec<_>>>();
+        let tools = tools.map_err(|invalid| invalid.raised(py))?;
+        let options = options::set_all(GrammarOptions::new(), options, None, options::set)?;
+        let grammar = TurnGrammar::new(tools, options);
         grammar.map(|inner| Self { inner }).map_err(|error| raised(py, &error))
     }
 

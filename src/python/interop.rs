@@ -1,23 +1,23 @@
 //! Requests of APIs -> turns, for Python.
 
-use std::sync::{Arc, Mutex, PoisonError};
-
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
 use super::errors::{InvalidArgument, Read, brief, raised};
-use super::options::one_of;
-use super::read::values::{boolean, count, each, optional_string};
+use super::options::{Choice, Failed, Given, choices, set_from};
+use super::read::reasoning_effort;
+use super::read::values::{count, each, optional, optional_string};
 use super::text::utf8;
 use super::{arguments, json, options, serialize, tokens, write};
-use crate::chat::{Content, Message};
+use crate::chat::{Content, Message, ReasoningEffort};
 use crate::interop::{
     BuiltinTool, Date, Dialect, Json, NamedToolChoice, ReadOptions, Resolve, Thoughts, Tool,
     ToolChoice, ToolKind, Turn, Unsupported, UnusedReason, anthropic, chat_completions, ollama,
     responses,
 };
-use crate::{AnalysisPolicy, HeaderStyle, Result, ToolSchemaStyle};
+use crate::options::SetFrom;
+use crate::{RenderConfig, Result};
 
 /// What a request means; `openai_harmony.interop.Turn` is its face.
 #[pyclass(name = "_Turn", module = "openai_harmony._lowlevel", frozen)]
@@ -42,7 +42,7 @@ pub(super) fn read_request(
     };
     let body = json::body(body)?;
     let failed = Failed::default();
-    let options = read_options(options, &failed)?;
+    let options = options::set_all(ReadOptions::new(), options, Some(&failed), options::set)?;
     let turn = py.detach(|| read(body, &options));
     failed.check()?;
     turn.map(|inner| PyTurn { inner }).map_err(|error| raised(py, &error))
@@ -72,70 +72,19 @@ fn dialect_of(name: &str) -> PyResult<Dialect> {
     all.into_iter().find(|dialect| dialect.as_str() == name).ok_or_else(unknown)
 }
 
-/// What Python code raised that Rust code called.
-#[derive(Clone, Default)]
-pub(super) struct Failed(Arc<Mutex<Option<PyErr>>>);
-
-impl Failed {
-    pub(super) fn keep(&self, error: PyErr) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-    }
-
-    /// Whether a function of the caller's can still raise.
-    pub(super) fn is_shared(&self) -> bool {
-        Arc::strong_count(&self.0) > 1
-    }
-
-    pub(super) fn check(&self) -> PyResult<()> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
-    }
+set_from! {
+    Date: |value| Ok(optional(value, date)?.map_or(Date::Omitted, Date::Given)),
+    Vec<Json>: |history| Ok(json::list(history, "history")?),
+    Vec<BuiltinTool>: |tools| each(tools, BuiltinTool::read),
+    NamedToolChoice: NamedToolChoice::read,
+    Unsupported: Unsupported::read,
+    Option<ReasoningEffort>: |effort| optional(effort, reasoning_effort),
 }
 
-fn read_options(given: Option<&Bound<'_, PyDict>>, failed: &Failed) -> PyResult<ReadOptions> {
-    let mut options = ReadOptions::default();
-    for (key, value) in given.into_iter().flatten() {
-        let key = key.extract::<String>()?;
-        match key.as_str() {
-            "history" => options.history = json::list(&value, "history")?,
-            "resolve" if value.is_none() => {}
-            "resolve" => {
-                arguments::callable(&value, "resolve")?;
-                options.resolve = Some(resolve(value.unbind(), failed.clone()));
-            }
-            _ => read_option(&mut options, &key, &value)
-                .map_err(|invalid| invalid.inside(&*key).raised(value.py()))?,
-        }
-    }
-    Ok(options)
-}
-
-fn read_option(options: &mut ReadOptions, key: &str, value: &Bound<'_, PyAny>) -> Read<()> {
-    match key {
-        "date" if value.is_none() => options.date = Date::Omitted,
-        "date" => options.date = Date::Given(date(value)?),
-        "identity" => options.identity = optional_string(value)?,
-        "config" if value.is_none() => {}
-        "config" => options.config = Some(options::config(Some(value))?),
-        "builtin_tools" => {
-            let tools =
-                [BuiltinTool::Browser, BuiltinTool::Python].map(|tool| (tool.as_str(), tool));
-            let tool = |name: &Bound<'_, PyAny>| one_of(name, "'browser' or 'python'", &tools);
-            options.builtin_tools = each(value, tool)?;
-        }
-        "declare_on_none" => options.declare_on_none = boolean(value)?,
-        "keep_billing_header" => options.keep_billing_header = boolean(value)?,
-        "named" => {
-            let ways =
-                [("prefill", NamedToolChoice::Prefill), ("grammar", NamedToolChoice::Grammar)];
-            options.named = one_of(value, "'prefill' or 'grammar'", &ways)?;
-        }
-        "unsupported" => {
-            let ways = [("error", Unsupported::Error), ("placeholder", Unsupported::Placeholder)];
-            options.unsupported = one_of(value, "'error' or 'placeholder'", &ways)?;
-        }
-        _ => return Err(InvalidArgument::value("unknown option")),
-    }
-    Ok(())
+choices! {
+    BuiltinTool, "'browser' or 'python'": "browser" Browser, "python" Python;
+    NamedToolChoice, "'prefill' or 'grammar'": "prefill" Prefill, "grammar" Grammar;
+    Unsupported, "'error' or 'placeholder'": "error" Error, "placeholder" Placeholder;
 }
 
 /// A date, which the package has made a string of.
@@ -143,6 +92,13 @@ fn date(object: &Bound<'_, PyAny>) -> Read<String> {
     match object.cast::<PyString>() {
         Ok(text) => Ok(utf8(text)?.into_owned()),
         Err(_) => Err(InvalidArgument::type_of(object, "a string, a date or None")),
+    }
+}
+
+impl SetFrom<Given<'_, '_>, InvalidArgument> for Option<Resolve> {
+    fn set_from(&mut self, given: Given<'_, '_>) -> Read<()> {
+        *self = given.function()?.map(|(find, failed)| resolve(find, failed));
+        Ok(())
     }
 }
 
@@ -212,25 +168,18 @@ impl PyTurn {
     /// The fields of the config, as JSON of its model.
     #[getter]
     fn config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let config = &self.inner.config;
+        let RenderConfig {
+            analysis,
+            conversation_has_function_tools: _,
+            header_style,
+            tool_schema,
+            validate,
+        } = self.inner.config;
         let fields = PyDict::new(py);
-        let analysis = match config.analysis {
-            AnalysisPolicy::KeepAll => "keep_all",
-            AnalysisPolicy::DropBeforeFirstFinal => "drop_before_first_final",
-            AnalysisPolicy::DropCompletedTurns => "drop_completed_turns",
-        };
-        let header_style = match config.header_style {
-            HeaderStyle::RecipientInRole => "recipient_in_role",
-            HeaderStyle::RecipientInChannel => "recipient_in_channel",
-        };
-        let tool_schema = match config.tool_schema {
-            ToolSchemaStyle::Compat => "compat",
-            ToolSchemaStyle::Full => "full",
-        };
-        fields.set_item("analysis", analysis)?;
-        fields.set_item("header_style", header_style)?;
-        fields.set_item("tool_schema", tool_schema)?;
-        fields.set_item("validate", config.validate)?;
+        fields.set_item("analysis", analysis.word())?;
+        fields.set_item("header_style", header_style.word())?;
+        fields.set_item("tool_schema", tool_schema.word())?;
+        fields.set_item("validate", validate)?;
         Ok(fields)
     }
 

@@ -10,14 +10,15 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use super::encoding::MANY_TOKENS;
 use super::errors::{InvalidArgument, Read, raised, unless_raised};
 use super::gil::released_if;
-use super::interop::{Failed, PyTurn};
-use super::options::one_of;
-use super::read::values::{count, optional, optional_string, string};
-use super::{arguments, events, serialize, tokens, write};
+use super::interop::PyTurn;
+use super::options::{Choice, Failed, Given, choices, set_from};
+use super::read::values::{optional, string};
+use super::{events, options, serialize, tokens, write};
 use crate::Result;
 use crate::interop::{
     Chunk, Clock, FinishReason, MakeId, ReasoningField, Reply, ReplyOptions, Usage,
 };
+use crate::options::SetFrom;
 
 /// An answer under way. The package's class adds what Python does as fast; these methods are called for
 /// each token, and one call less is a tenth of `feed_bytes`.
@@ -28,52 +29,29 @@ pub(super) struct PyReply {
     failed: Option<Failed>,
 }
 
-fn read_options(given: Option<&Bound<'_, PyDict>>, failed: &Failed) -> PyResult<ReplyOptions> {
-    let mut options = ReplyOptions::default();
-    for (key, value) in given.into_iter().flatten() {
-        let key = key.extract::<String>()?;
-        match key.as_str() {
-            "make_id" | "clock" if value.is_none() => {}
-            "make_id" => {
-                arguments::callable(&value, "make_id")?;
-                options.make_id = Some(make_id(value.unbind(), failed.clone()));
-            }
-            "clock" => {
-                arguments::callable(&value, "clock")?;
-                options.clock = clock(value.unbind(), failed.clone());
-            }
-            _ => read_option(&mut options, &key, &value)
-                .map_err(|invalid| invalid.inside(&*key).raised(value.py()))?,
-        }
-    }
-    Ok(options)
+set_from! {
+    ReasoningField:
+        |field| Ok(optional(field, ReasoningField::read)?.unwrap_or(ReasoningField::Omitted)),
 }
 
-fn read_option(options: &mut ReplyOptions, key: &str, value: &Bound<'_, PyAny>) -> Read<()> {
-    match key {
-        "model" => options.model = string(value)?,
-        "id" => options.id = optional_string(value)?,
-        "created" => options.created = optional(value, count)?,
-        "prompt_tokens" => options.prompt_tokens = optional(value, count)?,
-        "cached_tokens" => options.cached_tokens = count(value)?,
-        "thinking_budget" => options.thinking_budget = optional(value, count)?,
-        "index" => options.index = count(value)?,
-        "reasoning_field" => options.reasoning_field = reasoning_field(value)?,
-        _ => return Err(InvalidArgument::value("unknown option")),
-    }
-    Ok(())
+choices! {
+    ReasoningField, "'reasoning_content', 'reasoning', 'both' or None":
+        "reasoning_content" ReasoningContent, "reasoning" Reasoning, "both" Both;
+    FinishReason, "'stop', 'length' or 'abort'": "stop" Stop, "length" Length, "abort" Abort;
 }
 
-fn reasoning_field(object: &Bound<'_, PyAny>) -> Read<ReasoningField> {
-    let fields = [
-        ("reasoning_content", ReasoningField::ReasoningContent),
-        ("reasoning", ReasoningField::Reasoning),
-        ("both", ReasoningField::Both),
-    ];
-    if object.is_none() {
-        return Ok(ReasoningField::Omitted);
+impl SetFrom<Given<'_, '_>, InvalidArgument> for Option<MakeId> {
+    fn set_from(&mut self, given: Given<'_, '_>) -> Read<()> {
+        *self = given.function()?.map(|(make, failed)| make_id(make, failed));
+        Ok(())
     }
-    one_of(object, "'reasoning_content', 'reasoning', 'both' or None", &fields)
+}
+
+impl SetFrom<Given<'_, '_>, InvalidArgument> for Clock {
+    fn set_from(&mut self, given: Given<'_, '_>) -> Read<()> {
+        *self = given.function()?.map_or_else(Self::default, |(now, failed)| clock(now, failed));
+        Ok(())
+    }
 }
 
 fn make_id(make: Py<PyAny>, failed: Failed) -> MakeId {
@@ -127,7 +105,8 @@ impl PyReply {
     ) -> PyResult<Self> {
         let encoding = super::encoding::argument(encoding)?;
         let failed = Failed::default();
-        let options = read_options(options, &failed)?;
+        let options =
+            options::set_all(ReplyOptions::default(), options, Some(&failed), options::set)?;
         let turn = &turn.get().inner;
         let reply = match saved {
             Some(saved) => {
@@ -303,13 +282,8 @@ impl PyReply {
         finish: impl FnOnce(&mut Reply, FinishReason, Option<&str>) -> Result<T>,
     ) -> PyResult<T> {
         let py = reason.py();
-        let reasons = [
-            ("stop", FinishReason::Stop),
-            ("length", FinishReason::Length),
-            ("abort", FinishReason::Abort),
-        ];
-        let reason = one_of(reason, "'stop', 'length' or 'abort'", &reasons)
-            .map_err(|invalid| invalid.inside("reason").raised(py))?;
+        let reason =
+            FinishReason::read(reason).map_err(|invalid| invalid.inside("reason").raised(py))?;
         let stop_sequence = stop_sequence
             .map(string)
             .transpose()

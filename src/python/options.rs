@@ -1,14 +1,138 @@
-//! Options of rendering and parsing, from Python's models.
+//! Options of Python's callers: keyword arguments, and the attributes of models.
+
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyDict, PyString};
 
 use super::attributes::Attributes;
 use super::errors::{InvalidArgument, Read, quoted};
-use super::read::values::{boolean, optional_string};
+use super::read::values::{boolean, count, each, optional, optional_string, string};
 use super::text::utf8;
+use crate::options::{SetByName, SetFrom};
 use crate::{AnalysisPolicy, HeaderStyle, Prefill, RenderConfig, ToolSchemaStyle};
+
+/// What a caller gave for an option.
+#[derive(Clone, Copy)]
+pub(super) struct Given<'a, 'py> {
+    pub(super) value: &'a Bound<'py, PyAny>,
+    /// For options that are functions.
+    pub(super) failed: Option<&'a Failed>,
+}
+
+impl Given<'_, '_> {
+    /// A function, and where to keep what it raises; of `None`, none.
+    pub(super) fn function(self) -> Read<Option<(Py<PyAny>, Failed)>> {
+        if self.value.is_none() {
+            return Ok(None);
+        }
+        if !self.value.is_callable() {
+            return Err(InvalidArgument::type_of(self.value, "a function"));
+        }
+        Ok(Some((self.value.clone().unbind(), self.failed.cloned().unwrap_or_default())))
+    }
+}
+
+/// What Python code raised that Rust code called.
+#[derive(Clone, Default)]
+pub(super) struct Failed(Arc<Mutex<Option<PyErr>>>);
+
+impl Failed {
+    pub(super) fn keep(&self, error: PyErr) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+    }
+
+    /// Whether a function of the caller's can still raise.
+    pub(super) fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
+    }
+
+    pub(super) fn check(&self) -> PyResult<()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
+    }
+}
+
+/// Options that Python sets by their names.
+pub(super) trait OfPython: for<'a, 'py> SetByName<Given<'a, 'py>, InvalidArgument> {}
+
+impl<T: for<'a, 'py> SetByName<Given<'a, 'py>, InvalidArgument>> OfPython for T {}
+
+/// Sets an option.
+pub(super) fn set(options: &mut impl OfPython, name: &str, given: Given<'_, '_>) -> Read<()> {
+    let unknown = || Err(InvalidArgument::value("unknown option"));
+    options.set(name, given).unwrap_or_else(unknown)
+}
+
+/// Sets options from keyword arguments, each by `set`.
+pub(super) fn set_all<T>(
+    mut options: T,
+    given: Option<&Bound<'_, PyDict>>,
+    failed: Option<&Failed>,
+    set: impl Fn(&mut T, &str, Given<'_, '_>) -> Read<()>,
+) -> PyResult<T> {
+    for (name, value) in given.into_iter().flatten() {
+        let name = name.extract::<String>()?;
+        set(&mut options, &name, Given { value: &value, failed })
+            .map_err(|invalid| invalid.inside(name).raised(value.py()))?;
+    }
+    Ok(options)
+}
+
+/// Sets options from the attributes of the same names, but for one that the object does not have.
+pub(super) fn set_from_attributes<T: OfPython>(
+    mut options: T,
+    attributes: &Attributes<'_, '_>,
+    missing: Option<&str>,
+) -> Read<T> {
+    for name in T::NAMES.iter().filter(|name| missing != Some(**name)) {
+        attributes.field(&PyString::intern(attributes.py(), name), |value| {
+            set(&mut options, name, Given { value, failed: None })
+        })?;
+    }
+    Ok(options)
+}
+
+/// How Python's values become options of these types.
+macro_rules! set_from {
+    ($($type:ty: $read:expr),+ $(,)?) => {$(
+        impl $crate::options::SetFrom<$crate::python::options::Given<'_, '_>, $crate::python::errors::InvalidArgument>
+            for $type
+        {
+            fn set_from(
+                &mut self,
+                given: $crate::python::options::Given<'_, '_>,
+            ) -> $crate::python::errors::Read<()> {
+                let read: $crate::python::errors::Read<$type> = ($read)(given.value);
+                *self = read?;
+                Ok(())
+            }
+        }
+    )+};
+}
+
+pub(super) use set_from;
+
+set_from! {
+    bool: boolean,
+    usize: count,
+    String: string,
+    Option<usize>: |value| optional(value, count),
+    Option<u64>: |value| optional(value, count),
+    Option<String>: optional_string,
+    Option<Vec<String>>: |value| optional(value, |names| each(names, string)),
+    Option<RenderConfig>: |value| optional(value, |config| self::config(Some(config))),
+    HeaderStyle: HeaderStyle::read,
+    ToolSchemaStyle: ToolSchemaStyle::read,
+}
+
+impl SetFrom<Given<'_, '_>, InvalidArgument> for AnalysisPolicy {
+    /// `None` is the policy of `auto_drop_analysis`.
+    fn set_from(&mut self, given: Given<'_, '_>) -> Read<()> {
+        *self = optional(given.value, Self::read)?.unwrap_or(*self);
+        Ok(())
+    }
+}
 
 /// How to render a conversation. In Python, leaving the config out drops analysis.
 pub(super) fn config(object: Option<&Bound<'_, PyAny>>) -> Read<RenderConfig> {
@@ -17,9 +141,8 @@ pub(super) fn config(object: Option<&Bound<'_, PyAny>>) -> Read<RenderConfig> {
     };
     let attributes = Attributes::any(object, "a RenderConversationConfig");
     let auto_drop = attributes.field(intern!(attributes.py(), "auto_drop_analysis"), boolean)?;
-    let analysis = attributes.field(intern!(attributes.py(), "analysis"), analysis_policy)?;
-    let analysis = analysis.unwrap_or(AnalysisPolicy::of_auto_drop(auto_drop));
-    shared_options(&attributes, RenderConfig::new().with_analysis(analysis))
+    let config = RenderConfig::new().with_analysis(AnalysisPolicy::of_auto_drop(auto_drop));
+    set_from_attributes(config, &attributes, Some("conversation_has_function_tools"))
 }
 
 /// How to render a single message.
@@ -28,19 +151,7 @@ pub(super) fn render_options(object: Option<&Bound<'_, PyAny>>) -> Read<RenderCo
         return Ok(RenderConfig::new());
     };
     let attributes = Attributes::any(object, "a RenderOptions");
-    let name = intern!(attributes.py(), "conversation_has_function_tools");
-    let has_function_tools = attributes.field(name, boolean)?;
-    let config = RenderConfig::new().with_conversation_has_function_tools(has_function_tools);
-    shared_options(&attributes, config)
-}
-
-/// The options that both of Python's models have.
-fn shared_options(attributes: &Attributes<'_, '_>, config: RenderConfig) -> Read<RenderConfig> {
-    let py = attributes.py();
-    Ok(config
-        .with_header_style(attributes.field(intern!(py, "header_style"), header_style)?)
-        .with_tool_schema(attributes.field(intern!(py, "tool_schema"), tool_schema)?)
-        .with_validate(attributes.field(intern!(py, "validate"), boolean)?))
+    set_from_attributes(RenderConfig::new(), &attributes, Some("analysis"))
 }
 
 /// The beginning of the next message. Leaving it out is one of nothing.
@@ -51,53 +162,52 @@ pub(super) fn prefill(object: Option<&Bound<'_, PyAny>>) -> PyResult<Prefill> {
     prefill_fields(object).map_err(|invalid| invalid.inside("prefill").raised(object.py()))
 }
 
-fn prefill_fields(object: &Bound<'_, PyAny>) -> Read<Prefill> {
-    let attributes = Attributes::any(object, "a Prefill");
-    let py = attributes.py();
-    let mut prefill = Prefill::new();
-    prefill.channel = attributes.field(intern!(py, "channel"), optional_string)?;
-    prefill.recipient = attributes.field(intern!(py, "recipient"), optional_string)?;
-    prefill.content_type = attributes.field(intern!(py, "content_type"), optional_string)?;
-    prefill.text = attributes.field(intern!(py, "text"), optional_string)?;
-    Ok(prefill)
+/// The fields of a `Prefill`.
+pub(super) fn prefill_fields(object: &Bound<'_, PyAny>) -> Read<Prefill> {
+    set_from_attributes(Prefill::new(), &Attributes::any(object, "a Prefill"), None)
 }
 
-fn analysis_policy(object: &Bound<'_, PyAny>) -> Read<Option<AnalysisPolicy>> {
-    if object.is_none() {
-        return Ok(None);
+/// A choice among words of Python's, which may be the values of an enumeration.
+pub(super) trait Choice: Copy + PartialEq + 'static {
+    /// What errors say was expected.
+    const EXPECTED: &'static str;
+    const ALL: &'static [(&'static str, Self)];
+
+    fn read(object: &Bound<'_, PyAny>) -> Read<Self> {
+        let Ok(word) = object.cast::<PyString>() else {
+            return Err(InvalidArgument::type_of(object, Self::EXPECTED));
+        };
+        let word = utf8(word)?;
+        let found = Self::ALL.iter().find(|(name, _)| *name == word);
+        found.map(|(_, choice)| *choice).ok_or_else(|| {
+            let (expected, got) = (Self::EXPECTED, quoted(object.py(), &word));
+            InvalidArgument::value(format!("expected {expected}, got {got}"))
+        })
     }
-    let policies = [
-        ("keep_all", AnalysisPolicy::KeepAll),
-        ("drop_before_first_final", AnalysisPolicy::DropBeforeFirstFinal),
-        ("drop_completed_turns", AnalysisPolicy::DropCompletedTurns),
-    ];
-    one_of(object, "an AnalysisPolicy", &policies).map(Some)
+
+    fn word(self) -> Option<&'static str> {
+        Self::ALL.iter().find(|(_, choice)| *choice == self).map(|(name, _)| *name)
+    }
 }
 
-fn header_style(object: &Bound<'_, PyAny>) -> Read<HeaderStyle> {
-    let styles = [
-        ("recipient_in_role", HeaderStyle::RecipientInRole),
-        ("recipient_in_channel", HeaderStyle::RecipientInChannel),
-    ];
-    one_of(object, "a HeaderStyle", &styles)
+macro_rules! choices {
+    ($($type:ident, $expected:literal: $($word:literal $variant:ident),+;)+) => {$(
+        impl $crate::python::options::Choice for $type {
+            const EXPECTED: &'static str = $expected;
+            const ALL: &'static [(&'static str, Self)] = &[$(($word, Self::$variant)),+];
+        }
+    )+};
 }
 
-fn tool_schema(object: &Bound<'_, PyAny>) -> Read<ToolSchemaStyle> {
-    let styles = [("compat", ToolSchemaStyle::Compat), ("full", ToolSchemaStyle::Full)];
-    one_of(object, "a ToolSchemaStyle", &styles)
-}
+pub(super) use choices;
 
-/// The choice of this word, which is the value of a Python enumeration's member.
-pub(super) fn one_of<T: Copy>(
-    object: &Bound<'_, PyAny>,
-    kind: &str,
-    choices: &[(&str, T)],
-) -> Read<T> {
-    let Ok(word) = object.cast::<PyString>() else {
-        return Err(InvalidArgument::type_of(object, kind));
-    };
-    let word = utf8(word)?;
-    choices.iter().find(|(name, _)| *name == word).map(|(_, choice)| *choice).ok_or_else(|| {
-        InvalidArgument::value(format!("expected {kind}, got {}", quoted(object.py(), &word)))
-    })
+choices! {
+    AnalysisPolicy, "an AnalysisPolicy":
+        "keep_all" KeepAll,
+        "drop_before_first_final" DropBeforeFirstFinal,
+        "drop_completed_turns" DropCompletedTurns;
+    HeaderStyle, "a HeaderStyle":
+        "recipient_in_role" RecipientInRole,
+        "recipient_in_channel" RecipientInChannel;
+    ToolSchemaStyle, "a ToolSchemaStyle": "compat" Compat, "full" Full;
 }

@@ -9,10 +9,10 @@ use pyo3::types::{PyBytes, PyIterator, PyList, PyString, PyType};
 
 use super::arguments::Argument;
 use super::arrays::TokenArrays;
-use super::batch::count;
 use super::encoding::PyHarmonyEncoding;
 use super::errors::{InvalidArgument, brief, type_name, unless_raised, wrong_type};
 use super::long_text;
+use super::read::values::count_from_one;
 use super::text::{BorrowedText, decoded};
 use super::tokens;
 use super::types::Types;
@@ -219,7 +219,7 @@ fn not_utf8(py: Python<'_>, error: PyErr, index: usize) -> PyErr {
 
 fn workers(threads: Option<&Bound<'_, PyAny>>) -> PyResult<Workers> {
     let read = |threads: &Bound<'_, PyAny>| {
-        count(threads).map_err(|invalid| invalid.inside("threads").raised(threads.py()))
+        count_from_one(threads).map_err(|invalid| invalid.inside("threads").raised(threads.py()))
     };
     threads.map(read).transpose().map(Workers::new)
 }

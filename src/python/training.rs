@@ -1,7 +1,6 @@
 //! Loss masks for Python.
 
 use pyo3::exceptions::PyValueError;
-use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
 
@@ -9,9 +8,9 @@ use super::attributes::Attributes;
 use super::encoding::{MANY_TOKENS, Span};
 use super::errors::{InvalidArgument, Read};
 use super::gil::released_if;
-use super::options::one_of;
+use super::options::{Choice, choices, set_from, set_from_attributes};
 use super::read::role;
-use super::read::values::{boolean, each, optional, optional_string, string};
+use super::read::values::{each, optional, optional_string};
 use super::tokens;
 use crate::render::{Rendered, Speaker};
 use crate::span::MessageSpan;
@@ -27,7 +26,7 @@ pub(super) fn loss_mask<'py>(
     mask: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyByteArray>> {
     let py = tokens.py();
-    let mask = options(mask).map_err(|invalid| invalid.inside("mask").raised(py))?;
+    let mask = read_mask(mask).map_err(|invalid| invalid.inside("mask").raised(py))?;
     let speakers =
         each(speakers, speaker).map_err(|invalid| invalid.inside("speakers").raised(py))?;
     let tokens = tokens::read(tokens)?;
@@ -39,22 +38,17 @@ pub(super) fn loss_mask<'py>(
 }
 
 /// Python's `LossMask`; leaving it out is the default one.
-pub(super) fn options(object: Option<&Bound<'_, PyAny>>) -> Read<LossMask> {
-    let mut mask = LossMask::new();
-    let Some(object) = object else { return Ok(mask) };
-    let attributes = Attributes::any(object, "a LossMask");
-    let py = attributes.py();
-    mask.channels = attributes
-        .field(intern!(py, "channels"), |channels| optional(channels, |all| each(all, string)))?;
-    mask.turns = attributes.field(intern!(py, "turns"), turns)?;
-    mask.headers = attributes.field(intern!(py, "headers"), boolean)?;
-    mask.stop_tokens = attributes.field(intern!(py, "stop_tokens"), boolean)?;
-    Ok(mask)
+fn read_mask(object: Option<&Bound<'_, PyAny>>) -> Read<LossMask> {
+    let Some(object) = object else { return Ok(LossMask::new()) };
+    set_from_attributes(LossMask::new(), &Attributes::any(object, "a LossMask"), None)
 }
 
-fn turns(object: &Bound<'_, PyAny>) -> Read<Turns> {
-    one_of(object, "'all' or 'last'", &[("all", Turns::All), ("last", Turns::Last)])
+set_from! {
+    LossMask: |mask| Ok(optional(mask, |mask| read_mask(Some(mask)))?.unwrap_or_default()),
+    Turns: Turns::read,
 }
+
+choices! { Turns, "'all' or 'last'": "all" All, "last" Last; }
 
 fn speaker(object: &Bound<'_, PyAny>) -> Read<Speaker> {
     let (word, channel): (Bound<'_, PyAny>, Bound<'_, PyAny>) =

@@ -2,6 +2,7 @@
 
 use super::history::AnalysisPolicy;
 use crate::header::HeaderStyle;
+use crate::options::options;
 use crate::typescript::ToolSchemaStyle;
 
 /// How to render a conversation, as `openai-harmony` 0.0.8 has it. [`RenderConfig`] has the newer
@@ -28,75 +29,40 @@ pub struct RenderOptions {
     pub conversation_has_function_tools: bool,
 }
 
-/// How to render: all options, of single messages and of conversations. The default renders what
-/// `openai-harmony` 0.0.8 does with its default config.
-///
-/// ```
-/// use openai_harmony::{AnalysisPolicy, HeaderStyle, RenderConfig};
-///
-/// let config = RenderConfig::new()
-///     .with_analysis(AnalysisPolicy::DropCompletedTurns)
-///     .with_header_style(HeaderStyle::RecipientInChannel)
-///     .with_validate(true);
-/// assert!(config.validate);
-/// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub struct RenderConfig {
-    /// Which of the assistant's earlier thoughts are rendered. It does not apply to a message that is
-    /// rendered alone.
-    pub analysis: AnalysisPolicy,
-    /// Whether the conversation has function tools, which a system message then says. If this is
-    /// false, a conversation has them if one of its own messages declares some.
-    pub conversation_has_function_tools: bool,
-    /// Where a call's recipient stands.
-    pub header_style: HeaderStyle,
-    /// How the schemas of tools are written.
-    pub tool_schema: ToolSchemaStyle,
-    /// Whether header fields that could be read as another header are refused.
-    pub validate: bool,
+options! {
+    /// How to render: all options, of single messages and of conversations. The default renders what
+    /// `openai-harmony` 0.0.8 does with its default config.
+    ///
+    /// ```
+    /// use openai_harmony::{AnalysisPolicy, HeaderStyle, RenderConfig};
+    ///
+    /// let config = RenderConfig::new()
+    ///     .with_analysis(AnalysisPolicy::DropCompletedTurns)
+    ///     .with_header_style(HeaderStyle::RecipientInChannel)
+    ///     .with_validate(true);
+    /// assert!(config.validate);
+    /// ```
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub struct RenderConfig {
+        /// Which of the assistant's earlier thoughts are rendered. It does not apply to a message that is
+        /// rendered alone.
+        pub analysis: AnalysisPolicy => with_analysis,
+        /// Whether the conversation has function tools, which a system message then says. If this is
+        /// false, a conversation has them if one of its own messages declares some.
+        pub conversation_has_function_tools: bool => with_conversation_has_function_tools,
+        /// Where a call's recipient stands.
+        pub header_style: HeaderStyle => with_header_style,
+        /// How the schemas of tools are written.
+        pub tool_schema: ToolSchemaStyle => with_tool_schema,
+        /// Whether header fields that could be read as another header are refused.
+        pub validate: bool => with_validate,
+    }
 }
 
 impl RenderConfig {
     /// The default.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Sets which of the assistant's earlier thoughts are rendered.
-    #[must_use]
-    pub fn with_analysis(mut self, analysis: AnalysisPolicy) -> Self {
-        self.analysis = analysis;
-        self
-    }
-
-    /// Says that the conversation has function tools, although none of the messages rendered
-    /// declares them.
-    #[must_use]
-    pub fn with_conversation_has_function_tools(mut self, has_function_tools: bool) -> Self {
-        self.conversation_has_function_tools = has_function_tools;
-        self
-    }
-
-    /// Sets where a call's recipient stands.
-    #[must_use]
-    pub fn with_header_style(mut self, style: HeaderStyle) -> Self {
-        self.header_style = style;
-        self
-    }
-
-    /// Sets how the schemas of tools are written.
-    #[must_use]
-    pub fn with_tool_schema(mut self, style: ToolSchemaStyle) -> Self {
-        self.tool_schema = style;
-        self
-    }
-
-    /// Sets whether header fields that could be read as another header are refused.
-    #[must_use]
-    pub fn with_validate(mut self, validate: bool) -> Self {
-        self.validate = validate;
-        self
     }
 }
 

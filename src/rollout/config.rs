@@ -2,20 +2,24 @@
 
 use crate::chat::{Content, Message};
 use crate::interop::Turn;
+use crate::options::options;
 use crate::render::RenderConfig;
 
-/// How to extend a prompt.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ExtendConfig {
-    /// How the prompt was rendered, and the new messages are.
-    pub render: RenderConfig,
-    /// Whether a sampled `<|return|>` stays where the conversation goes on. The model was trained on `<|end|>` there;
-    /// a trainer may prefer the token that was sampled. By default such a prompt breaks.
-    pub keep_return: bool,
-    /// The tools that were offered, by which malformed calls are recognised: `functions.get_weather`, `python`. A
-    /// [`Rollout`](super::Rollout) adds those that its conversation declares.
-    pub tools: Vec<String>,
+options! {
+    /// How to extend a prompt.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct ExtendConfig {
+        /// How the prompt was rendered, and the new messages are.
+        pub render: RenderConfig => with_render,
+        /// Whether a sampled `<|return|>` stays where the conversation goes on. The model was trained on `<|end|>` there;
+        /// a trainer may prefer the token that was sampled. By default such a prompt breaks.
+        pub keep_return: bool => with_keep_return,
+        /// The tools that were offered, by which malformed calls are recognised: `functions.get_weather`, `python`. A
+        /// [`Rollout`](super::Rollout) adds those that its conversation declares.
+        pub tools: Vec<String>
+            => with_tools(tools: impl IntoIterator<Item = impl Into<String>>)
+                tools.into_iter().map(Into::into).collect(),
+    }
 }
 
 impl ExtendConfig {
@@ -27,27 +31,6 @@ impl ExtendConfig {
     /// As a request's turn is rendered, with its tools.
     pub fn of_turn(turn: &Turn) -> Self {
         Self::new().with_render(turn.config).with_tools(turn.tools.recipients())
-    }
-
-    /// Sets how the prompt was rendered.
-    #[must_use]
-    pub fn with_render(mut self, render: RenderConfig) -> Self {
-        self.render = render;
-        self
-    }
-
-    /// Sets whether a sampled `<|return|>` stays.
-    #[must_use]
-    pub fn with_keep_return(mut self, keep_return: bool) -> Self {
-        self.keep_return = keep_return;
-        self
-    }
-
-    /// Replaces the tools that were offered.
-    #[must_use]
-    pub fn with_tools(mut self, tools: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.tools = tools.into_iter().map(Into::into).collect();
-        self
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::sampled::Sampler;
 use crate::chat::Role;
+use crate::options::options;
 use crate::render::{Rendered, Speaker};
 
 /// Which of the model's turns are trained. A turn ends at a message of the user.
@@ -16,58 +17,55 @@ pub enum Turns {
     Last,
 }
 
-/// Which of the tokens that the model samples are trained. The default is all of them, and each
-/// option leaves some out: no option adds a token that the model does not sample.
-///
-/// ```
-/// use openai_harmony::chat::{Message, Role};
-/// use openai_harmony::training::{LossMask, Turns};
-/// use openai_harmony::{AnalysisPolicy, Ending, HarmonyEncodingName, RenderConfig};
-///
-/// let encoding = openai_harmony::load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
-/// let conversation = [
-///     Message::from_role_and_content(Role::User, "2 + 2?"),
-///     Message::from_role_and_content(Role::Assistant, "Easy.").with_channel("analysis"),
-///     Message::from_role_and_content(Role::Assistant, "Four.").with_channel("final"),
-/// ];
-/// let config = RenderConfig::new().with_analysis(AnalysisPolicy::DropCompletedTurns);
-/// let rendered = encoding.render_with_spans(&conversation, Ending::Training, &config)?;
-/// let trained = |mask: &LossMask| {
-///     let mask = rendered.loss_mask(mask);
-///     let tokens = rendered.tokens.iter().zip(mask).filter(|(_, mask)| *mask == 1);
-///     encoding.tokenizer().decode_utf8(tokens.map(|(token, _)| *token).collect::<Vec<_>>())
-/// };
-/// assert_eq!(
-///     trained(&LossMask::new())?,
-///     "<|channel|>analysis<|message|>Easy.<|end|>\
-///      <|start|>assistant<|channel|>final<|message|>Four.<|return|>",
-/// );
-/// let answer = LossMask::new().with_channels(["final"]).with_turns(Turns::Last);
-/// assert_eq!(
-///     trained(&answer)?,
-///     "<|start|>assistant<|channel|>final<|message|>Four.<|return|>",
-/// );
-/// assert_eq!(trained(&answer.with_headers(false).with_stop_tokens(false))?, "Four.");
-/// # Ok::<(), openai_harmony::Error>(())
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub struct LossMask {
-    /// The channels whose messages are trained; `None` for all messages, those without a channel
-    /// too.
-    pub channels: Option<Vec<String>>,
-    /// Which turns are trained.
-    pub turns: Turns,
-    /// Whether headers are: channel, recipient and content type, from where sampling begins to
-    /// `<|message|>`.
-    pub headers: bool,
-    /// Whether stop tokens are.
-    pub stop_tokens: bool,
-}
-
-impl Default for LossMask {
-    fn default() -> Self {
-        Self { channels: None, turns: Turns::All, headers: true, stop_tokens: true }
+options! {
+    /// Which of the tokens that the model samples are trained. The default is all of them, and each
+    /// option leaves some out: no option adds a token that the model does not sample.
+    ///
+    /// ```
+    /// use openai_harmony::chat::{Message, Role};
+    /// use openai_harmony::training::{LossMask, Turns};
+    /// use openai_harmony::{AnalysisPolicy, Ending, HarmonyEncodingName, RenderConfig};
+    ///
+    /// let encoding = openai_harmony::load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+    /// let conversation = [
+    ///     Message::from_role_and_content(Role::User, "2 + 2?"),
+    ///     Message::from_role_and_content(Role::Assistant, "Easy.").with_channel("analysis"),
+    ///     Message::from_role_and_content(Role::Assistant, "Four.").with_channel("final"),
+    /// ];
+    /// let config = RenderConfig::new().with_analysis(AnalysisPolicy::DropCompletedTurns);
+    /// let rendered = encoding.render_with_spans(&conversation, Ending::Training, &config)?;
+    /// let trained = |mask: &LossMask| {
+    ///     let mask = rendered.loss_mask(mask);
+    ///     let tokens = rendered.tokens.iter().zip(mask).filter(|(_, mask)| *mask == 1);
+    ///     encoding.tokenizer().decode_utf8(tokens.map(|(token, _)| *token).collect::<Vec<_>>())
+    /// };
+    /// assert_eq!(
+    ///     trained(&LossMask::new())?,
+    ///     "<|channel|>analysis<|message|>Easy.<|end|>\
+    ///      <|start|>assistant<|channel|>final<|message|>Four.<|return|>",
+    /// );
+    /// let answer = LossMask::new().with_channels(["final"]).with_turns(Turns::Last);
+    /// assert_eq!(
+    ///     trained(&answer)?,
+    ///     "<|start|>assistant<|channel|>final<|message|>Four.<|return|>",
+    /// );
+    /// assert_eq!(trained(&answer.with_headers(false).with_stop_tokens(false))?, "Four.");
+    /// # Ok::<(), openai_harmony::Error>(())
+    /// ```
+    #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+    pub struct LossMask {
+        /// The channels whose messages are trained; `None` for all messages, those without a channel
+        /// too.
+        pub channels: Option<Vec<String>>
+            => with_channels(names: impl IntoIterator<Item = impl Into<String>>)
+                Some(names.into_iter().map(Into::into).collect()),
+        /// Which turns are trained.
+        pub turns: Turns => with_turns,
+        /// Whether headers are: channel, recipient and content type, from where sampling begins to
+        /// `<|message|>`.
+        pub headers: bool = true => with_headers,
+        /// Whether stop tokens are.
+        pub stop_tokens: bool = true => with_stop_tokens,
     }
 }
 
@@ -75,35 +73,6 @@ impl LossMask {
     /// All that the model samples.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Trains messages on these channels alone. A message without a channel is on none of them; no
-    /// channels at all leave nothing.
-    #[must_use]
-    pub fn with_channels<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
-        self.channels = Some(names.into_iter().map(Into::into).collect());
-        self
-    }
-
-    /// Sets which turns are trained.
-    #[must_use]
-    pub fn with_turns(mut self, turns: Turns) -> Self {
-        self.turns = turns;
-        self
-    }
-
-    /// Sets whether headers are trained.
-    #[must_use]
-    pub fn with_headers(mut self, headers: bool) -> Self {
-        self.headers = headers;
-        self
-    }
-
-    /// Sets whether stop tokens are trained.
-    #[must_use]
-    pub fn with_stop_tokens(mut self, stop_tokens: bool) -> Self {
-        self.stop_tokens = stop_tokens;
-        self
     }
 
     fn takes(&self, speaker: &Speaker) -> bool {

@@ -6,50 +6,55 @@ use super::LossMask;
 use crate::RenderConfig;
 use crate::chat::ReasoningEffort;
 use crate::interop::{Date, Turn};
+use crate::options::options;
 
-/// How [`render`](super::render) reads and renders rows.
-///
-/// ```
-/// use openai_harmony::training::{Examples, Overflow, RenderRows, RowFormat};
-///
-/// let options = RenderRows::new()
-///     .with_format(RowFormat::Chat)
-///     .with_examples(Examples::Turns)
-///     .with_max_tokens(4096, Overflow::TruncateTurns);
-/// assert_eq!(options.max_tokens, Some(4096));
-/// ```
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct RenderRows {
-    /// What the rows are.
-    pub format: RowFormat,
-    /// Which of the tokens that the model samples are trained.
-    pub mask: LossMask,
-    /// How conversations are rendered; by default as [`Turn::default_config`] has it, which is how a
-    /// server renders the same conversations.
-    pub config: RenderConfig,
-    /// How many examples a conversation gives.
-    pub examples: Examples,
-    /// The most tokens that an example may have.
-    pub max_tokens: Option<usize>,
-    /// What becomes of an example with more.
-    pub overflow: Overflow,
-    /// How many threads render, 256 at most where there are fewer cores; `None` takes as many as there
-    /// are cores.
-    pub threads: Option<NonZeroUsize>,
-    /// The date in the system message of chat rows; none by default, so that a data set gives the
-    /// same tokens tomorrow.
-    pub date: Date,
-    /// The identity in the system message of chat rows; `None` writes the model's own.
-    pub identity: Option<String>,
-    /// The effort in the system message of chat rows that do not say their own; `None` writes `medium`.
-    pub reasoning_effort: Option<ReasoningEffort>,
-    /// The index of the first row, where data come in parts.
-    pub first_row: usize,
-    /// Whether fields that a harmony row's system content leaves out have the defaults of
-    /// [`SystemContent::new`](crate::chat::SystemContent::new), as where Python reads the JSON form;
-    /// else, as in Rust, they say nothing. Conversations are taken as they are.
-    pub system_defaults: bool,
+options! {
+    /// How [`render`](super::render) reads and renders rows.
+    ///
+    /// ```
+    /// use openai_harmony::training::{Examples, Overflow, RenderRows, RowFormat};
+    ///
+    /// let options = RenderRows::new()
+    ///     .with_format(RowFormat::Chat)
+    ///     .with_examples(Examples::Turns)
+    ///     .with_max_tokens(4096, Overflow::TruncateTurns);
+    /// assert_eq!(options.max_tokens, Some(4096));
+    /// ```
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct RenderRows {
+        /// What the rows are.
+        pub format: RowFormat => with_format,
+        /// Which of the tokens that the model samples are trained.
+        pub mask: LossMask => with_mask,
+        /// How conversations are rendered; by default as [`Turn::default_config`] has it, which is how a
+        /// server renders the same conversations.
+        pub config: RenderConfig = Turn::default_config() => with_config,
+        /// How many examples a conversation gives.
+        pub examples: Examples => with_examples,
+        /// The most tokens that an example may have.
+        pub max_tokens: Option<usize>,
+        /// What becomes of an example with more.
+        pub overflow: Overflow,
+        /// How many threads render, 256 at most where there are fewer cores; `None` takes as many as there
+        /// are cores.
+        pub threads: Option<NonZeroUsize>
+            => with_threads(threads: NonZeroUsize) Some(threads),
+        /// The date in the system message of chat rows; none by default, so that a data set gives the
+        /// same tokens tomorrow.
+        pub date: Date = Date::Omitted => with_date,
+        /// The identity in the system message of chat rows; `None` writes the model's own.
+        pub identity: Option<String>
+            => with_identity(identity: impl Into<String>) Some(identity.into()),
+        /// The effort in the system message of chat rows that do not say their own; `None` writes `medium`.
+        pub reasoning_effort: Option<ReasoningEffort>
+            => with_reasoning_effort(effort: ReasoningEffort) Some(effort),
+        /// The index of the first row, where data come in parts.
+        pub first_row: usize => with_first_row,
+        /// Whether fields that a harmony row's system content leaves out have the defaults of
+        /// [`SystemContent::new`](crate::chat::SystemContent::new), as where Python reads the JSON form;
+        /// else, as in Rust, they say nothing. Conversations are taken as they are.
+        pub system_defaults: bool => with_system_defaults,
+    }
 }
 
 /// What rows are.
@@ -105,57 +110,10 @@ pub enum Overflow {
     TruncateTurns,
 }
 
-impl Default for RenderRows {
-    fn default() -> Self {
-        Self {
-            format: RowFormat::default(),
-            mask: LossMask::default(),
-            config: Turn::default_config(),
-            examples: Examples::default(),
-            max_tokens: None,
-            overflow: Overflow::default(),
-            threads: None,
-            date: Date::Omitted,
-            identity: None,
-            reasoning_effort: None,
-            first_row: 0,
-            system_defaults: false,
-        }
-    }
-}
-
 impl RenderRows {
     /// The default.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Sets what the rows are.
-    #[must_use]
-    pub fn with_format(mut self, format: RowFormat) -> Self {
-        self.format = format;
-        self
-    }
-
-    /// Sets which tokens are trained.
-    #[must_use]
-    pub fn with_mask(mut self, mask: LossMask) -> Self {
-        self.mask = mask;
-        self
-    }
-
-    /// Sets how conversations are rendered.
-    #[must_use]
-    pub fn with_config(mut self, config: RenderConfig) -> Self {
-        self.config = config;
-        self
-    }
-
-    /// Sets how many examples a conversation gives.
-    #[must_use]
-    pub fn with_examples(mut self, examples: Examples) -> Self {
-        self.examples = examples;
-        self
     }
 
     /// Sets the most tokens of an example, and what becomes of one with more.
@@ -163,48 +121,6 @@ impl RenderRows {
     pub fn with_max_tokens(mut self, max_tokens: usize, overflow: Overflow) -> Self {
         self.max_tokens = Some(max_tokens);
         self.overflow = overflow;
-        self
-    }
-
-    /// Sets how many threads render.
-    #[must_use]
-    pub fn with_threads(mut self, threads: NonZeroUsize) -> Self {
-        self.threads = Some(threads);
-        self
-    }
-
-    /// Sets the date in the system message of chat rows.
-    #[must_use]
-    pub fn with_date(mut self, date: Date) -> Self {
-        self.date = date;
-        self
-    }
-
-    /// Sets the identity in the system message of chat rows.
-    #[must_use]
-    pub fn with_identity(mut self, identity: impl Into<String>) -> Self {
-        self.identity = Some(identity.into());
-        self
-    }
-
-    /// Sets the effort in the system message of chat rows that do not say their own.
-    #[must_use]
-    pub fn with_reasoning_effort(mut self, effort: ReasoningEffort) -> Self {
-        self.reasoning_effort = Some(effort);
-        self
-    }
-
-    /// Sets whether what a harmony row's system content leaves out has its defaults.
-    #[must_use]
-    pub fn with_system_defaults(mut self, has_defaults: bool) -> Self {
-        self.system_defaults = has_defaults;
-        self
-    }
-
-    /// Sets the index of the first row.
-    #[must_use]
-    pub fn with_first_row(mut self, first_row: usize) -> Self {
-        self.first_row = first_row;
         self
     }
 

@@ -230,6 +230,18 @@ def test_fifty_megabytes_are_one_line(page: Page) -> None:
     page.until(lambda: "read as chat_completions" in page.text("prompt-facts"))
 
 
+def test_fifty_megabytes_are_not_pasted(page: Page) -> None:
+    """A browser would lay them out for half a minute."""
+    accepted = page.browser.execute_script(
+        "const long = new DataTransfer(), short = new DataTransfer();"
+        "long.setData('text', 'x'.repeat(50 * 2 ** 20)); short.setData('text', 'x');"
+        "return [long, short].map((clipboardData) => document.getElementById('body').dispatchEvent("
+        "new ClipboardEvent('paste', { clipboardData, cancelable: true })));"
+    )
+    assert accepted == [False, True]
+    assert page.text("prompt-error").startswith("50.0 MiB are more than the 4 MiB")
+
+
 def test_a_narrow_screen(page: Page) -> None:
     try:
         page.browser.execute_cdp_cmd(

@@ -141,9 +141,9 @@ def test_bad_usage_is_an_error_of_one_line(
     with pytest.raises(SystemExit) as exited:
         sys.exit(cli.main(given))
     assert exited.value.code == code
-    last_line = capsys.readouterr().err.splitlines()[-1]
-    assert "error: " in last_line
-    assert said.format(folder=folder) in last_line
+    [line] = capsys.readouterr().err.splitlines()
+    assert "error: " in line
+    assert said.format(folder=folder) in line
 
 
 def test_only_the_module_of_the_command_is_imported() -> None:
@@ -334,7 +334,7 @@ def test_a_process_that_ends_in_the_middle(kind: str, tmp_path: Path) -> None:
     if kind == "SIGINT":
         assert (running.returncode, said[0]) == (130, "")
         assert said[1].endswith(
-            "The same command goes on.\npython -m openai_harmony: interrupted\n"
+            "The same command resumes.\npython -m openai_harmony: interrupted\n"
         )
     else:
         assert running.returncode == -signal.SIGKILL

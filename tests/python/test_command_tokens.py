@@ -108,7 +108,7 @@ class TestForms:
             (json.dumps({"token_ids": TOKENS}), "tokens"),
             (SAMPLED, "markers"),
             (SAMPLED + "\n", "markers"),
-            ("analysisSum.assistantfinal4.", "stripped"),
+            ("analysisSum.assistantfinal4.\n", "stripped"),
         ],
     )
     def test_others(self, text: str, form: str) -> None:
@@ -116,6 +116,8 @@ class TestForms:
         assert found.form == form
         if form in ("tokens", "markers"):
             assert found.value == TOKENS
+        if form == "stripped":
+            assert found.value[-1].text == "4."
         assert form in FORMS
         assert recognize(b"\xef\xbb\xbf" + text.encode(), date=DATE).form == form
 
@@ -141,7 +143,7 @@ class TestForms:
         assert said.out == f"{sum(counts)}\n"
         bad = run("count", "-", stdin=lines + '{"messages": 1}\n')
         assert bad.code == 1
-        assert "standard input:4: Invalid request: messages: expected a list" in bad.err
+        assert "standard input:5: Invalid request: messages: expected a list" in bad.err
 
 
 BAD: list[tuple[Any, str]] = [
@@ -224,6 +226,55 @@ def test_nothing_is_written_by_halves(given: Any, run: Any) -> None:
     assert run("render", "-o", "out", given(good), "--date", DATE).code == 0
     assert Path("out").read_text() == run("render", "in", "--date", DATE).out
     assert sorted(path.name for path in Path().iterdir()) == ["in", "out"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with a name")
+def test_a_device_is_written_to(given: Any, run: Any) -> None:
+    os.mkfifo("pipe")
+    with subprocess.Popen(["cat", "pipe"], stdout=subprocess.PIPE) as reader:
+        assert run("render", "-o", "pipe", given("1 2")).code == 0
+        assert reader.communicate()[0] == b"1 2\n"
+    os.symlink("file", "link")
+    assert run("render", "-o", "link", "in").code == 0
+    assert (os.readlink("link"), Path("file").read_text()) == ("file", "1 2\n")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is full")
+def test_a_full_disk(given: Any, run: Any) -> None:
+    done = run("render", "-o", "/dev/full", given("1 2"))
+    assert (done.code, done.err.partition(": ")[2]) == (1, "error: No space left on device\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no shell that closes streams")
+@pytest.mark.parametrize(
+    ("closed", "code", "said"),
+    [
+        (">&-", 1, "error: standard output is closed\n"),
+        ("<&-", 2, "error: no FILE, and standard input is closed (python -m openai_harmony show"),
+    ],
+)
+def test_a_closed_stream(closed: str, code: int, said: str) -> None:
+    done = subprocess.run(
+        f"{' '.join(COMMAND)} show {closed}", shell=True, capture_output=True, text=True
+    )
+    assert done.returncode == code
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("given_option", "said"),
+    [
+        ("--idz", "--idz: did you mean --ids?"),
+        ("--frob", "--frob (python -m openai_harmony show --help)"),
+        ("--ids=1", "ignored explicit argument"),
+    ],
+)
+def test_a_misspelt_option(given_option: str, said: str, run: Any) -> None:
+    done = run("show", given_option)
+    assert done.code == 2
+    assert said in done.err
+    assert len(done.err.splitlines()) == 1
 
 
 def test_a_pipe_that_closes(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
-"""Every option of Rust is one of Python too: in the models, the stubs and the command line.
+"""Every option of Rust is one of Python too: in the tables, the models, the stubs and the command line.
 
 The options are read from Rust's sources. One that has no place somewhere is in a list here, with the
-reason.
+reason. What is made of a table (signatures, help, flags) is tested by an example of each.
 """
 
 from __future__ import annotations
@@ -18,10 +18,26 @@ from typing import Any, get_args
 import pytest
 
 import openai_harmony
-from openai_harmony import HarmonyEncoding, RenderConversationConfig, RenderOptions, training
+from openai_harmony import (
+    HarmonyEncoding,
+    Prefill,
+    RenderConversationConfig,
+    RenderOptions,
+    training,
+)
+from openai_harmony._options import Option, annotated_with, flags_of
 from openai_harmony.cli import rendering
-from openai_harmony.interop import chat_completions
-from openai_harmony.training import LossMask, map_rows
+from openai_harmony.grammar import TurnGrammar
+from openai_harmony.interop import anthropic, chat_completions, ollama, responses
+from openai_harmony.interop.options import (
+    ReadAnthropicOptions,
+    ReadOptions,
+    ReadResponsesOptions,
+    ReplyOptions,
+)
+from openai_harmony.rollout import Rollout
+from openai_harmony.training import LossMask
+from openai_harmony.training.options import RowOptions
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,28 +49,37 @@ NOT_OF_LENIENT = {
     "strict": "`parse_with_repairs` is lenient, and so is the parser of stripped text"
 }
 NOT_OF_TEXT = {"prefill": "the text is parsed from its beginning"}
-NOT_OF_ROWS = {"system_defaults": "Python always has them, as where it reads the JSON form"}
+NOT_OF_ROWS = {
+    "first_row": "what renders many parts counts the rows by itself",
+    "system_defaults": "Python always has them, as where it reads the JSON form",
+}
+NOT_OF_REPLIES = {"model": "it is required, and so in no table"}
+NOT_OF_GRAMMARS = {"tool_use": "`tool_choice` is both", "allowed": "likewise"}
+NOT_OF_ROLLOUTS = {"render": "it is called `config`"}
 NOT_FLAGS = {
-    **NOT_OF_CONVERSATIONS,
-    **NOT_OF_ROWS,
+    "auto_drop_analysis": "`analysis` is the newer form",
     "config": "each of its options is a flag",
     "mask": "each of its options is a flag",
-    "first_row": "rows of files are counted by themselves",
 }
 
 
 def of_rust(path: str, name: str) -> dict[str, str]:
-    """The fields of a struct of options, with their types."""
+    """The public fields of a struct of options, with their types."""
     source = (ROOT / "src" / path).read_text(encoding="utf-8")
-    body = re.search(rf"^pub struct {name} {{\n(.*?)^}}", source, re.MULTILINE | re.DOTALL)
+    body = re.search(rf"^    pub struct {name} {{\n(.*?)^    }}", source, re.MULTILINE | re.DOTALL)
     assert body is not None, name
-    return dict(re.findall(r"^    pub (\w+): (.+),$", body[1], re.MULTILINE))
+    return dict(re.findall(r"^        pub (\w+): (.+?)(?: =.*)?,?$", body[1], re.MULTILINE))
 
 
 RENDERING = of_rust("render/options.rs", "RenderConfig")
 PARSING = of_rust("parse/options.rs", "ParseConfig")
 ROWS = of_rust("training/options.rs", "RenderRows")
 MASK = of_rust("training/mask.rs", "LossMask")
+READING = of_rust("interop/options.rs", "ReadOptions")
+REPLYING = of_rust("interop/reply/options.rs", "ReplyOptions")
+GRAMMAR = of_rust("grammar/options.rs", "GrammarOptions")
+EXTENDING = of_rust("rollout/config.rs", "ExtendConfig")
+PREFILL = of_rust("header/prefill.rs", "Prefill")
 
 
 def test_they_are_found() -> None:
@@ -62,11 +87,69 @@ def test_they_are_found() -> None:
     assert {"strict", "tools"} < set(PARSING)
     assert {"overflow", "threads"} < set(ROWS)
     assert {"channels", "stop_tokens"} < set(MASK)
+    assert {"identity", "unsupported"} < set(READING)
+    assert {"model", "clock"} < set(REPLYING)
+    assert {"preambles", "prefill"} < set(GRAMMAR)
+    assert {"keep_return", "tools"} < set(EXTENDING)
+    assert {"channel", "text"} < set(PREFILL)
+    assert RENDERING["analysis"] == "AnalysisPolicy"
+    assert ROWS["threads"] == "Option<NonZeroUsize>"
 
 
 def test_what_is_listed_exists() -> None:
-    listed = {**NOT_OF_MESSAGES, **NOT_OF_LENIENT, **NOT_OF_TEXT, **NOT_FLAGS}
-    assert set(listed) <= {*RENDERING, *PARSING, *ROWS, *MASK}
+    for listed, options in (
+        ({**NOT_OF_CONVERSATIONS, **NOT_OF_MESSAGES}, RENDERING),
+        ({**NOT_OF_LENIENT, **NOT_OF_TEXT}, PARSING),
+        (NOT_OF_ROWS, ROWS),
+        (NOT_OF_REPLIES, REPLYING),
+        (NOT_OF_GRAMMARS, GRAMMAR),
+        (NOT_OF_ROLLOUTS, EXTENDING),
+    ):
+        assert set(listed) < set(options)
+
+
+class TestTables:
+    @pytest.mark.parametrize(
+        ("options", "tables", "missing"),
+        [
+            (READING, [ReadResponsesOptions, ReadAnthropicOptions], {}),
+            (REPLYING, [ReplyOptions], NOT_OF_REPLIES),
+            (ROWS, [RowOptions], NOT_OF_ROWS),
+        ],
+    )
+    def test_have_the_options(
+        self, options: dict[str, str], tables: list[type], missing: dict[str, str]
+    ) -> None:
+        # With a default and a description each.
+        found = {name for table in tables for name in annotated_with(table, Option)}
+        assert found == set(options) - set(missing)
+
+    @pytest.mark.parametrize(
+        ("function", "table", "own"),
+        [
+            (chat_completions.read, ReadOptions, {"body"}),
+            (responses.read, ReadResponsesOptions, {"body"}),
+            (anthropic.read, ReadAnthropicOptions, {"body"}),
+            (ollama.read, ReadOptions, {"body"}),
+            (openai_harmony.interop.Turn.reply, ReplyOptions, {"self", "encoding", "model"}),
+            (training.render, RowOptions, {"rows", "first_row"}),
+        ],
+    )
+    def test_are_the_signature_and_the_help(
+        self, function: Any, table: type, own: set[str]
+    ) -> None:
+        options = annotated_with(table, Option)
+        parameters = inspect.signature(function).parameters
+        assert set(parameters) == {*own, *options}
+        assert {name: parameters[name].default for name in options} == {
+            name: option.default for name, (_, option) in options.items()
+        }
+        help_text = inspect.getdoc(function)
+        for name, (_, option) in options.items():
+            first = " ".join(option.description.split()[:3])
+            assert f"\n    {name}: {first}" in help_text, (
+                "the line `options: Those of …` is missing"
+            )
 
 
 class TestRendering:
@@ -132,23 +215,28 @@ def keywords_of_stub(name: str) -> Iterator[str]:
                     yield from (argument.arg for argument in one.args.kwonlyargs)
 
 
-class TestRows:
-    def test_in_the_functions(self) -> None:
-        assert keywords(training.render) == set(ROWS) - set(NOT_OF_ROWS)
-        options = set(map_rows.RowOptions.__annotations__)
-        assert options <= set(ROWS), "what maps rows knows no other options"
-        assert set(ROWS) - options == {*NOT_OF_ROWS, "first_row"}
-
-    def test_of_masks_in_the_model(self) -> None:
+class TestModels:
+    def test_masks_have_the_options(self) -> None:
         assert set(LossMask.model_fields) == set(MASK)
 
-    @pytest.mark.parametrize("field", sorted(set(ROWS) - set(NOT_OF_ROWS)))
-    def test_in_the_reference(self, field: str) -> None:
-        assert f"\n{field}: " in inspect.getdoc(training.render).replace("    ", "")
+    def test_prefills_have_the_options(self) -> None:
+        assert set(Prefill.model_fields) == set(PREFILL)
+
+    def test_grammars_take_the_options(self) -> None:
+        assert keywords(TurnGrammar) | {"response_schema"} == set(GRAMMAR) - set(NOT_OF_GRAMMARS)
+
+    def test_rollouts_take_the_options(self) -> None:
+        expected = set(EXTENDING) - set(NOT_OF_ROLLOUTS)
+        assert expected <= keywords(Rollout)
+        assert expected <= keywords(HarmonyEncoding.extend)
 
     @pytest.mark.parametrize("field", sorted(MASK))
     def test_of_masks_in_the_guide(self, field: str) -> None:
         assert f"| `{field}=" in (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
+
+    @pytest.mark.parametrize("field", sorted(RenderConversationConfig.model_fields))
+    def test_of_rendering_in_the_guide(self, field: str) -> None:
+        assert f"| `{field}` |" in (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
 
 
 class TestFlags:
@@ -157,15 +245,16 @@ class TestFlags:
     parser = argparse.ArgumentParser()
     rendering.add_rendering(parser.add_argument)
 
-    @pytest.mark.parametrize("field", sorted({*RENDERING, *ROWS, *MASK} - set(NOT_FLAGS)))
-    def test_of_each_option(self, field: str) -> None:
-        # A switch turns off what is on by default.
-        names = {f"--{field}".replace("_", "-"), f"--no-{field}".replace("_", "-")}
-        actions = self.parser._option_string_actions
-        [flag] = names & set(actions)
-        assert actions[flag].help, "the guide refers to --help"
+    def test_of_each_option(self) -> None:
+        options = {
+            *annotated_with(RowOptions, Option),
+            *RenderConversationConfig.model_fields,
+            *LossMask.model_fields,
+        }
+        tables = (RowOptions, RenderConversationConfig, LossMask)
+        assert {name for table in tables for name in flags_of(table)} == options - set(NOT_FLAGS)
 
-    @pytest.mark.parametrize("field", sorted(set(RENDERING) - set(NOT_OF_CONVERSATIONS)))
+    @pytest.mark.parametrize("field", sorted(flags_of(RenderConversationConfig)))
     def test_of_rendering_reach_the_config(self, field: str) -> None:
         annotation = RenderConversationConfig.model_fields[field].annotation
         if annotation is bool:

@@ -103,12 +103,20 @@ class TestAnswer:
         for upto in range(len(tokens) + 1):
             made = answer({"body": CHAT, "sampled": sampled, "upto": upto})
             assert made["upto"] == upto
+            assert made["repairs"] == [], "a header that has not all arrived is not cut off"
             seen += made["chunks"][len(made["chunks"]) - made["fresh"] :]
         assert seen == whole["chunks"]
         assert whole["chunks"][-1]["choices"][0]["finish_reason"] == "tool_calls"
         assert (
             answer({"body": CHAT, "sampled": sampled, "upto": 3})["token"] == '200008 "<|message|>"'
         )
+
+    def test_a_prompt_that_cannot_be_rendered(self) -> None:
+        tool = {"type": "function", "function": {"name": "f", "description": "x" * 2**21}}
+        body = json.dumps({"messages": [], "tools": [tool]})
+        with pytest.raises(Refused):
+            prompt({"body": body})
+        assert answer({"body": body, "sampled": "<|channel|>final<|message|>4."})["chunks"]
 
     def test_strict(self) -> None:
         sampled = SAMPLES["damage: no header after the thought"]

@@ -134,6 +134,7 @@ def test_the_report_counts_lengths(tmp_path: Path) -> None:
         count = sum(length.bit_length() == power for length in lengths)
         assert f">{1 << (power - 1):,} to {(1 << power) - 1:,} tokens<" in page
         assert f">{count:,} ({count / len(lengths):.1%})<" in page
+    assert f"<td>median {counts.longest_of(0.5):,}, " in page
     assert "<script" not in page
     again = write_dataset([rows], tmp_path / "out", **CHAT)
     assert again.found_complete

@@ -10,15 +10,26 @@ from typing import Any
 
 from openai_harmony.cli.arguments import number
 from openai_harmony.cli.failures import DONE, CommandError, UsageError, say
-from openai_harmony.cli.rendering import add_rendering, config_of, loss_mask_of
+from openai_harmony.cli.rendering import add_rendering, given_rendering
+
+_EPILOG = """\
+exit codes: 0 the output is complete, 1 it is not, 2 wrong usage, 130 interrupted
+
+examples:
+  harmony dataset chats.jsonl train.parquet --format chat
+  harmony dataset --pack 8192 --max-tokens 8192 chats/ train/ --format chat
+  harmony dataset chats.parquet train.bin --column messages --format chat    for Megatron
+  zcat chats.jsonl.gz | harmony dataset - train.parquet --max-errors 5%
+"""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Its arguments."""
     parser.description = (
         "Renders the rows of JSONL or Parquet files to Parquet, Arrow or Megatron files. "
-        "The same command goes on where an interrupted one was."
+        "The same command resumes an interrupted run."
     )
+    parser.epilog = _EPILOG
     parser.add_argument(
         "inputs",
         metavar="IN",
@@ -83,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
     except ValueError as error:
         raise UsageError(str(error)) from error
     except KeyboardInterrupt:
-        again = "--restart starts over" if STDIN in options.inputs else "The same command goes on"
+        again = "--restart starts over" if STDIN in options.inputs else "The same command resumes"
         print(f"{again}.", file=sys.stderr)
         raise
     say(report(state, Output(options.output, options.to), time.monotonic() - begun))
@@ -105,9 +116,6 @@ def _limit(text: str) -> int | float | None:
 
 
 def _options(options: argparse.Namespace) -> dict[str, Any]:
-    names = (
-        "to columns column shard_tokens shard_bytes batch_rows pack max_errors restart "
-        "format examples max_tokens overflow date identity reasoning_effort threads"
-    )
+    names = "to columns column shard_tokens shard_bytes batch_rows pack max_errors restart"
     given = {name: getattr(options, name) for name in names.split()}
-    return {**given, "mask": loss_mask_of(options), "config": config_of(options, None)}
+    return {**given, **given_rendering(options)}

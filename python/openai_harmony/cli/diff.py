@@ -8,7 +8,8 @@ import json
 from openai_harmony.cli.failures import DIFFERENT, DONE
 from openai_harmony.cli.inputs import Input, add_input, one_input
 from openai_harmony.cli.output import Output, add_output
-from openai_harmony.cli.rendering import add_config, add_prompt, config_for, config_of
+from openai_harmony.cli.rendering import add_flags, add_prompt, config_for, config_of
+from openai_harmony.options import RenderConversationConfig
 from openai_harmony.show.picture import Picture
 
 
@@ -27,7 +28,8 @@ examples:
     add_output(parser, "text", "html", "json")
     parser.add_argument("--ids", action="store_true", help="show token ids behind their texts")
     add_prompt(parser)
-    add_config(parser.add_argument_group("rendering of the second").add_argument, "b-")
+    second = parser.add_argument_group("rendering of the second")
+    add_flags(second.add_argument, RenderConversationConfig, "b-")
 
 
 def run(options: argparse.Namespace) -> int:

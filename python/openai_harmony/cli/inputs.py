@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import sys
 from collections.abc import Iterator
@@ -83,8 +84,9 @@ def one_input(name: str, options: argparse.Namespace) -> Input:
 def inputs_of(name: str, options: argparse.Namespace) -> Iterator[Input]:
     """The inputs of a file: one, or one a line."""
     if name == "-":
-        if sys.stdin.isatty():
-            raise UsageError("no FILE, and standard input is a terminal")
+        if sys.stdin is None or sys.stdin.isatty():
+            there = "closed" if sys.stdin is None else "a terminal"
+            raise UsageError(f"no FILE, and standard input is {there}")
         yield from _read(sys.stdin.buffer, "standard input", options)
         return
     with open(name, "rb") as file:
@@ -92,23 +94,15 @@ def inputs_of(name: str, options: argparse.Namespace) -> Iterator[Input]:
 
 
 def _read(file: IO[bytes], name: str, options: argparse.Namespace) -> Iterator[Input]:
-    first = _line(file, name)
-    while first.isspace():
-        first = _line(file, name)
-    following = _line(file, name) if _is_json(first) else b""
-    while following.isspace():
-        following = _line(file, name)
-    if not _is_json(first) or not following:
-        yield _recognized(first + following + _rest(file, name, first), name, options)
+    lines = enumerate(iter(lambda: _line(file, name), b""), 1)
+    filled = ((number, raw) for number, raw in lines if not raw.isspace())
+    at, first = next(filled, (1, b""))
+    following = next(filled, None) if _is_json(first) else None
+    if following is None:
+        yield _recognized(first + _rest(file, name, first), name, options)
         return
-    number = 1
-    for raw in (first, following):
+    for number, raw in itertools.chain([(at, first), following], filled):
         yield _recognized(raw, f"{name}:{number}", options)
-        number += 1
-    while raw := _line(file, name):
-        if not raw.isspace():
-            yield _recognized(raw, f"{name}:{number}", options)
-        number += 1
 
 
 def _is_json(raw: bytes) -> bool:

@@ -34,7 +34,13 @@ class Output:
         """Writes the file."""
         if self._path is None:
             return
-        target = Path(self._path)
+        if os.path.exists(self._path) and not os.path.isfile(self._path):
+            # A device or a pipe is written to, not replaced.
+            with open(self._path, "w", encoding="utf-8") as opened:
+                opened.writelines(self._parts)
+            return
+        # A link's file is replaced, not the link.
+        target = Path(os.path.realpath(self._path))
         folder = target.parent
         if not folder.is_dir():
             raise FileNotFoundError(f"no such folder: {folder}")

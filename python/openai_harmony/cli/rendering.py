@@ -4,14 +4,59 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import Any
+from enum import Enum
+from typing import Any, Literal, get_args, get_origin
 
+from openai_harmony._options import flags_of
 from openai_harmony.cli.arguments import channels, date, number
 from openai_harmony.cli.failures import CommandError, UsageError
 from openai_harmony.cli.inputs import Input
 from openai_harmony.errors import HarmonyError
 from openai_harmony.loss_mask import LossMask
 from openai_harmony.options import RenderConversationConfig
+from openai_harmony.training.options import RowOptions
+
+# What the types of these options do not say.
+_ARGUMENTS: dict[str, dict[str, Any]] = {
+    "date": {"type": date, "metavar": "YYYY-MM-DD"},
+    "channels": {"type": channels, "metavar": "A,B"},
+    "reasoning_effort": {"type": str.lower, "choices": ["low", "medium", "high"]},
+}
+
+
+def add_flags(add: Callable[..., Any], table: type, prefix: str = "") -> None:
+    """The flags of a table of options, or of a model. A prefix makes others for another input."""
+    for name, (kind, flag) in flags_of(table).items():
+        dashed = name.replace("_", "-")
+        if kind is bool:
+            add(f"--{prefix}no-{dashed}", action="store_true", help=flag.help)
+        else:
+            argument = _ARGUMENTS.get(name) or _argument(kind)
+            add(f"--{prefix}{dashed}", help=flag.help, **argument)
+
+
+def _argument(kind: Any) -> dict[str, Any]:
+    """What argparse asks of a value of this type."""
+    # `X | None` is one of its parts.
+    for part in (kind, *get_args(kind)):
+        if get_origin(part) is Literal:
+            return {"choices": list(get_args(part))}
+        if isinstance(part, type) and issubclass(part, Enum):
+            return {"choices": [choice.value for choice in part]}
+        if part is int:
+            return {"type": number, "metavar": "N"}
+    return {"metavar": "TEXT"}
+
+
+def given_flags(options: argparse.Namespace, table: type, prefix: str = "") -> dict[str, Any]:
+    """The options whose flags were given."""
+    given: dict[str, Any] = {}
+    for name, (kind, _) in flags_of(table).items():
+        if kind is not bool:
+            given[name] = getattr(options, prefix + name)
+        elif getattr(options, f"{prefix}no_{name}"):
+            given[name] = False
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def add_rendering(add: Callable[..., Any]) -> None:
@@ -19,53 +64,15 @@ def add_rendering(add: Callable[..., Any]) -> None:
 
     Rows are rendered as servers do, unless these say otherwise.
     """
-    formats = ["harmony", "chat", "preference", "anthropic", "responses"]
-    add("--format", choices=formats, default="harmony", help="what rows are (harmony)")
-    add(
-        "--examples",
-        choices=["conversation", "turns"],
-        default="conversation",
-        help="one example of each (conversation)",
-    )
-    add("--max-tokens", type=number, metavar="N", help="the most tokens of an example")
-    add(
-        "--overflow",
-        choices=["error", "drop", "truncate_turns"],
-        default="error",
-        help="what becomes of a longer one (error)",
-    )
-    add_config(add)
-    _add_mask_options(add)
-    add(
-        "--date",
-        type=date,
-        metavar="YYYY-MM-DD",
-        help="the date in the system message of chat rows (none)",
-    )
-    add("--identity", metavar="TEXT", help="the identity in the system message of chat rows")
-    add(
-        "--reasoning-effort",
-        type=str.lower,
-        choices=["low", "medium", "high"],
-        help="the effort in the system message of chat rows that do not say theirs (medium)",
-    )
-    add("--threads", type=number, metavar="N", help="threads that render (one for each core)")
+    for table in (RowOptions, RenderConversationConfig, LossMask):
+        add_flags(add, table)
 
 
-def add_config(add: Callable[..., Any], prefix: str = "") -> None:
-    """How messages are rendered. A prefix makes flags of the same names for another input."""
-    add(
-        f"--{prefix}analysis",
-        choices=["keep_all", "drop_before_first_final", "drop_completed_turns"],
-        help="which thoughts are rendered",
-    )
-    add(
-        f"--{prefix}header-style",
-        choices=["recipient_in_role", "recipient_in_channel"],
-        help="where calls name the tool",
-    )
-    add(f"--{prefix}tool-schema", choices=["compat", "full"], help="how tools are declared")
-    add(f"--{prefix}no-validate", action="store_true", help="do not check names and recipients")
+def given_rendering(options: argparse.Namespace) -> RowOptions:
+    """The options of rows that the flags of :func:`add_rendering` give."""
+    mask, config = loss_mask_of(options), config_of(options, None)
+    rows: Any = {**given_flags(options, RowOptions), "mask": mask, "config": config}
+    return rows  # type: ignore[no-any-return]
 
 
 def add_prompt(parser: argparse.ArgumentParser) -> None:
@@ -80,26 +87,14 @@ def add_prompt(parser: argparse.ArgumentParser) -> None:
         choices=["completion", "training", "none"],
         help="as a prompt (completion), as a training example, or the messages alone",
     )
-    add_config(group.add_argument)
-
-
-def _add_mask_options(add: Callable[..., Any]) -> None:
-    add(
-        "--channels",
-        type=channels,
-        metavar="A,B",
-        help="train messages on these channels only: analysis, commentary, final",
-    )
-    add("--turns", choices=["all", "last"], default="all", help="which turns are trained (all)")
-    add("--no-headers", action="store_true", help="do not train headers")
-    add("--no-stop-tokens", action="store_true", help="do not train stop tokens")
+    add_flags(group.add_argument, RenderConversationConfig)
 
 
 def add_mask(parser: argparse.ArgumentParser) -> None:
     """Which tokens are shown as trained."""
     add = parser.add_argument_group("loss mask").add_argument
     add("--mask", action="store_true", help="underline the tokens that are trained")
-    _add_mask_options(add)
+    add_flags(add, LossMask)
 
 
 def mask_of(options: argparse.Namespace, one: Input) -> LossMask | None:
@@ -117,12 +112,7 @@ def mask_of(options: argparse.Namespace, one: Input) -> LossMask | None:
 
 def loss_mask_of(options: argparse.Namespace) -> LossMask:
     """What of the sampled tokens is trained."""
-    return LossMask(
-        channels=options.channels,
-        turns=options.turns,
-        headers=not options.no_headers,
-        stop_tokens=not options.no_stop_tokens,
-    )
+    return LossMask(**given_flags(options, LossMask))
 
 
 def config_for(options: argparse.Namespace, value: Any) -> RenderConversationConfig | None:
@@ -137,13 +127,7 @@ def config_of(
 
     Without a default it is that of ``training.render``: what servers do.
     """
-    given = {
-        name: getattr(options, prefix + name)
-        for name in ("analysis", "header_style", "tool_schema")
-        if getattr(options, prefix + name) is not None
-    }
-    if getattr(options, f"{prefix}no_validate"):
-        given["validate"] = False
+    given = given_flags(options, RenderConversationConfig, prefix)
     if not given:
         return None
     if default is None:

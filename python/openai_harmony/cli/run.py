@@ -50,6 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.print_help()
         return DONE
     options = parser.parse_args(given)
+    if sys.stdout is None:
+        parser.exit(FAILED, f"{prog}: error: standard output is closed\n")
     run: Run = options.run
     if isinstance(sys.stdout, io.TextIOWrapper):
         # What a terminal's encoding lacks is written as an escape.
@@ -68,8 +70,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except (OSError, HarmonyError, CommandError, ModuleNotFoundError) as error:
         said = str(error)
-        if isinstance(error, OSError) and error.filename is not None:
-            said = f"{error.filename}: {error.strerror}"
+        if isinstance(error, OSError) and error.strerror is not None:
+            said = error.strerror
+            said = said if error.filename is None else f"{error.filename}: {said}"
         print(f"{prog}: error: {said}", file=sys.stderr)
         return FAILED
 
@@ -117,9 +120,9 @@ class Parser(argparse.ArgumentParser):
     """Suggests the nearest names for a misspelt command, option or choice."""
 
     def error(self, message: str) -> NoReturn:
-        """Prints the error and ends the process."""
-        self.print_usage(sys.stderr)
-        self.exit(USAGE, f"{self.prog}: error: {message}{self._suggestion(message)}\n")
+        """Prints the error, in a line, and ends the process."""
+        more = self._suggestion(message) or f" ({self.prog} --help)"
+        self.exit(USAGE, f"{self.prog}: error: {message}{more}\n")
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """As in argparse; an unknown option is an error of the command that was given it."""
@@ -133,7 +136,8 @@ class Parser(argparse.ArgumentParser):
     def _suggestion(self, message: str) -> str:
         if wrong := re.match(r"unrecognized arguments: (--[^\s=]+)", message):
             known = [name for name in self._option_string_actions if name.startswith("--")]
-            return _nearest(wrong[1], known)
+            # Without the dashes, which all of them share.
+            return _nearest(wrong[1].lstrip("-"), [name.lstrip("-") for name in known], "--")
         if wrong := re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message):
             return _nearest(wrong[1], re.findall(r"[\w-]+", wrong[2]))
         return ""
@@ -144,6 +148,6 @@ class Parser(argparse.ArgumentParser):
         return commands.choices
 
 
-def _nearest(word: str, known: list[str]) -> str:
+def _nearest(word: str, known: list[str], dashes: str = "") -> str:
     near = difflib.get_close_matches(word, known, n=1)
-    return f": did you mean {near[0]}?" if near else ""
+    return f": did you mean {dashes}{near[0]}?" if near else ""

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Any
 
-from openai_harmony.interop.turn import Date, Turn, read_request
-from openai_harmony.options import RenderConversationConfig
+from typing_extensions import Unpack
+
+from openai_harmony._options import completed, takes
+from openai_harmony.interop.options import ReadAnthropicOptions
+from openai_harmony.interop.turn import Turn, read_request
 
 
-def read(
-    body: Any,
-    *,
-    date: Date | Literal["today"] = "today",
-    identity: str | None = None,
-    config: RenderConversationConfig | None = None,
-    history: Iterable[Any] = (),
-    builtin_tools: Iterable[Literal["browser", "python"]] = (),
-    keep_billing_header: bool = False,
-    declare_on_none: bool = False,
-    named: Literal["prefill", "grammar"] = "prefill",
-    unsupported: Literal["error", "placeholder"] = "error",
-) -> Turn:
+@takes(ReadAnthropicOptions)
+def read(body: Any, **options: Unpack[ReadAnthropicOptions]) -> Turn:
     """Reads a request's body: a mapping, JSON text, or an SDK's object.
 
     >>> turn = read({"max_tokens": 10, "messages": [{"role": "user", "content": "Hello"}]})
@@ -30,36 +21,10 @@ def read(
 
     Args:
         body: The body. Pydantic models may stand anywhere in it.
-        date: The system message's date; ``None`` writes none.
-        identity: The model's identity; bodies never set it.
-        config: How to render. Left out: thoughts of completed turns are dropped, recipients stand
-            in the channel, schemas are written in full, header fields are checked.
-        history: Messages before the body's first one, in the form of the body's.
-        builtin_tools: Those that this server runs; one is declared if the body asks for web search
-            or code execution, too.
-        keep_billing_header: Whether system blocks that begin ``x-anthropic-billing-header``, which
-            change with every request, are kept.
-        declare_on_none: Whether tools are declared although ``tool_choice`` is ``none``, which
-            keeps the prefix that engines have cached.
-        named: How a named tool call is forced: by the prompt's end, or by a grammar that the
-            server makes.
-        unsupported: What becomes of images, audio and files: an error, or a placeholder, which they
-            always are in the results of tools.
+        options: Those of ReadAnthropicOptions.
 
     Raises:
         InvalidRequestError: What is not as the API says, with its ``path``.
         UnsupportedContent: What the format cannot carry, with its ``path``.
     """
-    return read_request(
-        "anthropic",
-        body,
-        date,
-        identity=identity,
-        config=config,
-        history=history,
-        builtin_tools=builtin_tools,
-        keep_billing_header=keep_billing_header,
-        declare_on_none=declare_on_none,
-        named=named,
-        unsupported=unsupported,
-    )
+    return read_request("anthropic", body, completed(read, options))

@@ -18,8 +18,6 @@ Chunk = dict[str, Any]
 FinishReason = Literal["stop", "length", "abort"]
 """The model stopped, the limit was reached, or the engine gave up."""
 
-ReasoningField = Literal["reasoning_content", "reasoning", "both"]
-
 _JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 # Some clients take these for the end of a line.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -14,21 +14,20 @@ from typing import (
     overload,
 )
 
-from typing_extensions import Self, TypedDict
+from typing_extensions import Self, TypedDict, Unpack
 
 from openai_harmony import _lowlevel
 from openai_harmony._notebook import InNotebooks
+from openai_harmony._options import completed, takes
 from openai_harmony.chat import Conversation, ResponseFormat
-from openai_harmony.interop.reply import ReasoningField, Reply
+from openai_harmony.interop.options import ReadOptions, ReplyOptions, ResumeOptions
+from openai_harmony.interop.reply import Reply
 from openai_harmony.options import Prefill, RenderConversationConfig
 
 if TYPE_CHECKING:
     from openai_harmony.encoding import HarmonyEncoding
     from openai_harmony.grammar import TurnGrammar
     from openai_harmony.rendered import Rendered
-
-Date = str | datetime.date | None
-"""The system message's date: a text, a date, or ``None`` for no line with a date."""
 
 
 class Tool(NamedTuple):
@@ -359,60 +358,25 @@ class Turn(InNotebooks, _Unchanging):
         ]
         return made
 
+    @takes(ReplyOptions)
     def reply(
-        self,
-        encoding: HarmonyEncoding,
-        *,
-        model: str,
-        id: str | None = None,  # noqa: A002 - the API's name
-        created: int | None = None,
-        prompt_tokens: int | None = None,
-        cached_tokens: int = 0,
-        index: int = 0,
-        reasoning_field: ReasoningField | None = "reasoning_content",
-        thinking_budget: int | None = None,
-        make_id: Callable[[str], str] | None = None,
-        clock: Callable[[], float] | None = None,
+        self, encoding: HarmonyEncoding, *, model: str, **options: Unpack[ReplyOptions]
     ) -> Reply:
         """Begins the answer.
 
         Args:
             encoding: What parses the tokens.
             model: The model's name in the answer.
-            id: The answer's id; left out, one is made. The ids of calls and items follow from it.
-            created: When the answer was created, in seconds since 1970; left out: now.
-            prompt_tokens: How many tokens the prompt has; left out, it is rendered to count them.
-            cached_tokens: How many of them the engine had cached.
-            index: Which of ``n`` answers this is, in chat completions.
-            reasoning_field: The field for thoughts in chat completions: ``"reasoning_content"``,
-                ``"reasoning"``, ``"both"``, or ``None`` for no thoughts.
-            thinking_budget: How many tokens thoughts may have; left out, as many as the body says.
-                ``Reply.forced_tokens`` ends them.
-            make_id: Makes all ids: a function from a prefix (``call_``) to an id.
-            clock: Measures Ollama's durations: a function that returns seconds.
+            options: Those of ReplyOptions.
         """
-        return Reply(
-            self._raw,
-            encoding,
-            model=model,
-            id=id,
-            created=created,
-            prompt_tokens=prompt_tokens,
-            cached_tokens=cached_tokens,
-            index=index,
-            reasoning_field=reasoning_field,
-            thinking_budget=thinking_budget,
-            make_id=make_id,
-            clock=clock,
-        )
+        return Reply(self._raw, encoding, model=model, **completed(Turn.reply, options))
 
+    @takes(ResumeOptions)
     def resume(
         self,
         encoding: HarmonyEncoding,
         saved: bytes,
-        *,
-        make_id: Callable[[str], str] | None = None,
-        clock: Callable[[], float] | None = None,
+        **options: Unpack[ResumeOptions],
     ) -> Reply:
         """Goes on with a reply that ``Reply.save`` saved, in another process for instance.
 
@@ -421,8 +385,7 @@ class Turn(InNotebooks, _Unchanging):
         Args:
             encoding: What parses the tokens.
             saved: What ``Reply.save`` gave.
-            make_id: As for ``reply``; a function cannot be saved.
-            clock: Likewise.
+            options: Those of ResumeOptions.
 
         ``HarmonyError`` (``invalid_state``) for bytes of another version, of a turn of another API,
         or that ``save`` did not write.
@@ -439,12 +402,13 @@ class Turn(InNotebooks, _Unchanging):
         >>> reply.response()["choices"][0]["message"]["content"]
         'Four.'
         """
-        return Reply(self._raw, encoding, saved=saved, make_id=make_id, clock=clock)
+        return Reply(self._raw, encoding, saved=saved, **completed(Turn.resume, options))
 
 
-def read_request(dialect: str, body: Any, date: Date | Literal["today"], **options: Any) -> Turn:
+def read_request(dialect: str, body: Any, options: ReadOptions) -> Turn:
     """Reads a body; ``"today"`` is the local date."""
+    date = options["date"]
     if isinstance(date, str) and date == "today":
         date = datetime.date.today()
     text = date.isoformat() if isinstance(date, datetime.date) else date
-    return Turn(_lowlevel.read_request(dialect, body, date=text, **options))
+    return Turn(_lowlevel.read_request(dialect, body, **{**options, "date": text}))

@@ -13,7 +13,7 @@ from openai_harmony.options import RenderConversationConfig
 from openai_harmony.show.cells import cells, the_encoding
 from openai_harmony.show.forms import Recognized, UnknownForm, recognize
 from openai_harmony.show.html import difference_piece, picture_piece
-from openai_harmony.show.sources import of_tokens
+from openai_harmony.show.sources import mark_of, of_tokens
 from openai_harmony.stream import StreamableParser
 
 MOST_BYTES = 4 * 2**20
@@ -110,7 +110,9 @@ def answer(asked: dict[str, Any]) -> dict[str, Any]:
     )
     error = _feed(parser, arrived, ended=upto == len(tokens))
     picture = of_tokens(arrived, "sampled", tools=tools, prefill=prefill)
-    shown = show.Picture(arrived, picture.blocks, "sampled", None, [] if strict else picture.marks)
+    # What only the end of the tokens repairs may still come.
+    marks = [mark_of(repair) for repair in parser.repairs]
+    shown = show.Picture(arrived, picture.blocks, "sampled", None, marks)
     made = {
         "html": picture_piece(shown, max_tokens=MOST_TOKENS, style=False),
         "count": len(tokens),
@@ -198,12 +200,25 @@ def _last(tokens: list[int]) -> str:
     return f"{' '.join(map(str, cell.ids))} {json.dumps(cell.text, ensure_ascii=False)}"
 
 
+def _length(turn: Turn) -> int:
+    try:
+        return len(turn.prompt(the_encoding()))
+    except HarmonyError:
+        # Of a schema that cannot be rendered. The prompt's side of the page names it.
+        return 0
+
+
 def _chunks(turn: Turn | None, tokens: list[int], *, ended: bool) -> dict[str, Any]:
     """What the API sends of the tokens, one token at a time."""
     if turn is None:
         return {"chunks": None, "earlier": 0, "fresh": 0}
     reply = turn.reply(
-        the_encoding(), model="gpt-oss", id="answer", created=0, clock=lambda: 0.0, prompt_tokens=0
+        the_encoding(),
+        model="gpt-oss",
+        id="answer",
+        created=0,
+        clock=lambda: 0.0,
+        prompt_tokens=_length(turn),
     )
     chunks = reply.feed([])
     fresh = chunks

@@ -126,12 +126,12 @@ def _parsed(text: str) -> Any:
 
 
 def _of_text(text: str, form: Form | None) -> Recognized:
+    # An editor's newline at the end is not what was sampled.
+    ended = text.removesuffix("\n")
     if form == "markers" or (form is None and _MARKER.search(text)):
-        # An editor's newline at the end is not what was sampled.
-        ended = text.removesuffix("\n")
         return Recognized("markers", the_encoding().encode(ended, allowed_special="all"))
     if form == "stripped" or (form is None and _STRIPPED.match(text)):
-        return Recognized("stripped", the_encoding().read_stripped_text(text))
+        return Recognized("stripped", the_encoding().read_stripped_text(ended))
     if form == "plain":
         return Recognized("plain", the_encoding().encode(text, disallowed_special=()))
     raise UnknownForm(
@@ -193,7 +193,8 @@ def _of_harmony(data: Mapping[str, Any]) -> Recognized:
             conversation = Conversation.from_dict(data)
         except (ValueError, HarmonyError) as error:
             raise UnknownForm(_line(error)) from None
-    return Recognized("harmony", conversation, [str(one.message) for one in caught])
+    notes = [str(one.message).replace("; strict=True makes it an error", "") for one in caught]
+    return Recognized("harmony", conversation, notes)
 
 
 def _of_request(data: Mapping[str, Any], form: Form | None, date: str | None) -> Recognized:

@@ -45,7 +45,7 @@ Line = tuple[int, list[Piece]]
 def kind_of(block: Block) -> str:
     """What colours a block: the channel of an assistant's message, the role of others."""
     if block.speaker is None:
-        return "stray"
+        return "other" if block.is_header else "stray"
     name = block.speaker.role
     if name == "assistant":
         name = block.speaker.channel or "other"
@@ -56,7 +56,7 @@ def label(block: Block) -> str:
     """Who speaks, and to whom."""
     speaker = block.speaker
     if speaker is None:
-        return "between messages"
+        return "header" if block.is_header else "between messages"
     who = speaker.name if speaker.role == "tool" and speaker.name else speaker.role
     if speaker.name and speaker.role != "tool":
         who = f"{who}:{speaker.name}"
@@ -73,7 +73,8 @@ def heading(block: Block) -> str:
     said = f"{label(block)} · {counted(block.end - block.start, 'token')}"
     if block.is_dropped:
         return f"{said} · dropped, not in the tokens"
-    return f"{said} · open" if block.speaker and block.stop == block.end else said
+    is_open = block.is_header or (block.speaker and block.stop == block.end)
+    return f"{said} · open" if is_open else said
 
 
 def lines(picture: Picture, *, ids: bool = False, max_tokens: int | None = None) -> Iterator[Line]:

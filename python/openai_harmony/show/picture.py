@@ -56,6 +56,8 @@ class Block:
     """The message's index; ``None`` for one that only begins."""
     is_dropped: bool = False
     """The message is not rendered: its tokens are those that it would have."""
+    is_header: bool = False
+    """A header without its message: the rest has not arrived, or never will."""
     tokens: tuple[int, ...] = ()
     """Those of a dropped message, whose indexes count from its own beginning."""
 
@@ -144,8 +146,13 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def with_gaps(blocks: list[Block], count: int) -> list[Block]:
+def with_gaps(blocks: list[Block], tokens: Sequence[int]) -> list[Block]:
     """The blocks with another for the tokens between them: each token is in one block."""
+    begins = [the_encoding().special_token(name) for name in ("<|start|>", "<|channel|>")]
+
+    def gap(start: int, end: int) -> Block:
+        return Block(start, start, end, end, is_header=tokens[start] in begins)
+
     filled: list[Block] = []
     at = 0
     for block in blocks:
@@ -153,11 +160,11 @@ def with_gaps(blocks: list[Block], count: int) -> list[Block]:
             filled.append(block)
             continue
         if block.start > at:
-            filled.append(Block(at, at, block.start, block.start))
+            filled.append(gap(at, block.start))
         filled.append(replace(block, start=max(block.start, at)))
         at = max(block.end, at)
-    if at < count:
-        filled.append(Block(at, at, count, count))
+    if at < len(tokens):
+        filled.append(gap(at, len(tokens)))
     return filled
 
 

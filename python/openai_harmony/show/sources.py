@@ -145,7 +145,7 @@ def _of_rendered(
         )
         for span, (role, channel) in zip(x.spans, x._speakers)
     ]
-    return Picture(tokens, with_gaps(blocks, len(tokens)), title, mask, read.marks)
+    return Picture(tokens, with_gaps(blocks, tokens), title, mask, read.marks)
 
 
 def _of_reply(x: Reply, mask: Sequence[int] | None) -> Picture:
@@ -153,7 +153,7 @@ def _of_reply(x: Reply, mask: Sequence[int] | None) -> Picture:
     recipients = [tool.recipient for tool in turn.tools]
     shown = of_tokens(x.tokens, "reply", mask=mask, tools=recipients, prefill=turn.prefill)
     # Those of the reply know what its API cannot deliver, too.
-    marks = [_mark(repair) for repair in x.repairs] or shown.marks
+    marks = [mark_of(repair) for repair in x.repairs] or shown.marks
     return Picture(shown.tokens, shown.blocks, shown.title, shown.mask, marks)
 
 
@@ -176,8 +176,8 @@ def _of_parser(
     blocks = [
         Block(*span[1:5], speakers.get(index), span.message) for index, span in enumerate(spans)
     ]
-    marks = [_mark(event) for event in events if isinstance(event, Repair)]
-    return Picture(tokens, with_gaps(blocks, len(tokens)), title, mask, marks)
+    marks = [mark_of(event) for event in events if isinstance(event, Repair)]
+    return Picture(tokens, with_gaps(blocks, tokens), title, mask, marks)
 
 
 def _of_running(x: StreamableParser, mask: Sequence[int] | None) -> Picture:
@@ -191,7 +191,7 @@ def _of_running(x: StreamableParser, mask: Sequence[int] | None) -> Picture:
         if not _reads(copy.copy(x).reset(), x.tokens):
             shown.notes.append(f"strict parsing stopped: {error}")
     # What only the end of the tokens repairs may still come.
-    known = [_mark(repair) for repair in x.repairs]
+    known = [mark_of(repair) for repair in x.repairs]
     marks = known if not shown.notes else shown.marks
     return Picture(shown.tokens, shown.blocks, title, mask, marks, shown.notes)
 
@@ -204,7 +204,8 @@ def _reads(parser: StreamableParser, tokens: Sequence[int]) -> bool:
     return True
 
 
-def _mark(repair: Repair) -> Mark:
+def mark_of(repair: Repair) -> Mark:
+    """A repair at the tokens that it is about."""
     return Mark(repair.kind, repair.text, *repair.span)
 
 

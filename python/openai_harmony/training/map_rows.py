@@ -16,9 +16,10 @@ from typing_extensions import Unpack
 
 from openai_harmony import training
 from openai_harmony._extras import needed
+from openai_harmony._options import completed, takes
 from openai_harmony.errors import HarmonyError, quoted
 from openai_harmony.training.arrow import Columns, checked_columns
-from openai_harmony.training.options import DEFAULTS, RowOptions, refuse_unknown
+from openai_harmony.training.options import RowOptions
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,6 +35,7 @@ logger = logging.getLogger("openai_harmony.training")
 class MapRows:
     """The base of ``huggingface.RenderRows`` and ``ray.RenderRows``, which document it."""
 
+    @takes(RowOptions, name="RenderRows")
     def __init__(
         self,
         columns: Columns = "trl",
@@ -43,7 +45,7 @@ class MapRows:
         on_error: OnError = "raise",
         **options: Unpack[RowOptions],
     ) -> None:
-        refuse_unknown(options, "RenderRows", "columns", "rows", "keep", "on_error")
+        self.options = completed(MapRows.__init__, options)
         checked_columns(columns)
         if on_error not in ("raise", "drop", "column"):
             raise ValueError(
@@ -57,7 +59,6 @@ class MapRows:
         self.rows = rows if rows is None or isinstance(rows, str) else tuple(rows)
         self.keep = tuple(keep)
         self.on_error = on_error
-        self.options: RowOptions = {**DEFAULTS, **options}
         training.render([], **self.options)  # Wrong options are found here, not on another machine.
 
     def __call__(self, batch: Any, indices: Sequence[int] | None = None) -> Any:

@@ -1,47 +1,103 @@
-"""The options of rendering, for whatever passes them on to ``training.render``."""
+"""The options of ``training.render``, and of whatever passes them on to it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal
 
 from typing_extensions import TypedDict
 
+from openai_harmony._options import Flag, Option, annotated_with
 from openai_harmony.chat import EffortName, ReasoningEffort
 from openai_harmony.loss_mask import LossMask
 from openai_harmony.options import RenderConversationConfig
 
-RowFormat: TypeAlias = Literal["harmony", "chat", "preference", "anthropic", "responses"]
-"""What rows are; :func:`openai_harmony.training.render` describes them."""
-
 
 class RowOptions(TypedDict, total=False):
-    """What :func:`openai_harmony.training.render` takes beside rows, and describes."""
+    """What :func:`openai_harmony.training.render` takes beside rows."""
 
-    format: RowFormat
-    mask: LossMask | None
-    config: RenderConversationConfig | None
-    examples: Literal["conversation", "turns"]
-    max_tokens: int | None
-    overflow: Literal["error", "drop", "truncate_turns"]
-    threads: int | None
-    date: str | None
-    identity: str | None
-    reasoning_effort: ReasoningEffort | EffortName | None
-
-
-DEFAULTS: RowOptions = {
-    "format": "harmony",
-    "mask": None,
-    "config": None,
-    "examples": "conversation",
-    "max_tokens": None,
-    "overflow": "error",
-    "threads": None,
-    "date": None,
-    "identity": None,
-    "reasoning_effort": None,
-}
+    format: Annotated[
+        Literal["harmony", "chat", "preference", "anthropic", "responses"],
+        Option(
+            "harmony",
+            """What the rows are: conversations in this library's form, ``"chat"`` messages as data
+            sets on hubs have them, or bodies of the APIs ``"anthropic"`` and ``"responses"``, the
+            answer at their end. ``"preference"``: chat messages with ``chosen`` and ``rejected``
+            answers to a ``prompt``, or with a ``completion`` and a ``label``; the columns ``"dpo"``
+            and ``"kto"`` are for them.""",
+        ),
+        Flag("what rows are (harmony)"),
+    ]
+    examples: Annotated[
+        Literal["conversation", "turns"],
+        Option(
+            "conversation",
+            """One example for each conversation, or one for each of its ``"turns"``: the
+            conversation up to the turn's end, as the model sees it there, of which the last turn is
+            trained.""",
+        ),
+        Flag("one example of each (conversation)"),
+    ]
+    max_tokens: Annotated[
+        int | None,
+        Option(None, "The most tokens that an example may have."),
+        Flag("the most tokens of an example"),
+    ]
+    overflow: Annotated[
+        Literal["error", "drop", "truncate_turns"],
+        Option(
+            "error",
+            """What becomes of a longer one: an ``"error"`` of its row, ``"drop"`` leaves it out,
+            ``"truncate_turns"`` leaves out whole turns until it fits: the first ones where the last
+            turn alone is trained, else the last. A single turn that is too long is an error. Where
+            each turn is an example, the others stay in any case.""",
+        ),
+        Flag("what becomes of a longer one (error)"),
+    ]
+    config: Annotated[
+        RenderConversationConfig | None,
+        Option(
+            None,
+            """How conversations are rendered. By default as servers with
+            :mod:`openai_harmony.interop` do: thoughts of completed turns are dropped, those of the
+            last turn are not.""",
+        ),
+    ]
+    mask: Annotated[
+        LossMask | None,
+        Option(
+            None, "What of the tokens that the model samples is not trained; by default nothing."
+        ),
+    ]
+    date: Annotated[
+        str | None,
+        Option(
+            None,
+            """The date in the system message of chat rows, ``"2025-06-28"``; by default there is
+            none, so that a data set gives the same tokens tomorrow.""",
+        ),
+        Flag("the date in the system message of chat rows (none)"),
+    ]
+    identity: Annotated[
+        str | None,
+        Option(
+            None, "The identity in the system message of chat rows; by default the model's own."
+        ),
+        Flag("the identity in the system message of chat rows"),
+    ]
+    reasoning_effort: Annotated[
+        ReasoningEffort | EffortName | None,
+        Option(
+            None,
+            """The effort in the system message of chat rows that do not say their own: ``"low"``,
+            ``"medium"`` (the default) or ``"high"``, in any case of letters.""",
+        ),
+        Flag("the effort in the system message of chat rows that do not say theirs (medium)"),
+    ]
+    threads: Annotated[
+        int | None,
+        Option(None, "How many threads render; by default as many as there are cores."),
+        Flag("threads that render (one for each core)"),
+    ]
 
 
 def is_count(number: object, least: int) -> bool:
@@ -49,19 +105,13 @@ def is_count(number: object, least: int) -> bool:
     return isinstance(number, int) and not isinstance(number, bool) and number >= least
 
 
-def refuse_unknown(given: Iterable[str], where: str, *own: str) -> None:
-    """``TypeError`` that names an option that neither ``where`` has of its own nor rendering."""
-    known = (*own, *DEFAULTS)
-    for name in given:
-        if name not in known:
-            raise TypeError(f"{name}: unknown option of {where} (known: {', '.join(known)})")
-
-
 def described(options: RowOptions) -> list[tuple[str, Any]]:
     """All options as plain values, in an order of their own: the same for the same rendering."""
+    table = annotated_with(RowOptions, Option)
+    defaults = {name: option.default for name, (_, option) in table.items()}
     plain: dict[str, Any] = {
         name: value.model_dump(mode="json") if hasattr(value, "model_dump") else value
-        for name, value in {**DEFAULTS, **options}.items()
+        for name, value in {**defaults, **options}.items()
     }
     if plain["reasoning_effort"] is not None:
         plain["reasoning_effort"] = ReasoningEffort(plain["reasoning_effort"]).value

@@ -1,5 +1,7 @@
 //! What fields hold: strings, lists, booleans, `None`.
 
+use std::num::NonZeroUsize;
+
 use pyo3::exceptions::PyOverflowError;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -106,5 +108,13 @@ where
             ));
         }
         unless_raised(error, object, || InvalidArgument::type_of(object, "an int"))
+    })
+}
+
+/// A whole number from 1 on.
+pub(in crate::python) fn count_from_one(object: &Bound<'_, PyAny>) -> Read<NonZeroUsize> {
+    object.extract().map_err(|_| {
+        let shown = object.repr().map_or_else(|_| "?".to_owned(), |repr| repr.to_string());
+        InvalidArgument::value(format!("expected a whole number from 1, got {}", brief(shown)))
     })
 }

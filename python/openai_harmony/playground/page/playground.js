@@ -43,13 +43,25 @@ function remember() {
   element("copied").textContent = link === null ? "Too long for a link." : "";
 }
 
+function tooLong(length) {
+  return `${(length / 2 ** 20).toFixed(1)} MiB are more than the 4 MiB that the playground takes; "harmony show" reads files`;
+}
+
+// A browser takes half a minute to lay out 50 MB in a field, so they never get there.
+function refuseLong(event, error) {
+  const length = (event.clipboardData ?? event.dataTransfer).getData("text").length;
+  if (length <= MOST_BYTES) return;
+  event.preventDefault();
+  element(error).textContent = tooLong(length);
+}
+
 // Only the latest question's answer is shown.
 async function ask(what, asked) {
   const number = ++latest[what];
   const body = JSON.stringify(asked);
   let made;
   if (body.length > MOST_BYTES) {
-    made = { error: `${(body.length / 2 ** 20).toFixed(1)} MiB are more than the 4 MiB that the playground takes; "harmony show" reads files` };
+    made = { error: tooLong(body.length) };
   } else {
     try {
       const answer = await fetch(`api/${what}`, { method: "POST", headers: { "Content-Type": "application/json" }, body });
@@ -75,7 +87,7 @@ async function drawPrompt() {
   });
   if (made === null) return;
   element("prompt-error").textContent = made.error ?? "";
-  element("prompt").classList.toggle("stale", "error" in made);
+  for (const id of ["prompt", "difference"]) element(id).classList.toggle("stale", "error" in made);
   if ("error" in made) {
     element("prompt-facts").textContent = "";
     return;
@@ -164,6 +176,10 @@ async function begin() {
   }
   element("body").addEventListener("input", () => { prompted(); answered(); });
   element("sampled").addEventListener("input", answered);
+  for (const event of ["paste", "drop"]) {
+    element("body").addEventListener(event, (one) => refuseLong(one, "prompt-error"));
+    element("sampled").addEventListener(event, (one) => refuseLong(one, "answer-error"));
+  }
   element("strict").addEventListener("change", () => drawAnswer(false));
   element("upto").addEventListener("input", () => drawAnswer(false));
   element("back").addEventListener("click", () => step(-1));

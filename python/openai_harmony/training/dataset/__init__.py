@@ -12,6 +12,7 @@ from typing_extensions import Unpack
 import openai_harmony
 from openai_harmony import training
 from openai_harmony._extras import needed
+from openai_harmony._options import completed, takes
 from openai_harmony.errors import WrongTypeError, quoted
 from openai_harmony.training.arrow import PREFERENCES, Columns, checked_columns
 from openai_harmony.training.dataset.inputs import STDIN, InputError, Inputs
@@ -25,7 +26,7 @@ from openai_harmony.training.dataset.run import (
 )
 from openai_harmony.training.dataset.shards import FileFormat
 from openai_harmony.training.dataset.state import Counts, ShardEntry, State, StateError
-from openai_harmony.training.options import RowOptions, described, is_count, refuse_unknown
+from openai_harmony.training.options import RowOptions, described, is_count
 
 logger = logging.getLogger("openai_harmony.training")
 
@@ -34,20 +35,8 @@ PIECE_TOKENS = 2**26
 SHARD_TOKENS = 2**28
 """The tokens of a shard, unless a size is given."""
 
-_OWN_OPTIONS = [
-    "to",
-    "columns",
-    "column",
-    "shard_tokens",
-    "shard_bytes",
-    "batch_rows",
-    "pack",
-    "max_errors",
-    "restart",
-    "progress",
-]
 
-
+@takes(RowOptions)
 def write_dataset(
     inputs: Iterable[str | os.PathLike[str]],
     output: str | os.PathLike[str],
@@ -120,7 +109,7 @@ def write_dataset(
     columns = _checked_columns(target, columns)
     if progress is not None and not callable(progress):
         raise WrongTypeError(f"progress: expected a function, got {type(progress).__name__}")
-    refuse_unknown(options, "write_dataset", *_OWN_OPTIONS)
+    options = completed(write_dataset, options)
     training.render([], **options)
     options = _packed(target, pack, columns, options)
     _check_preferences(target, columns, options)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from html import escape
+
 from openai_harmony.show.bars import Bar, bars
+from openai_harmony.training.dataset.numbers import numbers
 from openai_harmony.training.dataset.state import Counts, State
 
 TITLE = "Examples of a data set"
@@ -10,22 +13,16 @@ TITLE = "Examples of a data set"
 
 def page(state: State) -> str:
     """A page without scripts: how long examples are, and the numbers."""
-    counts = state.counts
-    numbers = {
-        "rows": counts.rows,
-        "examples": state.examples,
-        "tokens": state.tokens,
-        "trained": state.trained,
-        "bad rows": sum(counts.errors.values()),
-        "thoughts dropped": counts.dropped_thoughts,
-    }
-    rows = "".join(f"<tr><th>{name}<td>{value:,}" for name, value in numbers.items())
+    rows = "".join(
+        f"<tr><th>{escape(name).replace('  ', '&emsp;')}<td>{escape(value)}"
+        for name, value in numbers(state)
+    )
     return (
         f"<!doctype html>\n<meta charset=utf-8>\n<title>{TITLE}</title>\n"
-        "<style>:root{color-scheme:light dark}body{font:14px system-ui,sans-serif;margin:24px;"
-        "max-width:900px}th{text-align:left;font-weight:400;padding-right:24px}"
-        "td{text-align:right}</style>\n"
-        f"<h1>{TITLE}</h1>\n<table>{rows}</table>\n{_lengths(counts)}\n"
+        "<style>:root{color-scheme:light dark}body{font:14px/1.5 system-ui,sans-serif;"
+        "margin:24px;max-width:900px}table{margin-bottom:24px}"
+        "th{text-align:left;font-weight:400;padding-right:24px;opacity:.7}</style>\n"
+        f"<h1>{TITLE}</h1>\n<table>{rows}</table>\n{_lengths(state.counts)}\n"
     )
 
 

@@ -8,13 +8,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
+from openai_harmony.training.dataset.numbers import numbers, percent
 from openai_harmony.training.dataset.output import Output
 from openai_harmony.training.dataset.state import Counts, State
 
 Progress = Callable[[int, Counts], None]
-
-LONG = (4096, 8192, 32768)
-"""Lengths in tokens at which people cut: how many examples are longer is in the report."""
 
 _SECONDS = 0.1
 """How often a line is written anew."""
@@ -46,7 +44,7 @@ def _line(size: int | None, stream: TextIO) -> Iterator[Progress]:
         nonlocal last
         if time.monotonic() - last >= _SECONDS:
             last = time.monotonic()
-            part = f"{read / 2**20:,.0f} MiB" if size is None else f"{_percent(read, size):.0f} %"
+            part = f"{read / 2**20:,.0f} MiB" if size is None else f"{percent(read, size):.0f} %"
             stream.write(f"\r\033[K{part}  {_told(counts)}")
             stream.flush()
 
@@ -80,27 +78,7 @@ def _told(counts: Counts) -> str:
 def report(state: State, output: Output, seconds: float) -> str:
     """What a complete run has done, as text."""
     counts, unit = state.counts, "row" if state.counts.rows == 1 else "rows"
-    lines: list[tuple[str, str]] = [
-        ("rows", f"{counts.rows:,}"),
-        ("examples", f"{state.examples:,}"),
-        ("tokens", f"{state.tokens:,}"),
-        ("trained", f"{state.trained:,} ({_percent(state.trained, state.tokens):.1f} %)"),
-        *_lengths(counts),
-        ("errors", f"{sum(counts.errors.values()):,}"),
-        *((f"  {kind}", f"{count:,}") for kind, count in sorted(counts.errors.items())),
-    ]
-    if counts.first_error:
-        lines.append(("  first", counts.first_error))
-    optional = (
-        ("dropped", counts.dropped),
-        ("thoughts dropped", counts.dropped_thoughts),
-        ("truncated", counts.truncated),
-        ("blank", counts.blank),
-    )
-    lines += [(name, f"{count:,}") for name, count in optional if count]
-    if counts.unused:
-        lines.append(("unused", ""))
-        lines += [(f"  {name}", f"{count:,}") for name, count in sorted(counts.unused.items())]
+    lines = numbers(state)
     files = output.files(state)
     stored = sum(path.stat().st_size for path in files)
     number = "" if output.is_file else f" ({len(files):,} {'file' if len(files) == 1 else 'files'})"
@@ -114,19 +92,3 @@ def report(state: State, output: Output, seconds: float) -> str:
         lines.append(("time", f"{seconds:,.1f} s, {speed}"))
     width = max(len(name) for name, _ in lines)
     return "\n".join(f"{name:{width}}  {value}".rstrip() for name, value in lines)
-
-
-def _lengths(counts: Counts) -> Iterator[tuple[str, str]]:
-    if not counts.lengths:
-        return
-    middle, most, longest = map(counts.longest_of, (0.5, 0.95, 1))
-    yield "length", f"median {middle:,}, 95 % {most:,}, longest {longest:,}"
-    for limit in LONG:
-        above = sum(count for length, count in counts.lengths.items() if length > limit)
-        if above:
-            share = _percent(above, sum(counts.lengths.values()))
-            yield f"  above {limit // 1024}k", f"{above:,} ({share:.1f} %)"
-
-
-def _percent(part: int, whole: int) -> float:
-    return 100 * part / whole if whole else 0.0

@@ -1,0 +1,148 @@
+"""The options of the ``read`` functions and of ``Turn.reply``."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any, Literal
+
+from typing_extensions import TypedDict
+
+from openai_harmony._options import Option
+from openai_harmony.options import RenderConversationConfig
+
+Date = str | datetime.date | None
+"""The system message's date: a text, a date, or ``None`` for no line with a date."""
+
+ReasoningField = Literal["reasoning_content", "reasoning", "both"]
+
+
+class ReadOptions(TypedDict, total=False):
+    """Those of all ``read`` functions."""
+
+    date: Annotated[
+        Date | Literal["today"],
+        Option("today", "The system message's date; ``None`` writes none."),
+    ]
+    identity: Annotated[str | None, Option(None, "The model's identity; bodies never set it.")]
+    config: Annotated[
+        RenderConversationConfig | None,
+        Option(
+            None,
+            """How to render. Left out: thoughts of completed turns are dropped, recipients stand
+            in the channel, schemas are written in full, header fields are checked.""",
+        ),
+    ]
+    history: Annotated[
+        Iterable[Any],
+        Option(
+            (),
+            """Messages before the body's first one, in the form of the body's; for Responses what
+            the server keeps for ``previous_response_id``: items, without ``instructions``.""",
+        ),
+    ]
+    builtin_tools: Annotated[
+        Iterable[Literal["browser", "python"]],
+        Option(
+            (),
+            """Those that this server runs; one is declared if the body asks for web search or code
+            execution, too.""",
+        ),
+    ]
+    declare_on_none: Annotated[
+        bool,
+        Option(
+            False,
+            """Whether tools are declared although ``tool_choice`` is ``none``, which keeps the
+            prefix that engines have cached.""",
+        ),
+    ]
+    named: Annotated[
+        Literal["prefill", "grammar"],
+        Option(
+            "prefill",
+            """How a named tool call is forced: by the prompt's end, or by a grammar that the
+            server makes.""",
+        ),
+    ]
+    unsupported: Annotated[
+        Literal["error", "placeholder"],
+        Option(
+            "error",
+            """What becomes of images, audio and files: an error, or a placeholder, which they
+            always are in the results of tools.""",
+        ),
+    ]
+
+
+class ReadResponsesOptions(ReadOptions, total=False):
+    """Those of ``responses.read``."""
+
+    resolve: Annotated[
+        Callable[[str], Any] | None,
+        Option(None, "From the id of an ``item_reference`` to the item, or ``None``."),
+    ]
+
+
+class ReadAnthropicOptions(ReadOptions, total=False):
+    """Those of ``anthropic.read``."""
+
+    keep_billing_header: Annotated[
+        bool,
+        Option(
+            False,
+            """Whether system blocks that begin ``x-anthropic-billing-header``, which change with
+            every request, are kept.""",
+        ),
+    ]
+
+
+class ResumeOptions(TypedDict, total=False):
+    """Those of ``Turn.resume``, and of ``Turn.reply``: functions cannot be saved."""
+
+    make_id: Annotated[
+        Callable[[str], str] | None,
+        Option(None, "Makes all ids: a function from a prefix (``call_``) to an id."),
+    ]
+    clock: Annotated[
+        Callable[[], float] | None,
+        Option(None, "Measures Ollama's durations: a function that returns seconds."),
+    ]
+
+
+class ReplyOptions(ResumeOptions, total=False):
+    """Those of ``Turn.reply``."""
+
+    id: Annotated[
+        str | None,
+        Option(
+            None,
+            "The answer's id; left out, one is made. The ids of calls and items follow from it.",
+        ),
+    ]
+    created: Annotated[
+        int | None,
+        Option(None, "When the answer was created, in seconds since 1970; left out: now."),
+    ]
+    prompt_tokens: Annotated[
+        int | None,
+        Option(None, "How many tokens the prompt has; left out, it is rendered to count them."),
+    ]
+    cached_tokens: Annotated[int, Option(0, "How many of them the engine had cached.")]
+    index: Annotated[int, Option(0, "Which of ``n`` answers this is, in chat completions.")]
+    reasoning_field: Annotated[
+        ReasoningField | None,
+        Option(
+            "reasoning_content",
+            """The field for thoughts in chat completions: ``"reasoning_content"``,
+            ``"reasoning"``, ``"both"``, or ``None`` for no thoughts.""",
+        ),
+    ]
+    thinking_budget: Annotated[
+        int | None,
+        Option(
+            None,
+            """How many tokens thoughts may have; left out, as many as the body says.
+            ``Reply.forced_tokens`` ends them.""",
+        ),
+    ]

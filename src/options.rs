@@ -1,0 +1,90 @@
+//! Structs of options, each option declared once.
+
+/// Declares a struct of options, its `Default`, its builders, and how Python sets an option by its name.
+///
+/// An option is its documentation, its type, its default (`= true`; without one, that of the type) and its builder:
+/// `=> with_x` takes the value; `=> with_x(x: impl Into<String>) Some(x.into())` takes something else and makes the value
+/// of it. The documentation is the builder's, too. An option without `=>` has no builder, or one that is written by hand.
+macro_rules! options {
+    (
+        $(#[$of_struct:meta])*
+        pub struct $name:ident {
+            $(
+                $(#[$of_field:meta])*
+                $vis:vis $field:ident: $type:ty
+                $(= $default:expr)?
+                $(=> $builder:ident $(($given:ident: $from:ty) $value:expr)?)?
+            ),* $(,)?
+        }
+    ) => {
+        $(#[$of_struct])*
+        #[non_exhaustive]
+        pub struct $name {
+            $($(#[$of_field])* $vis $field: $type),*
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $($field: $crate::options::options!(@default $($default)?)),* }
+            }
+        }
+
+        impl $name {
+            $($crate::options::options! {
+                @builder [$(#[$of_field])*] $field: $type [$($builder $(($given: $from) $value)?)?]
+            })*
+        }
+
+        #[cfg(feature = "python")]
+        impl<V, E> $crate::options::SetByName<V, E> for $name
+        where
+            $($type: $crate::options::SetFrom<V, E>),*
+        {
+            const NAMES: &'static [&'static str] = &[$(stringify!($field)),*];
+
+            fn set(&mut self, name: &str, value: V) -> Option<Result<(), E>> {
+                match name {
+                    $(stringify!($field) => Some($crate::options::SetFrom::set_from(&mut self.$field, value)),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+    (@default) => { Default::default() };
+    (@default $default:expr) => { $default };
+    (@builder $documentation:tt $field:ident: $type:ty []) => {};
+    (@builder $documentation:tt $field:ident: $type:ty [$builder:ident]) => {
+        $crate::options::options! {
+            @builder $documentation $field: $type [$builder(value: $type) value]
+        }
+    };
+    (
+        @builder [$(#[$of_field:meta])*] $field:ident: $type:ty
+        [$builder:ident ($given:ident: $from:ty) $value:expr]
+    ) => {
+        #[doc = concat!("Sets [`", stringify!($field), "`](Self::", stringify!($field), "):")]
+        $(#[$of_field])*
+        #[must_use]
+        pub fn $builder(mut self, $given: $from) -> Self {
+            self.$field = $value;
+            self
+        }
+    };
+}
+
+pub(crate) use options;
+
+/// Options that are set by their names, from values `V` of another language.
+#[cfg(feature = "python")]
+pub(crate) trait SetByName<V, E> {
+    const NAMES: &'static [&'static str];
+
+    /// `None` if no option has the name.
+    fn set(&mut self, name: &str, value: V) -> Option<Result<(), E>>;
+}
+
+/// The type of an option that is set from a value `V` of another language, or `E` says why not.
+#[cfg(feature = "python")]
+pub(crate) trait SetFrom<V, E> {
+    fn set_from(&mut self, value: V) -> Result<(), E>;
+}
