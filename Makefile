@@ -30,6 +30,7 @@ bench: $(BENCH)/.made ## compare with the published packages, side by side; coun
 	$(BENCH)/bin/python benches/compare.py $(BENCH_OPTIONS)
 	$(BENCH)/bin/python benches/frameworks.py
 	$(BENCH)/bin/python benches/gateway.py
+	$(BENCH)/bin/python benches/beside_vllm.py
 	$(BENCH)/bin/python benches/instructions.py
 
 fuzz: tools ## fuzz the parser and the readers of requests; FUZZ_SECONDS=60 sets for how long each
@@ -74,7 +75,7 @@ test-python: $(VENV)/.dev $(VENV)/.built $(ORACLE)/.made
 	OPENAI_HARMONY_ORACLE_MISSING="$$(cat $(ORACLE)/missing 2>/dev/null)" \
 	TIKTOKEN_ENCODINGS_BASE=$(CURDIR)/$(ORACLE) \
 	$(BIN)/python -m pytest -rs -n auto --maxprocesses 8
-	@$(BIN)/python -m pytest --doctest-modules $(foreach name,renderers tinker verl,--ignore=python/openai_harmony/adapters/$(name).py) python
+	@$(BIN)/python -m pytest --doctest-modules $(foreach name,renderers tinker verl vllm/parser,--ignore=python/openai_harmony/adapters/$(name).py) python
 
 # Each has its own virtual environment, `.venv-3.10`; the extension modules are in one folder.
 test-pythons: tools
@@ -97,7 +98,8 @@ test-adapters: $(TRAINERS)/.adapters $(VENV)/.built ## the adapters of rollouts 
 	@if test -s $(TRAINERS)/missing; then echo "not tested: the trainers cannot be installed"; cat $(TRAINERS)/missing; \
 	else HF_HUB_OFFLINE=1 PYTHONPATH=$(CURDIR)/python $(TRAINERS)/bin/python -m pytest -rs -o filterwarnings=ignore tests/python/adapters; fi
 
-test-engines: $(TRAINERS)/.made $(VENV)/.built ## the gateway with transformers, which really samples, in the trainers' environment
+# vLLM and SGLang without what they need on GPUs, which is gigabytes: their classes import all the same.
+test-engines: $(TRAINERS)/.engines $(VENV)/.built ## the gateway with transformers and llama.cpp, which really sample; vLLM's and SGLang's classes; in the trainers' environment
 	@if test -s $(TRAINERS)/missing; then echo "not tested: transformers cannot be installed"; cat $(TRAINERS)/missing; \
 	else HF_HUB_OFFLINE=1 PYTHONPATH=$(CURDIR)/python $(TRAINERS)/bin/python -m pytest -rs tests/python/engines; fi
 
@@ -116,7 +118,7 @@ release: ## tag what is on main with the version of .ci/distribution, and push i
 	$(PYTHON) .ci/release.py tag
 
 # What other packages warn of is theirs to fix.
-test-agents: $(AGENTS)/.made $(VENV)/.built ## the gateway with the agents that people use: Codex, OpenAI's Agents SDK, LangChain
+test-agents: $(AGENTS)/.made $(VENV)/.built ## the gateway with the agents that people use: Codex, OpenAI's Agents SDK, LangChain, LiteLLM
 	@if test -s $(AGENTS)/missing; then echo "not tested: the agents cannot be installed"; cat $(AGENTS)/missing; \
 	else PYTHONPATH=$(CURDIR)/python $(AGENTS)/bin/python -m pytest -rs -o filterwarnings=ignore tests/python/clients; fi
 
@@ -191,6 +193,12 @@ $(TRAINERS)/.adapters: $(TRAINERS)/.made
 	@for package in renderers==0.1.12 tinker-cookbook==0.6.1 verl==0.9.1; do \
 	  test -s $(TRAINERS)/missing || $(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-cache-dir --no-deps $$package || true; \
 	done
+	@touch $@
+
+# Where they cannot be installed, their tests are skipped and show the reason.
+$(TRAINERS)/.engines: $(TRAINERS)/.made pyproject.toml
+	@test -s $(TRAINERS)/missing || { $(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-cache-dir --group engines \
+	  && $(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-cache-dir --no-deps vllm==0.33.0 sglang==0.5.23; } || true
 	@touch $@
 
 $(AGENTS)/.made: pyproject.toml | $(VENV)/.made

@@ -99,6 +99,9 @@ class TurnGrammar:
         tool_choice: ``"auto"``, ``"none"``, ``"required"``: the turn ends with a call, one tool as
             ``{"name": …}``, which is required, or names of some that may be called.
         response_schema: The JSON schema of the answer.
+        response_regex: A regular expression that the whole answer fits, in the syntax of Rust's
+            ``regex``, which is Python's but for references back and looks ahead or behind.
+        response_choices: The texts of which the answer is one. An answer has one of these three.
         thoughts: Whether the model thinks: as it likes, first of all, or never.
         preambles: Whether it may say something before it calls or answers.
         max_messages: The most messages, the last one included.
@@ -113,7 +116,8 @@ class TurnGrammar:
 
     Raises:
         HarmonyError: ``invalid_grammar``: a name that no header can carry, or that two tools have;
-            what is no schema, or has a ``$ref`` to nowhere; a call that is
+            what is no schema, or has a ``$ref`` to nowhere; no regular expression, or one with
+            anchors inside; no choices, or two forms of the answer; a call that is
             required of no tool; no room for a message; a prefill that ends inside JSON.
         ValueError: An option is not among those above, or a schema is nested too deeply.
         TypeError: A tool is neither of the forms above, or a schema has what is no JSON.
@@ -125,6 +129,8 @@ class TurnGrammar:
         tool_choice: ToolChoice = "auto",
         response_schema: Mapping[str, Any] | bool | None = None,
         *,
+        response_regex: str | None = None,
+        response_choices: Iterable[str] | None = None,
         thoughts: Thoughts = "optional",
         preambles: bool = True,
         max_messages: int | None = None,
@@ -151,6 +157,8 @@ class TurnGrammar:
             tool_use=use,
             allowed=allowed,
             response_schema=response_schema,
+            response_regex=_text("response_regex", response_regex),
+            response_choices=_texts(response_choices),
             thoughts=thoughts,
             preambles=bool(preambles),
             max_messages=max_messages,
@@ -200,6 +208,20 @@ class TurnGrammar:
     def state(self) -> GrammarState:
         """The beginning of a turn, to follow tokens as they are sampled."""
         return GrammarState(self._raw.state())
+
+
+def _text(name: str, given: Any) -> str | None:
+    if given is None or isinstance(given, str):
+        return given
+    raise WrongTypeError(f"{name}: expected a string, got {quoted(given)}")
+
+
+def _texts(given: Any) -> list[str | None] | None:
+    if given is None:
+        return None
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise WrongTypeError(f"response_choices: expected strings, got {quoted(given)}")
+    return [_text(f"response_choices[{index}]", one) for index, one in enumerate(given)]
 
 
 def _tool(index: int, tool: Any) -> tuple[str, Any]:

@@ -5,6 +5,7 @@
 
 use std::fmt::Write;
 
+use regex_syntax::hir::Hir;
 use serde_json::{Value, json};
 
 use super::headers::{CALL_CHANNELS, CHANNEL, Kind, MESSAGE, Piece, answer_types, types};
@@ -33,9 +34,10 @@ pub(super) fn write(grammar: &Parts) -> String {
         last.push("answer".to_owned());
         let header = sequence(&[CHANNEL, Piece::Text(FINAL)]);
         let kinds = alternatives(&answer_types(options));
-        let content = match &options.response_schema {
-            Some(schema) => json(without_words(schema), options.json_space),
-            None => "TEXT".to_owned(),
+        let content = match (&options.response_schema, &grammar.pattern) {
+            (Some(schema), _) => json(without_words(schema), options.json_space),
+            (None, Some(_)) => "ANSWER".to_owned(),
+            (None, None) => "TEXT".to_owned(),
         };
         let [message, stop] = [sequence(&[MESSAGE]), sequence(&[Piece::Token(special::RETURN)])];
         rule(&mut lark, "answer", &format!("{header} {kinds} {message} answer_content"));
@@ -47,6 +49,9 @@ pub(super) fn write(grammar: &Parts) -> String {
     }
     rule(&mut lark, "last", &last.join(" | "));
     lark.push_str("TEXT: /(.|\\n)*/\n");
+    if let Some(pattern) = &grammar.pattern {
+        rule(&mut lark, "ANSWER", &regex(&pattern.hir));
+    }
     lark
 }
 
@@ -119,6 +124,23 @@ fn json(schema: Value, space: JsonSpace) -> String {
         (schema, _) => schema,
     };
     format!("%json {schema}")
+}
+
+/// A regular expression between slashes, as `regex-syntax` writes it, which llguidance reads with.
+fn regex(hir: &Hir) -> String {
+    let mut quoted = String::from("/");
+    let mut is_escaped = false;
+    for char in hir.to_string().chars() {
+        match char {
+            '/' if !is_escaped => quoted.push_str("\\/"),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            _ => quoted.push(char),
+        }
+        is_escaped = char == '\\' && !is_escaped;
+    }
+    quoted.push('/');
+    quoted
 }
 
 fn rule(lark: &mut String, name: &str, is: &str) {

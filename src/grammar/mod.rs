@@ -15,6 +15,7 @@ mod fits;
 mod headers;
 mod lark;
 mod options;
+mod pattern;
 mod schemas;
 mod state;
 mod well_formed;
@@ -25,6 +26,7 @@ use serde_json::Value;
 
 use self::headers::{Headers, Kind};
 pub use self::options::{GrammarOptions, GrammarTool, HeaderForms, JsonSpace, Thoughts, ToolUse};
+use self::pattern::Pattern;
 pub use self::state::{GrammarState, Verdict};
 use crate::Prefill;
 use crate::chat::{ANALYSIS, COMMENTARY, FINAL};
@@ -66,6 +68,8 @@ struct Parts {
     headers: Headers,
     /// The message that the prompt ends in.
     begun: Option<Kind>,
+    /// Of an answer that has to be one of some texts, or to fit a regular expression.
+    pattern: Option<Pattern>,
     /// For each tool, and for the answer behind them.
     #[cfg(feature = "schemas")]
     fits: Vec<fits::Fits>,
@@ -77,7 +81,8 @@ impl TurnGrammar {
     /// # Errors
     ///
     /// [`ErrorKind::InvalidGrammar`]: a recipient that no header can carry, or that two tools have; a schema that is
-    /// neither an object nor true or false; a call that is required of no tool, or of one that is not there; no room for
+    /// neither an object nor true or false; more than one form of the answer, a regular expression that is none, or one
+    /// with anchors inside; a call that is required of no tool, or of one that is not there; no room for
     /// a message; a prefill of a message that there may not be, or that ends inside JSON.
     pub fn new(
         tools: impl IntoIterator<Item = GrammarTool>,
@@ -93,6 +98,11 @@ impl TurnGrammar {
         let tools = tools.into_iter().enumerate().filter(|(_, tool)| is_callable(tool));
         let (places, tools): (Vec<usize>, Vec<GrammarTool>) = tools.unzip();
         let headers = Headers::new(&tools, &options);
+        let pattern = match (&options.response_regex, &options.response_choices) {
+            (Some(regex), _) => Some(Pattern::of_regex(regex)?),
+            (None, Some(choices)) => Some(Pattern::of_choices(choices)?),
+            (None, None) => None,
+        };
         let begun = options.prefill.as_ref().map(|prefill| begun(prefill, &tools, &options));
         let begun = begun.transpose()?.flatten();
         let parts = Parts {
@@ -103,6 +113,7 @@ impl TurnGrammar {
             options,
             headers,
             begun,
+            pattern,
         };
         Ok(Self { parts: Arc::new(parts) })
     }
@@ -194,7 +205,7 @@ fn begun(
     options: &GrammarOptions,
 ) -> Result<Option<Kind>> {
     let path = || Path::of("prefill");
-    let (kind, has_json) = match (prefill.recipient.as_deref(), prefill.channel.as_deref()) {
+    let (kind, has_form) = match (prefill.recipient.as_deref(), prefill.channel.as_deref()) {
         (Some(recipient), _) => {
             let index = tools.iter().position(|tool| tool.recipient == recipient);
             let Some(index) = index else {
@@ -203,7 +214,7 @@ fn begun(
             };
             (Kind::Call(index), tools[index].parameters.is_some())
         }
-        (None, Some(FINAL)) => (Kind::Answer, options.response_schema.is_some()),
+        (None, Some(FINAL)) => (Kind::Answer, options.has_response_form()),
         (None, Some(ANALYSIS)) => (Kind::Thought, false),
         (None, Some(COMMENTARY)) => (Kind::Preamble, false),
         (None, Some(other)) => return Err(invalid(path(), format!("no channel is {other:?}"))),
@@ -214,8 +225,13 @@ fn begun(
         return Err(invalid(path(), "is an answer where a call is required"));
     }
     let is_begun = prefill.text.as_ref().is_some_and(|text| !text.is_empty());
-    if has_json && is_begun {
-        return Err(invalid(path(), "ends inside JSON, from which no engine goes on"));
+    if has_form && is_begun {
+        let what = if kind == Kind::Answer && options.response_schema.is_none() {
+            "an answer that has to fit"
+        } else {
+            "JSON"
+        };
+        return Err(invalid(path(), format!("ends inside {what}, from which no engine goes on")));
     }
     Ok(Some(kind))
 }

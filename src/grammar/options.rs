@@ -115,6 +115,14 @@ options! {
         /// The schema of the answer.
         pub response_schema: Option<Value>
             => with_response_schema(schema: Value) Some(schema),
+        /// The regular expression that the answer fits, from its first character to its last, in the syntax of the
+        /// crate `regex`.
+        pub response_regex: Option<String>
+            => with_response_regex(regex: impl Into<String>) Some(regex.into()),
+        /// The texts of which the answer is one.
+        pub response_choices: Option<Vec<String>>
+            => with_response_choices(choices: impl IntoIterator<Item = impl Into<String>>)
+                Some(choices.into_iter().map(Into::into).collect()),
         /// Whether the model thinks.
         pub thoughts: Thoughts => with_thoughts,
         /// Whether it may say something to the user before it calls or answers.
@@ -137,6 +145,17 @@ impl GrammarOptions {
     pub fn new() -> Self {
         Self::default()
     }
+
+    /// Whether the answer is more than any text.
+    pub(super) fn has_response_form(&self) -> bool {
+        self.response_forms() > 0
+    }
+
+    fn response_forms(&self) -> usize {
+        usize::from(self.response_schema.is_some())
+            + usize::from(self.response_regex.is_some())
+            + usize::from(self.response_choices.is_some())
+    }
 }
 
 /// Says what no turn can be sampled by.
@@ -158,6 +177,13 @@ pub(super) fn check(tools: &[GrammarTool], options: &GrammarOptions) -> Result<(
     }
     if let Some(schema) = &options.response_schema {
         check_schema(schema, &Path::of("response_schema"))?;
+    }
+    if options.response_forms() > 1 {
+        let path = match options.response_schema {
+            Some(_) => Path::of("response_schema"),
+            None => Path::of("response_regex"),
+        };
+        return Err(invalid(path, "an answer has one form: a schema, a regex or choices"));
     }
     for (index, name) in options.allowed.iter().flatten().enumerate() {
         if !seen.contains(name) {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::Parts;
 use super::headers::{Kind, Symbol, beginning, shown, symbol};
 use super::options::Thoughts;
+use super::pattern::Matcher;
 use super::well_formed::WellFormed;
 use crate::tokenizer::{TokenId, Tokenizer, special};
 
@@ -52,11 +53,29 @@ struct NoHeader;
 #[derive(Debug, Clone)]
 struct Content {
     kind: Kind,
-    json: Option<WellFormed>,
+    form: Form,
     /// What was read of it, if it is JSON.
     text: Vec<u8>,
     /// The first bytes of a character.
     rest: Vec<u8>,
+}
+
+/// What content has to be.
+#[derive(Debug, Clone)]
+enum Form {
+    Text,
+    Json(WellFormed),
+    Pattern(Box<Matcher>),
+}
+
+impl Form {
+    fn is_complete(&self) -> bool {
+        match self {
+            Self::Text => true,
+            Self::Json(json) => json.is_complete(),
+            Self::Pattern(matcher) => matcher.is_complete(),
+        }
+    }
 }
 
 impl GrammarState {
@@ -106,8 +125,7 @@ impl GrammarState {
         match &mut self.stage {
             Stage::Header(_) => self.feed_header([symbol(token)]),
             Stage::Content(content) => {
-                let is_whole = content.rest.is_empty()
-                    && content.json.as_ref().is_none_or(WellFormed::is_complete);
+                let is_whole = content.rest.is_empty() && content.form.is_complete();
                 if !is_whole || token != stop_of(content.kind) {
                     return Err(self.expected());
                 }
@@ -197,9 +215,14 @@ impl GrammarState {
     fn content(&self, kind: Kind) -> Content {
         let most_blanks = self.grammar.options.json_space.most();
         let is_object = matches!(kind, Kind::Call(_));
-        let schema = self.grammar.schema_of(kind);
-        let json = schema.map(|_| WellFormed::new(is_object, most_blanks));
-        Content { kind, json, text: Vec::new(), rest: Vec::new() }
+        let form = match (self.grammar.schema_of(kind), &self.grammar.pattern) {
+            (Some(_), _) => Form::Json(WellFormed::new(is_object, most_blanks)),
+            (None, Some(pattern)) if kind == Kind::Answer => {
+                Form::Pattern(Box::new(Matcher::new(pattern)))
+            }
+            (None, _) => Form::Text,
+        };
+        Content { kind, form, text: Vec::new(), rest: Vec::new() }
     }
 
     fn expected_in_header(&self, read: &[Symbol]) -> String {
@@ -223,13 +246,18 @@ impl GrammarState {
 impl Content {
     /// Reads what stands in it; false if it may not.
     fn feed(&mut self, bytes: &[u8]) -> bool {
-        if let Some(json) = &mut self.json {
-            if !bytes.iter().all(|&byte| json.feed(byte)) {
-                return false;
+        let is_taken = match &mut self.form {
+            Form::Text => true,
+            Form::Json(json) => {
+                if cfg!(feature = "schemas") {
+                    self.text.extend_from_slice(bytes);
+                }
+                bytes.iter().all(|&byte| json.feed(byte))
             }
-            if cfg!(feature = "schemas") {
-                self.text.extend_from_slice(bytes);
-            }
+            Form::Pattern(matcher) => matcher.feed(bytes),
+        };
+        if !is_taken {
+            return false;
         }
         self.rest.extend_from_slice(bytes);
         match std::str::from_utf8(&self.rest) {
@@ -243,11 +271,13 @@ impl Content {
 
 fn expected_in(content: &Content) -> String {
     let stop = name(stop_of(content.kind));
-    match &content.json {
+    match &content.form {
         _ if !content.rest.is_empty() => "the rest of a character".to_owned(),
-        Some(json) if json.is_complete() => format!("{stop}, since the JSON is complete"),
-        Some(_) => "more of a JSON text".to_owned(),
-        None => format!("text or {stop}"),
+        Form::Json(json) if json.is_complete() => format!("{stop}, since the JSON is complete"),
+        Form::Json(_) => "more of a JSON text".to_owned(),
+        Form::Pattern(matcher) if matcher.is_complete() => format!("{stop}, or more that fits"),
+        Form::Pattern(_) => "an answer that fits its regex or is one of its choices".to_owned(),
+        Form::Text => format!("text or {stop}"),
     }
 }
 

@@ -6,7 +6,7 @@ import json
 import random
 from typing import Any, Protocol
 
-from labelled_turns import SCHEMA
+from labelled_turns import SCHEMA, Labelled
 from openai_harmony import Prefill, load_harmony_encoding
 from openai_harmony.grammar import TurnGrammar
 
@@ -62,6 +62,14 @@ def sampled(engine: Masks, chosen: random.Random) -> list[int]:
         assert engine.take(token)
         tokens.append(token)
     return tokens
+
+
+def is_turn_with_any_stop(turn: Labelled, grammar: TurnGrammar) -> bool:
+    """Its verdict of an engine that takes each of its stop tokens wherever the grammar ends."""
+    tokens = ENCODING.encode(turn.text, allowed_special="all")
+    if tokens[-1:] not in ([RETURN], [CALL]) or turn.only_schema:
+        return turn.is_turn
+    return any(grammar.accepts([*tokens[:-1], stop]).ok for stop in (RETURN, CALL))
 
 
 def check(tokens: list[int], grammar: TurnGrammar, options: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from labelled_json import ANSWERS
 from labelled_turns import RAIN, TOOLS, Labelled, turns
 from openai_harmony import (
     Author,
@@ -28,6 +29,7 @@ from openai_harmony.serve.engines import guidance
 from sampled_turns import OPTIONS, check, different_fields, eight_fields, sampled
 
 ENCODING = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
+LABELLED_CALL = "<|channel|>commentary to=functions.now<|message|>{}<|call|>"
 TURNS = turns()
 
 
@@ -120,6 +122,34 @@ def test_what_the_renderer_writes_is_a_turn() -> None:
             assert verdict.ok, (ENCODING.decode(tokens), verdict)
 
 
+@pytest.mark.parametrize(("form", "good", "bad"), ANSWERS, ids=str)
+def test_answers_that_fit_a_regex_or_are_a_choice(
+    form: Any, good: list[str], bad: list[str]
+) -> None:
+    grammar = TurnGrammar(TOOLS, **form)
+    for text in good + bad:
+        tokens = ids(f"<|channel|>final<|message|>{text}<|return|>")
+        verdict = grammar.accepts(tokens)
+        assert verdict.ok == (text in good), (text, verdict)
+        assert verdict.ok or 3 <= verdict.at < len(tokens)
+    assert grammar.accepts(ids(LABELLED_CALL)).ok
+    begun = TurnGrammar(prefill=Prefill(channel="final", text=""), **form)
+    assert begun.accepts(ids(f"{good[0]}<|return|>")).ok
+    assert "or more that fits" in begun.accepts(ids(good[0])).expected
+
+
+def test_a_place_inside_a_regex_can_be_copied() -> None:
+    state = TurnGrammar(response_regex="(ab)+").state()
+    for token in ids("<|channel|>final<|message|>a"):
+        assert state.feed(token) is None
+    copy = state.copy()
+    [b] = ids("b")
+    assert state.feed(b) is None
+    assert copy.feed(ids("a")[0]) == "an answer that fits its regex or is one of its choices"
+    assert state.feed(200002) is None
+    assert state.complete
+
+
 # With llguidance, which is the engines' own.
 
 
@@ -148,6 +178,17 @@ def test_llguidance_has_the_same_verdicts(vocabulary: Any) -> None:
         verdict = grammar_of(turn).accepts(tokens)
         if not turn.only_schema and verdict.at is not None:
             assert taken <= verdict.at, turn
+
+
+@pytest.mark.parametrize(("form", "good", "bad"), ANSWERS, ids=str)
+def test_llguidance_takes_such_answers(
+    vocabulary: Any, form: Any, good: list[str], bad: list[str]
+) -> None:
+    for text in good + bad:
+        engine = matcher(vocabulary, TurnGrammar(TOOLS, **form))
+        tokens = ids(f"<|channel|>final<|message|>{text}<|return|>")
+        taken = engine.try_consume_tokens(tokens)
+        assert (taken == len(tokens) and engine.is_accepting()) == (text in good), text
 
 
 class Llguidance:
@@ -253,6 +294,29 @@ def test_what_bnf_cannot_hold_is_named(schema: Any, said: str) -> None:
         assert raised.value.kind == "invalid_grammar"
 
 
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ({"response_regex": "<.*>"}, "response_regex: an engine may take its <"),
+        ({"response_choices": ["a", "<|end|>"]}, "response_choices: an engine may take its <"),
+        ({"response_regex": "[<]a?"}, "response_regex: an engine may take its <"),
+        ({"response_regex": "[a&&b]"}, "response_regex is of bytes"),
+    ],
+)
+def test_no_answer_of_bnf_begins_a_special_token(form: Any, said: str) -> None:
+    grammar = TurnGrammar(**form)
+    for write in (grammar.to_gbnf, lambda: grammar.to_xgrammar([])):
+        with pytest.raises(HarmonyError, match=said):
+            write()
+    assert (
+        "[^<"
+        not in TurnGrammar(response_regex="a.*")
+        .to_gbnf()
+        .split("answer-text ::=")[1]
+        .splitlines()[0]
+    )
+
+
 def test_llama_cpp_repeats_two_thousand_times_at_most() -> None:
     long = {"type": "string", "maxLength": 5000}
     with pytest.raises(HarmonyError, match=r"response_schema.maxLength: the engine holds no"):
@@ -325,6 +389,18 @@ def deep(levels: int) -> dict[str, Any]:
         ({"response_schema": "text"}, "response_schema: a schema is an object"),
         ({"tool_choice": "required"}, "tool_use: a call is required, and there are no tools"),
         ({"tools": TOOLS, "tool_choice": {"name": "snow"}}, 'no tool is called "functions.snow"'),
+        ({"response_regex": "(a"}, "response_regex: unclosed group"),
+        ({"response_regex": "a^b"}, "response_regex: anchors and word boundaries inside"),
+        ({"response_regex": r"\bword"}, "response_regex: anchors and word boundaries inside"),
+        ({"response_regex": "(?=a)"}, "response_regex: look-around"),
+        ({"response_regex": "((a{1000}){1000}){1000}"}, "response_regex is too large"),
+        ({"response_choices": []}, "response_choices: admits no answer"),
+        ({"response_choices": ["a"], "response_regex": "a"}, "response_regex: an answer has one form"),
+        ({"response_choices": ["a"], "response_schema": {}}, "response_schema: an answer has one form"),
+        (
+            {"response_regex": "abc", "prefill": Prefill(channel="final", text="a")},
+            "prefill: ends inside an answer that has to fit",
+        ),
         ({"max_messages": 0}, "max_messages: such a turn has at least 1"),
         ({"max_messages": 1, "thoughts": "required"}, "max_messages: such a turn has at least 2"),
         ({"prefill": Prefill(channel="final", recipient="functions.x")}, "prefill: no tool that may"),
@@ -358,6 +434,13 @@ def test_bad_grammars(given: Any, said: str) -> None:
         ),
         ({"tools": [{"name": "a", "parameters": deep(300)}]}, ValueError, "nested more than 128"),
         ({"response_schema": deep(10_000)}, ValueError, "^response_schema.*nested more than 128"),
+        ({"response_regex": 3}, TypeError, "^response_regex: expected a string, got 3"),
+        ({"response_choices": "yes"}, TypeError, "^response_choices: expected strings, got "),
+        (
+            {"response_choices": ["a", 3]},
+            TypeError,
+            r"^response_choices\[1\]: expected a string, got 3",
+        ),
         ({"tool_choice": "any"}, ValueError, "^tool_choice: expected 'auto'"),
         ({"tool_choice": {"type": "x"}}, ValueError, "^tool_choice: expected a name"),
         ({"thoughts": "maybe"}, ValueError, "^thoughts: expected one of 'optional'"),

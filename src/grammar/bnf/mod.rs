@@ -12,6 +12,7 @@ mod integers;
 mod keys;
 mod literals;
 mod object;
+mod pattern;
 mod rules;
 mod schema;
 
@@ -73,14 +74,7 @@ fn write(grammar: &Parts, dialect: Dialect<'_>) -> Result<String> {
     if options.tool_use != ToolUse::Required
         && grammar.begun.is_none_or(|kind| !matches!(kind, Kind::Call(_)))
     {
-        let content = match &options.response_schema {
-            Some(schema) => {
-                let value = schema::write(&mut rules, schema, &Path::of("response_schema"), false)?;
-                rules.add_blanks();
-                format!("blanks {value} blanks")
-            }
-            None => "text".to_owned(),
-        };
+        let content = answer_content(grammar, &mut rules)?;
         rules.add("answer-content", format!("{content}{}", dialect.stop(special::RETURN)));
     }
     for (index, tool) in grammar.tools.iter().enumerate() {
@@ -103,6 +97,21 @@ fn write(grammar: &Parts, dialect: Dialect<'_>) -> Result<String> {
     }
     dialect.write_text(&mut rules);
     Ok(rules.into_text())
+}
+
+fn answer_content(grammar: &Parts, rules: &mut Rules) -> Result<String> {
+    let options = &grammar.options;
+    if let Some(pattern) = &grammar.pattern {
+        let name =
+            if options.response_regex.is_some() { "response_regex" } else { "response_choices" };
+        let written = pattern::expression(rules, &pattern.hir, &Path::of(name))?;
+        rules.add("answer-text", written);
+        return Ok("answer-text".to_owned());
+    }
+    let Some(schema) = &options.response_schema else { return Ok("text".to_owned()) };
+    let value = schema::write(rules, schema, &Path::of("response_schema"), false)?;
+    rules.add_blanks();
+    Ok(format!("blanks {value} blanks"))
 }
 
 /// Whether the prompt ends inside the message that ends the turn.

@@ -1,6 +1,6 @@
-"""What the engines are asked, read by their own classes, where their wheels are installed.
+"""What the engines are asked, read by their own classes, which import without a GPU.
 
-Neither wheel installs without gigabytes for GPUs, so no target installs them; the classes import without a GPU.
+`make test-engines` installs both wheels without what they need on one.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ pytest.importorskip("xgrammar", reason="make test-engines installs xgrammar")
 
 import xgrammar
 
+from labelled_json import ANSWERS, SCHEMAS
 from labelled_turns import TOOLS, turns
 from openai_harmony.grammar import TurnGrammar
 from sampled_turns import (
@@ -23,6 +24,7 @@ from sampled_turns import (
     check,
     different_fields,
     eight_fields,
+    is_turn_with_any_stop,
     sampled,
 )
 
@@ -83,10 +85,8 @@ def test_labelled_turns(vocabulary: Any, form: Any) -> None:
         tokens = ENCODING.encode(turn.text, allowed_special="all")
         is_turn = all(engine.take(token) for token in tokens)
         is_turn = is_turn and tokens[-1:] in ([RETURN], [CALL]) and engine.is_ended()
-        expected = turn.is_turn
-        if form != [RETURN] and tokens[-1:] in ([RETURN], [CALL]) and not turn.only_schema:
-            expected = any(grammar.accepts([*tokens[:-1], stop]).ok for stop in BOTH)
-        assert is_turn == expected, turn
+        one_stop = form == [RETURN]
+        assert is_turn == (turn.is_turn if one_stop else is_turn_with_any_stop(turn, grammar)), turn
 
 
 @pytest.mark.parametrize("form", FORMS, ids=str)
@@ -131,46 +131,6 @@ def test_two_hundred_tools_compile_within_two_seconds(vocabulary: Any, tools: An
     assert made.memory_size_bytes < 20e6
 
 
-TREE = {
-    "$defs": {"node": {"type": "object", "properties": {"left": {"$ref": "#/$defs/node"}}}},
-    "$ref": "#/$defs/node",
-}
-SHAPES = [
-    {"type": "object", "properties": {"kind": {"const": "a"}, "n": {"type": "integer"}}, "required": ["kind", "n"]},
-    {"type": "object", "properties": {"kind": {"const": "b"}}, "required": ["kind"]},
-]  # fmt: skip
-MEMBERS = {"a": {"type": "integer"}, "b": {"type": "string"}}
-
-SCHEMAS: list[tuple[Any, list[str], list[str]]] = [
-    (True, ["1", "[]", '{"a":[null,true]}', '"x"', "-1.5e+3"], ["", "01", "nul", "[1,]"]),
-    ({"type": "integer"}, ["0", "-12", "7"], ["1.5", "01", '"1"', "-"]),
-    ({"type": "integer", "minimum": 0, "maximum": 100}, ["0", "9", "42", "100"], ["101", "-1", "1000"]),
-    ({"type": "integer", "minimum": -25, "exclusiveMaximum": 317}, ["-25", "-9", "0", "299", "316"], ["-26", "317", "-100"]),
-    ({"type": "integer", "exclusiveMinimum": 38}, ["39", "40", "99", "100", "12345"], ["38", "9", "-40"]),
-    ({"type": "integer", "maximum": -7}, ["-7", "-10", "-99"], ["-6", "0", "7"]),
-    ({"type": "string", "minLength": 2, "maxLength": 3}, ['"ab"', '"\\u00e5b"', '"⛅⛅⛅"'], ['"a"', '"abcd"']),
-    ({"type": "string", "minLength": 1}, ['"a"', '"abc"'], ['""']),
-    ({"type": ["string", "null"]}, ['"a"', "null"], ["1"]),
-    ({"enum": ["a\n", 3, None, "<|end|>"]}, ['"a\\n"', "3", "null", '"\\u003c|end|>"'], ['"a"', '"<|end|>"']),
-    ({"enum": ["a", 3], "type": "string"}, ['"a"'], ["3"]),
-    ({"const": {"a": [1, 2]}}, ['{"a":[1,2]}'], ['{"a":[1]}']),
-    ({"anyOf": [{"type": "integer"}, {"type": "boolean"}]}, ["1", "true"], ["null"]),
-    ({"oneOf": SHAPES}, ['{"kind":"a","n":1}', '{"kind": "b"}'], ['{"kind":"a"}', '{"kind":"c"}']),
-    ({"type": "array", "items": {"type": "integer"}, "minItems": 1, "maxItems": 3}, ["[1]", "[1, 2 ,3]"], ["[]", "[1,2,3,4]", '["a"]']),
-    ({"type": "array", "items": {"type": "integer"}}, ["[]", "[1]", "[1,2,3]"], ["[1,]", "[,1]"]),
-    ({"type": "array", "maxItems": 0}, ["[ ]"], ["[1]"]),
-    ({"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}], "minItems": 1, "items": False}, ["[1]", '[1,"a"]'], ["[]", '["a"]', '[1,"a",2]']),
-    ({"type": "object", "properties": MEMBERS, "required": ["b"]}, ['{"b":"x"}', '{ "a" : 1 , "b" : "x" }'], ["{}", '{"a":1}', '{"a":1"b":"x"}', '{"b":"x","c":1}']),
-    ({"type": "object", "properties": MEMBERS}, ["{}", '{"a":1}', '{"b":""}', '{"a":1,"b":""}'], ['{"a":""}', '{,"a":1}']),
-    ({"type": "object", "properties": MEMBERS, "additionalProperties": True}, ["{}", '{"c":[]}', '{"a":1,"bb":2,"":3}'], ['{"b":1}', '{"c":1,"a":""}', '{"a":""}']),
-    ({"type": "object", "properties": {"a": {}}, "required": ["z"], "additionalProperties": {"type": "integer"}}, ['{"z":1}', '{"a":[],"z":1,"y":2}'], ['{"a":1}', '{"z":""}', '{"z":1,"y":""}']),
-    ({"type": "object", "additionalProperties": {"type": "integer"}}, ["{}", '{"a":1,"b":2}'], ['{"a":"b"}']),
-    ({"type": "object", "properties": {'a"<|b': {"type": "null"}}}, ['{"a\\"\\u003c|b":null}'], ['{"a":null}']),
-    (TREE, ["{}", '{"left":{"left":{}}}'], ['{"left":1}']),
-    ({"properties": {"a": {"type": "integer"}}}, ["1", '{"a":1}', "[]"], ['{"a":""}']),
-]  # fmt: skip
-
-
 @pytest.mark.parametrize(("schema", "good", "bad"), SCHEMAS, ids=str)
 def test_schemas(vocabulary: Any, schema: Any, good: list[str], bad: list[str]) -> None:
     grammar = TurnGrammar(response_schema=schema)
@@ -182,3 +142,16 @@ def test_schemas(vocabulary: Any, schema: Any, good: list[str], bad: list[str]) 
             engine.take(token) for token in ENCODING.encode(answer, allowed_special="all")
         )
         assert is_taken == (text in good), text
+
+
+@pytest.mark.parametrize("form", FORMS, ids=str)
+@pytest.mark.parametrize(("answer", "good", "bad"), ANSWERS, ids=str)
+def test_answers_that_fit_a_regex_or_are_a_choice(
+    vocabulary: Any, form: Any, answer: Any, good: list[str], bad: list[str]
+) -> None:
+    made = compiled(vocabulary, TurnGrammar(TOOLS, **answer), form)
+    for text in good + bad:
+        engine = Xgrammar(made, form)
+        turn = f"<|channel|>final<|message|>{text}<|return|>"
+        tokens = ENCODING.encode(turn, allowed_special="all")
+        assert all(engine.take(token) for token in tokens) == (text in good), text

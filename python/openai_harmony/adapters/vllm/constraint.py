@@ -1,0 +1,99 @@
+"""A request of vLLM's -> the grammar of its turn, as vLLM takes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from openai_harmony.errors import HarmonyError
+from openai_harmony.grammar import TurnGrammar
+
+STOPS = [200002, 200012]
+"""At which vLLM ends a turn of gpt-oss by itself."""
+
+_FUNCTION, _PARAMETER = 1, 2
+"""vLLM's ``--tool-strict-level``: calls are always constrained; so are their arguments."""
+
+
+def function_names(tools: Iterable[Any] | None) -> list[str]:
+    """The names of the functions of a request of either API."""
+    return [_function(tool).name for tool in tools or () if tool.type == "function"]
+
+
+def _function(tool: Any) -> Any:
+    """In chat completions a tool has a function, in Responses it is one."""
+    return getattr(tool, "function", tool)
+
+
+def structural_tag(request: Any, *, with_tools: bool, level: int) -> str | None:
+    """The structural tag of a request; ``None`` if it is none of this library's.
+
+    Those are requests that promise nothing, that bring a grammar of their own, or that have tools
+    of other kinds than functions.
+
+    Args:
+        request: Of chat completions or of Responses.
+        with_tools: Whether the server reads calls.
+        level: Its ``--tool-strict-level``, 0 to 2.
+
+    Raises:
+        HarmonyError: ``invalid_grammar``: a strict schema, or that of the answer, has what no
+            grammar can hold, or a function a name that no header can carry.
+    """
+    outputs = request.extract_structured_outputs()
+    if outputs is not None and (outputs.grammar is not None or outputs.structural_tag is not None):
+        return None
+    tools = list(request.tools or ()) if with_tools and request.tool_choice != "none" else []
+    if any(tool.type != "function" for tool in tools):
+        return None
+    functions = [_function(tool) for tool in tools]
+    strict = [level >= _PARAMETER or function.strict is True for function in functions]
+    choice = _choice(request.tool_choice) if functions else "none"
+    if choice is None:
+        return None
+    if outputs is None and choice == "auto" and level < _FUNCTION and not any(strict):
+        return None
+    if outputs is None and choice == "none":
+        return None
+    grammar = TurnGrammar(
+        [_tool(function, held) for function, held in zip(functions, strict)],
+        choice,
+        json_space="compact" if outputs and outputs.disable_any_whitespace else "bounded",
+        **(_answer(outputs) if outputs is not None else {}),
+    )
+    return grammar.to_xgrammar(STOPS)
+
+
+def _choice(choice: Any) -> Any:
+    """``tool_choice`` as a grammar takes it; ``None`` for those that it does not know."""
+    if choice is None:
+        return "auto"
+    if isinstance(choice, str):
+        return choice if choice in ("auto", "required", "none") else None
+    function = getattr(choice, "function", choice)
+    name = getattr(function, "name", None)
+    return {"name": name} if choice.type == "function" and isinstance(name, str) else None
+
+
+def _tool(function: Any, is_strict: bool) -> dict[str, Any]:
+    """A schema that no grammar holds is any object, unless it is strict."""
+    tool = {"name": function.name, "parameters": function.parameters or {}}
+    if not is_strict:
+        try:
+            TurnGrammar([tool]).to_xgrammar(STOPS)
+        except HarmonyError:
+            tool["parameters"] = {}
+    return tool
+
+
+def _answer(outputs: Any) -> dict[str, Any]:
+    """What the answer has to be."""
+    if outputs.json_object:
+        return {"response_schema": {"type": "object"}}
+    if outputs.json is not None:
+        schema = outputs.json
+        return {"response_schema": json.loads(schema) if isinstance(schema, str) else schema}
+    if outputs.choice is not None:
+        return {"response_choices": outputs.choice}
+    return {"response_regex": outputs.regex}

@@ -1,0 +1,120 @@
+"""vLLM's parser of harmony, with this library's lenient parser inside and its grammar in front.
+
+vLLM's class stays the base: it makes fields of what is parsed, and others ask for it by its type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from vllm import envs
+from vllm.logger import init_logger
+from vllm.parser.harmony import ChunkResult, Segment
+from vllm.parser.harmony import HarmonyParser as VllmParser
+from vllm.sampling_params import StructuredOutputsParams
+
+from openai_harmony import (
+    ContentDelta,
+    HarmonyEncodingName,
+    HarmonyError,
+    MessageEnd,
+    MessageStart,
+    StreamableParser,
+    load_harmony_encoding,
+)
+from openai_harmony.adapters.vllm.constraint import function_names, structural_tag
+
+_logger = init_logger(__name__)
+
+
+class HarmonyParser(VllmParser):  # type: ignore[misc]
+    """Reads malformed output, too, and constrains whole turns."""
+
+    def __init__(self, tokenizer: Any, tools: Any = None, *args: Any, **kwargs: Any) -> None:
+        super().__init__(tokenizer, tools, *args, **kwargs)
+        self._names = function_names(tools)
+        self._reader: StreamableParser | None = None
+        self._read: dict[int, tuple[str | None, str | None]] = {}
+        """The channel and the recipient of each message that has begun."""
+
+    @property
+    def _harmony_parser(self) -> StreamableParser:
+        """What vLLM asks for the message that its last chunk ended in."""
+        if self._reader is None:
+            encoding = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
+            self._reader = StreamableParser(
+                encoding, "assistant", strict=False, tools=self._names or None
+            )
+        return self._reader
+
+    def process_chunk(self, token_ids: Sequence[int]) -> ChunkResult:
+        """What tokens say, as vLLM's segments, and how many of them are thoughts."""
+        result = self._result(self._harmony_parser.feed(token_ids))
+        self._num_counted_tokens += len(token_ids)
+        self._num_reasoning_tokens += result.reasoning_token_count
+        return result
+
+    def flush(self) -> list[Any]:
+        """The end of the tokens: what is left of the last message. The next turn begins anew."""
+        result = self._result(self._harmony_parser.finish())
+        self._reader, self._read = None, {}
+        return list(result.segments)
+
+    def count_reasoning_tokens(self, token_ids: Sequence[int]) -> int:
+        """How many of these tokens are thoughts, or the arguments of calls, as vLLM counts."""
+        if len(token_ids) == self._num_counted_tokens:
+            return int(self._num_reasoning_tokens)
+        reader = type(self)(self.model_tokenizer)
+        return int(reader.process_chunk(token_ids).reasoning_token_count)
+
+    def _result(self, events: Iterable[Any]) -> ChunkResult:
+        segments: list[Any] = []
+        thoughts = 0
+        for event in events:
+            if isinstance(event, MessageStart):
+                # Text without any channel is shown, and no thought.
+                channel = event.channel
+                if channel is None and event.recipient is None:
+                    channel = "final"
+                self._read[event.index] = (channel, event.recipient)
+            segments += self._segments(event)
+            if isinstance(event, ContentDelta):
+                channel, recipient = self._read[event.index]
+                if channel == "analysis" or (channel == "commentary" and recipient is not None):
+                    thoughts += event.span[1] - event.span[0]
+        return ChunkResult(segments=segments, reasoning_token_count=thoughts)
+
+    def _segments(self, event: Any) -> Iterator[Any]:
+        if not isinstance(event, (MessageStart, ContentDelta, MessageEnd)):
+            return
+        channel, recipient = self._read.get(event.index, (None, None))
+        delta, message = "", None
+        if isinstance(event, ContentDelta):
+            delta = event.text
+        elif isinstance(event, MessageEnd):
+            message = self._harmony_parser.messages[event.index]
+            if message.channel != channel and channel is not None:
+                message = message.with_channel(channel)
+        yield Segment(channel, recipient, delta, message)
+
+    def adjust_request(self, request: Any) -> Any:
+        """The request with a grammar of its whole turn, if it promises something.
+
+        What this library's grammars cannot hold is left to vLLM's own.
+        """
+        with_tools = self.tool_parser is not None and envs.VLLM_ENFORCE_STRICT_TOOL_CALLING
+        level = self.tool_strict_level
+        if level is None and with_tools:
+            level = self.tool_parser.default_tool_strict_level
+        try:
+            tag = structural_tag(request, with_tools=with_tools, level=int(level or 0))
+        except (HarmonyError, TypeError, ValueError) as error:
+            _logger.warning("%s; vLLM's own grammar is taken", error)
+            return super().adjust_request(request)
+        if tag is None:
+            return super().adjust_request(request)
+        request.structured_outputs = StructuredOutputsParams(structural_tag=tag)
+        # The grammar has it; vLLM would refuse both.
+        setattr(request, "text" if hasattr(request, "text") else "response_format", None)
+        return request

@@ -1,0 +1,136 @@
+//! An answer that is one of some texts, or fits a regular expression: what of it was read, byte by byte.
+
+use std::sync::Arc;
+
+use regex_automata::hybrid::LazyStateID;
+use regex_automata::hybrid::dfa::{Cache, DFA};
+use regex_automata::nfa::thompson::{self, NFA, WhichCaptures};
+use regex_automata::util::start;
+use regex_automata::{Anchored, MatchKind};
+use regex_syntax::hir::{Hir, HirKind, Look};
+
+use super::invalid;
+use crate::error::Result;
+use crate::path::Path;
+
+/// How much memory the automaton of an expression may take, in bytes.
+const MAX_SIZE: usize = 10 << 20;
+
+/// What an answer has to be.
+#[derive(Debug, Clone)]
+pub(super) struct Pattern {
+    /// Without anchors: an answer always fits from its first character to its last.
+    pub(super) hir: Hir,
+    automaton: Arc<DFA>,
+}
+
+impl Pattern {
+    /// Of a regular expression. An anchor at its beginning or end says what holds anyway.
+    pub(super) fn of_regex(regex: &str) -> Result<Self> {
+        let path = || Path::of("response_regex");
+        let hir = regex_syntax::parse(regex).map_err(|error| {
+            let said = match &error {
+                regex_syntax::Error::Parse(error) => error.kind().to_string(),
+                regex_syntax::Error::Translate(error) => error.kind().to_string(),
+                _ => "is no regular expression".to_owned(),
+            };
+            invalid(path(), said)
+        })?;
+        let hir = without_anchors(hir);
+        if !hir.properties().look_set().is_empty() {
+            let reason = "anchors and word boundaries inside an expression are in no grammar";
+            return Err(invalid(path(), reason));
+        }
+        Self::new(hir, &path())
+    }
+
+    /// Of the texts of which the answer is one.
+    pub(super) fn of_choices(choices: &[String]) -> Result<Self> {
+        let path = Path::of("response_choices");
+        if choices.is_empty() {
+            return Err(invalid(path, "admits no answer"));
+        }
+        let all = choices.iter().map(|choice| Hir::literal(choice.as_bytes())).collect();
+        Self::new(Hir::alternation(all), &path)
+    }
+
+    fn new(hir: Hir, path: &Path) -> Result<Self> {
+        let limits = thompson::Config::new()
+            .nfa_size_limit(Some(MAX_SIZE))
+            .which_captures(WhichCaptures::None);
+        let nfa: std::result::Result<NFA, _> =
+            thompson::Compiler::new().configure(limits).build_from_hir(&hir);
+        let too_large = || invalid(path.clone(), "is too large");
+        let config = DFA::config().match_kind(MatchKind::All).skip_cache_capacity_check(true);
+        let automaton = nfa.map_err(|_| too_large())?;
+        let automaton = DFA::builder().configure(config).build_from_nfa(automaton);
+        Ok(Self { hir, automaton: Arc::new(automaton.map_err(|_| too_large())?) })
+    }
+}
+
+fn without_anchors(hir: Hir) -> Hir {
+    let is = |part: &Hir, look| *part.kind() == HirKind::Look(look);
+    match hir.into_kind() {
+        HirKind::Concat(mut parts) => {
+            if parts.first().is_some_and(|part| is(part, Look::Start)) {
+                parts.remove(0);
+            }
+            if parts.last().is_some_and(|part| is(part, Look::End)) {
+                parts.pop();
+            }
+            Hir::concat(parts)
+        }
+        HirKind::Look(Look::Start | Look::End) | HirKind::Empty => Hir::empty(),
+        HirKind::Literal(literal) => Hir::literal(literal.0),
+        HirKind::Class(class) => Hir::class(class),
+        HirKind::Look(look) => Hir::look(look),
+        HirKind::Repetition(repetition) => Hir::repetition(repetition),
+        HirKind::Capture(capture) => Hir::capture(capture),
+        HirKind::Alternation(parts) => Hir::alternation(parts),
+    }
+}
+
+/// Follows an answer.
+#[derive(Debug, Clone)]
+pub(super) struct Matcher {
+    automaton: Arc<DFA>,
+    cache: Cache,
+    place: Option<LazyStateID>,
+    /// Whether the answer may end here.
+    ends: bool,
+}
+
+impl Matcher {
+    pub(super) fn new(pattern: &Pattern) -> Self {
+        let automaton = Arc::clone(&pattern.automaton);
+        let mut cache = automaton.create_cache();
+        let start = start::Config::new().anchored(Anchored::Yes);
+        let place = automaton.start_state(&mut cache, &start).ok();
+        let mut matcher = Self { automaton, cache, place, ends: false };
+        matcher.look();
+        matcher
+    }
+
+    /// Whether the answer may end here.
+    pub(super) fn is_complete(&self) -> bool {
+        self.ends
+    }
+
+    /// Reads bytes; false if no answer goes on with them.
+    pub(super) fn feed(&mut self, bytes: &[u8]) -> bool {
+        for &byte in bytes {
+            let Some(place) = self.place else { return false };
+            let next = self.automaton.next_state(&mut self.cache, place, byte);
+            self.place = next.ok().filter(|next| !next.is_dead() && !next.is_quit());
+        }
+        self.look();
+        self.place.is_some()
+    }
+
+    /// Matches are known at the end of the text alone.
+    fn look(&mut self) {
+        let end =
+            self.place.and_then(|place| self.automaton.next_eoi_state(&mut self.cache, place).ok());
+        self.ends = end.is_some_and(|place| place.is_match());
+    }
+}
