@@ -15,7 +15,7 @@ fn encoding() -> HarmonyEncoding {
 }
 
 fn again(parser: &StreamableParser) -> StreamableParser {
-    StreamableParser::resume(encoding(), &parser.save().unwrap()).unwrap()
+    StreamableParser::from_bytes(encoding(), &parser.to_bytes().unwrap()).unwrap()
 }
 
 /// All that a caller can see.
@@ -102,9 +102,9 @@ proptest! {
             for (step, moves) in &steps {
                 prop_assert_eq!(take(&mut moved, step), take(&mut stayed, step));
                 // What an error of `finish` holds back cannot be taken.
-                if *moves && stayed.save().is_ok() {
+                if *moves && stayed.to_bytes().is_ok() {
                     moved = again(&moved);
-                    prop_assert_eq!(moved.save().unwrap(), stayed.save().unwrap());
+                    prop_assert_eq!(moved.to_bytes().unwrap(), stayed.to_bytes().unwrap());
                 }
                 prop_assert_eq!(seen(&moved), seen(&stayed));
             }
@@ -116,7 +116,7 @@ proptest! {
 fn events_that_wait_are_taken_first() {
     let mut parser = StreamableParser::new(encoding(), Some(Role::Assistant)).unwrap();
     parser.feed(&[200_005, 17_196, 200_008, 12_194, 9_999_999]).unwrap_err();
-    let error = parser.save().unwrap_err();
+    let error = parser.to_bytes().unwrap_err();
     assert_eq!(
         error.to_string(),
         "Invalid saved state: an error held events back; feed(&[]) returns them"
@@ -129,9 +129,9 @@ fn events_that_wait_are_taken_first() {
 fn other_bytes_are_refused() {
     let mut parser = StreamableParser::new(encoding(), Some(Role::Assistant)).unwrap();
     parser.feed(&[200_005, 17_196, 200_008, 12_194]).unwrap();
-    let saved = parser.save().unwrap();
+    let saved = parser.to_bytes().unwrap();
     let reason = |bytes: &[u8]| {
-        let error = StreamableParser::resume(encoding(), bytes).unwrap_err();
+        let error = StreamableParser::from_bytes(encoding(), bytes).unwrap_err();
         match error.kind() {
             ErrorKind::InvalidState { reason } => reason.clone(),
             other => panic!("{other:?}"),

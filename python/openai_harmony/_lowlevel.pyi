@@ -630,8 +630,8 @@ class StreamableParser:
             [MessageEnd(stop_token=None, span=(4, 4), index=0)]
         """
 
-    def save(self) -> bytes:
-        """The parser as bytes, from which ``resume`` goes on with it, in any process.
+    def to_bytes(self) -> bytes:
+        """The parser as bytes, from which ``from_bytes`` goes on with it, in any process.
 
         Returns:
             JSON with a version, some 8 bytes for each token; the tokens are not encrypted.
@@ -644,7 +644,7 @@ class StreamableParser:
             >>> from openai_harmony import StreamableParser
             >>> parser = StreamableParser(encoding, Role.ASSISTANT)
             >>> _ = parser.feed([200005, 17196, 200008, 19])
-            >>> StreamableParser.resume(encoding, parser.save()).current_content
+            >>> StreamableParser.from_bytes(encoding, parser.to_bytes()).current_content
             '4'
         """
 
@@ -927,8 +927,8 @@ class Reply:
     def __new__(
         cls, turn: _Turn, encoding: HarmonyEncoding, *, saved: bytes | None = None, **options: Any
     ) -> Self: ...
-    def save(self) -> bytes:
-        """The reply as bytes, from which ``Turn.resume`` goes on with it, in any process.
+    def to_bytes(self) -> bytes:
+        """The reply as bytes, from which ``from_bytes`` goes on with it, in any process.
 
         Returns:
             JSON with a version, some 8 bytes for each token; the tokens are not encrypted.
@@ -937,11 +937,11 @@ class Reply:
             RuntimeError: Another thread is using the reply.
 
         Example:
-            >>> from openai_harmony.interop import chat_completions
+            >>> from openai_harmony.interop import Reply, chat_completions
             >>> turn = chat_completions.read({"messages": [{"role": "user", "content": "2 + 2?"}]})
             >>> reply = turn.reply(encoding, model="gpt-oss-20b")
             >>> chunks = reply.feed([200005, 17196, 200008, 19])
-            >>> reply = turn.resume(encoding, reply.save())
+            >>> reply = Reply.from_bytes(turn, encoding, reply.to_bytes())
             >>> reply.response()["choices"][0]["message"]["content"]
             '4'
         """
@@ -1090,7 +1090,11 @@ class Reply:
         """All tokens that were fed, as a new list."""
 
     @property
-    def forced_tokens(self) -> list[int]:
+    def budget_spent(self) -> bool:
+        """Whether the thoughts have taken as many tokens as their budget; ``False`` without one."""
+
+    @property
+    def force(self) -> list[int]:
         """The tokens that end a thought and begin the answer, once the thinking budget is spent.
 
         Empty before, and wherever the model is not inside a thought. If there are any after a
@@ -1102,7 +1106,7 @@ class Reply:
             >>> turn = chat_completions.read({"messages": [{"role": "user", "content": "2 + 2?"}]})
             >>> reply = turn.reply(encoding, model="gpt-oss-20b", thinking_budget=2)
             >>> chunks = reply.feed([200005, 35644, 200008, 12845, 668])
-            >>> encoding.decode(reply.forced_tokens)
+            >>> encoding.decode(reply.force)
             '<|end|><|start|>assistant<|channel|>final<|message|>'
         """
 

@@ -10,8 +10,8 @@ description, and with its flag where the command line has one:
 >>> @takes(Sizes)
 ... def draw(text: str, **options: Unpack[Sizes]) -> str:
 ...     return text.center(completed(draw, options)["width"])
->>> inspect.signature(draw)
-<Signature (text: str, *, width: int = 80) -> str>
+>>> inspect.signature(draw).parameters["width"]
+<Parameter "width: int = 80">
 >>> draw("x", height=2)
 Traceback (most recent call last):
     ...

@@ -50,18 +50,18 @@ recipient=None, content_type=None, span=(0, 3), index=0)
         return f"<{type(self).__name__}: {where}, {', '.join(counts)}>"
 
     @classmethod
-    def resume(cls, encoding: _lowlevel.HarmonyEncoding, saved: bytes) -> Self:
-        """Goes on with a parser that ``save`` saved, in another process for instance.
+    def from_bytes(cls, encoding: _lowlevel.HarmonyEncoding, saved: bytes) -> Self:
+        """Goes on with a parser that ``to_bytes`` saved, in another process for instance.
 
         Costs as much as parsing its tokens. ``HarmonyError`` (``invalid_state``) for bytes of
-        another version, or that ``save`` did not write.
+        another version, or that ``to_bytes`` did not write.
 
         >>> from openai_harmony import load_harmony_encoding
         >>> encoding = load_harmony_encoding("HarmonyGptOss")
         >>> tokens = encoding.encode("<|channel|>final<|message|>2 + 2 = 4.", allowed_special="all")
         >>> parser = StreamableParser(encoding, "assistant")
         >>> events = parser.feed(tokens[:7])
-        >>> parser = StreamableParser.resume(encoding, parser.save())
+        >>> parser = StreamableParser.from_bytes(encoding, parser.to_bytes())
         >>> [event.text for event in parser.feed(tokens[7:])]
         [' = 4.']
         """

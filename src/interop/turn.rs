@@ -43,7 +43,7 @@ pub struct Turn {
     /// and not the engine's.
     pub stop_strings: Vec<String>,
     /// How many tokens thoughts may have, if the body says it: Anthropic's `thinking.budget_tokens`, `max_tokens` in
-    /// the `reasoning` of chat and Responses. [`Reply::forced_tokens`](super::Reply::forced_tokens) ends them.
+    /// the `reasoning` of chat and Responses. [`Reply::force`](super::Reply::force) ends them.
     pub thinking_budget: Option<usize>,
     /// Whether the server may leave out the oldest turns of a conversation that is too long
     /// ([`Self::prompt_within`]): Responses' `truncation` is `auto`. Otherwise that is an error.

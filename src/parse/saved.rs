@@ -51,13 +51,13 @@ struct Version {
 }
 
 impl StreamableParser {
-    /// The parser as bytes, from which [`Self::resume`] goes on with it, in this process or in another. They are JSON,
+    /// The parser as bytes, from which [`Self::from_bytes`] goes on with it, in this process or in another. They are JSON,
     /// some 8 bytes for each token, and have a version; tokens are not encrypted.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::InvalidState`] while events wait that an error held back: `feed(&[])` returns them.
-    pub fn save(&self) -> Result<Vec<u8>> {
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let is_unasked = !self.events.is_empty();
         if is_unasked && self.events != self.first_events() {
             return Err(invalid("an error held events back; feed(&[]) returns them"));
@@ -90,11 +90,11 @@ impl StreamableParser {
         serde_json::to_vec(&saved).map_err(|error| invalid(error.to_string()))
     }
 
-    /// Goes on with a parser that [`Self::save`] saved. Costs as much as parsing its tokens.
+    /// Goes on with a parser that [`Self::to_bytes`] saved. Costs as much as parsing its tokens.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidState`] for bytes of another version, or that [`Self::save`] did not write.
+    /// [`ErrorKind::InvalidState`] for bytes of another version, or that [`Self::to_bytes`] did not write.
     ///
     /// # Example
     ///
@@ -106,15 +106,15 @@ impl StreamableParser {
     /// let encode = |text| encoding.tokenizer().encode_with_special_tokens(text);
     /// let mut parser = StreamableParser::new(encoding, Some(Role::Assistant))?;
     /// parser.feed(&encode("<|channel|>final<|message|>2 + 2"))?;
-    /// let saved = parser.save()?;
+    /// let saved = parser.to_bytes()?;
     ///
-    /// let mut parser = StreamableParser::resume(encoding, &saved)?;
+    /// let mut parser = StreamableParser::from_bytes(encoding, &saved)?;
     /// parser.feed(&encode(" = 4.<|return|>"))?;
     /// let [Content::Text(answer)] = &parser.messages()[0].content[..] else { panic!() };
     /// assert_eq!(answer.text, "2 + 2 = 4.");
     /// # Ok::<(), openai_harmony::Error>(())
     /// ```
-    pub fn resume(encoding: impl Into<Tokenizer>, saved: &[u8]) -> Result<Self> {
+    pub fn from_bytes(encoding: impl Into<Tokenizer>, saved: &[u8]) -> Result<Self> {
         let saved = read(saved)?;
         let prefill = saved.prefill.map(|prefill| Prefill {
             channel: prefill.channel,

@@ -113,7 +113,7 @@ impl PyReply {
                 let saved = saved.cast::<PyBytes>().map_err(|_| {
                     InvalidArgument::type_of(saved, "bytes").inside("saved").raised(py)
                 })?;
-                turn.resume(&encoding, saved.as_bytes(), options)
+                Reply::from_bytes(turn, &encoding, saved.as_bytes(), options)
             }
             None => turn.reply(&encoding, options),
         };
@@ -168,9 +168,9 @@ impl PyReply {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// The reply as bytes, from which `Turn.resume` goes on with it.
-    fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let saved = self.lock()?.save();
+    /// The reply as bytes, from which `from_bytes` goes on with it.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let saved = self.lock()?.to_bytes();
         self.check()?;
         Ok(PyBytes::new(py, &saved))
     }
@@ -224,10 +224,16 @@ impl PyReply {
         tokens::list(py, self.lock()?.tokens())
     }
 
+    /// Whether the thoughts have taken as many tokens as their budget.
+    #[getter]
+    fn budget_spent(&self) -> PyResult<bool> {
+        Ok(self.lock()?.budget_spent())
+    }
+
     /// The tokens that end a thought and begin the answer, once the thinking budget is spent.
     #[getter]
-    fn forced_tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        tokens::list(py, self.lock()?.forced_tokens())
+    fn force<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        tokens::list(py, self.lock()?.force())
     }
 
     /// What was repaired, calls that were delivered as text (`call_as_text`) included.

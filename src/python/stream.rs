@@ -88,15 +88,15 @@ impl PyStreamableParser {
         saved: &Bound<'_, PyBytes>,
     ) -> PyResult<()> {
         let encoding = super::encoding::argument(encoding)?;
-        let parser = StreamableParser::resume(encoding, saved.as_bytes())
+        let parser = StreamableParser::from_bytes(encoding, saved.as_bytes())
             .map_err(|error| raised(slf.py(), &error))?;
         *writing(slf)? = parser.into();
         Ok(())
     }
 
-    /// The parser as bytes, from which `resume` goes on with it.
-    fn save<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyBytes>> {
-        let saved = reading(slf)?.inner.save().map_err(|error| raised(slf.py(), &error))?;
+    /// The parser as bytes, from which `from_bytes` goes on with it.
+    fn to_bytes<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyBytes>> {
+        let saved = reading(slf)?.inner.to_bytes().map_err(|error| raised(slf.py(), &error))?;
         Ok(PyBytes::new(slf.py(), &saved))
     }
 

@@ -23,7 +23,7 @@ fn begun(turn: &Turn, options: ReplyOptions) -> Reply {
 
 fn again(turn: &Turn, reply: &Reply) -> Reply {
     let options = ReplyOptions::default().with_clock(still());
-    turn.resume(&encoding(), &reply.save(), options).unwrap()
+    Reply::from_bytes(&turn, &encoding(), &reply.to_bytes(), options).unwrap()
 }
 
 /// What is sent of tokens in pieces, saved and taken up before each piece where `moves` says so.
@@ -69,10 +69,10 @@ fn what_a_reply_knows_stays() {
     let spelled = encoding().tokenizer().encode_ordinary("<|channel|>analysis<|message|>One two");
     reply.feed(&spelled).unwrap();
     let moved = again(&turn, &reply);
-    assert_eq!(moved.forced_tokens(), reply.forced_tokens());
-    assert!(!moved.forced_tokens().is_empty());
+    assert_eq!(moved.force(), reply.force());
+    assert!(!moved.force().is_empty());
     assert_eq!((moved.tokens(), moved.usage()), (reply.tokens(), reply.usage()));
-    assert_eq!(again(&turn, &moved).save(), reply.save());
+    assert_eq!(again(&turn, &moved).to_bytes(), reply.to_bytes());
 }
 
 /// The server's own function makes each id once, and goes on with it.
@@ -95,7 +95,7 @@ fn ids_are_not_made_again() {
     reply.feed(&tokens(&CALL[..CALL.len() - "<|call|>".len()])).unwrap();
     let before = (count.load(Ordering::Relaxed), reply.response());
     let options = ReplyOptions::default().with_make_id(make_id()).with_clock(still());
-    let mut moved = turn.resume(&encoding(), &reply.save(), options).unwrap();
+    let mut moved = Reply::from_bytes(&turn, &encoding(), &reply.to_bytes(), options).unwrap();
     assert_eq!((count.load(Ordering::Relaxed), moved.response()), before);
     moved.feed(&tokens("<|call|><|start|>assistant<|channel|>final<|message|>Hi")).unwrap();
     assert_eq!(count.load(Ordering::Relaxed), before.0 + 1);
@@ -112,12 +112,12 @@ fn durations_go_on() {
     let mut reply = turn.reply(&encoding(), ReplyOptions::new("m").with_clock(clock(100))).unwrap();
     reply.feed(&tokens("<|channel|>final<|message|>Hi")).unwrap();
     let options = ReplyOptions::default().with_clock(clock(9_000));
-    let saved = reply.save();
-    let mut moved = turn.resume(&encoding(), &saved, options).unwrap();
+    let saved = reply.to_bytes();
+    let mut moved = Reply::from_bytes(&turn, &encoding(), &saved, options).unwrap();
     moved.finish(FinishReason::Stop, None).unwrap();
     let second = 1_000_000_000_u64;
     let response = moved.response();
-    // One second to the first token; one to `save`, and then as long as the clock says from `resume` on.
+    // One second to the first token; one to `to_bytes`, and then as long as the clock says from `from_bytes` on.
     assert_eq!(response["prompt_eval_duration"], second);
     assert!(response["eval_duration"].as_u64().unwrap() < 6 * second, "{response}");
 }
@@ -127,9 +127,10 @@ fn other_bytes_are_refused() {
     let chat = turn(CHAT, &plain_of(CHAT));
     let mut reply = begun(&chat, ReplyOptions::new("m"));
     reply.feed(&tokens("<|channel|>final<|message|>Hi")).unwrap();
-    let saved = reply.save();
+    let saved = reply.to_bytes();
     let reason = |turn: &Turn, bytes: &[u8]| {
-        let error = turn.resume(&encoding(), bytes, ReplyOptions::default()).unwrap_err();
+        let error =
+            Reply::from_bytes(&turn, &encoding(), bytes, ReplyOptions::default()).unwrap_err();
         match error.kind() {
             ErrorKind::InvalidState { reason } => reason.clone(),
             other => panic!("{other:?}"),
@@ -158,6 +159,8 @@ fn other_bytes_are_refused() {
     let responses = turn(RESPONSES, &plain_of(RESPONSES));
     assert_eq!(reason(&responses, &saved), "it is of chat_completions, the turn of responses");
     for end in 0..saved.len() {
-        assert!(chat.resume(&encoding(), &saved[..end], ReplyOptions::default()).is_err());
+        assert!(
+            Reply::from_bytes(&chat, &encoding(), &saved[..end], ReplyOptions::default()).is_err()
+        );
     }
 }

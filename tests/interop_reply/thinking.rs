@@ -17,7 +17,7 @@ fn reply(turn: &Turn, budget: Option<usize>) -> Reply {
 fn moments(reply: &mut Reply, sampled: &str) -> Vec<bool> {
     let feed = |token: &u32| {
         reply.feed(&[*token]).unwrap();
-        let forced = reply.forced_tokens();
+        let forced = reply.force();
         assert!(forced.is_empty() || forced == tokens(FORCED), "{forced:?}");
         !forced.is_empty()
     };
@@ -77,7 +77,7 @@ fn a_character_is_not_cut() {
     assert!(sampled.len() > 4, "the character has several tokens");
     for (index, token) in sampled.iter().enumerate() {
         reply.feed(&[*token]).unwrap();
-        assert_eq!(!reply.forced_tokens().is_empty(), index + 1 == sampled.len());
+        assert_eq!(!reply.force().is_empty(), index + 1 == sampled.len());
     }
 }
 
@@ -93,12 +93,12 @@ fn the_forced_tokens_give_every_api_a_thought_and_an_answer() {
         let turn = turn(read, &body);
         let mut forced = reply(&turn, Some(2));
         forced.feed(&tokens("<|channel|>analysis<|message|>One two")).unwrap();
-        let end = forced.forced_tokens().to_vec();
+        let end = forced.force().to_vec();
         forced.feed(&end).unwrap();
-        assert!(forced.forced_tokens().is_empty());
+        assert!(forced.force().is_empty());
         forced.feed(&tokens("Three.<|return|>")).unwrap();
         forced.finish(FinishReason::Stop, None).unwrap();
-        assert!(forced.forced_tokens().is_empty() && forced.repairs().is_empty());
+        assert!(forced.force().is_empty() && forced.repairs().is_empty());
         let mut by_itself = reply(&turn, None);
         let whole = ["<|channel|>analysis<|message|>One two", FORCED, "Three.<|return|>"].concat();
         by_itself.feed(&tokens(&whole)).unwrap();

@@ -22,6 +22,7 @@ from openai_harmony import (
 from openai_harmony.errors import WrongTypeError
 from openai_harmony.interop import (
     BuiltinCall,
+    Reply,
     Turn,
     anthropic,
     chat_completions,
@@ -389,9 +390,10 @@ def test_a_thinking_budget_is_the_bodys_or_the_servers() -> None:
     end = encode("<|end|><|start|>assistant<|channel|>final<|message|>")
     for budget, expected in ((None, end), (2, end), (3, [])):
         reply = turn.reply(ENCODING, model="m", thinking_budget=budget)
-        assert reply.forced_tokens == []
+        assert reply.force == []
         reply.feed(sampled)
-        assert reply.forced_tokens == expected
+        assert reply.force == expected
+        assert reply.budget_spent == (budget != 3)
     with pytest.raises(ValueError, match="thinking_budget: expected an int of at least 0"):
         turn.reply(ENCODING, model="m", thinking_budget=-1)
 
@@ -399,9 +401,9 @@ def test_a_thinking_budget_is_the_bodys_or_the_servers() -> None:
 _OTHER_PROCESS = """
 import sys
 from openai_harmony import load_harmony_encoding
-from openai_harmony.interop import responses
+from openai_harmony.interop import Reply, responses
 encoding = load_harmony_encoding("HarmonyGptOss")
-reply = responses.read({"input": "Hi"}).resume(encoding, sys.stdin.buffer.read())
+reply = Reply.from_bytes(responses.read({"input": "Hi"}), encoding, sys.stdin.buffer.read())
 reply.feed(encoding.encode("ur.<|return|>", allowed_special="all"))
 reply.finish("stop")
 print(reply.response()["output"][0]["content"][0]["text"])
@@ -413,7 +415,7 @@ def test_a_reply_goes_on_in_another_process() -> None:
     reply = turn.reply(ENCODING, model="m")
     reply.feed(ENCODING.encode("<|channel|>final<|message|>Fo", allowed_special="all"))
     command = [sys.executable, "-c", _OTHER_PROCESS]
-    done = subprocess.run(command, input=reply.save(), capture_output=True, check=True)
+    done = subprocess.run(command, input=reply.to_bytes(), capture_output=True, check=True)
     assert done.stdout.strip() == b"Four."
 
 
@@ -426,7 +428,7 @@ def test_a_reply_goes_on_in_another_process() -> None:
 )
 def test_other_bytes_are_no_reply(saved: Any, kind: type[Exception], said: str) -> None:
     with pytest.raises(kind, match=said):
-        responses.read({"input": "Hi"}).resume(ENCODING, saved)
+        Reply.from_bytes(responses.read({"input": "Hi"}), ENCODING, saved)
 
 
 def test_functions_are_given_anew_to_a_reply_that_moves() -> None:
@@ -434,7 +436,9 @@ def test_functions_are_given_anew_to_a_reply_that_moves() -> None:
     reply = turn.reply(ENCODING, model="m", make_id=lambda prefix: f"{prefix}first")
     encode = partial(ENCODING.encode, allowed_special="all")
     reply.feed(encode("<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant"))
-    reply = turn.resume(ENCODING, reply.save(), make_id=lambda prefix: f"{prefix}then")
+    reply = Reply.from_bytes(
+        turn, ENCODING, reply.to_bytes(), make_id=lambda prefix: f"{prefix}then"
+    )
     reply.feed(encode("<|channel|>final<|message|>Four."))
     response = reply.response()
     assert response["id"] == "resp_first"
@@ -443,6 +447,6 @@ def test_functions_are_given_anew_to_a_reply_that_moves() -> None:
     def fails(prefix: str) -> str:
         raise KeyError(prefix)
 
-    moved = turn.resume(ENCODING, reply.save(), make_id=fails)
+    moved = Reply.from_bytes(turn, ENCODING, reply.to_bytes(), make_id=fails)
     with pytest.raises(KeyError):
         moved.feed(encode("<|end|><|start|>assistant<|channel|>final<|message|>More"))

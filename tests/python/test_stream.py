@@ -158,7 +158,7 @@ class TestSpelledMarkers:
             spelled, "assistant", strict=False, spelled_markers=True
         )
         assert parser.messages[0].channel == "final"
-        assert StreamableParser.resume(encoding, parser.save()).repairs == parser.repairs
+        assert StreamableParser.from_bytes(encoding, parser.to_bytes()).repairs == parser.repairs
         read = encoding.parse_with_repairs(spelled, "assistant", spelled_markers=True)
         assert read == (parser.messages, parser.repairs, [200002])
         assert {(repair.kind, repair.index) for repair in read.repairs} == {
@@ -565,7 +565,7 @@ class TestSaving:
         for cut in range(len(tokens) + 1):
             stayed = StreamableParser(encoding, Role.ASSISTANT, strict=False, tools=["f"])
             before = stayed.feed(tokens[:cut])
-            moved = StreamableParser.resume(encoding, stayed.save())
+            moved = StreamableParser.from_bytes(encoding, stayed.to_bytes())
             assert (moved.messages, moved.repairs) == (stayed.messages, stayed.repairs)
             assert repr(moved) == repr(stayed)
             after = moved.feed(tokens[cut:]) + moved.finish()
@@ -579,12 +579,12 @@ class TestSaving:
 
         own = Own("a")
         own.feed([200005, 17196, 200008, 19])
-        resumed = Own.resume(encoding, own.save())
+        resumed = Own.from_bytes(encoding, own.to_bytes())
         assert (type(resumed), resumed.current_content) == (Own, "4")
 
     def test_other_bytes_are_refused(self, encoding: HarmonyEncoding) -> None:
         with pytest.raises(HarmonyError, match="not a saved parser: missing field") as raised:
-            StreamableParser.resume(encoding, b"{}")
+            StreamableParser.from_bytes(encoding, b"{}")
         assert raised.value.kind == "invalid_state"
         with pytest.raises(TypeError):
-            StreamableParser.resume(encoding, cast(bytes, "{}"))
+            StreamableParser.from_bytes(encoding, cast(bytes, "{}"))

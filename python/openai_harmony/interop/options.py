@@ -98,7 +98,7 @@ class ReadAnthropicOptions(ReadOptions, total=False):
 
 
 class ResumeOptions(TypedDict, total=False):
-    """Those of ``Turn.resume``, and of ``Turn.reply``: functions cannot be saved."""
+    """Those of ``Reply.from_bytes``, and of ``Turn.reply``: functions cannot be saved."""
 
     make_id: Annotated[
         Callable[[str], str] | None,
@@ -143,7 +143,7 @@ class ReplyOptions(ResumeOptions, total=False):
         Option(
             None,
             """How many tokens thoughts may have; left out, as many as the body says.
-            ``Reply.forced_tokens`` ends them.""",
+            ``Reply.force`` ends them.""",
         ),
     ]
     spelled_markers: Annotated[

@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from typing_extensions import Self, Unpack
+
 from openai_harmony import _lowlevel
 from openai_harmony._notebook import InNotebooks
+from openai_harmony._options import completed, takes
 from openai_harmony.errors import WrongTypeError
+from openai_harmony.interop.options import ResumeOptions
 
 if TYPE_CHECKING:
     from openai_harmony.encoding import HarmonyEncoding
+    from openai_harmony.interop.turn import Turn
 
 Chunk = dict[str, Any]
 """A chunk or an event as the API sends it."""
@@ -78,6 +83,42 @@ class Reply(InNotebooks, _lowlevel.Reply):
     def __init__(self, turn: _lowlevel._Turn, encoding: HarmonyEncoding, **options: Any) -> None:
         """``Turn.reply`` calls it. The options have been read by ``__new__``."""
         self._turn = turn
+
+    @classmethod
+    @takes(ResumeOptions)
+    def from_bytes(
+        cls,
+        turn: Turn,
+        encoding: HarmonyEncoding,
+        saved: bytes,
+        **options: Unpack[ResumeOptions],
+    ) -> Self:
+        """Goes on with a reply that ``to_bytes`` saved, in another process for instance.
+
+        Costs as much as feeding the reply's tokens.
+
+        Args:
+            turn: Read from the same body.
+            encoding: What parses the tokens.
+            saved: What ``to_bytes`` gave.
+            options: Those of ResumeOptions.
+
+        ``HarmonyError`` (``invalid_state``) for bytes of another version, of a turn of another API,
+        or that ``to_bytes`` did not write.
+
+        >>> from openai_harmony import load_harmony_encoding
+        >>> from openai_harmony.interop import Reply, chat_completions
+        >>> encoding = load_harmony_encoding("HarmonyGptOss")
+        >>> turn = chat_completions.read({"messages": [{"role": "user", "content": "2 + 2?"}]})
+        >>> reply = turn.reply(encoding, model="gpt-oss-20b")
+        >>> sampled = encoding.encode("<|channel|>final<|message|>Four.", allowed_special="all")
+        >>> chunks = reply.feed(sampled[:4])
+        >>> reply = Reply.from_bytes(turn, encoding, reply.to_bytes())
+        >>> chunks = reply.feed(sampled[4:])
+        >>> reply.response()["choices"][0]["message"]["content"]
+        'Four.'
+        """
+        return cls(turn._raw, encoding, saved=saved, **completed(Reply.from_bytes, options))
 
     def __repr__(self) -> str:
         where = f"stopped at {self.stop_sequence!r}, " if self.stop_sequence is not None else ""

@@ -20,7 +20,7 @@ from openai_harmony import _lowlevel
 from openai_harmony._notebook import InNotebooks
 from openai_harmony._options import completed, takes
 from openai_harmony.chat import Conversation, ResponseFormat
-from openai_harmony.interop.options import ReadOptions, ReplyOptions, ResumeOptions
+from openai_harmony.interop.options import ReadOptions, ReplyOptions
 from openai_harmony.interop.reply import Reply
 from openai_harmony.options import Prefill, RenderConversationConfig
 
@@ -301,7 +301,7 @@ class Turn(InNotebooks, _Unchanging):
         """How many tokens thoughts may have, if the body says it.
 
         Anthropic's ``thinking.budget_tokens``, and ``max_tokens`` in the ``reasoning`` of chat and
-        Responses. ``Reply.forced_tokens`` ends them.
+        Responses. ``Reply.force`` ends them.
         """
         return self._raw.thinking_budget
 
@@ -370,39 +370,6 @@ class Turn(InNotebooks, _Unchanging):
             options: Those of ReplyOptions.
         """
         return Reply(self._raw, encoding, model=model, **completed(Turn.reply, options))
-
-    @takes(ResumeOptions)
-    def resume(
-        self,
-        encoding: HarmonyEncoding,
-        saved: bytes,
-        **options: Unpack[ResumeOptions],
-    ) -> Reply:
-        """Goes on with a reply that ``Reply.save`` saved, in another process for instance.
-
-        The turn is read from the same body. Costs as much as feeding the reply's tokens.
-
-        Args:
-            encoding: What parses the tokens.
-            saved: What ``Reply.save`` gave.
-            options: Those of ResumeOptions.
-
-        ``HarmonyError`` (``invalid_state``) for bytes of another version, of a turn of another API,
-        or that ``save`` did not write.
-
-        >>> from openai_harmony import load_harmony_encoding
-        >>> from openai_harmony.interop import chat_completions
-        >>> encoding = load_harmony_encoding("HarmonyGptOss")
-        >>> turn = chat_completions.read({"messages": [{"role": "user", "content": "2 + 2?"}]})
-        >>> reply = turn.reply(encoding, model="gpt-oss-20b")
-        >>> sampled = encoding.encode("<|channel|>final<|message|>Four.", allowed_special="all")
-        >>> chunks = reply.feed(sampled[:4])
-        >>> reply = turn.resume(encoding, reply.save())
-        >>> chunks = reply.feed(sampled[4:])
-        >>> reply.response()["choices"][0]["message"]["content"]
-        'Four.'
-        """
-        return Reply(self._raw, encoding, saved=saved, **completed(Turn.resume, options))
 
 
 def read_request(dialect: str, body: Any, options: ReadOptions) -> Turn:

@@ -79,7 +79,7 @@ class Answer:
 
     def _forced(self) -> list[int]:
         """The tokens that end a thought which has spent its budget, and begin what follows it."""
-        forced = self.reply.forced_tokens
+        forced = self.reply.force
         # Behind <|start|>assistant the grammar sees to the call.
         return forced[:_UP_TO_AUTHOR] if self.needs_call else forced
 

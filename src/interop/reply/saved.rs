@@ -45,20 +45,20 @@ struct Version {
     version: u32,
 }
 
-impl Turn {
-    /// Goes on with a reply that [`Reply::save`] saved, in another process for instance. The turn is read from the
+impl Reply {
+    /// Goes on with a reply that [`Self::to_bytes`] saved, in another process for instance. The turn is read from the
     /// same body. Of the options the functions count, [`ReplyOptions::make_id`] and [`ReplyOptions::clock`]; the
     /// others are saved. Costs as much as feeding the reply's tokens.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::InvalidState`] for bytes of another version, of a turn of another API, or that
-    /// [`Reply::save`] did not write.
+    /// [`Self::to_bytes`] did not write.
     ///
     /// # Example
     ///
     /// ```
-    /// use openai_harmony::interop::{ReadOptions, ReplyOptions, chat_completions};
+    /// use openai_harmony::interop::{ReadOptions, Reply, ReplyOptions, chat_completions};
     /// use openai_harmony::{HarmonyEncodingName, load_harmony_encoding};
     /// use serde_json::json;
     ///
@@ -68,21 +68,21 @@ impl Turn {
     /// let turn = chat_completions::read(&body, &ReadOptions::default())?;
     /// let mut reply = turn.reply(&encoding, ReplyOptions::new("gpt-oss-20b"))?;
     /// reply.feed(&encode("<|channel|>final<|message|>Fo"))?;
-    /// let saved = reply.save();
+    /// let saved = reply.to_bytes();
     ///
-    /// let mut reply = turn.resume(&encoding, &saved, ReplyOptions::default())?;
+    /// let mut reply = Reply::from_bytes(&turn, &encoding, &saved, ReplyOptions::default())?;
     /// reply.feed(&encode("ur.<|return|>"))?;
     /// assert_eq!(reply.response()["choices"][0]["message"]["content"], "Four.");
     /// # Ok::<(), openai_harmony::Error>(())
     /// ```
-    pub fn resume(
-        &self,
+    pub fn from_bytes(
+        turn: &Turn,
         encoding: &HarmonyEncoding,
         saved: &[u8],
         options: ReplyOptions,
-    ) -> Result<Reply> {
+    ) -> Result<Self> {
         let saved = read(saved)?;
-        let dialect = self.dialect.as_str();
+        let dialect = turn.dialect.as_str();
         if saved.dialect != dialect {
             return Err(invalid(format!("it is of {}, the turn of {dialect}", saved.dialect)));
         }
@@ -98,7 +98,7 @@ impl Turn {
             thinking_budget: saved.thinking_budget,
             ..options
         };
-        let mut reply = self.reply(encoding, options)?;
+        let mut reply = turn.reply(encoding, options)?;
         reply.sorter.ids.repeat(saved.made_ids);
         let mut sent = Vec::new();
         let mut tokens = &saved.tokens[..];
@@ -122,12 +122,10 @@ impl Turn {
         reply.timer.go_on(saved.elapsed, saved.first_token);
         Ok(reply)
     }
-}
 
-impl Reply {
-    /// The reply as bytes, from which [`Turn::resume`] goes on with it, in this process or in another. They are JSON,
+    /// The reply as bytes, from which [`Self::from_bytes`] goes on with it, in this process or in another. They are JSON,
     /// some 8 bytes for each token, and have a version; tokens are not encrypted.
-    pub fn save(&self) -> Vec<u8> {
+    pub fn to_bytes(&self) -> Vec<u8> {
         let options = &self.options;
         let (elapsed, first_token) = self.timer.elapsed();
         let saved = Saved {

@@ -41,26 +41,32 @@ impl Reply {
     /// let turn = anthropic::read(&body, &ReadOptions::default())?;
     /// let mut reply = turn.reply(&encoding, ReplyOptions::new("gpt-oss-20b"))?;
     /// reply.feed(&encode("<|channel|>analysis<|message|>Let me"))?;
-    /// assert!(reply.forced_tokens().is_empty());
+    /// assert!(reply.force().is_empty());
     /// reply.feed(&encode(" think"))?;
-    /// let forced = reply.forced_tokens().to_vec();
+    /// let forced = reply.force().to_vec();
     /// assert_eq!(forced, encode("<|end|><|start|>assistant<|channel|>final<|message|>"));
     /// reply.feed(&forced)?;
     /// reply.feed(&encode("4<|return|>"))?;
     /// assert_eq!(reply.response()["content"][1]["text"], "4");
     /// # Ok::<(), openai_harmony::Error>(())
     /// ```
-    pub fn forced_tokens(&self) -> &[TokenId] {
+    pub fn force(&self) -> &[TokenId] {
         match &self.budget {
             Some(budget)
                 if self.outcome.is_none()
                     && self.sorter.is_thinking()
-                    && self.usage().reasoning_tokens >= budget.tokens
+                    && self.budget_spent()
                     && self.parser.is_between_characters() =>
             {
                 &budget.end
             }
             _ => &[],
         }
+    }
+
+    /// Whether the thoughts have taken as many tokens as their budget; `false` without one.
+    pub fn budget_spent(&self) -> bool {
+        let thoughts = self.usage().reasoning_tokens;
+        self.budget.as_ref().is_some_and(|budget| thoughts >= budget.tokens)
     }
 }
