@@ -130,7 +130,8 @@ def completed(function: Callable[..., Any], options: _Options) -> _Options:
 
     ``TypeError`` that names an option that it does not take, and those that it does.
     """
-    name, own, defaults = _TAKEN[function]
+    # Of a class method: the function in it.
+    name, own, defaults = _TAKEN[getattr(function, "__func__", function)]
     given: Any = options
     for option in given:
         if option not in defaults:
