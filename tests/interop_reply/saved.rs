@@ -23,7 +23,7 @@ fn begun(turn: &Turn, options: ReplyOptions) -> Reply {
 
 fn again(turn: &Turn, reply: &Reply) -> Reply {
     let options = ReplyOptions::default().with_clock(still());
-    Reply::from_bytes(&turn, &encoding(), &reply.to_bytes(), options).unwrap()
+    Reply::from_bytes(turn, &encoding(), &reply.to_bytes(), options).unwrap()
 }
 
 /// What is sent of tokens in pieces, saved and taken up before each piece where `moves` says so.
@@ -130,7 +130,7 @@ fn other_bytes_are_refused() {
     let saved = reply.to_bytes();
     let reason = |turn: &Turn, bytes: &[u8]| {
         let error =
-            Reply::from_bytes(&turn, &encoding(), bytes, ReplyOptions::default()).unwrap_err();
+            Reply::from_bytes(turn, &encoding(), bytes, ReplyOptions::default()).unwrap_err();
         match error.kind() {
             ErrorKind::InvalidState { reason } => reason.clone(),
             other => panic!("{other:?}"),
