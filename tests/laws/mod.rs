@@ -177,6 +177,13 @@ pub(crate) fn lenient_parsing_loses_no_letter(tokens: &[u32], given: Given) {
     }
 }
 
+/// The index of the message that the delta of a token is of; `open` was that of the open message before the token.
+fn message_of_delta(parser: &StreamableParser, open: usize, given: Given) -> usize {
+    // One that ends a spelled `<|message|>` can end the message before, and begin the text of the next.
+    let is_of_next = given.spelled && parser.state() == StreamState::Content;
+    if is_of_next { parser.messages().len() } else { open }
+}
+
 pub(crate) fn deltas_of_process_are_the_content(tokens: &[u32], given: Given, strict: bool) {
     let mut parser = parser(given, strict);
     let mut deltas: BTreeMap<usize, String> = BTreeMap::new();
@@ -189,6 +196,7 @@ pub(crate) fn deltas_of_process_are_the_content(tokens: &[u32], given: Given, st
             assert_eq!(error.token_index(), Some(at));
         }
         let delta = parser.delta().unwrap_or_default();
+        let index = message_of_delta(&parser, index, given);
         deltas.entry(index).or_default().push_str(delta);
         if !delta.is_empty() {
             let channel = parser.current_channel();
@@ -275,6 +283,7 @@ pub(crate) fn process_and_feed_can_be_mixed(tokens: &[u32], given: Given, by_fee
         } else {
             let index = parser.messages().len();
             parser.process(*token).unwrap();
+            let index = message_of_delta(&parser, index, given);
             add(index, parser.delta().unwrap_or_default());
         }
     }
