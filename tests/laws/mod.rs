@@ -177,11 +177,20 @@ pub(crate) fn lenient_parsing_loses_no_letter(tokens: &[u32], given: Given) {
     }
 }
 
-/// The index of the message that the delta of a token is of; `open` was that of the open message before the token.
-fn message_of_delta(parser: &StreamableParser, open: usize, given: Given) -> usize {
-    // One that ends a spelled `<|message|>` can end the message before, and begin the text of the next.
-    let is_of_next = given.spelled && parser.state() == StreamState::Content;
-    if is_of_next { parser.messages().len() } else { open }
+/// Adds the delta of a token to those of its message; `open` was the index of the open message before the token.
+fn add_delta(
+    deltas: &mut BTreeMap<usize, String>,
+    parser: &StreamableParser,
+    open: usize,
+) -> usize {
+    let delta = parser.delta().unwrap_or_default();
+    // A token that ends a spelled `<|message|>` can end the message before, and begin the text of the next.
+    let before = deltas.entry(open).or_default();
+    let is_of_next =
+        parser.messages().get(open).is_some_and(|ended| text(ended) == before.as_str());
+    let index = open + usize::from(is_of_next);
+    deltas.entry(index).or_default().push_str(delta);
+    index
 }
 
 pub(crate) fn deltas_of_process_are_the_content(tokens: &[u32], given: Given, strict: bool) {
@@ -196,8 +205,7 @@ pub(crate) fn deltas_of_process_are_the_content(tokens: &[u32], given: Given, st
             assert_eq!(error.token_index(), Some(at));
         }
         let delta = parser.delta().unwrap_or_default();
-        let index = message_of_delta(&parser, index, given);
-        deltas.entry(index).or_default().push_str(delta);
+        let index = add_delta(&mut deltas, &parser, index);
         if !delta.is_empty() {
             let channel = parser.current_channel();
             channels.insert(index, (parser.current_role(), channel));
@@ -271,25 +279,23 @@ pub(crate) fn process_and_feed_can_be_mixed(tokens: &[u32], given: Given, by_fee
     let mut parser = parser(given, false);
     let mut deltas: BTreeMap<usize, String> = BTreeMap::new();
     let mut reported = Vec::new();
-    let mut add = |index: usize, text: &str| deltas.entry(index).or_default().push_str(text);
     for (token, by_feed) in tokens.iter().zip(by_feed.iter().cycle()) {
         if *by_feed {
             for event in parser.feed(std::slice::from_ref(token)).unwrap() {
                 if let Event::ContentDelta { index, text, .. } = &event {
-                    add(*index, text);
+                    deltas.entry(*index).or_default().push_str(text);
                 }
                 reported.push(event);
             }
         } else {
             let index = parser.messages().len();
             parser.process(*token).unwrap();
-            let index = message_of_delta(&parser, index, given);
-            add(index, parser.delta().unwrap_or_default());
+            add_delta(&mut deltas, &parser, index);
         }
     }
     for event in parser.finish().unwrap() {
         if let Event::ContentDelta { index, text, .. } = &event {
-            add(*index, text);
+            deltas.entry(*index).or_default().push_str(text);
         }
         reported.push(event);
     }
