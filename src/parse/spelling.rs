@@ -70,7 +70,7 @@ mod tests {
     use super::MARKERS;
     use crate::tokenizer::Tokenizer;
 
-    /// So no token completes a message and adds text to the next one: its delta has the text of one message.
+    /// So no token adds text to a message, completes it and adds text to the next one: its delta is of one message.
     #[test]
     fn no_token_spells_a_marker_alone() {
         let tokenizer = Tokenizer::o200k_harmony();
