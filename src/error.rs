@@ -263,6 +263,13 @@ pub enum ErrorKind {
         /// What is wrong with it.
         reason: String,
     },
+    /// Log-probabilities that are not those of the tokens.
+    InvalidLogprobs {
+        /// Which one: `logprobs[3].top[0]`.
+        path: Path,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// What a rollout cannot go on from or with.
     InvalidRollout {
         /// Which argument, and where in it: `sampled[3]`.
@@ -333,6 +340,7 @@ impl ErrorKind {
             Self::PromptTooLong { .. } => "prompt_too_long",
             Self::TooManyTokens { .. } => "too_many_tokens",
             Self::InvalidState { .. } => "invalid_state",
+            Self::InvalidLogprobs { .. } => "invalid_logprobs",
             Self::InvalidRollout { .. } => "invalid_rollout",
             Self::InvalidGrammar { .. } => "invalid_grammar",
             Self::NothingToTrain => "nothing_to_train",
@@ -431,6 +439,9 @@ impl fmt::Display for ErrorKind {
             Self::InvalidState { reason } => write!(f, "Invalid saved state: {reason}"),
             Self::InvalidGrammar { path, reason } => {
                 write!(f, "Invalid grammar: {path}{}{reason}", between(reason))
+            }
+            Self::InvalidLogprobs { path, reason } => {
+                write!(f, "Invalid log-probabilities: {path}: {reason}")
             }
             Self::InvalidRollout { at, reason } => write!(f, "Invalid rollout: {at}: {reason}"),
             Self::NothingToTrain => {

@@ -42,7 +42,7 @@ pub mod chat_completions;
 pub mod ollama;
 pub mod responses;
 
-pub use answer::{FinishReason, ReasoningField, Usage};
+pub use answer::{FinishReason, ReasoningField, TokenLogprob, Usage};
 pub use body::{Json, parse_body};
 pub use builtin::BuiltinTool;
 pub use conversations::{ConversationOptions, encode_conversations_with_harmony};

@@ -190,17 +190,39 @@ fn read_within(
     Err(field.invalid(format!("expected a number {range}, got {value}")))
 }
 
-/// Refuses to promise log probabilities, which `Reply.feed` does not take.
-pub(super) fn refuse_logprobs(body: &BodyObject<'_, '_>) -> Result<()> {
-    const WHAT: &str = "log probabilities, which the answer does not have";
-    if let Some(logprobs) = body.get("logprobs") {
-        // Some clients give a count.
-        if !matches!(logprobs.value(), Value::Bool(false) | Value::Number("0")) {
-            return Err(logprobs.unsupported(WHAT));
+/// Reads `logprobs` and `top_logprobs`, which chat and Ollama have: how many alternatives of each token are asked for, if
+/// log-probabilities are. Some clients give the count as `logprobs`, as the old completions had it.
+pub(super) fn read_logprobs(body: &BodyObject<'_, '_>) -> Result<Option<usize>> {
+    let top = read_top_logprobs(body)?;
+    let logprobs = body.get("logprobs");
+    let count = match &logprobs {
+        None => None,
+        Some(field) if matches!(field.value(), Value::Number(_)) => {
+            Some(read_alternatives(field)?).filter(|&count| count > 0)
         }
+        Some(field) => field.bool()?.then_some(0),
+    };
+    match (count, top) {
+        (None, None | Some(0)) => Ok(None),
+        (None, Some(_)) => {
+            Err(body.required("top_logprobs")?.invalid("needs `logprobs` to be true"))
+        }
+        (Some(count), top) => Ok(Some(top.unwrap_or(count))),
     }
-    match body.get("top_logprobs") {
-        Some(count) if count.integer()? > 0 => Err(count.unsupported(WHAT)),
-        _ => Ok(()),
-    }
+}
+
+/// `top_logprobs`, a count of alternatives.
+pub(super) fn read_top_logprobs(body: &BodyObject<'_, '_>) -> Result<Option<usize>> {
+    body.get("top_logprobs").map(|field| read_alternatives(&field)).transpose()
+}
+
+/// The most alternatives of a token, by the specification of OpenAI's APIs; engines have the same limit.
+const MAX_ALTERNATIVES: i64 = 20;
+
+fn read_alternatives(field: &BodyField<'_, '_>) -> Result<usize> {
+    let count = field.integer()?;
+    let known = usize::try_from(count).ok().filter(|_| count <= MAX_ALTERNATIVES);
+    known.ok_or_else(|| {
+        field.invalid(format!("expected a whole number from 0 to {MAX_ALTERNATIVES}, got {count}"))
+    })
 }

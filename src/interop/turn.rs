@@ -238,6 +238,10 @@ pub struct Sampling {
     pub repetition_penalty: Option<f64>,
     /// Token ids and what is added to their logits.
     pub logit_bias: Vec<(u32, f64)>,
+    /// How many of the most likely tokens the answer has at each place, beside the log-probability of the sampled one;
+    /// `None` if the body asks for no log-probabilities. The engine has to give them
+    /// ([`Reply::feed_with_logprobs`](super::Reply::feed_with_logprobs)).
+    pub logprobs: Option<usize>,
 }
 
 impl Default for Sampling {
@@ -254,6 +258,7 @@ impl Default for Sampling {
             frequency_penalty: None,
             repetition_penalty: None,
             logit_bias: Vec::new(),
+            logprobs: None,
         }
     }
 }

@@ -426,24 +426,6 @@ fn what_harmony_cannot_carry() {
             "modalities[1]",
             "answers as audio",
         ),
-        (
-            CHAT,
-            json!({"messages": [], "logprobs": true}),
-            "logprobs",
-            "log probabilities, which the answer does not have",
-        ),
-        (
-            CHAT,
-            json!({"messages": [], "top_logprobs": 3}),
-            "top_logprobs",
-            "log probabilities, which the answer does not have",
-        ),
-        (
-            OLLAMA,
-            json!({"messages": [], "logprobs": true}),
-            "logprobs",
-            "log probabilities, which the answer does not have",
-        ),
     ];
     for (read, body, path, content) in cases {
         let expected = format!("Unsupported content: {path}: the format cannot carry {content}");

@@ -5,6 +5,7 @@
 mod anthropic;
 mod chat_completions;
 mod laws;
+mod logprobs;
 mod ollama;
 mod prefix;
 #[path = "../reply_laws/mod.rs"]

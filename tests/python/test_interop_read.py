@@ -253,12 +253,12 @@ class TestErrors:
 
     def test_they_pickle(self) -> None:
         with pytest.raises(UnsupportedContent) as raised:
-            chat_completions.read({"messages": [], "logprobs": True})
+            chat_completions.read({"messages": [], "modalities": ["audio"]})
         copy = pickle.loads(pickle.dumps(raised.value))
         assert type(copy) is UnsupportedContent
         assert (str(copy), copy.path, copy.kind) == (
             str(raised.value),
-            "logprobs",
+            "modalities[0]",
             "unsupported_content",
         )
 

@@ -67,6 +67,7 @@ fn add_items(there: &mut Vec<Value>, items: &[Value]) {
 
 fn chat(turn: &Turn, chunks: &[Value]) -> Value {
     let (mut message, mut reason, mut usage) = (Map::new(), None, None);
+    let mut logprobs = Vec::new();
     for (at, chunk) in chunks.iter().enumerate() {
         assert_eq!(chunk["object"], "chat.completion.chunk");
         assert_eq!(chunk.get("usage").is_some(), turn.answer.include_usage);
@@ -79,11 +80,16 @@ fn chat(turn: &Turn, chunks: &[Value]) -> Value {
         assert_eq!(delta.contains_key("role"), at == 0, "the first chunk has the role");
         assert_eq!(delta.is_empty(), !choice["finish_reason"].is_null());
         add(&mut message, delta);
+        if !choice["logprobs"].is_null() {
+            assert!(delta.contains_key("content"), "log-probabilities are those of visible text");
+            extend(&mut logprobs, &choice["logprobs"]["content"]);
+        }
         reason = Some(&choice["finish_reason"]).filter(|reason| !reason.is_null());
     }
     let first = &chunks[0];
+    let logprobs = (!logprobs.is_empty()).then(|| json!({"content": logprobs, "refusal": null}));
     let choice = json!({
-        "index": 0, "message": message, "logprobs": null, "finish_reason": reason.unwrap(),
+        "index": 0, "message": message, "logprobs": logprobs, "finish_reason": reason.unwrap(),
     });
     let mut whole = json!({
         "id": first["id"], "created": first["created"], "model": first["model"], "choices": [choice],
@@ -92,6 +98,13 @@ fn chat(turn: &Turn, chunks: &[Value]) -> Value {
         whole.as_object_mut().unwrap().insert("usage".to_owned(), usage.clone());
     }
     whole
+}
+
+/// Adds entries of log-probabilities, of which a delta has at least one.
+fn extend(there: &mut Vec<Value>, new: &Value) {
+    let new = new.as_array().unwrap();
+    assert!(!new.is_empty());
+    there.extend(new.iter().cloned());
 }
 
 /// The items as they grow and as they are done are those of the last event's response.
@@ -125,12 +138,18 @@ fn responses(chunks: &[Value]) -> Value {
         match kind.strip_prefix("response.").unwrap() {
             "content_part.added" => item["content"] = json!([event["part"]]),
             "output_text.delta" | "reasoning_text.delta" => {
-                grow(&mut item["content"][0]["text"], &event["delta"]);
+                let part = &mut item["content"][0];
+                grow(&mut part["text"], &event["delta"]);
+                if let Some(new) = event.get("logprobs").and_then(Value::as_array) {
+                    part["logprobs"].as_array_mut().unwrap().extend(new.iter().cloned());
+                }
             }
             "function_call_arguments.delta" => grow(&mut item["arguments"], &event["delta"]),
             "custom_tool_call_input.delta" => grow(&mut item["input"], &event["delta"]),
             "output_text.done" | "reasoning_text.done" => {
-                assert_eq!(item["content"][0]["text"], event["text"]);
+                let part = &item["content"][0];
+                assert_eq!(part["text"], event["text"]);
+                assert_eq!(part.get("logprobs"), event.get("logprobs"));
             }
             "content_part.done" => assert_eq!(item["content"][0], event["part"]),
             "function_call_arguments.done" => assert_eq!(item["arguments"], event["arguments"]),
@@ -216,7 +235,11 @@ fn anthropic(chunks: &[Value]) -> Value {
 fn ollama(chunks: &[Value]) -> Value {
     let mut message = json!({"role": "assistant", "content": ""});
     let (last, lines) = chunks.split_last().unwrap();
+    let mut logprobs = Vec::new();
     for line in lines {
+        if let Some(new) = line.get("logprobs") {
+            extend(&mut logprobs, new);
+        }
         assert_eq!(line["done"], false);
         let new = line["message"].as_object().unwrap();
         for (field, value) in new {
@@ -232,5 +255,8 @@ fn ollama(chunks: &[Value]) -> Value {
     assert_eq!(whole["message"], json!({"role": "assistant", "content": ""}));
     assert_eq!(whole["done"], true);
     whole["message"] = message;
+    if !logprobs.is_empty() {
+        whole["logprobs"] = json!(logprobs);
+    }
     whole
 }

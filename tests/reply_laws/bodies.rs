@@ -45,7 +45,9 @@ fn chat() -> Vec<Value> {
         with(tools, json!({"response_format": format, "stream_options": {"include_usage": true}})),
         with(body.clone(), json!({"functions": [function]})),
         with(body.clone(), json!({"stop": ["ab", "b c", "\n\n"]})),
-        with(body, json!({"messages": prefix})),
+        with(body.clone(), json!({"messages": prefix})),
+        with(body.clone(), json!({"logprobs": true, "top_logprobs": 1})),
+        with(body, json!({"logprobs": true, "stop": ["ab", "b c", "\n\n"]})),
     ]
 }
 
@@ -70,7 +72,8 @@ fn of_responses() -> Vec<Value> {
         with(tools.clone(), json!({"include": include})),
         with(tools.clone(), json!({"input": call})),
         with(tools, json!({"input": custom})),
-        with(body, json!({"text": {"format": {"type": "json_object"}}})),
+        with(body.clone(), json!({"text": {"format": {"type": "json_object"}}})),
+        with(body, json!({"include": ["message.output_text.logprobs"], "top_logprobs": 2})),
     ]
 }
 
@@ -95,7 +98,8 @@ fn of_ollama() -> Vec<Value> {
         body.clone(),
         with(body.clone(), json!({"tools": [{"type": "function", "function": function}]})),
         with(body.clone(), json!({"think": false, "format": "json"})),
-        with(body, json!({"options": {"stop": ["ab", "b c"]}})),
+        with(body.clone(), json!({"options": {"stop": ["ab", "b c"]}})),
+        with(body, json!({"logprobs": true, "top_logprobs": 2})),
     ]
 }
 

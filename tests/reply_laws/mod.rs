@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use openai_harmony::chat::{Content, Message};
 use openai_harmony::interop::{
-    Clock, Dialect, FinishReason, Json, Reply, ReplyOptions, Thoughts, Turn,
+    Clock, Dialect, FinishReason, Json, Reply, ReplyOptions, Thoughts, TokenLogprob, Turn,
 };
 use openai_harmony::{HarmonyEncoding, HarmonyEncodingName, load_harmony_encoding};
 use serde_json::{Value, json};
@@ -32,6 +32,17 @@ pub(crate) fn reply(turn: &Turn) -> Reply {
     turn.reply(&encoding(), options).unwrap()
 }
 
+/// What an engine could have given for these tokens; some have nothing.
+fn logprobs(turn: &Turn, tokens: &[u32]) -> Option<Vec<Option<TokenLogprob>>> {
+    turn.sampling.logprobs?;
+    let given = |&token: &u32| {
+        let logprob = -f64::from(token % 7);
+        let top = vec![(5, logprob - 1.0), (200_002, f64::NEG_INFINITY), (6, logprob)];
+        (token % 11 != 0).then_some(TokenLogprob { logprob, top })
+    };
+    Some(tokens.iter().map(given).collect())
+}
+
 /// All that was sent of tokens that came so many at a time, and the reply.
 pub(crate) fn stream(
     turn: &Turn,
@@ -42,7 +53,9 @@ pub(crate) fn stream(
     let mut reply = reply(turn);
     let mut chunks = Vec::new();
     for piece in tokens.chunks(size) {
-        chunks.extend(reply.feed(piece).expect("tokens raise nothing"));
+        let given = logprobs(turn, piece);
+        let new = reply.feed_with_logprobs(piece, given.as_deref());
+        chunks.extend(new.expect("tokens raise nothing"));
     }
     chunks.extend(reply.finish(reason, None).expect("the end raises nothing"));
     for chunk in &chunks {
@@ -58,7 +71,9 @@ fn bytes(turn: &Turn, tokens: &[u32], size: usize, reason: FinishReason) -> Vec<
     let mut reply = reply(turn);
     let mut bytes = Vec::new();
     for piece in tokens.chunks(size) {
-        reply.feed_into(piece, &mut bytes).expect("tokens raise nothing");
+        let given = logprobs(turn, piece);
+        let fed = reply.feed_with_logprobs_into(piece, given.as_deref(), &mut bytes);
+        fed.expect("tokens raise nothing");
     }
     reply.finish_into(reason, None, &mut bytes).expect("the end raises nothing");
     let length = bytes.len();

@@ -2,14 +2,17 @@
 //! what the writers of the dialects have in common.
 
 mod json;
+mod logprobs;
 mod segment;
 mod sink;
 mod usage;
 mod writer;
 
 pub(super) use json::write_json;
+pub use logprobs::TokenLogprob;
+pub(super) use logprobs::{LogprobEntry, Logprobs, check};
 pub(super) use segment::{
-    Call, Delta, Segment, SegmentState, Step, Text, TextKind, joined, whole_calls,
+    Call, Delta, Segment, SegmentState, Step, Text, TextKind, joined, visible_logprobs, whole_calls,
 };
 pub(super) use sink::{Framing, Members, Sink, write_object};
 pub use usage::Usage;

@@ -1,5 +1,9 @@
 //! What an answer consists of, whatever the dialect: texts and calls, in their order.
 
+use std::ops::Range;
+
+use super::logprobs::LogprobEntry;
+
 /// A part of the answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::interop) enum Segment {
@@ -16,6 +20,8 @@ pub(in crate::interop) struct Text {
     pub(in crate::interop) state: SegmentState,
     /// Responses: the item's id.
     pub(in crate::interop) id: String,
+    /// Those of visible text, if the body asks for them and the engine gave them.
+    pub(in crate::interop) logprobs: Vec<LogprobEntry>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +77,8 @@ pub(in crate::interop) struct Delta {
     pub(in crate::interop) text: String,
     /// Whether the segment begins with it.
     pub(in crate::interop) is_first: bool,
+    /// Which of [`Text::logprobs`] are new with it.
+    pub(in crate::interop) logprobs: Range<usize>,
 }
 
 impl Delta {
@@ -87,6 +95,14 @@ impl Segment {
         match self {
             Self::Text(text) => &text.text,
             Self::Call(call) => &call.arguments,
+        }
+    }
+
+    /// The log-probabilities of a delta, which calls do not have.
+    pub(in crate::interop) fn logprobs(&self, delta: &Delta) -> &[LogprobEntry] {
+        match self {
+            Self::Text(text) => text.logprobs.get(delta.logprobs.clone()).unwrap_or_default(),
+            Self::Call(_) => &[],
         }
     }
 
@@ -134,6 +150,16 @@ pub(in crate::interop) fn joined(segments: &[Segment], kinds: &[TextKind]) -> St
         }
     }
     joined
+}
+
+/// The log-probabilities of all visible text, if there are any.
+pub(in crate::interop) fn visible_logprobs(
+    segments: &[Segment],
+) -> impl Iterator<Item = &LogprobEntry> {
+    segments.iter().flat_map(|segment| match segment {
+        Segment::Text(text) => &text.logprobs[..],
+        Segment::Call(_) => &[],
+    })
 }
 
 /// What stands between texts in one string.

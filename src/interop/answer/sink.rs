@@ -94,7 +94,11 @@ impl Members<'_> {
         self
     }
 
-    pub(in crate::interop) fn value(&mut self, key: &str, value: &impl Serialize) -> &mut Self {
+    pub(in crate::interop) fn value(
+        &mut self,
+        key: &str,
+        value: &(impl Serialize + ?Sized),
+    ) -> &mut Self {
         write_json(value, self.key(key));
         self
     }

@@ -6,8 +6,8 @@ use crate::error::Result;
 use crate::interop::field::BodyObject;
 use crate::interop::request::Request;
 use crate::interop::settings::{
-    read_count, read_effort, read_penalties, read_response_format, read_sampling, read_stop,
-    read_thinking_budget, refuse_logprobs,
+    read_count, read_effort, read_logprobs, read_penalties, read_response_format, read_sampling,
+    read_stop, read_thinking_budget,
 };
 use crate::interop::{Dialect, Json, ReadOptions, Turn};
 
@@ -88,7 +88,7 @@ pub(super) fn collect(
         let others = stream.others(&["include_usage"]);
         request.unused.extend(others.map(|field| field.not_read()));
     }
-    refuse_logprobs(body)?;
+    request.sampling.logprobs = read_logprobs(body)?;
     if let Some(modalities) = body.get("modalities") {
         for modality in modalities.items()? {
             match modality.text()? {

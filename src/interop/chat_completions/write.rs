@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::interop::answer::{
-    Call, Delta, Head, Members, Outcome, Segment, Sink, State, Step, TextKind, Usage, Writer,
-    joined, whole_calls, write_json, write_object,
+    Call, Delta, Head, Members, Outcome, Segment, Sink, State, Step, Text, TextKind, Usage, Writer,
+    joined, visible_logprobs, whole_calls, write_json, write_object,
 };
 use crate::interop::{FinishReason, ReasoningField, Turn};
 
@@ -50,29 +50,34 @@ impl Chat {
         }
     }
 
-    /// Sends a chunk with this delta, a choice's last one with the reason why it ended.
-    fn push(
+    /// Sends a chunk with this delta.
+    fn push(&self, delta: impl FnOnce(&mut Members<'_>), sink: &mut Sink<'_>) {
+        let end = |bytes: &mut Vec<u8>| {
+            bytes.extend_from_slice(b",\"logprobs\":null,\"finish_reason\":null");
+        };
+        self.push_choice(delta, end, sink);
+    }
+
+    /// Sends a chunk with this delta, and what follows it in the choice.
+    fn push_choice(
         &self,
         delta: impl FnOnce(&mut Members<'_>),
-        finish_reason: Option<&str>,
+        rest: impl FnOnce(&mut Vec<u8>),
         sink: &mut Sink<'_>,
     ) {
         sink.chunk("", |bytes| {
             bytes.extend_from_slice(&self.begin);
             write_object(bytes, delta);
-            if let Some(reason) = finish_reason {
-                bytes.extend_from_slice(b",\"logprobs\":null,\"finish_reason\":");
-                write_json(reason, bytes);
-            } else {
-                bytes.extend_from_slice(b",\"logprobs\":null,\"finish_reason\":null");
-            }
+            rest(bytes);
             let end: &[u8] = if self.include_usage { b"}],\"usage\":null}" } else { b"}]}" };
             bytes.extend_from_slice(end);
         });
     }
 
-    fn push_text(&mut self, kind: TextKind, new: Delta, sink: &mut Sink<'_>) {
-        let is_thought = kind == TextKind::Thought;
+    fn push_text(&mut self, of: &Text, new: Delta, sink: &mut Sink<'_>) {
+        let is_thought = of.kind == TextKind::Thought;
+        let logprobs =
+            of.logprobs.get(new.logprobs.clone()).filter(|logprobs| !logprobs.is_empty());
         let sent = if is_thought { &mut self.has_thoughts } else { &mut self.has_content };
         let text = new.behind(std::mem::replace(sent, true));
         let fields = if is_thought { self.thought_fields() } else { &["content"] };
@@ -82,7 +87,17 @@ impl Chat {
                     delta.text(field, &text);
                 }
             };
-            self.push(delta, None, sink);
+            match logprobs {
+                None => self.push(delta, sink),
+                Some(logprobs) => {
+                    let rest = |bytes: &mut Vec<u8>| {
+                        bytes.extend_from_slice(b",\"logprobs\":");
+                        write_json(&json!({"content": logprobs, "refusal": null}), bytes);
+                        bytes.extend_from_slice(b",\"finish_reason\":null");
+                    };
+                    self.push_choice(delta, rest, sink);
+                }
+            }
         }
     }
 
@@ -107,7 +122,7 @@ impl Chat {
                 item.object(kind_of(call), write);
             });
         };
-        self.push(delta, None, sink);
+        self.push(delta, sink);
     }
 
     fn finish_reason(&self, segments: &[Segment], outcome: &Outcome) -> &'static str {
@@ -159,7 +174,7 @@ impl Writer for Chat {
         let delta = |delta: &mut Members<'_>| {
             delta.text("role", "assistant").text("content", "");
         };
-        self.push(delta, None, sink);
+        self.push(delta, sink);
     }
 
     fn step(&mut self, step: Step, segments: &[Segment], sink: &mut Sink<'_>) {
@@ -170,7 +185,7 @@ impl Writer for Chat {
                 }
             }
             Step::Delta(segment, new) => match &segments[segment] {
-                Segment::Text(text) => self.push_text(text.kind, new, sink),
+                Segment::Text(text) => self.push_text(text, new, sink),
                 Segment::Call(call) => self.push_call(call, false, &new.text, sink),
             },
             Step::End(_) => {}
@@ -179,7 +194,11 @@ impl Writer for Chat {
 
     fn close(&mut self, state: &State<'_>, sink: &mut Sink<'_>) {
         let reason = state.outcome.map(|outcome| self.finish_reason(state.segments, outcome));
-        self.push(|_| {}, reason, sink);
+        let end = |bytes: &mut Vec<u8>| {
+            bytes.extend_from_slice(b",\"logprobs\":null,\"finish_reason\":");
+            write_json(&reason, bytes);
+        };
+        self.push_choice(|_| {}, end, sink);
         if self.include_usage {
             sink.chunk("", |bytes| {
                 bytes.extend_from_slice(&self.begin[..self.before_choices]);
@@ -201,13 +220,19 @@ impl Writer for Chat {
             "choices": [{
                 "index": index,
                 "message": self.message(state.segments),
-                "logprobs": null,
+                "logprobs": whole_logprobs(state.segments),
                 "finish_reason": reason,
             }],
             "usage": usage(state.usage),
         });
         write_json(&response, bytes);
     }
+}
+
+/// Those of all visible text.
+fn whole_logprobs(segments: &[Segment]) -> Option<Value> {
+    let logprobs: Vec<_> = visible_logprobs(segments).collect();
+    (!logprobs.is_empty()).then(|| json!({"content": logprobs, "refusal": null}))
 }
 
 fn usage(usage: Usage) -> Value {

@@ -9,8 +9,8 @@ use crate::interop::history::{NewCall, NewResult};
 use crate::interop::pairs::ToolId;
 use crate::interop::request::Request;
 use crate::interop::settings::{
-    any_object, read_count, read_effort, read_format_schema, read_penalties, read_sampling,
-    read_stop, refuse_logprobs, response_format,
+    any_object, read_count, read_effort, read_format_schema, read_logprobs, read_penalties,
+    read_sampling, read_stop, response_format,
 };
 use crate::interop::tools::read_object_arguments;
 use crate::interop::{Dialect, Json, ReadOptions, Thoughts, ToolKind, Turn, UnusedReason};
@@ -108,7 +108,7 @@ pub(super) fn collect(
     if let Some(settings) = body.get("options") {
         read_options(&settings.object()?, request)?;
     }
-    refuse_logprobs(body)?;
+    request.sampling.logprobs = read_logprobs(body)?;
     request.answer.stream = body.bool("stream")?.unwrap_or(true);
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! Steps -> lines, segments -> a whole answer.
 
 use crate::interop::answer::{
-    Call, Delta, Head, Members, Segment, SegmentState, Sink, State, Step, TextKind, Usage, Writer,
-    joined, write_object,
+    Call, Delta, Head, LogprobEntry, Members, Segment, SegmentState, Sink, State, Step, Text,
+    TextKind, Usage, Writer, joined, visible_logprobs, write_object,
 };
 use crate::interop::body::parse_arguments;
 use crate::interop::options::civil;
@@ -21,10 +21,12 @@ pub(super) struct Ollama {
 
 /// A message of a line.
 #[derive(Default)]
-struct LineMessage {
+struct LineMessage<'a> {
     content: String,
     thinking: Option<String>,
     calls: Vec<LineCall>,
+    /// Of the content.
+    logprobs: Vec<&'a LogprobEntry>,
 }
 
 /// A call that is complete, and its arguments, which are an object.
@@ -45,7 +47,7 @@ impl Ollama {
     }
 
     /// Writes a line; the last one, of an answer that has ended, with how it did.
-    fn write(&self, message: &LineMessage, end: Option<&State<'_>>, bytes: &mut Vec<u8>) {
+    fn write(&self, message: &LineMessage<'_>, end: Option<&State<'_>>, bytes: &mut Vec<u8>) {
         write_object(bytes, |line| {
             line.text("model", &self.model).text("created_at", &self.created_at);
             line.object("message", |line| {
@@ -57,6 +59,9 @@ impl Ollama {
                     line.objects("tool_calls", &message.calls, write_call);
                 }
             });
+            if !message.logprobs.is_empty() {
+                line.value("logprobs", &message.logprobs);
+            }
             let is_done = end.is_some_and(|state| state.outcome.is_some());
             line.value("done", &is_done);
             if let Some(state) = end {
@@ -65,14 +70,15 @@ impl Ollama {
         });
     }
 
-    fn text(&mut self, kind: TextKind, new: Delta) -> Option<LineMessage> {
-        let is_thought = kind == TextKind::Thought;
+    fn text<'a>(&mut self, of: &'a Text, new: Delta) -> Option<LineMessage<'a>> {
+        let is_thought = of.kind == TextKind::Thought;
         if is_thought && !self.shows_thoughts {
             return None;
         }
         let sent = if is_thought { &mut self.has_thoughts } else { &mut self.has_content };
+        let logprobs = of.logprobs.get(new.logprobs.clone()).unwrap_or_default().iter().collect();
         let text = new.behind(std::mem::replace(sent, true));
-        let message = LineMessage::default();
+        let message = LineMessage { logprobs, ..LineMessage::default() };
         Some(if is_thought {
             LineMessage { thinking: Some(text), ..message }
         } else {
@@ -88,7 +94,7 @@ impl Writer for Ollama {
     fn step(&mut self, step: Step, segments: &[Segment], sink: &mut Sink<'_>) {
         let message = match step {
             Step::Delta(segment, new) => match &segments[segment] {
-                Segment::Text(text) => self.text(text.kind, new),
+                Segment::Text(text) => self.text(text, new),
                 Segment::Call(_) => None,
             },
             Step::End(segment) => segments[segment].as_call().and_then(|call| {
@@ -112,6 +118,7 @@ impl Writer for Ollama {
             content: joined(state.segments, &[TextKind::Preamble, TextKind::Answer]),
             thinking: (self.shows_thoughts && !thoughts.is_empty()).then_some(thoughts),
             calls: calls.filter_map(LineCall::of).collect(),
+            logprobs: visible_logprobs(state.segments).collect(),
         };
         self.write(&message, Some(state), bytes);
     }

@@ -33,8 +33,10 @@ use self::route::Rules;
 use self::sort::Sorter;
 use self::stop::StopStrings;
 use self::thinking::Budget;
-use super::answer::{FinishReason, Framing, Head, Outcome, Sink, State, Usage, Writer, write_json};
-use super::{Dialect, Json, Turn};
+use super::answer::{
+    FinishReason, Framing, Head, Logprobs, Outcome, Sink, State, Usage, Writer, check, write_json,
+};
+use super::{Dialect, Json, TokenLogprob, Turn};
 use crate::HarmonyEncoding;
 use crate::chat::{Message, Role};
 use crate::error::{ErrorKind, Result};
@@ -147,9 +149,10 @@ impl Reply {
         let stop = StopStrings::new(&turn.stop_strings)?;
         let begun = turn.prefill.as_ref().and_then(|prefill| prefill.text.as_ref());
         let prompted = begun.map_or(0, String::len);
+        let logprobs = turn.sampling.logprobs.map(Logprobs::new);
         Ok(Self {
             dialect: turn.dialect,
-            sorter: Sorter::new(rules, stop, ids, definition.prefixes, prompted),
+            sorter: Sorter::new(rules, stop, ids, definition.prefixes, prompted, logprobs),
             parser,
             writer: (definition.writer)(head, turn),
             prompt_tokens,
@@ -170,8 +173,47 @@ impl Reply {
     ///
     /// [`ErrorKind::Finished`] after [`Self::finish`]; tokens raise none.
     pub fn feed(&mut self, tokens: &[u32]) -> Result<Vec<Json>> {
+        self.feed_with_logprobs(tokens, None)
+    }
+
+    /// [`Self::feed`] of tokens with their log-probabilities, one for each token; `None` for a token that the engine
+    /// gave none for. If the body asks for them ([`Sampling::logprobs`](super::Sampling::logprobs)), the answer has
+    /// those of visible text: chat's `logprobs`, the `logprobs` of Responses' texts, Ollama's. Thoughts, calls and
+    /// headers have none there, and a stop string that cuts a token leaves the token's entry.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::InvalidLogprobs`] for another number of them than of tokens, one that is not a number, or an
+    /// alternative that is no token; nothing was fed then. Those of [`Self::feed`].
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use openai_harmony::interop::{ReadOptions, ReplyOptions, TokenLogprob, chat_completions};
+    /// use openai_harmony::{HarmonyEncodingName, load_harmony_encoding};
+    /// use serde_json::json;
+    ///
+    /// let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+    /// let body = json!({"messages": [{"role": "user", "content": "2 + 2?"}], "logprobs": true});
+    /// let turn = chat_completions::read(&body, &ReadOptions::default())?;
+    /// assert_eq!(turn.sampling.logprobs, Some(0));
+    /// let mut reply = turn.reply(&encoding, ReplyOptions::new("gpt-oss-20b"))?;
+    /// let sampled = encoding.tokenizer().encode_with_special_tokens("<|channel|>final<|message|>Four");
+    /// let logprobs = vec![Some(TokenLogprob::from(-0.25)); sampled.len()];
+    /// reply.feed_with_logprobs(&sampled, Some(&logprobs))?;
+    /// assert_eq!(
+    ///     reply.response()["choices"][0]["logprobs"]["content"],
+    ///     json!([{"token": "Four", "logprob": -0.25, "bytes": b"Four", "top_logprobs": []}]),
+    /// );
+    /// # Ok::<(), openai_harmony::Error>(())
+    /// ```
+    pub fn feed_with_logprobs(
+        &mut self,
+        tokens: &[u32],
+        logprobs: Option<&[Option<TokenLogprob>]>,
+    ) -> Result<Vec<Json>> {
         let mut lines = Vec::new();
-        self.feed_framed(tokens, &mut lines, Framing::Lines)?;
+        self.feed_framed(tokens, logprobs, &mut lines, Framing::Lines)?;
         Ok(Json::written_lines(&lines))
     }
 
@@ -181,12 +223,38 @@ impl Reply {
     ///
     /// Those of [`Self::feed`].
     pub fn feed_into(&mut self, tokens: &[u32], bytes: &mut Vec<u8>) -> Result<()> {
-        self.feed_framed(tokens, bytes, self.dialect.definition().framing)
+        self.feed_with_logprobs_into(tokens, None, bytes)
     }
 
-    fn feed_framed(&mut self, tokens: &[u32], bytes: &mut Vec<u8>, framing: Framing) -> Result<()> {
+    /// [`Self::feed_with_logprobs`] as bytes on the wire, after the bytes that are there.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::feed_with_logprobs`].
+    pub fn feed_with_logprobs_into(
+        &mut self,
+        tokens: &[u32],
+        logprobs: Option<&[Option<TokenLogprob>]>,
+        bytes: &mut Vec<u8>,
+    ) -> Result<()> {
+        self.feed_framed(tokens, logprobs, bytes, self.dialect.definition().framing)
+    }
+
+    fn feed_framed(
+        &mut self,
+        tokens: &[u32],
+        logprobs: Option<&[Option<TokenLogprob>]>,
+        bytes: &mut Vec<u8>,
+        framing: Framing,
+    ) -> Result<()> {
         if self.outcome.is_some() {
             return Err(ErrorKind::Finished.into());
+        }
+        if let Some(logprobs) = logprobs {
+            check(tokens, logprobs)?;
+        }
+        if let Some(kept) = &mut self.sorter.logprobs {
+            kept.feed(tokens, logprobs.unwrap_or_default());
         }
         if !tokens.is_empty() {
             self.timer.first_token();

@@ -11,10 +11,10 @@ use super::{Reply, ReplyOptions};
 use crate::HarmonyEncoding;
 use crate::error::{ErrorKind, Result};
 use crate::interop::answer::{FinishReason, Framing};
-use crate::interop::{ReasoningField, Turn};
+use crate::interop::{ReasoningField, TokenLogprob, Turn};
 
 /// The form of the bytes. It changes with the fields of [`Saved`].
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Saved {
@@ -32,6 +32,8 @@ struct Saved {
     tokens: Vec<u32>,
     /// How many tokens each `feed` was given.
     cuts: Vec<usize>,
+    /// What was given for each token, if the body asks for log-probabilities.
+    logprobs: Option<Vec<Option<TokenLogprob>>>,
     /// The ids that the server's own function made.
     made_ids: Vec<String>,
     end: Option<(FinishReason, Option<String>, [Duration; 2])>,
@@ -107,11 +109,16 @@ impl Reply {
         {
             return Err(invalid("its cuts are not those of its tokens".to_owned()));
         }
+        let mut logprobs = saved.logprobs.as_deref();
+        if logprobs.is_some_and(|logprobs| logprobs.len() != tokens.len()) {
+            return Err(invalid("its log-probabilities are not those of its tokens".to_owned()));
+        }
         for cut in saved.cuts {
             let (fed, rest) = tokens.split_at(cut);
-            reply.feed_framed(fed, &mut sent, Framing::Lines)?;
+            let (given, others) = logprobs.map(|logprobs| logprobs.split_at(cut)).unzip();
+            reply.feed_framed(fed, given, &mut sent, Framing::Lines)?;
             sent.clear();
-            tokens = rest;
+            (tokens, logprobs) = (rest, others);
         }
         if let Some((reason, stop_sequence, durations)) = saved.end {
             reply.finish_framed(reason, stop_sequence.as_deref(), &mut sent, Framing::Lines)?;
@@ -142,6 +149,7 @@ impl Reply {
             spelled_markers: options.spelled_markers,
             tokens: self.parser.tokens().to_vec(),
             cuts: self.cuts.clone(),
+            logprobs: self.sorter.logprobs.as_ref().map(|kept| kept.given().cloned().collect()),
             made_ids: self.sorter.ids.made().to_vec(),
             end: self
                 .outcome

@@ -10,7 +10,8 @@ use super::input::InputDecoder;
 use super::route::{Route, Rules, Target};
 use super::stop::{Passed, StopStrings};
 use crate::interop::answer::{
-    Call, Delta, FinishReason, Prefixes, Segment, SegmentState, Step, Text, TextKind,
+    Call, Delta, FinishReason, LogprobEntry, Logprobs, Prefixes, Segment, SegmentState, Step, Text,
+    TextKind,
 };
 use crate::interop::tools::is_object;
 use crate::parse::{Event, Repair};
@@ -27,7 +28,11 @@ pub(super) struct Sorter {
     open: OpenMessage,
     /// Where the open message's content begins.
     content_from: usize,
+    /// Where what is known of its content ends.
+    content_to: usize,
     stop: StopStrings,
+    /// If the body asks for them.
+    pub(super) logprobs: Option<Logprobs>,
     calls: usize,
     pub(super) segments: Vec<Segment>,
     pub(super) steps: Vec<Step>,
@@ -66,6 +71,7 @@ impl Sorter {
         ids: Ids,
         prefixes: Prefixes,
         prompted: usize,
+        logprobs: Option<Logprobs>,
     ) -> Self {
         Self {
             rules,
@@ -74,7 +80,9 @@ impl Sorter {
             prompted,
             open: OpenMessage::None,
             content_from: 0,
+            content_to: 0,
             stop,
+            logprobs,
             calls: 0,
             segments: Vec::new(),
             steps: Vec::new(),
@@ -93,12 +101,18 @@ impl Sorter {
             match event {
                 Event::MessageStart { span, index, author, channel, recipient, .. } => {
                     self.content_from = span.end;
+                    if let Some(logprobs) = &mut self.logprobs {
+                        logprobs.begin(span.end);
+                    }
                     let (channel, to) = (channel.as_deref(), recipient.as_deref());
                     let route = self.rules.route(&author, channel, to, self.calls);
                     let recipient = recipient.unwrap_or_default();
                     self.begin(route, CallSite { span, index, recipient });
                 }
-                Event::ContentDelta { text, .. } => self.add(text),
+                Event::ContentDelta { span, text, .. } => {
+                    self.content_to = span.end;
+                    self.add(text);
+                }
                 Event::MessageEnd { span, stop_token, .. } => {
                     if matches!(self.open, OpenMessage::Text(TextKind::Thought, _)) {
                         self.thought_tokens += span.start.saturating_sub(self.content_from);
@@ -224,11 +238,17 @@ impl Sorter {
         if text.is_empty() {
             return;
         }
+        let logprobs = match &mut self.logprobs {
+            Some(logprobs) if kind != TextKind::Thought => {
+                logprobs.emit(text.len(), self.content_to, !self.stop.is_holding())
+            }
+            _ => Vec::new(),
+        };
         let segment = match self.open {
             OpenMessage::Text(_, Some(segment)) => segment,
             _ => self.begin_text(kind),
         };
-        self.append(segment, text);
+        self.append_with(segment, text, logprobs);
     }
 
     fn begin_text(&mut self, kind: TextKind) -> usize {
@@ -237,20 +257,33 @@ impl Sorter {
             TextKind::Preamble | TextKind::Answer => self.prefixes.message,
         };
         let id = prefix.map(|prefix| self.ids.next(prefix)).unwrap_or_default();
-        let text = Text { kind, text: String::new(), state: SegmentState::Open, id };
+        let text =
+            Text { kind, text: String::new(), state: SegmentState::Open, id, logprobs: Vec::new() };
         let segment = self.push(Segment::Text(text));
         self.open = OpenMessage::Text(kind, Some(segment));
         segment
     }
 
     fn append(&mut self, segment: usize, text: String) {
+        self.append_with(segment, text, Vec::new());
+    }
+
+    fn append_with(&mut self, segment: usize, text: String, mut logprobs: Vec<LogprobEntry>) {
         if text.is_empty() {
             return;
         }
-        let whole = self.segments[segment].text_mut();
-        let is_first = whole.is_empty();
-        whole.push_str(&text);
-        self.steps.push(Step::Delta(segment, Delta { text, is_first }));
+        let segment_of = &mut self.segments[segment];
+        let is_first = segment_of.text().is_empty();
+        segment_of.text_mut().push_str(&text);
+        let logprobs = match segment_of {
+            Segment::Text(of) => {
+                let there = of.logprobs.len();
+                of.logprobs.append(&mut logprobs);
+                there..of.logprobs.len()
+            }
+            Segment::Call(_) => 0..0,
+        };
+        self.steps.push(Step::Delta(segment, Delta { text, is_first, logprobs }));
     }
 
     /// The end of the open message.

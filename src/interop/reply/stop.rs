@@ -86,6 +86,11 @@ impl StopStrings {
         Passed::Emit(self.held.emit(self.held.text.len() - search.undecided()))
     }
 
+    /// Whether some text is held back, or was cut off.
+    pub(super) fn is_holding(&self) -> bool {
+        self.held.emitted < self.held.text.len()
+    }
+
     /// The text's end: what was held back is text.
     pub(super) fn flush(&mut self) -> String {
         if let Some(search) = &mut self.search {

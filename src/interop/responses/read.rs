@@ -7,7 +7,7 @@ use crate::interop::field::BodyObject;
 use crate::interop::request::Request;
 use crate::interop::settings::{
     read_count, read_effort, read_penalties, read_response_format, read_sampling, read_stop,
-    read_thinking_budget, refuse_logprobs,
+    read_thinking_budget, read_top_logprobs,
 };
 use crate::interop::{Dialect, Json, ReadOptions, Turn, UnusedReason};
 
@@ -34,7 +34,6 @@ pub(super) const FIELDS: &[&str] = &[
     "stream_options",
     "include",
     "previous_response_id",
-    "logprobs",
     "top_logprobs",
 ];
 
@@ -158,7 +157,7 @@ fn read_settings(body: &BodyObject<'_, '_>, request: &mut Request) -> Result<()>
     read_penalties(body, &mut request.sampling)?;
     let most = body.get("max_output_tokens");
     request.sampling.max_tokens = most.map(|most| read_count(&most)).transpose()?;
-    refuse_logprobs(body)
+    Ok(())
 }
 
 fn read_answer(body: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
@@ -167,15 +166,12 @@ fn read_answer(body: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
         let others = stream.object()?;
         request.unused.extend(others.others(&[]).map(|field| field.not_read()));
     }
+    let alternatives = read_top_logprobs(body)?.unwrap_or(0);
     if let Some(include) = body.get("include") {
         for included in include.items()? {
             match included.text()? {
                 "reasoning.encrypted_content" => request.answer.encrypted_thoughts = true,
-                "message.output_text.logprobs" => {
-                    return Err(
-                        included.unsupported("log probabilities, which the answer does not have")
-                    );
-                }
+                "message.output_text.logprobs" => request.sampling.logprobs = Some(alternatives),
                 _ => request.unused.push(included.unused(UnusedReason::NotInAnswers)),
             }
         }

@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use crate::interop::answer::{
-    Call, Head, Members, Outcome, Segment, SegmentState, Sink, State, Step, Text, TextKind, Usage,
-    Writer, write_object,
+    Call, Delta, Head, Members, Outcome, Segment, SegmentState, Sink, State, Step, Text, TextKind,
+    Usage, Writer, write_object,
 };
 use crate::interop::thought_blob::write_thought;
 use crate::interop::{FinishReason, Turn};
@@ -93,7 +93,7 @@ impl Responses {
         let phase = match of.kind {
             TextKind::Thought => {
                 item.text("type", "reasoning").text("id", &of.id).value("summary", &NOTHING);
-                item.objects("content", parts, |text, part| write_part(of.kind, text, part));
+                item.objects("content", parts, |text, part| write_part(of, text, part));
                 if self.encrypted_thoughts && !text.is_empty() {
                     item.text("encrypted_content", &write_thought(text));
                 }
@@ -105,7 +105,7 @@ impl Responses {
         };
         item.text("type", "message").text("id", &of.id).text("role", "assistant");
         item.text("status", status).text("phase", phase);
-        item.objects("content", parts, |text, part| write_part(of.kind, text, part));
+        item.objects("content", parts, |text, part| write_part(of, text, part));
     }
 
     fn begin(&mut self, index: usize, segment: &Segment, sink: &mut Sink<'_>) {
@@ -118,12 +118,12 @@ impl Responses {
         if let Segment::Text(text) = segment {
             self.push("response.content_part.added", sink, |_, event| {
                 write_place(&text.id, index, true, event);
-                event.object("part", |part| write_part(text.kind, "", part));
+                event.object("part", |part| write_part(text, "", part));
             });
         }
     }
 
-    fn delta(&mut self, index: usize, segment: &Segment, delta: &str, sink: &mut Sink<'_>) {
+    fn delta(&mut self, index: usize, segment: &Segment, delta: &Delta, sink: &mut Sink<'_>) {
         let (id, name, is_text) = match segment {
             Segment::Text(Text { kind: TextKind::Thought, id, .. }) => {
                 (id, "response.reasoning_text.delta", true)
@@ -136,9 +136,9 @@ impl Responses {
         };
         self.push(name, sink, |_, event| {
             write_place(id, index, is_text, event);
-            event.text("delta", delta);
+            event.text("delta", &delta.text);
             if name == "response.output_text.delta" {
-                event.value("logprobs", &NOTHING);
+                event.value("logprobs", segment.logprobs(delta));
             }
         });
     }
@@ -164,12 +164,12 @@ impl Responses {
             write_place(&of.id, index, true, event);
             event.text("text", &of.text);
             if !is_thought {
-                event.value("logprobs", &NOTHING);
+                event.value("logprobs", &of.logprobs);
             }
         });
         self.push("response.content_part.done", sink, |_, event| {
             write_place(&of.id, index, true, event);
-            event.object("part", |part| write_part(of.kind, &of.text, part));
+            event.object("part", |part| write_part(of, &of.text, part));
         });
     }
 
@@ -197,7 +197,7 @@ impl Writer for Responses {
     fn step(&mut self, step: Step, segments: &[Segment], sink: &mut Sink<'_>) {
         match step {
             Step::Begin(index) => self.begin(index, &segments[index], sink),
-            Step::Delta(index, new) => self.delta(index, &segments[index], &new.text, sink),
+            Step::Delta(index, new) => self.delta(index, &segments[index], &new, sink),
             Step::End(index) => self.end(index, &segments[index], sink),
         }
     }
@@ -239,12 +239,14 @@ fn write_place(id: &str, index: usize, has_parts: bool, event: &mut Members<'_>)
     }
 }
 
-fn write_part(kind: TextKind, text: &str, part: &mut Members<'_>) {
-    if kind == TextKind::Thought {
+fn write_part(of: &Text, text: &str, part: &mut Members<'_>) {
+    if of.kind == TextKind::Thought {
         part.text("type", "reasoning_text").text("text", text);
     } else {
         part.text("type", "output_text").text("text", text);
-        part.value("annotations", &NOTHING).value("logprobs", &NOTHING);
+        // Those of a part that begins come with its deltas.
+        let logprobs = if text.is_empty() { &[] } else { &of.logprobs[..] };
+        part.value("annotations", &NOTHING).value("logprobs", logprobs);
     }
 }
 
@@ -283,7 +285,7 @@ fn fixed_fields(head: &Head, turn: &Turn) -> Map<String, Value> {
         "top_p": turn.sampling.top_p,
         "presence_penalty": turn.sampling.presence_penalty.unwrap_or(0.0),
         "frequency_penalty": turn.sampling.frequency_penalty.unwrap_or(0.0),
-        "top_logprobs": 0,
+        "top_logprobs": turn.sampling.logprobs.unwrap_or(0),
         "max_output_tokens": turn.sampling.max_tokens,
         "max_tool_calls": null,
         "previous_response_id": null,

@@ -1,0 +1,174 @@
+//! Log-probabilities: those of the sampled tokens, and the entries for visible text in answers.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{ErrorKind, Result};
+use crate::path::Path;
+use crate::tokenizer::{TokenId, Tokenizer};
+
+/// How likely a sampled token was, from the engine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TokenLogprob {
+    /// The natural logarithm of its probability. Minus infinity is written as -9999, as JSON has no infinity.
+    pub logprob: f64,
+    /// The most likely tokens at its place with theirs, in any order. The answer has as many as the body asks for.
+    pub top: Vec<(TokenId, f64)>,
+}
+
+impl From<f64> for TokenLogprob {
+    fn from(logprob: f64) -> Self {
+        Self { logprob, top: Vec::new() }
+    }
+}
+
+/// The tokens of a reply whose body asks for log-probabilities, and which of them belong to visible text so far.
+#[derive(Debug, Clone)]
+pub(in crate::interop) struct Logprobs {
+    /// How many alternatives of each token the answer has.
+    alternatives: usize,
+    tokens: Vec<FedToken>,
+    /// The length of all tokens in bytes.
+    len: usize,
+    /// The first token of the open message that no delta had yet.
+    next: usize,
+    /// Up to where deltas had the text, in bytes of all tokens.
+    emitted: usize,
+}
+
+#[derive(Debug, Clone)]
+struct FedToken {
+    id: TokenId,
+    /// The bytes of all tokens before it.
+    start: usize,
+    given: Option<TokenLogprob>,
+}
+
+impl Logprobs {
+    pub(in crate::interop) fn new(alternatives: usize) -> Self {
+        Self { alternatives, tokens: Vec::new(), len: 0, next: 0, emitted: 0 }
+    }
+
+    /// Adds tokens that are fed, each with its log-probability if the engine gave one.
+    pub(in crate::interop) fn feed(&mut self, ids: &[TokenId], given: &[Option<TokenLogprob>]) {
+        for (index, &id) in ids.iter().enumerate() {
+            let given = given.get(index).cloned().flatten();
+            self.tokens.push(FedToken { id, start: self.len, given });
+            self.len += bytes_of(id).map_or(0, <[u8]>::len);
+        }
+    }
+
+    /// What was given for each token.
+    pub(in crate::interop) fn given(&self) -> impl Iterator<Item = &Option<TokenLogprob>> {
+        self.tokens.iter().map(|token| &token.given)
+    }
+
+    /// A message's content begins with this token.
+    pub(in crate::interop) fn begin(&mut self, first: usize) {
+        self.next = first;
+        self.emitted = self.start(first);
+    }
+
+    /// The entries of the tokens of the next so many bytes of text, of which the tokens up to `end` are known. The rest
+    /// is held back by stop strings; if `is_all`, there is no rest but the first bytes of a character. A token belongs
+    /// to the text that its first byte is in.
+    pub(in crate::interop) fn emit(
+        &mut self,
+        bytes: usize,
+        end: usize,
+        is_all: bool,
+    ) -> Vec<LogprobEntry> {
+        let all = self.start(end);
+        // Bytes that are no UTF-8 are not as long in the text.
+        let least = if is_all { all.saturating_sub(char::MAX.len_utf8() - 1) } else { 0 };
+        self.emitted = (self.emitted + bytes).clamp(least, all);
+        let known = self.tokens.get(self.next..end).unwrap_or_default();
+        let emitted = &known[..known.partition_point(|token| token.start < self.emitted)];
+        let entries = emitted.iter().filter_map(|token| self.entry(token)).collect();
+        self.next += emitted.len();
+        entries
+    }
+
+    fn start(&self, token: usize) -> usize {
+        self.tokens.get(token).map_or(self.len, |token| token.start)
+    }
+
+    /// `None` for a token whose log-probability is not known.
+    fn entry(&self, token: &FedToken) -> Option<LogprobEntry> {
+        let TokenLogprob { logprob, top } = token.given.as_ref()?;
+        let alternatives = top.iter().filter_map(|&(id, logprob)| Likely::new(id, logprob));
+        let mut alternatives: Vec<_> = alternatives.collect();
+        alternatives.sort_by(|one, other| other.logprob.total_cmp(&one.logprob));
+        alternatives.truncate(self.alternatives);
+        Some(LogprobEntry { token: Likely::new(token.id, *logprob)?, top_logprobs: alternatives })
+    }
+}
+
+/// A token of an answer, as all dialects write it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(in crate::interop) struct LogprobEntry {
+    #[serde(flatten)]
+    token: Likely,
+    top_logprobs: Vec<Likely>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct Likely {
+    /// Its text, with U+FFFD for a part of a character.
+    token: Cow<'static, str>,
+    logprob: f64,
+    bytes: &'static [u8],
+}
+
+impl Likely {
+    /// `None` for an id that does not exist.
+    fn new(id: TokenId, logprob: f64) -> Option<Self> {
+        let bytes = bytes_of(id)?;
+        Some(Self { token: String::from_utf8_lossy(bytes), logprob: logprob.max(LEAST), bytes })
+    }
+}
+
+/// What OpenAI's API has for tokens that are as good as impossible.
+const LEAST: f64 = -9999.0;
+
+fn bytes_of(id: TokenId) -> Option<&'static [u8]> {
+    Tokenizer::o200k_harmony().token_bytes(id)
+}
+
+/// Refuses log-probabilities that are not those of the tokens.
+pub(in crate::interop) fn check(tokens: &[TokenId], given: &[Option<TokenLogprob>]) -> Result<()> {
+    if given.len() != tokens.len() {
+        let reason = format!("{} for {} tokens", given.len(), tokens.len());
+        return Err(invalid(Path::of("logprobs"), reason));
+    }
+    for (index, given) in given.iter().enumerate() {
+        let Some(TokenLogprob { logprob, top }) = given else { continue };
+        let at = || Path::of("logprobs").then(index);
+        check_one(*logprob, || at().then("logprob"))?;
+        for (place, &(id, logprob)) in top.iter().enumerate() {
+            if bytes_of(id).is_none() {
+                return Err(invalid(
+                    at().then("top").then(place),
+                    format!("no token has the id {id}"),
+                ));
+            }
+            check_one(logprob, || at().then("top").then(place))?;
+        }
+    }
+    Ok(())
+}
+
+fn check_one(logprob: f64, at: impl FnOnce() -> Path) -> Result<()> {
+    if logprob.is_nan() || logprob == f64::INFINITY {
+        return Err(invalid(
+            at(),
+            format!("expected the logarithm of a probability, got {logprob}"),
+        ));
+    }
+    Ok(())
+}
+
+fn invalid(path: Path, reason: String) -> crate::Error {
+    ErrorKind::InvalidLogprobs { path, reason }.into()
+}

@@ -1,0 +1,217 @@
+//! Log-probabilities: those of visible text, wherever chunks are cut and stop strings act.
+
+use openai_harmony::interop::{FinishReason, Reply, TokenLogprob};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::{
+    ANSWER, CALL, CHAT, OLLAMA, PREAMBLE, Read, THOUGHT, encoding, options, reply, tokens, turn,
+};
+
+fn chat(more: Value) -> Value {
+    let tools = json!([{"type": "function", "function": {"name": "get_weather"}}]);
+    let body = json!({"messages": [{"role": "user", "content": "Weather?"}], "tools": tools});
+    super::with(body, more)
+}
+
+/// The log-probability of each token is its place.
+fn fed(read: Read, body: &Value, sampled: &[&str], size: usize) -> (Reply, Vec<Value>) {
+    let (mut reply, mut chunks, mut place) = (reply(&turn(read, body)), Vec::new(), 0.0);
+    for piece in tokens(&sampled.concat()).chunks(size) {
+        let mut given = Vec::new();
+        for &token in piece {
+            place -= 1.0;
+            given.push(Some(TokenLogprob {
+                logprob: place,
+                top: vec![(5, place - 9.0), (token, place)],
+            }));
+        }
+        let new = reply.feed_with_logprobs(piece, Some(&given)).unwrap();
+        chunks.extend(new.iter().map(|chunk| json!(chunk)));
+    }
+    reply.finish(FinishReason::Stop, None).unwrap();
+    (reply, chunks)
+}
+
+fn texts(entries: &Value) -> Vec<&str> {
+    entries.as_array().unwrap().iter().map(|entry| entry["token"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn visible_text_alone_has_them() {
+    let body = chat(json!({"logprobs": true, "top_logprobs": 2}));
+    let (reply, chunks) = fed(CHAT, &body, &[THOUGHT, PREAMBLE, CALL], 1);
+    let sampled = tokens(&[THOUGHT, PREAMBLE].concat());
+    let first =
+        sampled.iter().position(|token| encoding().tokenizer().token_bytes(*token) == Some(b"Let"));
+    let logprob = -(first.unwrap() as f64 + 1.0);
+    let choice = &reply.response()["choices"][0];
+    assert_eq!(texts(&choice["logprobs"]["content"]), ["Let", " me", " look", "."]);
+    let expected = json!({
+        "token": "Let", "logprob": logprob, "bytes": b"Let", "top_logprobs": [
+            {"token": "Let", "logprob": logprob, "bytes": b"Let"},
+            {"token": "&", "logprob": logprob - 9.0, "bytes": b"&"},
+        ],
+    });
+    assert_eq!(choice["logprobs"]["content"][0], expected);
+    assert!(choice["logprobs"]["refusal"].is_null());
+    for chunk in chunks {
+        let choice = &chunk["choices"][0];
+        let content = choice["delta"]["content"].as_str().unwrap_or_default();
+        assert_eq!(choice["logprobs"].is_null(), content.is_empty(), "{chunk}");
+        if !content.is_empty() {
+            assert_eq!(texts(&choice["logprobs"]["content"]), [content]);
+        }
+    }
+}
+
+#[test]
+fn responses_have_them_if_include_asks() {
+    let include = json!(["message.output_text.logprobs"]);
+    let mut body = json!({"input": "Weather?", "include": include, "top_logprobs": 1});
+    let (reply, chunks) = fed(super::RESPONSES, &body, &[THOUGHT, ANSWER], 2);
+    let response = reply.response();
+    assert_eq!(response["top_logprobs"], 1);
+    let part = &response["output"][1]["content"][0];
+    assert_eq!(texts(&part["logprobs"]), ["Sunny", "."]);
+    assert_eq!(part["logprobs"][0]["top_logprobs"].as_array().unwrap().len(), 1);
+    let deltas = chunks.iter().filter(|event| event["type"] == "response.output_text.delta");
+    assert_eq!(
+        deltas.flat_map(|event| texts(&event["logprobs"])).collect::<Vec<_>>(),
+        ["Sunny", "."]
+    );
+    body["include"] = json!([]);
+    let (reply, _) = fed(super::RESPONSES, &body, &[ANSWER], 2);
+    assert_eq!(reply.response()["output"][0]["content"][0]["logprobs"], json!([]));
+}
+
+#[test]
+fn ollama_has_them_beside_the_message() {
+    let body = json!({"messages": [{"role": "user", "content": "Weather?"}], "logprobs": true});
+    let (reply, chunks) = fed(OLLAMA, &body, &[THOUGHT, ANSWER], 1);
+    assert_eq!(texts(&reply.response()["logprobs"]), ["Sunny", "."]);
+    let lines: Vec<_> =
+        chunks.iter().filter_map(|line| line.get("logprobs")).flat_map(texts).collect();
+    assert_eq!(lines, ["Sunny", "."]);
+}
+
+#[test]
+fn tokens_without_one_are_left_out() {
+    let mut reply = reply(&turn(CHAT, &chat(json!({"logprobs": true}))));
+    let sampled = tokens("<|channel|>final<|message|>One two");
+    let mut given = vec![None; sampled.len() - 1];
+    given.push(Some(f64::NEG_INFINITY.into()));
+    reply.feed_with_logprobs(&sampled, Some(&given)).unwrap();
+    let expected =
+        json!([{"token": " two", "logprob": -9999.0, "bytes": b" two", "top_logprobs": []}]);
+    assert_eq!(reply.response()["choices"][0]["logprobs"]["content"], expected);
+    // Without any there is nothing to give.
+    let (silent, _) =
+        (super::ended(CHAT, &chat(json!({"logprobs": true})), &[ANSWER], FinishReason::Stop), ());
+    assert!(silent.response()["choices"][0]["logprobs"].is_null());
+}
+
+#[test]
+fn a_body_that_asks_for_none_gets_none() {
+    let (reply, _) = fed(CHAT, &chat(json!({})), &[ANSWER], 1);
+    assert!(reply.response()["choices"][0]["logprobs"].is_null());
+}
+
+#[test]
+fn what_is_wrong_is_named_and_nothing_is_fed() {
+    let mut reply = reply(&turn(CHAT, &chat(json!({"logprobs": true}))));
+    let one = |logprob: f64, top: &[(u32, f64)]| Some(TokenLogprob { logprob, top: top.to_vec() });
+    let cases = [
+        (vec![], "logprobs: 0 for 2 tokens"),
+        (vec![None; 3], "logprobs: 3 for 2 tokens"),
+        (
+            vec![None, one(f64::NAN, &[])],
+            "logprobs[1].logprob: expected the logarithm of a probability, got NaN",
+        ),
+        (
+            vec![one(0.0, &[(5, 0.0), (6, f64::INFINITY)]), None],
+            "logprobs[0].top[1]: expected the logarithm of a probability, got inf",
+        ),
+        (vec![one(0.0, &[(999_999, 0.0)]), None], "logprobs[0].top[0]: no token has the id 999999"),
+    ];
+    for (given, reason) in cases {
+        let error = reply.feed_with_logprobs(&[1, 2], Some(&given)).unwrap_err();
+        assert_eq!(error.to_string(), format!("Invalid log-probabilities: {reason}"));
+        assert_eq!(error.kind().name(), "invalid_logprobs");
+    }
+    assert!(reply.tokens().is_empty());
+}
+
+#[test]
+fn what_bodies_ask_for() {
+    let asked = |read: Read, body: Value| {
+        let turn = read(&body, &options());
+        turn.map(|turn| turn.sampling.logprobs).map_err(|error| error.to_string())
+    };
+    let chat = |more: Value| super::with(json!({"messages": []}), more);
+    let responses = |more: Value| super::with(json!({"input": "A"}), more);
+    for read in [CHAT, OLLAMA] {
+        assert_eq!(asked(read, chat(json!({}))), Ok(None));
+        assert_eq!(asked(read, chat(json!({"logprobs": false, "top_logprobs": 0}))), Ok(None));
+        assert_eq!(asked(read, chat(json!({"logprobs": true}))), Ok(Some(0)));
+        assert_eq!(asked(read, chat(json!({"logprobs": true, "top_logprobs": 20}))), Ok(Some(20)));
+        assert_eq!(asked(read, chat(json!({"logprobs": 3}))), Ok(Some(3)));
+        assert_eq!(asked(read, chat(json!({"logprobs": 0}))), Ok(None));
+        for (more, reason) in [
+            (json!({"top_logprobs": 3}), "top_logprobs: needs `logprobs` to be true"),
+            (
+                json!({"logprobs": true, "top_logprobs": 21}),
+                "top_logprobs: expected a whole number from 0 to 20, got 21",
+            ),
+            (
+                json!({"logprobs": true, "top_logprobs": -1}),
+                "top_logprobs: expected a whole number from 0 to 20, got -1",
+            ),
+            (json!({"logprobs": "yes"}), "logprobs: expected true or false, got a string"),
+        ] {
+            assert_eq!(asked(read, chat(more)), Err(format!("Invalid request: {reason}")));
+        }
+    }
+    let include = json!(["message.output_text.logprobs"]);
+    assert_eq!(asked(super::RESPONSES, responses(json!({"top_logprobs": 3}))), Ok(None));
+    assert_eq!(asked(super::RESPONSES, responses(json!({"include": include}))), Ok(Some(0)));
+    assert_eq!(
+        asked(super::RESPONSES, responses(json!({"include": include, "top_logprobs": 3})),
+        Ok(Some(3))
+    );
+}
+
+/// The bytes of the tokens of the answer.
+fn bytes(reply: &Reply) -> Vec<Vec<u8>> {
+    let response = reply.response();
+    let entries = response["choices"][0]["logprobs"]["content"].as_array().cloned();
+    let of_entry = |entry: Value| serde_json::from_value(entry["bytes"].clone()).unwrap();
+    entries.unwrap_or_default().into_iter().map(of_entry).collect()
+}
+
+proptest! {
+    /// The tokens are those of the text; where a stop string cuts it off, the last may have a part of the string.
+    #[test]
+    fn the_tokens_are_those_of_the_text(
+        text in "(a|ab|b c|é|🦀| the|\n){0,20}",
+        stop in prop::option::of("(ab|b c|é |🦀|a 🦀| the a)"),
+        size in 1_usize..6,
+    ) {
+        let mut body = chat(json!({"logprobs": true}));
+        if let Some(stop) = &stop {
+            body["stop"] = json!(stop);
+        }
+        let sampled = ["<|channel|>final<|message|>", &text, "<|return|>"];
+        let (reply, _) = fed(CHAT, &body, &sampled, size);
+        let content = reply.response()["choices"][0]["message"]["content"].as_str().unwrap().to_owned();
+        let tokens = bytes(&reply);
+        let all = tokens.concat();
+        prop_assert!(all.starts_with(content.as_bytes()), "{tokens:?} {content:?}");
+        match tokens.split_last() {
+            Some((_, before)) => prop_assert!(before.concat().len() < content.len()),
+            None => prop_assert!(content.is_empty()),
+        }
+        prop_assert!(text.as_bytes().starts_with(&all));
+        prop_assert!(reply.stop_sequence().is_some() || all == content.as_bytes());
+    }
+}
