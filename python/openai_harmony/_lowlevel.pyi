@@ -50,6 +50,8 @@ __version__: str
 
 # Any iterable of ints: a list, a tuple, a range, an array, a NumPy array of integers.
 _Tokens: TypeAlias = Iterable[int]
+# For each token: what `openai_harmony.interop.TokenLogprob` has, its number alone, or nothing.
+_Logprobs: TypeAlias = Iterable[tuple[float, dict[int, float] | None] | float | None]
 # The fields of a `MessageSpan`.
 _Span: TypeAlias = tuple[int | None, int, int, int, int]
 # The role and the channel of a message that was rendered.
@@ -946,7 +948,9 @@ class Reply:
             '4'
         """
 
-    def feed(self, tokens: _Tokens) -> list[dict[str, Any]]:
+    def feed(
+        self, tokens: _Tokens, logprobs: _Logprobs | None = None
+    ) -> list[dict[str, Any]]:
         """Takes sampled tokens and returns what the API sends of them.
 
         The first call also returns what opens the stream; ``feed([])`` does so before the first
@@ -954,13 +958,19 @@ class Reply:
 
         Args:
             tokens: Token ids, any number of them.
+            logprobs: One for each token, if ``turn.sampling`` has ``logprobs``: a number, or a
+                ``TokenLogprob`` with the likely tokens at its place, or ``None`` where the engine
+                has none. The answer has those of visible text.
 
         Returns:
             The chunks or events as dicts.
 
         Raises:
-            HarmonyError: After ``finish``. Tokens raise none.
+            HarmonyError: After ``finish``. Tokens raise none. ``invalid_logprobs`` for another
+                number of log-probabilities than of tokens, one that is not a number, or a likely
+                token that does not exist; then nothing is consumed.
             ValueError: Something that is not a token id; then none is consumed.
+            WrongTypeError: Log-probabilities of another type.
             RuntimeError: Another thread is using the reply.
 
         Example:
@@ -970,13 +980,19 @@ class Reply:
             >>> chunks = reply.feed([200005, 17196, 200008, 19])
             >>> [chunk["choices"][0]["delta"] for chunk in chunks]
             [{'role': 'assistant', 'content': ''}, {'content': '4'}]
+            >>> body = {"messages": [{"role": "user", "content": "2 + 2?"}], "logprobs": True}
+            >>> reply = chat_completions.read(body).reply(encoding, model="gpt-oss-20b")
+            >>> chunks = reply.feed([200005, 17196, 200008, 19], [None, None, None, -0.25])
+            >>> chunks[1]["choices"][0]["logprobs"]["content"]
+            [{'token': '4', 'logprob': -0.25, 'bytes': [52], 'top_logprobs': []}]
         """
 
-    def feed_bytes(self, tokens: _Tokens) -> bytes:
+    def feed_bytes(self, tokens: _Tokens, logprobs: _Logprobs | None = None) -> bytes:
         """``feed`` and ``frame`` in one, which takes a fraction of their time.
 
         Args:
             tokens: Token ids, any number of them.
+            logprobs: As of ``feed``.
 
         Returns:
             The bytes on the wire.

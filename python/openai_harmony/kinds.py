@@ -28,6 +28,7 @@ ErrorKind: TypeAlias = Literal[
     "prompt_too_long",
     "too_many_tokens",
     "invalid_state",
+    "invalid_logprobs",
     "invalid_rollout",
     "invalid_grammar",
     "nothing_to_train",

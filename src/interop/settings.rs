@@ -216,7 +216,7 @@ pub(super) fn read_top_logprobs(body: &BodyObject<'_, '_>) -> Result<Option<usiz
     body.get("top_logprobs").map(|field| read_alternatives(&field)).transpose()
 }
 
-/// The most alternatives of a token, by the specification of OpenAI's APIs; engines have the same limit.
+/// The most alternatives of a token, by the specification of chat completions; engines have the same limit.
 const MAX_ALTERNATIVES: i64 = 20;
 
 fn read_alternatives(field: &BodyField<'_, '_>) -> Result<usize> {

@@ -269,6 +269,9 @@ impl PyTurn {
         if let Some(seed) = sampling.seed {
             fields.set_item("seed", seed)?;
         }
+        if let Some(logprobs) = sampling.logprobs {
+            fields.set_item("logprobs", logprobs)?;
+        }
         if !sampling.logit_bias.is_empty() {
             let bias = PyDict::new(py);
             for (token, value) in &sampling.logit_bias {

@@ -13,10 +13,10 @@ use super::gil::released_if;
 use super::interop::PyTurn;
 use super::options::{Choice, Failed, Given, choices, set_from};
 use super::read::values::{optional, string};
-use super::{events, json_out, options, tokens, write};
+use super::{events, json_out, logprobs, options, tokens, write};
 use crate::Result;
 use crate::interop::{
-    Clock, FinishReason, Json, MakeId, ReasoningField, Reply, ReplyOptions, Usage,
+    Clock, FinishReason, Json, MakeId, ReasoningField, Reply, ReplyOptions, TokenLogprob, Usage,
 };
 use crate::options::SetFrom;
 
@@ -126,16 +126,32 @@ impl PyReply {
     ///
     /// The first call also returns what opens the stream; `feed([])` does so before the first token.
     /// `HarmonyError` after `finish`; tokens raise none.
-    fn feed<'py>(&self, tokens: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-        dicts(tokens.py(), &self.feed_with(tokens, Reply::feed)?)
+    #[pyo3(signature = (tokens, logprobs = None))]
+    fn feed<'py>(
+        &self,
+        tokens: &Bound<'py, PyAny>,
+        logprobs: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let feed = |reply: &mut Reply, ids: &[u32], given: Logprobs<'_>| {
+            reply.feed_with_logprobs(ids, given)
+        };
+        dicts(tokens.py(), &self.feed_with(tokens, logprobs, feed)?)
     }
 
     /// `feed` and `frame` in one, which takes a fraction of their time.
-    fn feed_bytes<'py>(&self, tokens: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+    #[pyo3(signature = (tokens, logprobs = None))]
+    fn feed_bytes<'py>(
+        &self,
+        tokens: &Bound<'py, PyAny>,
+        logprobs: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
         let py = tokens.py();
         // Room for a chunk of some tokens.
         let mut bytes = Vec::with_capacity(512);
-        self.feed_with(tokens, |reply, ids| reply.feed_into(ids, &mut bytes))?;
+        let feed = |reply: &mut Reply, ids: &[u32], given: Logprobs<'_>| {
+            reply.feed_with_logprobs_into(ids, given, &mut bytes)
+        };
+        self.feed_with(tokens, logprobs, feed)?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -266,6 +282,9 @@ impl PyReply {
     }
 }
 
+/// Those of the tokens, if the engine gives any.
+type Logprobs<'a> = Option<&'a [Option<TokenLogprob>]>;
+
 impl PyReply {
     fn lock(&self) -> PyResult<MutexGuard<'_, Reply>> {
         let in_use = |_| PyRuntimeError::new_err("the reply is in use by another call");
@@ -280,14 +299,16 @@ impl PyReply {
     fn feed_with<T: Send>(
         &self,
         tokens: &Bound<'_, PyAny>,
-        feed: impl FnOnce(&mut Reply, &[u32]) -> Result<T> + Send,
+        logprobs: Option<&Bound<'_, PyAny>>,
+        feed: impl FnOnce(&mut Reply, &[u32], Logprobs<'_>) -> Result<T> + Send,
     ) -> PyResult<T> {
         let py = tokens.py();
         // Before the reply is taken: a generator of tokens may look at it.
         let ids = tokens::read(tokens)?;
+        let logprobs = logprobs.map(logprobs::read).transpose()?;
         let result = {
             let reply = &mut *self.lock()?;
-            released_if(py, ids.len() >= MANY_TOKENS, || feed(reply, &ids))
+            released_if(py, ids.len() >= MANY_TOKENS, || feed(reply, &ids, logprobs.as_deref()))
         };
         self.check()?;
         result.map_err(|error| raised(py, &error))

@@ -12,6 +12,7 @@
 //!          attributes  the attributes of an object
 //!          dict_form   dicts           -> pydantic models
 //!          json        schemas, bodies of requests, rows -> tapes, with the path of what is wrong
+//!          logprobs    numbers of sampled tokens
 //!          arguments, options          what calls are given besides
 //! both     text        str                 <-> UTF-8
 //!          tokens      any ints -> token ids -> list of ints, cached by ints
@@ -42,6 +43,7 @@ mod interop_reply;
 mod ints;
 mod json;
 mod json_out;
+mod logprobs;
 mod long_text;
 mod model;
 mod options;

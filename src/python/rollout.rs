@@ -6,9 +6,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyList};
 
 use super::encoding::{Span, argument, fields_of};
-use super::errors::{InvalidArgument, Read, raised, unless_raised};
+use super::errors::raised;
 use super::read::values::boolean;
-use super::{arguments, events, options, tokens, write};
+use super::{arguments, events, logprobs, options, tokens, write};
 use crate::chat::{Conversation, Message};
 use crate::error::ErrorKind;
 use crate::rollout::{Break, ExtendConfig, Extension, Rollout, Said, Segment, Step};
@@ -68,7 +68,7 @@ impl PyRollout {
     ) -> PyResult<StepFields<'py>> {
         let py = sampled.py();
         let sampled = tokens::read(sampled)?;
-        let logprobs = logprobs.map(numbers).transpose().map_err(|invalid| invalid.raised(py))?;
+        let logprobs = logprobs.map(logprobs::numbers).transpose()?;
         let step = self.inner.sampled(&sampled, logprobs.as_deref());
         let Step { said, stop, repairs, .. } = step.map_err(|error| raised(py, &error))?;
         let said = said.into_iter().map(|said| said_fields(py, said)).collect::<PyResult<_>>()?;
@@ -140,22 +140,6 @@ fn extend_config(
         boolean(keep_return).map_err(|invalid| invalid.inside("keep_return").raised(py))?;
     let tools = tools.map(arguments::tool_names).transpose()?.unwrap_or_default();
     Ok(ExtendConfig::new().with_render(render).with_keep_return(keep_return).with_tools(tools))
-}
-
-/// Numbers of any iterable.
-fn numbers(object: &Bound<'_, PyAny>) -> Read<Vec<f32>> {
-    let items = object.try_iter().map_err(|error| {
-        let expected =
-            || InvalidArgument::type_of(object, "numbers").inside("logprobs").raised(object.py());
-        unless_raised(error, object, expected)
-    })?;
-    let number = |(index, item): (usize, PyResult<Bound<'_, PyAny>>)| {
-        let item = item?;
-        let wrong =
-            |_| InvalidArgument::type_of(&item, "a number").inside(format!("logprobs[{index}]"));
-        item.extract().map_err(wrong)
-    };
-    items.enumerate().map(number).collect()
 }
 
 fn said_fields(py: Python<'_>, said: Said) -> PyResult<SaidFields<'_>> {

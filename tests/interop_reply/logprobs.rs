@@ -4,9 +4,7 @@ use openai_harmony::interop::{FinishReason, Reply, TokenLogprob};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{
-    ANSWER, CALL, CHAT, OLLAMA, PREAMBLE, Read, THOUGHT, encoding, options, reply, tokens, turn,
-};
+use super::{ANSWER, CALL, CHAT, OLLAMA, PREAMBLE, Read, THOUGHT, options, reply, tokens, turn};
 
 fn chat(more: Value) -> Value {
     let tools = json!([{"type": "function", "function": {"name": "get_weather"}}]);
@@ -41,10 +39,8 @@ fn texts(entries: &Value) -> Vec<&str> {
 fn visible_text_alone_has_them() {
     let body = chat(json!({"logprobs": true, "top_logprobs": 2}));
     let (reply, chunks) = fed(CHAT, &body, &[THOUGHT, PREAMBLE, CALL], 1);
-    let sampled = tokens(&[THOUGHT, PREAMBLE].concat());
-    let first =
-        sampled.iter().position(|token| encoding().tokenizer().token_bytes(*token) == Some(b"Let"));
-    let logprob = -(first.unwrap() as f64 + 1.0);
+    let behind = [THOUGHT, "<|channel|>commentary<|message|>Let"].concat();
+    let logprob = -f64::from(u32::try_from(tokens(&behind).len()).unwrap());
     let choice = &reply.response()["choices"][0];
     assert_eq!(texts(&choice["logprobs"]["content"]), ["Let", " me", " look", "."]);
     let expected = json!({
@@ -106,8 +102,8 @@ fn tokens_without_one_are_left_out() {
         json!([{"token": " two", "logprob": -9999.0, "bytes": b" two", "top_logprobs": []}]);
     assert_eq!(reply.response()["choices"][0]["logprobs"]["content"], expected);
     // Without any there is nothing to give.
-    let (silent, _) =
-        (super::ended(CHAT, &chat(json!({"logprobs": true})), &[ANSWER], FinishReason::Stop), ());
+    let body = chat(json!({"logprobs": true}));
+    let silent = super::ended(CHAT, &body, &[ANSWER], FinishReason::Stop);
     assert!(silent.response()["choices"][0]["logprobs"].is_null());
 }
 
@@ -176,7 +172,7 @@ fn what_bodies_ask_for() {
     assert_eq!(asked(super::RESPONSES, responses(json!({"top_logprobs": 3}))), Ok(None));
     assert_eq!(asked(super::RESPONSES, responses(json!({"include": include}))), Ok(Some(0)));
     assert_eq!(
-        asked(super::RESPONSES, responses(json!({"include": include, "top_logprobs": 3})),
+        asked(super::RESPONSES, responses(json!({"include": include, "top_logprobs": 3}))),
         Ok(Some(3))
     );
 }

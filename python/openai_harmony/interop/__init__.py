@@ -19,7 +19,7 @@ from openai_harmony.errors import InvalidRequestError, UnsupportedContent
 from openai_harmony.interop import anthropic, chat_completions, ollama, responses
 from openai_harmony.interop.conversations import encode_conversations_with_harmony
 from openai_harmony.interop.error_body import ErrorBody, error_body
-from openai_harmony.interop.reply import BuiltinCall, Reply, Usage
+from openai_harmony.interop.reply import BuiltinCall, Reply, TokenLogprob, Usage
 from openai_harmony.interop.turn import (
     Sampling,
     Tool,
@@ -35,6 +35,7 @@ __all__ = [
     "InvalidRequestError",
     "Reply",
     "Sampling",
+    "TokenLogprob",
     "Tool",
     "ToolChoice",
     "ToolNames",

@@ -40,6 +40,15 @@ class BuiltinCall(NamedTuple):
     """Whether it came to its end."""
 
 
+class TokenLogprob(NamedTuple):
+    """How likely a sampled token was, from the engine: for ``Reply.feed``."""
+
+    logprob: float
+    """The natural logarithm of its probability; minus infinity becomes -9999 in the answer."""
+    top: dict[int, float] | None = None
+    """The most likely token ids at its place with theirs; the answer has as many as were asked."""
+
+
 class Usage(NamedTuple):
     """How many tokens a turn took."""
 

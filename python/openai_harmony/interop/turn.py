@@ -130,7 +130,9 @@ class Sampling(_Recommended, total=False):
     """How to sample: the body's values, else those recommended for gpt-oss.
 
     ``temperature``, ``top_p``, ``top_k``, ``min_p`` and ``n`` are always there. Engines have
-    defaults of their own for the others, which are there if the body has them.
+    defaults of their own for the others, which are there if the body has them. ``logprobs`` is how
+    many of the most likely tokens the answer has at each place, beside the log-probability of the
+    sampled one: the engine has to give them to ``Reply.feed``.
     """
 
     max_tokens: int
@@ -139,6 +141,7 @@ class Sampling(_Recommended, total=False):
     frequency_penalty: float
     repetition_penalty: float
     logit_bias: dict[int, float]
+    logprobs: int
 
 
 class Turn(InNotebooks, _Unchanging):

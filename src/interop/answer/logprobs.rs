@@ -129,7 +129,7 @@ impl Likely {
     }
 }
 
-/// What OpenAI's API has for tokens that are as good as impossible.
+/// What the APIs have for tokens that are as good as impossible.
 const LEAST: f64 = -9999.0;
 
 fn bytes_of(id: TokenId) -> Option<&'static [u8]> {
