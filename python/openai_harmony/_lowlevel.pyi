@@ -948,9 +948,7 @@ class Reply:
             '4'
         """
 
-    def feed(
-        self, tokens: _Tokens, logprobs: _Logprobs | None = None
-    ) -> list[dict[str, Any]]:
+    def feed(self, tokens: _Tokens, logprobs: _Logprobs | None = None) -> list[dict[str, Any]]:
         """Takes sampled tokens and returns what the API sends of them.
 
         The first call also returns what opens the stream; ``feed([])`` does so before the first
@@ -967,8 +965,7 @@ class Reply:
 
         Raises:
             HarmonyError: After ``finish``. Tokens raise none. ``invalid_logprobs`` for another
-                number of log-probabilities than of tokens, one that is not a number, or a likely
-                token that does not exist; then nothing is consumed.
+                number of log-probabilities than of tokens, or NaN; then nothing is consumed.
             ValueError: Something that is not a token id; then none is consumed.
             WrongTypeError: Log-probabilities of another type.
             RuntimeError: Another thread is using the reply.

@@ -112,6 +112,50 @@ MODELS = {"object": "list", "data": [{"id": "openai/gpt-oss-20b", "max_model_len
 DONE = b"data: [DONE]\n\n"
 
 
+def logprob(place: int) -> float:
+    """What an engine says of the token at this place of its output."""
+    return -(place + 1) / 8
+
+
+LIKELY = 220
+"""A token that could have been sampled at every place."""
+
+
+def of_objects(part: list[int], first: int, id_name: str) -> list[dict[str, Any]]:
+    """Those of tokens from this place on, as vLLM and llama.cpp have them."""
+
+    def one(token: int, place: int) -> dict[str, Any]:
+        return {id_name: token, "logprob": logprob(place)}
+
+    return [
+        {**one(token, place), "top_logprobs": [one(token, place), one(LIKELY, place + 1)]}
+        for place, token in enumerate(part, first)
+    ]
+
+
+def of_completions(part: list[int], first: int) -> dict[str, Any]:
+    places = range(first, first + len(part))
+    return {
+        "text_offset": [0 for _ in part],
+        "tokens": [f"token_id:{token}" for token in part],
+        "token_logprobs": [logprob(place) for place in places],
+        "top_logprobs": [
+            {f"token_id:{token}": logprob(place), f"token_id:{LIKELY}": logprob(place + 1)}
+            for place, token in zip(places, part)
+        ],
+    }
+
+
+def with_logprobs(events: Events, of_part: Callable[[list[int], int], Any]) -> Events:
+    """Chunks of vLLM with those of their tokens."""
+    first = 0
+    for event in events:
+        for choice in event["choices"] if isinstance(event, dict) else ():
+            choice["logprobs"] = of_part(choice["token_ids"], first)
+            first += len(choice["token_ids"])
+    return events
+
+
 def choices(tokens: list[int], reason: str = "stop", **more: Any) -> Events:
     """Chunks as vLLM sends them: the reason comes with the last tokens, the usage behind them."""
     parts = pieces(tokens)
@@ -133,6 +177,17 @@ def choices(tokens: list[int], reason: str = "stop", **more: Any) -> Events:
 
 
 def vllm(tokens: list[int], *, generates: bool = True) -> dict[str, Any]:
+    def complete(body: dict[str, Any]) -> Events:
+        events = choices(tokens, text="", stop_reason=None)
+        return with_logprobs(events, of_completions) if "logprobs" in body else events
+
+    def generate(body: dict[str, Any]) -> Events:
+        def content(part: list[int], first: int) -> dict[str, Any]:
+            return {"content": of_objects(part, first, "token_id")}
+
+        asks = "logprobs" in body["sampling_params"]
+        return with_logprobs(choices(tokens), content) if asks else choices(tokens)
+
     paths = {"/v1/completions": {}, "/version": {}}
     if generates:
         paths["/inference/v1/generate"] = {}
@@ -141,19 +196,26 @@ def vllm(tokens: list[int], *, generates: bool = True) -> dict[str, Any]:
         "/version": {"version": "0.33.0"},
         "/openapi.json": {"paths": paths},
         "/v1/models": MODELS,
-        "/v1/completions": lambda _: choices(tokens, text="", stop_reason=None),
-        **({"/inference/v1/generate": lambda _: choices(tokens)} if generates else {}),
+        "/v1/completions": complete,
+        **({"/inference/v1/generate": generate} if generates else {}),
     }
 
 
 def sglang(tokens: list[int], *, cumulative: bool) -> dict[str, Any]:
     """By version and options the ids of an event are all so far, or the new ones alone."""
 
-    def say(_: dict[str, Any]) -> Events:
+    def say(body: dict[str, Any]) -> Events:
         events: Events = []
         count = 0
         for part in pieces(tokens):
+            first = 0 if cumulative else count
             count += len(part)
+            logprobs: dict[str, Any] = {}
+            if body.get("return_logprob"):
+                given = [(logprob(place), tokens[place], None) for place in range(first, count)]
+                likely = [(logprob(place + 1), LIKELY, None) for place in range(first, count)]
+                logprobs["output_token_logprobs"] = given
+                logprobs["output_top_logprobs"] = [list(both) for both in zip(given, likely)]
             ends = {"type": "stop", "matched": 200002} if count == len(tokens) else None
             events.append(
                 {
@@ -165,6 +227,7 @@ def sglang(tokens: list[int], *, cumulative: bool) -> dict[str, Any]:
                         "prompt_tokens": 3,
                         "completion_tokens": count,
                         "cached_tokens": 0,
+                        **logprobs,
                     },
                 }
             )
@@ -181,7 +244,7 @@ def sglang(tokens: list[int], *, cumulative: bool) -> dict[str, Any]:
 def llama_cpp(tokens: list[int], decode: Callable[[list[int]], bytes]) -> dict[str, Any]:
     """Nothing is sent while a character is incomplete, and then only the last token's id."""
 
-    def say(_: dict[str, Any]) -> Events:
+    def say(body: dict[str, Any]) -> Events:
         events: Events = []
         pending = b""
         for count, token in enumerate(tokens, 1):
@@ -200,6 +263,11 @@ def llama_cpp(tokens: list[int], decode: Callable[[list[int]], bytes]) -> dict[s
                     "id_slot": 0,
                     "tokens_predicted": count,
                     "tokens_evaluated": 3,
+                    **(
+                        {"completion_probabilities": of_objects([token], count - 1, "id")}
+                        if body.get("n_probs")
+                        else {}
+                    ),
                 }
             )
         last = {"content": "", "tokens": [], "stop": True, "stop_type": "eos", "truncated": False}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,11 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
 import fake_engines
-from fake_engines import DONE, Fake, running
+from fake_engines import DONE, LIKELY, Fake, logprob, running
 from gateways import ENCODING, HELLO, tokens
+from openai_harmony.interop import TokenLogprob
 from openai_harmony.serve.engines import EngineError, SampleRequest, connect
+from openai_harmony.serve.engines.completions import sampled_choice
 
 TOKENS = tokens(HELLO)
 EMOJI = tokens("<|channel|>final<|message|>a🤗b🏳️‍🌈 ok<|return|>")
@@ -57,7 +60,7 @@ def sampled(
     return at(paths, use)
 
 
-@pytest.mark.parametrize(
+ENGINES = pytest.mark.parametrize(
     ("kind", "paths"),
     [
         ("vllm", fake_engines.vllm(TOKENS)),
@@ -68,6 +71,9 @@ def sampled(
         ("llama.cpp", fake_engines.llama_cpp(TOKENS, ENCODING.decode_bytes)),
     ],
 )
+
+
+@ENGINES
 @pytest.mark.parametrize("auto", [False, True])
 def test_gives_the_tokens(kind: str, paths: dict[str, Any], auto: bool) -> None:
     found, reason, fake = sampled("auto" if auto else kind, paths)
@@ -75,6 +81,61 @@ def test_gives_the_tokens(kind: str, paths: dict[str, Any], auto: bool) -> None:
     [(_, body)] = fake.asked
     assert (body.get("prompt") or body.get("token_ids") or body.get("input_ids")) == REQUEST.prompt
     assert body["stream"] is True
+
+
+@ENGINES
+def test_gives_log_probabilities(kind: str, paths: dict[str, Any]) -> None:
+    async def use(fake: Fake) -> list[TokenLogprob | None]:
+        engine = connect(f"{kind}={fake.url}", timeout=10)
+        given: list[TokenLogprob | None] = []
+        asked = replace(REQUEST, logprobs=2)
+        async with aclosing(engine), aclosing(engine.sample(asked)) as all_sampled:
+            async for some in all_sampled:
+                assert some.logprobs is not None or not some.tokens
+                given += some.logprobs or []
+        return given
+
+    assert at(paths, use) == [
+        TokenLogprob(logprob(place), {token: logprob(place), LIKELY: logprob(place + 1)})
+        for place, token in enumerate(TOKENS)
+    ]
+
+
+def test_log_probabilities_are_asked_for_only_if_needed() -> None:
+    for kind, paths in [
+        ("vllm", fake_engines.vllm(TOKENS)),
+        ("sglang", fake_engines.sglang(TOKENS, cumulative=True)),
+        ("llama.cpp", fake_engines.llama_cpp(TOKENS, ENCODING.decode_bytes)),
+    ]:
+        [(_, body)] = sampled(kind, paths)[2].asked
+        assert "prob" not in json.dumps(body)
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        [1],
+        "no list",
+        {"content": [1, None, {"token_id": 5}]},
+        {"content": [{"token_id": 5, "logprob": "a", "top_logprobs": {}}]},
+        {"content": {}},
+        {"token_logprobs": [float("nan")], "top_logprobs": [[1]]},
+        {"token_logprobs": [None, True], "top_logprobs": [{"a": 1, "token_id:x": 2}]},
+        {"token_logprobs": [-0.5], "top_logprobs": [{f"token_id:{2**40}": -0.5}]},
+        {},
+    ],
+)
+def test_odd_log_probabilities(found: Any) -> None:
+    """None, or an error of the engine's; never a fault of the gateway."""
+    with suppress(EngineError):
+        given = sampled_choice({"choices": [{"token_ids": [5], "logprobs": found}]}).logprobs
+        assert given in (None, [None], [TokenLogprob(-0.5, {})])
+
+
+def test_too_few_log_probabilities() -> None:
+    choice = {"token_ids": [5, 6], "logprobs": {"content": [{"token_id": 5, "logprob": -0.5}]}}
+    with pytest.raises(EngineError, match="1 log-probabilities for 2 tokens"):
+        sampled_choice({"choices": [choice]})
 
 
 def test_vllm_is_asked_for_tokens_alone() -> None:

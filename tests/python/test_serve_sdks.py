@@ -49,6 +49,7 @@ RECORDS = [
     },
     {"match": "Long", "text": "<|channel|>final<|message|>" + "word " * 2000 + "<|return|>"},
     *({"match": "Several", "text": text} for text in SEVERAL),
+    {"match": "Sure?", "text": THOUGHT + ANSWER, "logprob": -0.25, "size": 2},
     {"match": "Hello", "text": THOUGHT + "<|channel|>final<|message|>Hi there.<|return|>"},
 ]
 RESULTS = {"Oslo": "OSLO-SUN", "Bergen": "BERGEN-RAIN"}
@@ -105,6 +106,44 @@ def test_chat_plain_and_streamed(client: Any) -> None:
     assert "".join(deltas) == final.choices[0].message.content == "Hi there."
     assert final.choices[0].message.reasoning_content == "Hm."
     assert final.usage.completion_tokens == answer.usage.completion_tokens
+
+
+ANSWER_TOKENS = ["Os", "lo", " is", " sunny", ",", " Bergen", " is", " not", "."]
+SURE: list[Any] = [{"role": "user", "content": "Sure?"}]
+
+
+def test_log_probabilities(client: Any, local: Any) -> None:
+    asked: dict[str, Any] = {"model": "m", "messages": SURE, "logprobs": True, "top_logprobs": 1}
+    [choice] = client.chat.completions.create(**asked).choices
+    entries = choice.logprobs.content
+    assert [entry.token for entry in entries] == ANSWER_TOKENS
+    assert bytes(entries[0].bytes) == b"Os"
+    assert {entry.logprob for entry in entries} == {-0.25}
+    assert [entry.top_logprobs[0].token for entry in entries] == ANSWER_TOKENS
+    with client.chat.completions.stream(**asked) as stream:
+        final = stream.get_final_completion()
+    assert final.choices[0].logprobs.content == entries
+
+    include: Any = ["message.output_text.logprobs"]
+    wanted: dict[str, Any] = {"model": "m", "input": "Sure?", "include": include}
+    response = client.responses.create(**wanted)
+    part = response.output[-1].content[0]
+    assert [entry.token for entry in part.logprobs] == ANSWER_TOKENS
+    with client.responses.stream(**wanted) as stream:
+        events = list(stream)
+        assert stream.get_final_response().output[-1].content[0].logprobs == part.logprobs
+    deltas = [event for event in events if event.type == "response.output_text.delta"]
+    assert [one.token for event in deltas for one in event.logprobs] == ANSWER_TOKENS
+
+    line = local.chat(model="m", messages=SURE, logprobs=True)
+    assert [entry.token for entry in line.logprobs] == ANSWER_TOKENS
+    pieces = local.generate(model="m", prompt="Sure?", logprobs=True, stream=True)
+    lines = [entry.token for piece in pieces for entry in piece.logprobs or ()]
+    assert lines == ANSWER_TOKENS
+
+    # Not those of a recording without any.
+    silent = client.chat.completions.create(model="m", messages=HELLO, logprobs=True)
+    assert silent.choices[0].logprobs is None
 
 
 def test_chat_several_answers(client: Any) -> None:

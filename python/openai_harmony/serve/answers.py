@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from openai_harmony.interop.reply import Chunk, FinishReason, Reply
-from openai_harmony.serve.engines.engine import EngineError, Sampled
+from openai_harmony.serve.engines.engine import EngineError, Logprobs, Sampled
 from openai_harmony.serve.sampling import Begun
 
 Shape = Callable[[Chunk], Chunk]
@@ -52,30 +52,32 @@ class Answer:
                     yield data
         yield await self._last(self.reason or "abort")
 
-    async def fed(self, feed: Callable[[list[int]], Fed]) -> AsyncGenerator[Fed, None]:
+    async def fed(
+        self, feed: Callable[[list[int], Logprobs | None], Fed]
+    ) -> AsyncGenerator[Fed, None]:
         """What feeding the reply gives, as tokens come; then ``reason`` says why they end."""
-        (tokens, reason), rest = self.begun
+        (tokens, reason, logprobs), rest = self.begun
         reply = self.reply
         try:
             while reason is None:
-                yield feed(tokens)
+                yield feed(tokens, logprobs)
                 # A spelled stop token is none to the engine.
                 if reply.stop_sequence is not None or reply.is_ended:
-                    tokens, reason = [], "stop"
+                    tokens, reason, logprobs = [], "stop", None
                     break
                 if self.go_on is not None and (forced := self._forced()):
                     # The thinking budget is spent: these end the thought, and sampling goes on.
                     await rest.aclose()
-                    yield feed(forced)
+                    yield feed(forced, None)
                     rest = self.go_on(reply.tokens)
-                tokens, reason = await anext(rest)
+                tokens, reason, logprobs = await anext(rest)
         except EngineError as error:
             self.broke = error
-            tokens, reason = [], "abort"
+            tokens, reason, logprobs = [], "abort", None
         finally:
             await rest.aclose()
         self.reason = reason
-        yield feed(tokens)
+        yield feed(tokens, logprobs)
 
     def _forced(self) -> list[int]:
         """The tokens that end a thought which has spent its budget, and begin what follows it."""
@@ -119,8 +121,8 @@ class Answer:
     def _ended(self, chunks: list[Chunk]) -> bytes:
         return b"".join(map(self._frame, chunks)) + self.reply.frame()
 
-    def _shaped(self, tokens: list[int]) -> bytes:
-        return b"".join(map(self._frame, self.reply.feed(tokens)))
+    def _shaped(self, tokens: list[int], logprobs: Logprobs | None) -> bytes:
+        return b"".join(map(self._frame, self.reply.feed(tokens, logprobs)))
 
     def _frame(self, chunk: Chunk) -> bytes:
         return self.reply.frame(self.shape(chunk) if self.shape else chunk)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from openai_harmony.interop.turn import Turn
 from openai_harmony.serve.constraint import Constraint
@@ -24,10 +25,11 @@ def requests(
 
     ``RefusedError`` for a prompt that is too long, and for too many answers.
     """
-    sampling = dict(turn.sampling)
+    sampling: dict[str, Any] = {**turn.sampling}
     answers, limit = turn.sampling["n"], turn.sampling.get("max_tokens")
-    del sampling["n"]
-    sampling.pop("max_tokens", None)
+    logprobs = turn.sampling.get("logprobs")
+    for name in ("n", "max_tokens", "logprobs"):
+        sampling.pop(name, None)
     if answers > most_answers:
         raise RefusedError(
             f"n: {answers} answers, of which this server gives {most_answers}", path="n"
@@ -42,7 +44,7 @@ def requests(
         )
     tokens = min(left, most_tokens, left if limit is None else max(limit, 1))
     return [
-        SampleRequest(prompt, tokens, turn.stop_token_ids, sampling, grammar, index)
+        SampleRequest(prompt, tokens, turn.stop_token_ids, sampling, grammar, index, logprobs)
         for index in range(answers)
     ]
 
@@ -56,19 +58,20 @@ async def held(engine: Engine, request: SampleRequest) -> AsyncGenerator[Sampled
     left = request.max_tokens
     sampled = engine.sample(request)
     try:
-        async for tokens, reason in sampled:
+        async for some in sampled:
+            tokens, reason, _ = some
             if not stops.isdisjoint(tokens):
                 end = next(at for at, token in enumerate(tokens) if token in stops)
-                yield Sampled(tokens[: end + 1][:left], "stop" if end < left else "length")
+                yield some.first(min(end + 1, left), "stop" if end < left else "length")
                 return
             if len(tokens) >= left and reason is None:
-                yield Sampled(tokens[:left], "length")
+                yield some.first(left, "length")
                 return
             if reason == "abort":
-                yield Sampled(tokens)
+                yield some.first(len(tokens), None)
                 raise EngineError("the engine gave up")
             left -= len(tokens)
-            yield Sampled(tokens, reason)
+            yield some
             if reason is not None:
                 return
     finally:

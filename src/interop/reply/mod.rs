@@ -183,8 +183,8 @@ impl Reply {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidLogprobs`] for another number of them than of tokens, one that is not a number, or an
-    /// alternative that is no token; nothing was fed then. Those of [`Self::feed`].
+    /// [`ErrorKind::InvalidLogprobs`] for another number of them than of tokens, or one that is not a number; nothing was
+    /// fed then. Those of [`Self::feed`].
     ///
     /// # Example
     ///

@@ -6,6 +6,7 @@ from typing import Any
 
 from openai_harmony.serve.engines.engine import EngineError, Sampled, SampleRequest
 from openai_harmony.serve.engines.http import HttpEngine, ids
+from openai_harmony.serve.engines.logprobs import of_completions, of_objects
 
 REASONS: dict[str, Any] = {
     "stop": "stop",
@@ -28,6 +29,8 @@ class Completions(HttpEngine):
         sampling = dict(request.sampling)
         if "seed" in sampling:
             sampling["seed"] += request.index
+        if request.logprobs is not None:
+            sampling |= {"logprobs": request.logprobs, "return_tokens_as_token_ids": True}
         return "/v1/completions", {
             "model": self.model or "gpt-oss",
             "prompt": request.prompt,
@@ -60,4 +63,10 @@ def sampled_choice(event: dict[str, Any]) -> Sampled:
         )
     reason = choice.get("finish_reason")
     ends = None if reason is None else REASONS.get(reason, "abort")
-    return Sampled(ids(choice.get("token_ids")), ends)
+    tokens = ids(choice.get("token_ids"))
+    found = choice.get("logprobs")
+    if not isinstance(found, dict):
+        return Sampled(tokens, ends)
+    if "content" in found:  # of vLLM's `generate`
+        return Sampled(tokens, ends, of_objects(tokens, found["content"], "token_id"))
+    return Sampled(tokens, ends, of_completions(tokens, found))

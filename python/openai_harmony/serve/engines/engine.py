@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
-from openai_harmony.interop.reply import FinishReason
+from openai_harmony.interop.reply import FinishReason, TokenLogprob
 from openai_harmony.serve.constraint import Constraint
 
 CONTEXT = 131_072
 """How many tokens gpt-oss takes, prompt and output together: for engines that do not say."""
+
+
+Logprobs: TypeAlias = "list[TokenLogprob | None]"
+"""One for each token; ``None`` for a token of which the engine gives none."""
 
 
 class Sampled(NamedTuple):
@@ -18,6 +22,13 @@ class Sampled(NamedTuple):
 
     tokens: list[int]
     reason: FinishReason | None = None
+    logprobs: Logprobs | None = None
+    """Of the tokens, if the request asks for them and the engine gives any."""
+
+    def first(self, count: int, reason: FinishReason | None) -> Sampled:
+        """The first so many tokens, which end for this reason."""
+        logprobs = None if self.logprobs is None else self.logprobs[:count]
+        return Sampled(self.tokens[:count], reason, logprobs)
 
 
 @dataclass(frozen=True)
@@ -36,6 +47,9 @@ class SampleRequest:
     written as it takes grammars."""
     index: int = 0
     """Which of ``n`` answers to one prompt this is."""
+    logprobs: int | None = None
+    """How many of the most likely tokens to give with the log-probability of each; ``None``: no
+    log-probabilities are needed."""
 
     def named(self, **names: str) -> dict[str, Any]:
         """The sampling with some options renamed."""

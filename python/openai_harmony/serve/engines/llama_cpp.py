@@ -8,6 +8,7 @@ from openai_harmony.encoding import HarmonyEncodingName, load_harmony_encoding
 from openai_harmony.grammar import TurnGrammar
 from openai_harmony.serve.engines.engine import EngineError, Sampled, SampleRequest
 from openai_harmony.serve.engines.http import HttpEngine, ids
+from openai_harmony.serve.engines.logprobs import of_objects
 
 
 class LlamaCpp(HttpEngine):
@@ -27,6 +28,8 @@ class LlamaCpp(HttpEngine):
             sampling["seed"] += request.index
         if "logit_bias" in sampling:
             sampling["logit_bias"] = [list(pair) for pair in sampling["logit_bias"].items()]
+        if request.logprobs is not None:
+            sampling["n_probs"] = max(request.logprobs, 1)  # zero is none at all
         if request.grammar is not None:
             sampling["grammar"] = request.grammar.written(TurnGrammar.to_gbnf)
         return "/completion", {
@@ -54,9 +57,13 @@ class LlamaCpp(HttpEngine):
             tokens = encoding.encode_ordinary(text)
         elif text and not tokens:
             raise EngineError("the engine sends text without tokens; is it llama.cpp's server?")
+        found, logprobs = event.get("completion_probabilities"), None
+        # Of a character's other tokens the server gives none.
+        if isinstance(found, list) and len(found) == len(tokens):
+            logprobs = of_objects(tokens, found, "id")
         if not event.get("stop"):
-            return Sampled(tokens)
-        return Sampled(tokens, "length" if event.get("stop_type") == "limit" else "stop")
+            return Sampled(tokens, None, logprobs)
+        return Sampled(tokens, "length" if event.get("stop_type") == "limit" else "stop", logprobs)
 
     def counted(self, event: dict[str, Any], here: int) -> int:
         """As the server counts, since tokens that were encoded anew may be more or fewer."""

@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from openai_harmony.encoding import HarmonyEncodingName, load_harmony_encoding
-from openai_harmony.serve.engines.engine import CONTEXT, EngineError, Sampled, SampleRequest
+from openai_harmony.interop.reply import TokenLogprob
+from openai_harmony.serve.engines.engine import (
+    CONTEXT,
+    EngineError,
+    Logprobs,
+    Sampled,
+    SampleRequest,
+)
 
 
 class Replay:
@@ -17,7 +24,8 @@ class Replay:
 
     The prompt is searched as text with its markers spelled. Of several answers to one prompt, each
     says the next record that matches. A record's ``delay`` is in seconds, before each piece;
-    ``size`` is how many tokens a piece has.
+    ``size`` is how many tokens a piece has; ``logprob`` is that of every token, for clients that
+    ask for log-probabilities.
     """
 
     name = "replay"
@@ -52,9 +60,14 @@ class Replay:
         record = found[request.index % len(found)]
         tokens = self._encoding.encode(record["text"], allowed_special="all")
         size, limit = record.get("size", 3), request.max_tokens
+        logprob = record.get("logprob") if request.logprobs is not None else None
         for start in range(0, min(limit, len(tokens)), size):
             await asyncio.sleep(record.get("delay", 0))
-            yield Sampled(tokens[start : min(start + size, limit)])
+            piece = tokens[start : min(start + size, limit)]
+            given: Logprobs | None = None
+            if logprob is not None:
+                given = [TokenLogprob(logprob, {token: logprob}) for token in piece]
+            yield Sampled(piece, None, given)
         yield Sampled([], "length" if limit < len(tokens) else "stop")
 
 
@@ -71,4 +84,6 @@ def _record(file: str | Path, at: int, line: str) -> dict[str, Any]:
         raise ValueError(f"{where}: size: expected a whole number from 1 on")
     if not isinstance(record.get("delay", 0), (int, float)) or record.get("delay", 0) < 0:
         raise ValueError(f"{where}: delay: expected a number of seconds")
+    if not isinstance(record.get("logprob", 0), (int, float)) or record.get("logprob", 0) > 0:
+        raise ValueError(f"{where}: logprob: expected a number of at most 0")
     return dict(record)

@@ -6,6 +6,7 @@ from typing import Any
 
 from openai_harmony.serve.engines.engine import EngineError, Sampled, SampleRequest
 from openai_harmony.serve.engines.http import HttpEngine, ids
+from openai_harmony.serve.engines.logprobs import of_lists
 
 _REASONS: dict[str, Any] = {"stop": "stop", "length": "length", "abort": "abort"}
 
@@ -35,11 +36,10 @@ class Sglang(HttpEngine):
             sampling["structural_tag"] = request.grammar.written(
                 lambda made: made.to_xgrammar(request.stop_token_ids)
             )
-        return "/generate", {
-            "input_ids": request.prompt,
-            "sampling_params": sampling,
-            "stream": True,
-        }
+        asked = {"input_ids": request.prompt, "sampling_params": sampling, "stream": True}
+        if request.logprobs is not None:
+            asked |= {"return_logprob": True, "top_logprobs_num": request.logprobs}
+        return "/generate", asked
 
     def read(self, event: dict[str, Any], seen: int) -> Sampled:
         """What an event says.
@@ -63,4 +63,8 @@ class Sglang(HttpEngine):
                 )
             ends = ends.get("type")
         reason = None if ends is None else _REASONS.get(ends, "abort")
-        return Sampled(tokens[len(tokens) - new :], reason)
+        tokens = tokens[len(tokens) - new :]
+        found = about.get("output_token_logprobs")
+        if found is None:
+            return Sampled(tokens, reason)
+        return Sampled(tokens, reason, of_lists(tokens, found, about.get("output_top_logprobs")))

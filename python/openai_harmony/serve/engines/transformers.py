@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from openai_harmony._extras import needed
+from openai_harmony.interop.reply import TokenLogprob
 from openai_harmony.serve.engines.engine import CONTEXT, EngineError, Sampled, SampleRequest
 
 
@@ -75,13 +76,14 @@ class Transformers:
     def _generate(self, request: SampleRequest, stopped: threading.Event, give: Any) -> None:
         torch, model = self._torch, self._model
         count = 0
+        watched = None if request.logprobs is None else _Watched(torch, request.logprobs)
 
         def seen(ids: Any, scores: Any, **_: Any) -> Any:
             """Called behind each token, with all so far; says whether to stop."""
             nonlocal count
             count += 1
             token = int(ids[0, -1])
-            give(Sampled([token]))
+            give(Sampled([token], None, None if watched is None else [watched.of(token)]))
             ends = stopped.is_set() or token in request.stop_token_ids
             return torch.full((ids.shape[0],), ends, dtype=torch.bool, device=ids.device)
 
@@ -98,7 +100,7 @@ class Transformers:
                     eos_token_id=request.stop_token_ids,
                     pad_token_id=request.stop_token_ids[0],
                     stopping_criteria=[seen],
-                    logits_processor=self._processors(request),
+                    logits_processor=[*([watched] if watched else []), *self._processors(request)],
                     **sampling,
                 )
             give(Sampled([], "length" if count >= request.max_tokens else "stop"))
@@ -112,6 +114,24 @@ class Transformers:
         from openai_harmony.serve.engines.guidance import Guidance
 
         return [request.grammar.written(lambda made: Guidance(made, len(request.prompt)))]
+
+
+class _Watched:
+    """A processor of logits that keeps those of the next token, and changes none."""
+
+    def __init__(self, torch: Any, likely: int) -> None:
+        self._torch, self._likely = torch, likely
+        self._logprobs: Any = None
+
+    def __call__(self, ids: Any, scores: Any) -> Any:
+        self._logprobs = self._torch.log_softmax(scores[0].float(), dim=-1)
+        return scores
+
+    def of(self, token: int) -> TokenLogprob:
+        """The log-probability of the token that was sampled, and those of the most likely ones."""
+        top = self._logprobs.topk(self._likely)
+        likely = dict(zip(top.indices.tolist(), top.values.tolist()))
+        return TokenLogprob(float(self._logprobs[token]), likely)
 
 
 def _options(request: SampleRequest) -> dict[str, Any]:

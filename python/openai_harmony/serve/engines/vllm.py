@@ -13,6 +13,16 @@ GENERATE = "/inference/v1/generate"
 """Newer versions have it only if they are started with ``VLLM_ENABLE_SCALE_OUT_ENDPOINTS=1``."""
 
 
+_OF_COMPLETIONS = (
+    "model",
+    "prompt",
+    "stream",
+    "return_token_ids",
+    "return_tokens_as_token_ids",
+    "skip_special_tokens",
+)
+
+
 class Vllm(Completions):
     """``POST /inference/v1/generate``, else ``POST /v1/completions``."""
 
@@ -56,8 +66,8 @@ class Vllm(Completions):
             body["structured_outputs"] = {"structural_tag": tag}
         if not self._generates:
             return path, body
-        for name in ("model", "prompt", "stream", "return_token_ids", "skip_special_tokens"):
-            del body[name]
+        for name in _OF_COMPLETIONS:
+            body.pop(name, None)
         asked = {"token_ids": request.prompt, "stream": True, "model": self.model}
         # No text is made, which nobody would read.
         return GENERATE, {**asked, "sampling_params": {**body, "detokenize": False}}
