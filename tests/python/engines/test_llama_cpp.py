@@ -95,6 +95,28 @@ def test_tokens_in_and_tokens_out(url: str) -> None:
     assert asyncio.run(run(**{**seeded, "seed": 8})) != first
 
 
+def test_log_probabilities(url: str) -> None:
+    """Of each token, and of the likely ones, among which a sampled one has the same."""
+
+    async def run() -> list[Any]:
+        engine = LlamaCpp(url)
+        sampling = {"temperature": 0.5, "seed": 3, "logit_bias": {RETURN: -100.0, CALL: -100.0}}
+        request = SampleRequest(PROMPT, 30, [RETURN, CALL], sampling, logprobs=20)
+        found = [some async for some in engine.sample(request)]
+        await engine.aclose()
+        return found
+
+    found = asyncio.run(run())
+    given = [(some.tokens, some.logprobs) for some in found if some.tokens]
+    known = [(token, one) for tokens, all_of in given for token, one in zip(tokens, all_of or [])]
+    assert len(known) > 10
+    for token, one in known:
+        assert len(one.top) == 20
+        assert one.logprob < 0
+        assert one.top.get(token, one.logprob) == one.logprob
+    assert any(token in one.top for token, one in known)
+
+
 @pytest.mark.parametrize("path", BODIES)
 def test_what_is_required_comes(url: str, path: str) -> None:
     async def run() -> None:

@@ -91,6 +91,37 @@ def test_options(engine: Any) -> None:
         sampled(engine, presence_penalty=1.0)
 
 
+def test_log_probabilities_are_those_of_the_model(engine: Any) -> None:
+    request = SampleRequest(PROMPT, 6, STOPS, {"temperature": 0.7, "seed": 3}, logprobs=2)
+
+    async def run() -> list[Any]:
+        return [some async for some in engine.sample(request)]
+
+    found = asyncio.run(asyncio.wait_for(run(), 120))
+    tokens = [token for some in found for token in some.tokens]
+    given = [one for some in found for one in some.logprobs or []]
+    assert len(given) == len(tokens) == 6
+    with torch.inference_mode():
+        logits = engine._model(torch.tensor([PROMPT + tokens])).logits[0, len(PROMPT) - 1 : -1]
+    expected = torch.log_softmax(logits.float(), dim=-1)
+    for token, one, row in zip(tokens, given, expected):
+        assert one.logprob == pytest.approx(float(row[token]), abs=2e-2)
+        likely = row.topk(2)
+        assert list(one.top) == likely.indices.tolist()
+        assert list(one.top.values()) == pytest.approx(likely.values.tolist(), abs=2e-2)
+
+
+def test_an_answer_has_them(engine: Any) -> None:
+    """Of a continued answer, all of whose tokens are visible."""
+    said = [*BODIES[CHAT]["messages"], {"role": "assistant", "content": "I", "prefix": True}]
+    asked = {"messages": said, "logprobs": True, "top_logprobs": 3, "max_tokens": 5}
+    asked["logit_bias"] = {str(ENCODING.encode("!")[0]): 100}
+    answer = asyncio.run(ask(serve.app(engine), CHAT, asked))
+    entries = answer.json()["choices"][0]["logprobs"]["content"]
+    assert [entry["token"] for entry in entries] == ["!"] * 5
+    assert [len(entry["top_logprobs"]) for entry in entries] == [3] * 5
+
+
 def test_a_client_that_leaves_frees_the_model(engine: Any) -> None:
     async def run() -> None:
         request = SampleRequest(PROMPT, 900, STOPS, {"temperature": 0.0})
