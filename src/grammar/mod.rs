@@ -30,7 +30,7 @@ use self::pattern::Pattern;
 pub use self::state::{GrammarState, Verdict};
 use crate::Prefill;
 use crate::chat::{ANALYSIS, COMMENTARY, FINAL};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Reason, Result};
 use crate::path::Path;
 use crate::tokenizer::TokenId;
 
@@ -222,7 +222,7 @@ fn begun(
         (None, None) => return Err(invalid(path(), "has a text and no channel")),
     };
     if kind == Kind::Answer && options.tool_use == ToolUse::Required {
-        return Err(invalid(path(), "is an answer where a call is required"));
+        return Err(invalid(path(), Reason::is("an answer where a call is required")));
     }
     let is_begun = prefill.text.as_ref().is_some_and(|text| !text.is_empty());
     if has_form && is_begun {
@@ -236,6 +236,6 @@ fn begun(
     Ok(Some(kind))
 }
 
-fn invalid(path: Path, reason: impl Into<String>) -> Error {
-    ErrorKind::InvalidGrammar { path, reason: reason.into() }.into()
+fn invalid(path: Path, reason: impl Into<Reason>) -> Error {
+    ErrorKind::InvalidGrammar { path, reason: reason.into(), recipient: None }.into()
 }

@@ -84,7 +84,8 @@ fn write(grammar: &Parts, dialect: Dialect<'_>) -> Result<String> {
         let content = match &tool.parameters {
             Some(schema) => {
                 let path = Path::of("tools").then(grammar.places[index]).then("parameters");
-                let value = schema::write(&mut rules, schema, &path, true)?;
+                let value = schema::write(&mut rules, schema, &path, true)
+                    .map_err(|error| error.of_schema(&tool.recipient))?;
                 rules.add_blanks();
                 format!("blanks {value} blanks")
             }
@@ -109,7 +110,8 @@ fn answer_content(grammar: &Parts, rules: &mut Rules) -> Result<String> {
         return Ok("answer-text".to_owned());
     }
     let Some(schema) = &options.response_schema else { return Ok("text".to_owned()) };
-    let value = schema::write(rules, schema, &Path::of("response_schema"), false)?;
+    let value = schema::write(rules, schema, &Path::of("response_schema"), false)
+        .map_err(|error| error.of_schema(""))?;
     rules.add_blanks();
     Ok(format!("blanks {value} blanks"))
 }
