@@ -69,7 +69,7 @@ impl Error {
     /// The same error of a grammar, in the schema of what this recipient takes.
     pub(crate) fn of_schema(mut self, of: &str) -> Self {
         if let ErrorKind::InvalidGrammar { recipient, .. } = &mut self.kind {
-            *recipient = Some(of.to_owned());
+            *recipient = Some(of.into());
         }
         self
     }
@@ -285,7 +285,7 @@ pub enum ErrorKind {
         /// What is wrong there.
         reason: Reason,
         /// Of a schema that an engine cannot hold, the tool's recipient; empty for the answer's.
-        recipient: Option<String>,
+        recipient: Option<Box<str>>,
     },
     /// A row of a data set of which the loss mask leaves nothing.
     NothingToTrain,
@@ -365,15 +365,15 @@ impl ErrorKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reason {
     /// What the value is, a sentence with its path: `messages` "is missing".
-    Predicate(String),
+    Predicate(Box<str>),
     /// Behind its path and a colon: `messages`: "expected a list".
-    Sentence(String),
+    Sentence(Box<str>),
 }
 
 impl Reason {
     /// A value that is this: `missing`.
     pub(crate) fn is(what: impl fmt::Display) -> Self {
-        Self::Predicate(format!("is {what}"))
+        Self::Predicate(format!("is {what}").into())
     }
 }
 
@@ -386,13 +386,13 @@ impl fmt::Display for Reason {
 
 impl From<String> for Reason {
     fn from(text: String) -> Self {
-        Self::Sentence(text)
+        Self::Sentence(text.into())
     }
 }
 
 impl From<&str> for Reason {
     fn from(text: &str) -> Self {
-        text.to_owned().into()
+        Self::Sentence(text.into())
     }
 }
 
