@@ -66,6 +66,14 @@ impl Error {
         self
     }
 
+    /// The same error of a grammar, in the schema of what this recipient takes.
+    pub(crate) fn of_schema(mut self, of: &str) -> Self {
+        if let ErrorKind::InvalidGrammar { recipient, .. } = &mut self.kind {
+            *recipient = Some(of.into());
+        }
+        self
+    }
+
     /// The same error at this token, unless it has a token already.
     pub(crate) fn at_token(self, index: usize) -> Self {
         Self { token_index: self.token_index.or(Some(index)), ..self }
@@ -212,7 +220,7 @@ pub enum ErrorKind {
         /// Where in the body: `messages[3].role`; empty for the body itself.
         path: Path,
         /// What is wrong there.
-        reason: String,
+        reason: Reason,
     },
     /// Something in a request's body that the format cannot carry.
     UnsupportedContent {
@@ -233,7 +241,7 @@ pub enum ErrorKind {
         /// Where in the row: `messages[3].role`; empty for the row itself.
         path: Path,
         /// What is wrong there.
-        reason: String,
+        reason: Reason,
     },
     /// A prompt that is longer than it may be, though only the last turn of its conversation is left.
     PromptTooLong {
@@ -282,7 +290,9 @@ pub enum ErrorKind {
         /// Which option, and where in it: `tools[3].parameters`.
         path: Path,
         /// What is wrong there.
-        reason: String,
+        reason: Reason,
+        /// Of a schema that an engine cannot hold, the tool's recipient; empty for the answer's.
+        recipient: Option<Box<str>>,
     },
     /// A row of a data set of which the loss mask leaves nothing.
     NothingToTrain,
@@ -348,9 +358,59 @@ impl ErrorKind {
     }
 }
 
-/// What joins a path and what is wrong with it: "messages is empty", "messages: expected a list".
-fn between(reason: &str) -> &'static str {
-    if reason.starts_with("is ") { " " } else { ": " }
+/// What is wrong with a value at a path.
+///
+/// ```
+/// use openai_harmony::ErrorKind;
+/// use openai_harmony::interop::{ReadOptions, chat_completions};
+/// use serde_json::json;
+///
+/// let error = chat_completions::read(&json!({}), &ReadOptions::default()).unwrap_err();
+/// let ErrorKind::InvalidRequest { reason, .. } = error.kind() else { panic!() };
+/// assert_eq!(reason.to_string(), "is missing");
+/// assert_eq!(error.to_string(), "Invalid request: messages is missing");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reason {
+    /// What the value is, a sentence with its path: `messages` "is missing".
+    Predicate(Box<str>),
+    /// Behind its path and a colon: `messages`: "expected a list".
+    Sentence(Box<str>),
+}
+
+impl Reason {
+    /// A value that is this: `missing`.
+    pub(crate) fn is(what: impl fmt::Display) -> Self {
+        Self::Predicate(format!("is {what}").into())
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Predicate(text) | Self::Sentence(text)) = self;
+        f.write_str(text)
+    }
+}
+
+impl From<String> for Reason {
+    fn from(text: String) -> Self {
+        Self::Sentence(text.into())
+    }
+}
+
+impl From<&str> for Reason {
+    fn from(text: &str) -> Self {
+        Self::Sentence(text.into())
+    }
+}
+
+/// A path and what is wrong there: "messages is empty", "messages: expected a list".
+fn write_at(f: &mut fmt::Formatter<'_>, path: &Path, reason: &Reason) -> fmt::Result {
+    match reason {
+        _ if path.is_empty() => write!(f, "{reason}"),
+        Reason::Predicate(text) => write!(f, "{path} {text}"),
+        Reason::Sentence(text) => write!(f, "{path}: {text}"),
+    }
 }
 
 impl fmt::Display for ErrorKind {
@@ -397,11 +457,9 @@ impl fmt::Display for ErrorKind {
             Self::InvalidResponseFormat { name, reason } => {
                 write!(f, "Invalid response format {:?}: {reason}", Brief(name))
             }
-            Self::InvalidRequest { path, reason } if path.is_empty() => {
-                write!(f, "Invalid request: {reason}")
-            }
             Self::InvalidRequest { path, reason } => {
-                write!(f, "Invalid request: {path}{}{reason}", between(reason))
+                f.write_str("Invalid request: ")?;
+                write_at(f, path, reason)
             }
             Self::UnsupportedContent { path, content } => {
                 write!(f, "Unsupported content: {path}: the format cannot carry {content}")
@@ -409,11 +467,9 @@ impl fmt::Display for ErrorKind {
             Self::UnsupportedField { path, .. } => {
                 write!(f, "Unsupported field: {path}: send the request without it")
             }
-            Self::InvalidRow { path, reason } if path.is_empty() => {
-                write!(f, "Invalid row: {reason}")
-            }
             Self::InvalidRow { path, reason } => {
-                write!(f, "Invalid row: {path}{}{reason}", between(reason))
+                f.write_str("Invalid row: ")?;
+                write_at(f, path, reason)
             }
             Self::PromptTooLong { tokens, max_tokens, .. } => write!(
                 f,
@@ -437,8 +493,9 @@ impl fmt::Display for ErrorKind {
                 }
             }
             Self::InvalidState { reason } => write!(f, "Invalid saved state: {reason}"),
-            Self::InvalidGrammar { path, reason } => {
-                write!(f, "Invalid grammar: {path}{}{reason}", between(reason))
+            Self::InvalidGrammar { path, reason, .. } => {
+                f.write_str("Invalid grammar: ")?;
+                write_at(f, path, reason)
             }
             Self::InvalidLogprobs { path, reason } => {
                 write!(f, "Invalid log-probabilities: {path}: {reason}")

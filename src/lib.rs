@@ -137,7 +137,7 @@ pub mod tokenizer;
 pub mod training;
 
 pub use encoding::{HarmonyEncoding, HarmonyEncodingName, load_harmony_encoding};
-pub use error::{Error, ErrorKind, Result};
+pub use error::{Error, ErrorKind, Reason, Result};
 pub use header::{HeaderStyle, Prefill};
 pub use parse::{
     Event, HeaderData, ParseConfig, ParseOptions, Repair, RepairKind, StateData, StreamState,

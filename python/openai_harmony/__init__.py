@@ -43,6 +43,7 @@ from openai_harmony.encoding import (
 )
 from openai_harmony.errors import (
     HarmonyError,
+    InvalidGrammarError,
     InvalidRequestError,
     InvalidRowError,
     MissingFieldError,
@@ -92,6 +93,7 @@ __all__ = [
     "HarmonyEncodingName",
     "HarmonyError",
     "HeaderStyle",
+    "InvalidGrammarError",
     "InvalidRequestError",
     "InvalidRowError",
     "Message",

@@ -82,6 +82,33 @@ class InvalidRowError(InvalidRequestError):
     """
 
 
+class InvalidGrammarError(HarmonyError):
+    """A grammar that no turn can be sampled by, or a schema in it that an engine cannot hold.
+
+    From :mod:`openai_harmony.grammar`.
+    """
+
+    path: str
+    """Which option, and where in it: ``tools[3].parameters``."""
+    recipient: str | None
+    """Of a schema that an engine cannot hold, the tool's recipient; ``""`` for the answer's."""
+
+    def __init__(
+        self,
+        message: str = "",
+        kind: ErrorKind = "invalid_grammar",
+        token_index: int | None = None,
+        path: str = "",
+        recipient: str | None = None,
+    ) -> None:
+        super().__init__(message, kind, token_index)
+        self.path = path
+        self.recipient = recipient
+
+    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
+        return type(self), (str(self), self.kind, self.token_index, self.path, self.recipient)
+
+
 class WrongTypeError(TypeError, ValueError):
     """An argument, or a field somewhere inside one, has a wrong type; the text names it.
 

@@ -18,6 +18,15 @@ pub(super) enum Kind {
     Call(usize),
 }
 
+/// The token that ends a message.
+pub(super) fn stop_of(kind: Kind) -> TokenId {
+    match kind {
+        Kind::Thought | Kind::Preamble => special::END,
+        Kind::Answer => special::RETURN,
+        Kind::Call(_) => special::CALL,
+    }
+}
+
 /// A part of a header.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Piece<'t> {

@@ -1,110 +1,64 @@
-//! A grammar -> llguidance's form of Lark.
-//!
-//! Special tokens are written by their ids, `<[200008]>`. What all tools share of a header is a rule of its own; a
-//! tool adds its name, once for each place of the recipient, and its schema once.
+//! A grammar -> llguidance's form of Lark. Special tokens are written by their ids, `<[200008]>`.
 
+use std::convert::Infallible;
 use std::fmt::Write;
 
 use regex_syntax::hir::Hir;
 use serde_json::{Value, json};
 
-use super::headers::{CALL_CHANNELS, CHANNEL, Kind, MESSAGE, Piece, answer_types, types};
-use super::options::{GrammarOptions, JsonSpace, Thoughts, ToolUse};
+use super::Grammar;
+use super::headers::Kind;
+use super::options::JsonSpace;
 use super::schemas::{of_object, without_words};
-use super::{GrammarTool, Parts};
-use crate::chat::{ANALYSIS, COMMENTARY, FINAL};
-use crate::tokenizer::special;
+use super::turn::{self, Form};
+use crate::tokenizer::TokenId;
 
-pub(super) fn write(grammar: &Parts) -> String {
-    let options = &grammar.options;
-    let mut lark = String::from("%llguidance {}\n");
-    rule(&mut lark, "start", &start(grammar));
-    let next = [Piece::Token(special::END), Piece::Token(special::START), Piece::Text("assistant")];
-    rule(&mut lark, "next", &sequence(&next));
-    if options.thoughts != Thoughts::Off {
-        let header = sequence(&[CHANNEL, Piece::Text(ANALYSIS), MESSAGE]);
-        rule(&mut lark, "thought", &format!("{header} TEXT next"));
-    }
-    if options.preambles {
-        let header = sequence(&[CHANNEL, Piece::Text(COMMENTARY), MESSAGE]);
-        rule(&mut lark, "preamble", &format!("{header} TEXT next"));
-    }
-    let mut last = Vec::new();
-    if options.tool_use != ToolUse::Required {
-        last.push("answer".to_owned());
-        let header = sequence(&[CHANNEL, Piece::Text(FINAL)]);
-        let kinds = alternatives(&answer_types(options));
-        let content = match (&options.response_schema, &grammar.pattern) {
-            (Some(schema), _) => json(without_words(schema), options.json_space),
-            (None, Some(_)) => "ANSWER".to_owned(),
-            (None, None) => "TEXT".to_owned(),
-        };
-        let [message, stop] = [sequence(&[MESSAGE]), sequence(&[Piece::Token(special::RETURN)])];
-        rule(&mut lark, "answer", &format!("{header} {kinds} {message} answer_content"));
-        rule(&mut lark, "answer_content", &format!("{content} {stop}"));
-    }
-    if !grammar.tools.is_empty() {
-        last.push("call".to_owned());
-        write_calls(&mut lark, &grammar.tools, options);
-    }
-    rule(&mut lark, "last", &last.join(" | "));
-    lark.push_str("TEXT: /(.|\\n)*/\n");
+pub(super) fn write(grammar: &Grammar) -> String {
+    let mut lark = Lark(String::from("%llguidance {}\n"));
+    let Ok(()) = turn::write(grammar, &mut lark);
+    lark.rule(Lark::TEXT, "/(.|\\n)*/");
     if let Some(pattern) = &grammar.pattern {
-        rule(&mut lark, "ANSWER", &regex(&pattern.hir));
+        lark.rule("ANSWER", &regex(&pattern.hir));
     }
-    lark
+    lark.0
 }
 
-/// What comes before the last message, and it.
-fn start(grammar: &Parts) -> String {
-    let options = &grammar.options;
-    let kinds = [("thought", options.thoughts != Thoughts::Off), ("preamble", options.preambles)];
-    let before: Vec<&str> = kinds.iter().filter(|(_, is)| *is).map(|(name, _)| *name).collect();
-    let is_required = options.thoughts == Thoughts::Required;
-    let first = usize::from(is_required || grammar.begun.is_some());
-    let most = options.max_messages.map(|most| most.saturating_sub(1 + first));
-    let many = match (before.is_empty(), most) {
-        (true, _) | (false, Some(0)) => String::new(),
-        (false, None) => format!("({})* ", before.join(" | ")),
-        (false, Some(most)) => format!("({}){{0,{most}}} ", before.join(" | ")),
-    };
-    match grammar.begun {
-        None => format!("{}{many}last", if is_required { "thought " } else { "" }),
-        Some(Kind::Thought | Kind::Preamble) => format!("TEXT next {many}last"),
-        Some(Kind::Answer) => "answer_content".to_owned(),
-        Some(Kind::Call(tool)) => format!("arguments_{tool}"),
-    }
-}
+struct Lark(String);
 
-fn write_calls(lark: &mut String, tools: &[GrammarTool], options: &GrammarOptions) {
-    let to = sequence(&[Piece::Text(" to=")]);
-    let (channel, message) = (sequence(&[CHANNEL]), sequence(&[MESSAGE]));
-    let channels = CALL_CHANNELS.map(quoted).join(" | ");
-    rule(lark, "call", &format!("{channel} call_channel {to} by_channel | {to} by_role"));
-    rule(lark, "call_channel", &channels);
-    let of_json = GrammarTool::new("", Value::Bool(true));
-    for (name, like) in [("of_json", &of_json), ("of_text", &GrammarTool::of_text(""))] {
-        if tools.iter().any(|tool| tool.parameters.is_some() == like.parameters.is_some()) {
-            let kinds = alternatives(&types(like, options.headers));
-            rule(lark, &format!("channel_{name}"), &format!("{kinds} {message}"));
-            let behind = format!("{channel} call_channel {kinds} {message}");
-            rule(lark, &format!("role_{name}"), &behind);
-        }
+impl Form for Lark {
+    type Error = Infallible;
+    const START: &'static str = "start";
+    const TEXT: &'static str = "TEXT";
+    const OR: &'static str = "\n  | ";
+
+    fn rule(&mut self, name: &str, is: &str) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(self.0, "{name}: {is}");
     }
-    for place in ["channel", "role"] {
-        let named = tools.iter().enumerate().map(|(index, tool)| {
-            let kind = if tool.parameters.is_some() { "of_json" } else { "of_text" };
-            format!("{} {place}_{kind} arguments_{index}", quoted(&tool.recipient))
-        });
-        rule(lark, &format!("by_{place}"), &named.collect::<Vec<_>>().join("\n  | "));
+
+    /// As JSON quotes it.
+    fn quoted(&self, text: &str) -> String {
+        Value::from(text).to_string()
     }
-    let stop = sequence(&[Piece::Token(special::CALL)]);
-    for (index, tool) in tools.iter().enumerate() {
-        let content = match &tool.parameters {
-            Some(schema) => json(of_object(schema), options.json_space),
-            None => "TEXT".to_owned(),
-        };
-        rule(lark, &format!("arguments_{index}"), &format!("{content} {stop}"));
+
+    fn token(&self, token: TokenId) -> String {
+        format!("<[{token}]>")
+    }
+
+    fn stop(&self, token: TokenId) -> String {
+        self.token(token)
+    }
+
+    fn content(&mut self, grammar: &Grammar, kind: Kind) -> Result<String, Infallible> {
+        Ok(match grammar.schema_of(kind) {
+            Some(schema) => {
+                let is_call = matches!(kind, Kind::Call(_));
+                let schema = if is_call { of_object(schema) } else { without_words(schema) };
+                json(schema, grammar.options.json_space)
+            }
+            None if kind == Kind::Answer && grammar.pattern.is_some() => "ANSWER".to_owned(),
+            None => Self::TEXT.to_owned(),
+        })
     }
 }
 
@@ -141,29 +95,4 @@ fn regex(hir: &Hir) -> String {
     }
     quoted.push('/');
     quoted
-}
-
-fn rule(lark: &mut String, name: &str, is: &str) {
-    // Writing to a string cannot fail.
-    let _ = writeln!(lark, "{name}: {is}");
-}
-
-fn sequence(pieces: &[Piece<'_>]) -> String {
-    let pieces = pieces.iter().map(|piece| match piece {
-        Piece::Text(text) => quoted(text),
-        Piece::Token(token) => format!("<[{token}]>"),
-    });
-    pieces.collect::<Vec<_>>().join(" ")
-}
-
-/// One of several sequences, of which one is empty.
-fn alternatives(all: &[Vec<Piece<'_>>]) -> String {
-    let others: Vec<String> =
-        all.iter().filter(|one| !one.is_empty()).map(|one| sequence(one)).collect();
-    if others.is_empty() { String::new() } else { format!("({})?", others.join(" | ")) }
-}
-
-/// A text as Lark quotes it, which is as JSON does.
-fn quoted(text: &str) -> String {
-    Value::from(text).to_string()
 }

@@ -18,6 +18,7 @@ mod options;
 mod pattern;
 mod schemas;
 mod state;
+mod turn;
 mod well_formed;
 
 use std::sync::Arc;
@@ -30,7 +31,7 @@ use self::pattern::Pattern;
 pub use self::state::{GrammarState, Verdict};
 use crate::Prefill;
 use crate::chat::{ANALYSIS, COMMENTARY, FINAL};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Reason, Result};
 use crate::path::Path;
 use crate::tokenizer::TokenId;
 
@@ -56,14 +57,14 @@ use crate::tokenizer::TokenId;
 /// Cloning costs nothing.
 #[derive(Debug, Clone)]
 pub struct TurnGrammar {
-    parts: Arc<Parts>,
+    grammar: Arc<Grammar>,
 }
 
 #[derive(Debug)]
-struct Parts {
+struct Grammar {
     tools: Vec<GrammarTool>,
     /// For each tool its index among those that were given.
-    places: Vec<usize>,
+    given: Vec<usize>,
     options: GrammarOptions,
     headers: Headers,
     /// The message that the prompt ends in.
@@ -96,7 +97,7 @@ impl TurnGrammar {
             is_allowed && options.tool_use != ToolUse::None
         };
         let tools = tools.into_iter().enumerate().filter(|(_, tool)| is_callable(tool));
-        let (places, tools): (Vec<usize>, Vec<GrammarTool>) = tools.unzip();
+        let (given, tools): (Vec<usize>, Vec<GrammarTool>) = tools.unzip();
         let headers = Headers::new(&tools, &options);
         let pattern = match (&options.response_regex, &options.response_choices) {
             (Some(regex), _) => Some(Pattern::of_regex(regex)?),
@@ -105,22 +106,22 @@ impl TurnGrammar {
         };
         let begun = options.prefill.as_ref().map(|prefill| begun(prefill, &tools, &options));
         let begun = begun.transpose()?.flatten();
-        let parts = Parts {
+        let grammar = Grammar {
             #[cfg(feature = "schemas")]
             fits: (0..=tools.len()).map(|_| fits::Fits::default()).collect(),
             tools,
-            places,
+            given,
             options,
             headers,
             begun,
             pattern,
         };
-        Ok(Self { parts: Arc::new(parts) })
+        Ok(Self { grammar: Arc::new(grammar) })
     }
 
     /// Where sampling begins: behind `<|start|>assistant`, or inside the prefilled message.
     pub fn state(&self) -> GrammarState {
-        GrammarState::new(Arc::clone(&self.parts))
+        GrammarState::new(Arc::clone(&self.grammar))
     }
 
     /// Whether the tokens are a whole turn of this grammar; if not, at which token it ends, and what was expected there.
@@ -144,7 +145,7 @@ impl TurnGrammar {
     /// The same grammar gives the same text. It grows with the number of tools and the length of their schemas, of which
     /// words that only describe are left out.
     pub fn to_lark(&self) -> String {
-        lark::write(&self.parts)
+        lark::write(&self.grammar)
     }
 
     /// The grammar as a structural tag in JSON, for engines with xgrammar, as vLLM is one.
@@ -157,7 +158,7 @@ impl TurnGrammar {
     ///
     /// [`ErrorKind::InvalidGrammar`]: a schema has a keyword that a grammar cannot hold; the path names it.
     pub fn to_xgrammar(&self, stop_token_ids: &[TokenId]) -> Result<String> {
-        bnf::structural_tag(&self.parts, stop_token_ids)
+        bnf::structural_tag(&self.grammar, stop_token_ids)
     }
 
     /// The grammar in GBNF, for llama.cpp, which ends it at its own stop tokens.
@@ -166,11 +167,11 @@ impl TurnGrammar {
     ///
     /// As of [`TurnGrammar::to_xgrammar`].
     pub fn to_gbnf(&self) -> Result<String> {
-        bnf::gbnf(&self.parts)
+        bnf::gbnf(&self.grammar)
     }
 }
 
-impl Parts {
+impl Grammar {
     /// The schema of a message's content; `None` of text.
     fn schema_of(&self, kind: Kind) -> Option<&Value> {
         match kind {
@@ -222,7 +223,7 @@ fn begun(
         (None, None) => return Err(invalid(path(), "has a text and no channel")),
     };
     if kind == Kind::Answer && options.tool_use == ToolUse::Required {
-        return Err(invalid(path(), "is an answer where a call is required"));
+        return Err(invalid(path(), Reason::is("an answer where a call is required")));
     }
     let is_begun = prefill.text.as_ref().is_some_and(|text| !text.is_empty());
     if has_form && is_begun {
@@ -236,6 +237,6 @@ fn begun(
     Ok(Some(kind))
 }
 
-fn invalid(path: Path, reason: impl Into<String>) -> Error {
-    ErrorKind::InvalidGrammar { path, reason: reason.into() }.into()
+fn invalid(path: Path, reason: impl Into<Reason>) -> Error {
+    ErrorKind::InvalidGrammar { path, reason: reason.into(), recipient: None }.into()
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::invalid;
 use crate::Prefill;
-use crate::error::Result;
+use crate::error::{Reason, Result};
 use crate::names;
 use crate::options::options;
 use crate::path::Path;
@@ -224,7 +224,10 @@ fn check_schema(schema: &Value, path: &Path) -> Result<()> {
         return Err(invalid(path.clone(), "a schema is an object, or true or false"));
     }
     if is_deeper(schema, MAX_DEPTH) {
-        return Err(invalid(path.clone(), format!("is nested more than {MAX_DEPTH} levels deep")));
+        return Err(invalid(
+            path.clone(),
+            Reason::is(format_args!("nested more than {MAX_DEPTH} levels deep")),
+        ));
     }
     match reference_to_nowhere(schema, schema) {
         Some(reference) => {

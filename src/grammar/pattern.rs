@@ -10,7 +10,7 @@ use regex_automata::{Anchored, MatchKind};
 use regex_syntax::hir::{Hir, HirKind, Look};
 
 use super::invalid;
-use crate::error::Result;
+use crate::error::{Reason, Result};
 use crate::path::Path;
 
 /// How much memory the automaton of an expression may take, in bytes.
@@ -29,12 +29,12 @@ impl Pattern {
     pub(super) fn of_regex(regex: &str) -> Result<Self> {
         let path = || Path::of("response_regex");
         let hir = regex_syntax::parse(regex).map_err(|error| {
-            let said = match &error {
-                regex_syntax::Error::Parse(error) => error.kind().to_string(),
-                regex_syntax::Error::Translate(error) => error.kind().to_string(),
-                _ => "is no regular expression".to_owned(),
+            let reason = match &error {
+                regex_syntax::Error::Parse(error) => error.kind().to_string().into(),
+                regex_syntax::Error::Translate(error) => error.kind().to_string().into(),
+                _ => Reason::is("no regular expression"),
             };
-            invalid(path(), said)
+            invalid(path(), reason)
         })?;
         let hir = without_anchors(hir);
         if !hir.properties().look_set().is_empty() {
@@ -60,7 +60,7 @@ impl Pattern {
             .which_captures(WhichCaptures::None);
         let nfa: std::result::Result<NFA, _> =
             thompson::Compiler::new().configure(limits).build_from_hir(&hir);
-        let too_large = || invalid(path.clone(), "is too large");
+        let too_large = || invalid(path.clone(), Reason::is("too large"));
         let config = DFA::config().match_kind(MatchKind::All).skip_cache_capacity_check(true);
         let automaton = nfa.map_err(|_| too_large())?;
         let automaton = DFA::builder().configure(config).build_from_nfa(automaton);

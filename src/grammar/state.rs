@@ -3,8 +3,8 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use super::Parts;
-use super::headers::{Kind, Symbol, beginning, shown, symbol};
+use super::Grammar;
+use super::headers::{Kind, Symbol, beginning, shown, stop_of, symbol};
 use super::options::Thoughts;
 use super::pattern::Matcher;
 use super::well_formed::WellFormed;
@@ -31,7 +31,7 @@ pub struct Verdict {
 /// How far a turn is.
 #[derive(Debug, Clone)]
 pub struct GrammarState {
-    grammar: Arc<Parts>,
+    grammar: Arc<Grammar>,
     stage: Stage,
     /// How many messages have ended.
     ended: usize,
@@ -79,7 +79,7 @@ impl Form {
 }
 
 impl GrammarState {
-    pub(super) fn new(grammar: Arc<Parts>) -> Self {
+    pub(super) fn new(grammar: Arc<Grammar>) -> Self {
         let mut state = Self { grammar, stage: Stage::Header(Vec::new()), ended: 0 };
         if let Some(kind) = state.grammar.begun {
             state.stage = Stage::Content(state.content(kind));
@@ -283,13 +283,4 @@ fn expected_in(content: &Content) -> String {
 
 fn name(token: TokenId) -> String {
     Tokenizer::o200k_harmony().decode_lossy([token]).unwrap_or_default()
-}
-
-/// The token that ends a message.
-fn stop_of(kind: Kind) -> TokenId {
-    match kind {
-        Kind::Thought | Kind::Preamble => special::END,
-        Kind::Answer => special::RETURN,
-        Kind::Call(_) => special::CALL,
-    }
 }

@@ -148,7 +148,7 @@ pub fn parse_body(text: &str) -> Result<Json> {
         Ok(index) => Ok(Json { tape, index }),
         Err(error) => {
             let reason = format!("the body is not JSON: {error}");
-            Err(ErrorKind::InvalidRequest { path: Path::default(), reason }.into())
+            Err(ErrorKind::InvalidRequest { path: Path::default(), reason: reason.into() }.into())
         }
     }
 }

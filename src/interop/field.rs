@@ -5,7 +5,7 @@
 
 use super::brief::brief;
 use super::{Json, Unused, UnusedReason};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Reason, Result};
 use crate::json::{self, At, MAX_DEPTH, Value};
 use crate::path::Path;
 
@@ -70,7 +70,7 @@ impl<'v, 'p> BodyField<'v, 'p> {
     }
 
     /// An error at this place.
-    pub(crate) fn invalid(&self, reason: impl Into<String>) -> Error {
+    pub(crate) fn invalid(&self, reason: impl Into<Reason>) -> Error {
         ErrorKind::InvalidRequest { path: self.path(), reason: reason.into() }.into()
     }
 
@@ -202,7 +202,7 @@ impl<'v, 'p> BodyObject<'v, 'p> {
 
     /// A member that has to be there.
     pub(crate) fn required<'s>(&'s self, key: &'s str) -> Result<BodyField<'v, 's>> {
-        let missing = || self.member(key, self.field.at.nothing()).invalid("is missing");
+        let missing = || self.member(key, self.field.at.nothing()).invalid(Reason::is("missing"));
         self.get_or_null(key).ok_or_else(missing)
     }
 

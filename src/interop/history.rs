@@ -193,7 +193,7 @@ impl History {
             (None, Some(tool)) => format!("no call of {:?} is pending", brief(&tool.name)),
             (None, None) => "no call is pending for this result".to_owned(),
         };
-        Err(ErrorKind::InvalidRequest { path, reason }.into())
+        Err(ErrorKind::InvalidRequest { path, reason: reason.into() }.into())
     }
 
     /// Whether a text, a thought or a call of the assistant is the last thing said, so that it can be
@@ -281,7 +281,7 @@ impl History {
             _ => None,
         });
         let Some(path) = inside else { return Ok(()) };
-        let reason = "this call has no result, but more messages follow".to_owned();
+        let reason = "this call has no result, but more messages follow".into();
         Err(ErrorKind::InvalidRequest { path: path.clone(), reason }.into())
     }
 

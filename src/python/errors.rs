@@ -10,26 +10,28 @@ use super::types::Types;
 use crate::path::{Path, Step};
 use crate::{Error, ErrorKind};
 
-/// The exception for an error: a `HarmonyError`, which has the path of what is wrong in a request or a
-/// row, or a `ValueError` for an unknown name.
+/// The exception for an error: a `HarmonyError`, which has the path of what is wrong in a request, a row or a grammar,
+/// or a `ValueError` for an unknown name.
 pub(super) fn raised(py: Python<'_>, error: &Error) -> PyErr {
     let kind = error.kind();
     if let ErrorKind::UnknownEncoding { .. } = kind {
         return PyValueError::new_err(error.to_string());
     }
-    let class = match kind {
-        ErrorKind::UnsupportedContent { .. } => "UnsupportedContent",
-        ErrorKind::InvalidRow { .. } => "InvalidRowError",
-        _ => "InvalidRequestError",
+    let (class, detail) = match kind {
+        ErrorKind::UnsupportedContent { .. } => ("UnsupportedContent", None),
+        ErrorKind::InvalidRow { .. } => ("InvalidRowError", None),
+        ErrorKind::InvalidGrammar { recipient, .. } => {
+            ("InvalidGrammarError", recipient.as_deref())
+        }
+        _ => ("InvalidRequestError", kind.code()),
     };
-    let is_grammar = matches!(kind, ErrorKind::InvalidGrammar { .. });
-    if let Some(path) = kind.path().filter(|_| !is_grammar) {
+    if let Some(path) = kind.path() {
         return py
             .import("openai_harmony.errors")
             .and_then(|errors| errors.getattr(class))
             .and_then(|class| {
                 let path = path.to_string();
-                class.call1((error.to_string(), kind.name(), py.None(), path, kind.code()))
+                class.call1((error.to_string(), kind.name(), py.None(), path, detail))
             })
             .map_or_else(|failed| failed, PyErr::from_value);
     }
@@ -112,7 +114,9 @@ impl InvalidArgument {
 
     /// An `InvalidRequestError` with the path, or what Python code raised.
     pub(super) fn raised_of_request(self, py: Python<'_>) -> PyErr {
-        let request = |(path, reason)| ErrorKind::InvalidRequest { path, reason }.into();
+        let request = |(path, reason)| {
+            ErrorKind::InvalidRequest { path, reason: String::into(reason) }.into()
+        };
         self.into_parts().map_or_else(|error| error, |parts| raised(py, &request(parts)))
     }
 

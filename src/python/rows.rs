@@ -77,11 +77,11 @@ impl PyRow {
 
     fn invalid(invalid: InvalidArgument) -> PyResult<Self> {
         let (path, reason) = invalid.into_parts()?;
-        Ok(Self::Failed(ErrorKind::InvalidRow { path, reason }))
+        Ok(Self::Failed(ErrorKind::InvalidRow { path, reason: reason.into() }))
     }
 
     fn failed(reason: String) -> Self {
-        Self::Failed(ErrorKind::InvalidRow { path: Path::default(), reason })
+        Self::Failed(ErrorKind::InvalidRow { path: Path::default(), reason: reason.into() })
     }
 
     /// About as many bytes as its texts have, where that is known.

@@ -220,7 +220,7 @@ pub(super) fn any_body_is_read_or_refused(read: Read, body: &Value) {
         Err(error) => match error.kind() {
             ErrorKind::InvalidRequest { path, reason } => {
                 let path = path.to_string();
-                let path = if reason == "is missing" { parent(&path) } else { &path };
+                let path = if reason.to_string() == "is missing" { parent(&path) } else { &path };
                 assert!(find(body, path).is_some(), "{error}: {body}");
             }
             ErrorKind::UnsupportedContent { path, .. } => {

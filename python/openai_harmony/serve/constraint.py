@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from openai_harmony.errors import HarmonyError
+from openai_harmony.errors import HarmonyError, InvalidGrammarError
 from openai_harmony.grammar import TurnGrammar
 from openai_harmony.interop.turn import Turn
 from openai_harmony.options import Prefill
 
 Written = TypeVar("Written")
-
-_OF_SCHEMA = re.compile(r"tools\[(\d+)\]\.parameters|response_schema")
-"""The beginning of the path of what an engine cannot hold."""
 
 
 @dataclass(frozen=True)
@@ -40,11 +36,10 @@ class Constraint:
             try:
                 return write(grammar)
             except HarmonyError as error:
-                found = _OF_SCHEMA.search(str(error))
-                if found is None:  # An engine that does not say which schema it is.
+                if isinstance(error, InvalidGrammarError) and error.recipient is not None:
+                    names = {error.recipient}
+                else:  # The engine does not name the schema.
                     names = {*grammar.recipients, ""}
-                else:
-                    names = {grammar.recipients[int(found[1])] if found[1] else ""}
                 more = names - self.strict - loose
                 if not more:
                     raise

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::rules::{Values, count};
-use crate::error::Result;
+use crate::error::{Reason, Result};
 use crate::grammar::invalid;
 use crate::path::Path;
 
@@ -16,7 +16,7 @@ pub(super) fn write(
     let least = count(members, "minItems", path)?.unwrap_or(0);
     let most = count(members, "maxItems", path)?;
     if most.is_some_and(|most| most < least) {
-        return Err(invalid(path.clone().then("maxItems"), "is less than minItems"));
+        return Err(invalid(path.clone().then("maxItems"), Reason::is("less than minItems")));
     }
     values.rules().bounded(least.max(most.unwrap_or(0)), "maxItems", path)?;
     values.rules().add_blanks();

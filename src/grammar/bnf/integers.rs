@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::error::Result;
+use crate::error::{Reason, Result};
 use crate::grammar::invalid;
 use crate::path::Path;
 
@@ -14,7 +14,10 @@ pub(super) fn bounds(
     let bound = |key: &'static str, is_least: bool, is_exclusive: bool| {
         let Some(value) = members.get(key) else { return Ok(None) };
         let Some(number) = value.as_f64().filter(|number| number.abs() < 1e15) else {
-            return Err(invalid(path.clone().then(key), "is no number that a grammar can hold"));
+            return Err(invalid(
+                path.clone().then(key),
+                Reason::is("no number that a grammar can hold"),
+            ));
         };
         let step = i64::from(is_exclusive && number.fract() == 0.0);
         #[expect(clippy::cast_possible_truncation, reason = "it is whole, and below 1e15")]

@@ -8,7 +8,7 @@ use regex_syntax::hir::{Class, ClassUnicodeRange, Hir, HirKind, Repetition};
 
 use super::literals::literal;
 use super::rules::Rules;
-use crate::error::Result;
+use crate::error::{Reason, Result};
 use crate::grammar::invalid;
 use crate::path::Path;
 
@@ -48,7 +48,7 @@ pub(super) fn expression(rules: &Rules, hir: &Hir, path: &Path) -> Result<String
 }
 
 fn of_bytes(path: &Path) -> crate::Error {
-    invalid(path.clone(), "is of bytes; an answer is of characters")
+    invalid(path.clone(), Reason::is("of bytes; an answer is of characters"))
 }
 
 fn times(rules: &Rules, repetition: &Repetition, path: &Path) -> Result<String> {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
-use crate::error::Result;
+use crate::error::{Reason, Result};
 use crate::grammar::invalid;
 use crate::path::Path;
 
@@ -184,6 +184,8 @@ pub(super) fn count(
     let Some(value) = members.get(key) else { return Ok(None) };
     match value.as_u64().and_then(|number| usize::try_from(number).ok()) {
         Some(number) => Ok(Some(number)),
-        None => Err(invalid(path.clone().then(key), "is no number of characters or items")),
+        None => {
+            Err(invalid(path.clone().then(key), Reason::is("no number of characters or items")))
+        }
     }
 }

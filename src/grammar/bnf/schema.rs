@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::literals::literals;
 use super::rules::{Rules, Values, count};
 use super::{array, integers, object};
-use crate::error::Result;
+use crate::error::{Reason, Result};
 use crate::grammar::invalid;
 use crate::grammar::schemas::{of_object, without_words};
 use crate::path::Path;
@@ -167,7 +167,7 @@ impl Writer<'_> {
             Some(_) => Vec::new(),
         };
         if types.is_empty() || types.iter().any(|kind| !TYPES.contains(kind)) {
-            return Err(invalid(path.clone().then("type"), "is none of JSON's types"));
+            return Err(invalid(path.clone().then("type"), Reason::is("none of JSON's types")));
         }
         let is_number = types.contains(&"number");
         let types = types.iter().filter(|kind| !is_number || **kind != "integer");
@@ -209,7 +209,10 @@ impl Writer<'_> {
         let char = self.rules.add_char();
         Ok(match most {
             Some(most) if most < least => {
-                return Err(invalid(path.clone().then("maxLength"), "is less than minLength"));
+                return Err(invalid(
+                    path.clone().then("maxLength"),
+                    Reason::is("less than minLength"),
+                ));
             }
             Some(most) => format!("\"\\\"\" {char}{{{least},{most}}} \"\\\"\""),
             None => {
@@ -223,7 +226,7 @@ impl Writer<'_> {
         let path = path.clone().then(key);
         let all = value.as_array().map(Vec::as_slice).unwrap_or_default();
         if all.is_empty() {
-            return Err(invalid(path, "is no list of schemas"));
+            return Err(invalid(path, Reason::is("no list of schemas")));
         }
         if key == "allOf" && all.len() > 1 {
             return Err(invalid(path, "no grammar holds several schemas at once"));

@@ -19,7 +19,7 @@ use crate::chat::{Author, CHANNELS, FINAL, Role};
 use crate::repair::RepairKind;
 use crate::tokenizer::special;
 
-use rules::Rule;
+use rules::{CHANNEL, Once, Rule};
 use spelling::is_cut_marker;
 pub(crate) use spelling::{NameRun, begins_value, is_glued_channel, is_nobody, names_no_tool};
 
@@ -65,6 +65,7 @@ pub(crate) struct Setting<'a> {
     pub(crate) stray: bool,
     /// The tools that were offered.
     pub(crate) tools: &'a Tools,
+    pub(crate) end: HeaderEnd,
 }
 
 /// What was read from a header.
@@ -77,73 +78,96 @@ pub(crate) struct Repaired {
     pub(crate) content: Vec<u8>,
     /// The first token that belongs to the content, or the end of the header.
     pub(crate) content_from: usize,
-    /// Whether there is anything beyond the author.
-    pub(crate) says_something: bool,
     /// Whether the content has no header: its channel is a guess.
     pub(crate) headerless: bool,
 }
 
-/// Reads a header and repairs what is malformed.
-pub(crate) fn repair(words: &Words, setting: Setting<'_>, ending: HeaderEnd) -> Repaired {
-    let mut draft = Draft::new(words, setting, ending);
-    draft.read_author();
-    while let Some(word) = draft.next() {
-        match word.kind {
-            Kind::Channel => drop(draft.apply(&Draft::CHANNEL, &word)),
-            Kind::Constrain => draft.read_constrained(&word),
-            Kind::Noise => draft.read_noise(&word),
-            Kind::Plain => drop(draft.apply(&Draft::PLAIN, &word)),
-        }
+impl Repaired {
+    /// Whether there is nothing beyond the author.
+    pub(crate) fn is_empty(&self) -> bool {
+        let Header { channel, recipient, content_type, .. } = &self.header;
+        let has_field = [channel, recipient, content_type].into_iter().any(Option::is_some);
+        !has_field && self.content.is_empty()
     }
-    draft.finish()
+}
+
+/// Reads a header and repairs what is malformed.
+pub(crate) fn repair(words: &Words, setting: Setting<'_>) -> Repaired {
+    let mut draft = Draft::new(words, setting);
+    draft.read_author();
+    let bare = draft.read_words();
+    // Behind all fields with markers, which come first.
+    draft.place(bare);
+    // Behind all repairs, one of which decides it; before the questions below, which ask for a recipient.
+    draft.drop_own_recipient();
+    // Before the questions below, which ask for content.
+    draft.drop_cut_marker();
+    // Before a channel is guessed, which hides that there was no header.
+    let headerless = draft.is_headerless();
+    if headerless {
+        draft.take_whole_text();
+    }
+    if draft.is_answer() {
+        draft.settle(&CHANNEL, FINAL, &(0..0));
+    }
+    draft.into_repaired(headerless)
+}
+
+/// A header that is being read.
+struct Draft<'a> {
+    words: &'a Words,
+    setting: Setting<'a>,
+    /// The words that are still to be read.
+    ahead: &'a [Word],
+    fields: Fields,
+    /// For a header without `<|message|>`, the ranges of its text that are content; fields lie between them.
+    content: Vec<Range<Offset>>,
+    repairs: Vec<(RepairKind, Range<usize>)>,
+}
+
+/// The fields that have been found.
+struct Fields {
+    author: Author,
+    channel: Option<Found>,
+    recipient: Option<Found>,
+    content_type: Option<Found>,
 }
 
 /// A field and its tokens, which a repair reports if another field replaces it.
-#[derive(Debug, Clone)]
-struct FoundField {
+struct Found {
     value: String,
     tokens: Range<usize>,
 }
 
-/// The fields of a header that have been read so far.
-struct Draft<'a> {
-    words: &'a Words,
-    setting: Setting<'a>,
-    ending: HeaderEnd,
-    at: usize,
-    author: Author,
-    channel: Option<FoundField>,
-    recipient: Option<FoundField>,
-    content_type: Option<FoundField>,
-    /// For a header with `<|message|>`, the words that are not fields, and whether each follows the
-    /// recipient.
-    others: Vec<(Word, bool)>,
-    /// For a header without, the ranges of its text that are content; fields lie between them.
-    rest: Vec<Range<Offset>>,
-    repairs: Vec<(RepairKind, Range<usize>)>,
-}
-
+/// Words.
 impl<'a> Draft<'a> {
-    fn new(words: &'a Words, setting: Setting<'a>, ending: HeaderEnd) -> Self {
-        Self {
-            words,
-            setting,
-            ending,
-            at: 0,
-            author: Role::Assistant.into(),
-            channel: None,
-            recipient: None,
-            content_type: None,
-            others: Vec::new(),
-            rest: Vec::new(),
-            repairs: Vec::new(),
-        }
+    fn new(words: &'a Words, setting: Setting<'a>) -> Self {
+        let author = setting.given.unwrap_or(Role::Assistant).into();
+        let fields = Fields { author, channel: None, recipient: None, content_type: None };
+        let ahead = words.list();
+        Self { words, setting, ahead, fields, content: Vec::new(), repairs: Vec::new() }
     }
 
-    fn next(&mut self) -> Option<Word> {
-        let word = self.words.list().get(self.at)?.clone();
-        self.at += 1;
+    fn next(&mut self) -> Option<&'a Word> {
+        let (word, ahead) = self.ahead.split_first()?;
+        self.ahead = ahead;
         Some(word)
+    }
+
+    /// The next word, if it is plain.
+    fn peek_plain(&self) -> Option<&'a Word> {
+        self.ahead.first().filter(|word| word.kind == Kind::Plain)
+    }
+
+    /// Reads all words. Returns those that no rule could read, and whether each follows the recipient.
+    fn read_words(&mut self) -> Vec<(&'a Word, bool)> {
+        let mut bare = Vec::new();
+        while let Some(word) = self.next() {
+            if !self.apply(self.rules(word.kind), word) {
+                bare.push((word, self.fields.recipient.is_some()));
+            }
+        }
+        bare
     }
 
     /// Whether one of the rules could read the word.
@@ -152,131 +176,139 @@ impl<'a> Draft<'a> {
         rules.iter().any(|rule| rule(self, word, &text))
     }
 
-    /// The next word, if it is plain.
-    fn peek_plain(&self) -> Option<&'a Word> {
-        self.words.list().get(self.at).filter(|word| word.kind == Kind::Plain)
-    }
-
     fn text(&self, word: &Word) -> String {
         self.words.lossy(word.text.clone())
     }
 
-    fn report(&mut self, kind: RepairKind, tokens: Range<usize>) {
-        self.repairs.push((kind, tokens));
+    fn has_channel_marker(&self) -> bool {
+        self.words.list().iter().any(|word| word.kind == Kind::Channel)
+    }
+}
+
+/// What is found.
+impl Draft<'_> {
+    fn report(&mut self, kind: RepairKind, tokens: &Range<usize>) {
+        self.repairs.push((kind, tokens.clone()));
     }
 
-    /// Whether the content of a header without `<|message|>` has begun.
-    fn in_content(&self) -> bool {
-        !self.rest.is_empty()
+    /// Adds a field. Where the header has it already, a repair reports the one that does not count.
+    fn settle(&mut self, field: &Once, value: impl Into<String>, tokens: &Range<usize>) {
+        let next = Found { value: value.into(), tokens: tokens.clone() };
+        let slot = (field.slot)(&mut self.fields);
+        let loser = match slot.take() {
+            Some(first) if (field.first_counts)(&first.value, &next.value) => {
+                *slot = Some(first);
+                Some(next)
+            }
+            first => {
+                *slot = Some(next);
+                first
+            }
+        };
+        if let Some(Found { tokens, .. }) = loser {
+            self.report(field.duplicate, &tokens);
+        }
     }
 
     /// In a header without `<|message|>`, what follows the first `field` bytes of a word is content.
     fn keep_rest(&mut self, word: &Word, field: usize) {
         let start = self.words.offset_of(word, field);
-        if self.ending.is_cut() && start < word.text.end {
-            self.rest.push(start..word.text.end);
+        if self.setting.end.is_cut() && start < word.text.end {
+            self.content.push(start..word.text.end);
         }
     }
+}
 
-    fn finish(mut self) -> Repaired {
-        self.place_others();
-        self.settle_assistant_recipient();
-        self.drop_cut_marker();
-        let headerless = self.is_headerless();
-        if headerless {
-            self.take_whole_text();
+/// What is decided when all words have been read.
+impl Draft<'_> {
+    /// The assistant writes `to=assistant` in headers that it begins twice, and means no recipient.
+    fn drop_own_recipient(&mut self) {
+        let is_own = |field: &&mut Found| field.value == Role::Assistant.as_str();
+        let doubled =
+            self.repairs.iter_mut().find(|(kind, _)| *kind == RepairKind::DuplicateChannel);
+        if self.fields.author.role == Role::Assistant
+            && let Some(Found { tokens, .. }) = self.fields.recipient.as_mut().filter(is_own)
+            && let Some((_, doubled)) = doubled
+        {
+            *doubled = doubled.start.min(tokens.start)..doubled.end.max(tokens.end);
+            self.fields.recipient = None;
         }
-        self.choose_channel();
-        let end = self.words.token_at(self.words.end());
-        let content_from = self.rest.first().map_or(end, |first| self.words.token_at(first.start));
-        let content = self.content();
-        self.repairs.sort_by_key(|(_, tokens)| tokens.start);
-        let says_something = self.channel.is_some()
-            || self.recipient.is_some()
-            || self.content_type.is_some()
-            || !content.is_empty();
-        let Self { author, recipient, channel, content_type, repairs, .. } = self;
-        let value = |field: Option<FoundField>| field.map(|field| field.value);
-        let header = Header {
-            author,
-            recipient: value(recipient),
-            channel: value(channel),
-            content_type: value(content_type),
-        };
-        Repaired { header, repairs, content, content_from, says_something, headerless }
     }
 
     /// A marker that the end of the tokens cut off is not content.
     fn drop_cut_marker(&mut self) {
-        if let [range] = &self.rest[..]
-            && self.ending == HeaderEnd::Tokens
+        if let [range] = &self.content[..]
+            && self.setting.end == HeaderEnd::Tokens
             && is_cut_marker(&self.words.lossy(range.clone()))
         {
             let tokens = self.words.token_at(range.start)..self.words.token_at(self.words.end());
-            self.report(RepairKind::HeaderNoise, tokens);
-            self.rest.clear();
+            self.report(RepairKind::HeaderNoise, &tokens);
+            self.content.clear();
         }
     }
 
     /// Whether this is text of the assistant without any header.
     fn is_headerless(&self) -> bool {
-        self.is_unplaced() && !self.has_channel_marker() && self.content_type.is_none()
+        self.is_unplaced() && !self.has_channel_marker() && self.fields.content_type.is_none()
     }
 
     /// Whether this is text of the assistant without a channel and a recipient.
     fn is_unplaced(&self) -> bool {
-        self.in_content()
-            && self.author.role == Role::Assistant
-            && self.channel.is_none()
-            && self.recipient.is_none()
-    }
-
-    fn has_channel_marker(&self) -> bool {
-        self.words.list().iter().any(|word| word.kind == Kind::Channel)
+        !self.content.is_empty()
+            && self.fields.author.role == Role::Assistant
+            && self.fields.channel.is_none()
+            && self.fields.recipient.is_none()
     }
 
     /// All of a text without a header is content, including white space at its ends.
     fn take_whole_text(&mut self) {
         let first = self.words.list().first().map_or(Offset::ZERO, |word| word.text.start);
         let is_whole = |range: &&mut Range<Offset>| self.setting.stray && range.start == first;
-        if let Some(range) = self.rest.first_mut().filter(is_whole) {
+        if let Some(range) = self.content.first_mut().filter(is_whole) {
             range.start = Offset::ZERO;
         }
-        if let Some(range) = self.rest.last_mut() {
+        if let Some(range) = self.content.last_mut() {
             range.end = self.words.end();
         }
     }
 
-    /// Text of the assistant without a header is its answer, unless `<|end|>` says that more follows, and so is text
-    /// that ends with `<|return|>`. Between messages only a lost header explains a text.
-    fn choose_channel(&mut self) {
-        let is_answer = match self.ending {
+    /// Whether this is text of the assistant without a header, and its answer: unless `<|end|>` says that more
+    /// follows. So is text that ends with `<|return|>`. Between messages only a lost header explains a text.
+    fn is_answer(&self) -> bool {
+        let is_answer = match self.setting.end {
             HeaderEnd::Stop(special::RETURN) => true,
             HeaderEnd::Stop(special::END) if !self.setting.stray => false,
             _ => !self.has_channel_marker(),
         };
-        if self.is_unplaced() && is_answer {
-            self.channel = Some(FoundField { value: FINAL.to_owned(), tokens: 0..0 });
-        }
+        self.is_unplaced() && is_answer
+    }
+
+    fn into_repaired(mut self, headerless: bool) -> Repaired {
+        let end = self.words.token_at(self.words.end());
+        let first = self.content.first();
+        let content_from = first.map_or(end, |first| self.words.token_at(first.start));
+        let content = self.content_bytes();
+        self.repairs.sort_by_key(|(_, tokens)| tokens.start);
+        let Fields { author, recipient, channel, content_type } = self.fields;
+        let [recipient, channel, content_type] =
+            [recipient, channel, content_type].map(|field| field.map(|field| field.value));
+        let header = Header { author, recipient, channel, content_type };
+        Repaired { header, repairs: self.repairs, content, content_from, headerless }
     }
 
     /// The words that are not fields, with the white space between them. A field between two words
     /// is replaced by one space.
-    fn content(&self) -> Vec<u8> {
+    fn content_bytes(&self) -> Vec<u8> {
         let mut content = Vec::new();
         let mut end = None;
-        for range in &self.rest {
-            let gap = end.map_or(range.start..range.start, |end| end..range.start);
-            let gap = self.words.bytes(gap);
-            if gap.iter().all(u8::is_ascii_whitespace) {
-                content.extend_from_slice(gap);
-            } else {
-                content.push(b' ');
-            }
+        for range in &self.content {
+            let gap = self.words.bytes(end.unwrap_or(range.start)..range.start);
+            let is_space = gap.iter().all(u8::is_ascii_whitespace);
+            content.extend_from_slice(if is_space { gap } else { b" " });
             content.extend_from_slice(self.words.bytes(range.clone()));
             end = Some(range.end);
         }
-        if let Some(end) = end.filter(|_| self.ending == HeaderEnd::Open) {
+        if let Some(end) = end.filter(|_| self.setting.end == HeaderEnd::Open) {
             content.extend_from_slice(self.words.bytes(end..self.words.end()));
         }
         content

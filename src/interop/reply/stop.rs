@@ -66,7 +66,7 @@ impl StopStrings {
         }
         let matcher = Matcher::new(strings).map_err(|error| ErrorKind::InvalidRequest {
             path: Path::of("stop_strings"),
-            reason: error.to_string(),
+            reason: error.to_string().into(),
         })?;
         let state = matcher.start;
         let search = Some(Search { matcher: Arc::new(matcher), state });

@@ -47,8 +47,9 @@ impl StreamableParser {
             named: header.names_author(),
             stray: header.begin == Begin::Stray,
             tools: &self.tools,
+            end: ending,
         };
-        repair(&self.words, setting, ending)
+        repair(&self.words, setting)
     }
 
     fn repair_header(&mut self, header: &HeaderState, repaired: &Repaired, message: usize) {
@@ -87,7 +88,7 @@ impl StreamableParser {
         let is_broken_call = repaired.header.recipient.is_some()
             && repaired.content.is_empty()
             && ending != HeaderEnd::Stop(special::CALL);
-        if repaired.says_something && !is_broken_call {
+        if !repaired.is_empty() && !is_broken_call {
             return self.complete_cut(header, repaired, end, ending);
         }
         let stop = ending.stop_token();

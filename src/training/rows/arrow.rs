@@ -10,7 +10,7 @@ use arrow_schema::{DataType, Field};
 
 use super::Row;
 use crate::HarmonyEncoding;
-use crate::error::{Error, Result};
+use crate::error::{Error, Reason, Result};
 use crate::interop::Json;
 use crate::json::{NotNumbers, Tape};
 use crate::path::Path;
@@ -220,6 +220,6 @@ fn entries(tape: &mut Tape, map: &StructArray) -> Result<()> {
 }
 
 /// What is wrong here; where it is is added on the way out.
-fn invalid(reason: impl Into<String>) -> Error {
+fn invalid(reason: impl Into<Reason>) -> Error {
     super::invalid(Path::default(), reason)
 }

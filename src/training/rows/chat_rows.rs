@@ -3,7 +3,7 @@
 use super::invalid;
 use super::normalize::{Speaker, write_call, write_calls, write_members};
 use crate::chat::{ANALYSIS, Message, Role};
-use crate::error::Result;
+use crate::error::{Reason, Result};
 use crate::interop::{BodyField, BodyObject, Dialect, Json, ReadOptions, Turn, UnusedReason};
 use crate::json::{self, At, NotNumbers, Tape, Value};
 use crate::path::Path;
@@ -69,8 +69,8 @@ pub(super) fn read_preference(
     }
     if columns.get("completion").is_none() {
         let reason =
-            "is missing; preferences are `chosen` and `rejected`, or `completion` and `label`";
-        return Err(invalid(Path::of("chosen"), reason));
+            "missing; preferences are `chosen` and `rejected`, or `completion` and `label`";
+        return Err(invalid(Path::of("chosen"), Reason::is(reason)));
     }
     let is_preferred = columns.required("label")?.bool()?;
     Ok(vec![(side("completion")?, is_preferred)])
@@ -258,9 +258,9 @@ impl ChatBody {
             (Some(prompt), Some(completion)) => (prompt, completion),
             // The whole conversation, of which the last answer is preferred, or is not.
             (None, Some(whole)) if side.is_some() => return self.add_messages(key, &whole),
-            (None, _) => return Err(invalid(Path::of("messages"), "is missing")),
+            (None, _) => return Err(invalid(Path::of("messages"), Reason::is("missing"))),
             (Some(_), None) => {
-                let reason = "is missing; a prompt alone trains nothing";
+                let reason = Reason::is("missing; a prompt alone trains nothing");
                 return Err(invalid(Path::of(key), reason));
             }
         };
@@ -300,7 +300,7 @@ impl ChatBody {
             let speaker = self.add_message(&message)?;
             self.said.push(RowMessage { key, speaker, is_untrained });
         }
-        if is_empty { Err(list.invalid("is empty")) } else { Ok(()) }
+        if is_empty { Err(list.invalid(Reason::is("empty"))) } else { Ok(()) }
     }
 
     /// Writes a message as chat completions have it. Others write `from` and `value`.
@@ -351,7 +351,7 @@ impl ChatBody {
         let calls = parsed.field(value)?;
         self.tape.string("tool_calls");
         match calls.value() {
-            Value::Array(items) if items.is_empty() => Err(calls.invalid("is empty")),
+            Value::Array(items) if items.is_empty() => Err(calls.invalid(Reason::is("empty"))),
             Value::Array(_) => {
                 self.tape.set_source_path(self.tape.end(), calls.path());
                 write_calls(&mut self.tape, &calls)

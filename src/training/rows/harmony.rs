@@ -7,7 +7,7 @@ use std::slice;
 
 use super::invalid;
 use crate::chat::{Content, HeaderFields, Role, SystemContent};
-use crate::error::{ErrorKind, Result};
+use crate::error::{ErrorKind, Reason, Result};
 use crate::interop::{BodyField, BodyObject};
 use crate::json::Value;
 use crate::path::Path;
@@ -97,7 +97,7 @@ pub(super) fn messages<'r>(
         _ => Err(row.expected("an object or a list of messages")),
     }?;
     if messages.is_empty() {
-        return Err(invalid(Path::of("messages"), "is empty"));
+        return Err(invalid(Path::of("messages"), Reason::is("empty")));
     }
     refuse_chat(&messages)?;
     Ok(messages)
@@ -123,9 +123,9 @@ fn refuse_chat(messages: &[RowMessage<'_>]) -> Result<()> {
     if has_channel(first) || own.any(|(_, message)| has_channel(message)) {
         return Ok(());
     }
-    let reason = "is missing, as in all messages of the assistant; \
-                  chat messages are the format 'chat'";
-    Err(invalid(Path::of("messages").then(index).then("channel"), reason))
+    let reason =
+        "missing, as in all messages of the assistant; chat messages are the format 'chat'";
+    Err(invalid(Path::of("messages").then(index).then("channel"), Reason::is(reason)))
 }
 
 fn message<'r>(message: &BodyObject<'r, '_>, system_defaults: bool) -> Result<RowMessage<'r>> {

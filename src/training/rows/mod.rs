@@ -25,7 +25,7 @@ use self::chat_rows::ChatRow;
 use super::examples::ExampleMaker;
 use super::{Batch, RowFormat};
 use crate::chat::Conversation;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Reason, Result};
 use crate::interop::{BodyField, Dialect, Json};
 use crate::json::{At, NotNumbers, Tape, Value, is_not_a_number};
 use crate::path::Path;
@@ -153,7 +153,7 @@ pub(crate) fn is_read(column: &str, format: RowFormat) -> bool {
     }
 }
 
-fn invalid(path: Path, reason: impl Into<String>) -> Error {
+fn invalid(path: Path, reason: impl Into<Reason>) -> Error {
     ErrorKind::InvalidRow { path, reason: reason.into() }.into()
 }
 

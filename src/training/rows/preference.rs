@@ -2,7 +2,7 @@
 
 use super::chat_rows::ChatRow;
 use super::invalid;
-use crate::error::Result;
+use crate::error::{Reason, Result};
 use crate::path::Path;
 use crate::tokenizer::TokenId;
 use crate::training::batch::{Batch, Example};
@@ -30,8 +30,9 @@ impl ExampleMaker<'_> {
             let prompts = answers.collect::<Result<Vec<_>>>()?;
             match &prompts[..] {
                 [chosen, rejected] if chosen != rejected => {
-                    let reason = "is not behind the prompt of `chosen`: the two differ before the last answer";
-                    Err(invalid(Path::of("rejected"), reason))
+                    let reason =
+                        "not behind the prompt of `chosen`: the two differ before the last answer";
+                    Err(invalid(Path::of("rejected"), Reason::is(reason)))
                 }
                 _ => Ok(is_whole),
             }
