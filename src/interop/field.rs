@@ -45,6 +45,11 @@ impl<'v, 'p> BodyField<'v, 'p> {
         BodyField { at: self.at, place: FieldPlace::Root(path) }
     }
 
+    /// Another value in this one's place.
+    pub(crate) fn replaced<'n>(&self, at: At<'n>) -> BodyField<'n, 'p> {
+        BodyField { at, place: self.place }
+    }
+
     pub(crate) fn value(&self) -> Value<'v> {
         self.at.value()
     }

@@ -1,9 +1,9 @@
 //! Rows of data sets -> messages.
 //!
 //! `harmony` reads the JSON form of [`chat`](crate::chat). `chat_rows` reads chat messages in the shapes that data sets
-//! have, which it writes in the one that the reader of chat completions knows, and which `normalize` frees of what
-//! must not be trained. `api` reads bodies of requests. `preference` puts two answers to one prompt side by side. `arrow`
-//! makes JSON of what Arrow arrays hold.
+//! have: `normalize` writes each as chat completions have it, without what must not be trained, and the reader of chat
+//! completions reads it. `api` reads bodies of requests. `preference` puts two answers to one prompt side by side.
+//! `arrow` makes JSON of what Arrow arrays hold.
 
 mod api;
 #[cfg(feature = "arrow")]
