@@ -32,7 +32,7 @@ options! {
         pub tools: Vec<Json>
             => with_tools(tools: impl IntoIterator<Item = impl Into<Json>>)
                 tools.into_iter().map(Into::into).collect(),
-        /// What the developer says, before the messages' own instructions.
+        /// The developer's instructions, before those of the messages.
         pub developer_instructions: Option<String>
             => with_developer_instructions(instructions: impl Into<String>)
                 Some(instructions.into()),

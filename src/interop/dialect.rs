@@ -1,7 +1,7 @@
 //! What a dialect owns, and what follows from it.
 //!
 //! A dialect is a folder with a [`Definition`] and its line in the table in `interop/mod.rs`, of which [`dialects`]
-//! makes the enum `Dialect`. Nothing else tells dialects apart.
+//! makes the enum `Dialect`. Nothing else distinguishes dialects.
 
 use std::fmt;
 

@@ -14,7 +14,7 @@ use crate::chat::{
 use crate::error::Result;
 use crate::tokenizer::special;
 
-/// What a body says, in no dialect's terms.
+/// The content of a body, in no dialect's terms.
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(super) dialect: Dialect,
@@ -136,7 +136,7 @@ fn system(
     Message::from_role_and_content(Role::System, system)
 }
 
-/// The first developer message, if it has anything to say: instructions, tools, response format.
+/// The first developer message, if it has any content: instructions, tools, response format.
 fn developer(
     instructions: &[String],
     functions: Option<ToolNamespaceConfig>,

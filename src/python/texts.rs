@@ -83,8 +83,8 @@ struct Texts<'py> {
     long: Option<Bound<'py, PyString>>,
 }
 
-/// The next texts, of which the first has this index; none at the end. `has_parts` says whether a long one may
-/// be encoded in parts.
+/// The next texts, of which the first has this index; none at the end. `has_parts`: a long one may be
+/// encoded in parts.
 fn read_texts<'py>(
     texts: &mut Bound<'py, PyIterator>,
     first: usize,
@@ -209,10 +209,10 @@ fn at_text(py: Python<'_>, error: PyErr, index: usize) -> PyErr {
 fn not_utf8(py: Python<'_>, error: PyErr, index: usize) -> PyErr {
     if error.is_instance_of::<PyUnicodeDecodeError>(py) {
         let value = error.value(py);
-        let told = value
+        let set = value
             .getattr("reason")
             .and_then(|reason| value.setattr("reason", format!("{reason}, in batch[{index}]")));
-        return told.err().unwrap_or(error);
+        return set.err().unwrap_or(error);
     }
     error
 }

@@ -204,8 +204,8 @@ fn read_result(block: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> 
         Some(content) => read_blocks(&content, Carrying::result())?,
         None => String::new(),
     };
-    let says_so = text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("error"));
-    if block.bool("is_error")?.unwrap_or(false) && !says_so {
+    let is_marked = text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("error"));
+    if block.bool("is_error")?.unwrap_or(false) && !is_marked {
         text.insert_str(0, if text.is_empty() { "Error" } else { "Error: " });
     }
     let id = block.required("tool_use_id")?;
@@ -224,7 +224,7 @@ fn read_result(block: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> 
     Ok(())
 }
 
-/// A text, or blocks of texts and what stands for them.
+/// A text, or blocks of texts and of what has a text.
 fn read_blocks(content: &BodyField<'_, '_>, carrying: Carrying) -> Result<String> {
     if let Value::String(text) = content.value() {
         return Ok(text.to_owned());

@@ -1,4 +1,4 @@
-//! Messages: what was said so far.
+//! The messages so far.
 
 use crate::error::Result;
 use crate::interop::content::{Carrying, Texts, read_content, read_part};

@@ -1,4 +1,4 @@
-//! Items: what was said so far.
+//! The items so far.
 
 use std::collections::HashSet;
 
@@ -60,8 +60,8 @@ impl<'o> Items<'o> {
             carrying: Carrying::message(options.unsupported),
         };
         let input = body.get("input");
-        let said = input.as_ref().filter(|input| input.at().as_str().is_none());
-        let items = said
+        let list = input.as_ref().filter(|input| input.at().as_str().is_none());
+        let items = list
             .map(|input| {
                 input.items_or("a string or a list of items").map(Iterator::collect::<Vec<_>>)
             })

@@ -18,7 +18,7 @@ const MESSAGES: [&str; 3] = ["messages", "conversations", "conversation"];
 /// What else of a row the model reads. Other columns are the data set's own: ids, sources, scores.
 const SETTINGS: [&str; 4] = ["reasoning_effort", "reasoning", "response_format", "functions"];
 
-/// What may stand in `from`.
+/// The values of `from`.
 const SPEAKERS: &str = "human, user, gpt, assistant, system, tool, observation, function_call";
 
 /// What TRL passes to a chat template.
@@ -36,19 +36,19 @@ pub(super) fn is_read_of_preferences(name: &str) -> bool {
     ["chosen", "rejected", "label"].contains(&name) || is_read(name)
 }
 
-/// Whether an object has what a row is read from.
-pub(super) fn says_messages(fields: json::Object<'_>) -> bool {
+/// Whether an object has the messages of a row.
+pub(super) fn has_messages(fields: json::Object<'_>) -> bool {
     MESSAGES.iter().chain(&["prompt"]).any(|key| fields.get(key).is_some())
 }
 
-/// What a row says.
+/// The conversation of a row.
 pub(super) struct ChatRow {
     pub(super) messages: Vec<Message>,
-    /// Whether it is a prompt in which the assistant speaks, and its completion, which alone is trained.
+    /// Whether it is a prompt with messages of the assistant and its completion, which alone is trained.
     pub(super) is_completion: bool,
-    /// Of each message, whether the row leaves it out of the loss.
+    /// Per message: whether the row leaves it out of the loss.
     pub(super) untrained: Vec<bool>,
-    /// The columns and fields that say nothing to the model.
+    /// The columns and fields that do not reach the model.
     pub(super) unused: Vec<String>,
 }
 
@@ -183,15 +183,15 @@ fn is_thought(message: &Message) -> bool {
     message.channel.as_deref() == Some(ANALYSIS) && message.recipient.is_none()
 }
 
-/// Whether a value is a text that says nothing, as some tables have it where others have null.
+/// Whether a value is an empty text, which some tables have where others have null.
 fn is_blank(field: &BodyField<'_, '_>) -> bool {
     field.at().as_str().is_some_and(|text| text.trim().is_empty())
 }
 
-/// The fields of a message that say whether it is in the loss.
+/// The fields of a message that decide whether it is in the loss.
 const OF_LOSS: [&str; 2] = ["weight", "train"];
 
-/// Whether a message is left out of the loss, as files for fine-tuning say it: `weight` is 0, or `train` is false.
+/// Whether a message is left out of the loss: `weight` is 0, or `train` is false, as in files for fine-tuning.
 fn is_untrained(message: &BodyObject<'_, '_>) -> Result<bool> {
     if let Some(train) = message.get("train")
         && !train.bool()?
@@ -402,10 +402,10 @@ fn write_value_calls(tape: &mut Tape, value: &BodyField<'_, '_>) -> Result<()> {
     }
 }
 
-/// What the JSON text says that stands for a value, as some data sets keep what has many shapes.
+/// The JSON text of a value: some data sets keep values of many shapes as text.
 struct Parsed {
     path: Path,
-    /// `None` where the value stands for itself.
+    /// `None` where the value is no text.
     json: Option<Json>,
 }
 
