@@ -93,20 +93,19 @@ pub(super) fn write_calls(body: &mut Tape, calls: &BodyField<'_, '_>) -> Result<
     Ok(())
 }
 
-/// Writes a call without the nulls in its arguments: tables have the fields of all rows in each, and null where a
-/// row has none.
+/// Writes a call, or the function within one, without the nulls in its arguments: tables have the fields of all rows
+/// in each, and null where a row has none.
 pub(super) fn write_call(body: &mut Tape, call: &BodyField<'_, '_>) -> Result<()> {
     let Ok(members) = call.object() else {
         body.copy(call.at());
         return Ok(());
     };
-    let nested = members.get("function").filter(|function| function.at().as_object().is_some());
     let opened = body.open();
     for (key, value) in members.members().iter() {
         body.string(key);
-        match (&nested, key) {
-            (Some(function), "function") => write_function(body, &function.object()?)?,
-            (None, "arguments") => write_arguments(body, &members)?,
+        match key {
+            "function" => write_call(body, &members.required(key)?)?,
+            "arguments" => write_arguments(body, &members.required(key)?)?,
             _ => body.copy(value),
         }
     }
@@ -114,22 +113,7 @@ pub(super) fn write_call(body: &mut Tape, call: &BodyField<'_, '_>) -> Result<()
     Ok(())
 }
 
-fn write_function(body: &mut Tape, function: &BodyObject<'_, '_>) -> Result<()> {
-    let opened = body.open();
-    for (key, value) in function.members().iter() {
-        body.string(key);
-        if key == "arguments" {
-            write_arguments(body, function)?;
-        } else {
-            body.copy(value);
-        }
-    }
-    body.close_object(opened);
-    Ok(())
-}
-
-fn write_arguments(body: &mut Tape, function: &BodyObject<'_, '_>) -> Result<()> {
-    let arguments = function.required("arguments")?;
+fn write_arguments(body: &mut Tape, arguments: &BodyField<'_, '_>) -> Result<()> {
     if let Value::String(text) = arguments.value() {
         serde_json::from_str::<IgnoredAny>(text).map_err(|error| {
             let reason = format!("expected an object or its JSON text; not JSON: {error}");
