@@ -102,6 +102,11 @@ impl<'v, 'p> BodyField<'v, 'p> {
         Unused { path: self.path(), reason }
     }
 
+    /// An item or a block of a type that is not used.
+    pub(crate) fn type_not_used(&self, kind: &str) -> Unused {
+        self.unused(UnusedReason::TypeNotUsed(kind.to_owned()))
+    }
+
     /// A field that this library has no use for.
     pub(crate) fn not_read(&self) -> Unused {
         self.unused(UnusedReason::NotUsed)

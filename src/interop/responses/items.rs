@@ -108,7 +108,7 @@ impl<'o> Items<'o> {
             }
             Some("configuration_update") => read_update(&item, request),
             Some(kind) if is_of_servers(kind) => {
-                request.unused.push(field.unused(UnusedReason::TypeNotUsed(kind.to_owned())));
+                request.unused.push(field.type_not_used(kind));
                 return Ok(());
             }
             Some(kind) => return Err(item.required("type")?.unknown("type of an item", kind, &[])),
