@@ -32,7 +32,7 @@ pub struct Json {
 }
 
 impl Json {
-    /// What stands at an index of a tape.
+    /// The value at an index of a tape.
     pub(crate) fn new(tape: Tape, index: usize) -> Self {
         Self { tape, index }
     }

@@ -1,4 +1,4 @@
-//! `tool_choice`: what a body says of it, and what it means once the tools have names.
+//! `tool_choice`: its value in a body, and its meaning once the tools have names.
 
 use super::brief::brief;
 use super::field::BodyField;
@@ -9,7 +9,7 @@ use super::{BuiltinTool, ToolChoice, Unused, UnusedReason};
 use crate::Prefill;
 use crate::error::{Error, Result};
 
-/// What a body says.
+/// The choice in a body.
 #[derive(Debug, Default)]
 pub(super) enum Choice {
     #[default]
@@ -35,13 +35,13 @@ pub(super) enum Chosen {
 }
 
 impl Chosen {
-    /// A tool by its name, which stands in `field`.
+    /// A tool by its name, the value of `field`.
     pub(super) fn tool(id: ToolId, field: &BodyField<'_, '_>) -> Self {
         let missing = field.invalid(format!("no tool is named {:?}", brief(&id.name)));
         Self::Tool(id, missing)
     }
 
-    /// A tool that servers run by its type, which stands in `field`.
+    /// A tool that servers run by its type, the value of `field`.
     pub(super) fn server_tool(kind: &str, field: &BodyField<'_, '_>) -> Self {
         let left_out = field.unused(UnusedReason::ToolNotRun(kind.to_owned()));
         Self::Builtin(BuiltinTool::of_type(kind), left_out)

@@ -1,14 +1,14 @@
 //! The content of messages: a text, or parts.
 //!
-//! Harmony carries text. The texts of one message are joined by an empty line; what is not text is
-//! an error or a placeholder, as the options say.
+//! Harmony carries text. An empty line joins the texts of one message; the options decide whether
+//! anything else is an error or a placeholder.
 
 use super::field::{BodyField, BodyObject};
 use super::options::Unsupported;
 use crate::error::Result;
 use crate::json::Value;
 
-/// What becomes of content that is not text, by where it stands.
+/// What becomes of content that is not text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Carrying {
     unsupported: Unsupported,
@@ -25,7 +25,7 @@ impl Carrying {
         Self { unsupported: Unsupported::Placeholder }
     }
 
-    /// The text that stands for something else: `[image omitted]`.
+    /// The placeholder for something else: `[image omitted]`.
     pub(super) fn omitted(self, field: &BodyField<'_, '_>, what: &str) -> Result<String> {
         match self.unsupported {
             Unsupported::Placeholder => Ok(format!("[{what} omitted]")),

@@ -1,12 +1,14 @@
 //! Conversations as trainers and notebooks write them -> text and tokens.
 
-use serde_json::json;
-
-use super::{Date, Json, ReadOptions, chat_completions};
+use super::chat_completions::{Messages, read_tool};
+use super::field::BodyField;
+use super::request::Request;
+use super::{Date, Dialect, Json, ReadOptions};
 use crate::chat::ReasoningEffort;
 use crate::error::Result;
 use crate::json::{At, Tape};
 use crate::options::options;
+use crate::path::Path;
 use crate::tokenizer::TokenId;
 use crate::{HarmonyEncoding, RenderEnd};
 
@@ -30,7 +32,7 @@ options! {
         pub tools: Vec<Json>
             => with_tools(tools: impl IntoIterator<Item = impl Into<Json>>)
                 tools.into_iter().map(Into::into).collect(),
-        /// What the developer says, before the messages' own instructions.
+        /// The developer's instructions, before those of the messages.
         pub developer_instructions: Option<String>
             => with_developer_instructions(instructions: impl Into<String>)
                 Some(instructions.into()),
@@ -58,7 +60,7 @@ impl ConversationOptions {
 ///
 /// # Errors
 ///
-/// As [`chat_completions::read`] gives them, with paths that begin `messages` or `tools`; a schema
+/// As [`chat_completions::read`](super::chat_completions::read) gives them, with paths that begin `messages` or `tools`; a schema
 /// that cannot be rendered.
 ///
 /// # Example
@@ -89,12 +91,23 @@ pub fn encode_conversations_with_harmony(
     messages: impl IntoIterator<Item = impl Into<Json>>,
     options: &ConversationOptions,
 ) -> Result<(String, Vec<TokenId>)> {
-    let body = body(messages, options);
-    let instructions = options.developer_instructions.as_ref();
-    let history = instructions.map(|text| json!({"role": "developer", "content": text}));
-    let mut read_options = ReadOptions::new().with_date(options.date.clone()).with_history(history);
-    read_options.identity.clone_from(&options.model_identity);
-    let turn = chat_completions::read(body, &read_options)?;
+    let mut read = ReadOptions::new().with_date(options.date.clone());
+    read.identity.clone_from(&options.model_identity);
+    read.effort = Some(options.reasoning_effort);
+    let mut request = Request::new(Dialect::ChatCompletions, &read);
+    request.history.instructions(options.developer_instructions.clone().unwrap_or_default());
+    let mut reader = Messages::new(&read, &mut request);
+    for (index, message) in messages.into_iter().enumerate() {
+        let (path, message) = (Path::of("messages").then(index), message.into());
+        let message = BodyField::root(&path, &message)?;
+        let mut tape = Tape::default();
+        reader.read(&message.replaced(thought_in_content(&mut tape, message.at())))?;
+    }
+    reader.end(None)?;
+    for (index, tool) in options.tools.iter().enumerate() {
+        read_tool(&BodyField::root(&Path::of("tools").then(index), tool)?, &read, &mut request)?;
+    }
+    let turn = request.into_turn(&read)?;
     let tokens = if options.add_generation_prompt || turn.prefill.is_some() {
         turn.prompt(encoding)?
     } else {
@@ -103,35 +116,12 @@ pub fn encode_conversations_with_harmony(
     Ok((encoding.tokenizer().decode_utf8(&tokens)?, tokens))
 }
 
-/// The body of a chat completion with these messages.
-fn body(
-    messages: impl IntoIterator<Item = impl Into<Json>>,
-    options: &ConversationOptions,
-) -> Json {
-    let mut tape = Tape::default();
-    let body = tape.open();
-    tape.string("messages");
-    let list = tape.open();
-    messages.into_iter().for_each(|message| write_message(&mut tape, message.into().at()));
-    tape.close_array(list);
-    tape.string("reasoning_effort");
-    tape.string(options.reasoning_effort.as_str());
-    tape.string("tools");
-    let list = tape.open();
-    options.tools.iter().for_each(|tool| tape.copy(tool.at()));
-    tape.close_array(list);
-    tape.close_object(body);
-    Json::new(tape, 0)
-}
-
-/// Writes a message. Where its thought is empty, its content is the thought.
-fn write_message(tape: &mut Tape, message: At<'_>) {
+/// Moves the content of an assistant's message to its thought, where the thought is there but empty.
+fn thought_in_content<'t>(tape: &'t mut Tape, message: At<'t>) -> At<'t> {
     let is_empty = |thought: At<'_>| thought.is_null() || thought.as_str() == Some("");
     let is_thought = message.get("role").and_then(At::as_str) == Some("assistant")
         && message.get("thinking").is_some_and(is_empty);
-    let Some(members) = message.as_object().filter(|_| is_thought) else {
-        return tape.copy(message);
-    };
+    let Some(members) = message.as_object().filter(|_| is_thought) else { return message };
     let content = members.get("content").unwrap_or(message.nothing());
     let opened = tape.open();
     for (key, value) in members.iter() {
@@ -143,4 +133,5 @@ fn write_message(tape: &mut Tape, message: At<'_>) {
         }
     }
     tape.close_object(opened);
+    tape.at(0)
 }

@@ -1,7 +1,7 @@
 //! What a dialect owns, and what follows from it.
 //!
 //! A dialect is a folder with a [`Definition`] and its line in the table in `interop/mod.rs`, of which [`dialects`]
-//! makes the enum `Dialect`. Nothing else tells dialects apart.
+//! makes the enum `Dialect`. Nothing else distinguishes dialects.
 
 use std::fmt;
 
@@ -84,23 +84,11 @@ impl Dialect {
     /// [`ErrorKind::InvalidRequest`](crate::ErrorKind::InvalidRequest) with the path of what is not as the API says,
     /// [`ErrorKind::UnsupportedContent`](crate::ErrorKind::UnsupportedContent) with that of what harmony cannot carry.
     pub fn read(self, body: impl Into<Json>, options: &ReadOptions) -> Result<Turn> {
-        self.read_json(&body.into(), options)
+        self.request(&body.into(), options)?.into_turn(options)
     }
 
-    /// [`Self::read`] of a body that the caller keeps.
-    pub(crate) fn read_json(self, body: &Json, options: &ReadOptions) -> Result<Turn> {
-        self.collect(body, options)?.into_turn(options)
-    }
-
-    /// Reads a body whose last message is complete, as data sets keep it: nothing is continued.
-    #[cfg(feature = "training")]
-    pub(crate) fn read_complete(self, body: &Json, options: &ReadOptions) -> Result<Turn> {
-        let mut request = self.collect(body, options)?;
-        request.continue_last = false;
-        request.into_turn(options)
-    }
-
-    fn collect(self, body: &Json, options: &ReadOptions) -> Result<Request> {
+    /// Reads a request's body, of which [`Request::into_turn`] makes the turn.
+    pub(crate) fn request(self, body: &Json, options: &ReadOptions) -> Result<Request> {
         let path = Path::default();
         let root = BodyField::root(&path, body)?;
         let body = root.object()?;

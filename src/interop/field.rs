@@ -1,4 +1,4 @@
-//! JSON values that know where they stand, so that an error can say it.
+//! JSON values that know their paths, so that an error can name them.
 //!
 //! A path is a chain of places on the stack, made a [`Path`] only when something is wrong: reading costs nothing
 //! for it.
@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Reason, Result};
 use crate::json::{self, At, MAX_DEPTH, Value};
 use crate::path::Path;
 
-/// Where a value stands: `messages[3].content[0].image_url`.
+/// The place of a value: `messages[3].content[0].image_url`.
 #[derive(Debug, Clone, Copy)]
 enum FieldPlace<'p> {
     /// The whole, or what an option gives.
@@ -39,10 +39,15 @@ impl<'v, 'p> BodyField<'v, 'p> {
         Ok(root)
     }
 
-    /// The same value as it is called elsewhere.
+    /// The same value under another path.
     #[cfg(feature = "training")]
     pub(crate) fn standing_at<'q>(&self, path: &'q Path) -> BodyField<'v, 'q> {
         BodyField { at: self.at, place: FieldPlace::Root(path) }
+    }
+
+    /// Another value in this one's place.
+    pub(crate) fn replaced<'n>(&self, at: At<'n>) -> BodyField<'n, 'p> {
+        BodyField { at, place: self.place }
     }
 
     pub(crate) fn value(&self) -> Value<'v> {
@@ -79,7 +84,7 @@ impl<'v, 'p> BodyField<'v, 'p> {
         self.invalid(format!("expected {what}, got {}", self.value().kind()))
     }
 
-    /// The error for a word that may not stand here. `known` are those that may, if they are few.
+    /// The error for a word that is not allowed here. `known` are those that are, if they are few.
     pub(crate) fn unknown(&self, what: &str, word: &str, known: &[&str]) -> Error {
         let word = brief(word);
         self.invalid(match known {
@@ -97,6 +102,11 @@ impl<'v, 'p> BodyField<'v, 'p> {
         Unused { path: self.path(), reason }
     }
 
+    /// An item or a block of a type that is not used.
+    pub(crate) fn type_not_used(&self, kind: &str) -> Unused {
+        self.unused(UnusedReason::TypeNotUsed(kind.to_owned()))
+    }
+
     /// A field that this library has no use for.
     pub(crate) fn not_read(&self) -> Unused {
         self.unused(UnusedReason::NotUsed)
@@ -106,7 +116,7 @@ impl<'v, 'p> BodyField<'v, 'p> {
         self.at.as_str().ok_or_else(|| self.expected("a string"))
     }
 
-    /// The text, where something other than a string could stand too.
+    /// The text, where a value may be something other than a string, too.
     pub(crate) fn text_or(&self, expected: &str) -> Result<&'v str> {
         self.at.as_str().ok_or_else(|| self.expected(expected))
     }
@@ -157,7 +167,7 @@ impl<'v, 'p> BodyField<'v, 'p> {
         self.items_or("a list")
     }
 
-    /// The items of a list, where something other than a list could stand too.
+    /// The items of a list, where a value may be something other than a list, too.
     pub(crate) fn items_or<'s>(
         &'s self,
         expected: &str,
@@ -221,7 +231,7 @@ impl<'v, 'p> BodyObject<'v, 'p> {
         self.get(key).map(|field| field.number()).transpose()
     }
 
-    /// The members that are not among `known` and say something.
+    /// The members that are neither among `known` nor null.
     pub(crate) fn others<'s>(
         &'s self,
         known: &'s [&str],

@@ -63,21 +63,21 @@ struct Call {
 /// A call as a reader finds it.
 #[derive(Debug)]
 pub(super) struct NewCall {
-    /// Where it stands in the body.
+    /// Its place in the body.
     pub(super) path: Path,
     /// The id that its result names, if it has any.
     pub(super) id: Option<String>,
     pub(super) tool: ToolId,
     pub(super) kind: ToolKind,
     pub(super) arguments: String,
-    /// Whether the body says that the call was cut off.
+    /// Whether the body marks the call as cut off.
     pub(super) is_cut: bool,
 }
 
 /// A result as a reader finds it.
 #[derive(Debug)]
 pub(super) struct NewResult {
-    /// Where the body says which call it answers, or the result itself where nothing says it.
+    /// The place of the id or name of the call that it answers; without either, of the result.
     pub(super) path: Path,
     /// The id of the call that it answers.
     pub(super) id: Option<String>,
@@ -90,7 +90,7 @@ pub(super) struct NewResult {
 pub(super) struct HistoryMessages {
     /// The texts of the leading system and developer messages.
     pub(super) instructions: Vec<String>,
-    /// What was said after them.
+    /// The messages after them.
     pub(super) messages: Vec<Message>,
     /// The number of the body's message that each of these comes from.
     pub(super) sources: Vec<Option<usize>>,
@@ -99,12 +99,12 @@ pub(super) struct HistoryMessages {
 }
 
 impl History {
-    /// What follows is said in the next message of the history or the body.
+    /// What follows belongs to the next message of the history or the body.
     pub(super) fn next_message(&mut self) {
         self.source = Some(self.source.map_or(0, |source| source + 1));
     }
 
-    /// What follows is said in no message.
+    /// What follows belongs to no message.
     pub(super) fn end_messages(&mut self) {
         self.source = None;
     }
@@ -113,7 +113,7 @@ impl History {
         self.entries.push(Entry { source: self.source, item });
     }
 
-    /// A system or developer message; an empty one says nothing.
+    /// A system or developer message; an empty one is left out.
     pub(super) fn instructions(&mut self, text: String) {
         self.add(text, HistoryItem::Instructions);
         self.pairs.end_group();
@@ -125,12 +125,12 @@ impl History {
         self.pairs.end_group();
     }
 
-    /// A thought of the assistant; an empty one says nothing.
+    /// A thought of the assistant; an empty one is left out.
     pub(super) fn thought(&mut self, text: String) {
         self.add(text, HistoryItem::Thought);
     }
 
-    /// What the assistant says to the user before it calls tools.
+    /// The assistant's text to the user before it calls tools.
     pub(super) fn preamble(&mut self, text: String) {
         self.add(text, HistoryItem::Preamble);
     }
@@ -196,7 +196,7 @@ impl History {
         Err(ErrorKind::InvalidRequest { path, reason: reason.into() }.into())
     }
 
-    /// Whether a text, a thought or a call of the assistant is the last thing said, so that it can be
+    /// Whether the last item is a text, a thought or a call of the assistant, so that it can be
     /// continued. Then a call counts as cut off.
     pub(super) fn open_last(&mut self) -> bool {
         match self.entries.last_mut().map(|entry| &mut entry.item) {
@@ -239,7 +239,7 @@ impl History {
     ///
     /// # Errors
     ///
-    /// A call without a result that is not the last thing said.
+    /// A call without a result that is not the last item.
     pub(super) fn into_messages(
         mut self,
         names: &ToolNames,
@@ -321,7 +321,7 @@ fn continued_call(call: Call, names: &ToolNames) -> Option<Prefill> {
     )
 }
 
-/// Writes what was said as messages.
+/// Writes an item as messages.
 fn write(
     item: HistoryItem,
     names: &ToolNames,
@@ -356,7 +356,7 @@ fn write(
     });
 }
 
-/// Declares tools, or says that they are back.
+/// Declares tools, or announces that they are back.
 fn added(
     tools: &[ToolId],
     names: &ToolNames,

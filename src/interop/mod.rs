@@ -51,6 +51,8 @@ pub(crate) use field::{BodyField, BodyObject};
 pub use names::{Tool, ToolKind, ToolNames};
 pub use options::{Date, NamedToolChoice, ReadOptions, Resolve, Unsupported};
 pub use reply::{BuiltinCall, Clock, MakeId, Reply, ReplyOptions};
+#[cfg(feature = "training")]
+pub(crate) use request::Request;
 pub use turn::{AnswerOptions, Sampling, Thoughts, ToolChoice, Turn};
 pub use unused::{Unused, UnusedReason};
 

@@ -1,7 +1,7 @@
 //! The names of tools in the API and in harmony, both ways.
 //!
 //! Harmony calls a tool by a recipient, one word in a message's header: `functions.get_weather`.
-//! Most names can stand there as they are. Those that cannot (blanks, control characters, marker
+//! Most names fit there as they are. Those that do not (blanks, control characters, marker
 //! text), and those that would read as something else (a role, a channel, a built-in tool), get
 //! a spelling that no other tool of the turn has.
 

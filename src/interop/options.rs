@@ -28,7 +28,7 @@ options! {
         /// How to render; `None` is [`Turn::default_config`](super::Turn::default_config).
         pub config: Option<RenderConfig>
             => with_config(config: RenderConfig) Some(config),
-        /// What was said before the body's first message, in the form of the body's messages: for
+        /// The messages before the body's first one, in the form of the body's: for
         /// Responses what the server keeps for `previous_response_id`, without its `instructions`.
         pub history: Vec<Json>
             => with_history(history: impl IntoIterator<Item = impl Into<Json>>)
@@ -50,7 +50,7 @@ options! {
         pub unsupported: Unsupported => with_unsupported,
         /// Whether Anthropic system blocks that begin `x-anthropic-billing-header` are kept.
         pub keep_billing_header: bool => with_keep_billing_header,
-        /// The effort of a body that says none; `None` is medium.
+        /// The effort of a body without one; `None` is medium.
         pub(crate) effort: Option<ReasoningEffort>,
     }
 }

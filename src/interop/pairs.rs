@@ -73,7 +73,7 @@ impl Pairs {
         self.group += 1;
     }
 
-    /// A call, by its index among all that was said.
+    /// A call, by its index among the items of the history.
     pub(super) fn call(&mut self, call: usize, id: Option<String>, tool: &ToolId) {
         self.answered.insert(call, false);
         self.by_tool.entry(tool.clone()).or_default().push(self.group, call);

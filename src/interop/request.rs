@@ -14,9 +14,9 @@ use crate::chat::{
 use crate::error::Result;
 use crate::tokenizer::special;
 
-/// What a body says, in no dialect's terms.
+/// The content of a body, in no dialect's terms.
 #[derive(Debug)]
-pub(super) struct Request {
+pub(crate) struct Request {
     pub(super) dialect: Dialect,
     pub(super) history: History,
     pub(super) tools: Declared,
@@ -31,7 +31,7 @@ pub(super) struct Request {
     pub(super) sampling: Sampling,
     pub(super) stop_strings: Vec<String>,
     /// Whether a last text or thought of the assistant is continued, and a call that was cut off.
-    pub(super) continue_last: bool,
+    pub(crate) continue_last: bool,
     pub(super) thinking_budget: Option<usize>,
     pub(super) may_truncate: bool,
     /// Whether the thoughts of completed turns stay.
@@ -41,7 +41,7 @@ pub(super) struct Request {
 }
 
 impl Request {
-    pub(super) fn new(dialect: Dialect, options: &ReadOptions) -> Self {
+    pub(crate) fn new(dialect: Dialect, options: &ReadOptions) -> Self {
         Self {
             dialect,
             history: History::default(),
@@ -63,7 +63,7 @@ impl Request {
     }
 
     /// The turn.
-    pub(super) fn into_turn(mut self, options: &ReadOptions) -> Result<Turn> {
+    pub(crate) fn into_turn(mut self, options: &ReadOptions) -> Result<Turn> {
         let declares = options.declare_on_none || !self.choice.is_none();
         let added = self.history.all_added();
         if let Some(named) = self.choice.named().filter(|named| !added.contains(named)) {
@@ -136,7 +136,7 @@ fn system(
     Message::from_role_and_content(Role::System, system)
 }
 
-/// The first developer message, if it has anything to say: instructions, tools, response format.
+/// The first developer message, if it has any content: instructions, tools, response format.
 fn developer(
     instructions: &[String],
     functions: Option<ToolNamespaceConfig>,

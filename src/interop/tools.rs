@@ -46,7 +46,7 @@ struct DeclaredTool {
     kind: ToolKind,
     description: Option<String>,
     parameters: Option<Tree>,
-    /// Whether it is declared only where something said later names it.
+    /// Whether it is declared only where a later message names it.
     is_deferred: bool,
 }
 
@@ -146,7 +146,7 @@ impl Declared {
         }
     }
 
-    /// Leaves a function undeclared until something that is said later names it.
+    /// Leaves a function undeclared until a later message names it.
     pub(super) fn defer(&mut self, name: &str) {
         if let Some(tool) = self.tools.iter_mut().find(|tool| tool.id.name == name) {
             tool.is_deferred = true;

@@ -1,4 +1,4 @@
-//! A turn: everything that a request says, ready to be rendered, sampled and answered.
+//! A turn: the whole content of a request, ready to be rendered, sampled and answered.
 
 use serde_json::{Map, Value};
 
@@ -42,7 +42,7 @@ pub struct Turn {
     /// The body's own stop strings. They act on visible text only, so they are the reply's business
     /// and not the engine's.
     pub stop_strings: Vec<String>,
-    /// How many tokens thoughts may have, if the body says it: Anthropic's `thinking.budget_tokens`, `max_tokens` in
+    /// The most tokens of thoughts, if the body has a limit: Anthropic's `thinking.budget_tokens`, `max_tokens` in
     /// the `reasoning` of chat and Responses. [`Reply::force`](super::Reply::force) ends them.
     pub thinking_budget: Option<usize>,
     /// Whether the server may leave out the oldest turns of a conversation that is too long
@@ -57,7 +57,7 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// How turns are rendered unless the server says otherwise: the thoughts of completed turns are
+    /// How turns are rendered unless the server decides otherwise: the thoughts of completed turns are
     /// dropped, recipients stand in the channel as the guide and the model write them, tools'
     /// schemas are written in full, header fields are checked.
     pub fn default_config() -> RenderConfig {
@@ -72,8 +72,8 @@ impl Turn {
     /// or `history[0]` of [`ReadOptions::history`](super::ReadOptions::history). `None` of the first system and
     /// developer message, which are made of several fields, and of a text that is the whole `input`.
     ///
-    /// A [`MessageSpan`](crate::MessageSpan) names its message in the conversation, so this says of each rendered
-    /// token where in the body it comes from.
+    /// A [`MessageSpan`](crate::MessageSpan) names its message in the conversation, so this leads from each rendered
+    /// token to its place in the body.
     ///
     /// ```
     /// use openai_harmony::interop::{ReadOptions, chat_completions};
@@ -116,7 +116,7 @@ impl Turn {
     /// remains without its call. The system and developer messages in front of the first turn always stay, and so
     /// does the last turn.
     ///
-    /// [`may_truncate`](Self::may_truncate) says whether the body asks for it.
+    /// The body asks for it where [`may_truncate`](Self::may_truncate) is set.
     ///
     /// # Errors
     ///

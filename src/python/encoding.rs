@@ -51,7 +51,7 @@ impl PyHarmonyEncoding {
         })
     }
 
-    /// The bytes that tokens stand for.
+    /// The bytes of tokens.
     fn bytes_of(&self, tokens: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
         let tokenizer = self.tokenizer();
         if let Ok(list) = tokens.cast::<PyList>() {
@@ -169,7 +169,7 @@ impl PyHarmonyEncoding {
         })
     }
 
-    /// The text that tokens stand for. `errors` says what to do with bytes that are not UTF-8, as
+    /// The text of tokens. `errors` decides what becomes of bytes that are not UTF-8, as
     /// in `bytes.decode`. `HarmonyError` for an id that does not exist.
     #[pyo3(
         signature = (tokens, errors = LEFT_OUT),
@@ -184,13 +184,13 @@ impl PyHarmonyEncoding {
         decoded(tokens.py(), &self.bytes_of(tokens)?, &errors)
     }
 
-    /// The text that tokens stand for; `HarmonyError` if their bytes are not UTF-8.
+    /// The text of tokens; `HarmonyError` if their bytes are not UTF-8.
     fn decode_utf8(&self, tokens: &Bound<'_, PyAny>) -> PyResult<String> {
         let tokenizer = self.tokenizer();
         on_ids(tokens, |ids| tokenizer.decode_utf8(ids))
     }
 
-    /// The bytes that tokens stand for.
+    /// The bytes of tokens.
     fn decode_bytes<'py>(&self, tokens: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(tokens.py(), &self.bytes_of(tokens)?))
     }
@@ -396,8 +396,8 @@ fn on_ids<T: Send>(
         .map_err(|error| raised(tokens.py(), &error))
 }
 
-/// The tokens of a string, by an `encode` that appends those of a text. `has_parts` says whether those of
-/// its parts are those of the whole.
+/// The tokens of a string, by an `encode` that appends those of a text. `has_parts`: its parts, encoded one by
+/// one, give the tokens of the whole.
 fn encoded<'py>(
     string: &Bound<'py, PyString>,
     has_parts: bool,

@@ -137,8 +137,7 @@ fn too_deep(limit: usize) -> String {
     format!("nested more than {limit} levels deep, or within itself")
 }
 
-/// A text whose middle is left out where it is so long that what else there is to say would be
-/// lost.
+/// A text for an error, without its middle if it is so long that it would hide the rest.
 pub(super) fn brief(text: String) -> String {
     const START: usize = 70;
     const END: usize = 40;

@@ -31,7 +31,7 @@ choices! {
     JsonSpace, "'compact', 'bounded' or 'any'": "compact" Compact, "bounded" Bounded, "any" Any;
 }
 
-/// What the assistant may say in one turn.
+/// What the assistant may write in one turn.
 #[pyclass(name = "_TurnGrammar", module = "openai_harmony._lowlevel", frozen)]
 pub(super) struct PyTurnGrammar {
     inner: TurnGrammar,

@@ -247,7 +247,7 @@ impl PyTurn {
         self.inner.stop_strings.clone()
     }
 
-    /// What the body says of sampling, and what is recommended where it says nothing.
+    /// The body's values for sampling, and the recommended ones where it has none.
     #[getter]
     fn sampling<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let sampling = &self.inner.sampling;

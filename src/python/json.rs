@@ -1,4 +1,4 @@
-//! What stands for JSON in Python -> tapes.
+//! Python objects in the role of JSON -> tapes.
 
 use pyo3::prelude::*;
 use pyo3::types::{
@@ -32,7 +32,7 @@ pub(super) fn schema_tree(object: &Bound<'_, PyAny>) -> Read<Tree> {
     Ok(tape.at(index).to_tree())
 }
 
-/// A request's body: JSON text, or what stands for JSON.
+/// A request's body: JSON text, or objects in the role of JSON.
 pub(super) fn body(body: &Bound<'_, PyAny>) -> PyResult<Json> {
     let py = body.py();
     let parsed = if let Ok(text) = body.cast::<PyString>() {
@@ -102,7 +102,7 @@ fn request(object: &Bound<'_, PyAny>) -> Read<Json> {
     Ok(Json::new(tape, 0))
 }
 
-/// What the JSON is of, which decides what may stand for it.
+/// What the JSON is of, which decides which objects it may be made of.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Of {
     /// What `json.dumps` takes: keys may be numbers, booleans and `None`. Floats are those that `serde_json` reads of
@@ -324,7 +324,7 @@ fn mapping<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Bound<'py, Py
         .map(Some)
 }
 
-/// Whether the object is a mapping. For lists and tuples no Python code runs to tell: a signal handler may raise
+/// Whether the object is a mapping. For lists and tuples no Python code runs to find out: a signal handler may raise
 /// in it, which would be taken for an error of a row. What is raised there is not hidden, as by `cast`.
 fn is_mapping(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let is_list = object.cast::<PyList>().is_ok() || object.cast::<PyTuple>().is_ok();

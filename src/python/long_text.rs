@@ -46,7 +46,7 @@ pub(super) fn encode<'py>(
 /// Gives the parts of a string one after the other, as texts: their tokens, put together, are the string's.
 /// Between them signal handlers run, and what these raise is passed on, as is what `take` returns.
 ///
-/// Parts end where `chunk_end` says; if there is no such place, as in a very long word, they grow.
+/// Parts end where `chunk_end` finds an end; without one, as in a very long word, they grow.
 pub(super) fn for_each_part(
     string: &Bound<'_, PyString>,
     mut take: impl FnMut(&str) -> PyResult<()>,

@@ -1,4 +1,4 @@
-//! The Python extension module `openai_harmony._lowlevel`, and the only place that says pyo3.
+//! The Python extension module `openai_harmony._lowlevel`, and the only place that uses pyo3.
 //!
 //! The compiled classes do what Python code would be too slow for; `python/openai_harmony/`
 //! puts thin faces over them. Objects cross field by field, never as JSON text:

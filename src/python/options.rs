@@ -169,7 +169,7 @@ pub(super) fn prefill_fields(object: &Bound<'_, PyAny>) -> Read<Prefill> {
 
 /// A choice among words of Python's, which may be the values of an enumeration.
 pub(super) trait Choice: Copy + PartialEq + 'static {
-    /// What errors say was expected.
+    /// The expected values, for errors.
     const EXPECTED: &'static str;
     const ALL: &'static [(&'static str, Self)];
 

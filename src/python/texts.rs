@@ -5,7 +5,7 @@ use std::ops::Range;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyUnicodeDecodeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyIterator, PyList, PyString, PyType};
+use pyo3::types::{PyBytes, PyIterator, PyList, PyString};
 
 use super::arguments::Argument;
 use super::arrays::TokenArrays;
@@ -83,8 +83,8 @@ struct Texts<'py> {
     long: Option<Bound<'py, PyString>>,
 }
 
-/// The next texts, of which the first has this index; none at the end. `has_parts` says whether a long one may
-/// be encoded in parts.
+/// The next texts, of which the first has this index; none at the end. `has_parts`: a long one may be
+/// encoded in parts.
 fn read_texts<'py>(
     texts: &mut Bound<'py, PyIterator>,
     first: usize,
@@ -165,8 +165,7 @@ impl Decoder<'_> {
                 let Some(item) = items.next() else { break };
                 let item = item?;
                 let index = self.texts.len() + offsets.len() - 1;
-                let read = tokens::read(&item).map_err(|error| at_text(item.py(), error, index))?;
-                ids.extend(read);
+                ids.extend(tokens::read_at(&item, &format_args!("batch[{index}]"))?);
                 offsets.push(ids.len());
             }
             match TokenBatch::new(ids, offsets) {
@@ -191,28 +190,14 @@ impl Decoder<'_> {
     }
 }
 
-/// What reading the ids of a text raised, with the text's index.
-fn at_text(py: Python<'_>, error: PyErr, index: usize) -> PyErr {
-    let class = error.get_type(py);
-    let is_ours = |wrong_type: &Bound<'_, PyType>| {
-        class.is(wrong_type) || class.is(py.get_type::<PyValueError>())
-    };
-    if !Types::get(py).is_ok_and(|types| is_ours(types.wrong_type.bind(py))) {
-        return error;
-    }
-    let text = error.value(py).to_string();
-    let rest = text.strip_prefix("tokens").unwrap_or(&text);
-    PyErr::from_type(class, format!("batch[{index}]{rest}"))
-}
-
 /// Python's `UnicodeDecodeError`, which does not know the text's index.
 fn not_utf8(py: Python<'_>, error: PyErr, index: usize) -> PyErr {
     if error.is_instance_of::<PyUnicodeDecodeError>(py) {
         let value = error.value(py);
-        let told = value
+        let set = value
             .getattr("reason")
             .and_then(|reason| value.setattr("reason", format!("{reason}, in batch[{index}]")));
-        return told.err().unwrap_or(error);
+        return set.err().unwrap_or(error);
     }
     error
 }

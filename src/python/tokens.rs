@@ -1,5 +1,7 @@
 //! Token ids in and out.
 
+use std::fmt::Display;
+
 use pyo3::buffer::{Element, PyBuffer, PyUntypedBuffer};
 use pyo3::exceptions::{PyBufferError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::ffi;
@@ -14,27 +16,32 @@ use super::ints::INTS;
 ///
 /// The whole of it is read before any is used, so that nothing is consumed in case of an error.
 pub(super) fn read(tokens: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
+    read_at(tokens, &"tokens")
+}
+
+/// The same of ids that errors find at another place.
+pub(super) fn read_at(tokens: &Bound<'_, PyAny>, place: &impl Display) -> PyResult<Vec<u32>> {
     if let Ok(list) = tokens.cast::<PyList>() {
         return match in_place(list) {
             Some(ids) => Ok(ids),
-            None => all(list.iter().map(Ok)),
+            None => all(list.iter().map(Ok), place),
         };
     }
     if let Ok(tuple) = tokens.cast::<PyTuple>() {
-        return all(tuple.iter().map(Ok));
+        return all(tuple.iter().map(Ok), place);
     }
-    if let Some(ids) = from_array(tokens)? {
+    if let Some(ids) = from_array(tokens, place)? {
         return Ok(ids);
     }
     let no_ints = || {
         let got = type_name(tokens);
-        wrong_type(tokens.py(), format!("tokens: expected a sequence of ints, got {got}"))
+        wrong_type(tokens.py(), format!("{place}: expected a sequence of ints, got {got}"))
     };
     if tokens.cast::<PyString>().is_ok() {
         return Err(no_ints());
     }
     let items = tokens.try_iter().map_err(|error| unless_raised(error, tokens, no_ints))?;
-    all(items)
+    all(items, place)
 }
 
 /// One id.
@@ -92,14 +99,17 @@ fn id_of(object: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
     })
 }
 
-fn all<'py>(items: impl Iterator<Item = PyResult<Bound<'py, PyAny>>>) -> PyResult<Vec<u32>> {
+fn all<'py>(
+    items: impl Iterator<Item = PyResult<Bound<'py, PyAny>>>,
+    place: &impl Display,
+) -> PyResult<Vec<u32>> {
     /// More than that is not believed before it is there.
     const LIKELY: usize = 1 << 16;
     let mut ids = Vec::with_capacity(items.size_hint().0.min(LIKELY));
     for item in items {
         let item = item?;
         let id = id_of(&item)?;
-        ids.push(id.ok_or_else(|| not_an_id(&item, &format!("tokens[{}]", ids.len())))?);
+        ids.push(id.ok_or_else(|| not_an_id(&item, &format!("{place}[{}]", ids.len())))?);
     }
     Ok(ids)
 }
@@ -121,16 +131,16 @@ fn out_of_range(place: &str, value: &str) -> PyErr {
 
 /// The ids of an array of integers, `NumPy`'s or the standard library's, without making Python
 /// ints of them. `None` for what is not a flat array of integers.
-fn from_array(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u32>>> {
+fn from_array(object: &Bound<'_, PyAny>, place: &impl Display) -> PyResult<Option<Vec<u32>>> {
     let buffer = match PyUntypedBuffer::get(object) {
         Ok(buffer) if buffer.dimensions() == 1 => buffer,
         Ok(_) => return Ok(None),
         Err(error) => return not_a_buffer(object.py(), error).map(|()| None),
     };
-    from_items::<i64>(object, &buffer)
-        .or_else(|| from_items::<i32>(object, &buffer))
-        .or_else(|| from_items::<u32>(object, &buffer))
-        .or_else(|| from_items::<u64>(object, &buffer))
+    from_items::<i64>(object, &buffer, place)
+        .or_else(|| from_items::<i32>(object, &buffer, place))
+        .or_else(|| from_items::<u32>(object, &buffer, place))
+        .or_else(|| from_items::<u64>(object, &buffer, place))
         .transpose()
 }
 
@@ -143,7 +153,11 @@ fn not_a_buffer(py: Python<'_>, error: PyErr) -> PyResult<()> {
 }
 
 /// The ids of a buffer of items of this type; `None` if it has others.
-fn from_items<T>(object: &Bound<'_, PyAny>, buffer: &PyUntypedBuffer) -> Option<PyResult<Vec<u32>>>
+fn from_items<T>(
+    object: &Bound<'_, PyAny>,
+    buffer: &PyUntypedBuffer,
+    place: &impl Display,
+) -> Option<PyResult<Vec<u32>>>
 where
     T: Element + Copy + TryInto<u32> + ToString,
 {
@@ -152,7 +166,7 @@ where
         let id = |(index, item): (usize, &T)| {
             (*item)
                 .try_into()
-                .map_err(|_| out_of_range(&format!("tokens[{index}]"), &item.to_string()))
+                .map_err(|_| out_of_range(&format!("{place}[{index}]"), &item.to_string()))
         };
         items.iter().enumerate().map(id).collect()
     });

@@ -43,7 +43,7 @@ pub struct Batch {
     /// How many thoughts of whole conversations were not rendered, since a model does not see those of
     /// completed turns. No other messages are left out.
     pub dropped_thoughts: usize,
-    /// Fields of messages and tools that say nothing to the model, `messages[].name`, and how
+    /// Fields of messages and tools that do not reach the model, `messages[].name`, and how
     /// often there was one.
     pub unused: BTreeMap<String, usize>,
 }

@@ -21,7 +21,7 @@ pub(crate) struct ExampleMaker<'o> {
 struct Row<'b> {
     batch: &'b mut Batch,
     index: usize,
-    /// The messages that are not trained, though the assistant says them.
+    /// Per message: whether it is left out of the loss.
     untrained: &'b [bool],
     /// An example was made, or was left out for another reason than the mask.
     has_something: bool,
@@ -50,7 +50,7 @@ impl<'o> ExampleMaker<'o> {
     /// Puts the examples of a conversation into the batch. One that is too long is an error, and leaves
     /// the other turns what they are; with any other error there are none.
     ///
-    /// `untrained` says of each message whether the row leaves it out of the loss; empty says of none.
+    /// `untrained`: per message, whether the row leaves it out of the loss; empty leaves out none.
     pub(crate) fn add<M: AsMessage>(
         &self,
         batch: &mut Batch,

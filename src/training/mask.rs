@@ -85,7 +85,7 @@ impl Rendered {
     /// The loss mask: a byte for each token, 1 if the model would have sampled the token and `mask`
     /// takes it, else 0. See [`training`](crate::training) for which tokens these are.
     ///
-    /// A mask may leave nothing: `contains(&1)` tells. `tokens` and `spans` are those that were
+    /// A mask may leave nothing: check it with `contains(&1)`. `tokens` and `spans` are those that were
     /// rendered; where a caller has changed them, so is the mask, and spans outside the tokens are
     /// left out. Costs a write for each token.
     ///

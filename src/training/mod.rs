@@ -23,9 +23,8 @@
 //! * The stop token is sampled, except for the `<|end|>` of an answer on `final`. The model ended it
 //!   with `<|return|>`, and whoever keeps the history wrote `<|end|>` instead.
 //!
-//! The messages that were rendered are the conversation that counts. A message after one whose
-//! thoughts were dropped stands where the tokens say: `<|start|>assistant` right after a user ended a
-//! prompt.
+//! The messages that were rendered are the conversation that counts. After a message whose thoughts
+//! were dropped the tokens decide: `<|start|>assistant` right after a user's message ended a prompt.
 //!
 //! # Inside
 //!

@@ -45,14 +45,14 @@ options! {
         /// The identity in the system message of chat rows; `None` writes the model's own.
         pub identity: Option<String>
             => with_identity(identity: impl Into<String>) Some(identity.into()),
-        /// The effort in the system message of chat rows that do not say their own; `None` writes `medium`.
+        /// The effort in the system message of chat rows without one of their own; `None` writes `medium`.
         pub reasoning_effort: Option<ReasoningEffort>
             => with_reasoning_effort(effort: ReasoningEffort) Some(effort),
         /// The index of the first row, where data come in parts.
         pub first_row: usize => with_first_row,
         /// Whether fields that a harmony row's system content leaves out have the defaults of
         /// [`SystemContent::new`](crate::chat::SystemContent::new), as where Python reads the JSON form;
-        /// else, as in Rust, they say nothing. Conversations are taken as they are.
+        /// else, as in Rust, they stay empty. Conversations are taken as they are.
         pub system_defaults: bool => with_system_defaults,
     }
 }
@@ -68,7 +68,7 @@ pub enum RowFormat {
     Chat,
     /// The same with answers that are preferred to others: `chosen` and `rejected`, each an example, behind a `prompt` or
     /// as whole conversations; or `prompt`, `completion` and `label`, whether the answer is a good one.
-    /// Of each example the last answer alone is trained, and [`Batch::preferred`](super::Batch::preferred) says which
+    /// Of each example the last answer alone is trained, and [`Batch::preferred`](super::Batch::preferred) has which
     /// it is. An answer has what the model writes and nothing else. Where one side is left out, the other is, too; turns
     /// are never left out of a prompt.
     Preference,

@@ -21,7 +21,7 @@ mod tools_later;
 mod wrong;
 
 use openai_harmony::interop::{
-    Date, Json, ReadOptions, Turn, anthropic as anthropic_dialect,
+    Date, Dialect, Json, ReadOptions, Turn, anthropic as anthropic_dialect,
     chat_completions as chat_dialect, ollama as ollama_dialect, responses as responses_dialect,
 };
 use openai_harmony::{Error, HarmonyEncoding, HarmonyEncodingName, Result, load_harmony_encoding};
@@ -33,9 +33,10 @@ const CHAT: Read = |body, options| chat_dialect::read(body, options);
 const RESPONSES: Read = |body, options| responses_dialect::read(body, options);
 const ANTHROPIC: Read = |body, options| anthropic_dialect::read(body, options);
 const OLLAMA: Read = |body, options| ollama_dialect::read(body, options);
-const ALL: [Read; 4] = [CHAT, RESPONSES, ANTHROPIC, OLLAMA];
+/// Of each dialect: with one more, this does not compile.
+const ALL: [Read; Dialect::ALL.len()] = [CHAT, RESPONSES, ANTHROPIC, OLLAMA];
 /// The same of bodies that were JSON texts.
-const OF_TEXT: [fn(Json, &ReadOptions) -> Result<Turn>; 4] = [
+const OF_TEXT: [fn(Json, &ReadOptions) -> Result<Turn>; Dialect::ALL.len()] = [
     |body, options| chat_dialect::read(body, options),
     |body, options| responses_dialect::read(body, options),
     |body, options| anthropic_dialect::read(body, options),

@@ -1,10 +1,18 @@
 //! The laws on random turns: well-formed ones, damaged ones, any tokens at all.
 
-use openai_harmony::interop::FinishReason;
+use openai_harmony::interop::{Dialect, FinishReason};
 use proptest::prelude::*;
 
 use crate::reply_laws::{check, turns};
 use crate::tokens;
+
+#[test]
+fn turns_are_of_every_dialect() {
+    let turns = turns();
+    for dialect in Dialect::ALL {
+        assert!(turns.iter().any(|turn| turn.dialect == *dialect), "{dialect} has no body");
+    }
+}
 
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![

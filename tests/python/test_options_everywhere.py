@@ -57,6 +57,7 @@ NOT_OF_ROWS = {
     "system_defaults": "Python always has them, as where it reads the JSON form",
 }
 NOT_OF_REPLIES = {"model": "it is required, and so in no table"}
+NOT_SAVED = {"make_id": "functions cannot be saved", "clock": "likewise"}
 NOT_OF_GRAMMARS = {"tool_use": "`tool_choice` is both", "allowed": "likewise"}
 NOT_OF_ROLLOUTS = {"render": "it is called `config`"}
 NOT_FLAGS = {
@@ -69,9 +70,11 @@ NOT_FLAGS = {
 def of_rust(path: str, name: str) -> dict[str, str]:
     """The public fields of a struct of options, with their types."""
     source = (ROOT / "src" / path).read_text(encoding="utf-8")
-    body = re.search(rf"^    pub struct {name} {{\n(.*?)^    }}", source, re.MULTILINE | re.DOTALL)
+    body = re.search(
+        rf"^( *)(?:pub )?struct {name} {{\n(.*?)^\1}}", source, re.MULTILINE | re.DOTALL
+    )
     assert body is not None, name
-    return dict(re.findall(r"^        pub (\w+): (.+?)(?: =.*)?,?$", body[1], re.MULTILINE))
+    return dict(re.findall(r"^ +(?:pub )?(\w+): (.+?)(?: =.*)?,?$", body[2], re.MULTILINE))
 
 
 RENDERING = of_rust("render/options.rs", "RenderConfig")
@@ -82,6 +85,7 @@ READING = of_rust("interop/options.rs", "ReadOptions")
 REPLYING = of_rust("interop/reply/options.rs", "ReplyOptions")
 GRAMMAR = of_rust("grammar/options.rs", "GrammarOptions")
 EXTENDING = of_rust("rollout/config.rs", "ExtendConfig")
+SAVED = of_rust("interop/reply/saved.rs", "Saved")
 PREFILL = of_rust("header/prefill.rs", "Prefill")
 
 
@@ -92,6 +96,7 @@ def test_they_are_found() -> None:
     assert {"channels", "stop_tokens"} < set(MASK)
     assert {"identity", "unsupported"} < set(READING)
     assert {"model", "clock"} < set(REPLYING)
+    assert {"version", "tokens"} < set(SAVED)
     assert {"preambles", "prefill"} < set(GRAMMAR)
     assert {"keep_return", "tools"} < set(EXTENDING)
     assert {"channel", "text"} < set(PREFILL)
@@ -105,6 +110,7 @@ def test_what_is_listed_exists() -> None:
         ({**NOT_OF_LENIENT, **NOT_OF_TEXT}, PARSING),
         (NOT_OF_ROWS, ROWS),
         (NOT_OF_REPLIES, REPLYING),
+        (NOT_SAVED, REPLYING),
         (NOT_OF_GRAMMARS, GRAMMAR),
         (NOT_OF_ROLLOUTS, EXTENDING),
     ):
@@ -153,6 +159,10 @@ class TestTables:
             assert f"\n    {name}: {first}" in help_text, (
                 "the line `options: Those of …` is missing"
             )
+
+
+def test_replies_are_saved_with_their_options() -> None:
+    assert set(REPLYING) - set(NOT_SAVED) <= set(SAVED)
 
 
 class TestRendering:

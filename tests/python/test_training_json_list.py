@@ -71,6 +71,8 @@ def test_items_are_those_of_the_text_from_any_place() -> None:
         ("[1 2]", "byte 3: expected a comma or the end of the list"),
         ('[{"a": 1}, {"b"}]', "byte 1[45]: "),
         ('["a', "byte 1: Unterminated string starting$"),
+        ('["\\x' + "a" * 99 + '"]', "byte 2: Invalid .*escape$"),
+        ('[{"a" "' + "b" * 99 + '"}]', "byte 6: Expecting ':' delimiter$"),
         ("[tru]", "byte 1: "),
         ("[]\n[]", "byte 3: more follows the list; rows on lines are in files .jsonl"),
         ("[" * 100_000, "nested too deeply"),

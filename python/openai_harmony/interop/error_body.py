@@ -25,7 +25,7 @@ def error_body(api: Api, error: Exception | str, status: int | None = None) -> E
 
     Args:
         api: ``"chat_completions"``, ``"responses"``, ``"anthropic"`` or ``"ollama"``.
-        error: Any error; those of this library say where in the body they are, and their code. A
+        error: Any error; those of this library have their place in the body and a code. A
             server's own errors may be a text.
         status: The HTTP status. By default 400 for this library's errors and ``ValueError``, else
             500.

@@ -1,4 +1,4 @@
-"""A turn: everything that a request says, ready to be rendered and sampled."""
+"""A turn: the whole content of a request, ready to be rendered and sampled."""
 
 from __future__ import annotations
 
@@ -221,7 +221,7 @@ class Turn(InNotebooks, _Unchanging):
         return Prefill(channel=channel, recipient=recipient, content_type=content_type, text=text)
 
     def grammar(self, *, any_json: Collection[str] = (), **options: Any) -> TurnGrammar:
-        """What the model may say in this turn, as the request wants it.
+        """What the model may write in this turn, as the request wants it.
 
         The tools that were offered with their schemas, ``tool_choice``, the schema of the response
         format and the prefill are the request's; ``options`` are the others of
@@ -301,7 +301,7 @@ class Turn(InNotebooks, _Unchanging):
 
     @property
     def thinking_budget(self) -> int | None:
-        """How many tokens thoughts may have, if the body says it.
+        """The most tokens of thoughts, if the body has a limit.
 
         Anthropic's ``thinking.budget_tokens``, and ``max_tokens`` in the ``reasoning`` of chat and
         Responses. ``Reply.force`` ends them.
@@ -321,7 +321,7 @@ class Turn(InNotebooks, _Unchanging):
             max_tokens: The most tokens that the prompt may have. Of a longer conversation the
                 oldest turns are left out, as few as must be, each whole: no result remains without
                 its call. The system and developer messages in front of the first turn always stay,
-                and so does the last turn. ``may_truncate`` says whether the body asks for it.
+                and so does the last turn. The body asks for it where ``may_truncate`` is true.
 
         ``HarmonyError`` for a schema that cannot be rendered, and an ``InvalidRequestError`` of the
         kind ``prompt_too_long`` where the last turn alone has too many tokens: ``error_body``

@@ -78,7 +78,7 @@ class Batch:
     ``messages[].annotations``, ``tools[]: an earlier tool has this name``."""
     dropped_thoughts: int
     """How many thoughts of the examples were not rendered, since a model does not see those of
-    completed turns (``config`` says which are dropped). With an example for each turn it is 0."""
+    completed turns (by ``config``). With an example for each turn it is 0."""
     packs: _IntArray | None
     """Where each pack begins among the examples, and the end of the last, int64; ``None`` unless
     :meth:`pack` made this batch."""
@@ -157,7 +157,7 @@ class Batch:
         Raises:
             ValueError: There are no columns of this name, or not for such a batch: ``"flat"`` is
                 not for packs, ``"dpo"`` and ``"kto"`` alone are for preferences.
-            ModuleNotFoundError: pyarrow is missing; the text says what to install.
+            ModuleNotFoundError: pyarrow is missing; the text names what to install.
 
         >>> from openai_harmony.training import render
         >>> chat = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello!"}]
@@ -172,7 +172,7 @@ class Batch:
     def pack(self, size: int) -> Batch:
         """The same examples in another order, so that neighbours fill rows of ``size`` tokens.
 
-        Packing is best fit, the longest first, and never cuts an example. ``packs`` says which
+        Packing is best fit, the longest first, and never cuts an example. ``packs`` has which
         examples are together, and :meth:`to_arrow` makes a row of each pack. ``errors``,
         ``dropped`` and the other counts are those of this batch.
 
@@ -216,7 +216,7 @@ class Batch:
     def to_numpy(self) -> dict[str, np.ndarray[Any, Any]]:
         """``tokens``, ``offsets``, ``loss_mask`` and ``row`` as NumPy arrays, without a copy.
 
-        ``ModuleNotFoundError`` if NumPy is missing; the text says what to install.
+        ``ModuleNotFoundError`` if NumPy is missing; the text names what to install.
 
         >>> from openai_harmony.training import render
         >>> chat = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello!"}]

@@ -56,8 +56,8 @@ class RenderRows(MapRows):
     def features(self) -> Features:
         """The columns of the result and their types, for ``map(features=...)``.
 
-        Without them ``datasets`` guesses from the values: int64 where no Arrow table says
-        otherwise. Not with ``keep``, whose types the dataset knows.
+        Without them ``datasets`` guesses from the values: int64 where no Arrow table has
+        another type. Not with ``keep``, whose types the dataset knows.
         """
         if self.keep:
             raise ValueError("features: the types of kept columns are the dataset's")

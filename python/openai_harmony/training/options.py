@@ -88,10 +88,10 @@ class RowOptions(TypedDict, total=False):
         ReasoningEffort | EffortName | None,
         Option(
             None,
-            """The effort in the system message of chat rows that do not say their own: ``"low"``,
+            """The effort in the system message of chat rows without one of their own: ``"low"``,
             ``"medium"`` (the default) or ``"high"``, in any case of letters.""",
         ),
-        Flag("the effort in the system message of chat rows that do not say theirs (medium)"),
+        Flag("the effort in the system message of chat rows without one (medium)"),
     ]
     threads: Annotated[
         int | None,

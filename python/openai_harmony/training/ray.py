@@ -24,7 +24,7 @@ class RenderRows(MapRows):
     the next step to count or write.
 
     Columns that Ray pickles, since Arrow has no common type for their values, are read, too. A NaN
-    in their place is a row without the field, as pandas says it.
+    in their place is a row without the field, as in pandas.
     """
 
     def __init__(self, columns: Any = "trl", **options: Any) -> None:

@@ -129,7 +129,7 @@ impl<'o> Messages<'o> {
             match block.required("type")?.text()? {
                 "tool_result" => read_result(&block, request)?,
                 kind if is_change(kind) => read_change(&field, self.options, request)?,
-                kind if is_of_servers(kind) => request.unused.push(not_used(&field, kind)),
+                kind if is_of_servers(kind) => request.unused.push(field.type_not_used(kind)),
                 _ => {
                     texts.add(&read_block(&block, self.carrying)?);
                     only_results = false;
@@ -156,7 +156,7 @@ impl<'o> Messages<'o> {
                 "thinking" => read_thinking(&block, "signature", request)?,
                 "redacted_thinking" => read_thinking(&block, "data", request)?,
                 "tool_use" => calls.push(read_call(&block)?),
-                kind if is_of_servers(kind) => request.unused.push(not_used(&field, kind)),
+                kind if is_of_servers(kind) => request.unused.push(field.type_not_used(kind)),
                 _ => texts.add(&read_block(&block, self.carrying)?),
             }
         }
@@ -204,8 +204,8 @@ fn read_result(block: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> 
         Some(content) => read_blocks(&content, Carrying::result())?,
         None => String::new(),
     };
-    let says_so = text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("error"));
-    if block.bool("is_error")?.unwrap_or(false) && !says_so {
+    let is_marked = text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("error"));
+    if block.bool("is_error")?.unwrap_or(false) && !is_marked {
         text.insert_str(0, if text.is_empty() { "Error" } else { "Error: " });
     }
     let id = block.required("tool_use_id")?;
@@ -224,7 +224,7 @@ fn read_result(block: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> 
     Ok(())
 }
 
-/// A text, or blocks of texts and what stands for them.
+/// A text, or blocks of texts and of what has a text.
 fn read_blocks(content: &BodyField<'_, '_>, carrying: Carrying) -> Result<String> {
     if let Value::String(text) = content.value() {
         return Ok(text.to_owned());
@@ -276,10 +276,6 @@ fn read_document(block: &BodyObject<'_, '_>, carrying: Carrying) -> Result<Strin
     texts.add(block.text("context")?.unwrap_or_default());
     texts.add(&text);
     Ok(texts.into_text())
-}
-
-fn not_used(block: &BodyField<'_, '_>, kind: &str) -> Unused {
-    block.unused(UnusedReason::TypeNotUsed(kind.to_owned()))
 }
 
 /// Blocks about tools and services that Anthropic's servers run.

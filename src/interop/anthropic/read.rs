@@ -11,7 +11,7 @@ use crate::interop::request::Request;
 use crate::interop::settings::{
     read_count, read_effort, read_response_format, read_sampling, read_stop, read_thinking_budget,
 };
-use crate::interop::{Dialect, Json, ReadOptions, Thoughts, Turn, UnusedReason};
+use crate::interop::{Dialect, Json, ReadOptions, Thoughts, Turn};
 
 /// The fields of a body that are read; any other is listed in [`Turn::unused`].
 pub(super) const FIELDS: &[&str] = &[
@@ -171,7 +171,7 @@ fn read_edits(body: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
         if kind.starts_with("clear_thinking") && keeps_all {
             request.keep_thoughts = true;
         } else {
-            request.unused.push(edit.unused(UnusedReason::TypeNotUsed(kind.to_owned())));
+            request.unused.push(edit.type_not_used(kind));
         }
     }
     request.unused.extend(management.others(&["edits"]).map(|field| field.not_read()));

@@ -88,7 +88,7 @@ pub(super) fn read_change(
             request.tools.defer(&name);
             request.history.added(vec![ToolId::new(name)]);
         }
-        other => request.unused.push(block.unused(UnusedReason::TypeNotUsed(other.to_owned()))),
+        other => request.unused.push(block.type_not_used(other)),
     }
     Ok(())
 }

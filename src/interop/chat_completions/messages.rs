@@ -1,4 +1,4 @@
-//! Messages: what was said so far.
+//! The messages so far.
 
 use crate::error::Result;
 use crate::interop::content::{Carrying, Texts, read_content, read_part};
@@ -7,10 +7,9 @@ use crate::interop::history::{NewCall, NewResult};
 use crate::interop::pairs::ToolId;
 use crate::interop::request::Request;
 use crate::interop::tools::{custom_arguments, read_arguments};
-use crate::interop::{ReadOptions, ToolKind, UnusedReason};
+use crate::interop::{ReadOptions, ToolKind, Unused, UnusedReason};
 use crate::json::{Array, Value};
 use crate::names;
-use crate::path::Path;
 
 /// What a message may have; what is not read has no meaning to the model.
 const OF_MESSAGE: &[&str] = &[
@@ -33,79 +32,84 @@ const OF_MESSAGE: &[&str] = &[
 
 const ROLES: &[&str] = &["system", "developer", "user", "assistant", "tool", "function"];
 
-/// Reads the history and the body's `messages`.
-pub(super) fn read_messages(
-    body: &BodyObject<'_, '_>,
-    options: &ReadOptions,
-    request: &mut Request,
-) -> Result<()> {
-    let reader = Messages { carrying: Carrying::message(options.unsupported) };
-    for (index, message) in options.history.iter().enumerate() {
-        let path = Path::of("history").then(index);
-        request.history.next_message();
-        reader.message(&BodyField::root(&path, message)?, request)?;
-    }
-    let messages = body.required("messages")?;
-    let mut last = None;
-    for message in messages.items()? {
-        request.history.next_message();
-        reader.message(&message, request)?;
-        last = Some(message);
-    }
-    let last = last.as_ref().map(BodyField::object).transpose()?;
-    let flags = [
-        last.as_ref().and_then(|message| message.get("prefix")),
-        body.get("continue_final_message"),
-    ];
-    for flag in flags.into_iter().flatten() {
-        if !flag.bool()? {
-            continue;
-        }
-        if request.history.open_last() {
-            request.continue_last = true;
-        } else {
-            request.unused.push(flag.unused(UnusedReason::NotContinuable));
-        }
-    }
-    Ok(())
-}
-
-struct Messages {
+/// Reads messages one after the other: those of a request's body, or of a row of a data set.
+pub(crate) struct Messages<'r> {
+    request: &'r mut Request,
     carrying: Carrying,
+    /// The `prefix` of the last message.
+    prefix: Option<Flag>,
 }
 
-impl Messages {
-    fn message(&self, field: &BodyField<'_, '_>, request: &mut Request) -> Result<()> {
+/// A flag that asks to continue the last message.
+struct Flag {
+    is_set: Result<bool>,
+    /// What is listed if the message cannot be continued.
+    unused: Unused,
+}
+
+impl Flag {
+    fn read(field: &BodyField<'_, '_>) -> Self {
+        Self { is_set: field.bool(), unused: field.unused(UnusedReason::NotContinuable) }
+    }
+}
+
+impl<'r> Messages<'r> {
+    pub(crate) fn new(options: &ReadOptions, request: &'r mut Request) -> Self {
+        Self { request, carrying: Carrying::message(options.unsupported), prefix: None }
+    }
+
+    /// Reads the next message.
+    pub(crate) fn read(&mut self, field: &BodyField<'_, '_>) -> Result<()> {
         let message = field.object()?;
         let role = message.required("role")?;
-        request.history.end_group();
+        self.request.history.next_message();
+        self.request.history.end_group();
+        let mut reads_name = false;
         match role.text()? {
             "system" | "developer" => {
                 let text = read_content(&message.required("content")?, self.carrying)?;
-                request.history.instructions(text);
+                self.request.history.instructions(text);
             }
             "user" => {
                 let text = read_content(&message.required("content")?, self.carrying)?;
                 let name = message.text("name")?.filter(|name| is_word(name));
-                request.history.user(text, name.map(str::to_owned));
-                if name.is_some() {
-                    list_unread(&message, request);
-                    return Ok(());
-                }
+                reads_name = name.is_some();
+                self.request.history.user(text, name.map(str::to_owned));
             }
-            "assistant" => self.assistant(&message, request)?,
-            "tool" | "function" => return read_result(&message, request),
+            "assistant" => self.assistant(&message)?,
+            "tool" | "function" => {
+                read_result(&message, self.request)?;
+                reads_name = true;
+            }
             other => return Err(role.unknown("role", other, ROLES)),
         }
-        if let Some(name) = message.get("name") {
-            request.unused.push(name.unused(UnusedReason::NameNotCarried));
+        let name = message.get("name").filter(|_| !reads_name);
+        let unused = &mut self.request.unused;
+        unused.extend(name.map(|name| name.unused(UnusedReason::NameNotCarried)));
+        unused.extend(message.others(OF_MESSAGE).map(|field| field.not_read()));
+        self.prefix = message.get("prefix").as_ref().map(Flag::read);
+        Ok(())
+    }
+
+    /// No message follows. `continue_last`: the body's flag to continue the last one.
+    pub(crate) fn end(self, continue_last: Option<&BodyField<'_, '_>>) -> Result<()> {
+        for Flag { is_set, unused } in self.prefix.into_iter().chain(continue_last.map(Flag::read))
+        {
+            if !is_set? {
+                continue;
+            }
+            if self.request.history.open_last() {
+                self.request.continue_last = true;
+            } else {
+                self.request.unused.push(unused);
+            }
         }
-        list_unread(&message, request);
         Ok(())
     }
 
     /// Thought, preamble, calls, in this order; text without calls is the answer.
-    fn assistant(&self, message: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
+    fn assistant(&mut self, message: &BodyObject<'_, '_>) -> Result<()> {
+        let request = &mut *self.request;
         let mut thoughts: Vec<&str> = Vec::new();
         for key in ["reasoning_content", "reasoning", "thinking"] {
             let thought = message.text(key)?.unwrap_or_default();
@@ -118,7 +122,7 @@ impl Messages {
         match message.get("content") {
             Some(content) if content.at().as_array().is_some() => {
                 for part in content.items()? {
-                    self.assistant_part(&part, &mut texts, &mut more)?;
+                    assistant_part(&part, self.carrying, &mut texts, &mut more)?;
                 }
             }
             Some(content) => texts.add(content.text_or("a string or a list of parts")?),
@@ -156,27 +160,27 @@ impl Messages {
         }
         Ok(())
     }
+}
 
-    /// A part of the assistant's content: thoughts may be among them.
-    fn assistant_part(
-        &self,
-        part: &BodyField<'_, '_>,
-        texts: &mut Texts,
-        thoughts: &mut Vec<String>,
-    ) -> Result<()> {
-        if let Value::String(text) = part.value() {
-            texts.add(text);
-            return Ok(());
-        }
-        let part = part.object()?;
-        match part.text("type")? {
-            Some(key @ ("thinking" | "reasoning")) => {
-                thoughts.push(read_content(&part.required(key)?, self.carrying)?);
-            }
-            _ => texts.add(&read_part(&part, self.carrying)?),
-        }
-        Ok(())
+/// A part of the assistant's content: thoughts may be among them.
+fn assistant_part(
+    part: &BodyField<'_, '_>,
+    carrying: Carrying,
+    texts: &mut Texts,
+    thoughts: &mut Vec<String>,
+) -> Result<()> {
+    if let Value::String(text) = part.value() {
+        texts.add(text);
+        return Ok(());
     }
+    let part = part.object()?;
+    match part.text("type")? {
+        Some(key @ ("thinking" | "reasoning")) => {
+            thoughts.push(read_content(&part.required(key)?, carrying)?);
+        }
+        _ => texts.add(&read_part(&part, carrying)?),
+    }
+    Ok(())
 }
 
 fn read_result(message: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
@@ -190,13 +194,7 @@ fn read_result(message: &BodyObject<'_, '_>, request: &mut Request) -> Result<()
         id: id.as_ref().map(BodyField::text).transpose()?.map(str::to_owned),
         tool: name.as_ref().map(BodyField::text).transpose()?.map(ToolId::new),
         text,
-    })?;
-    list_unread(message, request);
-    Ok(())
-}
-
-fn list_unread(message: &BodyObject<'_, '_>, request: &mut Request) {
-    request.unused.extend(message.others(OF_MESSAGE).map(|field| field.not_read()));
+    })
 }
 
 /// Whether a user's name can stand in a header.

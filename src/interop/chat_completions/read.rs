@@ -1,15 +1,16 @@
 //! A request's body -> a turn.
 
-use super::messages::read_messages;
-use super::tools::read_tools;
+use super::messages::Messages;
+use super::tools::{read_choice, read_functions, read_tool};
 use crate::error::Result;
-use crate::interop::field::BodyObject;
+use crate::interop::field::{BodyField, BodyObject};
 use crate::interop::request::Request;
 use crate::interop::settings::{
     read_count, read_effort, read_logprobs, read_penalties, read_response_format, read_sampling,
     read_stop, read_thinking_budget,
 };
-use crate::interop::{Dialect, Json, ReadOptions, Turn};
+use crate::interop::{Dialect, Json, ReadOptions, Sampling, Turn};
+use crate::path::Path;
 
 /// The fields of a body that are read; any other is listed in [`Turn::unused`].
 pub(super) const FIELDS: &[&str] = &[
@@ -78,9 +79,32 @@ pub(super) fn collect(
     options: &ReadOptions,
     request: &mut Request,
 ) -> Result<()> {
-    read_messages(body, options, request)?;
-    read_tools(body, options, request)?;
-    read_settings(body, request)?;
+    let mut messages = Messages::new(options, request);
+    for (index, message) in options.history.iter().enumerate() {
+        let path = Path::of("history").then(index);
+        messages.read(&BodyField::root(&path, message)?)?;
+    }
+    for message in body.required("messages")?.items()? {
+        messages.read(&message)?;
+    }
+    messages.end(body.get("continue_final_message").as_ref())?;
+    if let Some(tools) = body.get("tools") {
+        for tool in tools.items()? {
+            read_tool(&tool, options, request)?;
+        }
+    }
+    read_settings(|key| body.get(key), request)?;
+    if let Some(search) = body.get("web_search_options") {
+        search.object()?;
+        request.tools.server_tool("web_search", &search, options, &mut request.unused);
+    }
+    if let Some(choice) = body.get("tool_choice").or_else(|| body.get("function_call")) {
+        request.choice = read_choice(&choice)?;
+    }
+    if let Some(stop) = body.get("stop") {
+        request.stop_strings = read_stop(&stop, &mut request.unused)?;
+    }
+    read_all_sampling(body, &mut request.sampling)?;
     request.answer.stream = body.bool("stream")?.unwrap_or(false);
     if let Some(stream) = body.get("stream_options") {
         let stream = stream.object()?;
@@ -100,10 +124,17 @@ pub(super) fn collect(
     Ok(())
 }
 
-fn read_settings(body: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
-    if let Some(effort) = body.get("reasoning_effort") {
+/// Reads what rows of data sets can have beside messages and tools, too; `get` finds it.
+pub(crate) fn read_settings<'v, 'p>(
+    get: impl Fn(&'static str) -> Option<BodyField<'v, 'p>>,
+    request: &mut Request,
+) -> Result<()> {
+    if let Some(functions) = get("functions") {
+        read_functions(&functions, request)?;
+    }
+    if let Some(effort) = get("reasoning_effort") {
         request.effort = Some(read_effort(&effort, &mut request.unused));
-    } else if let Some(reasoning) = body.get("reasoning") {
+    } else if let Some(reasoning) = get("reasoning") {
         let reasoning = reasoning.object()?;
         if let Some(effort) = reasoning.get("effort") {
             request.effort = Some(read_effort(&effort, &mut request.unused));
@@ -112,13 +143,13 @@ fn read_settings(body: &BodyObject<'_, '_>, request: &mut Request) -> Result<()>
         let others = reasoning.others(&["effort", "max_tokens"]);
         request.unused.extend(others.map(|field| field.not_read()));
     }
-    if let Some(format) = body.get("response_format") {
+    if let Some(format) = get("response_format") {
         request.response_format = read_response_format(&format)?;
     }
-    if let Some(stop) = body.get("stop") {
-        request.stop_strings = read_stop(&stop, &mut request.unused)?;
-    }
-    let sampling = &mut request.sampling;
+    Ok(())
+}
+
+fn read_all_sampling(body: &BodyObject<'_, '_>, sampling: &mut Sampling) -> Result<()> {
     read_sampling(body, sampling)?;
     read_penalties(body, sampling)?;
     sampling.repetition_penalty = body.number("repetition_penalty")?;

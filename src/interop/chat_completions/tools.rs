@@ -4,42 +4,25 @@ use crate::error::Result;
 use crate::interop::ReadOptions;
 use crate::interop::choice::{Choice, Chosen};
 use crate::interop::field::{BodyField, BodyObject};
-
 use crate::interop::pairs::ToolId;
 use crate::interop::request::Request;
 use crate::json::Value;
 
-/// Reads the tools, those of the old `functions` too, and the choice among them.
-pub(super) fn read_tools(
-    body: &BodyObject<'_, '_>,
-    options: &ReadOptions,
-    request: &mut Request,
-) -> Result<()> {
-    if let Some(tools) = body.get("tools") {
-        for tool in tools.items()? {
-            read_tool(&tool, options, request)?;
-        }
-    }
-    if let Some(functions) = body.get("functions") {
-        for function in functions.items()? {
-            let function = function.object()?;
-            request.tools.function(&function, "parameters", None, &mut request.unused)?;
-            request.answer.function_call = true;
-        }
-    }
-    if let Some(search) = body.get("web_search_options") {
-        search.object()?;
-        request.tools.server_tool("web_search", &search, options, &mut request.unused);
-    }
-    let choice = body.get("tool_choice").or_else(|| body.get("function_call"));
-    if let Some(choice) = choice {
-        request.choice = read_choice(&choice)?;
+/// Reads the functions of the old field.
+pub(super) fn read_functions(functions: &BodyField<'_, '_>, request: &mut Request) -> Result<()> {
+    for function in functions.items()? {
+        request.tools.function(&function.object()?, "parameters", None, &mut request.unused)?;
+        request.answer.function_call = true;
     }
     Ok(())
 }
 
 /// A function, nested or flat, a free-form tool, or a tool that servers run.
-fn read_tool(tool: &BodyField<'_, '_>, options: &ReadOptions, request: &mut Request) -> Result<()> {
+pub(crate) fn read_tool(
+    tool: &BodyField<'_, '_>,
+    options: &ReadOptions,
+    request: &mut Request,
+) -> Result<()> {
     let object = tool.object()?;
     let kind = object.text("type")?;
     let unused = &mut request.unused;
@@ -71,7 +54,7 @@ fn nested<'v, 's>(tool: &'s BodyObject<'v, '_>, key: &'s str) -> Result<Option<B
     }
 }
 
-fn read_choice(choice: &BodyField<'_, '_>) -> Result<Choice> {
+pub(super) fn read_choice(choice: &BodyField<'_, '_>) -> Result<Choice> {
     if let Value::String(word) = choice.value() {
         let known = &["auto", "none", "required"];
         return Choice::word(word, choice).ok_or_else(|| choice.unknown("choice", word, known));

@@ -1,4 +1,4 @@
-//! Items: what was said so far.
+//! The items so far.
 
 use std::collections::HashSet;
 
@@ -60,8 +60,8 @@ impl<'o> Items<'o> {
             carrying: Carrying::message(options.unsupported),
         };
         let input = body.get("input");
-        let said = input.as_ref().filter(|input| input.at().as_str().is_none());
-        let items = said
+        let list = input.as_ref().filter(|input| input.at().as_str().is_none());
+        let items = list
             .map(|input| {
                 input.items_or("a string or a list of items").map(Iterator::collect::<Vec<_>>)
             })
@@ -108,7 +108,7 @@ impl<'o> Items<'o> {
             }
             Some("configuration_update") => read_update(&item, request),
             Some(kind) if is_of_servers(kind) => {
-                request.unused.push(field.unused(UnusedReason::TypeNotUsed(kind.to_owned())));
+                request.unused.push(field.type_not_used(kind));
                 return Ok(());
             }
             Some(kind) => return Err(item.required("type")?.unknown("type of an item", kind, &[])),

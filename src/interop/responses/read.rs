@@ -100,9 +100,9 @@ pub(super) fn collect(
         read_tools(&tools, options, request)?;
     }
     read_settings(body, request)?;
-    // What was said stands in one of these, if the server gives it back or not.
-    let said = ["input", "previous_response_id", "conversation", "prompt"];
-    if options.history.is_empty() && said.iter().all(|key| body.get(key).is_none()) {
+    // One of these has the messages, whether the server gave them back or not.
+    let sources = ["input", "previous_response_id", "conversation", "prompt"];
+    if options.history.is_empty() && sources.iter().all(|key| body.get(key).is_none()) {
         body.required("input")?;
     }
     Items::read(body, options, request)?;

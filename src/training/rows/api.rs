@@ -12,7 +12,9 @@ pub(super) fn read(row: &Json, dialect: Dialect, options: &RenderRows) -> Result
     let mut read = ReadOptions::new().with_date(options.date.clone());
     read.identity.clone_from(&options.identity);
     read.effort = options.reasoning_effort;
-    let mut turn = dialect.read_complete(row, &read)?;
+    let mut request = dialect.request(row, &read)?;
+    request.continue_last = false;
+    let mut turn = request.into_turn(&read)?;
     if turn.prefill.is_some() {
         return Err(invalid(Path::default(), "a row to train on is complete"));
     }
@@ -21,5 +23,5 @@ pub(super) fn read(row: &Json, dialect: Dialect, options: &RenderRows) -> Result
         // Other columns are the data set's own: ids, sources, scores.
         path.contains(['.', '[']) || dialect.reads(&path)
     });
-    ChatRow::of_turn(turn, |number| Path::of(dialect.messages()).then(number))
+    ChatRow::of_turn(turn, |number| Some(Path::of(dialect.messages()).then(number)))
 }

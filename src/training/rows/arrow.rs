@@ -21,12 +21,12 @@ use crate::workers::Workers;
 
 /// As [`render`](crate::training::render), of the items of an Arrow array: JSON texts, or structs.
 ///
-/// Of a struct, the columns are read that say something to the model: `messages`, `tools` and the
+/// Of a struct, only the columns that the model reads are read: `messages`, `tools` and the
 /// others that a JSON row may have. Each may hold the JSON text of its value instead. A null inside a
 /// struct counts as missing: Arrow knows no other way to leave out a field that other rows have.
 ///
-/// The array must be valid, as those are that this crate's users make; of one that comes from elsewhere,
-/// `array.to_data().validate_full()` tells.
+/// The array must be valid. Those that arrow-rs builds are; check one from elsewhere with
+/// `array.to_data().validate_full()`.
 ///
 /// ```
 /// use arrow_array::StringArray;
@@ -89,8 +89,8 @@ fn fields(
     Ok(())
 }
 
-/// Writes a value of a column, or of the items of one. Where the column is marked as JSON, as Hugging Face's
-/// `datasets` keeps objects that have not all the same fields, it is what the text says.
+/// Writes a value of a column, or of the items of one. A column that is marked as JSON, as Hugging Face's
+/// `datasets` marks objects with different fields, has the JSON text of the value.
 fn of_field(tape: &mut Tape, field: &Field, array: &dyn Array, at: usize) -> Result<()> {
     let is_json = field.extension_type_name() == Some("arrow.json");
     match text(array, at).filter(|_| is_json) {

@@ -1,11 +1,14 @@
-//! Chat messages in the shapes that data sets on hubs have -> the body of a chat completion.
+//! Chat messages in the shapes that data sets on hubs have -> a conversation, by the reader of chat completions.
 
 use super::invalid;
 use super::normalize::{Speaker, write_call, write_calls, write_members};
 use crate::chat::{ANALYSIS, Message, Role};
 use crate::error::{Reason, Result};
-use crate::interop::{BodyField, BodyObject, Dialect, Json, ReadOptions, Turn, UnusedReason};
-use crate::json::{self, At, NotNumbers, Tape, Value};
+use crate::interop::chat_completions::{Messages, read_settings, read_tool};
+use crate::interop::{
+    BodyField, BodyObject, Dialect, Json, ReadOptions, Request, Turn, UnusedReason,
+};
+use crate::json::{self, NotNumbers, Tape, Value};
 use crate::path::Path;
 use crate::training::RenderRows;
 
@@ -15,7 +18,7 @@ const MESSAGES: [&str; 3] = ["messages", "conversations", "conversation"];
 /// What else of a row the model reads. Other columns are the data set's own: ids, sources, scores.
 const SETTINGS: [&str; 4] = ["reasoning_effort", "reasoning", "response_format", "functions"];
 
-/// What may stand in `from`.
+/// The values of `from`.
 const SPEAKERS: &str = "human, user, gpt, assistant, system, tool, observation, function_call";
 
 /// What TRL passes to a chat template.
@@ -33,19 +36,19 @@ pub(super) fn is_read_of_preferences(name: &str) -> bool {
     ["chosen", "rejected", "label"].contains(&name) || is_read(name)
 }
 
-/// Whether an object has what a row is read from.
-pub(super) fn says_messages(fields: json::Object<'_>) -> bool {
+/// Whether an object has the messages of a row.
+pub(super) fn has_messages(fields: json::Object<'_>) -> bool {
     MESSAGES.iter().chain(&["prompt"]).any(|key| fields.get(key).is_some())
 }
 
-/// What a row says.
+/// The conversation of a row.
 pub(super) struct ChatRow {
     pub(super) messages: Vec<Message>,
-    /// Whether it is a prompt in which the assistant speaks, and its completion, which alone is trained.
+    /// Whether it is a prompt with messages of the assistant and its completion, which alone is trained.
     pub(super) is_completion: bool,
-    /// Of each message, whether the row leaves it out of the loss.
+    /// Per message: whether the row leaves it out of the loss.
     pub(super) untrained: Vec<bool>,
-    /// The columns and fields that say nothing to the model.
+    /// The columns and fields that do not reach the model.
     pub(super) unused: Vec<String>,
 }
 
@@ -88,16 +91,16 @@ fn read_side(
         _ => return Err(row.expected("an object or a list of messages")),
     };
     let column = |key: &'static str| columns.as_ref()?.get(key);
-    let mut body = ChatBody::default();
-    let opened = body.tape.open();
-    body.tape.string("messages");
-    let list = body.tape.open();
+    let mut read = ReadOptions::new().with_date(options.date.clone());
+    read.effort = options.reasoning_effort;
+    let mut request = Request::new(Dialect::ChatCompletions, &read);
+    let mut messages = RowMessages::new(Messages::new(&read, &mut request));
     match &columns {
-        Some(columns) => body.add_conversation(columns, side)?,
-        None => body.add_messages("messages", &row.standing_at(&Path::of("messages")))?,
+        Some(columns) => messages.add_conversation(columns, side)?,
+        None => messages.add_list("messages", &row.standing_at(&Path::of("messages")))?,
     }
-    body.tape.close_array(list);
-    let is_completion = body.is_completion()?;
+    let is_completion = messages.is_completion()?;
+    let messages = messages.end()?;
     let given = column(TEMPLATE).filter(|given| !is_blank(given));
     let parsed = given.as_ref().map(|given| Parsed::of(given, "an object")).transpose()?;
     let template = given.as_ref().zip(parsed.as_ref());
@@ -105,26 +108,23 @@ fn read_side(
     let template = template.as_ref().filter(|template| !template.is_null());
     let template = template.map(BodyField::object).transpose()?;
     let take = |key: &'static str| column(key).or_else(|| template.as_ref()?.get(key));
-    body.add_settings(take, options)?;
-    body.tape.close_object(opened);
-    let mut read = ReadOptions::new().with_date(options.date.clone());
-    read.identity = match take("model_identity") {
-        None => options.identity.clone(),
-        Some(identity) => {
-            Some(identity.standing_at(&Path::of("model_identity")).text()?.to_owned())
-        }
-    };
-    let json = Json::new(body.tape, 0);
-    let turn = Dialect::ChatCompletions.read_json(&json, &read)?;
+    let setting = |key| take(key).filter(|field| !is_blank(field) && is_setting(key, field));
+    if let Some(tools) = setting("tools") {
+        read_tools(&tools, &read, &mut request)?;
+    }
+    read_settings(setting, &mut request)?;
+    let identity = take("model_identity");
+    let identity = identity.map(|identity| identity.text().map(str::to_owned)).transpose()?;
+    read.identity = identity.or_else(|| options.identity.clone());
+    let turn = request.into_turn(&read)?;
     if turn.prefill.is_some() {
-        let path = place(&json, body.said.len().saturating_sub(1)).then("prefix");
+        let path = messages.last().map(RowMessage::path).unwrap_or_default().then("prefix");
         return Err(invalid(path, "a row to train on is complete; only a prompt is continued"));
     }
-    let is_untrained =
-        |number: &usize| body.said.get(*number).is_some_and(|said| said.is_untrained);
-    let untrained = turn.sources.iter().map(|source| source.as_ref().is_some_and(is_untrained));
-    let untrained = untrained.collect();
-    let mut read = ChatRow::of_turn(turn, |number| place(&json, number))?;
+    let of_source = |source: &Option<usize>| messages.get((*source)?);
+    let is_untrained = |source| of_source(source).is_some_and(|message| message.is_untrained);
+    let untrained = turn.sources.iter().map(is_untrained).collect();
+    let mut read = ChatRow::of_turn(turn, |number| messages.get(number).map(RowMessage::path))?;
     let is_taken = |key: &&str| {
         SETTINGS.iter().chain(&["tools", "model_identity"]).any(|taken| taken == key)
             && columns.as_ref().is_none_or(|columns| columns.get(key).is_none())
@@ -135,9 +135,23 @@ fn read_side(
     Ok(ChatRow { is_completion, untrained, ..read })
 }
 
+/// Reads a row's tools. Some data sets keep them, or each of them, as JSON text; tables have the fields of all
+/// schemas in each, null where a schema has none.
+fn read_tools(given: &BodyField<'_, '_>, read: &ReadOptions, request: &mut Request) -> Result<()> {
+    let parsed = Parsed::of(given, "a list")?;
+    for given in parsed.field(given)?.items()? {
+        let parsed = Parsed::of(&given, "a tool")?;
+        let tool = parsed.field(&given)?;
+        let mut tape = Tape::default();
+        tape.copy_without_nulls(tool.at());
+        read_tool(&tool.replaced(tape.at(0)), read, request)?;
+    }
+    Ok(())
+}
+
 impl ChatRow {
-    /// What a turn says whose messages the row has at these places.
-    pub(super) fn of_turn(turn: Turn, place: impl Fn(usize) -> Path) -> Result<Self> {
+    /// The conversation of a turn; `place` finds the message of a number in the row.
+    pub(super) fn of_turn(turn: Turn, place: impl Fn(usize) -> Option<Path>) -> Result<Self> {
         let unused = turn.unused.iter();
         let mut unused: Vec<String> =
             unused.map(|unused| named(unused.path.without_indices(), &unused.reason)).collect();
@@ -154,18 +168,10 @@ impl ChatRow {
         if messages.last().is_some_and(is_thought) {
             let number = turn.sources.get(messages.len().saturating_sub(1)).copied().flatten();
             let reason = "ends in a thought; an example ends with an answer or a call";
-            return Err(invalid(number.map(place).unwrap_or_default(), reason));
+            return Err(invalid(number.and_then(place).unwrap_or_default(), reason));
         }
         Ok(Self { messages, is_completion: false, untrained: Vec::new(), unused })
     }
-}
-
-/// Where the row has the message of an index.
-fn place(body: &Json, index: usize) -> Path {
-    let messages = body.at().get("messages").and_then(At::as_array);
-    let message = messages.and_then(|messages| messages.iter().nth(index));
-    let source_path = message.and_then(At::source_path).cloned();
-    source_path.unwrap_or_else(|| Path::of("messages").then(index))
 }
 
 /// What is counted as unused: a field, and why, if that is more than that nothing reads it.
@@ -177,15 +183,15 @@ fn is_thought(message: &Message) -> bool {
     message.channel.as_deref() == Some(ANALYSIS) && message.recipient.is_none()
 }
 
-/// Whether a value is a text that says nothing, as some tables have it where others have null.
+/// Whether a value is an empty text, which some tables have where others have null.
 fn is_blank(field: &BodyField<'_, '_>) -> bool {
     field.at().as_str().is_some_and(|text| text.trim().is_empty())
 }
 
-/// The fields of a message that say whether it is in the loss.
+/// The fields of a message that decide whether it is in the loss.
 const OF_LOSS: [&str; 2] = ["weight", "train"];
 
-/// Whether a message is left out of the loss, as files for fine-tuning say it: `weight` is 0, or `train` is false.
+/// Whether a message is left out of the loss: `weight` is 0, or `train` is false, as in files for fine-tuning.
 fn is_untrained(message: &BodyObject<'_, '_>) -> Result<bool> {
     if let Some(train) = message.get("train")
         && !train.bool()?
@@ -205,34 +211,58 @@ fn is_setting(key: &str, field: &BodyField<'_, '_>) -> bool {
     key != "reasoning" || field.at().get("effort").is_some()
 }
 
-/// The body of a chat completion under way.
-#[derive(Default)]
-struct ChatBody {
+/// Reads the messages of a row: each is written as chat completions have it, and then read as one of theirs.
+struct RowMessages<'r> {
+    reader: Messages<'r>,
+    /// The messages as they are read.
     tape: Tape,
-    said: Vec<RowMessage>,
+    read: Vec<RowMessage>,
 }
 
-/// A message of the body.
+/// A message that was read.
 struct RowMessage {
     /// The column that it comes from.
     key: &'static str,
+    /// Its index in a list; `None` where the column is its text.
+    index: Option<usize>,
     speaker: Speaker,
     /// The row leaves it out of the loss.
     is_untrained: bool,
 }
 
-impl ChatBody {
-    /// Whether the messages are a prompt in which the assistant speaks, and its completion.
+impl RowMessage {
+    /// Where the row has the message.
+    fn path(&self) -> Path {
+        let path = Path::of(self.key);
+        match self.index {
+            Some(index) => path.then(index),
+            None => path,
+        }
+    }
+}
+
+impl<'r> RowMessages<'r> {
+    fn new(reader: Messages<'r>) -> Self {
+        Self { reader, tape: Tape::default(), read: Vec::new() }
+    }
+
+    fn end(self) -> Result<Vec<RowMessage>> {
+        self.reader.end(None)?;
+        Ok(self.read)
+    }
+
+    /// Whether the messages are a prompt with messages of the assistant, and its completion.
     fn is_completion(&self) -> Result<bool> {
-        let is_prompt = |said: &&RowMessage| matches!(said.key, "system" | "prompt");
-        let prompt = self.said.iter().take_while(is_prompt).count();
-        let (prompt, completion) = self.said.split_at(prompt);
-        let says = |side: &[RowMessage], speaker| side.iter().any(|said| said.speaker == speaker);
-        if completion.is_empty() || !says(prompt, Speaker::Assistant) {
+        let is_prompt = |message: &&RowMessage| matches!(message.key, "system" | "prompt");
+        let prompt = self.read.iter().take_while(is_prompt).count();
+        let (prompt, completion) = self.read.split_at(prompt);
+        let has =
+            |side: &[RowMessage], speaker| side.iter().any(|message| message.speaker == speaker);
+        if completion.is_empty() || !has(prompt, Speaker::Assistant) {
             return Ok(false);
         }
-        let asks = prompt.last().is_some_and(|said| said.speaker == Speaker::User);
-        if asks && !says(completion, Speaker::User) {
+        let asks = prompt.last().is_some_and(|message| message.speaker == Speaker::User);
+        if asks && !has(completion, Speaker::User) {
             return Ok(true);
         }
         let reason = "a prompt with assistant messages must end with a user message, and the completion \
@@ -240,185 +270,142 @@ impl ChatBody {
         Err(invalid(Path::of("prompt"), reason))
     }
 
-    /// Writes the messages of a row, by any of their names, or as a prompt and its completion.
+    /// Reads the messages of a row, by any of their names, or as a prompt and its completion.
     fn add_conversation(
         &mut self,
         row: &BodyObject<'_, '_>,
         side: Option<&'static str>,
     ) -> Result<()> {
         if let Some(system) = row.get("system") {
-            self.add_text("system", "system", system.text()?);
+            self.add_text("system", "system", &system, system.text()?)?;
         }
         let list = MESSAGES.into_iter().find_map(|key| Some((key, row.get(key)?)));
         if let (Some((key, list)), None) = (list, side) {
-            return self.add_messages(key, &list);
+            return self.add_list(key, &list);
         }
         let key = side.unwrap_or("completion");
         let (prompt, completion) = match (row.get("prompt"), row.get(key)) {
             (Some(prompt), Some(completion)) => (prompt, completion),
             // The whole conversation, of which the last answer is preferred, or is not.
-            (None, Some(whole)) if side.is_some() => return self.add_messages(key, &whole),
+            (None, Some(whole)) if side.is_some() => return self.add_list(key, &whole),
             (None, _) => return Err(invalid(Path::of("messages"), Reason::is("missing"))),
             (Some(_), None) => {
                 let reason = Reason::is("missing; a prompt alone trains nothing");
                 return Err(invalid(Path::of(key), reason));
             }
         };
-        for (key, role, said) in [("prompt", "user", prompt), (key, "assistant", completion)] {
-            match said.value() {
-                Value::String(text) => self.add_text(key, role, text),
-                _ => self.add_messages(key, &said)?,
+        for (key, role, given) in [("prompt", "user", prompt), (key, "assistant", completion)] {
+            match given.value() {
+                Value::String(text) => self.add_text(key, role, &given, text)?,
+                _ => self.add_list(key, &given)?,
             }
         }
         Ok(())
     }
 
-    /// Writes a message that is all that stands under a key.
-    fn add_text(&mut self, key: &'static str, role: &str, text: &str) {
-        self.said.push(RowMessage { key, speaker: Speaker::of(role), is_untrained: false });
-        self.tape.set_source_path(self.tape.end(), Path::of(key));
+    /// Reads a message that is a column of its own.
+    fn add_text(
+        &mut self,
+        key: &'static str,
+        role: &str,
+        given: &BodyField<'_, '_>,
+        text: &str,
+    ) -> Result<()> {
+        let index = self.tape.end();
         let opened = self.tape.open();
-        self.tape.string("role");
-        self.tape.string(role);
-        self.tape.string("content");
-        self.tape.set_source_path(self.tape.end(), Path::of(key));
-        self.tape.string(text);
+        for member in ["role", role, "content", text] {
+            self.tape.string(member);
+        }
         self.tape.close_object(opened);
+        let speaker = Speaker::of(role);
+        self.read.push(RowMessage { key, index: None, speaker, is_untrained: false });
+        self.reader.read(&given.replaced(self.tape.at(index)))
     }
 
-    fn add_messages(&mut self, key: &'static str, given: &BodyField<'_, '_>) -> Result<()> {
+    fn add_list(&mut self, key: &'static str, given: &BodyField<'_, '_>) -> Result<()> {
         let parsed = Parsed::of(given, "a list")?;
         let list = parsed.field(given)?;
         let mut is_empty = true;
-        for (index, message) in list.items()?.enumerate() {
+        for (number, field) in list.items()?.enumerate() {
             is_empty = false;
-            if key != "messages" || index != self.said.len() {
-                self.tape.set_source_path(self.tape.end(), message.path());
-            }
-            let message = message.object()?;
+            let message = field.object()?;
             let is_untrained = is_untrained(&message)?;
-            let speaker = self.add_message(&message)?;
-            self.said.push(RowMessage { key, speaker, is_untrained });
+            let index = self.tape.end();
+            let speaker = write_message(&mut self.tape, &message)?;
+            self.read.push(RowMessage { key, index: Some(number), speaker, is_untrained });
+            self.reader.read(&field.replaced(self.tape.at(index)))?;
         }
         if is_empty { Err(list.invalid(Reason::is("empty"))) } else { Ok(()) }
     }
+}
 
-    /// Writes a message as chat completions have it. Others write `from` and `value`.
-    fn add_message(&mut self, message: &BodyObject<'_, '_>) -> Result<Speaker> {
-        let opened = self.tape.open();
-        let speaker = match message.get_or_null("role") {
-            Some(role) => {
-                let speaker = Speaker::of(role.at().as_str().unwrap_or_default());
-                write_members(&mut self.tape, message, "content", speaker, &OF_LOSS)?;
-                speaker
-            }
-            None => self.add_from_value(message)?,
-        };
-        self.tape.close_object(opened);
-        Ok(speaker)
+/// Writes a message as chat completions have it. Others have `from` and `value`.
+fn write_message(tape: &mut Tape, message: &BodyObject<'_, '_>) -> Result<Speaker> {
+    let opened = tape.open();
+    let speaker = match message.get_or_null("role") {
+        Some(role) => {
+            let speaker = Speaker::of(role.at().as_str().unwrap_or_default());
+            write_members(tape, message, "content", speaker, &OF_LOSS)?;
+            speaker
+        }
+        None => write_from_value(tape, message)?,
+    };
+    tape.close_object(opened);
+    Ok(speaker)
+}
+
+fn write_from_value(tape: &mut Tape, message: &BodyObject<'_, '_>) -> Result<Speaker> {
+    let Some(from) = message.get_or_null("from") else {
+        return message.required("role").map(|_| Speaker::Other);
+    };
+    let from_text = from.text()?;
+    let value = message.required("value")?;
+    let role = match from_text {
+        "human" | "user" => "user",
+        "gpt" | "assistant" | "function_call" => "assistant",
+        "system" => "system",
+        "tool" | "observation" => "tool",
+        other => return Err(from.unknown("speaker", other, &[SPEAKERS])),
+    };
+    tape.string("role");
+    tape.string(role);
+    let speaker = Speaker::of(role);
+    if from_text == "function_call" {
+        let but = [&OF_LOSS[..], &["from", "value", "tool_calls"]].concat();
+        write_members(tape, message, "content", speaker, &but)?;
+        write_value_calls(tape, &value)?;
+    } else {
+        let but = [&OF_LOSS[..], &["from", "content"]].concat();
+        write_members(tape, message, "value", speaker, &but)?;
     }
+    Ok(speaker)
+}
 
-    fn add_from_value(&mut self, message: &BodyObject<'_, '_>) -> Result<Speaker> {
-        let Some(from) = message.get_or_null("from") else {
-            return message.required("role").map(|_| Speaker::Other);
-        };
-        let from_text = from.text()?;
-        let value = message.required("value")?;
-        let role = match from_text {
-            "human" | "user" => "user",
-            "gpt" | "assistant" | "function_call" => "assistant",
-            "system" => "system",
-            "tool" | "observation" => "tool",
-            other => return Err(from.unknown("speaker", other, &[SPEAKERS])),
-        };
-        self.tape.string("role");
-        self.tape.string(role);
-        let speaker = Speaker::of(role);
-        if from_text == "function_call" {
-            let but = [&OF_LOSS[..], &["from", "value", "tool_calls"]].concat();
-            write_members(&mut self.tape, message, "content", speaker, &but)?;
-            self.add_calls(&value)?;
-        } else {
-            let but = [&OF_LOSS[..], &["from", "content"]].concat();
-            write_members(&mut self.tape, message, "value", speaker, &but)?;
+/// Writes the calls of a message with `from` and `value`: one, or a list of them.
+fn write_value_calls(tape: &mut Tape, value: &BodyField<'_, '_>) -> Result<()> {
+    let parsed = Parsed::of(value, "a call or a list of calls")?;
+    let calls = parsed.field(value)?;
+    tape.string("tool_calls");
+    match calls.value() {
+        Value::Array(items) if items.is_empty() => Err(calls.invalid(Reason::is("empty"))),
+        Value::Array(_) => {
+            tape.set_source_path(tape.end(), calls.path());
+            write_calls(tape, &calls)
         }
-        Ok(speaker)
-    }
-
-    /// Writes the calls of a message with `from` and `value`: one, or a list of them.
-    fn add_calls(&mut self, value: &BodyField<'_, '_>) -> Result<()> {
-        let parsed = Parsed::of(value, "a call or a list of calls")?;
-        let calls = parsed.field(value)?;
-        self.tape.string("tool_calls");
-        match calls.value() {
-            Value::Array(items) if items.is_empty() => Err(calls.invalid(Reason::is("empty"))),
-            Value::Array(_) => {
-                self.tape.set_source_path(self.tape.end(), calls.path());
-                write_calls(&mut self.tape, &calls)
-            }
-            _ => {
-                let list = self.tape.open();
-                self.tape.set_source_path(self.tape.end(), calls.path());
-                write_call(&mut self.tape, &calls)?;
-                self.tape.close_array(list);
-                Ok(())
-            }
+        _ => {
+            let list = tape.open();
+            tape.set_source_path(tape.end(), calls.path());
+            write_call(tape, &calls)?;
+            tape.close_array(list);
+            Ok(())
         }
-    }
-
-    /// Writes what else a row or its template says.
-    fn add_settings<'f>(
-        &mut self,
-        take: impl Fn(&'static str) -> Option<BodyField<'f, 'f>>,
-        options: &RenderRows,
-    ) -> Result<()> {
-        let take = |key| take(key).filter(|field| !is_blank(field) && is_setting(key, field));
-        for (key, field) in SETTINGS.into_iter().filter_map(|key| Some((key, take(key)?))) {
-            self.tape.string(key);
-            self.tape.copy(field.at());
-        }
-        let nested = || take("reasoning")?.at().get("effort").filter(|effort| !effort.is_null());
-        let says_effort = take("reasoning_effort").is_some() || nested().is_some();
-        if let Some(effort) = options.reasoning_effort.filter(|_| !says_effort) {
-            self.tape.string("reasoning_effort");
-            self.tape.string(effort.as_str());
-        }
-        let Some(given) = take("tools") else { return Ok(()) };
-        let path = Path::of("tools");
-        let given = given.standing_at(&path);
-        let parsed = Parsed::of(&given, "a list")?;
-        self.tape.string("tools");
-        let list = self.tape.open();
-        parsed.field(&given)?.items()?.try_for_each(|tool| self.add_tool(&tool))?;
-        self.tape.close_array(list);
-        Ok(())
-    }
-
-    /// Writes a tool as chat completions declare it. Some data sets leave out what says that it is a function,
-    /// or keep each as JSON text.
-    fn add_tool(&mut self, given: &BodyField<'_, '_>) -> Result<()> {
-        let parsed = Parsed::of(given, "a tool")?;
-        let tool = parsed.field(given)?;
-        let says = |key| tool.at().get(key).is_some_and(|value| !value.is_null());
-        if !says("name") || says("type") {
-            self.tape.copy_without_nulls(tool.at());
-            return Ok(());
-        }
-        let opened = self.tape.open();
-        self.tape.string("type");
-        self.tape.string("function");
-        self.tape.string("function");
-        self.tape.set_source_path(self.tape.end(), tool.path());
-        self.tape.copy_without_nulls(tool.at());
-        self.tape.close_object(opened);
-        Ok(())
     }
 }
 
-/// What the JSON text says that stands for a value, as some data sets keep what has many shapes.
+/// The JSON text of a value: some data sets keep values of many shapes as text.
 struct Parsed {
     path: Path,
-    /// `None` where the value stands for itself.
+    /// `None` where the value is no text.
     json: Option<Json>,
 }
 

@@ -1,7 +1,7 @@
 //! Rows in the JSON form of [`chat`](crate::chat).
 //!
 //! Read by hand and not by serde: it would pass over fields that it does not know, and its errors
-//! do not say where in the row they are.
+//! do not name the place in the row.
 
 use std::slice;
 
@@ -113,7 +113,7 @@ where
     items.map(|field| message(&field.object()?, system_defaults)).collect()
 }
 
-/// Refuses what can only be a chat by its shape. The model puts all that it says on channels; messages of
+/// Refuses what can only be a chat by its shape. The model puts all its messages on channels; messages of
 /// the assistant's of which none is on one would teach it to leave them out.
 fn refuse_chat(messages: &[RowMessage<'_>]) -> Result<()> {
     let mut own =
@@ -129,7 +129,7 @@ fn refuse_chat(messages: &[RowMessage<'_>]) -> Result<()> {
 }
 
 fn message<'r>(message: &BodyObject<'r, '_>, system_defaults: bool) -> Result<RowMessage<'r>> {
-    // What else it says would not be trained.
+    // Other fields would not be trained.
     if let Some(unknown) = message.others(&FIELDS).next() {
         let known = FIELDS.join(", ");
         let reason = format!("unknown field (known: {known}); chat messages are the format 'chat'");

@@ -1,9 +1,9 @@
 //! Rows of data sets -> messages.
 //!
 //! `harmony` reads the JSON form of [`chat`](crate::chat). `chat_rows` reads chat messages in the shapes that data sets
-//! have, which it writes in the one that the reader of chat completions knows, and which `normalize` frees of what
-//! must not be trained. `api` reads bodies of requests. `preference` puts two answers to one prompt side by side. `arrow`
-//! makes JSON of what Arrow arrays hold.
+//! have: `normalize` writes each as chat completions have it, without what must not be trained, and the reader of chat
+//! completions reads it. `api` reads bodies of requests. `preference` puts two answers to one prompt side by side.
+//! `arrow` makes JSON of what Arrow arrays hold.
 
 mod api;
 #[cfg(feature = "arrow")]
@@ -134,7 +134,7 @@ impl ExampleMaker<'_> {
                 *batch.unused.entry(column).or_default() += 1;
             }
         }
-        // Its messages are not those of the row, so that their indices say nothing.
+        // Its messages are not those of the row, so their indices would mislead.
         added.map_err(|error| match error.kind() {
             ErrorKind::NothingToTrain | ErrorKind::TooManyTokens { .. } => error,
             kind => invalid(Path::default(), kind.to_string()),
@@ -142,7 +142,7 @@ impl ExampleMaker<'_> {
     }
 }
 
-/// Whether a column of this name is read of rows of this format, if only to say that they are of another.
+/// Whether rows of this format have a column of this name read, if only to report that they are of another.
 pub(crate) fn is_read(column: &str, format: RowFormat) -> bool {
     match format {
         RowFormat::Harmony => harmony::is_read(column),
@@ -168,7 +168,7 @@ fn of_row(error: Error) -> Error {
 /// Whether what should be a row is the whole content of a file, as some data sets are kept.
 fn is_list_of_rows(row: At<'_>) -> bool {
     let first = row.as_array().and_then(|items| items.iter().next()).and_then(At::as_object);
-    first.is_some_and(chat_rows::says_messages)
+    first.is_some_and(chat_rows::has_messages)
 }
 
 /// Refuses `NaN` and `Infinity`, which some writers put where JSON has no number: Python's own, by default. In a

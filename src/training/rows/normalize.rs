@@ -7,10 +7,10 @@ use crate::error::{Error, Result};
 use crate::interop::{BodyField, BodyObject};
 use crate::json::{At, Tape, Value};
 
-/// The fields of a message that say a thought.
+/// The fields of a message for a thought.
 const THOUGHTS: [&str; 3] = ["thinking", "reasoning_content", "reasoning"];
 
-/// Who says a message of a row.
+/// The author of a row's message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Speaker {
     User,
@@ -30,9 +30,9 @@ impl Speaker {
     }
 }
 
-/// Writes the members of a message but those of `but`, without what must not be trained: data sets say the same
+/// Writes the members of a message but those of `but`, without what must not be trained: data sets repeat a
 /// thought in several fields, or at the beginning of the content, `<think>…</think>`. The row calls its content
-/// `content`. An error names what cannot be told: a channel, which chat messages do not have, arguments that are not
+/// `content`. An error names what cannot be decided: a channel, which chat messages do not have, arguments that are not
 /// JSON, and two thoughts. A tool's result that is an object is its JSON.
 pub(super) fn write_members(
     body: &mut Tape,
@@ -93,20 +93,19 @@ pub(super) fn write_calls(body: &mut Tape, calls: &BodyField<'_, '_>) -> Result<
     Ok(())
 }
 
-/// Writes a call without the nulls in its arguments: tables have the fields of all rows in each, and null where a
-/// row has none.
+/// Writes a call, or the function within one, without the nulls in its arguments: tables have the fields of all rows
+/// in each, and null where a row has none.
 pub(super) fn write_call(body: &mut Tape, call: &BodyField<'_, '_>) -> Result<()> {
     let Ok(members) = call.object() else {
         body.copy(call.at());
         return Ok(());
     };
-    let nested = members.get("function").filter(|function| function.at().as_object().is_some());
     let opened = body.open();
     for (key, value) in members.members().iter() {
         body.string(key);
-        match (&nested, key) {
-            (Some(function), "function") => write_function(body, &function.object()?)?,
-            (None, "arguments") => write_arguments(body, &members)?,
+        match key {
+            "function" => write_call(body, &members.required(key)?)?,
+            "arguments" => write_arguments(body, &members.required(key)?)?,
             _ => body.copy(value),
         }
     }
@@ -114,22 +113,7 @@ pub(super) fn write_call(body: &mut Tape, call: &BodyField<'_, '_>) -> Result<()
     Ok(())
 }
 
-fn write_function(body: &mut Tape, function: &BodyObject<'_, '_>) -> Result<()> {
-    let opened = body.open();
-    for (key, value) in function.members().iter() {
-        body.string(key);
-        if key == "arguments" {
-            write_arguments(body, function)?;
-        } else {
-            body.copy(value);
-        }
-    }
-    body.close_object(opened);
-    Ok(())
-}
-
-fn write_arguments(body: &mut Tape, function: &BodyObject<'_, '_>) -> Result<()> {
-    let arguments = function.required("arguments")?;
+fn write_arguments(body: &mut Tape, arguments: &BodyField<'_, '_>) -> Result<()> {
     if let Value::String(text) = arguments.value() {
         serde_json::from_str::<IgnoredAny>(text).map_err(|error| {
             let reason = format!("expected an object or its JSON text; not JSON: {error}");
@@ -143,11 +127,11 @@ fn write_arguments(body: &mut Tape, function: &BodyObject<'_, '_>) -> Result<()>
 /// The one thought of a message.
 #[derive(Default)]
 struct Thought<'v> {
-    /// The fields that say it again.
+    /// The fields that repeat it.
     repeated: Vec<&'static str>,
     /// The content's text without the thought that it begins with.
     rest: Option<&'v str>,
-    /// The thought that only the content says.
+    /// The thought that only the content has.
     alone: Option<&'v str>,
 }
 
@@ -155,12 +139,12 @@ impl<'v> Thought<'v> {
     /// Finds it. An error names two that differ, and a content with one of the marks alone.
     fn of(message: &BodyObject<'v, '_>, content: &str) -> Result<Self> {
         let mut found = Self::default();
-        let said = |key: &'static str| {
+        let thought = |key: &'static str| {
             let field = message.get(key)?;
             let text = field.at().as_str()?.trim();
             (!text.is_empty()).then_some((key, text))
         };
-        let mut fields = THOUGHTS.into_iter().filter_map(said);
+        let mut fields = THOUGHTS.into_iter().filter_map(thought);
         let first = fields.next();
         for (key, text) in fields {
             if first.is_some_and(|(_, first)| first != text) {
@@ -236,7 +220,7 @@ fn opening(content: At<'_>) -> Option<&str> {
     }
 }
 
-/// The thought that begins a content, and what follows it. An error says which of its two marks is missing:
+/// The thought that begins a content, and what follows it. An error names the missing one of its two marks:
 /// whatever they enclose would be trained as an answer.
 fn marked(content: &str) -> std::result::Result<Option<(&str, &str)>, &'static str> {
     const BEGIN: &str = "<think>";

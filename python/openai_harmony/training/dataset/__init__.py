@@ -89,8 +89,8 @@ def write_dataset(
         options: As for :func:`openai_harmony.training.render`.
 
     Returns:
-        The state of the complete run, which is also in the file of the report. ``found_complete``
-        says that there was nothing to do.
+        The state of the complete run, which is also in the file of the report. With
+        ``found_complete`` there was nothing to do.
 
     Raises:
         ValueError: A wrong option.
@@ -138,7 +138,7 @@ def write_dataset(
             Run(plan, new, _no_progress).refuse_empty()
         state = target.begin(new, restart=restart)
         if state.shards and STDIN in files.paths:
-            # Nor does anything tell whether a complete output is of the same rows.
+            # Nor does anything show whether a complete output is of the same rows.
             raise StateError("standard input cannot be read again: begin anew with restart")
         if state.complete:
             state.found_complete = True

@@ -124,7 +124,7 @@ class Inputs:
         if not os.path.isdir(name):
             raise InputError(f"no such file or folder: {name}")
         inside = [path for path in sorted(Path(name).iterdir()) if path.name[0] not in "._"]
-        # A folder's .json is as often what a tool says about the rows.
+        # A folder's .json is as often a tool's report about the rows.
         is_read = [p.is_file() and _is_known(p.name) and not _is_json(p.name) for p in inside]
         found = [str(path) for path, read in zip(inside, is_read) if read]
         others = [path.name for path, read in zip(inside, is_read) if not read]
@@ -137,7 +137,7 @@ class Inputs:
         return found
 
     def identity(self) -> list[dict[str, Any]]:
-        """What tells whether the files are the same as before; a stream has nothing that tells."""
+        """By what the same files are known again; a stream has nothing of the kind."""
         found: list[dict[str, Any]] = []
         for path in self.paths:
             if path == STDIN:

@@ -93,16 +93,24 @@ class ListReader:
                 if end + len("e-") < len(self._text) or not self._more():
                     return end
             except json.JSONDecodeError as error:
-                is_cut = (
-                    error.msg.startswith("Unterminated string")
-                    or error.pos >= len(self._text) - _LONGEST_WORD
-                )
-                if not (is_cut and self._more()):
+                if not (self._is_cut(error.pos) and self._more()):
                     # Some of Python's texts end with "at", since a position follows there.
-                    msg = error.msg[: -len(" at")] if error.msg.endswith(" at") else error.msg
-                    raise self._wrong(msg, error.pos) from None
+                    raise self._wrong(error.msg.removesuffix(" at"), error.pos) from None
             except RecursionError:
                 raise self._wrong("nested too deeply") from None
+
+    def _is_cut(self, at: int) -> bool:
+        """Whether what the decoder could not read may be whole once more has been read."""
+        if at >= len(self._text) - _LONGEST_WORD:
+            return True
+        if self._text[at] != '"':
+            return False
+        try:
+            self._decoder.raw_decode(self._text, at)
+        except json.JSONDecodeError as error:
+            # Whatever else a string can have is wrong behind its quote.
+            return error.pos == at
+        return False
 
     def _more(self) -> bool:
         """Reads as much again as there is of the item, and forgets what was in front of it.

@@ -29,7 +29,7 @@ class Output:
     """
 
     def __init__(self, output: str | os.PathLike[str], to: FileFormat | None = None) -> None:
-        """``ValueError`` if neither the name nor ``to`` says what to write, or it is no path."""
+        """``ValueError`` if neither the name nor ``to`` names a format, or it is no path."""
         if not isinstance(output, (str, os.PathLike)):
             raise WrongTypeError(f"output: expected a path, got {type(output).__name__}")
         output = os.fspath(output)
@@ -187,7 +187,7 @@ class Output:
                 raise StateError(f"not as the run wrote it: {path}; remove it yourself")
 
     def _sizes(self, state: State) -> dict[Path, int]:
-        """The size of each file that a state has; -1 if its report does not say."""
+        """The size of each file that a state has; -1 if its report has none."""
         if state.joined:
             return _by_path(self.file_paths(), state.joined)
         sizes: dict[Path, int] = {}

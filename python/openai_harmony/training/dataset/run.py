@@ -62,7 +62,7 @@ class Run:
     """Writes the shards of a plan, from where a state is."""
 
     def __init__(self, plan: Plan, state: State, progress: Callable[[int, Counts], None]) -> None:
-        """``progress`` is told the bytes of the input that were read, and what became of rows."""
+        """``progress`` gets the bytes of the input that were read, and what became of rows."""
         self._plan = plan
         self._state = state
         self._counts = copy.deepcopy(state.counts)

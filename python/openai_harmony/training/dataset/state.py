@@ -15,7 +15,7 @@ from openai_harmony.training.whole_files import write_whole
 
 
 class StateError(Exception):
-    """A run cannot go on with the output that is there; the text says why."""
+    """A run cannot go on with the output that is there; the text has the reason."""
 
 
 @dataclass
