@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from openai_harmony.serve.refusals import RefusedError, api_of, refusal
+from openai_harmony.serve.refusals import RefusedError, api_of, path_of, refusal
 from openai_harmony.serve.settings import LOOPBACK
 
 _OPEN = ("/health", "/")
@@ -22,11 +22,15 @@ def api_keys(file: str | None) -> list[str]:
     """The keys of a file, one a line, and of ``HARMONY_API_KEYS``, with commas between them.
 
     Empty lines and those that begin with ``#`` are none. ``OSError`` if the file cannot be read,
-    ``ValueError`` if it has no key.
+    ``ValueError`` if it is not text, or has no key.
     """
     keys = [key.strip() for key in os.environ.get("HARMONY_API_KEYS", "").split(",")]
     if file is not None:
-        lines = [line.strip() for line in Path(file).read_text(encoding="utf-8").splitlines()]
+        try:
+            text = Path(file).read_text(encoding="utf-8-sig")
+        except UnicodeDecodeError:
+            raise ValueError(f"api_key_file: {file} is not text in UTF-8") from None
+        lines = [line.strip() for line in text.splitlines()]
         found = [line for line in lines if line and not line.startswith("#")]
         if not found:
             raise ValueError(f"api_key_file: {file} has no key")
@@ -63,7 +67,7 @@ class Doorkeeper:
         try:
             scope.setdefault("state", {})["owner"] = self._owner(scope)
         except RefusedError as error:
-            await refusal(api_of(scope["path"]), error)(scope, receive, send)
+            await refusal(api_of(scope), error)(scope, receive, send)
             return
         await self._app(scope, receive, send)
 
@@ -71,7 +75,7 @@ class Doorkeeper:
         headers = Headers(scope=scope)
         if self._local:
             self._refuse_pages(headers)
-        if not self._digests or scope["path"] in _OPEN or scope["method"] == "OPTIONS":
+        if not self._digests or path_of(scope) in _OPEN or scope["method"] == "OPTIONS":
             return ""
         kind, _, key = headers.get("authorization", "").partition(" ")
         if kind.lower() != "bearer":
@@ -83,14 +87,23 @@ class Doorkeeper:
         return given.hex()
 
     def _refuse_pages(self, headers: Headers) -> None:
-        host = urlsplit(f"//{headers.get('host', '')}").hostname
-        if host not in LOOPBACK:
+        # Clients of HTTP/1.0 may name no host; browsers always do.
+        host = headers.get("host")
+        if host is not None and _hostname(f"//{host}") not in LOOPBACK:
             raise RefusedError(f"the host {host!r} is not this machine", 403)
         origin = headers.get("origin")
         if origin is None or origin in self._origins or "*" in self._origins:
             return
-        if urlsplit(origin).hostname not in LOOPBACK:
+        if _hostname(origin) not in LOOPBACK:
             raise RefusedError(f"web pages of {origin} may not ask; the setting is cors", 403)
+
+
+def _hostname(url: str) -> str | None:
+    """The host of a URL, ``None`` if it is not a URL."""
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None
 
 
 def _digest(key: str) -> bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from openai_harmony.encoding import HarmonyEncodingName, load_harmony_encoding
 from openai_harmony.interop.error_body import Api
 from openai_harmony.interop.turn import Turn
 from openai_harmony.serve.answers import Answer, Keep, Shape, joined, side_by_side
+from openai_harmony.serve.bodies import Body, read_body
 from openai_harmony.serve.constraint import constraint_of
 from openai_harmony.serve.engines import Engine, EngineError
 from openai_harmony.serve.journal import LOG, Journal, Record
@@ -26,8 +26,6 @@ from openai_harmony.serve.refusals import REFUSALS, RefusedError, refusal
 from openai_harmony.serve.sampling import begin, go_on, requests
 from openai_harmony.serve.settings import Settings
 from openai_harmony.serve.streaming import ClientGoneError, Ending, Stream, TooSlowError, until_gone
-
-Body = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -38,8 +36,8 @@ class Call:
     """In whose form errors are."""
     read: Callable[[Body], Turn]
     """Makes a turn of the body."""
-    body: Body | None = None
-    """The body, if it has been read."""
+    body: tuple[Body, int] | None = None
+    """The body, if it has been read, and how many bytes it has."""
     blocks: bool = False
     """Whether ``read`` waits for something, and needs a thread."""
     shape: Shape | None = None
@@ -80,22 +78,7 @@ class Gateway:
 
     async def body(self, request: Request) -> tuple[Body, int]:
         """The body, an object of JSON, and how many bytes it has."""
-        limit = self.settings.max_body
-        length = request.headers.get("content-length", "0")
-        if length.isdecimal() and int(length) > limit:
-            raise RefusedError(f"the body is larger than {limit:,} bytes", 413)
-        try:
-            raw = await asyncio.wait_for(_bytes(request, limit), self.settings.body_timeout)
-        except asyncio.TimeoutError:
-            raise RefusedError("the body did not arrive in time", 408) from None
-        try:
-            body = json.loads(raw)
-        except (ValueError, RecursionError) as error:
-            reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-            raise RefusedError(f"the body is not JSON: {reason}") from None
-        if not isinstance(body, dict):
-            raise RefusedError("the body is not an object")
-        return body, len(raw)
+        return await read_body(request, self.settings.max_body, self.settings.body_timeout)
 
     async def answer(self, request: Request, call: Call) -> Response:
         """Answers a request; whatever happens, in the form of its API."""
@@ -120,12 +103,8 @@ class Gateway:
         self, request: Request, call: Call, record: Record, stack: AsyncExitStack
     ) -> Response:
         await stack.enter_async_context(self.limits.turn())
-        body, size = (call.body, 0) if call.body is not None else await self.body(request)
-        turn, record.prompt = (
-            await run_in_threadpool(self._turn, call, body)
-            if call.blocks or size > _LARGE
-            else self._turn(call, body)
-        )
+        body, size = call.body or await self.body(request)
+        turn, record.prompt = await self.turn(call, body, size)
         record.stream = turn.stream
         limit = self.settings.request_timeout
         beginning = self._begin(turn, record.prompt, body, call)
@@ -147,6 +126,12 @@ class Gateway:
         if isinstance(error, EngineError) and not any(one.broke for one in record.answers):
             record.engine_status = error.status
         return refusal(record.api, error)
+
+    async def turn(self, call: Call, body: Body, size: int) -> tuple[Turn, list[int]]:
+        """The turn of a body of so many bytes, and its prompt."""
+        if call.blocks or size > _LARGE:
+            return await run_in_threadpool(self._turn, call, body)
+        return self._turn(call, body)
 
     def _turn(self, call: Call, body: Body) -> tuple[Turn, list[int]]:
         try:
@@ -230,12 +215,3 @@ class Gateway:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
         return joined(answers)
-
-
-async def _bytes(request: Request, limit: int) -> bytes:
-    found = bytearray()
-    async for part in request.stream():
-        found += part
-        if len(found) > limit:
-            raise RefusedError(f"the body is larger than {limit:,} bytes", 413)
-    return bytes(found)
