@@ -8,21 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from recorded import CALL, FINAL, THOUGHT
+from recorded import WEATHER
 from running_gateways import command
-
-WEATHER = [
-    # The latest result decides.
-    {"match": "BERGEN-RAIN", "text": THOUGHT.format("Both are known.") + FINAL.format("Oslo.")},
-    {"match": "OSLO-SUN", "text": CALL.format("get_weather", '{"city":"Bergen"}')},
-    {
-        "match": "Where is it sunny",
-        "text": THOUGHT.format("Ask for each.")
-        + "<|channel|>commentary<|message|>I ask.<|end|><|start|>assistant"
-        + CALL.format("get_weather", '{"city":"Oslo"}'),
-    },
-    {"match": "as JSON", "text": FINAL.format('{"city":"Oslo","sunny":true}')},
-]
 
 
 @pytest.fixture(scope="session")
