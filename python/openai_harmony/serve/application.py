@@ -84,6 +84,7 @@ def _routes(gateway: Gateway, store: Store | None) -> list[Route]:
     return [
         post("/v1/chat/completions", ends.chat),
         post("/v1/responses", stored.create),
+        post("/v1/responses/input_tokens", stored.input_tokens),
         get("/v1/responses/{identity}", stored.retrieve),
         Route("/v1/responses/{identity}", stored.delete, methods=["DELETE"]),
         get("/v1/responses/{identity}/input_items", stored.input_items),
@@ -121,12 +122,7 @@ class Endpoints:
 
     async def count_tokens(self, request: Request) -> Response:
         """``POST /v1/messages/count_tokens``."""
-        try:
-            call = Call("anthropic", anthropic.read)
-            _, prompt = await self._gateway.turn(call, *await self._gateway.body(request))
-            return JSONResponse({"input_tokens": len(prompt)})
-        except REFUSALS as error:
-            return refusal("anthropic", error)
+        return await self._gateway.counted(request, Call("anthropic", anthropic.read), {})
 
     async def completions(self, request: Request) -> Response:
         """``POST /v1/completions``, which the engine answers itself."""

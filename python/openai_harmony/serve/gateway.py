@@ -104,7 +104,7 @@ class Gateway:
     ) -> Response:
         await stack.enter_async_context(self.limits.turn())
         body, size = call.body or await self.body(request)
-        turn, record.prompt = await self.turn(call, body, size)
+        turn, record.prompt = await self._read(call, body, size)
         record.stream = turn.stream
         limit = self.settings.request_timeout
         beginning = self._begin(turn, record.prompt, body, call)
@@ -127,7 +127,15 @@ class Gateway:
             record.engine_status = error.status
         return refusal(record.api, error)
 
-    async def turn(self, call: Call, body: Body, size: int) -> tuple[Turn, list[int]]:
+    async def counted(self, request: Request, call: Call, about: dict[str, Any]) -> Response:
+        """How many tokens the prompt of a request has, in an object that has ``about``, too."""
+        try:
+            _, prompt = await self._read(call, *await self.body(request))
+            return JSONResponse({**about, "input_tokens": len(prompt)})
+        except REFUSALS as error:
+            return refusal(call.api, error)
+
+    async def _read(self, call: Call, body: Body, size: int) -> tuple[Turn, list[int]]:
         """The turn of a body of so many bytes, and its prompt."""
         if call.blocks or size > _LARGE:
             return await run_in_threadpool(self._turn, call, body)

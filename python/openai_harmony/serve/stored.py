@@ -30,10 +30,17 @@ class StoredResponses:
 
     async def create(self, request: Request) -> Response:
         """``POST /v1/responses``."""
+        return await self._gateway.answer(request, self._call(request))
+
+    async def input_tokens(self, request: Request) -> Response:
+        """``POST /v1/responses/input_tokens``."""
+        about = {"object": "response.input_tokens"}
+        return await self._gateway.counted(request, self._call(request), about)
+
+    def _call(self, request: Request) -> Call:
         owner = request.scope["state"]["owner"]
         blocks, keep = self._store is not None, partial(self._keep, owner)
-        call = Call("responses", partial(self._read, owner), blocks=blocks, keep=keep)
-        return await self._gateway.answer(request, call)
+        return Call("responses", partial(self._read, owner), blocks=blocks, keep=keep)
 
     async def retrieve(self, request: Request) -> Response:
         """``GET /v1/responses/ID``."""
