@@ -362,6 +362,30 @@ def test_a_client_that_reads_slowly_holds_up_nobody() -> None:
     asyncio.run(run())
 
 
+@pytest.mark.parametrize("server_ends", [False, True])
+def test_a_client_that_stops_to_read_does_not_keep_its_turn(
+    server_ends: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("openai_harmony.serve.streaming._LAST_SECONDS", 0.05)
+    engine = says("<|channel|>final<|message|>" + "word " * 2000 + "<|return|>", size=1)
+
+    async def run() -> None:
+        app = serve.app(engine, request_timeout=60 if server_ends else 0.2)
+        stream = {**BODIES[CHAT], "stream": True}
+        # Its first part is never taken.
+        stuck = asyncio.ensure_future(ask(app, CHAT, stream, pause=3600))
+        gateway = app.state.gateway
+        while not engine.asked:
+            await asyncio.sleep(0.01)
+        assert gateway.limits.running == 1
+        if server_ends:
+            gateway.ending.set_result(None)
+        await asyncio.wait_for(stuck, 10)
+        assert (gateway.limits.running, engine.closed) == (0, 1)
+
+    asyncio.run(run())
+
+
 def test_no_more_requests_than_allowed() -> None:
     release = asyncio.Event()
 
