@@ -362,6 +362,40 @@ def test_a_client_that_reads_slowly_holds_up_nobody() -> None:
     asyncio.run(run())
 
 
+def test_completions_that_are_passed_on_are_limited_and_may_break_off() -> None:
+    begun, release = asyncio.Event(), asyncio.Event()
+    path, body = "/v1/completions", {"prompt": "x", "stream": True}
+
+    async def parts() -> AsyncGenerator[bytes, None]:
+        yield b"data: {}\n\n"
+        begun.set()
+        await release.wait()
+        raise EngineError("broke")
+
+    async def pass_on(path: str, body: bytes) -> tuple[int, str, AsyncGenerator[bytes, None]]:
+        return 200, "text/event-stream", parts()
+
+    engine = says()
+    engine.pass_on = pass_on  # type: ignore[attr-defined]
+
+    async def run() -> None:
+        app = serve.app(engine, max_running=1, max_waiting=0)
+        first = asyncio.ensure_future(ask(app, path, body))
+        await begun.wait()
+        assert (await ask(app, path, body)).status == 429
+        release.set()
+        answer = await first
+        assert (answer.status, answer.body) == (200, b"data: {}\n\n")
+        figures = (await ask(app, "/metrics")).body.decode()
+        assert 'harmony_engine_errors_total{status="502"} 1.0' in figures
+        left = asyncio.ensure_future(ask(app, path, body, leaves=lambda answer: bool(answer.parts)))
+        release.clear()
+        await asyncio.wait_for(left, 10)
+        assert app.state.gateway.limits.running == 0
+
+    asyncio.run(run())
+
+
 @pytest.mark.parametrize("server_ends", [False, True])
 def test_a_client_that_stops_to_read_does_not_keep_its_turn(
     server_ends: bool, monkeypatch: pytest.MonkeyPatch

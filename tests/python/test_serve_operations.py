@@ -161,6 +161,8 @@ def test_completions_are_passed_on() -> None:
             assert fake.asked[-1] == ("/v1/completions", body)
             fake.paths["/v1/completions"] = 404
             assert (await ask(app, "/v1/completions", body)).status == 404
+            figures = (await ask(app, "/metrics")).body.decode()
+            assert 'harmony_requests_total{api="chat_completions",status="200"} 1.0' in figures
 
     asyncio.run(run())
     refused = asked(serve.app(says()), "/v1/completions", {"prompt": "x"})

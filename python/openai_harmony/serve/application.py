@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from openai_harmony.interop import anthropic, chat_completions, ollama
@@ -126,16 +126,7 @@ class Endpoints:
 
     async def completions(self, request: Request) -> Response:
         """``POST /v1/completions``, which the engine answers itself."""
-        pass_on = getattr(self._gateway.engine, "pass_on", None)
-        try:
-            if pass_on is None:
-                name = self._gateway.engine.name
-                raise RefusedError(f"the engine {name} has no completions", 501)
-            body, _ = await self._gateway.body(request)
-            status, kind, parts = await pass_on("/v1/completions", JSONResponse(body).body)
-        except REFUSALS as error:
-            return refusal("chat_completions", error)
-        return StreamingResponse(parts, status, media_type=kind)
+        return await self._gateway.pass_on(request)
 
     async def models(self, request: Request) -> Response:
         """``GET /v1/models``."""

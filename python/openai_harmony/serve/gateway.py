@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -46,6 +46,9 @@ class Call:
     """What stores the response to a body."""
 
 
+Work = Callable[[Request, Record, AsyncExitStack], Awaitable[Response]]
+"""Answers a request: fills the record, and leaves to the stack what ends with the answer."""
+
 _LARGE = 100_000
 """Bodies of so many bytes are read in a thread, so that other answers go on meanwhile."""
 
@@ -82,11 +85,19 @@ class Gateway:
 
     async def answer(self, request: Request, call: Call) -> Response:
         """Answers a request; whatever happens, in the form of its API."""
-        record = self.journal.begin(call.api, request.url.path)
+        return await self._recorded(request, call.api, partial(self._answer, call))
+
+    async def pass_on(self, request: Request) -> Response:
+        """Answers a request of ``/v1/completions`` by what the engine itself says."""
+        return await self._recorded(request, "chat_completions", self._passed_on)
+
+    async def _recorded(self, request: Request, api: Api, work: Work) -> Response:
+        record = self.journal.begin(api, request.url.path)
         async with AsyncExitStack() as stack:
             stack.callback(self.journal.end, record)
             try:
-                response = await self._answer(request, call, record, stack)
+                await stack.enter_async_context(self.limits.turn())
+                response = await work(request, record, stack)
             except (ClientGoneError, ClientDisconnect):
                 record.client_left = True
                 response = Response(status_code=499)  # nobody reads it
@@ -100,9 +111,8 @@ class Gateway:
         return response
 
     async def _answer(
-        self, request: Request, call: Call, record: Record, stack: AsyncExitStack
+        self, call: Call, request: Request, record: Record, stack: AsyncExitStack
     ) -> Response:
-        await stack.enter_async_context(self.limits.turn())
         body, size = call.body or await self.body(request)
         turn, record.prompt = await self._read(call, body, size)
         record.stream = turn.stream
@@ -118,6 +128,22 @@ class Gateway:
             return self._stream(record, stack.pop_all())
         whole = self._whole(record.answers)
         return JSONResponse(await until_gone(request.receive, whole, limit, self.ending))
+
+    async def _passed_on(self, request: Request, record: Record, stack: AsyncExitStack) -> Response:
+        ask = getattr(self.engine, "pass_on", None)
+        if ask is None:
+            raise RefusedError(f"the engine {self.engine.name} has no completions", 501)
+        body, _ = await self.body(request)
+        record.stream = body.get("stream") is True
+        asking = ask("/v1/completions", JSONResponse(body).body)
+        limit = self.settings.request_timeout
+        status, kind, parts = await until_gone(request.receive, asking, limit, self.ending)
+        stack.push_async_callback(parts.aclose)
+        parts = _until_broken(parts, record)
+        ended = partial(self._ended, record, stack.pop_all())
+        return Stream(
+            parts, kind, status=status, timeout=limit, ending=self.ending, abort=bytes, ended=ended
+        )
 
     def _refused(self, record: Record, error: Exception) -> Response:
         record.error = str(error)
@@ -200,19 +226,19 @@ class Gateway:
 
     def _stream(self, record: Record, stack: AsyncExitStack) -> Response:
         first, *more = record.answers
-
-        async def ended(there: bool) -> None:
-            record.client_left = not there
-            await stack.aclose()
-
         return Stream(
             side_by_side(record.answers) if more else first.pieces(),
             first.reply.media_type,
             timeout=self.settings.request_timeout,
             ending=self.ending,
             abort=first.abort,
-            ended=ended,
+            ended=partial(self._ended, record, stack),
         )
+
+    async def _ended(self, record: Record, stack: AsyncExitStack, there: bool) -> None:
+        """A stream has ended; whether its client was there."""
+        record.client_left = not there
+        await stack.aclose()
 
     async def _whole(self, answers: list[Answer]) -> dict[str, Any]:
         tasks = [asyncio.ensure_future(answer.whole()) for answer in answers]
@@ -223,3 +249,14 @@ class Gateway:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
         return joined(answers)
+
+
+async def _until_broken(
+    parts: AsyncGenerator[bytes, None], record: Record
+) -> AsyncGenerator[bytes, None]:
+    """What an engine says itself; if it breaks off, its client sees that the end is missing."""
+    try:
+        async for part in parts:
+            yield part
+    except EngineError as error:
+        record.error, record.engine_status = str(error), error.status

@@ -77,6 +77,7 @@ class Stream(Response):
         pieces: AsyncGenerator[bytes, None],
         media_type: str,
         *,
+        status: int = 200,
         timeout: float,
         ending: Ending,
         abort: Callable[[], bytes],
@@ -87,12 +88,13 @@ class Stream(Response):
         Args:
             pieces: What to send.
             media_type: The content's type.
+            status: The status.
             timeout: So many seconds may it take.
             ending: Done when the server ends.
             abort: What ends the stream if time is up or the server ends.
             ended: Called at the end, with whether the client was there.
         """
-        self.status_code = 200
+        self.status_code = status
         self.media_type = media_type
         self.background = None
         self.init_headers({"cache-control": "no-cache", "x-accel-buffering": "no"})
