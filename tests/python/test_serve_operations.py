@@ -59,6 +59,8 @@ def test_keys(keys: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for key in ("alpha", "beta", "gamma", "delta"):
         assert asked(app, CHAT, BODIES[CHAT], authorization=f"Bearer {key}").status == 200
         assert asked(app, ANTHROPIC, BODIES[ANTHROPIC], x_api_key=key).status == 200
+    both = {"authorization": "Bearer of-another", "x_api_key": "beta"}
+    assert asked(app, ANTHROPIC, BODIES[ANTHROPIC], **both).status == 200
     for wrong in ({}, {"authorization": "Bearer alph"}, {"x_api_key": "# ours"}, {"x_api_key": ""}):
         for path in BODIES:
             refused = asked(app, path, BODIES[path], **wrong)
@@ -84,6 +86,11 @@ def test_other_machines_need_keys(keys: str, tmp_path: Path) -> None:
     (tmp_path / "bytes").write_bytes(b"\xff\xfe")
     with pytest.raises(ValueError, match=r"api_key_file: .*bytes is not text in UTF-8"):
         serve.app(says(), api_key_file=str(tmp_path / "bytes"))
+    for key in ("two words", "schl\u00fcssel", "tab\tin-it"):
+        (tmp_path / "odd").write_text(f"alpha\n{key}\n", encoding="utf-8")
+        with pytest.raises(ValueError, match=r"odd, line 2: a key has visible ASCII") as caught:
+            serve.app(says(), api_key_file=str(tmp_path / "odd"))
+        assert key not in str(caught.value)
     with pytest.raises(OSError, match="nowhere"):
         serve.app(says(), api_key_file=str(tmp_path / "nowhere"))
 

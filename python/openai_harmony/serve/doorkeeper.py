@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
+import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -22,7 +23,7 @@ def api_keys(file: str | None) -> list[str]:
     """The keys of a file, one a line, and of ``HARMONY_API_KEYS``, with commas between them.
 
     Empty lines and those that begin with ``#`` are none. ``OSError`` if the file cannot be read,
-    ``ValueError`` if it is not text, or has no key.
+    ``ValueError`` if it is not text, has no key, or has one that no header can carry.
     """
     keys = [key.strip() for key in os.environ.get("HARMONY_API_KEYS", "").split(",")]
     if file is not None:
@@ -30,8 +31,15 @@ def api_keys(file: str | None) -> list[str]:
             text = Path(file).read_text(encoding="utf-8-sig")
         except UnicodeDecodeError:
             raise ValueError(f"api_key_file: {file} is not text in UTF-8") from None
-        lines = [line.strip() for line in text.splitlines()]
-        found = [line for line in lines if line and not line.startswith("#")]
+        found = []
+        for at, line in enumerate(map(str.strip, text.splitlines()), 1):
+            if not line or line.startswith("#"):
+                continue
+            if not re.fullmatch("[!-~]+", line):
+                # Clients could not send it. It is not quoted: it may be most of a key.
+                what = "a key has visible ASCII characters alone"
+                raise ValueError(f"api_key_file: {file}, line {at}: {what}")
+            found.append(line)
         if not found:
             raise ValueError(f"api_key_file: {file} has no key")
         keys += found
@@ -77,14 +85,15 @@ class Doorkeeper:
             self._refuse_pages(headers)
         if not self._digests or path_of(scope) in _OPEN or scope["method"] == "OPTIONS":
             return ""
-        kind, _, key = headers.get("authorization", "").partition(" ")
-        if kind.lower() != "bearer":
-            key = headers.get("x-api-key", "")
-        given = _digest(key.strip())
-        # All are compared, so that the time says nothing of which one it is.
-        if not sum(hmac.compare_digest(given, digest) for digest in self._digests):
-            raise RefusedError("the API key is missing or wrong", 401, code="invalid_api_key")
-        return given.hex()
+        kind, _, bearer = headers.get("authorization", "").partition(" ")
+        bearer = bearer if kind.lower() == "bearer" else ""
+        # Some clients send both, of which one is a key for somebody else.
+        for key in (bearer, headers.get("x-api-key", "")):
+            given = _digest(key.strip())
+            # All are compared, so that the time says nothing of which one it is.
+            if sum(hmac.compare_digest(given, digest) for digest in self._digests):
+                return given.hex()
+        raise RefusedError("the API key is missing or wrong", 401, code="invalid_api_key")
 
     def _refuse_pages(self, headers: Headers) -> None:
         # Clients of HTTP/1.0 may name no host; browsers always do.
