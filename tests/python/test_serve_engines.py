@@ -173,6 +173,25 @@ def test_learns_model_and_context() -> None:
     assert at({"/v1/models": fake_engines.MODELS}, use)[0] == "completions"
 
 
+def test_an_engine_that_is_started_anew_with_another_model() -> None:
+    paths = fake_engines.vllm(TOKENS, generates=False)
+
+    async def run() -> None:
+        async with running(paths) as fake:
+            engine = connect(f"vllm={fake.url}")
+            request = SampleRequest([1], 9, [200002])
+            assert [one async for one in engine.sample(request)]
+            fake.paths["/v1/models"] = {"object": "list", "data": [{"id": "another"}]}
+            answer, fake.paths["/v1/completions"] = fake.paths["/v1/completions"], 404
+            with pytest.raises(EngineError, match="says 404"):
+                [one async for one in engine.sample(request)]
+            fake.paths["/v1/completions"] = answer
+            assert [one async for one in engine.sample(request)]
+            assert fake.asked[-1][1]["model"] == engine.model == "another"
+
+    asyncio.run(run())
+
+
 def test_a_closed_generator_leaves_the_engine() -> None:
     async def use(fake: Fake) -> None:
         engine = connect(f"vllm={fake.url}")

@@ -161,6 +161,9 @@ class HttpEngine:
         message = f"{self._self()} says {status}: {said}"
         if status in _BUSY:
             return EngineError(message, 429, int(after) if after.isdecimal() else None)
+        if status == 404:
+            # It may have been started anew, with another model: the next request asks for its name.
+            self._known = False
         # A wrong key or path is a fault of this server's settings, not of the client.
         return EngineError(message, 400 if status in (400, 413, 422) else 502)
 
