@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import http.client
 import json
+import os
 import signal
 import socket
 import time
@@ -28,7 +30,7 @@ from fake_engines import running
 from gateways import BODIES, HELLO, Answer, ask, says, tokens
 from openai_harmony import cli, serve
 from openai_harmony.serve.settings import Settings, from_text, read_file, to_text
-from running_gateways import command
+from running_gateways import command, is_up
 
 CHAT, RESPONSES, ANTHROPIC, OLLAMA, _ = BODIES
 
@@ -352,6 +354,31 @@ def test_several_processes(records: Path, tmp_path: Path) -> None:
         figures = get(f"{url}/metrics").decode().splitlines()
         lines = dict(line.rsplit(" ", 1) for line in figures if line[0] != "#")
         assert lines['harmony_requests_total{api="responses",status="200"}'] == "16.0"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) in (0, -signal.SIGTERM)
+
+
+def test_a_process_that_is_killed(records: Path) -> None:
+    """Another one takes its place, and what it was answering is not counted as running for ever."""
+    if not Path("/proc").is_dir():
+        pytest.skip("this system does not list the children of a process")
+    with command("--engine", f"replay={records}", "--workers", "2") as (url, process):
+        body = {"messages": [{"role": "user", "content": "Slow"}], "stream": True}
+        with ThreadPoolExecutor(1) as pool:
+            slow = pool.submit(post, url, CHAT, body)
+            until_running(url)
+            children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
+            # The first is what multiprocessing itself begins.
+            for child in map(int, children.split()[1:]):
+                os.kill(child, signal.SIGKILL)
+            with pytest.raises((OSError, http.client.HTTPException)):
+                slow.result(60)
+        deadline = time.monotonic() + 60
+        while not is_up(url) or b"harmony_requests_running 0.0" not in get(f"{url}/metrics"):
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        answer = json.loads(post(url, CHAT, BODIES[CHAT]))
+        assert answer["choices"][0]["message"]["content"] == "Hi there."
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) in (0, -signal.SIGTERM)
 

@@ -17,7 +17,7 @@ from starlette.applications import Starlette
 from openai_harmony.serve.application import application, open_store
 from openai_harmony.serve.doorkeeper import api_keys
 from openai_harmony.serve.engines import EngineError, connect
-from openai_harmony.serve.journal import log_to_stderr
+from openai_harmony.serve.journal import forget_the_dead, log_to_stderr
 from openai_harmony.serve.settings import Settings, from_text, to_text
 from openai_harmony.serve.store import StoreError
 
@@ -103,6 +103,7 @@ def _say(say: Callable[[str], object], lines: list[str]) -> None:
 def worker() -> Starlette:
     """The application of a worker process."""
     log_to_stderr()
+    forget_the_dead()
     settings = from_text(os.environ[_SETTINGS])
     return _drained(application(settings.engine, settings), settings)
 
