@@ -118,7 +118,7 @@ release: ## tag what is on main with the version of .ci/distribution, and push i
 	$(PYTHON) .ci/release.py tag
 
 # What other packages warn of is theirs to fix.
-test-agents: $(AGENTS)/.made $(VENV)/.built ## the gateway with the agents that people use: Codex, OpenAI's Agents SDK, LangChain, LiteLLM
+test-agents: $(AGENTS)/.made $(VENV)/.built ## the gateway with the agents that people use: Codex, Claude Code, OpenAI's Agents SDK, LangChain, LiteLLM
 	@if test -s $(AGENTS)/missing; then echo "not tested: the agents cannot be installed"; cat $(AGENTS)/missing; \
 	else PYTHONPATH=$(CURDIR)/python $(AGENTS)/bin/python -m pytest -rs -o filterwarnings=ignore tests/python/clients; fi
 

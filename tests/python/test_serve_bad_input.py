@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 from collections.abc import AsyncGenerator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -72,18 +74,80 @@ def test_a_body_that_is_none(path: str, body: bytes, said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "body"),
+    ("path", "body", "right"),
     [
-        (CHAT, BODIES[RESPONSES]),
-        (RESPONSES, BODIES[CHAT]),
-        (ANTHROPIC, BODIES[RESPONSES]),
-        (OLLAMA, {"messages": 3}),
+        (CHAT, BODIES[RESPONSES], RESPONSES),
+        (CHAT, BODIES[GENERATE], "/v1/completions"),
+        (RESPONSES, BODIES[CHAT], CHAT),
+        (ANTHROPIC, BODIES[RESPONSES], RESPONSES),
+        (f"{ANTHROPIC}/count_tokens", BODIES[RESPONSES], RESPONSES),
+        (OLLAMA, BODIES[RESPONSES], RESPONSES),
+        (OLLAMA, BODIES[GENERATE], GENERATE),
+        (GENERATE, BODIES[OLLAMA], OLLAMA),
+        ("/v1/completions", BODIES[CHAT], CHAT),
     ],
 )
-def test_a_body_of_another_api(path: str, body: Any) -> None:
-    answer = asked(serve.app(says()), path, body)
+def test_a_body_of_another_api(path: str, body: Any, right: str) -> None:
+    paths = fake_engines.vllm(tokens(HELLO))
+
+    async def run() -> Answer:
+        async with running(paths) as fake:
+            return await ask(serve.app(f"vllm={fake.url}"), path, body)
+
+    answer = asyncio.run(run())
     assert answer.status == 400
-    assert error_of(path, answer)[0].startswith("Invalid request: ")
+    text, _ = error_of(path.removesuffix("/count_tokens"), answer)
+    assert text.endswith(f": this is a body of another API: send it to {right}")
+
+
+@pytest.mark.parametrize("path", [OLLAMA, GENERATE])
+def test_a_body_that_loads_the_model(path: str) -> None:
+    """Ollama's clients ask so; what is not empty is no such body."""
+    field = "messages" if path == OLLAMA else "prompt"
+    for body in ({}, {field: None}, {field: [] if path == OLLAMA else ""}):
+        answer = asked(serve.app(says()), path, body)
+        assert (answer.status, answer.json()["done_reason"]) == (200, "load")
+    answer = asked(serve.app(says()), path, {"keep_alive": 0})
+    assert answer.json()["done_reason"] == "unload"
+    for wrong in (3, 0, False, {}):
+        answer = asked(serve.app(says()), path, {field: wrong})
+        assert answer.status == 400
+        assert f"{field}: expected a " in error_of(path, answer)[0]
+
+
+@pytest.mark.parametrize("path", BODIES)
+def test_a_compressed_body(path: str) -> None:
+    raw = gzip.compress(json.dumps(BODIES[path]).encode())
+    answer = asked(serve.app(says()), path, raw, headers={"content-encoding": "gzip"})
+    assert answer.status == 415
+    assert error_of(path, answer)[0] == "the body is compressed (gzip): send it as it is"
+
+
+def test_bodies_as_strangers_write_them() -> None:
+    """Another type, a mark of the byte order, UTF-16, and the last of two equal keys counts."""
+    text = json.dumps(BODIES[CHAT])
+    for raw in (
+        text.encode("utf-8-sig"),
+        text.encode("utf-16"),
+        b'{"messages": [], ' + text.encode()[1:],
+        text.replace("Hello", "Hello \\ud800 \\u0000").encode(),
+    ):
+        answer = asked(serve.app(says()), CHAT, raw, headers={"content-type": "text/plain"})
+        assert answer.status == 200
+
+
+@pytest.mark.parametrize(
+    ("field", "wrong"), [("previous_response_id", 5), ("store", "yes"), ("store", 1)]
+)
+@pytest.mark.parametrize("kept", [False, True])
+def test_fields_of_the_store(field: str, wrong: Any, kept: bool, tmp_path: Path) -> None:
+    app = serve.app(says(), store=str(tmp_path / "s.sqlite") if kept else "none")
+    answer = asked(app, RESPONSES, {"input": "Hello", field: wrong})
+    assert answer.status == 400
+    assert error_of(RESPONSES, answer)[0].startswith(f"{field}: expected a ")
+    assert answer.json()["error"]["param"] == field
+    null = asked(app, RESPONSES, {"input": "Hello", field: None})
+    assert (null.status, null.json()["store"]) == (200, kept)
 
 
 @pytest.mark.parametrize("path", BODIES)
@@ -114,6 +178,7 @@ def test_paths_and_methods_that_there_are_not() -> None:
     ):
         answer = asked(app, path)
         assert answer.status == status
+        assert answer.headers.get("allow") == ("POST" if status == 405 else None)
         assert error_of(
             path
             if path == CHAT
@@ -293,6 +358,64 @@ def test_a_client_that_reads_slowly_holds_up_nobody() -> None:
         slow.cancel()
         await asyncio.wait((slow,))
         assert engine.closed == 21
+
+    asyncio.run(run())
+
+
+def test_completions_that_are_passed_on_are_limited_and_may_break_off() -> None:
+    begun, release = asyncio.Event(), asyncio.Event()
+    path, body = "/v1/completions", {"prompt": "x", "stream": True}
+
+    async def parts() -> AsyncGenerator[bytes, None]:
+        yield b"data: {}\n\n"
+        begun.set()
+        await release.wait()
+        raise EngineError("broke")
+
+    async def pass_on(path: str, body: bytes) -> tuple[int, str, AsyncGenerator[bytes, None]]:
+        return 200, "text/event-stream", parts()
+
+    engine = says()
+    engine.pass_on = pass_on  # type: ignore[attr-defined]
+
+    async def run() -> None:
+        app = serve.app(engine, max_running=1, max_waiting=0)
+        first = asyncio.ensure_future(ask(app, path, body))
+        await begun.wait()
+        assert (await ask(app, path, body)).status == 429
+        release.set()
+        answer = await first
+        assert (answer.status, answer.body) == (200, b"data: {}\n\n")
+        figures = (await ask(app, "/metrics")).body.decode()
+        assert 'harmony_engine_errors_total{status="502"} 1.0' in figures
+        left = asyncio.ensure_future(ask(app, path, body, leaves=lambda answer: bool(answer.parts)))
+        release.clear()
+        await asyncio.wait_for(left, 10)
+        assert app.state.gateway.limits.running == 0
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("server_ends", [False, True])
+def test_a_client_that_stops_to_read_does_not_keep_its_turn(
+    server_ends: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("openai_harmony.serve.streaming._LAST_SECONDS", 0.05)
+    engine = says("<|channel|>final<|message|>" + "word " * 2000 + "<|return|>", size=1)
+
+    async def run() -> None:
+        app = serve.app(engine, request_timeout=60 if server_ends else 0.2)
+        stream = {**BODIES[CHAT], "stream": True}
+        # Its first part is never taken.
+        stuck = asyncio.ensure_future(ask(app, CHAT, stream, pause=3600))
+        gateway = app.state.gateway
+        while not engine.asked:
+            await asyncio.sleep(0.01)
+        assert gateway.limits.running == 1
+        if server_ends:
+            gateway.ending.set_result(None)
+        await asyncio.wait_for(stuck, 10)
+        assert (gateway.limits.running, engine.closed) == (0, 1)
 
     asyncio.run(run())
 

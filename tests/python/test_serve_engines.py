@@ -234,6 +234,25 @@ def test_learns_model_and_context() -> None:
     assert at({"/v1/models": fake_engines.MODELS}, use)[0] == "completions"
 
 
+def test_an_engine_that_is_started_anew_with_another_model() -> None:
+    paths = fake_engines.vllm(TOKENS, generates=False)
+
+    async def run() -> None:
+        async with running(paths) as fake:
+            engine = connect(f"vllm={fake.url}")
+            request = SampleRequest([1], 9, [200002])
+            assert [one async for one in engine.sample(request)]
+            fake.paths["/v1/models"] = {"object": "list", "data": [{"id": "another"}]}
+            answer, fake.paths["/v1/completions"] = fake.paths["/v1/completions"], 404
+            with pytest.raises(EngineError, match="says 404"):
+                [one async for one in engine.sample(request)]
+            fake.paths["/v1/completions"] = answer
+            assert [one async for one in engine.sample(request)]
+            assert fake.asked[-1][1]["model"] == engine.model == "another"
+
+    asyncio.run(run())
+
+
 def test_a_closed_generator_leaves_the_engine() -> None:
     async def use(fake: Fake) -> None:
         engine = connect(f"vllm={fake.url}")
@@ -334,10 +353,12 @@ def test_replay(tmp_path: Path) -> None:
     file = tmp_path / "records.jsonl"
     records = [
         {"match": "Oslo", "text": HELLO, "size": 1},
-        {"match": "<|start|>user", "text": "one<|return|>"},
+        {"match": "<|start|>user", "text": "one\u2028\x85<|return|>"},
         {"match": "user", "text": "two<|return|>"},
     ]
-    file.write_text("\n".join(map(json.dumps, records)) + "\n\n", encoding="utf-8")
+    # What Python takes for the end of a line is none in JSON.
+    lines = [json.dumps(record, ensure_ascii=False) for record in records]
+    file.write_text("\n".join(lines) + "\n\n", encoding="utf-8")
 
     async def said(text: str, **options: Any) -> tuple[str, Any, int]:
         request = SampleRequest(tokens(text), options.pop("limit", 99), [200002], **options)
@@ -347,7 +368,7 @@ def test_replay(tmp_path: Path) -> None:
 
     user = "<|start|>user<|message|>"
     assert asyncio.run(said(f"{user}Oslo")) == (HELLO, "stop", len(TOKENS))
-    assert asyncio.run(said(user))[0] == "one<|return|>"
+    assert asyncio.run(said(user))[0] == "one\u2028\x85<|return|>"
     assert asyncio.run(said(user, index=1))[0] == "two<|return|>"
     assert asyncio.run(said(f"{user}Oslo", limit=4))[1] == "length"
     with pytest.raises(EngineError, match="no record matches"):
@@ -358,8 +379,13 @@ def test_replay(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("", "engine: expected one of auto, vllm, "),
-        ("vllm", "engine: vllm needs a place: vllm=URL"),
+        ("vllm", r"engine: vllm needs a place behind vllm= \(URL\)"),
+        ("replay=", r"engine: replay needs a place behind replay= \(a JSONL file of \{"),
         ("vllm=127.0.0.1:8001", "engine: vllm needs a URL"),
+        ("vllm=http://", "engine: vllm needs a URL"),
+        ("vllm=http://127.0.0.1:99999", "engine: vllm needs a URL"),
+        ("vllm=http://[::1", "engine: vllm needs a URL"),
+        ("https://127.0.0.1:x", "engine: auto needs a URL"),
         ("ollama=http://x", "engine: expected one of"),
     ],
 )
@@ -376,6 +402,7 @@ def test_names_of_no_engine(text: str, said: str) -> None:
         ('{"match": "x"}', "line 2: expected an object with the texts"),
         ('{"match": "x", "text": "y", "size": 0}', "line 2: size: expected"),
         ('{"match": "x", "text": "y", "delay": -1}', "line 2: delay: expected"),
+        ('{"match": "x", "text": "y", "delay": NaN}', "line 2: delay: expected"),
     ],
 )
 def test_files_of_no_records(tmp_path: Path, line: str, said: str) -> None:
@@ -383,6 +410,10 @@ def test_files_of_no_records(tmp_path: Path, line: str, said: str) -> None:
     file.write_text(f'{{"match": "", "text": ""}}\n{line}\n', encoding="utf-8")
     with pytest.raises(ValueError, match=said):
         connect(f"replay={file}")
+    for empty, why in ((b"\n \n", "no record"), (b"\xff", "not text in UTF-8")):
+        file.write_bytes(empty)
+        with pytest.raises(ValueError, match=f"records.jsonl: {why}"):
+            connect(f"replay={file}")
 
 
 def test_the_end_of_a_stream_is_no_event() -> None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import http.client
 import json
+import os
 import signal
+import socket
 import time
 import urllib.error
 import urllib.request
@@ -27,7 +30,7 @@ from fake_engines import running
 from gateways import BODIES, HELLO, Answer, ask, says, tokens
 from openai_harmony import cli, serve
 from openai_harmony.serve.settings import Settings, from_text, read_file, to_text
-from running_gateways import command
+from running_gateways import command, is_up
 
 CHAT, RESPONSES, ANTHROPIC, OLLAMA, _ = BODIES
 
@@ -58,6 +61,8 @@ def test_keys(keys: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for key in ("alpha", "beta", "gamma", "delta"):
         assert asked(app, CHAT, BODIES[CHAT], authorization=f"Bearer {key}").status == 200
         assert asked(app, ANTHROPIC, BODIES[ANTHROPIC], x_api_key=key).status == 200
+    both = {"authorization": "Bearer of-another", "x_api_key": "beta"}
+    assert asked(app, ANTHROPIC, BODIES[ANTHROPIC], **both).status == 200
     for wrong in ({}, {"authorization": "Bearer alph"}, {"x_api_key": "# ours"}, {"x_api_key": ""}):
         for path in BODIES:
             refused = asked(app, path, BODIES[path], **wrong)
@@ -80,8 +85,24 @@ def test_other_machines_need_keys(keys: str, tmp_path: Path) -> None:
     (tmp_path / "empty").write_text("# nothing\n")
     with pytest.raises(ValueError, match="has no key"):
         serve.app(says(), api_key_file=str(tmp_path / "empty"))
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe")
+    with pytest.raises(ValueError, match=r"api_key_file: .*bytes is not text in UTF-8"):
+        serve.app(says(), api_key_file=str(tmp_path / "bytes"))
+    for key in ("two words", "schl\u00fcssel", "tab\tin-it"):
+        (tmp_path / "odd").write_text(f"alpha\n{key}\n", encoding="utf-8")
+        with pytest.raises(ValueError, match=r"odd, line 2: a key has visible ASCII") as caught:
+            serve.app(says(), api_key_file=str(tmp_path / "odd"))
+        assert key not in str(caught.value)
     with pytest.raises(OSError, match="nowhere"):
         serve.app(says(), api_key_file=str(tmp_path / "nowhere"))
+
+
+def test_a_file_of_keys_from_windows(tmp_path: Path) -> None:
+    (tmp_path / "keys").write_bytes(b"\xef\xbb\xbfalpha\r\n\r\n# ours\r\nbeta")
+    app = serve.app(says(), api_key_file=str(tmp_path / "keys"))
+    for key in ("alpha", "beta"):
+        assert asked(app, CHAT, BODIES[CHAT], x_api_key=key).status == 200
+    assert asked(app, CHAT, BODIES[CHAT], x_api_key="").status == 401
 
 
 def test_web_pages() -> None:
@@ -91,11 +112,36 @@ def test_web_pages() -> None:
     assert asked(app, CHAT, BODIES[CHAT], origin="http://localhost:3000").status == 200
     assert asked(app, CHAT, BODIES[CHAT], origin="https://example.org").status == 403
     assert asked(app, CHAT, BODIES[CHAT], host="rebound.example.org").status == 403
+    for broken in ("[::1", "", "[x]"):
+        assert asked(app, CHAT, BODIES[CHAT], host=broken).status == 403
+        assert asked(app, CHAT, BODIES[CHAT], origin=f"http://{broken}").status == 403
+    assert asked(app, CHAT, BODIES[CHAT], origin="null").status == 403
     allowed = serve.app(says(), cors="https://example.org, https://example.com")
     answer = asked(allowed, CHAT, BODIES[CHAT], origin="https://example.com")
     assert answer.headers["access-control-allow-origin"] == "https://example.com"
     assert asked(allowed, CHAT, BODIES[CHAT], origin="https://example.net").status == 403
     assert "access-control-allow-origin" not in asked(app, CHAT, BODIES[CHAT]).headers
+
+
+def test_a_client_that_names_no_host(records: Path) -> None:
+    """As HTTP/1.0 allows; no browser does it."""
+    with command("--engine", f"replay={records}") as (url, _):
+        port = int(url.rpartition(":")[2])
+        with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
+            connection.sendall(b"GET /v1/models HTTP/1.0\r\n\r\n")
+            assert connection.recv(1000).startswith(b"HTTP/1.1 200 OK")
+
+
+def test_behind_a_path_of_another_application(keys: str) -> None:
+    routing = pytest.importorskip("starlette.routing")
+    app = routing.Mount("/harmony", serve.app(says(), api_key_file=keys))
+    assert asked(app, "/harmony/health").status == 200
+    assert asked(app, f"/harmony{CHAT}", BODIES[CHAT], x_api_key="beta").status == 200
+    for headers in ({}, {"x_api_key": "beta"}):
+        error = asked(app, f"/harmony{ANTHROPIC}", {}, **headers).json()
+        assert error["type"] == "error"
+    wrong = asked(app, f"/harmony{OLLAMA}", {"input": "x"}, x_api_key="beta")
+    assert (wrong.status, list(wrong.json())) == (400, ["error"])
 
 
 def test_nothing_is_fetched_from_urls_in_bodies() -> None:
@@ -124,6 +170,8 @@ def test_completions_are_passed_on() -> None:
             assert fake.asked[-1] == ("/v1/completions", body)
             fake.paths["/v1/completions"] = 404
             assert (await ask(app, "/v1/completions", body)).status == 404
+            figures = (await ask(app, "/metrics")).body.decode()
+            assert 'harmony_requests_total{api="chat_completions",status="200"} 1.0' in figures
 
     asyncio.run(run())
     refused = asked(serve.app(says()), "/v1/completions", {"prompt": "x"})
@@ -152,7 +200,12 @@ def test_settings_from_a_file(tmp_path: Path) -> None:
     settings = Settings(**read_file(file))
     assert (settings.max_running, settings.queue_timeout) == (3, 2.0)
     assert from_text(to_text(settings)) == settings
-    for text, said in (("engin = 1", "engin is not a setting"), ("=", "not TOML")):
+    for text, said in (
+        ("engin = 1", "engin is not a setting"),
+        ("[serve]\nport = 1", "serve is not a setting"),
+        ("max-running = 1\nmax_running = 2", "max_running is set twice"),
+        ("=", "not TOML"),
+    ):
         file.write_text(text)
         with pytest.raises(ValueError, match=said):
             read_file(file)
@@ -168,6 +221,14 @@ def test_settings_from_a_file(tmp_path: Path) -> None:
         ({"queue_timeout": -1}, "queue_timeout: -1 is too small"),
         ({"store": None}, "store: expected str"),
         ({"log_contents": 1}, "log_contents: expected bool"),
+        ({"queue_timeout": float("nan")}, "queue_timeout: expected a finite number, got nan"),
+        ({"drain_timeout": float("inf")}, "drain_timeout: expected a finite number, got inf"),
+        ({"engine_timeout": 0}, "engine_timeout: 0 is too small"),
+        ({"store": ""}, "store: empty; none stores nothing"),
+        ({"host": ""}, "host: expected an address as 127.0.0.1 or ::1, got ''"),
+        ({"host": "[::1]"}, "host: expected an address"),
+        ({"cors": "*, example.org"}, "cors: expected .* got 'example.org'"),
+        ({"cors": "https://example.org/"}, "cors: expected"),
     ],
 )
 def test_wrong_settings(named: dict[str, Any], said: str) -> None:
@@ -187,16 +248,20 @@ def test_every_setting_is_a_flag(capsys: pytest.CaptureFixture[str]) -> None:
 def test_check(records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = str(tmp_path / "responses.sqlite")
     engine = f"replay={records}"
-    assert cli.main(["serve", "--engine", engine, "--store", store, "--check"]) == 0
+    arguments = ["--engine", engine, "--store", store, "--port", "0", "--check"]
+    assert cli.main(["serve", *arguments]) == 0
     assert capsys.readouterr().out.splitlines() == [
-        "ok    listens on 127.0.0.1, port 8000",
+        "ok    listens on 127.0.0.1, port 0",
         "ok    no API keys: everyone who connects may ask",
         "ok    stores responses for 30 days",
         f"ok    engine: replay at {records} with gpt-oss-20b, 131,072 tokens",
     ]
-    bad = ["serve", "--engine", "vllm=http://127.0.0.1:9", "--store", f"{tmp_path}/no/x", "--check"]
-    assert cli.main(bad) == 1
-    *_, stored, engine = capsys.readouterr().out.splitlines()
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        bad = ["--engine", "vllm=http://127.0.0.1:9", "--store", f"{tmp_path}/no/x", "--port", port]
+        assert cli.main(["serve", *bad, "--check"]) == 1
+    address, _, stored, engine = capsys.readouterr().out.splitlines()
+    assert address.startswith(f"BAD   127.0.0.1, port {port}: ")
     assert stored.startswith("BAD   the store of responses cannot be used: ")
     assert engine.startswith("BAD   engine: the engine vllm cannot be reached: ")
 
@@ -210,6 +275,11 @@ def test_check(records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
         (["--engine", "vllm=http://x", "--host", "0.0.0.0"], "host: 0.0.0.0 can be reached"),
         (["--engine", "vllm=http://x", "--port", "99999"], "port: 99999 is not a port"),
         (["--config", "nowhere.toml"], "nowhere.toml"),
+        # With several processes as with one, and none is started.
+        (["--engine", "replay=nowhere.jsonl", "--workers", "2"], "nowhere.jsonl"),
+        (["--engine", "x=y", "--workers", "2"], "engine: expected one of auto"),
+        (["--engine", "vllm=http://x", "--workers", "2", "--store", "no/x"], "cannot be used"),
+        (["--engine", "vllm=http://x", "--store", "sqlite://"], "a database in memory"),
     ],
 )
 def test_wrong_usage(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -284,6 +354,31 @@ def test_several_processes(records: Path, tmp_path: Path) -> None:
         figures = get(f"{url}/metrics").decode().splitlines()
         lines = dict(line.rsplit(" ", 1) for line in figures if line[0] != "#")
         assert lines['harmony_requests_total{api="responses",status="200"}'] == "16.0"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) in (0, -signal.SIGTERM)
+
+
+def test_a_process_that_is_killed(records: Path) -> None:
+    """Another one takes its place, and what it was answering is not counted as running for ever."""
+    if not Path("/proc").is_dir():
+        pytest.skip("this system does not list the children of a process")
+    with command("--engine", f"replay={records}", "--workers", "2") as (url, process):
+        body = {"messages": [{"role": "user", "content": "Slow"}], "stream": True}
+        with ThreadPoolExecutor(1) as pool:
+            slow = pool.submit(post, url, CHAT, body)
+            until_running(url)
+            children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
+            # The first is what multiprocessing itself begins.
+            for child in map(int, children.split()[1:]):
+                os.kill(child, signal.SIGKILL)
+            with pytest.raises((OSError, http.client.HTTPException)):
+                slow.result(60)
+        deadline = time.monotonic() + 60
+        while not is_up(url) or b"harmony_requests_running 0.0" not in get(f"{url}/metrics"):
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        answer = json.loads(post(url, CHAT, BODIES[CHAT]))
+        assert answer["choices"][0]["message"]["content"] == "Hi there."
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) in (0, -signal.SIGTERM)
 

@@ -353,3 +353,26 @@ def test_addresses_that_lead_nowhere(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="not a database"):
         Store(str(tmp_path / "text.sqlite"), 1)
     assert issubclass(StoreError, RefusedError)
+
+
+def test_tokens_of_an_input_are_counted(tmp_path: Path) -> None:
+    app = serve.app(says(), store=str(tmp_path / "s.sqlite"))
+
+    async def run() -> None:
+        first = (await ask(app, PATH, {"input": "Hello"})).json()
+        for body in ({"input": "Hello"}, {"input": "On", "previous_response_id": first["id"]}):
+            counted = await ask(app, f"{PATH}/input_tokens", body)
+            sampled = (await ask(app, PATH, {**body, "store": False})).json()
+            expected = sampled["usage"]["input_tokens"]
+            assert counted.json() == {
+                "input_tokens": expected,
+                "object": "response.input_tokens",
+            }
+        for wrong in ({"input": 3}, {"input": "On", "previous_response_id": "resp_none"}):
+            refused = await ask(app, f"{PATH}/input_tokens", wrong)
+            assert (refused.status, refused.json()["error"]["type"]) == (
+                400,
+                "invalid_request_error",
+            )
+
+    asyncio.run(run())

@@ -59,8 +59,7 @@ def run(options: argparse.Namespace) -> int:
     settings = _settings(options)
     try:
         if not options.check:
-            runner.run(settings, say)
-            return DONE
+            return DONE if runner.run(settings, say) else FAILED
         found = runner.check(settings)
     except ValueError as error:
         raise UsageError(str(error)) from error

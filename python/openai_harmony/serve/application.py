@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,13 +15,11 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from openai_harmony.interop import anthropic, chat_completions, ollama
-from openai_harmony.interop.turn import Turn
 from openai_harmony.serve import ollama as ollama_api
-from openai_harmony.serve.answers import Shape
 from openai_harmony.serve.doorkeeper import Doorkeeper, api_keys
 from openai_harmony.serve.engines import Engine, EngineError, connect
 from openai_harmony.serve.gateway import Call, Gateway
@@ -42,15 +41,14 @@ def application(engine: Engine | str, settings: Settings) -> Starlette:
     settings.refuse_open_door(bool(keys))
     gateway = Gateway(engine, settings)
     store = open_store(settings)
-    origins = [origin.strip() for origin in (settings.cors or "").split(",") if origin.strip()]
     local = settings.host in LOOPBACK and not settings.allow_anonymous
-    door = Middleware(Doorkeeper, keys=keys, origins=origins, local=local)
+    door = Middleware(Doorkeeper, keys=keys, origins=settings.origins, local=local)
     cors = Middleware(
-        CORSMiddleware, allow_origins=origins, allow_methods=["*"], allow_headers=["*"]
+        CORSMiddleware, allow_origins=settings.origins, allow_methods=["*"], allow_headers=["*"]
     )
     made = Starlette(
         routes=_routes(gateway, store),
-        middleware=[*([cors] if origins else []), door],
+        middleware=[*([cors] if settings.origins else []), door],
         lifespan=partial(_lifespan, gateway, store),
         exception_handlers={HTTPException: _no_such_path, Exception: _fault},
     )
@@ -86,6 +84,7 @@ def _routes(gateway: Gateway, store: Store | None) -> list[Route]:
     return [
         post("/v1/chat/completions", ends.chat),
         post("/v1/responses", stored.create),
+        post("/v1/responses/input_tokens", stored.input_tokens),
         get("/v1/responses/{identity}", stored.retrieve),
         Route("/v1/responses/{identity}", stored.delete, methods=["DELETE"]),
         get("/v1/responses/{identity}/input_items", stored.input_items),
@@ -123,25 +122,11 @@ class Endpoints:
 
     async def count_tokens(self, request: Request) -> Response:
         """``POST /v1/messages/count_tokens``."""
-        try:
-            body, _ = await self._gateway.body(request)
-            turn = anthropic.read(body)
-            return JSONResponse({"input_tokens": len(turn.prompt(self._gateway.encoding))})
-        except REFUSALS as error:
-            return refusal("anthropic", error)
+        return await self._gateway.counted(request, Call("anthropic", anthropic.read), {})
 
     async def completions(self, request: Request) -> Response:
         """``POST /v1/completions``, which the engine answers itself."""
-        pass_on = getattr(self._gateway.engine, "pass_on", None)
-        try:
-            if pass_on is None:
-                name = self._gateway.engine.name
-                raise RefusedError(f"the engine {name} has no completions", 501)
-            body, _ = await self._gateway.body(request)
-            status, kind, parts = await pass_on("/v1/completions", JSONResponse(body).body)
-        except REFUSALS as error:
-            return refusal("chat_completions", error)
-        return StreamingResponse(parts, status, media_type=kind)
+        return await self._gateway.pass_on(request)
 
     async def models(self, request: Request) -> Response:
         """``GET /v1/models``."""
@@ -154,25 +139,21 @@ class Endpoints:
 
     async def ollama_chat(self, request: Request) -> Response:
         """``POST /api/chat``."""
-        return await self._ollama(request, "message", ollama.read)
+        return await self._ollama(request, Call("ollama", ollama.read), "messages", "message")
 
     async def ollama_generate(self, request: Request) -> Response:
         """``POST /api/generate``."""
-        return await self._ollama(
-            request, "response", ollama_api.read_generate, shape=ollama_api.as_generate
-        )
+        call = Call("ollama", ollama_api.read_generate, shape=ollama_api.as_generate)
+        return await self._ollama(request, call, "prompt", "response")
 
-    async def _ollama(
-        self, request: Request, field: str, read: Callable[[Any], Turn], shape: Shape | None = None
-    ) -> Response:
+    async def _ollama(self, request: Request, call: Call, asked: str, answered: str) -> Response:
         try:
-            body, _ = await self._gateway.body(request)
+            body, size = await self._gateway.body(request)
         except REFUSALS as error:
             return refusal("ollama", error)
-        if ollama_api.is_load(body):
-            return JSONResponse(ollama_api.loaded(self._named(body), field))
-        call = Call("ollama", read, body=body, shape=shape)
-        return await self._gateway.answer(request, call)
+        if ollama_api.is_load(body, asked):
+            return JSONResponse(ollama_api.loaded(body, self._named(body), answered))
+        return await self._gateway.answer(request, replace(call, body=(body, size)))
 
     async def ollama_show(self, request: Request) -> Response:
         """``POST /api/show``."""
@@ -223,11 +204,13 @@ async def _no_such_path(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     reason = "method" if status == 405 else "path"
     text = f"no such {reason}: {request.method} {request.url.path}"
-    return refusal(api_of(request.url.path), RefusedError(text, status))
+    response = refusal(api_of(request.scope), RefusedError(text, status))
+    response.headers.update(getattr(error, "headers", None) or {})  # the methods that there are
+    return response
 
 
 async def _fault(request: Request, error: Exception) -> Response:
     if isinstance(error, ClientDisconnect):
         return Response(status_code=499)
     LOG.error("a fault of this server", exc_info=error)
-    return refusal(api_of(request.url.path), error)
+    return refusal(api_of(request.scope), error)

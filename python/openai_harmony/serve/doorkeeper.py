@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
+import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from openai_harmony.serve.refusals import RefusedError, api_of, refusal
+from openai_harmony.serve.refusals import RefusedError, api_of, path_of, refusal
 from openai_harmony.serve.settings import LOOPBACK
 
 _OPEN = ("/health", "/")
@@ -22,12 +23,23 @@ def api_keys(file: str | None) -> list[str]:
     """The keys of a file, one a line, and of ``HARMONY_API_KEYS``, with commas between them.
 
     Empty lines and those that begin with ``#`` are none. ``OSError`` if the file cannot be read,
-    ``ValueError`` if it has no key.
+    ``ValueError`` if it is not text, has no key, or has one that no header can carry.
     """
     keys = [key.strip() for key in os.environ.get("HARMONY_API_KEYS", "").split(",")]
     if file is not None:
-        lines = [line.strip() for line in Path(file).read_text(encoding="utf-8").splitlines()]
-        found = [line for line in lines if line and not line.startswith("#")]
+        try:
+            text = Path(file).read_text(encoding="utf-8-sig")
+        except UnicodeDecodeError:
+            raise ValueError(f"api_key_file: {file} is not text in UTF-8") from None
+        found = []
+        for at, line in enumerate(map(str.strip, text.splitlines()), 1):
+            if not line or line.startswith("#"):
+                continue
+            if not re.fullmatch("[!-~]+", line):
+                # Clients could not send it. It is not quoted: it may be most of a key.
+                what = "a key has visible ASCII characters alone"
+                raise ValueError(f"api_key_file: {file}, line {at}: {what}")
+            found.append(line)
         if not found:
             raise ValueError(f"api_key_file: {file} has no key")
         keys += found
@@ -63,7 +75,7 @@ class Doorkeeper:
         try:
             scope.setdefault("state", {})["owner"] = self._owner(scope)
         except RefusedError as error:
-            await refusal(api_of(scope["path"]), error)(scope, receive, send)
+            await refusal(api_of(scope), error)(scope, receive, send)
             return
         await self._app(scope, receive, send)
 
@@ -71,26 +83,36 @@ class Doorkeeper:
         headers = Headers(scope=scope)
         if self._local:
             self._refuse_pages(headers)
-        if not self._digests or scope["path"] in _OPEN or scope["method"] == "OPTIONS":
+        if not self._digests or path_of(scope) in _OPEN or scope["method"] == "OPTIONS":
             return ""
-        kind, _, key = headers.get("authorization", "").partition(" ")
-        if kind.lower() != "bearer":
-            key = headers.get("x-api-key", "")
-        given = _digest(key.strip())
-        # All are compared, so that the time says nothing of which one it is.
-        if not sum(hmac.compare_digest(given, digest) for digest in self._digests):
-            raise RefusedError("the API key is missing or wrong", 401, code="invalid_api_key")
-        return given.hex()
+        kind, _, bearer = headers.get("authorization", "").partition(" ")
+        bearer = bearer if kind.lower() == "bearer" else ""
+        # Some clients send both, of which one is a key for somebody else.
+        for key in (bearer, headers.get("x-api-key", "")):
+            given = _digest(key.strip())
+            # All are compared, so that the time says nothing of which one it is.
+            if sum(hmac.compare_digest(given, digest) for digest in self._digests):
+                return given.hex()
+        raise RefusedError("the API key is missing or wrong", 401, code="invalid_api_key")
 
     def _refuse_pages(self, headers: Headers) -> None:
-        host = urlsplit(f"//{headers.get('host', '')}").hostname
-        if host not in LOOPBACK:
+        # Clients of HTTP/1.0 may name no host; browsers always do.
+        host = headers.get("host")
+        if host is not None and _hostname(f"//{host}") not in LOOPBACK:
             raise RefusedError(f"the host {host!r} is not this machine", 403)
         origin = headers.get("origin")
         if origin is None or origin in self._origins or "*" in self._origins:
             return
-        if urlsplit(origin).hostname not in LOOPBACK:
+        if _hostname(origin) not in LOOPBACK:
             raise RefusedError(f"web pages of {origin} may not ask; the setting is cors", 403)
+
+
+def _hostname(url: str) -> str | None:
+    """The host of a URL, ``None`` if it is not a URL."""
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None
 
 
 def _digest(key: str) -> bytes:

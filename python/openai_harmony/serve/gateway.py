@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +17,7 @@ from openai_harmony.encoding import HarmonyEncodingName, load_harmony_encoding
 from openai_harmony.interop.error_body import Api
 from openai_harmony.interop.turn import Turn
 from openai_harmony.serve.answers import Answer, Keep, Shape, joined, side_by_side
+from openai_harmony.serve.bodies import Body, read_body
 from openai_harmony.serve.constraint import constraint_of
 from openai_harmony.serve.engines import Engine, EngineError
 from openai_harmony.serve.journal import LOG, Journal, Record
@@ -26,8 +26,6 @@ from openai_harmony.serve.refusals import REFUSALS, RefusedError, refusal
 from openai_harmony.serve.sampling import begin, go_on, requests
 from openai_harmony.serve.settings import Settings
 from openai_harmony.serve.streaming import ClientGoneError, Ending, Stream, TooSlowError, until_gone
-
-Body = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -38,8 +36,8 @@ class Call:
     """In whose form errors are."""
     read: Callable[[Body], Turn]
     """Makes a turn of the body."""
-    body: Body | None = None
-    """The body, if it has been read."""
+    body: tuple[Body, int] | None = None
+    """The body, if it has been read, and how many bytes it has."""
     blocks: bool = False
     """Whether ``read`` waits for something, and needs a thread."""
     shape: Shape | None = None
@@ -47,6 +45,9 @@ class Call:
     keep: Callable[[Body], Keep | None] = lambda _: None
     """What stores the response to a body."""
 
+
+Work = Callable[[Request, Record, AsyncExitStack], Awaitable[Response]]
+"""Answers a request: fills the record, and leaves to the stack what ends with the answer."""
 
 _LARGE = 100_000
 """Bodies of so many bytes are read in a thread, so that other answers go on meanwhile."""
@@ -80,30 +81,23 @@ class Gateway:
 
     async def body(self, request: Request) -> tuple[Body, int]:
         """The body, an object of JSON, and how many bytes it has."""
-        limit = self.settings.max_body
-        length = request.headers.get("content-length", "0")
-        if length.isdecimal() and int(length) > limit:
-            raise RefusedError(f"the body is larger than {limit:,} bytes", 413)
-        try:
-            raw = await asyncio.wait_for(_bytes(request, limit), self.settings.body_timeout)
-        except asyncio.TimeoutError:
-            raise RefusedError("the body did not arrive in time", 408) from None
-        try:
-            body = json.loads(raw)
-        except (ValueError, RecursionError) as error:
-            reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-            raise RefusedError(f"the body is not JSON: {reason}") from None
-        if not isinstance(body, dict):
-            raise RefusedError("the body is not an object")
-        return body, len(raw)
+        return await read_body(request, self.settings.max_body, self.settings.body_timeout)
 
     async def answer(self, request: Request, call: Call) -> Response:
         """Answers a request; whatever happens, in the form of its API."""
-        record = self.journal.begin(call.api, request.url.path)
+        return await self._recorded(request, call.api, partial(self._answer, call))
+
+    async def pass_on(self, request: Request) -> Response:
+        """Answers a request of ``/v1/completions`` by what the engine itself says."""
+        return await self._recorded(request, "chat_completions", self._passed_on)
+
+    async def _recorded(self, request: Request, api: Api, work: Work) -> Response:
+        record = self.journal.begin(api, request.url.path)
         async with AsyncExitStack() as stack:
             stack.callback(self.journal.end, record)
             try:
-                response = await self._answer(request, call, record, stack)
+                await stack.enter_async_context(self.limits.turn())
+                response = await work(request, record, stack)
             except (ClientGoneError, ClientDisconnect):
                 record.client_left = True
                 response = Response(status_code=499)  # nobody reads it
@@ -117,15 +111,10 @@ class Gateway:
         return response
 
     async def _answer(
-        self, request: Request, call: Call, record: Record, stack: AsyncExitStack
+        self, call: Call, request: Request, record: Record, stack: AsyncExitStack
     ) -> Response:
-        await stack.enter_async_context(self.limits.turn())
-        body, size = (call.body, 0) if call.body is not None else await self.body(request)
-        turn, record.prompt = (
-            await run_in_threadpool(self._turn, call, body)
-            if call.blocks or size > _LARGE
-            else self._turn(call, body)
-        )
+        body, size = call.body or await self.body(request)
+        turn, record.prompt = await self._read(call, body, size)
         record.stream = turn.stream
         limit = self.settings.request_timeout
         beginning = self._begin(turn, record.prompt, body, call)
@@ -140,6 +129,22 @@ class Gateway:
         whole = self._whole(record.answers)
         return JSONResponse(await until_gone(request.receive, whole, limit, self.ending))
 
+    async def _passed_on(self, request: Request, record: Record, stack: AsyncExitStack) -> Response:
+        ask = getattr(self.engine, "pass_on", None)
+        if ask is None:
+            raise RefusedError(f"the engine {self.engine.name} has no completions", 501)
+        body, _ = await self.body(request)
+        record.stream = body.get("stream") is True
+        asking = ask("/v1/completions", JSONResponse(body).body)
+        limit = self.settings.request_timeout
+        status, kind, parts = await until_gone(request.receive, asking, limit, self.ending)
+        stack.push_async_callback(parts.aclose)
+        parts = _until_broken(parts, record)
+        ended = partial(self._ended, record, stack.pop_all())
+        return Stream(
+            parts, kind, status=status, timeout=limit, ending=self.ending, abort=bytes, ended=ended
+        )
+
     def _refused(self, record: Record, error: Exception) -> Response:
         record.error = str(error)
         if not isinstance(error, REFUSALS):
@@ -147,6 +152,20 @@ class Gateway:
         if isinstance(error, EngineError) and not any(one.broke for one in record.answers):
             record.engine_status = error.status
         return refusal(record.api, error)
+
+    async def counted(self, request: Request, call: Call, about: dict[str, Any]) -> Response:
+        """How many tokens the prompt of a request has, in an object that has ``about``, too."""
+        try:
+            _, prompt = await self._read(call, *await self.body(request))
+            return JSONResponse({**about, "input_tokens": len(prompt)})
+        except REFUSALS as error:
+            return refusal(call.api, error)
+
+    async def _read(self, call: Call, body: Body, size: int) -> tuple[Turn, list[int]]:
+        """The turn of a body of so many bytes, and its prompt."""
+        if call.blocks or size > _LARGE:
+            return await run_in_threadpool(self._turn, call, body)
+        return self._turn(call, body)
 
     def _turn(self, call: Call, body: Body) -> tuple[Turn, list[int]]:
         try:
@@ -207,19 +226,19 @@ class Gateway:
 
     def _stream(self, record: Record, stack: AsyncExitStack) -> Response:
         first, *more = record.answers
-
-        async def ended(there: bool) -> None:
-            record.client_left = not there
-            await stack.aclose()
-
         return Stream(
             side_by_side(record.answers) if more else first.pieces(),
             first.reply.media_type,
             timeout=self.settings.request_timeout,
             ending=self.ending,
             abort=first.abort,
-            ended=ended,
+            ended=partial(self._ended, record, stack),
         )
+
+    async def _ended(self, record: Record, stack: AsyncExitStack, there: bool) -> None:
+        """A stream has ended; whether its client was there."""
+        record.client_left = not there
+        await stack.aclose()
 
     async def _whole(self, answers: list[Answer]) -> dict[str, Any]:
         tasks = [asyncio.ensure_future(answer.whole()) for answer in answers]
@@ -232,10 +251,12 @@ class Gateway:
         return joined(answers)
 
 
-async def _bytes(request: Request, limit: int) -> bytes:
-    found = bytearray()
-    async for part in request.stream():
-        found += part
-        if len(found) > limit:
-            raise RefusedError(f"the body is larger than {limit:,} bytes", 413)
-    return bytes(found)
+async def _until_broken(
+    parts: AsyncGenerator[bytes, None], record: Record
+) -> AsyncGenerator[bytes, None]:
+    """What an engine says itself; if it breaks off, its client sees that the end is missing."""
+    try:
+        async for part in parts:
+            yield part
+    except EngineError as error:
+        record.error, record.engine_status = str(error), error.status

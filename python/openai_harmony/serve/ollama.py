@@ -33,12 +33,15 @@ _DETAILS = {
 }
 
 
-def is_load(body: dict[str, Any]) -> bool:
-    """Whether a body asks for nothing but that the model be loaded."""
-    return not body.get("messages") and not body.get("prompt")
+def is_load(body: dict[str, Any], field: str) -> bool:
+    """Whether a body asks for nothing but that the model be loaded, or unloaded.
+
+    Then it has no ``field``, ``messages`` or ``prompt``, or an empty one.
+    """
+    return body.get(field) in (None, [] if field == "messages" else "")
 
 
-def loaded(model: str, field: str) -> dict[str, Any]:
+def loaded(body: dict[str, Any], model: str, field: str) -> dict[str, Any]:
     """The answer to such a body; ``field`` is ``message`` or ``response``."""
     empty = {"message": {"role": "assistant", "content": ""}, "response": ""}[field]
     return {
@@ -46,7 +49,7 @@ def loaded(model: str, field: str) -> dict[str, Any]:
         "created_at": _now(),
         field: empty,
         "done": True,
-        "done_reason": "load",
+        "done_reason": "unload" if body.get("keep_alive") == 0 else "load",
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from starlette.responses import JSONResponse
+from starlette.types import Scope
 
 from openai_harmony.errors import HarmonyError, InvalidRequestError
 from openai_harmony.interop.error_body import Api, error_body
@@ -43,8 +44,15 @@ def refusal(api: Api, error: Exception) -> JSONResponse:
     return JSONResponse(found.body, found.status, headers=headers)
 
 
-def api_of(path: str) -> Api:
-    """The API that a path belongs to."""
+def path_of(scope: Scope) -> str:
+    """The path of a request, also where another application has this one behind a path."""
+    path: str = scope["path"]
+    return path.removeprefix(scope.get("root_path", ""))
+
+
+def api_of(scope: Scope) -> Api:
+    """The API to which the path of a request belongs."""
+    path = path_of(scope)
     if path.startswith("/v1/messages"):
         return "anthropic"
     if path.startswith("/api/"):

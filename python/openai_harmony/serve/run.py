@@ -17,7 +17,7 @@ from starlette.applications import Starlette
 from openai_harmony.serve.application import application, open_store
 from openai_harmony.serve.doorkeeper import api_keys
 from openai_harmony.serve.engines import EngineError, connect
-from openai_harmony.serve.journal import log_to_stderr
+from openai_harmony.serve.journal import forget_the_dead, log_to_stderr
 from openai_harmony.serve.settings import Settings, from_text, to_text
 from openai_harmony.serve.store import StoreError
 
@@ -25,15 +25,19 @@ _SETTINGS = "HARMONY_SERVE_SETTINGS"
 """The environment variable by which worker processes get the settings."""
 
 
-def run(settings: Settings, say: Callable[[str], object]) -> None:
+def run(settings: Settings, say: Callable[[str], object]) -> bool:
     """Serves until it is ended, by ``SIGTERM`` or ``Ctrl-C``.
 
     Running answers then have ``drain_timeout`` seconds.
+
+    Returns:
+        Whether it has served; if it could not start, its log says why.
 
     Raises:
         ValueError: A setting that makes no sense.
         OSError: The address cannot be had, or a file cannot be read.
         EngineError: A model that cannot be loaded.
+        StoreError: The database cannot be used.
     """
     keys = api_keys(settings.api_key_file)
     settings.refuse_open_door(bool(keys))
@@ -53,8 +57,11 @@ def run(settings: Settings, say: Callable[[str], object]) -> None:
             log_to_stderr()
             app = _drained(application(settings.engine, settings), settings)
             _say(say, lines)
-            uvicorn.Server(uvicorn.Config(app, **options)).run(sockets=[listening])
-            return
+            server = uvicorn.Server(uvicorn.Config(app, **options))
+            server.run(sockets=[listening])
+            return server.started
+    # What makes no sense to one process is found here: it would end each of them, again and again.
+    _try_out(settings)
     # uvicorn's processes share a socket that it makes itself.
     os.environ[_SETTINGS] = to_text(settings)
     _say(say, lines)
@@ -62,6 +69,15 @@ def run(settings: Settings, say: Callable[[str], object]) -> None:
     with tempfile.TemporaryDirectory(prefix="harmony-serve-") as figures:
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = figures
         uvicorn.run("openai_harmony.serve.run:worker", **workers, **options)
+    return True
+
+
+def _try_out(settings: Settings) -> None:
+    if (store := open_store(settings)) is not None:
+        store.close()
+    # A model is large: only the processes load it.
+    if not settings.engine.startswith("transformers="):
+        connect(settings.engine, timeout=settings.engine_timeout, key=settings.engine_key)
 
 
 def _allow_open_files(settings: Settings) -> None:
@@ -87,6 +103,7 @@ def _say(say: Callable[[str], object], lines: list[str]) -> None:
 def worker() -> Starlette:
     """The application of a worker process."""
     log_to_stderr()
+    forget_the_dead()
     settings = from_text(os.environ[_SETTINGS])
     return _drained(application(settings.engine, settings), settings)
 
@@ -144,12 +161,20 @@ def check(settings: Settings) -> list[tuple[bool, str]]:
     """
     keys = api_keys(settings.api_key_file)
     settings.refuse_open_door(bool(keys))
-    found = [
-        (True, f"listens on {settings.host}, port {settings.port}"),
-        (True, f"{len(keys)} API keys" if keys else "no API keys: everyone who connects may ask"),
+    return [
+        _checked_address(settings),
+        (True, f"API keys: {len(keys)}" if keys else "no API keys: everyone who connects may ask"),
+        _checked_store(settings),
+        asyncio.run(_checked_engine(settings)),
     ]
-    found += [_checked_store(settings), asyncio.run(_checked_engine(settings))]
-    return found
+
+
+def _checked_address(settings: Settings) -> tuple[bool, str]:
+    try:
+        _listening(settings).close()
+    except OSError as error:
+        return False, str(error)
+    return True, f"listens on {settings.host}, port {settings.port}"
 
 
 def _checked_store(settings: Settings) -> tuple[bool, str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
+import re
 import sys
 import types
 import typing
@@ -67,10 +69,23 @@ class Settings:
             elif not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
                 expected = getattr(kind, "__name__", str(kind))
                 raise ValueError(f"{field.name}: expected {expected}, got {value!r}")
-            if type(value) in (int, float) and value < (1 if field.name in _FROM_ONE else 0):
-                raise ValueError(f"{field.name}: {value} is too small")
+            if type(value) in (int, float):
+                _refuse_number(field.name, value)
         if not 0 <= self.port <= 65535:
             raise ValueError(f"port: {self.port} is not a port")
+        if not self.store:
+            raise ValueError("store: empty; none stores nothing")
+        if not self.host or self.host.startswith("["):
+            raise ValueError(f"host: expected an address as 127.0.0.1 or ::1, got {self.host!r}")
+        for origin in self.origins:
+            if origin != "*" and not re.fullmatch(r"[a-z][a-z0-9+.-]*://[^/?#]+", origin):
+                text = f"cors: expected * or origins as https://example.org, got {origin!r}"
+                raise ValueError(text)
+
+    @property
+    def origins(self) -> list[str]:
+        """The web pages of other sites that may ask; ``*`` is all."""
+        return [origin.strip() for origin in (self.cors or "").split(",") if origin.strip()]
 
     def refuse_open_door(self, keys: bool) -> None:
         """Raises ``ValueError`` if other machines could ask without a key."""
@@ -82,6 +97,15 @@ class Settings:
 
 
 _FROM_ONE = ("workers", "max_body", "max_output_tokens", "max_answers", "max_running")
+_ABOVE_ZERO = ("engine_timeout", "request_timeout", "body_timeout", "store_days")
+
+
+def _refuse_number(name: str, value: float) -> None:
+    if not math.isfinite(value):
+        raise ValueError(f"{name}: expected a finite number, got {value}")
+    least = 1 if name in _FROM_ONE else 0
+    if value < least or (value == 0 and name in _ABOVE_ZERO):
+        raise ValueError(f"{name}: {value:g} is too small")
 
 
 def read_file(path: str | Path) -> dict[str, Any]:
@@ -97,9 +121,12 @@ def read_file(path: str | Path) -> dict[str, Any]:
     known = [field.name for field in dataclasses.fields(Settings)]
     made = {}
     for name, value in found.items():
-        if name.replace("-", "_") not in known:
+        plain = name.replace("-", "_")
+        if plain not in known:
             raise ValueError(f"{path}: {name} is not a setting (known: {', '.join(known)})")
-        made[name.replace("-", "_")] = value
+        if plain in made:
+            raise ValueError(f"{path}: {name} is set twice, with dashes and with underscores")
+        made[plain] = value
     return made
 
 

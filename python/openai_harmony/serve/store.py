@@ -72,6 +72,8 @@ class Store:
             StoreError: The database cannot be used.
         """
         address = url if "://" in url else f"sqlite:///{url}"
+        if address in ("sqlite://", "sqlite:///", "sqlite:///:memory:"):
+            raise ValueError(f"store: {url}: a database in memory keeps nothing; name a file")
         options: dict[str, Any] = {"pool_pre_ping": True}
         if address.startswith("sqlite"):
             options["connect_args"] = {"timeout": _BUSY_SECONDS}

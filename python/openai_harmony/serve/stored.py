@@ -12,7 +12,8 @@ from starlette.responses import JSONResponse, Response
 from openai_harmony.interop import responses
 from openai_harmony.interop.turn import Turn
 from openai_harmony.serve.answers import Keep
-from openai_harmony.serve.gateway import Body, Call, Gateway
+from openai_harmony.serve.bodies import Body
+from openai_harmony.serve.gateway import Call, Gateway
 from openai_harmony.serve.refusals import RefusedError, refusal
 from openai_harmony.serve.store import Store
 
@@ -29,10 +30,17 @@ class StoredResponses:
 
     async def create(self, request: Request) -> Response:
         """``POST /v1/responses``."""
+        return await self._gateway.answer(request, self._call(request))
+
+    async def input_tokens(self, request: Request) -> Response:
+        """``POST /v1/responses/input_tokens``."""
+        about = {"object": "response.input_tokens"}
+        return await self._gateway.counted(request, self._call(request), about)
+
+    def _call(self, request: Request) -> Call:
         owner = request.scope["state"]["owner"]
         blocks, keep = self._store is not None, partial(self._keep, owner)
-        call = Call("responses", partial(self._read, owner), blocks=blocks, keep=keep)
-        return await self._gateway.answer(request, call)
+        return Call("responses", partial(self._read, owner), blocks=blocks, keep=keep)
 
     async def retrieve(self, request: Request) -> Response:
         """``GET /v1/responses/ID``."""
@@ -69,6 +77,10 @@ class StoredResponses:
     def _read(self, owner: str, body: Body) -> Turn:
         """A turn, with what was said before."""
         previous, store = body.get("previous_response_id"), self._store
+        for name, kind in (("previous_response_id", str), ("store", bool)):
+            if not isinstance(body.get(name), (kind, type(None))):
+                expected = {str: "a string", bool: "a boolean"}[kind]
+                raise RefusedError(f"{name}: expected {expected}", path=name)
         options: dict[str, Any] = {}
         if store is None:
             if previous is not None:
@@ -77,9 +89,10 @@ class StoredResponses:
                 )
             body["store"] = False  # so that the answer does not claim it
         else:
-            body.setdefault("store", True)
+            if body.get("store") is None:
+                body["store"] = True
             options["resolve"] = partial(store.item, owner)
-            if isinstance(previous, str):
+            if previous is not None:
                 options["history"] = store.history(owner, previous)
         return responses.read(body, **options)
 

@@ -12,6 +12,9 @@ from starlette.types import Receive, Scope, Send
 Found = TypeVar("Found")
 Ending = asyncio.Future[None]
 
+_LAST_SECONDS = 2.0
+"""A client that has stopped to read does not hold its turn any longer once its time is up."""
+
 
 class ClientGoneError(Exception):
     """Nobody reads the answer any more."""
@@ -74,6 +77,7 @@ class Stream(Response):
         pieces: AsyncGenerator[bytes, None],
         media_type: str,
         *,
+        status: int = 200,
         timeout: float,
         ending: Ending,
         abort: Callable[[], bytes],
@@ -84,12 +88,13 @@ class Stream(Response):
         Args:
             pieces: What to send.
             media_type: The content's type.
+            status: The status.
             timeout: So many seconds may it take.
             ending: Done when the server ends.
             abort: What ends the stream if time is up or the server ends.
             ended: Called at the end, with whether the client was there.
         """
-        self.status_code = 200
+        self.status_code = status
         self.media_type = media_type
         self.background = None
         self.init_headers({"cache-control": "no-cache", "x-accel-buffering": "no"})
@@ -105,12 +110,20 @@ class Stream(Response):
         except ClientGoneError:
             pass
         except (TooSlowError, asyncio.CancelledError) as error:
-            there = True
-            await send({"type": "http.response.body", "body": self._abort(), "more_body": False})
+            there = await self._send_last(send)
             if isinstance(error, asyncio.CancelledError):
                 raise
         finally:
             await self._ended(there)
+
+    async def _send_last(self, send: Send) -> bool:
+        """Ends the stream before its time; whether the client takes the last piece."""
+        last = {"type": "http.response.body", "body": self._abort(), "more_body": False}
+        try:
+            await asyncio.wait_for(send(last), _LAST_SECONDS)
+        except asyncio.TimeoutError:
+            return False
+        return True
 
     async def _send(self, send: Send) -> None:
         try:

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from recorded import CALL, FINAL, THOUGHT
+from recorded import WEATHER
 from running_gateways import command
 
-WEATHER = [
-    # The latest result decides.
-    {"match": "BERGEN-RAIN", "text": THOUGHT.format("Both are known.") + FINAL.format("Oslo.")},
-    {"match": "OSLO-SUN", "text": CALL.format("get_weather", '{"city":"Bergen"}')},
-    {
-        "match": "Where is it sunny",
-        "text": THOUGHT.format("Ask for each.")
-        + "<|channel|>commentary<|message|>I ask.<|end|><|start|>assistant"
-        + CALL.format("get_weather", '{"city":"Oslo"}'),
-    },
-    {"match": "as JSON", "text": FINAL.format('{"city":"Oslo","sunny":true}')},
-]
+ALONE = Path(__file__).with_name("alone.py")
+RunAlone = Callable[..., list[dict[str, Any]]]
 
 
 @pytest.fixture(scope="session")
@@ -38,3 +32,37 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def asked() -> list[str]:
     """The cities that were asked for."""
     return []
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A folder with a note of two lines."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "note.txt").write_text("FIRST-LINE\nsecond\n")
+    return folder
+
+
+@pytest.fixture
+def run_alone(project: Path) -> RunAlone:
+    """Runs an agent's program in the folder, without a network: the events that it prints."""
+    unshare = ["unshare", "--map-root-user", "--net"]
+    if shutil.which("unshare") is None:
+        pytest.skip("unshare is not installed: there is no network without a way out")
+    if subprocess.run([*unshare, "true"], capture_output=True).returncode:
+        pytest.skip("this machine allows no network namespaces")
+
+    def run(agent: str, program: str, records: list[Any], prompt: str) -> list[dict[str, Any]]:
+        file = project.parent / "recorded.jsonl"
+        file.write_text("\n".join(map(json.dumps, records)))
+        arguments = [agent, program, str(file), str(project), prompt]
+        done = subprocess.run(
+            [*unshare, sys.executable, str(ALONE), *arguments],
+            capture_output=True,
+            text=True,
+            timeout=180,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return [json.loads(line) for line in done.stdout.splitlines() if line[:1] == "{"]
+
+    return run

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 from openai_harmony._extras import needed
 from openai_harmony.serve.engines.engine import Engine, EngineError, Sampled, SampleRequest
 from openai_harmony.serve.engines.replay import Replay
@@ -39,14 +41,14 @@ def connect(text: str, *, timeout: float = 600.0, key: str | None = None) -> Eng
     if kind not in KINDS:
         raise ValueError(f"engine: expected one of {', '.join(KINDS)}, with =…, got {text!r}")
     if not place:
-        raise ValueError(f"engine: {kind} needs a place: {kind}={KINDS[kind].partition(':')[0]}")
+        raise ValueError(f"engine: {kind} needs a place behind {kind}= ({KINDS[kind]})")
     if kind == "replay":
         return Replay(place)
     if kind == "transformers":
         from openai_harmony.serve.engines.transformers import Transformers
 
         return Transformers(place)
-    if not place.startswith(("http://", "https://")):
+    if not _is_url(place):
         raise ValueError(f"engine: {kind} needs a URL, as http://127.0.0.1:8001, got {place!r}")
     needed("httpx", "serve")
     from openai_harmony.serve.engines.auto import Auto
@@ -63,3 +65,11 @@ def connect(text: str, *, timeout: float = 600.0, key: str | None = None) -> Eng
         "llama.cpp": LlamaCpp,
     }
     return classes.get(kind, Completions)(place, timeout=timeout, key=key)
+
+
+def _is_url(text: str) -> bool:
+    try:
+        url = urlsplit(text)
+        return url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
+    except ValueError:  # no port, or brackets without an address
+        return False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import httpx
@@ -66,7 +66,7 @@ class Auto:
         finally:
             await sampled.aclose()
 
-    async def pass_on(self, path: str, body: bytes) -> tuple[int, str, AsyncIterator[bytes]]:
+    async def pass_on(self, path: str, body: bytes) -> tuple[int, str, AsyncGenerator[bytes, None]]:
         """Sends a body as it is."""
         return await (await self._engine()).pass_on(path, body)
 

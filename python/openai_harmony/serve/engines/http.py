@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
 
@@ -84,7 +84,7 @@ class HttpEngine:
         """How many tokens there are so far, where the engine counts them itself."""
         return here
 
-    async def pass_on(self, path: str, body: bytes) -> tuple[int, str, AsyncIterator[bytes]]:
+    async def pass_on(self, path: str, body: bytes) -> tuple[int, str, AsyncGenerator[bytes, None]]:
         """Sends a body as it is: the status, the content type and the bytes of the answer."""
         request = self._client.build_request(
             "POST", path, content=body, headers={"content-type": "application/json"}
@@ -94,10 +94,12 @@ class HttpEngine:
         except httpx.HTTPError as error:
             raise self._unreachable(error) from error
 
-        async def parts() -> AsyncIterator[bytes]:
+        async def parts() -> AsyncGenerator[bytes, None]:
             try:
                 async for part in response.aiter_bytes():
                     yield part
+            except httpx.HTTPError as error:
+                raise self._unreachable(error) from error
             finally:
                 await response.aclose()
 
@@ -159,6 +161,9 @@ class HttpEngine:
         message = f"{self._self()} says {status}: {said}"
         if status in _BUSY:
             return EngineError(message, 429, int(after) if after.isdecimal() else None)
+        if status == 404:
+            # It may have been started anew, with another model: the next request asks for its name.
+            self._known = False
         # A wrong key or path is a fault of this server's settings, not of the client.
         return EngineError(message, 400 if status in (400, 413, 422) else 502)
 

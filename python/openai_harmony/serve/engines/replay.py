@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
@@ -40,10 +41,15 @@ class Replay:
         self.model: str | None = "gpt-oss-20b"
         self.context = CONTEXT
         self._encoding = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
-        lines = Path(file).read_text(encoding="utf-8").splitlines()
+        try:
+            lines = Path(file).read_text(encoding="utf-8-sig").split("\n")
+        except UnicodeDecodeError:
+            raise ValueError(f"{file}: not text in UTF-8") from None
         self._records = [
             _record(file, at, line) for at, line in enumerate(lines, 1) if line.strip()
         ]
+        if not self._records:
+            raise ValueError(f"{file}: no record")
 
     async def check(self) -> None:
         """Nothing can be wrong with it."""
@@ -82,7 +88,8 @@ def _record(file: str | Path, at: int, line: str) -> dict[str, Any]:
         raise ValueError(f"{where}: expected an object with the texts `match` and `text`")
     if type(record.get("size", 1)) is not int or record.get("size", 1) < 1:
         raise ValueError(f"{where}: size: expected a whole number from 1 on")
-    if not isinstance(record.get("delay", 0), (int, float)) or record.get("delay", 0) < 0:
+    delay = record.get("delay", 0)
+    if type(delay) not in (int, float) or not 0 <= delay < math.inf:
         raise ValueError(f"{where}: delay: expected a number of seconds")
     if not isinstance(record.get("logprob", 0), (int, float)) or record.get("logprob", 0) > 0:
         raise ValueError(f"{where}: logprob: expected a number of at most 0")

@@ -1,0 +1,42 @@
+"""Claude Code's own program, from the wheel of its SDK, where there is no network but the loopback."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("claude_agent_sdk", reason="make test-agents installs claude-agent-sdk")
+
+import claude_agent_sdk
+
+from clients.conftest import RunAlone
+from recorded import CALL, FINAL, THOUGHT
+
+PROGRAM = Path(claude_agent_sdk.__file__).parent / "_bundled" / "claude"
+
+
+def test_a_loop_of_calls(run_alone: RunAlone, project: Path) -> None:
+    if not PROGRAM.exists():
+        pytest.skip("this wheel of claude-agent-sdk has no program")
+    read = json.dumps({"file_path": str(project / "note.txt")})
+    count = json.dumps({"command": "echo LINES-$(wc -l < note.txt)", "description": "Count"})
+    records = [
+        {"match": "LINES-2", "text": THOUGHT.format("Done.") + FINAL.format("It has 2 lines.")},
+        {"match": "FIRST-LINE", "text": CALL.format("Bash", count)},
+        {
+            "match": "How many lines",
+            "text": THOUGHT.format("Read it first.") + CALL.format("Read", read),
+        },
+    ]
+    events = run_alone("claude", str(PROGRAM), records, "How many lines has note.txt?")
+    contents = [event["message"]["content"] for event in events if "message" in event]
+    blocks = [block for content in contents for block in content]
+    thoughts = [block["thinking"] for block in blocks if block["type"] == "thinking"]
+    assert thoughts == ["Read it first.", "Done."]
+    called = [block["name"] for block in blocks if block["type"] == "tool_use"]
+    assert called == ["Read", "Bash"]
+    results = [block["content"] for block in blocks if block["type"] == "tool_result"]
+    assert ["FIRST-LINE" in results[0], results[1]] == [True, "LINES-2"]
+    assert (events[-1]["type"], events[-1]["result"]) == ("result", "It has 2 lines.")
