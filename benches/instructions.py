@@ -74,8 +74,9 @@ def main() -> None:
     recorded = json.loads(RECORD.read_text())
     print("| instructions | now | recorded | change |\n|---|---|---|---|")
     for stage, name in STAGES.items():
-        now, before = counts[stage], recorded[stage]
-        print(f"| {name} | {now:,} | {before:,} | {now / before - 1:+.1%} |")
+        now, before = counts[stage], recorded.get(stage)
+        change = "| – | –" if before is None else f"| {before:,} | {now / before - 1:+.1%}"
+        print(f"| {name} | {now:,} {change} |")
 
 
 if __name__ == "__main__":

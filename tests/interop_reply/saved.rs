@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use openai_harmony::ErrorKind;
-use openai_harmony::interop::{Clock, FinishReason, MakeId, Reply, ReplyOptions, Turn};
+use openai_harmony::interop::{
+    Clock, FinishReason, MakeId, Reply, ReplyOptions, TokenLogprob, Turn,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -72,6 +74,27 @@ fn what_a_reply_knows_stays() {
     assert_eq!(moved.force(), reply.force());
     assert!(!moved.force().is_empty());
     assert_eq!((moved.tokens(), moved.usage()), (reply.tokens(), reply.usage()));
+    assert_eq!(again(&turn, &moved).to_bytes(), reply.to_bytes());
+}
+
+#[test]
+fn log_probabilities_stay() {
+    let turn =
+        turn(CHAT, &super::with(plain_of(CHAT), json!({"logprobs": true, "top_logprobs": 1})));
+    let mut reply = begun(&turn, ReplyOptions::new("m"));
+    let given = |count: usize| {
+        let one = TokenLogprob { logprob: f64::NEG_INFINITY, top: vec![(5, -0.5)] };
+        let mut given = vec![Some(one); count];
+        given[0] = None;
+        given
+    };
+    let sampled = tokens("<|channel|>final<|message|>One two three");
+    for piece in sampled.chunks(3) {
+        reply.feed_with_logprobs(piece, Some(&given(piece.len()))).unwrap();
+    }
+    let moved = again(&turn, &reply);
+    assert_eq!(moved.response(), reply.response());
+    assert_eq!(moved.response()["choices"][0]["logprobs"]["content"].as_array().unwrap().len(), 2);
     assert_eq!(again(&turn, &moved).to_bytes(), reply.to_bytes());
 }
 
@@ -146,7 +169,7 @@ fn other_bytes_are_refused() {
     assert!(reason(&chat, &saved[..saved.len() - 2]).starts_with("not a saved reply: EOF"));
     assert_eq!(
         reason(&chat, &changed("version", json!(1))),
-        "its version is 1; this library reads 2"
+        "its version is 1; this library reads 3"
     );
     for cuts in [json!([9_999]), json!([]), json!([1, 1]), json!([u64::MAX, u64::MAX])] {
         let reason = reason(&chat, &changed("cuts", cuts));

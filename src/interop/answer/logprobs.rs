@@ -18,6 +18,16 @@ pub struct TokenLogprob {
     pub top: Vec<(TokenId, f64)>,
 }
 
+impl TokenLogprob {
+    fn finite(mut self) -> Self {
+        self.logprob = self.logprob.max(LEAST);
+        for (_, logprob) in &mut self.top {
+            *logprob = logprob.max(LEAST);
+        }
+        self
+    }
+}
+
 impl From<f64> for TokenLogprob {
     fn from(logprob: f64) -> Self {
         Self { logprob, top: Vec::new() }
@@ -54,7 +64,7 @@ impl Logprobs {
     /// Adds tokens that are fed, each with its log-probability if the engine gave one.
     pub(in crate::interop) fn feed(&mut self, ids: &[TokenId], given: &[Option<TokenLogprob>]) {
         for (index, &id) in ids.iter().enumerate() {
-            let given = given.get(index).cloned().flatten();
+            let given = given.get(index).cloned().flatten().map(TokenLogprob::finite);
             self.tokens.push(FedToken { id, start: self.len, given });
             self.len += bytes_of(id).map_or(0, <[u8]>::len);
         }
@@ -126,7 +136,7 @@ impl Likely {
     /// `None` for an id that does not exist.
     fn new(id: TokenId, logprob: f64) -> Option<Self> {
         let bytes = bytes_of(id)?;
-        Some(Self { token: String::from_utf8_lossy(bytes), logprob: logprob.max(LEAST), bytes })
+        Some(Self { token: String::from_utf8_lossy(bytes), logprob, bytes })
     }
 }
 

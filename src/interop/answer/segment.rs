@@ -89,20 +89,19 @@ impl Delta {
     }
 }
 
+impl Text {
+    /// The log-probabilities that a delta brings.
+    pub(in crate::interop) fn new_logprobs(&self, delta: &Delta) -> &[LogprobEntry] {
+        self.logprobs.get(delta.logprobs.clone()).unwrap_or_default()
+    }
+}
+
 impl Segment {
     /// Its text or its arguments.
     pub(in crate::interop) fn text(&self) -> &str {
         match self {
             Self::Text(text) => &text.text,
             Self::Call(call) => &call.arguments,
-        }
-    }
-
-    /// The log-probabilities of a delta, which calls do not have.
-    pub(in crate::interop) fn logprobs(&self, delta: &Delta) -> &[LogprobEntry] {
-        match self {
-            Self::Text(text) => text.logprobs.get(delta.logprobs.clone()).unwrap_or_default(),
-            Self::Call(_) => &[],
         }
     }
 

@@ -76,8 +76,7 @@ impl Chat {
 
     fn push_text(&mut self, of: &Text, new: Delta, sink: &mut Sink<'_>) {
         let is_thought = of.kind == TextKind::Thought;
-        let logprobs =
-            of.logprobs.get(new.logprobs.clone()).filter(|logprobs| !logprobs.is_empty());
+        let logprobs = of.new_logprobs(&new);
         let sent = if is_thought { &mut self.has_thoughts } else { &mut self.has_content };
         let text = new.behind(std::mem::replace(sent, true));
         let fields = if is_thought { self.thought_fields() } else { &["content"] };
@@ -87,17 +86,15 @@ impl Chat {
                     delta.text(field, &text);
                 }
             };
-            match logprobs {
-                None => self.push(delta, sink),
-                Some(logprobs) => {
-                    let rest = |bytes: &mut Vec<u8>| {
-                        bytes.extend_from_slice(b",\"logprobs\":");
-                        write_json(&json!({"content": logprobs, "refusal": null}), bytes);
-                        bytes.extend_from_slice(b",\"finish_reason\":null");
-                    };
-                    self.push_choice(delta, rest, sink);
-                }
+            if logprobs.is_empty() {
+                return self.push(delta, sink);
             }
+            let rest = |bytes: &mut Vec<u8>| {
+                bytes.extend_from_slice(b",\"logprobs\":");
+                write_json(&json!({"content": logprobs, "refusal": null}), bytes);
+                bytes.extend_from_slice(b",\"finish_reason\":null");
+            };
+            self.push_choice(delta, rest, sink);
         }
     }
 

@@ -76,7 +76,7 @@ impl Ollama {
             return None;
         }
         let sent = if is_thought { &mut self.has_thoughts } else { &mut self.has_content };
-        let logprobs = of.logprobs.get(new.logprobs.clone()).unwrap_or_default().iter().collect();
+        let logprobs = of.new_logprobs(&new).iter().collect();
         let text = new.behind(std::mem::replace(sent, true));
         let message = LineMessage { logprobs, ..LineMessage::default() };
         Some(if is_thought {

@@ -124,21 +124,23 @@ impl Responses {
     }
 
     fn delta(&mut self, index: usize, segment: &Segment, delta: &Delta, sink: &mut Sink<'_>) {
-        let (id, name, is_text) = match segment {
-            Segment::Text(Text { kind: TextKind::Thought, id, .. }) => {
-                (id, "response.reasoning_text.delta", true)
+        let (id, name, logprobs) = match segment {
+            Segment::Text(of) if of.kind == TextKind::Thought => {
+                (&of.id, "response.reasoning_text.delta", None)
             }
-            Segment::Text(text) => (&text.id, "response.output_text.delta", true),
+            Segment::Text(of) => {
+                (&of.id, "response.output_text.delta", Some(of.new_logprobs(delta)))
+            }
             Segment::Call(call) if call.is_custom => {
-                (&call.id, "response.custom_tool_call_input.delta", false)
+                (&call.id, "response.custom_tool_call_input.delta", None)
             }
-            Segment::Call(call) => (&call.id, "response.function_call_arguments.delta", false),
+            Segment::Call(call) => (&call.id, "response.function_call_arguments.delta", None),
         };
         self.push(name, sink, |_, event| {
-            write_place(id, index, is_text, event);
+            write_place(id, index, segment.as_call().is_none(), event);
             event.text("delta", &delta.text);
-            if name == "response.output_text.delta" {
-                event.value("logprobs", segment.logprobs(delta));
+            if let Some(logprobs) = logprobs {
+                event.value("logprobs", logprobs);
             }
         });
     }
