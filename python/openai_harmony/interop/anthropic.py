@@ -24,7 +24,7 @@ def read(body: Any, **options: Unpack[ReadAnthropicOptions]) -> Turn:
         options: Those of ReadAnthropicOptions.
 
     Raises:
-        InvalidRequestError: What is not as the API says, with its ``path``.
+        InvalidRequestError: What the API does not allow, with its ``path``.
         UnsupportedContent: What the format cannot carry, with its ``path``.
     """
     return read_request("anthropic", body, completed(read, options))

@@ -24,7 +24,7 @@ def read(body: Any, **options: Unpack[ReadOptions]) -> Turn:
         options: Those of ReadOptions.
 
     Raises:
-        InvalidRequestError: What is not as the API says, with its ``path``.
+        InvalidRequestError: What the API does not allow, with its ``path``.
         UnsupportedContent: What the format cannot carry, with its ``path``.
     """
     return read_request("ollama", body, completed(read, options))

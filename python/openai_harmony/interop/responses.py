@@ -25,7 +25,7 @@ def read(body: Any, **options: Unpack[ReadResponsesOptions]) -> Turn:
         options: Those of ReadResponsesOptions.
 
     Raises:
-        InvalidRequestError: What is not as the API says, with its ``path``.
+        InvalidRequestError: What the API does not allow, with its ``path``.
         UnsupportedContent: What the format cannot carry, with its ``path``.
     """
     return read_request("responses", body, completed(read, options))
