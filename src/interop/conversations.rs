@@ -60,8 +60,8 @@ impl ConversationOptions {
 ///
 /// # Errors
 ///
-/// As [`chat_completions::read`](super::chat_completions::read) gives them, with paths that begin `messages` or `tools`; a schema
-/// that cannot be rendered.
+/// As [`chat_completions::read`](super::chat_completions::read) gives them, with paths that begin `messages` or
+/// `tools`; a schema that cannot be rendered.
 ///
 /// # Example
 ///

@@ -81,7 +81,7 @@ impl Dialect {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidRequest`](crate::ErrorKind::InvalidRequest) with the path of what is not as the API says,
+    /// [`ErrorKind::InvalidRequest`](crate::ErrorKind::InvalidRequest) with the path of what the API does not allow,
     /// [`ErrorKind::UnsupportedContent`](crate::ErrorKind::UnsupportedContent) with that of what harmony cannot carry.
     pub fn read(self, body: impl Into<Json>, options: &ReadOptions) -> Result<Turn> {
         self.request(&body.into(), options)?.into_turn(options)

@@ -27,17 +27,31 @@ pub(super) struct Pairs {
     /// By index of the call: whether it has a result.
     answered: HashMap<usize, bool>,
     by_id: HashMap<String, Waiting>,
-    by_tool: HashMap<ToolId, Waiting>,
-    in_order: Waiting,
+    all: Calls,
     /// Those without an id, which a result with one may answer.
-    without_id: Without,
+    without_id: Calls,
 }
 
-/// Calls without an id.
+/// Calls by their tools, and in their order.
 #[derive(Debug, Default)]
-struct Without {
+struct Calls {
     by_tool: HashMap<ToolId, Waiting>,
     in_order: Waiting,
+}
+
+impl Calls {
+    fn push(&mut self, group: usize, call: usize, tool: &ToolId) {
+        self.by_tool.entry(tool.clone()).or_default().push(group, call);
+        self.in_order.push(group, call);
+    }
+
+    /// The call of a tool, or of any, that a result answers.
+    fn take(&mut self, tool: Option<&ToolId>, answered: &HashMap<usize, bool>) -> Option<usize> {
+        match tool {
+            Some(tool) => self.by_tool.get_mut(tool)?.take(answered),
+            None => self.in_order.take(answered),
+        }
+    }
 }
 
 /// Calls by their indices, in groups of those of one message.
@@ -76,34 +90,22 @@ impl Pairs {
     /// A call, by its index among the items of the history.
     pub(super) fn call(&mut self, call: usize, id: Option<String>, tool: &ToolId) {
         self.answered.insert(call, false);
-        self.by_tool.entry(tool.clone()).or_default().push(self.group, call);
-        self.in_order.push(self.group, call);
-        if let Some(id) = id {
-            self.by_id.entry(id).or_default().push(self.group, call);
-        } else {
-            self.without_id.by_tool.entry(tool.clone()).or_default().push(self.group, call);
-            self.without_id.in_order.push(self.group, call);
+        self.all.push(self.group, call, tool);
+        match id {
+            Some(id) => self.by_id.entry(id).or_default().push(self.group, call),
+            None => self.without_id.push(self.group, call, tool),
         }
     }
 
     /// The call that a result answers, which from now on has one.
     pub(super) fn answered(&mut self, id: Option<&str>, tool: Option<&ToolId>) -> Option<usize> {
         let answered = &self.answered;
-        let call = match (id, tool) {
-            (Some(id), tool) => {
-                let of_id = self.by_id.get_mut(id).map(|waiting| waiting.take(answered));
-                match (of_id, tool) {
-                    (Some(of_id), _) => of_id,
-                    (None, Some(tool)) => {
-                        self.without_id.by_tool.get_mut(tool).and_then(|calls| calls.take(answered))
-                    }
-                    (None, None) => self.without_id.in_order.take(answered),
-                }
-            }
-            (None, Some(tool)) => {
-                self.by_tool.get_mut(tool).and_then(|waiting| waiting.take(answered))
-            }
-            (None, None) => self.in_order.take(answered),
+        let call = match id {
+            Some(id) => match self.by_id.get_mut(id) {
+                Some(calls) => calls.take(answered),
+                None => self.without_id.take(tool, answered),
+            },
+            None => self.all.take(tool, answered),
         }?;
         self.answered.insert(call, true);
         Some(call)

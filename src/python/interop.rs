@@ -82,12 +82,18 @@ choices! {
     Unsupported, "'error' or 'placeholder'": "error" Error, "placeholder" Placeholder;
 }
 
-/// A date, which the package has made a string of.
+/// The text of a date: a string, `"today"` for the local one, or an object of `datetime.date`.
 fn date(object: &Bound<'_, PyAny>) -> Read<String> {
-    match object.cast::<PyString>() {
-        Ok(text) => Ok(utf8(text)?.into_owned()),
-        Err(_) => Err(InvalidArgument::type_of(object, "a string, a date or None")),
-    }
+    let class = object.py().import("datetime")?.getattr("date")?;
+    let date = match object.cast::<PyString>().map(utf8) {
+        Ok(text) => match text? {
+            text if text == "today" => class.call_method0("today")?,
+            text => return Ok(text.into_owned()),
+        },
+        Err(_) if object.is_instance(&class)? => object.clone(),
+        Err(_) => return Err(InvalidArgument::type_of(object, "a string, a date or None")),
+    };
+    Ok(date.call_method0("isoformat")?.extract()?)
 }
 
 impl SetFrom<Given<'_, '_>, InvalidArgument> for Option<Resolve> {

@@ -6,9 +6,10 @@ from typing import Any
 
 from typing_extensions import Unpack
 
+from openai_harmony import _lowlevel
 from openai_harmony._options import completed, takes
 from openai_harmony.interop.options import ReadOptions
-from openai_harmony.interop.turn import Turn, read_request
+from openai_harmony.interop.turn import Turn
 
 
 @takes(ReadOptions)
@@ -24,7 +25,7 @@ def read(body: Any, **options: Unpack[ReadOptions]) -> Turn:
         options: Those of ReadOptions.
 
     Raises:
-        InvalidRequestError: What is not as the API says, with its ``path``.
+        InvalidRequestError: What the API does not allow, with its ``path``.
         UnsupportedContent: What the format cannot carry, with its ``path``.
     """
-    return read_request("chat_completions", body, completed(read, options))
+    return Turn(_lowlevel.read_request("chat_completions", body, **completed(read, options)))

@@ -6,9 +6,10 @@ from typing import Any
 
 from typing_extensions import Unpack
 
+from openai_harmony import _lowlevel
 from openai_harmony._options import completed, takes
 from openai_harmony.interop.options import ReadResponsesOptions
-from openai_harmony.interop.turn import Turn, read_request
+from openai_harmony.interop.turn import Turn
 
 
 @takes(ReadResponsesOptions)
@@ -25,7 +26,7 @@ def read(body: Any, **options: Unpack[ReadResponsesOptions]) -> Turn:
         options: Those of ReadResponsesOptions.
 
     Raises:
-        InvalidRequestError: What is not as the API says, with its ``path``.
+        InvalidRequestError: What the API does not allow, with its ``path``.
         UnsupportedContent: What the format cannot carry, with its ``path``.
     """
-    return read_request("responses", body, completed(read, options))
+    return Turn(_lowlevel.read_request("responses", body, **completed(read, options)))

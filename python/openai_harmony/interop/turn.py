@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 from collections.abc import Collection, Iterator, Sequence
 from typing import (
@@ -20,7 +19,7 @@ from openai_harmony import _lowlevel
 from openai_harmony._notebook import InNotebooks
 from openai_harmony._options import completed, takes
 from openai_harmony.chat import Conversation, ResponseFormat
-from openai_harmony.interop.options import ReadOptions, ReplyOptions
+from openai_harmony.interop.options import ReplyOptions
 from openai_harmony.interop.reply import Reply
 from openai_harmony.options import Prefill, RenderConversationConfig
 
@@ -373,12 +372,3 @@ class Turn(InNotebooks, _Unchanging):
             options: Those of ReplyOptions.
         """
         return Reply(self._raw, encoding, model=model, **completed(Turn.reply, options))
-
-
-def read_request(dialect: str, body: Any, options: ReadOptions) -> Turn:
-    """Reads a body; ``"today"`` is the local date."""
-    date = options["date"]
-    if isinstance(date, str) and date == "today":
-        date = datetime.date.today()
-    text = date.isoformat() if isinstance(date, datetime.date) else date
-    return Turn(_lowlevel.read_request(dialect, body, **{**options, "date": text}))

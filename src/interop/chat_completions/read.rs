@@ -50,8 +50,8 @@ pub(super) const FIELDS: &[&str] = &[
 ///
 /// # Errors
 ///
-/// [`ErrorKind::InvalidRequest`](crate::ErrorKind::InvalidRequest) with the path of what is not as the
-/// API says, [`ErrorKind::UnsupportedContent`](crate::ErrorKind::UnsupportedContent) with that of
+/// [`ErrorKind::InvalidRequest`](crate::ErrorKind::InvalidRequest) with the path of what the API does
+/// not allow, [`ErrorKind::UnsupportedContent`](crate::ErrorKind::UnsupportedContent) with that of
 /// what harmony cannot carry.
 ///
 /// # Example

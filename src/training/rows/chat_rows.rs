@@ -101,12 +101,11 @@ fn read_side(
     }
     let is_completion = messages.is_completion()?;
     let messages = messages.end()?;
-    let given = column(TEMPLATE).filter(|given| !is_blank(given));
-    let parsed = given.as_ref().map(|given| Parsed::of(given, "an object")).transpose()?;
-    let template = given.as_ref().zip(parsed.as_ref());
-    let template = template.map(|(given, parsed)| parsed.field(given)).transpose()?;
-    let template = template.as_ref().filter(|template| !template.is_null());
-    let template = template.map(BodyField::object).transpose()?;
+    let template = column(TEMPLATE).filter(|given| !is_blank(given));
+    let template = template.map(|given| Parsed::of(given, "an object")).transpose()?;
+    let template = template.as_ref().map(Parsed::field).transpose()?;
+    let template = template.filter(|template| !template.is_null());
+    let template = template.as_ref().map(BodyField::object).transpose()?;
     let take = |key: &'static str| column(key).or_else(|| template.as_ref()?.get(key));
     let setting = |key| take(key).filter(|field| !is_blank(field) && is_setting(key, field));
     if let Some(tools) = setting("tools") {
@@ -138,10 +137,9 @@ fn read_side(
 /// Reads a row's tools. Some data sets keep them, or each of them, as JSON text; tables have the fields of all
 /// schemas in each, null where a schema has none.
 fn read_tools(given: &BodyField<'_, '_>, read: &ReadOptions, request: &mut Request) -> Result<()> {
-    let parsed = Parsed::of(given, "a list")?;
-    for given in parsed.field(given)?.items()? {
-        let parsed = Parsed::of(&given, "a tool")?;
-        let tool = parsed.field(&given)?;
+    for given in Parsed::of(*given, "a list")?.field()?.items()? {
+        let parsed = Parsed::of(given, "a tool")?;
+        let tool = parsed.field()?;
         let mut tape = Tape::default();
         tape.copy_without_nulls(tool.at());
         read_tool(&tool.replaced(tape.at(0)), read, request)?;
@@ -323,8 +321,8 @@ impl<'r> RowMessages<'r> {
     }
 
     fn add_list(&mut self, key: &'static str, given: &BodyField<'_, '_>) -> Result<()> {
-        let parsed = Parsed::of(given, "a list")?;
-        let list = parsed.field(given)?;
+        let parsed = Parsed::of(*given, "a list")?;
+        let list = parsed.field()?;
         let mut is_empty = true;
         for (number, field) in list.items()?.enumerate() {
             is_empty = false;
@@ -383,8 +381,8 @@ fn write_from_value(tape: &mut Tape, message: &BodyObject<'_, '_>) -> Result<Spe
 
 /// Writes the calls of a message with `from` and `value`: one, or a list of them.
 fn write_value_calls(tape: &mut Tape, value: &BodyField<'_, '_>) -> Result<()> {
-    let parsed = Parsed::of(value, "a call or a list of calls")?;
-    let calls = parsed.field(value)?;
+    let parsed = Parsed::of(*value, "a call or a list of calls")?;
+    let calls = parsed.field()?;
     tape.string("tool_calls");
     match calls.value() {
         Value::Array(items) if items.is_empty() => Err(calls.invalid(Reason::is("empty"))),
@@ -402,31 +400,28 @@ fn write_value_calls(tape: &mut Tape, value: &BodyField<'_, '_>) -> Result<()> {
     }
 }
 
-/// The JSON text of a value: some data sets keep values of many shapes as text.
-struct Parsed {
-    path: Path,
-    /// `None` where the value is no text.
-    json: Option<Json>,
+/// A value, or what its text has as JSON: some data sets keep values of many shapes as text.
+struct Parsed<'v, 'p> {
+    given: BodyField<'v, 'p>,
+    json: Option<(Path, Json)>,
 }
 
-impl Parsed {
-    fn of(given: &BodyField<'_, '_>, what: &str) -> Result<Self> {
-        let Value::String(text) = given.value() else {
-            return Ok(Self { path: Path::default(), json: None });
-        };
+impl<'v, 'p> Parsed<'v, 'p> {
+    fn of(given: BodyField<'v, 'p>, what: &str) -> Result<Self> {
+        let Value::String(text) = given.value() else { return Ok(Self { given, json: None }) };
         let mut tape = Tape::default();
         let index = tape.parse(text, NotNumbers::Refused).map_err(|error| {
             let reason =
                 format!("expected {what}, or the JSON text of one; it is not JSON: {error}");
             given.invalid(reason)
         })?;
-        Ok(Self { path: given.path(), json: Some(Json::new(tape, index)) })
+        Ok(Self { given, json: Some((given.path(), Json::new(tape, index))) })
     }
 
-    fn field<'s>(&'s self, given: &BodyField<'s, 's>) -> Result<BodyField<'s, 's>> {
+    fn field(&self) -> Result<BodyField<'_, '_>> {
         match &self.json {
-            None => Ok(*given),
-            Some(json) => BodyField::root(&self.path, json),
+            None => Ok(self.given),
+            Some((path, json)) => BodyField::root(path, json),
         }
     }
 }
