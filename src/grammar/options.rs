@@ -125,7 +125,7 @@ options! {
                 Some(choices.into_iter().map(Into::into).collect()),
         /// Whether the model thinks.
         pub thoughts: Thoughts => with_thoughts,
-        /// Whether it may say something to the user before it calls or answers.
+        /// Whether it may write to the user before it calls or answers.
         pub preambles: bool = true => with_preambles,
         /// The most messages of the turn, the last one included; `None` of no limit.
         pub max_messages: Option<usize>

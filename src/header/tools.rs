@@ -20,7 +20,7 @@ pub(crate) struct Tools {
     by_spelling: HashMap<String, String>,
 }
 
-/// What a word says about the known recipients.
+/// What a word names among the known recipients.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Lookup<'a> {
     /// A known recipient, spelled correctly, or a function in a known namespace.

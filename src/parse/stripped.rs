@@ -1,6 +1,6 @@
 //! Text from which an engine removed the special tokens: `analysisI must add.assistantfinal4`.
 //!
-//! Engines that decode without special tokens join headers and contents, and nothing says where
+//! Engines that decode without special tokens join headers and contents, and nothing marks where
 //! one ends. Still, a role before a channel, or a channel before `to=`, shows a header. So the result
 //! is a guess, for text whose tokens are lost.
 

@@ -92,7 +92,7 @@ impl Segment {
     }
 
     /// Where each message stands among the tokens, by its index in [`Rollout::messages`]. The beginning of a
-    /// sampled message may be the prompt's. Malformed tokens that say nothing are in no span.
+    /// sampled message may be the prompt's. Malformed tokens without content are in no span.
     pub fn spans(&self) -> Vec<MessageSpan> {
         let mut spans: Vec<MessageSpan> = Vec::new();
         let mut at = 0;

@@ -1,7 +1,7 @@
 //! A JSON schema -> rules: what a grammar can hold of it; the rest is an error with keyword and path.
 //!
-//! Members stand in the order in which the schema has them, and then others where it says `additionalProperties`; a
-//! schema that names some and does not say it admits these alone. `format` is no assertion in JSON Schema, and none here.
+//! Members stand in the order in which the schema has them, and then others where it has `additionalProperties`; a
+//! schema that names some and does not have it admits these alone. `format` is no assertion in JSON Schema, and none here.
 
 use serde_json::{Map, Value};
 

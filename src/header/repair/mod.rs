@@ -61,7 +61,7 @@ pub(crate) struct Setting<'a> {
     pub(crate) given: Option<Role>,
     /// Whether a role in the header overrides the given one.
     pub(crate) named: bool,
-    /// Whether this is text between messages, and only its words say whether it is a header.
+    /// Whether this is text between messages, which may be no header at all.
     pub(crate) stray: bool,
     /// The tools that were offered.
     pub(crate) tools: &'a Tools,

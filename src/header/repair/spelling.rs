@@ -81,7 +81,7 @@ pub(crate) fn names_no_tool(word: &str) -> bool {
     is_nobody(word) || channel_at_start(word).is_some()
 }
 
-/// A known channel that a word begins with, where no marker says that it is one: `analysisX`.
+/// A known channel that a word begins with, where no marker precedes it: `analysisX`.
 pub(super) fn channel_at_start(word: &str) -> Option<GluedChannel> {
     GluedChannel::find(word, HeaderEnd::Tokens).filter(|glued| glued.from == 0)
 }
