@@ -4,10 +4,11 @@
 //! before the marker here.
 
 use super::groups::{Group, HeaderText, Spelled, spells_marker, until_spelled};
+use super::name_run::NameRun;
 use super::tools::CONTENT_TYPES;
 use super::words::{Kind, Words};
 use super::{CONSTRAIN, Header, TO};
-use crate::chat::{Author, BUILT_IN, CHANNELS, Role};
+use crate::chat::{Author, BUILT_IN, Role};
 use crate::error::{ErrorKind, Result};
 
 /// Where the role comes from that a header need not name.
@@ -210,21 +211,9 @@ pub(super) fn names_a_tool(word: &str) -> bool {
     word.contains('.') || BUILT_IN.contains(&word) || word.starts_with(TO)
 }
 
-/// Whether a word consists only of roles and channels, in upper or lower case: `final`,
-/// `assistantassistant`, `Assistant`. Models write these where a role should be, and no tool has such
-/// a name.
+/// Whether a word consists only of roles, `tool` among them, and channels.
 pub(super) fn is_run_of_names(word: &str) -> bool {
-    let names = || Role::ALL.iter().map(Role::as_str).chain(CHANNELS);
-    let behind = |rest: &[u8], name: &str| {
-        let (start, rest) = rest.split_at_checked(name.len())?;
-        start.eq_ignore_ascii_case(name.as_bytes()).then_some(rest.len())
-    };
-    let mut rest = word.as_bytes();
-    // No name is a prefix of another, so the first match is the only one.
-    while let Some(left) = names().find_map(|name| behind(rest, name)) {
-        rest = &rest[rest.len() - left..];
-    }
-    rest.is_empty()
+    NameRun::of(word, &Role::ALL).is_some()
 }
 
 /// Whether a word is a content type even if it is the only one beside a channel. Any other word is then

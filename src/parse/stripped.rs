@@ -5,10 +5,7 @@
 //! is a guess, for text whose tokens are lost.
 
 use crate::chat::{ANALYSIS, Author, CHANNELS, FINAL, Message, Role};
-use crate::header::{Header, TO};
-
-/// The content types that headers have in practice (guide, section "Receiving tool calls").
-const CONTENT_TYPES: [&str; 3] = ["json", "code", "text"];
+use crate::header::{CONTENT_TYPES, Header, TO};
 
 /// No tool's name has more characters. That they are limited keeps reading linear in the text.
 const LONGEST_NAME: usize = 256;
