@@ -87,7 +87,7 @@ impl GrammarState {
         state
     }
 
-    /// Whether the turn is whole, so that nothing follows.
+    /// Whether the turn is complete, so that nothing follows.
     pub fn is_complete(&self) -> bool {
         matches!(self.stage, Stage::Done)
     }
@@ -172,7 +172,7 @@ impl GrammarState {
         Ok(())
     }
 
-    /// The message that the header begins, once it is whole.
+    /// The message that the header begins, once it is complete.
     fn read_header(&self) -> Result<Option<Kind>, NoHeader> {
         let Stage::Header(read) = &self.stage else { return Err(NoHeader) };
         let lead = self.lead();

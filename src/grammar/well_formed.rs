@@ -1,4 +1,4 @@
-//! JSON as it streams, byte by byte: is this the beginning of a JSON text, and is it whole?
+//! JSON as it streams, byte by byte: is this the beginning of a JSON text, and is it complete?
 
 use crate::json::MAX_DEPTH;
 
@@ -63,7 +63,7 @@ impl WellFormed {
         Self { state: JsonState::Value, open: Vec::new(), is_object, most_blanks, blanks: 0 }
     }
 
-    /// Whether the text is whole here.
+    /// Whether the text is complete here.
     pub(super) fn is_complete(&self) -> bool {
         let ends = matches!(
             self.state,
