@@ -32,6 +32,15 @@ pub(super) struct Group<'t> {
     range: Range<usize>,
 }
 
+impl<'t> Group<'t> {
+    fn trim(&mut self, trim: impl FnOnce(&'t str) -> &'t str) {
+        self.value = trim(self.value);
+        if self.value.is_empty() && self.kind == Kind::Plain {
+            self.kind = Kind::Noise;
+        }
+    }
+}
+
 /// How to read a marker that ordinary tokens spell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Spelled {
@@ -167,6 +176,16 @@ impl<'a> HeaderText<'a> {
                 groups.push(self.group(start..start + text.len()));
             }
             start += text.len() + 1;
+        }
+        // Misplaced markers at the ends keep white space before or behind them from being trimmed.
+        let is_word = |group: &&mut Group<'_>| group.kind != Kind::Noise;
+        if let Some(first) =
+            groups.iter_mut().find(is_word).filter(|first| first.kind == Kind::Plain)
+        {
+            first.trim(str::trim_start);
+        }
+        if let Some(last) = groups.iter_mut().rfind(is_word) {
+            last.trim(str::trim_end);
         }
         groups
     }
