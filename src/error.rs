@@ -113,7 +113,7 @@ impl fmt::Display for Error {
 }
 
 impl Error {
-    /// What else to say where a caller has most likely forgotten a role.
+    /// A hint where a caller has most likely forgotten a role.
     fn hint(&self) -> Option<&'static str> {
         match (&self.kind, self.token_index) {
             (ErrorKind::UnexpectedToken { token: 200_005 }, Some(0)) => Some(
@@ -215,7 +215,7 @@ pub enum ErrorKind {
         /// What is wrong with it.
         reason: &'static str,
     },
-    /// A request's body that is not what its API says.
+    /// A request's body that does not follow its API.
     InvalidRequest {
         /// Where in the body: `messages[3].role`; empty for the body itself.
         path: Path,

@@ -83,7 +83,7 @@ pub(crate) trait SetByName<V, E> {
     fn set(&mut self, name: &str, value: V) -> Option<Result<(), E>>;
 }
 
-/// The type of an option that is set from a value `V` of another language, or `E` says why not.
+/// The type of an option that is set from a value `V` of another language, or the error `E`.
 #[cfg(feature = "python")]
 pub(crate) trait SetFrom<V, E> {
     fn set_from(&mut self, value: V) -> Result<(), E>;

@@ -59,16 +59,16 @@ impl Path {
 
     /// The path as a text in which no index is named, the same for all items of a list: `messages[].content`.
     pub fn without_indices(&self) -> String {
-        Shown { path: self, has_indices: false }.to_string()
+        PathText { path: self, has_indices: false }.to_string()
     }
 }
 
-struct Shown<'p> {
+struct PathText<'p> {
     path: &'p Path,
     has_indices: bool,
 }
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for PathText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, step) in self.path.0.iter().enumerate() {
             match step {
@@ -86,7 +86,7 @@ impl fmt::Display for Shown<'_> {
 
 impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Shown { path: self, has_indices: true }.fmt(f)
+        PathText { path: self, has_indices: true }.fmt(f)
     }
 }
 

@@ -14,7 +14,7 @@ pub enum RepairKind {
     StrayStop,
     /// A header that begins without `<|start|>`.
     MissingStart,
-    /// `<|start|>` after a header that says nothing beyond its author: the last one counts.
+    /// `<|start|>` after a header with nothing beyond its author: the last one counts.
     DuplicateStart,
     /// A second channel: the last known one counts.
     DuplicateChannel,

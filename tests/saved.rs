@@ -145,7 +145,7 @@ fn other_bytes_are_refused() {
     for end in 0..saved.len() {
         assert!(reason(&saved[..end]).starts_with("not a saved parser: EOF"));
     }
-    assert_eq!(changed("version", json!(0)), "its version is 0; this library reads 2");
+    assert_eq!(changed("version", json!(0)), "its version is 0; this library reads 3");
     assert_eq!(changed("ends", json!([9])), "its ends are not in its tokens");
     assert_eq!(changed("ends", json!([3, 2])), "its ends are not in its tokens");
     for reported in [json!(null), json!([99, 0]), json!([0, 99])] {

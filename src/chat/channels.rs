@@ -3,7 +3,7 @@
 /// Thoughts, and calls of built-in tools.
 pub(crate) const ANALYSIS: &str = "analysis";
 
-/// Calls of functions, and what is said before them.
+/// Calls of functions, and preambles.
 pub(crate) const COMMENTARY: &str = "commentary";
 
 /// Answers.

@@ -1,4 +1,4 @@
-//! What a message says: text, or the structured content of system and developer messages.
+//! The content of a message: text, or the structured content of system and developer messages.
 
 use std::collections::BTreeMap;
 

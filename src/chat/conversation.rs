@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::message::Message;
 
-/// Messages in the order in which they were said.
+/// Messages in their order.
 ///
 /// ```
 /// # use openai_harmony::chat::{Conversation, Message, Role};

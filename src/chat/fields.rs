@@ -13,7 +13,7 @@ pub(crate) struct HeaderFields<'a> {
 }
 
 impl Message {
-    /// What its header says.
+    /// Its header's fields.
     pub(crate) fn header_fields(&self) -> HeaderFields<'_> {
         HeaderFields {
             role: self.author.role,

@@ -196,7 +196,7 @@ fn read_contents<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Conte
     deserializer.deserialize_any(ContentsVisitor)
 }
 
-/// Not an untagged enum, since its errors do not say what is wrong.
+/// Not an untagged enum, since its errors do not name what is wrong.
 struct ContentsVisitor;
 
 impl<'de> Visitor<'de> for ContentsVisitor {

@@ -96,7 +96,7 @@ impl HarmonyEncoding {
     /// Guesses the messages of a text from which an engine dropped the special tokens, as vLLM and
     /// others do by default: `analysisI must add.assistantfinal4`.
     ///
-    /// Nothing in such a text says where a header ends, so this is a guess, for text that cannot be
+    /// Nothing in such a text marks where a header ends, so this is a guess, for text that cannot be
     /// had in tokens. It loses nothing: all text is in a content or in a header's field. Text
     /// without any header is an answer on `final`.
     ///

@@ -40,7 +40,7 @@ pub(super) const MESSAGE: Piece<'static> = Piece::Token(special::MESSAGE);
 /// The channels that calls stand on; models use the first for half of them.
 pub(super) const CALL_CHANNELS: [&str; 2] = [COMMENTARY, ANALYSIS];
 
-/// What says of which type a call's content is, between the recipient or the channel and `<|message|>`.
+/// The spellings of the content type of a call, between the recipient or the channel and `<|message|>`.
 pub(super) fn types(tool: &GrammarTool, forms: HeaderForms) -> Vec<Vec<Piece<'static>>> {
     const CONSTRAIN: Piece<'static> = Piece::Token(special::CONSTRAIN);
     let mut types = vec![Vec::new()];
@@ -60,7 +60,7 @@ pub(super) fn types(tool: &GrammarTool, forms: HeaderForms) -> Vec<Vec<Piece<'st
     types
 }
 
-/// What says of which type an answer is.
+/// The spellings of the content type of an answer.
 pub(super) fn answer_types(options: &GrammarOptions) -> Vec<Vec<Piece<'static>>> {
     let mut types = vec![Vec::new()];
     if options.response_schema.is_some() {
@@ -137,8 +137,8 @@ pub(super) fn symbol(token: TokenId) -> Symbol {
     token.saturating_add(256)
 }
 
-/// What a reader sees of symbols.
-pub(super) fn shown(symbols: &[Symbol], name: impl Fn(TokenId) -> String) -> String {
+/// Symbols as an error quotes them.
+pub(super) fn quoted(symbols: &[Symbol], name: impl Fn(TokenId) -> String) -> String {
     let mut bytes = Vec::new();
     for &symbol in symbols {
         match u8::try_from(symbol) {

@@ -1,7 +1,7 @@
 //! One turn of the assistant's as a grammar: what an engine may let the model sample.
 //!
 //! A turn is thoughts and preambles, each ended by `<|end|>`, and then one answer, ended by `<|return|>`, or one call,
-//! ended by `<|call|>`, at which the engine stops. [`TurnGrammar`] says which of them there may be, in which headers, and
+//! ended by `<|call|>`, at which the engine stops. [`TurnGrammar`] decides which of them there may be, in which headers, and
 //! what calls and answers hold. [`GrammarState`] follows sampled tokens through it; [`TurnGrammar::to_lark`] writes it for
 //! engines with llguidance, [`TurnGrammar::to_xgrammar`] for those with xgrammar, [`TurnGrammar::to_gbnf`] for llama.cpp.
 //!
@@ -35,7 +35,7 @@ use crate::error::{Error, ErrorKind, Reason, Result};
 use crate::path::Path;
 use crate::tokenizer::TokenId;
 
-/// What the assistant may say in one turn.
+/// What the assistant may sample in one turn.
 ///
 /// ```
 /// use openai_harmony::grammar::{GrammarOptions, GrammarTool, ToolUse, TurnGrammar};

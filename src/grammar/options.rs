@@ -10,6 +10,7 @@ use crate::error::{Reason, Result};
 use crate::names;
 use crate::options::options;
 use crate::path::Path;
+use crate::typescript::{MAX_DEPTH, is_too_deep};
 
 /// A tool that may be called.
 #[derive(Debug, Clone, PartialEq)]
@@ -125,7 +126,7 @@ options! {
                 Some(choices.into_iter().map(Into::into).collect()),
         /// Whether the model thinks.
         pub thoughts: Thoughts => with_thoughts,
-        /// Whether it may say something to the user before it calls or answers.
+        /// Whether it may write to the user before it calls or answers.
         pub preambles: bool = true => with_preambles,
         /// The most messages of the turn, the last one included; `None` of no limit.
         pub max_messages: Option<usize>
@@ -158,7 +159,7 @@ impl GrammarOptions {
     }
 }
 
-/// Says what no turn can be sampled by.
+/// Refuses what no turn can be sampled by.
 pub(super) fn check(tools: &[GrammarTool], options: &GrammarOptions) -> Result<()> {
     let mut seen = HashSet::new();
     for (index, tool) in tools.iter().enumerate() {
@@ -216,34 +217,19 @@ fn flaw(recipient: &str) -> Option<&'static str> {
     })
 }
 
-/// How many levels of lists and objects a schema may have.
-const MAX_DEPTH: usize = 128;
-
 fn check_schema(schema: &Value, path: &Path) -> Result<()> {
     if !matches!(schema, Value::Object(_) | Value::Bool(_)) {
         return Err(invalid(path.clone(), "a schema is an object, or true or false"));
     }
-    if is_deeper(schema, MAX_DEPTH) {
-        return Err(invalid(
-            path.clone(),
-            Reason::is(format_args!("nested more than {MAX_DEPTH} levels deep")),
-        ));
+    if is_too_deep(schema) {
+        let reason = Reason::is(format_args!("nested more than {MAX_DEPTH} levels deep"));
+        return Err(invalid(path.clone(), reason));
     }
     match reference_to_nowhere(schema, schema) {
         Some(reference) => {
             Err(invalid(path.clone(), format!("$ref {reference:?} leads to nothing in the schema")))
         }
         None => Ok(()),
-    }
-}
-
-fn is_deeper(value: &Value, levels: usize) -> bool {
-    match value {
-        Value::Array(items) => levels == 0 || items.iter().any(|item| is_deeper(item, levels - 1)),
-        Value::Object(members) => {
-            levels == 0 || members.values().any(|member| is_deeper(member, levels - 1))
-        }
-        _ => false,
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
-    /// Of a regular expression. An anchor at its beginning or end says what holds anyway.
+    /// Of a regular expression. An anchor at its beginning or end is left out: it holds anyway.
     pub(super) fn of_regex(regex: &str) -> Result<Self> {
         let path = || Path::of("response_regex");
         let hir = regex_syntax::parse(regex).map_err(|error| {

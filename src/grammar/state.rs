@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use super::Grammar;
-use super::headers::{Kind, Symbol, beginning, shown, stop_of, symbol};
+use super::headers::{Kind, Symbol, beginning, quoted, stop_of, symbol};
 use super::options::Thoughts;
 use super::pattern::Matcher;
 use super::well_formed::WellFormed;
@@ -87,7 +87,7 @@ impl GrammarState {
         state
     }
 
-    /// Whether the turn is whole, so that nothing follows.
+    /// Whether the turn is complete, so that nothing follows.
     pub fn is_complete(&self) -> bool {
         matches!(self.stage, Stage::Done)
     }
@@ -172,7 +172,7 @@ impl GrammarState {
         Ok(())
     }
 
-    /// The message that the header begins, once it is whole.
+    /// The message that the header begins, once it is complete.
     fn read_header(&self) -> Result<Option<Kind>, NoHeader> {
         let Stage::Header(read) = &self.stage else { return Err(NoHeader) };
         let lead = self.lead();
@@ -228,12 +228,12 @@ impl GrammarState {
     fn expected_in_header(&self, read: &[Symbol]) -> String {
         let lead = self.lead();
         if read.len() < lead.len() {
-            return shown(&lead[read.len()..], name);
+            return quoted(&lead[read.len()..], name);
         }
         let header = &read[lead.len()..];
         let found = self.lists().into_iter().flat_map(|list| beginning(list, header));
         let found: Vec<_> = found.collect();
-        let named = found.iter().take(NAMED).map(|(rest, _)| shown(&rest[header.len()..], name));
+        let named = found.iter().take(NAMED).map(|(rest, _)| quoted(&rest[header.len()..], name));
         let mut said = named.collect::<Vec<_>>().join(" or ");
         if let Some(more) = found.len().checked_sub(NAMED).filter(|more| *more > 0) {
             // Writing to a string cannot fail.

@@ -1,13 +1,13 @@
-//! JSON as it streams, byte by byte: is this the beginning of a JSON text, and is it whole?
+//! JSON as it streams, byte by byte: is this the beginning of a JSON text, and is it complete?
 
 use crate::json::MAX_DEPTH;
 
 /// Follows a JSON text.
 #[derive(Debug, Clone)]
 pub(super) struct WellFormed {
-    place: Place,
+    state: JsonState,
     /// The lists and objects that are open.
-    open: Vec<Open>,
+    open: Vec<Container>,
     /// Whether the whole is an object.
     is_object: bool,
     /// How many blanks may stand in a row, and how many do.
@@ -16,13 +16,13 @@ pub(super) struct WellFormed {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Open {
+enum Container {
     List,
     Object,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum JsonState {
     Value,
     /// Behind `[`.
     ValueOrEnd,
@@ -60,14 +60,18 @@ impl WellFormed {
     /// `is_object`: whether the whole has to be an object.
     /// `most_blanks`: how many blanks may stand in a row between words.
     pub(super) fn new(is_object: bool, most_blanks: Option<usize>) -> Self {
-        Self { place: Place::Value, open: Vec::new(), is_object, most_blanks, blanks: 0 }
+        Self { state: JsonState::Value, open: Vec::new(), is_object, most_blanks, blanks: 0 }
     }
 
-    /// Whether the text is whole here.
+    /// Whether the text is complete here.
     pub(super) fn is_complete(&self) -> bool {
         let ends = matches!(
-            self.place,
-            Place::Behind | Place::Zero | Place::Integer | Place::Fraction | Place::Power
+            self.state,
+            JsonState::Behind
+                | JsonState::Zero
+                | JsonState::Integer
+                | JsonState::Fraction
+                | JsonState::Power
         );
         ends && self.open.is_empty()
     }
@@ -75,8 +79,8 @@ impl WellFormed {
     /// Reads a byte; false if no JSON text goes on with it.
     pub(super) fn feed(&mut self, byte: u8) -> bool {
         let is_in_string = matches!(
-            self.place,
-            Place::String { .. } | Place::Escape { .. } | Place::Digits { .. }
+            self.state,
+            JsonState::String { .. } | JsonState::Escape { .. } | JsonState::Digits { .. }
         );
         let is_blank = !is_in_string && matches!(byte, b' ' | b'\n' | b'\t' | b'\r');
         self.blanks = if is_blank { self.blanks + 1 } else { 0 };
@@ -84,112 +88,124 @@ impl WellFormed {
             return false;
         }
         match self.next(byte) {
-            Some(place) => {
-                self.place = place;
+            Some(state) => {
+                self.state = state;
                 true
             }
             None => false,
         }
     }
 
-    fn next(&mut self, byte: u8) -> Option<Place> {
+    fn next(&mut self, byte: u8) -> Option<JsonState> {
         let is_blank = matches!(byte, b' ' | b'\n' | b'\t' | b'\r');
-        match self.place {
-            Place::Value | Place::ValueOrEnd | Place::KeyOrEnd | Place::Key | Place::Colon
+        match self.state {
+            JsonState::Value
+            | JsonState::ValueOrEnd
+            | JsonState::KeyOrEnd
+            | JsonState::Key
+            | JsonState::Colon
                 if is_blank =>
             {
-                Some(self.place)
+                Some(self.state)
             }
-            Place::ValueOrEnd if byte == b']' => self.close(Open::List),
-            Place::Value | Place::ValueOrEnd => self.value(byte),
-            Place::KeyOrEnd if byte == b'}' => self.close(Open::Object),
-            Place::KeyOrEnd | Place::Key => {
-                (byte == b'"').then_some(Place::String { is_key: true })
+            JsonState::ValueOrEnd if byte == b']' => self.close(Container::List),
+            JsonState::Value | JsonState::ValueOrEnd => self.value(byte),
+            JsonState::KeyOrEnd if byte == b'}' => self.close(Container::Object),
+            JsonState::KeyOrEnd | JsonState::Key => {
+                (byte == b'"').then_some(JsonState::String { is_key: true })
             }
-            Place::Colon => (byte == b':').then_some(Place::Value),
-            Place::Behind if is_blank => Some(Place::Behind),
-            Place::Behind => self.behind(byte),
-            Place::String { is_key } => match byte {
-                b'"' if is_key => Some(Place::Colon),
-                b'"' => Some(Place::Behind),
-                b'\\' => Some(Place::Escape { is_key }),
+            JsonState::Colon => (byte == b':').then_some(JsonState::Value),
+            JsonState::Behind if is_blank => Some(JsonState::Behind),
+            JsonState::Behind => self.behind(byte),
+            JsonState::String { is_key } => match byte {
+                b'"' if is_key => Some(JsonState::Colon),
+                b'"' => Some(JsonState::Behind),
+                b'\\' => Some(JsonState::Escape { is_key }),
                 0..0x20 => None,
-                _ => Some(self.place),
+                _ => Some(self.state),
             },
-            Place::Escape { is_key } => match byte {
-                b'u' => Some(Place::Digits { is_key, missing: 4 }),
+            JsonState::Escape { is_key } => match byte {
+                b'u' => Some(JsonState::Digits { is_key, missing: 4 }),
                 b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {
-                    Some(Place::String { is_key })
+                    Some(JsonState::String { is_key })
                 }
                 _ => None,
             },
-            Place::Digits { is_key, missing } => {
+            JsonState::Digits { is_key, missing } => {
                 byte.is_ascii_hexdigit().then_some(match missing {
-                    1 => Place::String { is_key },
-                    _ => Place::Digits { is_key, missing: missing - 1 },
+                    1 => JsonState::String { is_key },
+                    _ => JsonState::Digits { is_key, missing: missing - 1 },
                 })
             }
-            Place::Word(rest) => match rest.split_first() {
-                Some((first, [])) if *first == byte => Some(Place::Behind),
-                Some((first, rest)) if *first == byte => Some(Place::Word(rest)),
+            JsonState::Word(rest) => match rest.split_first() {
+                Some((first, [])) if *first == byte => Some(JsonState::Behind),
+                Some((first, rest)) if *first == byte => Some(JsonState::Word(rest)),
                 _ => None,
             },
             _ => self.number(byte),
         }
     }
 
-    fn value(&mut self, byte: u8) -> Option<Place> {
+    fn value(&mut self, byte: u8) -> Option<JsonState> {
         if self.is_object && self.open.is_empty() && byte != b'{' {
             return None;
         }
         match byte {
-            b'{' => self.enter(Open::Object, Place::KeyOrEnd),
-            b'[' => self.enter(Open::List, Place::ValueOrEnd),
-            b'"' => Some(Place::String { is_key: false }),
-            b't' => Some(Place::Word(b"rue")),
-            b'f' => Some(Place::Word(b"alse")),
-            b'n' => Some(Place::Word(b"ull")),
-            b'-' => Some(Place::Minus),
-            b'0' => Some(Place::Zero),
-            b'1'..=b'9' => Some(Place::Integer),
+            b'{' => self.enter(Container::Object, JsonState::KeyOrEnd),
+            b'[' => self.enter(Container::List, JsonState::ValueOrEnd),
+            b'"' => Some(JsonState::String { is_key: false }),
+            b't' => Some(JsonState::Word(b"rue")),
+            b'f' => Some(JsonState::Word(b"alse")),
+            b'n' => Some(JsonState::Word(b"ull")),
+            b'-' => Some(JsonState::Minus),
+            b'0' => Some(JsonState::Zero),
+            b'1'..=b'9' => Some(JsonState::Integer),
             _ => None,
         }
     }
 
-    fn number(&mut self, byte: u8) -> Option<Place> {
-        match (self.place, byte) {
-            (Place::Minus, b'0') => Some(Place::Zero),
-            (Place::Minus, b'1'..=b'9') | (Place::Integer, b'0'..=b'9') => Some(Place::Integer),
-            (Place::Zero | Place::Integer, b'.') => Some(Place::Point),
-            (Place::Point | Place::Fraction, b'0'..=b'9') => Some(Place::Fraction),
-            (Place::Zero | Place::Integer | Place::Fraction, b'e' | b'E') => Some(Place::Exponent),
-            (Place::Exponent, b'+' | b'-') => Some(Place::Sign),
-            (Place::Exponent | Place::Sign | Place::Power, b'0'..=b'9') => Some(Place::Power),
-            (Place::Zero | Place::Integer | Place::Fraction | Place::Power, _) => match byte {
-                b' ' | b'\n' | b'\t' | b'\r' => Some(Place::Behind),
-                _ => self.behind(byte),
-            },
+    fn number(&mut self, byte: u8) -> Option<JsonState> {
+        match (self.state, byte) {
+            (JsonState::Minus, b'0') => Some(JsonState::Zero),
+            (JsonState::Minus, b'1'..=b'9') | (JsonState::Integer, b'0'..=b'9') => {
+                Some(JsonState::Integer)
+            }
+            (JsonState::Zero | JsonState::Integer, b'.') => Some(JsonState::Point),
+            (JsonState::Point | JsonState::Fraction, b'0'..=b'9') => Some(JsonState::Fraction),
+            (JsonState::Zero | JsonState::Integer | JsonState::Fraction, b'e' | b'E') => {
+                Some(JsonState::Exponent)
+            }
+            (JsonState::Exponent, b'+' | b'-') => Some(JsonState::Sign),
+            (JsonState::Exponent | JsonState::Sign | JsonState::Power, b'0'..=b'9') => {
+                Some(JsonState::Power)
+            }
+            (JsonState::Zero | JsonState::Integer | JsonState::Fraction | JsonState::Power, _) => {
+                match byte {
+                    b' ' | b'\n' | b'\t' | b'\r' => Some(JsonState::Behind),
+                    _ => self.behind(byte),
+                }
+            }
             _ => None,
         }
     }
 
-    fn behind(&mut self, byte: u8) -> Option<Place> {
+    fn behind(&mut self, byte: u8) -> Option<JsonState> {
         match (self.open.last()?, byte) {
-            (Open::List, b',') => Some(Place::Value),
-            (Open::Object, b',') => Some(Place::Key),
-            (Open::List, b']') => self.close(Open::List),
-            (Open::Object, b'}') => self.close(Open::Object),
+            (Container::List, b',') => Some(JsonState::Value),
+            (Container::Object, b',') => Some(JsonState::Key),
+            (Container::List, b']') => self.close(Container::List),
+            (Container::Object, b'}') => self.close(Container::Object),
             _ => None,
         }
     }
 
-    fn enter(&mut self, open: Open, place: Place) -> Option<Place> {
+    fn enter(&mut self, open: Container, state: JsonState) -> Option<JsonState> {
         self.open.push(open);
-        (self.open.len() <= MAX_DEPTH).then_some(place)
+        (self.open.len() <= MAX_DEPTH).then_some(state)
     }
 
-    fn close(&mut self, open: Open) -> Option<Place> {
-        (self.open.pop()? == open).then_some(Place::Behind)
+    fn close(&mut self, open: Container) -> Option<JsonState> {
+        (self.open.pop()? == open).then_some(JsonState::Behind)
     }
 }
 

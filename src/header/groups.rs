@@ -1,4 +1,4 @@
-//! A header's words as 0.0.8 counts them.
+//! A header's words, grouped as 0.0.8 groups them.
 //!
 //! 0.0.8 reads a header as decoded text, in three steps:
 //!
@@ -8,28 +8,54 @@
 //! 3. The rest is trimmed, of white space of all kinds, and split at that of ASCII.
 //!
 //! Any other marker is part of the word that it touches. Strict parsing may refuse only what 0.0.8 refused, so these
-//! steps are imitated to count words, and for nothing else: a group is such a word, but its value ends before the
-//! first misplaced marker in it, and what a group means is decided in `read`. 0.0.8 finds markers in the text,
-//! so it finds those that ordinary tokens spell as well; only if a header cannot be read otherwise, so does this.
+//! steps are imitated to count words, and for nothing else: a group is such a word, but its value is what stands before
+//! the first misplaced marker in it, and what a group means is decided in `read`. 0.0.8 finds markers in the text, so it
+//! finds those that ordinary tokens spell as well; only if a header cannot be read otherwise, so does this.
+//!
+//! The steps are taken on words, not on a text put together for them, which made strict parsing a quarter slower.
 
 use std::ops::Range;
 
-use super::words::{Kind, Offset, Words};
-use super::{CONSTRAIN, TO};
+use super::CONSTRAIN;
+use super::words::{Kind, Offset, Word, Words};
 use crate::chat::CHANNELS;
 use crate::error::{ErrorKind, Result};
 
 /// A word as 0.0.8 counts words.
 #[derive(Debug)]
-pub(super) struct Group<'t> {
-    /// [`Kind::Noise`] if it has no value, [`Kind::Constrain`] if it begins with that marker, else [`Kind::Plain`].
+pub(super) struct Group<'a> {
+    /// [`Kind::Noise`] if it begins with a misplaced marker, and so has no value.
     pub(super) kind: Kind,
-    /// Its text without its marker, up to a misplaced one.
-    pub(super) value: &'t str,
-    /// All of it, as an error shows it.
-    pub(super) text: &'t str,
-    /// Where it stands in the header's text.
-    range: Range<usize>,
+    /// Its text without its marker.
+    pub(super) value: &'a str,
+    /// The header's words that it consists of.
+    words: Range<usize>,
+}
+
+impl Group<'_> {
+    /// Whether it is a single word, with nothing glued to the value.
+    pub(super) fn is_whole(&self) -> bool {
+        self.words.len() == 1
+    }
+
+    /// Whether this group is directly behind another one that is a single word.
+    pub(super) fn follows(&self, other: &Self) -> bool {
+        other.is_whole() && other.words.end == self.words.start
+    }
+
+    /// Its first word.
+    pub(super) fn first<'a>(&self, words: &'a Words) -> &'a Word {
+        &words.list()[self.words.start]
+    }
+
+    /// Whether anything is left of it: a value, or at least a marker that is glued to it.
+    fn is_left(&mut self) -> bool {
+        if self.kind != Kind::Plain || !self.value.is_empty() {
+            return true;
+        }
+        self.kind = Kind::Noise;
+        !self.is_whole()
+    }
 }
 
 /// How to read a marker that ordinary tokens spell.
@@ -47,8 +73,39 @@ const CHANNEL: &str = "<|channel|>";
 
 /// Whether ordinary tokens of a header spell a marker that 0.0.8 searches for.
 pub(super) fn spells_marker(words: &Words) -> bool {
-    let is_marked = |text: &str| until_spelled(text) < text.len();
-    words.list().iter().any(|word| is_marked(&words.lossy(word.text.clone())))
+    ordinary(words).any(|(_, text)| until_spelled(&text) < text.len())
+}
+
+/// Whether 0.0.8 takes a spelled `<|channel|>` for the header's first, and finds a value behind it.
+fn spells_first_channel(words: &Words) -> bool {
+    let before = ordinary(words).take_while(|(kind, _)| *kind != Kind::Channel);
+    let mut behind = before.filter_map(|(_, text)| Some(text.split_once(CHANNEL)?.1.to_owned()));
+    let has_value = |text: String| !text.is_empty() && !text.starts_with(ends_channel);
+    behind.next().is_some_and(has_value)
+}
+
+/// What follows the value of a spelled `<|channel|>` and white space that ends no word, up to the next
+/// spelled marker.
+fn behind_channel(text: &str) -> &str {
+    let behind = text.split_once(CHANNEL).and_then(|(_, behind)| {
+        let (end, char) = behind.char_indices().find(|(_, char)| ends_channel(*char))?;
+        char.is_whitespace().then(|| behind[end..].trim_start())
+    });
+    behind.map_or("", |behind| &behind[..until_spelled(behind)])
+}
+
+/// Whether 0.0.8 counts several words where markers are spelled in one.
+fn is_several(text: &str) -> bool {
+    let (before, behind) = text.split_once(CHANNEL).unwrap_or((text, ""));
+    let behind = behind.find(ends_channel).map_or("", |end| &behind[end..]);
+    let split = [before, behind].concat().replace(CONSTRAIN, &[" ", CONSTRAIN].concat());
+    split.trim().split_ascii_whitespace().nth(1).is_some()
+}
+
+/// The text of ordinary tokens in each word.
+fn ordinary(words: &Words) -> impl Iterator<Item = (Kind, String)> {
+    let list = words.list().iter().filter(|word| word.kind != Kind::Noise);
+    list.map(|word| (word.kind, words.lossy(word.text.clone())))
 }
 
 /// Where the first spelled marker begins, or the text ends.
@@ -56,149 +113,183 @@ pub(super) fn until_spelled(text: &str) -> usize {
     SEARCHED.iter().filter_map(|marker| text.find(marker)).min().unwrap_or(text.len())
 }
 
-/// A header's text before the third step.
+/// The channel, and the groups beside it.
 #[derive(Debug, Default)]
-pub(super) struct HeaderText<'a> {
-    text: String,
-    /// Where values end: before misplaced markers, and where the channel was taken out.
-    cuts: Vec<usize>,
-    /// Where the tokens `<|constrain|>` stand.
-    constrained: Vec<usize>,
-    /// The channel that counts; empty if `<|channel|>` has no value.
+pub(super) struct Groups<'a> {
+    pub(super) list: Vec<Group<'a>>,
+    /// The value that counts; empty if `<|channel|>` has no value.
     pub(super) channel: Option<&'a str>,
-    /// What followed the channel that was taken out, in its word; and what of that is a value.
-    behind_channel: Option<(Range<usize>, &'a str)>,
+    /// The index of the header's first channel among its words, and what follows its value in 0.0.8.
+    first_channel: Option<(usize, &'a str)>,
+    /// The end of the last group's text. The next word is glued to it if it begins there.
+    glue: Option<Offset>,
 }
 
-impl<'a> HeaderText<'a> {
-    /// The text of a header's words.
+impl<'a> Groups<'a> {
+    /// Groups the words of a header.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::InvalidUtf8`].
     pub(super) fn of(words: &'a Words, spelled: Spelled) -> Result<Self> {
-        let mut header = Self::default();
-        let mut end = Offset::ZERO;
-        for word in words.list() {
-            header.text.push_str(utf8(words.bytes(end..word.text.start))?);
-            end = word.text.end;
+        let mut groups = Self::default();
+        let is_first_spelled = spelled == Spelled::Misplaced && spells_first_channel(words);
+        for (index, word) in words.list().iter().enumerate() {
             let text = utf8(words.bytes(word.text.clone()))?;
             match word.kind {
-                Kind::Channel if header.behind_channel.is_none() => {
-                    let value = channel_value(text);
-                    header.channel = Some(value);
-                    let cut = text.find(ends_channel).unwrap_or(text.len());
-                    header.take_channel(&text[cut..], &text[value.len()..]);
-                    header.push(&text[cut..], spelled);
+                Kind::Channel if groups.first_channel.is_none() && !is_first_spelled => {
+                    groups.take_channel(index, word, text);
                     continue;
                 }
                 Kind::Channel => {
-                    header.settle_channel(channel_value(text));
-                    header.misplaced(CHANNEL);
+                    groups.settle_channel(text);
+                    groups.misplaced(index, word);
                 }
-                Kind::Constrain => {
-                    header.text.push(' ');
-                    header.constrained.push(header.text.len());
-                    header.text.push_str(CONSTRAIN);
+                Kind::Noise => groups.misplaced(index, word),
+                Kind::Plain if groups.is_glued(word) => groups.extend(index),
+                Kind::Plain if spelled == Spelled::Misplaced => {
+                    if !groups.begin_spelled(text, index) {
+                        continue;
+                    }
                 }
-                Kind::Noise => header.misplaced(""),
-                Kind::Plain => {}
+                Kind::Plain | Kind::Constrain => groups.begin(word.kind, text, index),
             }
-            header.push(text, spelled);
+            groups.glue = Some(word.text.end);
         }
-        Ok(header)
+        if is_first_spelled {
+            // To 0.0.8 the others are no channels, and may be empty.
+            groups.channel = groups.channel.filter(|value| !value.is_empty());
+        }
+        groups.trim();
+        Ok(groups)
     }
 
-    /// The channel is taken out here: in 0.0.8 `behind` followed its value, otherwise `behind_value`.
-    fn take_channel(&mut self, behind: &str, behind_value: &'a str) {
-        let at = self.text.len();
-        self.cuts.push(at);
-        let value = behind_value.trim_start();
-        let value = if value.len() < behind_value.len() { value } else { "" };
-        self.behind_channel = Some((at..at + behind.len(), &value[..until_spelled(value)]));
+    fn is_glued(&self, word: &Word) -> bool {
+        self.glue == Some(word.text.start)
+    }
+
+    fn begin(&mut self, kind: Kind, value: &'a str, index: usize) {
+        self.list.push(Group { kind, value, words: index..index + 1 });
+    }
+
+    /// A word up to the marker that it spells; `false` if nothing is left of it.
+    fn begin_spelled(&mut self, text: &'a str, index: usize) -> bool {
+        let before = &text[..until_spelled(text)];
+        let value = if before.trim_start().is_empty() { behind_channel(text) } else { before };
+        if !value.is_empty() {
+            self.begin(Kind::Plain, value, index);
+        } else if is_several(text) {
+            self.begin(Kind::Noise, "", index);
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// Adds a word to the group that it is glued to, whose value does not change.
+    fn extend(&mut self, index: usize) {
+        if let Some(group) = self.list.last_mut() {
+            group.words.end = index + 1;
+        }
+    }
+
+    /// A misplaced marker.
+    fn misplaced(&mut self, index: usize, word: &Word) {
+        if self.is_glued(word) {
+            self.extend(index);
+        } else {
+            self.begin(Kind::Noise, "", index);
+        }
+    }
+
+    /// The first channel. 0.0.8 joins what follows its value to the word before the marker.
+    fn take_channel(&mut self, index: usize, word: &Word, text: &'a str) {
+        let value = channel_value(text);
+        let behind = &text[value.len()..];
+        self.channel = Some(value);
+        self.first_channel = Some((index, text.find(ends_channel).map_or("", |end| &text[end..])));
+        if self.is_glued(word) && !self.is_blank() {
+            self.glue = Some(word.text.end);
+            let is_space = |group: &Group<'_>| group.value.trim_start().is_empty();
+            // What 0.0.8 takes for a word is one, even where it belongs to the channel.
+            let is_word = text.contains('<') && self.list.last().is_some_and(is_space);
+            if is_word || !behind.trim_start().is_empty() {
+                self.extend(index);
+            }
+            return;
+        }
+        self.glue = None;
+        let rest = behind.trim_start();
+        if rest.len() < behind.len() && !rest.is_empty() {
+            self.begin(Kind::Plain, rest, index);
+        } else if text.contains('<') {
+            // 0.0.8 counts it as a word, even where it belongs to the channel.
+            self.begin(Kind::Noise, "", index);
+        } else {
+            return;
+        }
+        self.glue = Some(word.text.end);
+    }
+
+    /// Whether there is nothing but white space so far, which is removed.
+    fn is_blank(&self) -> bool {
+        let is_blank =
+            |group: &Group<'_>| group.kind == Kind::Plain && group.value.trim_start().is_empty();
+        self.list.iter().all(is_blank)
     }
 
     /// Of several channels the last known one counts, otherwise the first that has a value.
-    fn settle_channel(&mut self, value: &'a str) {
-        let is_first = self.channel.is_none_or(str::is_empty) && !value.is_empty();
-        if CHANNELS.contains(&value) || is_first {
+    fn settle_channel(&mut self, text: &'a str) {
+        let value = channel_value(text);
+        if CHANNELS.contains(&value) || self.channel.is_none_or(str::is_empty) {
             self.channel = Some(value);
         }
     }
 
-    fn misplaced(&mut self, marker: &str) {
-        self.cuts.push(self.text.len());
-        self.text.push_str(marker);
-    }
-
-    /// Adds text of ordinary tokens.
-    fn push(&mut self, mut text: &'a str, spelled: Spelled) {
-        if spelled == Spelled::Text {
-            return self.text.push_str(text);
+    /// 0.0.8 removes white space of all kinds from both ends of the header.
+    fn trim(&mut self) {
+        let is_word = |group: &Group<'_>| group.kind != Kind::Noise;
+        while let Some(at) = self.list.iter().position(is_word) {
+            let first = &mut self.list[at];
+            if first.kind == Kind::Plain {
+                first.value = first.value.trim_start();
+            }
+            if first.is_left() {
+                break;
+            }
+            self.list.remove(at);
         }
-        loop {
-            let (before, marked) = text.split_at(until_spelled(text));
-            self.text.push_str(before);
-            if let Some(behind) = marked.strip_prefix(CONSTRAIN) {
-                self.text.push(' ');
-                self.misplaced(CONSTRAIN);
-                text = behind;
-                continue;
+        while let Some(at) = self.list.iter().rposition(is_word) {
+            let last = &mut self.list[at];
+            last.value = last.value.trim_end();
+            if last.is_left() {
+                break;
             }
-            let Some(behind) = marked.strip_prefix(CHANNEL) else { return };
-            let end = behind.find(ends_channel).unwrap_or(behind.len());
-            if end > 0 && self.behind_channel.is_none() {
-                text = &behind[end..];
-                self.take_channel(text, text);
-            } else {
-                self.misplaced(CHANNEL);
-                text = behind;
-            }
+            self.list.remove(at);
         }
     }
 
-    /// The words.
-    pub(super) fn groups(&self) -> Vec<Group<'_>> {
-        let trimmed = self.text.trim_start();
-        let mut start = self.text.len() - trimmed.len();
-        let mut groups = Vec::new();
-        for text in trimmed.trim_end().split(|char: char| char.is_ascii_whitespace()) {
-            if !text.is_empty() {
-                groups.push(self.group(start..start + text.len()));
-            }
-            start += text.len() + 1;
+    /// A group as an error shows it: all its words, with their markers.
+    pub(super) fn shown(&self, words: &Words, group: &Group<'_>) -> String {
+        if group.is_whole() && group.kind != Kind::Noise {
+            let marker = if group.kind == Kind::Constrain { CONSTRAIN } else { "" };
+            return [marker, group.value].concat();
         }
-        groups
-    }
-
-    fn group(&self, range: Range<usize>) -> Group<'_> {
-        let text = &self.text[range.clone()];
-        let is_constrained = self.constrained.contains(&range.start);
-        let from = range.start + if is_constrained { CONSTRAIN.len() } else { 0 };
-        let cut = self.cuts.iter().find(|cut| (from..range.end).contains(cut));
-        let value = match &self.behind_channel {
-            Some((behind, value)) if behind.contains(&range.start) => value,
-            _ => &self.text[from..*cut.unwrap_or(&range.end)],
-        };
-        let kind = match value {
-            _ if is_constrained => Kind::Constrain,
-            "" => Kind::Noise,
-            _ => Kind::Plain,
-        };
-        Group { kind, value, text: if cut.is_some() { text.trim() } else { text }, range }
-    }
-
-    /// A content type whose value stands behind its marker and white space, as in the guide's `<|constrain|> json`:
-    /// the white space belongs to it, so that it reads back as it was written.
-    pub(super) fn spaced_type(&self, marker: &Group<'_>, word: &Group<'_>) -> Option<&str> {
-        let mut between = marker.range.end..=word.range.start;
-        let is_pair = marker.kind == Kind::Constrain
-            && marker.text == CONSTRAIN
-            && word.kind == Kind::Plain
-            && !word.value.starts_with(TO)
-            && between.all(|at| !self.cuts.contains(&at))
-            && self.text[marker.range.end..word.range.start].trim_ascii().is_empty();
-        is_pair.then(|| &self.text[marker.range.start..word.range.start + word.value.len()])
+        let mut shown = String::new();
+        for index in group.words.clone() {
+            let word = &words.list()[index];
+            match (word.kind, self.first_channel) {
+                (Kind::Channel, Some((first, behind))) if first == index => {
+                    shown.push_str(behind);
+                    continue;
+                }
+                (Kind::Channel, _) => shown.push_str(CHANNEL),
+                (Kind::Constrain, _) => shown.push_str(CONSTRAIN),
+                (Kind::Plain | Kind::Noise, _) => {}
+            }
+            shown.push_str(&words.lossy(word.text.clone()));
+        }
+        shown.trim().to_owned()
     }
 }
 
@@ -217,7 +308,7 @@ fn ends_channel(char: char) -> bool {
     char == '<' || char.is_whitespace()
 }
 
-fn utf8(bytes: &[u8]) -> Result<&str> {
+pub(super) fn utf8(bytes: &[u8]) -> Result<&str> {
     std::str::from_utf8(bytes)
         .map_err(|error| ErrorKind::InvalidUtf8 { valid_up_to: error.valid_up_to() }.into())
 }

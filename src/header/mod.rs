@@ -16,6 +16,7 @@
 //! and [`repair`] reads a malformed one.
 
 mod groups;
+mod name_run;
 mod prefill;
 mod read;
 mod repair;
@@ -23,10 +24,11 @@ mod tools;
 mod words;
 mod write;
 
+pub(crate) use name_run::NameRun;
 pub use prefill::Prefill;
 pub(crate) use read::{Given, read, role};
-pub(crate) use repair::{HeaderEnd, NameRun, Repaired, Setting, repair};
-pub(crate) use tools::Tools;
+pub(crate) use repair::{HeaderEnd, Repaired, Setting, repair};
+pub(crate) use tools::{CONTENT_TYPES, Tools};
 pub(crate) use words::Words;
 pub use write::HeaderStyle;
 pub(crate) use write::{HeaderSink, check, write, write_fields};

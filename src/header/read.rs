@@ -3,11 +3,12 @@
 //! Every header that 0.0.8 reads is read. Where 0.0.8 makes a marker part of a field, the field ends
 //! before the marker here.
 
-use super::groups::{Group, HeaderText, Spelled, spells_marker, until_spelled};
+use super::groups::{Group, Groups, Spelled, spells_marker, until_spelled, utf8};
+use super::name_run::NameRun;
 use super::tools::CONTENT_TYPES;
-use super::words::{Kind, Words};
+use super::words::{Kind, Word, Words};
 use super::{CONSTRAIN, Header, TO};
-use crate::chat::{Author, BUILT_IN, CHANNELS, Role};
+use crate::chat::{Author, BUILT_IN, Role};
 use crate::error::{ErrorKind, Result};
 
 /// Where the role comes from that a header need not name.
@@ -32,33 +33,33 @@ pub(crate) enum Given {
 /// [`ErrorKind::EmptyChannel`], [`ErrorKind::MissingRole`], [`ErrorKind::UnknownRole`],
 /// [`ErrorKind::UnexpectedInHeader`] and [`ErrorKind::InvalidUtf8`].
 pub(crate) fn read(words: &Words, given: Given) -> Result<Header> {
-    let read = |spelled| Reader::new(&HeaderText::of(words, spelled)?).read(given);
-    let header = read(Spelled::Text);
-    if header.is_ok() || !spells_marker(words) {
-        return header;
+    let read = Reader::new(words, Spelled::Text)?.read(given);
+    if read.is_ok() || !spells_marker(words) {
+        return read;
     }
     // A spelled marker means nothing, but 0.0.8 may have read this header only by taking it for one.
-    read(Spelled::Misplaced).or(header)
+    Reader::new(words, Spelled::Misplaced)?.read(given).or(read)
 }
 
 /// The role that a header names. The header may be incomplete.
 pub(crate) fn role(words: &Words) -> Option<Role> {
-    let header = HeaderText::of(words, Spelled::Misplaced).ok()?;
-    Some(Reader::new(&header).take_role()?.role)
+    let mut reader = Reader::new(words, Spelled::Misplaced).ok()?;
+    Some(reader.take_role()?.role)
 }
 
-struct Reader<'t> {
-    header: &'t HeaderText<'t>,
-    groups: Vec<Group<'t>>,
+struct Reader<'a> {
+    words: &'a Words,
+    groups: Groups<'a>,
+    spelled: Spelled,
 }
 
-impl<'t> Reader<'t> {
-    fn new(header: &'t HeaderText<'t>) -> Self {
-        Self { header, groups: header.groups() }
+impl<'a> Reader<'a> {
+    fn new(words: &'a Words, spelled: Spelled) -> Result<Self> {
+        Ok(Self { words, groups: Groups::of(words, spelled)?, spelled })
     }
 
     fn read(&mut self, given: Given) -> Result<Header> {
-        if self.header.channel == Some("") {
+        if self.groups.channel == Some("") {
             return Err(ErrorKind::EmptyChannel.into());
         }
         let author = match given {
@@ -67,31 +68,31 @@ impl<'t> Reader<'t> {
             Given::Waiting(role) => self.take_role().unwrap_or_else(|| self.take_given(role)),
             Given::Fallback(role) => self.take_author_or(role),
         };
-        let content_type = self.take_content_type();
+        let content_type = self.take_content_type()?;
         let recipient = self.take_recipient();
-        if self.groups.is_empty() {
-            let channel = self.header.channel.map(str::to_owned);
+        if self.groups.list.is_empty() {
+            let channel = self.groups.channel.map(str::to_owned);
             return Ok(Header { author, recipient, channel, content_type });
         }
-        let left = self.groups.iter().map(|group| group.text);
+        let left = self.groups.list.iter().map(|group| self.groups.shown(self.words, group));
         let text = left.collect::<Vec<_>>().join(" ");
         Err(ErrorKind::UnexpectedInHeader { text }.into())
     }
 
     /// The index of the first group that is not a misplaced marker, if that group is plain.
     fn first_at(&self) -> Option<usize> {
-        let at = self.groups.iter().position(|group| group.kind != Kind::Noise)?;
-        (self.groups[at].kind == Kind::Plain).then_some(at)
+        let at = self.groups.list.iter().position(|group| group.kind != Kind::Noise)?;
+        (self.groups.list[at].kind == Kind::Plain).then_some(at)
     }
 
     /// The text of that group; empty if there is none.
-    fn first(&self) -> &'t str {
-        self.first_at().map_or("", |at| self.groups[at].value)
+    fn first(&self) -> &'a str {
+        self.first_at().map_or("", |at| self.groups.list[at].value)
     }
 
     fn drop_first(&mut self) {
         if let Some(at) = self.first_at() {
-            self.groups.remove(at);
+            self.groups.list.remove(at);
         }
     }
 
@@ -115,21 +116,23 @@ impl<'t> Reader<'t> {
         if let Some(author) = self.take_role() {
             return Ok(author);
         }
-        let Some(group) = self.groups.first() else {
+        let Some(group) = self.groups.list.first() else {
             return Err(ErrorKind::MissingRole.into());
         };
         let name = group.value;
-        let has_channel = self.header.channel.is_some();
+        let has_channel = self.groups.channel.is_some();
         let is_tool = group.kind == Kind::Plain
             && (names_a_tool(name) || has_channel && !is_run_of_names(name));
-        let has_more = self.groups.len() > 1;
+        // 0.0.8 counts a word that begins with a marker, and one that begins with a spelled marker.
+        let has_more = self.groups.list.len() > 1 || self.spelled == Spelled::Misplaced;
         // `assistant<|constrain|>`: the role, to 0.0.8, and an answer must not become a tool's message.
         let is_role =
             group.kind == Kind::Plain && author_of(&name[..until_spelled(name)]).is_some();
         if is_role || !has_more && !is_tool {
-            return Err(ErrorKind::UnknownRole { role: group.text.to_owned() }.into());
+            let role = self.groups.shown(self.words, group);
+            return Err(ErrorKind::UnknownRole { role }.into());
         }
-        self.groups.remove(0);
+        self.groups.list.remove(0);
         self.drop_second_role();
         // A marker is not a name. A tool without a name is called `tool`, so that the message can be
         // rendered.
@@ -151,8 +154,11 @@ impl<'t> Reader<'t> {
 
     /// 0.0.8 reads the word `tool` after a tool's name as a repetition of its role.
     fn drop_second_role(&mut self) {
-        if self.groups.first().is_some_and(|group| group.text == Role::Tool.as_str()) {
-            self.groups.remove(0);
+        let is_role = |group: &Group<'_>| {
+            group.kind == Kind::Plain && group.is_whole() && group.value == Role::Tool.as_str()
+        };
+        if self.groups.list.first().is_some_and(is_role) {
+            self.groups.list.remove(0);
         }
     }
 
@@ -161,33 +167,47 @@ impl<'t> Reader<'t> {
     /// tools named `json` that way.
     ///
     /// A misplaced marker is not a field and is dropped. But it counts as a word here, as in 0.0.8.
-    fn take_content_type(&mut self) -> Option<String> {
-        let has_channel = self.header.channel.is_some();
-        let list = &mut self.groups;
+    fn take_content_type(&mut self) -> Result<Option<String>> {
+        let has_channel = self.groups.channel.is_some();
+        let list = &mut self.groups.list;
         let at = list.iter().rposition(|group| group.kind != Kind::Noise).unwrap_or_default();
         list.retain(|group| group.kind != Kind::Noise);
-        let word = list.last()?;
-        if let [.., marker, word] = &list[..]
-            && let Some(content_type) = self.header.spaced_type(marker, word)
-        {
-            list.truncate(list.len() - 2);
-            return Some(content_type.to_owned());
+        let Some(word) = list.last() else { return Ok(None) };
+        if let [.., marker, word] = &list[..] {
+            let (before, behind) = (marker.first(self.words), word.first(self.words));
+            if word.follows(marker) && is_spaced_pair(self.words, before, behind) {
+                let end = self.words.offset_of(behind, word.value.len());
+                let text = utf8(self.words.bytes(before.text.start..end))?;
+                list.truncate(list.len() - 2);
+                return Ok(Some([CONSTRAIN, text].concat()));
+            }
         }
         let content_type = match word.kind {
             Kind::Constrain => [CONSTRAIN, word.value].concat(),
-            _ if word.value.starts_with(TO) => return None,
+            _ if word.value.starts_with(TO) => return Ok(None),
             _ if at > 0 || has_channel && is_content_type(word.value) => word.value.to_owned(),
-            _ => return None,
+            _ => return Ok(None),
         };
         list.pop();
-        Some(content_type)
+        Ok(Some(content_type))
     }
 
     /// The last of the remaining words, unless it is a second `<|constrain|>`.
     fn take_recipient(&mut self) -> Option<String> {
-        let last = self.groups.pop()?;
+        let last = self.groups.list.pop()?;
         (last.kind != Kind::Constrain).then(|| recipient_of(last.value).to_owned())
     }
+}
+
+/// Whether two words are `<|constrain|>` without a value and, after white space, its value. The white
+/// space belongs to the content type, so that the guide's `<|constrain|> json` reads back as it was
+/// written.
+pub(super) fn is_spaced_pair(words: &Words, marker: &Word, word: &Word) -> bool {
+    marker.kind == Kind::Constrain
+        && marker.text.is_empty()
+        && word.kind == Kind::Plain
+        && words.bytes(marker.text.end..word.text.start).iter().all(u8::is_ascii_whitespace)
+        && !words.bytes(word.text.clone()).starts_with(TO.as_bytes())
 }
 
 /// The author that a word names: a role, or a role and a name. A tool is not written this way.
@@ -210,21 +230,9 @@ pub(super) fn names_a_tool(word: &str) -> bool {
     word.contains('.') || BUILT_IN.contains(&word) || word.starts_with(TO)
 }
 
-/// Whether a word consists only of roles and channels, in upper or lower case: `final`,
-/// `assistantassistant`, `Assistant`. Models write these where a role should be, and no tool has such
-/// a name.
+/// Whether a word consists only of roles, `tool` among them, and channels.
 pub(super) fn is_run_of_names(word: &str) -> bool {
-    let names = || Role::ALL.iter().map(Role::as_str).chain(CHANNELS);
-    let behind = |rest: &[u8], name: &str| {
-        let (start, rest) = rest.split_at_checked(name.len())?;
-        start.eq_ignore_ascii_case(name.as_bytes()).then_some(rest.len())
-    };
-    let mut rest = word.as_bytes();
-    // No name is a prefix of another, so the first match is the only one.
-    while let Some(left) = names().find_map(|name| behind(rest, name)) {
-        rest = &rest[rest.len() - left..];
-    }
-    rest.is_empty()
+    NameRun::of(word, &Role::ALL).is_some()
 }
 
 /// Whether a word is a content type even if it is the only one beside a channel. Any other word is then

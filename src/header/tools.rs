@@ -7,8 +7,9 @@ use crate::chat::{BUILT_IN, CHANNELS, FUNCTIONS, Role};
 use crate::error::{ErrorKind, Result};
 use crate::names;
 
-/// The content types that models write without `<|constrain|>`.
-pub(super) const CONTENT_TYPES: [&str; 3] = ["json", "code", "text"];
+/// The content types that headers have in practice, and models write without `<|constrain|>` (guide, section
+/// "Receiving tool calls").
+pub(crate) const CONTENT_TYPES: [&str; 3] = ["json", "code", "text"];
 
 /// Known recipients. The cost of a look-up depends on the length of the word, not on their number.
 #[derive(Debug, Clone, Default)]
@@ -20,7 +21,7 @@ pub(crate) struct Tools {
     by_spelling: HashMap<String, String>,
 }
 
-/// What a word says about the known recipients.
+/// What a word names among the known recipients.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Lookup<'a> {
     /// A known recipient, spelled correctly, or a function in a known namespace.

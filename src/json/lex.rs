@@ -34,12 +34,12 @@ pub(crate) enum NotNumbers {
 }
 
 impl Tape {
-    /// Writes what a JSON text says, and returns the index of the value. After an error the tape holds part of it.
+    /// Writes the value of a JSON text, and returns the index of the value. After an error the tape holds part of it.
     pub(crate) fn parse(&mut self, text: &str, not_numbers: NotNumbers) -> Result<usize, NotJson> {
         self.parse_within(text, not_numbers, MAX_DEPTH)
     }
 
-    /// Writes what JSON text says that this library wrote around values of others, and returns the index of the value.
+    /// Writes the value of JSON text that this library wrote around values of others, and returns its index.
     pub(crate) fn parse_written(&mut self, text: &str) -> usize {
         let index = self.end();
         // Text of this library's is JSON, and no API nests what it is given a hundred levels deep.

@@ -38,7 +38,7 @@ impl StreamableParser {
     ///
     /// Neither a stop token nor a misplaced marker is an error here: 0.0.8 raised at `<|message|>` at
     /// the earliest, and servers that skip errors rely on the error at the end of the tokens, which
-    /// says that the message was never read. `<|start|>` is an error, since 0.0.8 lost the next
+    /// means that the message was never read. `<|start|>` is an error, since 0.0.8 lost the next
     /// message there, and so is an id that does not exist.
     pub(super) fn on_header(&mut self, token: u32, index: usize) -> Result<()> {
         let State::Header(header) = &mut self.state else { return Ok(()) };

@@ -15,7 +15,7 @@ use crate::header::Prefill;
 use crate::tokenizer::Tokenizer;
 
 /// The form of the bytes. It changes with the fields of [`Saved`].
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "they are the parser's own")]
@@ -24,7 +24,8 @@ struct Saved {
     strict: bool,
     tools: Vec<String>,
     spelled_markers: bool,
-    prefill: Option<SavedPrefill>,
+    /// Its channel, recipient, content type and text.
+    prefill: Option<[Option<String>; 4]>,
     first_role: Option<Role>,
     begun: Option<Role>,
     tokens: Vec<u32>,
@@ -35,14 +36,6 @@ struct Saved {
     is_unasked: bool,
     /// Of the open message, how many bytes of its text are in events, and the first token that is in none.
     reported: Option<(usize, usize)>,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct SavedPrefill {
-    channel: Option<String>,
-    recipient: Option<String>,
-    content_type: Option<String>,
-    text: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -66,11 +59,9 @@ impl StreamableParser {
             State::Content(open) => Some((open.reported, open.uncovered)),
             _ => None,
         };
-        let prefill = self.prefill.as_ref().map(|prefill| SavedPrefill {
-            channel: prefill.channel.clone(),
-            recipient: prefill.recipient.clone(),
-            content_type: prefill.content_type.clone(),
-            text: prefill.text.clone(),
+        let prefill = self.prefill.clone().map(|prefill| {
+            let Prefill { channel, recipient, content_type, text } = prefill;
+            [channel, recipient, content_type, text]
         });
         let saved = Saved {
             version: VERSION,
@@ -116,11 +107,11 @@ impl StreamableParser {
     /// ```
     pub fn from_bytes(encoding: impl Into<Tokenizer>, saved: &[u8]) -> Result<Self> {
         let saved = read(saved)?;
-        let prefill = saved.prefill.map(|prefill| Prefill {
-            channel: prefill.channel,
-            recipient: prefill.recipient,
-            content_type: prefill.content_type,
-            text: prefill.text,
+        let prefill = saved.prefill.map(|[channel, recipient, content_type, text]| Prefill {
+            channel,
+            recipient,
+            content_type,
+            text,
         });
         let config = ParseConfig {
             strict: saved.strict,

@@ -44,7 +44,7 @@ pub struct StreamableParser {
     pub(super) first_role: Option<Role>,
     /// The role that it began with: that one, or the one that `reset` was given.
     pub(super) begun: Option<Role>,
-    /// Before which tokens it was told that they end, and went on all the same.
+    /// Before which tokens `process_eos` was called, though more followed.
     pub(super) ends: Vec<usize>,
     /// The part of the first message, beyond its role, that is in the prompt.
     pub(super) prefill: Option<Prefill>,
@@ -98,7 +98,7 @@ impl StreamableParser {
     ///
     /// [`ErrorKind::UnsafeHeaderField`] for a tool whose name no header can carry, and for a prefill
     /// that could be read as another header. [`ErrorKind::MissingRole`] for a prefill without a
-    /// role: nothing says whose message it begins.
+    /// role: the message it begins would have no author.
     pub fn with_config(
         encoding: impl Into<Tokenizer>,
         role: Option<Role>,
@@ -333,7 +333,7 @@ impl StreamableParser {
     }
 
     /// For each complete message the token that ended it, or `None`: the next message began without it, or the
-    /// tokens ended. So a call whose last tokens are missing can be told from a whole one; do not run it.
+    /// tokens ended. So a call whose last tokens are missing differs from a complete one; do not run it.
     ///
     /// ```
     /// # use openai_harmony::chat::Role;

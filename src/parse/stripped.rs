@@ -1,14 +1,11 @@
 //! Text from which an engine removed the special tokens: `analysisI must add.assistantfinal4`.
 //!
-//! Engines that decode without special tokens join headers and contents, and nothing says where
+//! Engines that decode without special tokens join headers and contents, and nothing marks where
 //! one ends. Still, a role before a channel, or a channel before `to=`, shows a header. So the result
 //! is a guess, for text whose tokens are lost.
 
 use crate::chat::{ANALYSIS, Author, CHANNELS, FINAL, Message, Role};
-use crate::header::{Header, TO};
-
-/// The content types that headers have in practice (guide, section "Receiving tool calls").
-const CONTENT_TYPES: [&str; 3] = ["json", "code", "text"];
+use crate::header::{CONTENT_TYPES, Header, TO};
 
 /// No tool's name has more characters. That they are limited keeps reading linear in the text.
 const LONGEST_NAME: usize = 256;

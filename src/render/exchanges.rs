@@ -6,7 +6,7 @@ use super::AsMessage;
 use crate::chat::Role;
 
 /// A conversation as exchanges: each begins where the assistant, or a tool, is followed by messages of others,
-/// of which one is the user's. What the system or the developer says in front of that belongs to the exchange
+/// of which one is the user's. A message of the system or the developer in front of that belongs to the exchange
 /// that it is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ExchangeRanges {

@@ -16,7 +16,7 @@ pub enum AnalysisPolicy {
     /// tools and their results too. Later messages stay.
     #[default]
     DropBeforeFirstFinal,
-    /// What the guide says: the thoughts of every completed turn are dropped. A turn is completed
+    /// As in the guide: the thoughts of every completed turn are dropped. A turn is completed
     /// when a user message follows its final answer. The running turn and the last turn of a training
     /// example keep their thoughts. No tool call and no tool result is dropped.
     DropCompletedTurns,

@@ -24,7 +24,7 @@ impl Default for RenderConversationConfig {
 /// options too.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct RenderOptions {
-    /// Whether the conversation of the message has function tools. If so, a system message says that
+    /// Whether the conversation of the message has function tools. If so, a system message states that
     /// calls of them go to `commentary`.
     pub conversation_has_function_tools: bool,
 }
@@ -47,7 +47,7 @@ options! {
         /// Which of the assistant's earlier thoughts are rendered. It does not apply to a message that is
         /// rendered alone.
         pub analysis: AnalysisPolicy => with_analysis,
-        /// Whether the conversation has function tools, which a system message then says. If this is
+        /// Whether the conversation has function tools, which a system message then states. If this is
         /// false, a conversation has them if one of its own messages declares some.
         pub conversation_has_function_tools: bool => with_conversation_has_function_tools,
         /// Where a call's recipient stands.

@@ -20,7 +20,7 @@ pub(crate) struct Pieces<'m, M> {
     analysis: AnalysisPolicy,
     /// All messages, whatever the policy, as they are where the head alone declares functions.
     all: Rendered,
-    /// The same where an exchange declares functions, and the head none: the system message says more.
+    /// The same where an exchange declares functions, and the head none: the system message has more.
     with_functions: Option<Rendered>,
     /// `least[n]`: a lower bound of the tokens of the head and the first `n` exchanges.
     least: Vec<usize>,
@@ -92,7 +92,7 @@ impl<'m, M: AsMessage> Pieces<'m, M> {
         last(largest(end.saturating_sub(1), fits))
     }
 
-    /// Whether the head and the exchanges before `end` have more tokens than that, as far as can be told
+    /// Whether the head and the exchanges before `end` have more tokens than that, as far as is known
     /// without a look at each message.
     pub(crate) fn surely_exceeds(&self, end: usize, max_tokens: usize) -> bool {
         self.least[end] > max_tokens

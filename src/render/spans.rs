@@ -11,7 +11,7 @@ pub(crate) trait SpanSink {
     fn push(&mut self, message: Option<usize>, header: HeaderFields<'_>, written: Written);
 }
 
-/// Who speaks in a message that was rendered. The tokens do not tell: a tool may be named
+/// Who speaks in a message that was rendered. The tokens do not have it: a tool may be named
 /// `assistant`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Speaker {

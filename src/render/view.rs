@@ -13,7 +13,7 @@ use crate::typescript::{Namespace, Parameters, Tool};
 
 /// A message to render.
 pub(crate) trait AsMessage {
-    /// What its header says.
+    /// Its header's fields.
     fn header(&self) -> HeaderFields<'_>;
 
     /// The parts of its content.

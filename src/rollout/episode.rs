@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use super::breaks::{self, Break};
 use super::config::{ExtendConfig, declared_tools};
+use super::extend::is_answer;
 use super::sampled::{self, Sampled, invalid};
 use super::step::Step;
-use crate::chat::{FINAL, Message, Role};
+use crate::chat::{Message, Role};
 use crate::error::Result;
 use crate::interop::Turn;
 use crate::render;
@@ -92,7 +93,7 @@ impl Segment {
     }
 
     /// Where each message stands among the tokens, by its index in [`Rollout::messages`]. The beginning of a
-    /// sampled message may be the prompt's. Malformed tokens that say nothing are in no span.
+    /// sampled message may be the prompt's. Malformed tokens without content are in no span.
     pub fn spans(&self) -> Vec<MessageSpan> {
         let mut spans: Vec<MessageSpan> = Vec::new();
         let mut at = 0;
@@ -321,11 +322,8 @@ impl Rollout {
 /// Whether there is a question or an answer: without them no policy begins to drop a thought, and a loop of calls need
 /// not look at all that it holds.
 fn ends_a_turn(sampled: &Sampled, new: &[Message]) -> bool {
-    sampled.messages.iter().chain(new).any(|message| match message.author.role {
-        Role::User => true,
-        Role::Assistant => message.channel.as_deref() == Some(FINAL),
-        Role::System | Role::Developer | Role::Tool => false,
-    })
+    let mut messages = sampled.messages.iter().chain(new);
+    messages.any(|message| message.author.role == Role::User || is_answer(message))
 }
 
 /// How many tokens the open message at the end of a prompt has.

@@ -193,6 +193,7 @@ impl HarmonyEncoding {
     }
 }
 
-fn is_answer(message: &Message) -> bool {
+/// Whether it is the assistant's on `final`.
+pub(super) fn is_answer(message: &Message) -> bool {
     message.author.role == Role::Assistant && message.channel.as_deref() == Some(FINAL)
 }

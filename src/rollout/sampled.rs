@@ -11,7 +11,7 @@ use crate::{
 /// What was sampled, and what is needed to go on from it.
 #[derive(Debug, Clone)]
 pub(super) struct Sampled {
-    /// The messages, the first one with what the prompt says of it.
+    /// The messages, the first one with the part of it that the prompt has.
     pub(super) messages: Vec<Message>,
     /// What happened.
     pub(super) events: Vec<Event>,

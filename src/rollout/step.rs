@@ -1,4 +1,4 @@
-//! What the model said in one sampling.
+//! What the model sampled at one prompt.
 
 use std::ops::Range;
 

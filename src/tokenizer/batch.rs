@@ -104,12 +104,12 @@ impl TokenBatch {
 }
 
 /// What a thread has made of texts that follow each other, up to the first that is wrong.
-struct Part<T> {
+struct OfThread<T> {
     made: T,
     error: Option<TextError>,
 }
 
-impl<T: Default> Default for Part<T> {
+impl<T: Default> Default for OfThread<T> {
     fn default() -> Self {
         Self { made: T::default(), error: None }
     }
@@ -206,7 +206,7 @@ fn gather<T: Default + Send>(
     indices: Range<usize>,
     work: impl Fn(&mut T, usize) -> Result<()> + Sync,
 ) -> Result<Vec<T>, TextError> {
-    let parts = workers.gather(indices.collect(), |part: &mut Part<T>, _, index: usize| {
+    let parts = workers.gather(indices.collect(), |part: &mut OfThread<T>, _, index: usize| {
         if part.error.is_none() {
             part.error = work(&mut part.made, index).err().map(|error| TextError { index, error });
         }

@@ -3,7 +3,7 @@
 //! In a perfect hash table every key, known in advance, has a slot of its own, found without probing.
 //! A key's hash names a bucket of a few keys. The bucket's pilot is a number chosen so that all its
 //! keys fall into slots that no other key has. A key that is not in the table falls into some
-//! slot too: the slot's content must tell. `build/perfect_hash.rs` finds the pilots.
+//! slot too: the slot's content decides. `build/perfect_hash.rs` finds the pilots.
 
 /// The hash of two numbers; its upper and its lower half are both good.
 #[inline]

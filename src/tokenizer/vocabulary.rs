@@ -9,7 +9,7 @@ use super::tables::table;
 /// them; the others are special.
 pub type TokenId = u32;
 
-/// A token as build/vocabulary.rs packs it: so one cache line tells all of most tokens.
+/// A token as build/vocabulary.rs packs it: so one cache line has all of most tokens.
 pub(super) type Slot = [u8; 16];
 
 table!(

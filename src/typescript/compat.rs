@@ -60,7 +60,7 @@ pub(super) fn write_type(out: &mut String, schema: At<'_>, indent: usize) {
 
 fn write_type_of(out: &mut String, keywords: &Keywords<'_>, indent: usize) {
     if let Some(variants) = keywords.one_of {
-        write_variants(out, variants, indent, Place::Elsewhere);
+        write_variants(out, variants, indent, None);
         return;
     }
     let type_ = keywords.type_;
@@ -142,7 +142,7 @@ fn write_property(out: &mut String, name: &str, schema: At<'_>, required: bool, 
     out.push_str(name);
     out.push_str(if required { ":" } else { "?:" });
     if let Some(variants) = keywords.one_of {
-        write_variants(out, variants, indent, Place::Property(&keywords));
+        write_variants(out, variants, indent, Some(&keywords));
         out.push('\n');
         write_line(out, indent, &[","]);
         return;
@@ -186,28 +186,23 @@ fn write_property_comments(out: &mut String, keywords: &Keywords<'_>, indent: us
     }
 }
 
-/// Where a `oneOf` stands.
-#[derive(Clone, Copy)]
-enum Place<'a> {
-    /// At a property; if this one has a description, its first variant's is lost, and every
-    /// variant's that is the same.
-    Property(&'a Keywords<'a>),
-    Elsewhere,
-}
-
-/// Writes each variant of a `oneOf` on a line of its own, with what there is to say after it.
-fn write_variants(out: &mut String, variants: Array<'_>, indent: usize, place: Place<'_>) {
-    let (said_above, enum_default) = match place {
-        Place::Property(keywords) => (keywords.description, EnumDefault::Bare),
-        Place::Elsewhere => (None, EnumDefault::Json),
-    };
+/// Writes each variant of a `oneOf` on a line of its own, with its comment behind it. If it stands at a property with
+/// a description, the first variant's is lost, and every variant's that is the same.
+fn write_variants(
+    out: &mut String,
+    variants: Array<'_>,
+    indent: usize,
+    property: Option<&Keywords<'_>>,
+) {
+    let above = property.and_then(|keywords| keywords.description);
+    let enum_default = if property.is_some() { EnumDefault::Bare } else { EnumDefault::Json };
     for (index, variant) in variants.iter().enumerate() {
         let keywords = Keywords::of(variant);
         out.push('\n');
         out.push_indent(indent);
         out.push_str(" | ");
         write_nullable_type(out, &keywords, indent + VARIANT_INDENT);
-        let lost = said_above.is_some() && (index == 0 || keywords.description == said_above);
+        let lost = above.is_some() && (index == 0 || keywords.description == above);
         let description = keywords.description.filter(|_| !lost);
         if description.is_some() || keywords.default.is_some() {
             out.push_str(" //");

@@ -8,16 +8,21 @@ use crate::error::{ErrorKind, Result};
 ///
 /// 0.0.8 reads its messages with `serde_json`, which stops at 128 levels, and the message around
 /// a schema takes some of them: whatever 0.0.8 accepts is accepted here.
-pub(super) const MAX_DEPTH: usize = 128;
+pub(crate) const MAX_DEPTH: usize = 128;
 
 /// Refuses the `schema` of `name`, a tool or a response format, if writing it by recursion could
 /// exhaust the stack.
 pub(crate) fn check_depth(name: &str, schema: &Value) -> Result<()> {
-    if fits(schema, MAX_DEPTH) {
+    if !is_too_deep(schema) {
         return Ok(());
     }
     let reason = format!("nested more than {MAX_DEPTH} levels deep");
     Err(ErrorKind::InvalidSchema { name: name.to_owned(), reason }.into())
+}
+
+/// Whether a schema has more than [`MAX_DEPTH`] levels.
+pub(crate) fn is_too_deep(schema: &Value) -> bool {
+    !fits(schema, MAX_DEPTH)
 }
 
 /// Whether `value` has at most `levels` levels of lists and objects. Looks no deeper than that.

@@ -29,7 +29,7 @@ mod tests;
 
 pub(crate) use budget::Budget;
 pub(crate) use comment::write_comment;
-pub(crate) use depth::check_depth;
+pub(crate) use depth::{MAX_DEPTH, check_depth, is_too_deep};
 pub(crate) use escape::is_line_end;
 pub(crate) use literal::write_json_as_is;
 pub(crate) use namespace::{Namespace, Parameters, Tool, write_tool_section};

@@ -188,7 +188,7 @@ fn write_full_tool(out: &mut Limited<'_>, tool: &Tool<'_>, copied: &mut usize) -
     Ok(())
 }
 
-/// The schema of a tool's parameters, without what the tool itself says already.
+/// The schema of a tool's parameters, without what the tool itself has already.
 fn read_parameters<'a>(
     tool: &Tool<'_>,
     parameters: &'a Value,

@@ -18,7 +18,7 @@ pub(super) enum Shape<'a> {
     Literal(&'a Value),
     Array(Box<Schema<'a>>),
     Tuple(Tuple<'a>),
-    Object(Object<'a>),
+    Object(ObjectType<'a>),
     /// At least two types, of which one applies.
     Union(Vec<Schema<'a>>),
     /// At least two types, all of which apply.
@@ -37,20 +37,20 @@ pub(super) struct Tuple<'a> {
 
 /// Named fields, and a type for all other keys.
 #[derive(Debug, Default)]
-pub(super) struct Object<'a> {
-    pub(super) fields: Vec<Field<'a>>,
+pub(super) struct ObjectType<'a> {
+    pub(super) fields: Vec<Property<'a>>,
     pub(super) rest: Option<Box<Schema<'a>>>,
 }
 
 /// One property.
 #[derive(Debug)]
-pub(super) struct Field<'a> {
+pub(super) struct Property<'a> {
     pub(super) name: &'a str,
     pub(super) required: bool,
     pub(super) schema: Schema<'a>,
 }
 
-/// What the comments of a type say.
+/// What the comments of a type contain.
 #[derive(Debug, Default)]
 pub(super) struct Notes<'a> {
     pub(super) title: Option<&'a str>,
@@ -80,7 +80,7 @@ impl Schema<'_> {
         Shape::Named("any").into()
     }
 
-    /// A schema that allows anything; `remark` says why.
+    /// A schema that allows anything, and why.
     pub(super) fn any_because(remark: String) -> Self {
         let mut schema = Self::any();
         schema.notes.remarks.push(remark);
@@ -143,7 +143,7 @@ impl<'a> From<Shape<'a>> for Schema<'a> {
     }
 }
 
-impl Object<'_> {
+impl ObjectType<'_> {
     /// Whether nothing is known of it but that it is an object.
     pub(super) fn is_any(&self) -> bool {
         self.fields.is_empty() && self.rest.as_ref().is_some_and(|rest| rest.is_any())
@@ -151,11 +151,11 @@ impl Object<'_> {
 }
 
 impl Shape<'_> {
-    /// Whether the shape says no more than the names of types.
+    /// Whether the shape is no more than the names of types.
     pub(super) fn is_plain(&self) -> bool {
         match self {
             Self::Named(name) => *name != "never",
-            Self::Object(Object { fields, rest }) => {
+            Self::Object(ObjectType { fields, rest }) => {
                 fields.is_empty() && rest.as_ref().is_none_or(|rest| rest.is_any())
             }
             Self::Union(variants) => variants.iter().all(|variant| variant.shape.is_plain()),
@@ -220,7 +220,7 @@ impl Notes<'_> {
         self.add(other);
     }
 
-    /// Adds what `other` says, its descriptions after those that are there.
+    /// Adds the notes of `other`, its descriptions after those that are there.
     pub(super) fn add(&mut self, other: Self) {
         self.title = self.title.or(other.title);
         self.descriptions.extend(other.descriptions);

@@ -31,7 +31,7 @@ impl TextSink for String {
 }
 
 /// A string, and how many bytes may still be written into it. What goes beyond is dropped, so a
-/// text is whole only if [`Self::is_over`] says no.
+/// text is complete unless [`Self::is_over`].
 pub(super) struct Limited<'a> {
     out: &'a mut String,
     left: &'a mut usize,

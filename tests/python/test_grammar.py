@@ -254,7 +254,7 @@ def test_structural_tags_and_gbnf() -> None:
     named = {line.partition(" ::= ")[0] for line in gbnf.splitlines() if " ::= " in line}
     for forms in (ebnf, gbnf):
         assert "A city" not in forms
-    assert {"root", "last", "call", "text", "arguments-0", "arguments-2"} <= named
+    assert {"root", "last", "call", "text", "arguments0", "arguments2"} <= named
 
 
 def test_bnf_grows_with_the_number_of_tools_alone() -> None:

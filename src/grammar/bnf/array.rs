@@ -19,14 +19,14 @@ pub(super) fn write(
         return Err(invalid(path.clone().then("maxItems"), Reason::is("less than minItems")));
     }
     values.rules().bounded(least.max(most.unwrap_or(0)), "maxItems", path)?;
-    values.rules().add_blanks();
+    values.rules().json("blanks");
     if let Some(first) = members.get("prefixItems").and_then(Value::as_array) {
         return tuple(values, first, members, (least, most), path);
     }
     let item = match members.get("items") {
         Some(Value::Bool(false)) if least == 0 => return Ok(r#""[" blanks "]""#.to_owned()),
         Some(items) => values.value(items, &path.clone().then("items"))?,
-        None => values.rules().add_value().to_owned(),
+        None => values.rules().json("value").to_owned(),
     };
     let (more, most) = (least.saturating_sub(1), most.map(|most| most.saturating_sub(1)));
     let most_text = most.map_or(String::new(), |most| most.to_string());

@@ -16,7 +16,7 @@ struct Names {
 /// A key, behind its first quote and up to its last, that is none of these names. It is written without escapes, so
 /// that no name can be spelled another way.
 pub(super) fn write(rules: &mut Rules, names: &[String]) -> String {
-    rules.add_string();
+    rules.json("string");
     let mut tree = Names::default();
     for name in names {
         let mut at = &mut tree;

@@ -100,7 +100,7 @@ fn content(rules: &mut Rules, grammar: &Grammar, kind: Kind) -> Result<String> {
     if let Some(schema) = grammar.schema_of(kind) {
         let value = schema::write(rules, schema, &path, matches!(kind, Kind::Call(_)));
         let value = value.map_err(|error| error.of_schema(recipient))?;
-        rules.add_blanks();
+        rules.json("blanks");
         return Ok(format!("blanks {value} blanks"));
     }
     let Some(pattern) = grammar.pattern.as_ref().filter(|_| kind == Kind::Answer) else {

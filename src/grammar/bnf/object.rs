@@ -21,15 +21,15 @@ pub(super) fn write(
     let needed: Vec<&str> = required(&schema).collect();
     let additional = members.get("additionalProperties");
     if named.is_empty() && needed.is_empty() && additional.is_none_or(|value| *value == true) {
-        return Ok(values.rules().add_object().to_owned());
+        return Ok(values.rules().json("object").to_owned());
     }
-    values.rules().add_blanks();
+    values.rules().json("blanks");
     let others = match additional {
         Some(Value::Bool(false)) => None,
         Some(schema) => Some(values.value(schema, &path.clone().then("additionalProperties"))?),
         // Keys that are none of some names cost an engine seconds, and who names members means them.
         None if !named.is_empty() => None,
-        None => Some(values.rules().add_value().to_owned()),
+        None => Some(values.rules().json("value").to_owned()),
     };
     // What stands for each member, and whether it has to be there.
     let mut pairs: Vec<(String, bool)> = Vec::new();

@@ -13,8 +13,38 @@ use crate::path::Path;
 /// reserved, return, start, startoftext.
 pub(super) const FIRST_OF_NAMES: &str = "cemrs";
 
-/// What no string in JSON holds as it is, in a class of characters.
-const REFUSED: &str = r#""\\\u0000-\u001f"#;
+/// The rules of JSON but `blanks`: name, rule, and the rules that it needs.
+///
+/// `string` has its characters up to the quote that ends it; what no string holds as it is, and [`FIRST_OF_NAMES`], stand
+/// in the classes. `char` is one character of a string whose length counts, with `<` as an escape alone.
+const OF_JSON: [(&str, &str, &[&str]); 14] = [
+    ("string", r#""\"" chars"#, &["chars"]),
+    (
+        "chars",
+        r#"[^<"\\\u0000-\u001f] chars | "<" angle | "\"" | "\\" escape chars"#,
+        &["angle", "escape"],
+    ),
+    (
+        "angle",
+        r#""<" angle | "|" bar | [^<|"\\\u0000-\u001f] chars | "\"" | "\\" escape chars"#,
+        &["bar"],
+    ),
+    ("bar", r#""<" angle | [^cemrs<"\\\u0000-\u001f] chars | "\"" | "\\" escape chars"#, &[]),
+    ("char", r#"[^<"\\\u0000-\u001f] | "\\" escape"#, &["escape"]),
+    ("escape", r#"["\\/bfnrt] | "u" [0-9a-fA-F]{4}"#, &[]),
+    ("integer", r#""-"? ("0" | [1-9] [0-9]*)"#, &[]),
+    ("fraction", r#"("." [0-9]+)? ([eE] [-+]? [0-9]+)?"#, &[]),
+    ("number", "integer fraction", &["integer", "fraction"]),
+    (
+        "value",
+        r#"object | array | string | number | "true" | "false" | "null""#,
+        &["object", "array", "string", "number"],
+    ),
+    ("member", r#"string blanks ":" blanks value blanks"#, &["string", "value", "blanks"]),
+    ("object", r#""{" blanks (member ("," blanks member)*)? "}""#, &["member"]),
+    ("element", "value blanks", &["value", "blanks"]),
+    ("array", r#""[" blanks (element ("," blanks element)*)? "]""#, &["element"]),
+];
 
 /// Rules in the order in which they were made.
 pub(super) struct Rules {
@@ -70,100 +100,26 @@ impl Rules {
         self.text
     }
 
-    /// Adds a rule of JSON, if it is not there; false if it is.
-    fn is_new(&mut self, name: &'static str) -> bool {
-        let is_new = !self.of_json.contains(&name);
-        if is_new {
-            self.of_json.push(name);
+    /// A rule of JSON, which is added with those that it needs unless it is there.
+    pub(super) fn json(&mut self, name: &'static str) -> &'static str {
+        if self.of_json.contains(&name) {
+            return name;
         }
-        is_new
-    }
-
-    pub(super) fn add_blanks(&mut self) {
-        if self.is_new("blanks") {
-            let is = match self.most_blanks {
+        self.of_json.push(name);
+        if let Some((_, is, needed)) = OF_JSON.iter().find(|(rule, ..)| *rule == name) {
+            self.add(name, is);
+            for needed in *needed {
+                self.json(needed);
+            }
+        } else {
+            let blanks = match self.most_blanks {
                 None => r"[ \t\n\r]*".to_owned(),
                 Some(0) => "\"\"".to_owned(),
                 Some(most) => format!(r"[ \t\n\r]{{0,{most}}}"),
             };
-            self.add("blanks", is);
+            self.add("blanks", blanks);
         }
-    }
-
-    /// A string, and its characters up to the quote that ends it.
-    pub(super) fn add_string(&mut self) -> &'static str {
-        if self.is_new("string") {
-            let names = FIRST_OF_NAMES;
-            let rest = r#""\"" | "\\" escape chars"#;
-            self.add("string", r#""\"" chars"#);
-            self.add("chars", format!(r#"[^<{REFUSED}] chars | "<" angle | {rest}"#));
-            self.add("angle", format!(r#""<" angle | "|" bar | [^<|{REFUSED}] chars | {rest}"#));
-            self.add("bar", format!(r#""<" angle | [^{names}<{REFUSED}] chars | {rest}"#));
-            self.add_escape();
-        }
-        "string"
-    }
-
-    /// One character of a string whose length counts: `<` as an escape alone.
-    pub(super) fn add_char(&mut self) -> &'static str {
-        if self.is_new("char") {
-            self.add("char", format!(r#"[^<{REFUSED}] | "\\" escape"#));
-            self.add_escape();
-        }
-        "char"
-    }
-
-    fn add_escape(&mut self) {
-        if self.is_new("escape") {
-            self.add("escape", r#"["\\/bfnrt] | "u" [0-9a-fA-F]{4}"#);
-        }
-    }
-
-    pub(super) fn add_integer(&mut self) -> &'static str {
-        if self.is_new("integer") {
-            self.add("integer", r#""-"? ("0" | [1-9] [0-9]*)"#);
-        }
-        "integer"
-    }
-
-    pub(super) fn add_number(&mut self) -> &'static str {
-        if self.is_new("number") {
-            let integer = self.add_integer();
-            self.add("fraction", r#"("." [0-9]+)? ([eE] [-+]? [0-9]+)?"#);
-            self.add("number", format!("{integer} fraction"));
-        }
-        "number"
-    }
-
-    /// Any JSON.
-    pub(super) fn add_value(&mut self) -> &'static str {
-        if self.is_new("value") {
-            let (string, number) = (self.add_string(), self.add_number());
-            let (object, array) = (self.add_object(), self.add_array());
-            let words = r#""true" | "false" | "null""#;
-            self.add("value", format!("{object} | {array} | {string} | {number} | {words}"));
-        }
-        "value"
-    }
-
-    pub(super) fn add_object(&mut self) -> &'static str {
-        if self.is_new("object") {
-            let (string, value) = (self.add_string(), self.add_value());
-            self.add_blanks();
-            self.add("member", format!(r#"{string} blanks ":" blanks {value} blanks"#));
-            self.add("object", r#""{" blanks (member ("," blanks member)*)? "}""#);
-        }
-        "object"
-    }
-
-    pub(super) fn add_array(&mut self) -> &'static str {
-        if self.is_new("array") {
-            let value = self.add_value();
-            self.add_blanks();
-            self.add("element", format!("{value} blanks"));
-            self.add("array", r#""[" blanks (element ("," blanks element)*)? "]""#);
-        }
-        "array"
+        name
     }
 }
 

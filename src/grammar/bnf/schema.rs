@@ -1,7 +1,7 @@
 //! A JSON schema -> rules: what a grammar can hold of it; the rest is an error with keyword and path.
 //!
-//! Members stand in the order in which the schema has them, and then others where it says `additionalProperties`; a
-//! schema that names some and does not say it admits these alone. `format` is no assertion in JSON Schema, and none here.
+//! Members stand in the order in which the schema has them, and then others where it has `additionalProperties`; a
+//! schema that names some and does not have it admits these alone. `format` is no assertion in JSON Schema, and none here.
 
 use serde_json::{Map, Value};
 
@@ -97,7 +97,7 @@ impl Values for Writer<'_> {
         let members = match schema {
             Value::Object(members) => members,
             Value::Bool(false) => return Err(invalid(path.clone(), "admits no value")),
-            _ => return Ok(self.rules.add_value().to_owned()),
+            _ => return Ok(self.rules.json("value").to_owned()),
         };
         refuse_unsupported(members, path)?;
         if let Some(reference) = members.get("$ref") {
@@ -159,7 +159,7 @@ impl Writer<'_> {
         }
         let types: Vec<&str> = match members.get("type") {
             None if members.keys().all(|key| !SUPPORTED.contains(&key.as_str())) => {
-                return Ok(self.rules.add_value().to_owned());
+                return Ok(self.rules.json("value").to_owned());
             }
             None => TYPES.iter().copied().filter(|kind| *kind != "integer").collect(),
             Some(Value::String(one)) => vec![one],
@@ -182,7 +182,7 @@ impl Writer<'_> {
             "array" => array::write(self, members, path),
             "string" => self.string(members, path),
             "integer" => match integers::bounds(members, path)? {
-                (None, None) => Ok(self.rules.add_integer().to_owned()),
+                (None, None) => Ok(self.rules.json("integer").to_owned()),
                 (least, most) => Ok(integers::between(least, most)),
             },
             "number" => {
@@ -192,7 +192,7 @@ impl Writer<'_> {
                         return Err(invalid(path.clone().then(key), reason));
                     }
                 }
-                Ok(self.rules.add_number().to_owned())
+                Ok(self.rules.json("number").to_owned())
             }
             "boolean" => Ok(r#""true" | "false""#.to_owned()),
             _ => Ok(r#""null""#.to_owned()),
@@ -203,10 +203,10 @@ impl Writer<'_> {
         let least = count(members, "minLength", path)?.unwrap_or(0);
         let most = count(members, "maxLength", path)?;
         if least == 0 && most.is_none() {
-            return Ok(self.rules.add_string().to_owned());
+            return Ok(self.rules.json("string").to_owned());
         }
         self.rules.bounded(least.max(most.unwrap_or(0)), "maxLength", path)?;
-        let char = self.rules.add_char();
+        let char = self.rules.json("char");
         Ok(match most {
             Some(most) if most < least => {
                 return Err(invalid(
@@ -216,7 +216,7 @@ impl Writer<'_> {
             }
             Some(most) => format!("\"\\\"\" {char}{{{least},{most}}} \"\\\"\""),
             None => {
-                self.rules.add_string();
+                self.rules.json("string");
                 format!("\"\\\"\" {char}{{{least},{least}}} chars")
             }
         })

@@ -1,11 +1,12 @@
 //! The author: the first word of a malformed header.
 
 use super::super::TO;
+use super::super::name_run::NameRun;
 use super::super::read::{author_of, names_a_tool};
 use super::super::tools::is_tool_name;
 use super::super::words::{Kind, Word};
 use super::rules::{CHANNEL, RECIPIENT};
-use super::spelling::{NameRun, glued_role, names_no_tool};
+use super::spelling::{glued_role, names_no_tool};
 use super::{Draft, HeaderEnd};
 use crate::chat::{Author, Role};
 use crate::repair::RepairKind;

@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
+use super::super::name_run::NameRun;
 use super::super::tools::is_tool_name;
 use super::super::words::Word;
 use super::super::{CONSTRAIN, TO};
 use super::rules::{CHANNEL, CONTENT_TYPE, RECIPIENT};
-use super::spelling::{NameRun, channel_at_start, is_content_type, is_nobody, value_at};
+use super::spelling::{channel_at_start, is_content_type, is_nobody, value_at};
 use super::{Draft, Found, HeaderEnd, is_channel};
 use crate::chat::{COMMENTARY, Role};
 use crate::repair::RepairKind;

@@ -1,8 +1,9 @@
 //! The fields that begin with a marker or `to=`.
 
 use super::super::groups::channel_value;
+use super::super::read::is_spaced_pair;
 use super::super::tools::Lookup;
-use super::super::words::{Kind, Word, Words};
+use super::super::words::{Kind, Word};
 use super::super::{CONSTRAIN, TO};
 use super::rules::{CHANNEL, CONTENT_TYPE, RECIPIENT};
 use super::spelling::{GluedChannel, is_content_type, is_nobody, value_at};
@@ -242,13 +243,4 @@ impl Draft<'_> {
         };
         end.unwrap_or(text.len())
     }
-}
-
-/// Whether two words are `<|constrain|>` without a value and, after white space, its value.
-fn is_spaced_pair(words: &Words, marker: &Word, word: &Word) -> bool {
-    marker.kind == Kind::Constrain
-        && marker.text.is_empty()
-        && word.kind == Kind::Plain
-        && words.bytes(marker.text.end..word.text.start).iter().all(u8::is_ascii_whitespace)
-        && !words.bytes(word.text.clone()).starts_with(TO.as_bytes())
 }

@@ -21,7 +21,7 @@ use crate::tokenizer::special;
 
 use rules::{CHANNEL, Once, Rule};
 use spelling::is_cut_marker;
-pub(crate) use spelling::{NameRun, begins_value, is_glued_channel, is_nobody, names_no_tool};
+pub(crate) use spelling::{begins_value, is_glued_channel, is_nobody, names_no_tool};
 
 /// How a header ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +61,7 @@ pub(crate) struct Setting<'a> {
     pub(crate) given: Option<Role>,
     /// Whether a role in the header overrides the given one.
     pub(crate) named: bool,
-    /// Whether this is text between messages, and only its words say whether it is a header.
+    /// Whether this is text between messages, which may be no header at all.
     pub(crate) stray: bool,
     /// The tools that were offered.
     pub(crate) tools: &'a Tools,

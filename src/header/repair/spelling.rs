@@ -3,50 +3,10 @@
 //! Everything here depends on one word, not on the header around it.
 
 use super::super::TO;
+use super::super::name_run::{NameRun, WRITTEN_ROLES};
 use super::super::tools::CONTENT_TYPES;
 use super::HeaderEnd;
 use crate::chat::{CHANNELS, Role};
-
-/// The roles that are written as one word; a tool's header has its name instead.
-const ROLES: [Role; 4] = [Role::Assistant, Role::User, Role::System, Role::Developer];
-
-/// A word made of roles and channels, in upper or lower case: `assistantfinal`, `Assistant`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct NameRun {
-    /// The first role in it.
-    pub(super) role: Option<Role>,
-    /// The last channel in it.
-    pub(super) channel: Option<&'static str>,
-}
-
-impl NameRun {
-    /// Reads a word that consists only of roles and channels.
-    pub(crate) fn read(word: &str) -> Option<Self> {
-        let lower = word.to_ascii_lowercase();
-        let mut rest = &lower[..];
-        let mut run = Self { role: None, channel: None };
-        while !rest.is_empty() {
-            rest = run.take(rest)?;
-        }
-        (!word.is_empty()).then_some(run)
-    }
-
-    fn take<'a>(&mut self, word: &'a str) -> Option<&'a str> {
-        for role in ROLES {
-            if let Some(rest) = word.strip_prefix(role.as_str()) {
-                self.role.get_or_insert(role);
-                return Some(rest);
-            }
-        }
-        for channel in CHANNELS {
-            if let Some(rest) = word.strip_prefix(channel) {
-                self.channel = Some(channel);
-                return Some(rest);
-            }
-        }
-        None
-    }
-}
 
 /// A known channel in a longer word: the channel, and where it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,7 +41,7 @@ pub(crate) fn names_no_tool(word: &str) -> bool {
     is_nobody(word) || channel_at_start(word).is_some()
 }
 
-/// A known channel that a word begins with, where no marker says that it is one: `analysisX`.
+/// A known channel that a word begins with, where no marker precedes it: `analysisX`.
 pub(super) fn channel_at_start(word: &str) -> Option<GluedChannel> {
     GluedChannel::find(word, HeaderEnd::Tokens).filter(|glued| glued.from == 0)
 }
@@ -109,7 +69,7 @@ pub(super) fn begins_text(rest: &str) -> bool {
 /// The role that a word begins with, if what follows begins a text or a recipient:
 /// `assistant{"a":1}`, `assistantThe`, `assistantto=f`.
 pub(super) fn glued_role(word: &str, ending: HeaderEnd) -> Option<Role> {
-    ROLES.into_iter().find(|role| {
+    WRITTEN_ROLES.into_iter().find(|role| {
         word.strip_prefix(role.as_str()).is_some_and(|rest| {
             let is_name = |c: char| c.is_alphanumeric() && !ending.is_cut();
             rest.starts_with(TO) || (begins_text(rest) && !rest.starts_with(is_name))

@@ -184,7 +184,7 @@ impl StreamableParser {
     }
 
     /// At how many tokens a header may have more text than a header can have. A marker after the text
-    /// says that a header continues, so the count begins anew after the first one.
+    /// means that a header continues, so the count begins anew after the first one.
     fn next_check(&self, header: &HeaderState, repaired: &Repaired, length: usize) -> usize {
         if repaired.content.is_empty() {
             return length * 2;

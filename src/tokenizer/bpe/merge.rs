@@ -1,4 +1,4 @@
-//! Byte-pair encoding of one piece by merging, as the definition says.
+//! Byte-pair encoding of one piece by merging, as it is defined.
 //!
 //! Slower than `backtrack` on usual text, but the time is nearly linear whatever is in the piece: each
 //! merge takes one part away and looks up two new pairs. The ids come up in rising order, since a token's

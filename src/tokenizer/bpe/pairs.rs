@@ -20,7 +20,7 @@ table!(
     PILOTS, 2, "pair_pilots.bin"
 );
 
-/// A token on one side of a boundary, packed as `layout::side` says.
+/// A token on one side of a boundary, packed by `layout::side`.
 #[derive(Clone, Copy)]
 struct Side(u32);
 

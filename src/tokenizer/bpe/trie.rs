@@ -16,7 +16,7 @@ table!(
     NODES, 8, "trie_nodes.bin"
 );
 
-/// A node, packed as `layout::node` says.
+/// A node, packed by `layout::node`.
 #[derive(Clone, Copy)]
 struct Node(u64);
 

@@ -66,7 +66,7 @@ impl LongCache {
         }
     }
 
-    /// Appends the tokens of a piece if it is cached, and tells whether it is.
+    /// Appends the tokens of a piece if it is cached. Returns whether it is.
     #[inline]
     pub(super) fn append(&self, key: &LongKey, out: &mut Vec<TokenId>) -> bool {
         if self.last_tag[key.hash] != tag(key) {

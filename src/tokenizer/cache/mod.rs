@@ -24,7 +24,7 @@
 //! as they fill.
 //!
 //! Budget: [`BYTES_PER_CACHE`] (3.76 MiB) for each encoding that runs at a time, so per thread at the most, and
-//! [`MAX_BYTES`] (240 MiB) in all. [`usage`] tells what is in use, [`clear`] gives it back.
+//! [`MAX_BYTES`] (240 MiB) in all. [`usage`] is how much is in use, [`clear`] gives it back.
 
 mod key;
 mod long;

@@ -1,6 +1,6 @@
 //! Pre-tokenisation: a text is cut into pieces, and no token reaches across the end of a piece.
 //!
-//! The o200k pattern says where. Its seven alternatives are tried in order at the end of each piece, and the
+//! The o200k pattern defines where. Its seven alternatives are tried in order at the end of each piece, and the
 //! first that matches takes the next one; `pattern` has five functions for them:
 //!
 //! | function | pattern |

@@ -1,6 +1,6 @@
 //! The pattern over all of Unicode: five functions for its seven alternatives.
 //!
-//! A regular expression backtracks where a choice leads nowhere. Each function says how it gets to the same
+//! A regular expression backtracks where a choice leads nowhere. Each function explains how it gets to the same
 //! result without backtracking.
 
 use super::chars::Char;

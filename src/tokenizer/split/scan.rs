@@ -1,12 +1,12 @@
 //! The piece starts in sixty-four bytes, found all at once.
 //!
-//! Each rule of the pattern says whether a piece starts at a byte by the classes of the bytes around it. With a bit
+//! Each rule of the pattern decides whether a piece starts at a byte by the classes of the bytes around it. With a bit
 //! for each byte that is a few operations for all of them, and hardly a branch.
 //!
 //! Why the result is right: a window begins with a piece, so nothing before it matters. A rule looks at the
 //! bytes before the one that it decides, and at one after it at most; a contraction's letters are read past
 //! the sixty-four bytes if need be. Two functions know where that is not enough: `uppercase_after_caseless` and
-//! `decided`. What they cannot tell is undecided, and only bits before the first undecided byte are returned.
+//! `decided`. What they cannot decide is undecided, and only bits before the first undecided byte are returned.
 
 use super::classes::{Classes, Recognised, portable};
 #[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
@@ -184,7 +184,7 @@ fn spaces(classes: &Classes) -> u64 {
     first | classes.first_after_newline() | classes.inline_space & !(space >> 1)
 }
 
-/// The bytes of which the window tells whether a piece starts there: all before some end.
+/// The bytes for which the window decides whether a piece starts there: all before some end.
 fn decided(classes: &Classes) -> u64 {
     // Two rules do not see what comes later, and set a wrong bit. Both cases are rare. White space and
     // newlines up to the last newline are one piece, and slashes after the newlines of punctuation belong to it:

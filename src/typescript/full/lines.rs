@@ -1,6 +1,6 @@
 //! Which types need lines of their own.
 
-use super::super::schema::{Object, Schema, Shape, Tuple};
+use super::super::schema::{ObjectType, Schema, Shape, Tuple};
 use super::super::sink::TextSink;
 use super::comments::has_comments;
 
@@ -42,12 +42,12 @@ pub(super) fn is_by_line(tuple: &Tuple<'_>) -> bool {
 }
 
 /// The type of the values, if the object is written as `Record<string, type>`.
-pub(super) fn record<'s, 'a>(object: &'s Object<'a>) -> Option<&'s Schema<'a>> {
+pub(super) fn record<'s, 'a>(object: &'s ObjectType<'a>) -> Option<&'s Schema<'a>> {
     values(object).filter(|values| !has_comments(values) && !needs_lines(values))
 }
 
 /// The type of the values of an object without fields.
-fn values<'s, 'a>(object: &'s Object<'a>) -> Option<&'s Schema<'a>> {
+fn values<'s, 'a>(object: &'s ObjectType<'a>) -> Option<&'s Schema<'a>> {
     object.rest.as_deref().filter(|_| object.fields.is_empty())
 }
 

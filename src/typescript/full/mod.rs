@@ -16,12 +16,13 @@ pub(super) use self::comments::write_comments;
 use self::comments::write_default;
 use self::lines::{Lines, block_union, is_by_line, needs_lines, record};
 use super::literal::{PROPERTY_INDENT, VARIANT_INDENT, write_json, write_property_name};
-use super::schema::{Field, Object, Schema, Shape, Tuple};
+use super::schema::{ObjectType, Property, Schema, Shape, Tuple};
 use super::sink::{Limited, TextSink};
 
 /// Writes the parameter of a function, `_: {...}`; nothing if it takes no arguments.
 pub(super) fn write_parameter(out: &mut Limited<'_>, schema: &Schema<'_>) {
-    if matches!(&schema.shape, Shape::Object(Object { fields, rest: None }) if fields.is_empty()) {
+    if matches!(&schema.shape, Shape::Object(ObjectType { fields, rest: None }) if fields.is_empty())
+    {
         return;
     }
     out.push_str("_:");
@@ -43,7 +44,7 @@ enum Step<'s, 'a> {
     Type(&'s Schema<'a>, usize),
     /// The same, in parentheses if `[]` or `&` after it would not mean all of it.
     Operand(&'s Schema<'a>, usize),
-    Field(&'s Field<'a>, usize),
+    Property(&'s Property<'a>, usize),
     /// The type of the keys that no field names.
     OtherKeys(&'s Schema<'a>, usize),
     /// A variant of a union, on a line of its own.
@@ -98,7 +99,7 @@ impl<'s, 'a> Writer<'_, '_, 's, 'a> {
             Step::Indent(indent) => self.out.push_indent(indent),
             Step::Type(schema, indent) => self.type_(schema, indent),
             Step::Operand(schema, indent) => self.operand(schema, indent),
-            Step::Field(field, indent) => self.field(field, indent),
+            Step::Property(field, indent) => self.field(field, indent),
             Step::OtherKeys(schema, indent) => {
                 self.member(schema, indent, |out| out.push_str("[key: string]:"));
             }
@@ -180,7 +181,7 @@ impl<'s, 'a> Writer<'_, '_, 's, 'a> {
         );
     }
 
-    fn object(&mut self, object: &'s Object<'a>, indent: usize) {
+    fn object(&mut self, object: &'s ObjectType<'a>, indent: usize) {
         if let Some(values) = record(object) {
             self.out.push_str("Record<string, ");
             self.then([Step::Type(values, indent), Step::Text(">")]);
@@ -189,10 +190,10 @@ impl<'s, 'a> Writer<'_, '_, 's, 'a> {
         self.out.push_str("{\n");
         self.then([Step::Indent(indent), Step::Text("}")]);
         self.then(object.rest.as_deref().map(|rest| Step::OtherKeys(rest, indent)));
-        self.then(object.fields.iter().map(|field| Step::Field(field, indent)));
+        self.then(object.fields.iter().map(|field| Step::Property(field, indent)));
     }
 
-    fn field(&mut self, field: &'s Field<'a>, indent: usize) {
+    fn field(&mut self, field: &'s Property<'a>, indent: usize) {
         self.member(&field.schema, indent, |out| {
             write_property_name(out, field.name);
             out.push_str(if field.required { ":" } else { "?:" });

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::super::schema::{Schema, Shape, Tuple};
-use super::walk::Parts;
+use super::walk::Subschemas;
 
 const KEYWORDS: [&str; 2] = ["items", "prefixItems"];
 
@@ -13,7 +13,10 @@ pub(super) fn has_keywords(map: &Map<String, Value>) -> bool {
 }
 
 /// The type of a schema of `type: array`.
-pub(super) fn read<'a>(map: &'a Map<String, Value>, parts: &mut Parts<'_, 'a, '_>) -> Schema<'a> {
+pub(super) fn read<'a>(
+    map: &'a Map<String, Value>,
+    parts: &mut Subschemas<'_, 'a, '_>,
+) -> Schema<'a> {
     let items = map.get("items");
     // A list of schemas is a tuple: in `prefixItems` since the draft of 2020, before in
     // `items`, where `additionalItems` had today's meaning of `items`.
@@ -28,7 +31,7 @@ pub(super) fn read<'a>(map: &'a Map<String, Value>, parts: &mut Parts<'_, 'a, '_
     tuple(map, prefix, rest, parts)
 }
 
-fn plain_array<'a>(items: Option<&'a Value>, parts: &mut Parts<'_, 'a, '_>) -> Schema<'a> {
+fn plain_array<'a>(items: Option<&'a Value>, parts: &mut Subschemas<'_, 'a, '_>) -> Schema<'a> {
     match items {
         Some(items) => Shape::Array(Box::new(parts.schema(items, None))).into(),
         None => Shape::Named("Array<any>").into(),
@@ -41,7 +44,7 @@ fn tuple<'a>(
     map: &'a Map<String, Value>,
     prefix: &'a [Value],
     rest: Option<&'a Value>,
-    parts: &mut Parts<'_, 'a, '_>,
+    parts: &mut Subschemas<'_, 'a, '_>,
 ) -> Schema<'a> {
     let elements: Vec<_> = prefix.iter().map(|schema| parts.schema(schema, None)).collect();
     let rest = rest.filter(|rest| **rest != Value::Bool(false));

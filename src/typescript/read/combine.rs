@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::mem;
 
-use super::super::schema::{Field, Notes, Object, Schema, Shape};
+use super::super::schema::{Notes, ObjectType, Property, Schema, Shape};
 
 /// The type that meets a schema's `own` demand and all `others`, with the notes of all.
 ///
@@ -47,7 +47,7 @@ fn all_of<'a>(demands: impl IntoIterator<Item = Schema<'a>>, levels: usize) -> S
 }
 
 /// One object with the fields of all, in the order in which they first appear.
-fn merge(mut objects: Vec<Object<'_>>, levels: usize) -> Object<'_> {
+fn merge(mut objects: Vec<ObjectType<'_>>, levels: usize) -> ObjectType<'_> {
     // `{"type": "object"}` beside an object with fields adds nothing to it.
     let has_fields = objects.iter().any(|object| !object.fields.is_empty());
     objects.retain(|object| !(has_fields && object.is_any()));
@@ -56,7 +56,7 @@ fn merge(mut objects: Vec<Object<'_>>, levels: usize) -> Object<'_> {
     let mut places = HashMap::new();
     for object in objects {
         rests.extend(object.rest.map(|rest| *rest));
-        for Field { name, required, schema } in object.fields {
+        for Property { name, required, schema } in object.fields {
             let place = *places.entry(name).or_insert(fields.len());
             if place == fields.len() {
                 fields.push(Demanded { name, required, schemas: vec![schema] });
@@ -68,7 +68,7 @@ fn merge(mut objects: Vec<Object<'_>>, levels: usize) -> Object<'_> {
     }
     let rest = (!rests.is_empty()).then(|| Box::new(only_or_all_of(rests, levels)));
     let fields = fields.into_iter().map(|field| field.into_field(levels)).collect();
-    Object { fields, rest }
+    ObjectType { fields, rest }
 }
 
 /// A field that several objects have. Its schemas are combined at once, not one by one: the type
@@ -80,9 +80,9 @@ struct Demanded<'a> {
 }
 
 impl<'a> Demanded<'a> {
-    fn into_field(self, levels: usize) -> Field<'a> {
+    fn into_field(self, levels: usize) -> Property<'a> {
         let Self { name, required, schemas } = self;
-        Field { name, required, schema: only_or_all_of(schemas, levels) }
+        Property { name, required, schema: only_or_all_of(schemas, levels) }
     }
 }
 

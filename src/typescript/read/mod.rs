@@ -2,7 +2,7 @@
 //!
 //! A schema is a list of demands which all hold: its own `type`, `enum` or `const`, what `$ref`
 //! and `allOf` name, one of `anyOf`, one of `oneOf`. Each is read for itself, and `combine` makes
-//! one type of them. What TypeScript cannot say becomes a note.
+//! one type of them. What TypeScript cannot express becomes a note.
 
 mod array;
 mod combine;
@@ -18,17 +18,17 @@ use serde_json::{Map, Value};
 
 use self::combine::combine;
 use self::notes::{brief, read_notes};
-use self::walk::Parts;
+use self::walk::Subschemas;
 pub(super) use self::walk::{Refused, read};
 use super::schema::{INTEGER, Notes, Schema, Shape};
 
-/// Reads any value as a schema, its parts through `parts`. A variant that says nothing of its own
+/// Reads any value as a schema, its parts through `parts`. A variant without keywords of its own
 /// type, as in `{"type": "string", "anyOf": [{"pattern": "^a"}, {"pattern": "^b"}]}`, has the
 /// `inherited` one.
 fn schema<'a>(
     value: &'a Value,
     inherited: Option<&'a Value>,
-    parts: &mut Parts<'_, 'a, '_>,
+    parts: &mut Subschemas<'_, 'a, '_>,
 ) -> Schema<'a> {
     match value {
         Value::Object(map) => keywords(map, inherited, parts),
@@ -41,7 +41,7 @@ fn schema<'a>(
 fn keywords<'a>(
     map: &'a Map<String, Value>,
     inherited: Option<&'a Value>,
-    parts: &mut Parts<'_, 'a, '_>,
+    parts: &mut Subschemas<'_, 'a, '_>,
 ) -> Schema<'a> {
     let inherited = map.get("type").or(inherited);
     let mut demands = Vec::new();
@@ -74,7 +74,7 @@ fn list<'a>(
     keyword: &str,
     schemas: &'a Value,
     inherited: Option<&'a Value>,
-    parts: &mut Parts<'_, 'a, '_>,
+    parts: &mut Subschemas<'_, 'a, '_>,
 ) -> Vec<Schema<'a>> {
     let Some(schemas) = schemas.as_array() else {
         let remark = format!("{keyword} is not a list: {}", brief(schemas));
@@ -87,7 +87,7 @@ fn list<'a>(
 fn own_type<'a>(
     map: &'a Map<String, Value>,
     inherited: Option<&'a Value>,
-    parts: &mut Parts<'_, 'a, '_>,
+    parts: &mut Subschemas<'_, 'a, '_>,
 ) -> Option<Schema<'a>> {
     if map.get("not").is_some_and(allows_everything) {
         return Some(Shape::Named("never").into());
@@ -111,7 +111,7 @@ fn own_type<'a>(
 fn types<'a>(
     names: &'a Value,
     map: &'a Map<String, Value>,
-    parts: &mut Parts<'_, 'a, '_>,
+    parts: &mut Subschemas<'_, 'a, '_>,
 ) -> Schema<'a> {
     let Some(names) = names.as_array() else { return type_named(names, map, parts) };
     let mut notes = Notes::default();
@@ -136,7 +136,7 @@ fn types<'a>(
 fn type_named<'a>(
     name: &'a Value,
     map: &'a Map<String, Value>,
-    parts: &mut Parts<'_, 'a, '_>,
+    parts: &mut Subschemas<'_, 'a, '_>,
 ) -> Schema<'a> {
     let named = match name.as_str() {
         Some("object") => return object::read(map, parts),

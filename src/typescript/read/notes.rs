@@ -53,7 +53,7 @@ fn limit<'a>(keyword: &'a str, value: &'a Value) -> Option<Limit<'a>> {
     }
 }
 
-/// Whether it must be said that a `number` is whole: not if the values are listed.
+/// Whether a note must call a `number` whole: not if the values are listed.
 fn is_integer(map: &Map<String, Value>) -> bool {
     let names_integer = match map.get("type") {
         Some(Value::Array(names)) => names.iter().any(|name| name == INTEGER),
@@ -75,7 +75,7 @@ pub(super) fn brief(value: &Value) -> String {
 }
 
 impl Limit<'_> {
-    /// Whether the limit says how long a list is.
+    /// Whether the limit is of the length of a list.
     pub(super) fn counts_items(&self) -> bool {
         matches!(self, Self::Keyword(MIN_ITEMS | MAX_ITEMS, _))
     }

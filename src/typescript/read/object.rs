@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::super::schema::{Field, Object, Schema, Shape};
+use super::super::schema::{ObjectType, Property, Schema, Shape};
 use super::brief;
-use super::walk::Parts;
+use super::walk::Subschemas;
 
 const KEYWORDS: [&str; 4] = ["properties", "required", "patternProperties", "additionalProperties"];
 
@@ -16,7 +16,10 @@ pub(super) fn has_keywords(map: &Map<String, Value>) -> bool {
 }
 
 /// The type of a schema of `type: object`.
-pub(super) fn read<'a>(map: &'a Map<String, Value>, parts: &mut Parts<'_, 'a, '_>) -> Schema<'a> {
+pub(super) fn read<'a>(
+    map: &'a Map<String, Value>,
+    parts: &mut Subschemas<'_, 'a, '_>,
+) -> Schema<'a> {
     let mut fields = Vec::new();
     let names = map.get("required").and_then(Value::as_array);
     let mut required: HashSet<_> = names.into_iter().flatten().filter_map(Value::as_str).collect();
@@ -25,7 +28,7 @@ pub(super) fn read<'a>(map: &'a Map<String, Value>, parts: &mut Parts<'_, 'a, '_
         Some(Value::Object(properties)) => {
             for (name, schema) in properties {
                 let required = required.remove(name.as_str());
-                fields.push(Field { name, required, schema: parts.schema(schema, None) });
+                fields.push(Property { name, required, schema: parts.schema(schema, None) });
             }
         }
         Some(other) => remarks.push(format!("properties is not an object: {}", brief(other))),
@@ -34,9 +37,9 @@ pub(super) fn read<'a>(map: &'a Map<String, Value>, parts: &mut Parts<'_, 'a, '_
     // What is required but described nowhere can be anything.
     let undescribed = names.into_iter().flatten().filter_map(Value::as_str);
     let undescribed = undescribed.filter(|name| required.remove(name));
-    fields.extend(undescribed.map(|name| Field { name, required: true, schema: Schema::any() }));
+    fields.extend(undescribed.map(|name| Property { name, required: true, schema: Schema::any() }));
     let rest = other_keys(map, fields.is_empty(), parts).map(Box::new);
-    let mut schema = Schema::from(Shape::Object(Object { fields, rest }));
+    let mut schema = Schema::from(Shape::Object(ObjectType { fields, rest }));
     schema.notes.remarks = remarks;
     schema
 }
@@ -45,7 +48,7 @@ pub(super) fn read<'a>(map: &'a Map<String, Value>, parts: &mut Parts<'_, 'a, '_
 fn other_keys<'a>(
     map: &'a Map<String, Value>,
     is_empty: bool,
-    parts: &mut Parts<'_, 'a, '_>,
+    parts: &mut Subschemas<'_, 'a, '_>,
 ) -> Option<Schema<'a>> {
     let mut variants = Vec::new();
     for (pattern, schema) in
@@ -60,7 +63,7 @@ fn other_keys<'a>(
     match additional {
         Some(Value::Bool(false)) => {}
         Some(schema) => variants.push(parts.schema(schema, None)),
-        // Of `{"type": "object"}` nothing is known, while `"properties": {}` says "none".
+        // Of `{"type": "object"}` nothing is known, while `"properties": {}` means "none".
         None if is_empty && variants.is_empty() && !map.contains_key("properties") => {
             variants.push(Schema::any());
         }

@@ -32,8 +32,8 @@ pub(in crate::typescript) fn read<'a>(
     root: &'a Value,
     budget: &mut usize,
 ) -> Result<Schema<'a>, Refused> {
-    let root_part = Part { value: root, inherited: None, is_target: true };
-    let mut walk = Walk { root, budget, open: vec![Open::new(root_part)] };
+    let root_part = Subschema { value: root, inherited: None, is_target: true };
+    let mut walk = Walk { root, budget, open: vec![OpenSchema::new(root_part)] };
     while let Some(open) = walk.open.pop() {
         let Some((part, done)) = walk.attempt(open)? else { continue };
         let Some(around) = walk.open.last_mut() else { return Ok(done) };
@@ -47,35 +47,35 @@ struct Walk<'a, 'b> {
     root: &'a Value,
     budget: &'b mut usize,
     /// The schemas that are being read, outermost first.
-    open: Vec<Open<'a>>,
+    open: Vec<OpenSchema<'a>>,
 }
 
 /// A schema that is being read.
-struct Open<'a> {
-    part: Part<'a>,
+struct OpenSchema<'a> {
+    part: Subschema<'a>,
     /// The parts that are still to be read.
-    missing: IntoIter<Part<'a>>,
+    missing: IntoIter<Subschema<'a>>,
     /// The parts that have been read, until they are used.
-    read: Vec<(Part<'a>, Option<Schema<'a>>)>,
+    read: Vec<(Subschema<'a>, Option<Schema<'a>>)>,
 }
 
-impl<'a> Open<'a> {
-    fn new(part: Part<'a>) -> Self {
+impl<'a> OpenSchema<'a> {
+    fn new(part: Subschema<'a>) -> Self {
         Self { part, missing: Vec::new().into_iter(), read: Vec::new() }
     }
 }
 
 #[derive(Clone, Copy)]
-struct Part<'a> {
+struct Subschema<'a> {
     value: &'a Value,
     inherited: Option<&'a Value>,
     /// Whether a reference has led here, or the schema is the root.
     is_target: bool,
 }
 
-impl Part<'_> {
+impl Subschema<'_> {
     /// Whether it is the same place in the root.
-    fn is(&self, other: &Part<'_>) -> bool {
+    fn is(&self, other: &Subschema<'_>) -> bool {
         let inherited = [self.inherited, other.inherited].map(|value| value.map(ptr::from_ref));
         ptr::eq(self.value, other.value)
             && inherited[0] == inherited[1]
@@ -85,12 +85,15 @@ impl Part<'_> {
 
 impl<'a> Walk<'a, '_> {
     /// Reads a schema of which no part is to be read first, as far as is known; `None` if there are some after all.
-    fn attempt(&mut self, open: Open<'a>) -> Result<Option<(Part<'a>, Schema<'a>)>, Refused> {
+    fn attempt(
+        &mut self,
+        open: OpenSchema<'a>,
+    ) -> Result<Option<(Subschema<'a>, Schema<'a>)>, Refused> {
         if self.open.len() == MAX_DEPTH {
             return Err(Refused::TooDeep);
         }
-        let Open { part, read, .. } = open;
-        let mut parts = Parts {
+        let OpenSchema { part, read, .. } = open;
+        let mut parts = Subschemas {
             walk: self,
             whole: part,
             read,
@@ -99,7 +102,7 @@ impl<'a> Walk<'a, '_> {
             is_too_large: false,
         };
         let done = schema(part.value, part.inherited, &mut parts);
-        let Parts { missing, is_too_large, .. } = parts;
+        let Subschemas { missing, is_too_large, .. } = parts;
         if is_too_large {
             return Err(Refused::TooLarge);
         }
@@ -107,7 +110,7 @@ impl<'a> Walk<'a, '_> {
             return Ok(Some((part, done)));
         }
         let read = Vec::with_capacity(missing.len());
-        self.open.push(Open { part, missing: missing.into_iter(), read });
+        self.open.push(OpenSchema { part, missing: missing.into_iter(), read });
         self.open_next();
         Ok(None)
     }
@@ -115,32 +118,32 @@ impl<'a> Walk<'a, '_> {
     /// Opens the next part of the innermost schema. Without one that schema itself is next.
     fn open_next(&mut self) {
         let part = self.open.last_mut().and_then(|open| open.missing.next());
-        self.open.extend(part.map(Open::new));
+        self.open.extend(part.map(OpenSchema::new));
     }
 
     /// Whether a reference to `target`, or its being the root, has led to where `part` is.
-    fn is_followed(&self, target: &Value, part: Part<'_>) -> bool {
+    fn is_followed(&self, target: &Value, part: Subschema<'_>) -> bool {
         let around = self.open.iter().map(|open| open.part);
         around.chain([part]).any(|part| part.is_target && ptr::eq(part.value, target))
     }
 }
 
 /// Where a schema finds the schemas within it.
-pub(super) struct Parts<'w, 'a, 'b> {
+pub(super) struct Subschemas<'w, 'a, 'b> {
     walk: &'w mut Walk<'a, 'b>,
     /// The schema itself.
-    whole: Part<'a>,
-    read: Vec<(Part<'a>, Option<Schema<'a>>)>,
+    whole: Subschema<'a>,
+    read: Vec<(Subschema<'a>, Option<Schema<'a>>)>,
     /// Where the next one is looked for first: they are mostly asked for in the order in which they were missing.
     next: usize,
-    missing: Vec<Part<'a>>,
+    missing: Vec<Subschema<'a>>,
     is_too_large: bool,
 }
 
-impl<'a> Parts<'_, 'a, '_> {
+impl<'a> Subschemas<'_, 'a, '_> {
     /// The schema that `value` is, or any, if it is still missing.
     pub(super) fn schema(&mut self, value: &'a Value, inherited: Option<&'a Value>) -> Schema<'a> {
-        self.find(Part { value, inherited, is_target: false })
+        self.find(Subschema { value, inherited, is_target: false })
     }
 
     /// The schema that `reference` leads to, or any, if it is still missing.
@@ -150,12 +153,12 @@ impl<'a> Parts<'_, 'a, '_> {
             if is_recursive { Err("is recursive") } else { Ok(target) }
         });
         match target {
-            Ok(value) => self.find(Part { value, inherited: None, is_target: true }),
+            Ok(value) => self.find(Subschema { value, inherited: None, is_target: true }),
             Err(why) => Schema::any_because(format!("any: $ref {} {why}", brief(reference))),
         }
     }
 
-    fn find(&mut self, part: Part<'a>) -> Schema<'a> {
+    fn find(&mut self, part: Subschema<'a>) -> Schema<'a> {
         for index in (self.next..self.read.len()).chain(0..self.next) {
             let (read, schema) = &mut self.read[index];
             if read.is(&part)

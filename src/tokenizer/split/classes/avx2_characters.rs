@@ -137,7 +137,7 @@ impl Loaded {
     }
 }
 
-/// For each of thirty-two bytes, what tells the class of the letter of two bytes that may begin with it.
+/// For each of thirty-two bytes, what decides the class of the letter of two bytes that may begin with it.
 #[derive(Clone, Copy)]
 struct LetterOfTwo {
     /// Whether it begins such a letter, if the second byte is in range.

@@ -56,7 +56,7 @@ pub(super) struct Classes {
     pub(super) undecided: u64,
 }
 
-/// Characters other than ASCII, as far as vectors tell them.
+/// Characters other than ASCII, as far as vectors recognise them.
 ///
 /// No mark may be in `caseless`: `take_marks_from_letters` knows only marks that were looked up.
 #[derive(Debug, Clone, Copy, Default)]
@@ -199,7 +199,7 @@ mod tests {
                 let classes = Classes { continuation, ..avx2::classes(&window) };
                 (classes, avx2_characters::recognised(&window, classes.first_bytes()))
             };
-            // Fewer characters have to be looked up, so more may be told.
+            // Fewer characters have to be looked up, so more may be recognised.
             let all_told = expected.first_bytes().count_ones() <= LOOK_UPS;
             let before_undecided = !expected.undecided & expected.undecided.wrapping_sub(1);
             let told = if all_told { u64::MAX } else { before_undecided };

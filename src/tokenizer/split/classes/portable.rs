@@ -5,7 +5,7 @@ use crate::tokenizer::bits::{self, TOP};
 use crate::tokenizer::split::window::{SCANNED_LEN, Window};
 
 const EACH: u64 = 0x0101_0101_0101_0101;
-/// The bit that tells lowercase letters from uppercase ones in ASCII.
+/// The bit by which lowercase letters differ from uppercase ones in ASCII.
 const CASE: u64 = 0x20 * EACH;
 
 /// Of eight bytes, those that are letters of ASCII, and of these the lowercase ones, by their top bits.
@@ -39,7 +39,7 @@ pub(in super::super) fn continuation(window: &Window) -> u64 {
 /// Adds the classes of eight bytes, the first of which has the bit `first`.
 fn add(all: &mut Classes, block: u64, first: u32) {
     let low = block & !TOP;
-    // The top bit of a byte tells whether it is this one or one above it; no sum of numbers below
+    // The top bit of a byte shows whether it is this one or one above it; no sum of numbers below
     // 0x80 carries over.
     let from = |byte: u8| low + (0x80 - u64::from(byte)) * EACH;
     let (letter, lowercase) = letters(block);
