@@ -263,16 +263,22 @@ def test_an_engine_that_ends_without_a_reason() -> None:
     )
 
 
-def test_ids_that_do_not_exist() -> None:
+@pytest.mark.parametrize("log_contents", [False, True])
+def test_ids_that_do_not_exist(log_contents: bool, caplog: pytest.LogCaptureFixture) -> None:
     async def sample(request: SampleRequest) -> AsyncGenerator[Sampled, None]:
         yield Sampled([*tokens("<|channel|>final<|message|>Hi"), 201_088, 4_000_000_000])
         yield Sampled(tokens(" there.<|return|>"), "stop")
 
-    answer = asked(serve.app(Engine(sample)), CHAT, BODIES[CHAT])
+    caplog.set_level("INFO", "openai_harmony.serve")
+    answer = asked(serve.app(Engine(sample), log_contents=log_contents), CHAT, BODIES[CHAT])
     assert answer.status == 200
     content = answer.json()["choices"][0]["message"]["content"]
     assert content.startswith("Hi")
     assert content.endswith(" there.")
+    [logged] = [record for record in caplog.records if record.message == "request"]
+    if log_contents:
+        [output] = logged.fields["output"]  # type: ignore[attr-defined]
+        assert output.endswith("Hi<|reserved_201088|>[no token 4000000000] there.<|return|>")
 
 
 @pytest.mark.parametrize(
