@@ -115,6 +115,19 @@ def test_a_body_that_loads_the_model(path: str) -> None:
         assert f"{field}: expected a " in error_of(path, answer)[0]
 
 
+@pytest.mark.parametrize("tools", [None, "auto", 3, [None], {"x": "y"}, [{"strict": True}]])
+def test_generate_reads_no_tools(tools: Any) -> None:
+    answer = asked(serve.app(says()), GENERATE, {**BODIES[GENERATE], "tools": tools})
+    assert (answer.status, answer.json()["response"]) == (200, "Hi there.")
+
+
+def test_names_of_models_with_half_a_character() -> None:
+    for path in (*BODIES, "/api/show"):
+        body = {**BODIES.get(path, {}), "model": "a\ud800"}
+        assert asked(serve.app(says()), path, body).status == 200
+        assert asked(serve.app(says()), path, {**body, "stream": True}).status == 200
+
+
 @pytest.mark.parametrize("path", BODIES)
 def test_a_compressed_body(path: str) -> None:
     raw = gzip.compress(json.dumps(BODIES[path]).encode())
