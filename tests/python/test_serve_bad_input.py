@@ -165,6 +165,10 @@ def test_names_of_models_with_half_a_character() -> None:
         body = {**BODIES.get(path, {}), "model": "a\ud800"}
         assert asked(serve.app(says()), path, body).status == 200
         assert asked(serve.app(says()), path, {**body, "stream": True}).status == 200
+    app = serve.app(failing(0, EngineError("broke: \ud800")))
+    for path in BODIES:
+        answer = asked(app, path, BODIES[path])
+        assert (answer.status, error_of(path, answer)[0]) == (502, "broke: ?")
 
 
 @pytest.mark.parametrize("path", BODIES)
