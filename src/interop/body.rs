@@ -41,7 +41,7 @@ impl Json {
     pub(super) fn written(bytes: &[u8]) -> Self {
         let mut tape = Tape::default();
         let index = tape.parse_written(std::str::from_utf8(bytes).unwrap_or_default());
-        Self { tape, index }
+        Self::new(tape, index)
     }
 
     /// The same of several, each in a line.

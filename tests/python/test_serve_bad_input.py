@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import random
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
@@ -113,6 +114,61 @@ def test_a_body_that_loads_the_model(path: str) -> None:
         answer = asked(serve.app(says()), path, {field: wrong})
         assert answer.status == 400
         assert f"{field}: expected a " in error_of(path, answer)[0]
+
+
+FIELDS = (
+    "background conversation context format frequency_penalty images include input instructions "
+    "keep_alive logit_bias max_completion_tokens max_output_tokens max_tokens messages metadata model n "
+    "options output_config parallel_tool_calls presence_penalty previous_response_id prompt raw reasoning "
+    "reasoning_effort response_format seed stop stop_sequences store stream stream_options suffix system "
+    "temperature template text think thinking tool_choice tools top_k top_p truncation user"
+).split()
+VALUES: list[Any] = [
+    *(None, True, False, 0, 1, -1, 1.5, 1e300, 10**30, "", "x", "auto", "none", "required"),
+    *("\ud800", "\0", "a" * 3000, [], [None], [1], ["x"], [[]], [{}], {}, {"x": "y"}),
+    {"type": "json_schema", "json_schema": {"schema": {"properties": {"a": {"$ref": "#"}}}}},
+    [{"type": "function", "function": {"name": "f", "strict": True}}],
+    [{"type": "function", "name": "f", "parameters": {"type": "object"}, "strict": True}],
+    [{"name": "f", "input_schema": {"type": "object"}}],
+    {"num_predict": -1, "stop": "x", "num_ctx": 0},
+    {"type": "enabled", "budget_tokens": 1},
+]
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("path", [*BODIES, "/api/show", "/v1/responses/input_tokens"])
+def test_odd_bodies_are_no_fault_of_the_server(path: str, seed: int, tmp_path: Path) -> None:
+    chance = random.Random(seed)
+    app = serve.app(says(), store=str(tmp_path / "s.sqlite"), log_contents=True)
+
+    async def run() -> None:
+        for _ in range(60):
+            body = dict(BODIES.get(path, {"input": "Hello"}))
+            for name in chance.sample(FIELDS, chance.randint(1, 4)):
+                body[name] = chance.choice(VALUES)
+            answer = await ask(app, path, body)
+            assert answer.status in (200, 400), body
+            assert b"the server failed" not in answer.body, body
+
+    asyncio.run(run())
+    app.state.store.close()
+
+
+@pytest.mark.parametrize("tools", [None, "auto", 3, [None], {"x": "y"}, [{"strict": True}]])
+def test_generate_reads_no_tools(tools: Any) -> None:
+    answer = asked(serve.app(says()), GENERATE, {**BODIES[GENERATE], "tools": tools})
+    assert (answer.status, answer.json()["response"]) == (200, "Hi there.")
+
+
+def test_names_of_models_with_half_a_character() -> None:
+    for path in (*BODIES, "/api/show"):
+        body = {**BODIES.get(path, {}), "model": "a\ud800"}
+        assert asked(serve.app(says()), path, body).status == 200
+        assert asked(serve.app(says()), path, {**body, "stream": True}).status == 200
+    app = serve.app(failing(0, EngineError("broke: \ud800")))
+    for path in BODIES:
+        answer = asked(app, path, BODIES[path])
+        assert (answer.status, error_of(path, answer)[0]) == (502, "broke: ?")
 
 
 @pytest.mark.parametrize("path", BODIES)
@@ -263,16 +319,22 @@ def test_an_engine_that_ends_without_a_reason() -> None:
     )
 
 
-def test_ids_that_do_not_exist() -> None:
+@pytest.mark.parametrize("log_contents", [False, True])
+def test_ids_that_do_not_exist(log_contents: bool, caplog: pytest.LogCaptureFixture) -> None:
     async def sample(request: SampleRequest) -> AsyncGenerator[Sampled, None]:
         yield Sampled([*tokens("<|channel|>final<|message|>Hi"), 201_088, 4_000_000_000])
         yield Sampled(tokens(" there.<|return|>"), "stop")
 
-    answer = asked(serve.app(Engine(sample)), CHAT, BODIES[CHAT])
+    caplog.set_level("INFO", "openai_harmony.serve")
+    answer = asked(serve.app(Engine(sample), log_contents=log_contents), CHAT, BODIES[CHAT])
     assert answer.status == 200
     content = answer.json()["choices"][0]["message"]["content"]
     assert content.startswith("Hi")
     assert content.endswith(" there.")
+    [logged] = [record for record in caplog.records if record.message == "request"]
+    if log_contents:
+        [output] = logged.fields["output"]  # type: ignore[attr-defined]
+        assert output.endswith("Hi<|reserved_201088|>[no token 4000000000] there.<|return|>")
 
 
 @pytest.mark.parametrize(

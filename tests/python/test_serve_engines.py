@@ -316,6 +316,18 @@ def test_what_engines_do_wrong(kind: str, path: str, said: Any, status: int, tex
     assert raised.value.retry_after == (7 if status == 429 else None)
 
 
+@pytest.mark.parametrize("odd", [["stop"], {"type": ["stop"]}, {}, 3, "tired"])
+def test_reasons_that_nobody_knows(odd: Any) -> None:
+    vllm = {"choices": [{"token_ids": [1], "finish_reason": odd}]}
+    sglang = {"output_ids": [1], "meta_info": {"completion_tokens": 1, "finish_reason": odd}}
+    for kind, event in (("vllm", vllm), ("completions", vllm), ("sglang", sglang)):
+        engine: Any = connect(f"{kind}=http://x")
+        found = engine.read(event, 0)
+        assert found.tokens == [1]
+        # SGLang's reason has a type; without one it has not ended.
+        assert found.reason == (None if kind == "sglang" and odd == {} else "abort")
+
+
 def test_an_engine_that_is_down() -> None:
     async def run(kind: str) -> None:
         async with running({}) as fake:

@@ -355,6 +355,30 @@ def test_addresses_that_lead_nowhere(tmp_path: Path) -> None:
     assert issubclass(StoreError, RefusedError)
 
 
+ODD = ("\ud800", "\0", "a b", "x" * 129, 5, {"a": 1})
+
+
+def test_ids_that_no_database_can_keep(url: str, start: Start) -> None:
+    async def run() -> None:
+        app = start(says(), store=url)
+        for odd in ODD:
+            item = {"role": "user", "content": "Hello", "id": odd}
+            made = await ask(app, PATH, {"input": [item]})
+            assert made.status == 200
+            [kept] = (await ask(app, f"{PATH}/{made.json()['id']}/input_items")).json()["data"]
+            assert kept["id"].startswith("msg_")
+            if not isinstance(odd, str):
+                continue
+            body = {"input": "On", "previous_response_id": odd}
+            assert (await ask(app, PATH, body)).status == 400
+            reference = {"input": [{"type": "item_reference", "id": odd}]}
+            assert (await ask(app, PATH, reference)).status == 400
+            assert (await ask(app, f"{PATH}/{odd}")).status == 404
+            assert (await ask(app, f"{PATH}/{odd}", method="DELETE")).status == 404
+
+    asyncio.run(run())
+
+
 def test_tokens_of_an_input_are_counted(tmp_path: Path) -> None:
     app = serve.app(says(), store=str(tmp_path / "s.sqlite"))
 

@@ -197,7 +197,9 @@ class Endpoints:
 
     def _named(self, body: dict[str, Any]) -> str:
         named = body.get("model") or body.get("name")
-        return named if isinstance(named, str) else self._gateway.model
+        if not isinstance(named, str):
+            return self._gateway.model
+        return named.encode(errors="replace").decode()  # half of a character cannot be sent back
 
 
 async def _no_such_path(request: Request, error: Exception) -> Response:

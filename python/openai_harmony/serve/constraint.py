@@ -77,6 +77,8 @@ def constraint_of(turn: Turn, body: dict[str, Any]) -> Constraint | None:
 
 def _strict_tools(turn: Turn, body: dict[str, Any]) -> Iterator[str]:
     """The recipients of tools that the body calls strict."""
+    if not list(turn.tools):  # Ollama's generate has none, whatever its body has
+        return
     for tool in body.get("tools") or ():
         members = tool.get("tools") if tool.get("type") == "namespace" else None
         for one in members or [tool]:

@@ -21,6 +21,7 @@ from prometheus_client import (
 )
 
 from openai_harmony.encoding import HarmonyEncoding
+from openai_harmony.errors import HarmonyError
 from openai_harmony.interop.error_body import Api
 from openai_harmony.serve.answers import Answer
 
@@ -75,8 +76,23 @@ class Record:
             made["error"] = error
         if contents is not None:
             made["prompt"] = contents.decode(self.prompt)
-            made["output"] = [contents.decode(reply.tokens) for reply in replies]
+            made["output"] = [_text(contents, reply.tokens) for reply in replies]
         return made
+
+
+def _text(encoding: HarmonyEncoding, tokens: list[int]) -> str:
+    """The text of tokens; an engine may give some that do not exist."""
+    try:
+        return encoding.decode(tokens)
+    except HarmonyError:
+        return b"".join(_bytes(encoding, token) for token in tokens).decode(errors="replace")
+
+
+def _bytes(encoding: HarmonyEncoding, token: int) -> bytes:
+    try:
+        return encoding.decode_bytes([token])
+    except HarmonyError:
+        return f"[no token {token}]".encode()
 
 
 class Journal:

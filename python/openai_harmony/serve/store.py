@@ -7,6 +7,7 @@ stored half. Each response belongs to the API key that asked for it.
 from __future__ import annotations
 
 import json
+import re
 import time
 import uuid
 from collections.abc import Iterator
@@ -22,6 +23,8 @@ from openai_harmony.serve.refusals import RefusedError
 Item = dict[str, Any]
 
 _DAY = 86_400.0
+_MOST_ID = 128
+"""So many characters may an id have."""
 _BUSY_SECONDS = 5.0
 """So long a process waits for another one that writes."""
 _PURGE_SECONDS = 60.0
@@ -31,19 +34,19 @@ _JSON = sql.Text().with_variant(LONGTEXT(), "mysql", "mariadb")
 _RESPONSES = sql.Table(
     "harmony_responses",
     _TABLES,
-    sql.Column("id", sql.String(128), primary_key=True),
+    sql.Column("id", sql.String(_MOST_ID), primary_key=True),
     sql.Column("owner", sql.String(64), nullable=False),
     sql.Column("used", sql.Double, nullable=False, index=True),
-    sql.Column("previous", sql.String(128)),
+    sql.Column("previous", sql.String(_MOST_ID)),
     sql.Column("input", _JSON, nullable=False),
     sql.Column("response", _JSON, nullable=False),
 )
 _ITEMS = sql.Table(
     "harmony_items",
     _TABLES,
-    sql.Column("response", sql.String(128), primary_key=True),
+    sql.Column("response", sql.String(_MOST_ID), primary_key=True),
     sql.Column("position", sql.Integer, primary_key=True),
-    sql.Column("id", sql.String(128), nullable=False, index=True),
+    sql.Column("id", sql.String(_MOST_ID), nullable=False, index=True),
     sql.Column("item", _JSON, nullable=False),
 )
 
@@ -157,6 +160,8 @@ class Store:
 
     def item(self, owner: str, identity: str) -> Item | None:
         """The newest item of an id, or ``None``."""
+        if not _is_identity(identity):
+            return None
         found = (
             sql.select(_ITEMS.c.item)
             .join(_RESPONSES, _RESPONSES.c.id == _ITEMS.c.response)
@@ -178,6 +183,8 @@ class Store:
         return sql.and_(_RESPONSES.c.owner == owner, _RESPONSES.c.used >= oldest)
 
     def _row(self, connection: sql.Connection, owner: str, identity: str) -> Any:
+        if not _is_identity(identity):
+            return None
         found = _RESPONSES.select().where(_RESPONSES.c.id == identity, self._living(owner))
         return connection.execute(found).one_or_none()
 
@@ -194,13 +201,21 @@ class Store:
             _delete(connection, _RESPONSES.c.used < now - self._seconds)
 
 
+def _is_identity(found: Any) -> bool:
+    """Whether a response or an item can have this id: every database must be able to keep it."""
+    return isinstance(found, str) and re.fullmatch(f"[!-~]{{1,{_MOST_ID}}}", found) is not None
+
+
 def input_of(body: dict[str, Any]) -> list[Item]:
-    """The input of a body as items, each with an id."""
+    """The input of a body as items, each with an id: its own, if that can be kept."""
     asked = body.get("input") or []
     if isinstance(asked, str):
         content = [{"type": "input_text", "text": asked}]
         asked = [{"type": "message", "role": "user", "content": content}]
-    return [item if item.get("id") else {**item, "id": f"msg_{uuid.uuid4().hex}"} for item in asked]
+    return [
+        item if _is_identity(item.get("id")) else {**item, "id": f"msg_{uuid.uuid4().hex}"}
+        for item in asked
+    ]
 
 
 def _delete(connection: sql.Connection, which: sql.ColumnElement[bool]) -> None:

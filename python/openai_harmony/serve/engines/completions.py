@@ -62,7 +62,7 @@ def sampled_choice(event: dict[str, Any]) -> Sampled:
             "the engine sends text without token ids; its completions need `return_token_ids`"
         )
     reason = choice.get("finish_reason")
-    ends = None if reason is None else REASONS.get(reason, "abort")
+    ends = None if reason is None else REASONS.get(str(reason), "abort")
     tokens = ids(choice.get("token_ids"))
     found = choice.get("logprobs")
     if not isinstance(found, dict):

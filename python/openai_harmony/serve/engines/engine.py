@@ -106,6 +106,7 @@ class EngineError(Exception):
     """
 
     def __init__(self, message: str, status: int = 502, retry_after: int | None = None) -> None:
-        super().__init__(message)
+        # Engines quote what they got; half a character could not be sent on.
+        super().__init__(message.encode(errors="replace").decode())
         self.status = status
         self.retry_after = retry_after

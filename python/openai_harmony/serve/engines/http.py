@@ -137,7 +137,8 @@ class HttpEngine:
         models = found.get("data") if status < 400 and isinstance(found, dict) else None
         if isinstance(models, list) and models and isinstance(models[0], dict):
             name, context = models[0].get("id"), models[0].get("max_model_len")
-            self.model = name if isinstance(name, str) else self.model
+            if isinstance(name, str) and name:
+                self.model = name.encode(errors="replace").decode()
             self.context = context if type(context) is int and context > 0 else self.context
 
     async def _get(self, path: str) -> tuple[int, Any]:

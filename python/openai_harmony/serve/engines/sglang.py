@@ -62,7 +62,7 @@ class Sglang(HttpEngine):
                     f"the engine says: {ends['message']}", 400 if status == 400 else 502
                 )
             ends = ends.get("type")
-        reason = None if ends is None else _REASONS.get(ends, "abort")
+        reason = None if ends is None else _REASONS.get(str(ends), "abort")
         tokens = tokens[len(tokens) - new :]
         found = about.get("output_token_logprobs")
         if found is None:
