@@ -284,7 +284,7 @@ def test_check(records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 )
 def test_wrong_usage(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     try:
-        code: Any = cli.main(["serve", *arguments])
+        code: Any = cli.main(["serve", "--port", "0", *arguments])
     except SystemExit as ended:
         code = ended.code
     assert code in (1, 2)
