@@ -26,7 +26,7 @@ fn each<T>(
 ) -> Read<Vec<T>> {
     let items = logprobs.try_iter().map_err(|error| {
         let expected = || {
-            let wrong = InvalidArgument::type_of(logprobs, "a list of numbers");
+            let wrong = InvalidArgument::type_of(logprobs, "numbers");
             wrong.inside("logprobs").raised(logprobs.py())
         };
         unless_raised(error, logprobs, expected)

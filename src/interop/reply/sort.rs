@@ -10,8 +10,7 @@ use super::input::InputDecoder;
 use super::route::{Route, Rules, Target};
 use super::stop::{Passed, StopStrings};
 use crate::interop::answer::{
-    Call, Delta, FinishReason, LogprobEntry, Logprobs, Prefixes, Segment, SegmentState, Step, Text,
-    TextKind,
+    Call, Delta, FinishReason, Logprobs, Prefixes, Segment, SegmentState, Step, Text, TextKind,
 };
 use crate::interop::tools::is_object;
 use crate::parse::{Event, Repair};
@@ -238,17 +237,26 @@ impl Sorter {
         if text.is_empty() {
             return;
         }
-        let logprobs = match &mut self.logprobs {
-            Some(logprobs) if kind != TextKind::Thought => {
-                logprobs.emit(text.len(), self.content_to, !self.stop.is_holding())
-            }
-            _ => Vec::new(),
-        };
         let segment = match self.open {
             OpenMessage::Text(_, Some(segment)) => segment,
             _ => self.begin_text(kind),
         };
+        let logprobs = self.emit_logprobs(segment, text.len());
         self.append_with(segment, text, logprobs);
+    }
+
+    /// Adds to a text the log-probabilities of its next bytes, and returns where they stand.
+    fn emit_logprobs(&mut self, segment: usize, bytes: usize) -> Range<usize> {
+        let Some(logprobs) = &mut self.logprobs else { return 0..0 };
+        match &mut self.segments[segment] {
+            Segment::Text(of) if of.kind != TextKind::Thought => {
+                let there = of.logprobs.len();
+                let is_all = !self.stop.is_holding();
+                of.logprobs.extend(logprobs.emit(bytes, self.content_to, is_all));
+                there..of.logprobs.len()
+            }
+            _ => 0..0,
+        }
     }
 
     fn begin_text(&mut self, kind: TextKind) -> usize {
@@ -265,24 +273,16 @@ impl Sorter {
     }
 
     fn append(&mut self, segment: usize, text: String) {
-        self.append_with(segment, text, Vec::new());
+        self.append_with(segment, text, 0..0);
     }
 
-    fn append_with(&mut self, segment: usize, text: String, mut logprobs: Vec<LogprobEntry>) {
+    fn append_with(&mut self, segment: usize, text: String, logprobs: Range<usize>) {
         if text.is_empty() {
             return;
         }
-        let segment_of = &mut self.segments[segment];
-        let is_first = segment_of.text().is_empty();
-        segment_of.text_mut().push_str(&text);
-        let logprobs = match segment_of {
-            Segment::Text(of) => {
-                let there = of.logprobs.len();
-                of.logprobs.append(&mut logprobs);
-                there..of.logprobs.len()
-            }
-            Segment::Call(_) => 0..0,
-        };
+        let whole = self.segments[segment].text_mut();
+        let is_first = whole.is_empty();
+        whole.push_str(&text);
         self.steps.push(Step::Delta(segment, Delta { text, is_first, logprobs }));
     }
 
