@@ -36,6 +36,7 @@ fn a_whole_message() {
                 "cache_creation_input_tokens": 0,
                 "cache_read_input_tokens": 60,
                 "output_tokens": 14,
+                "output_tokens_details": {"thinking_tokens": 2},
             },
         })
     );

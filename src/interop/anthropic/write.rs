@@ -173,4 +173,7 @@ fn write_usage(usage: Usage, members: &mut Members<'_>) {
     members.value("cache_creation_input_tokens", &0);
     members.value("cache_read_input_tokens", &usage.cached_tokens);
     members.value("output_tokens", &usage.completion_tokens);
+    members.object("output_tokens_details", |details| {
+        details.value("thinking_tokens", &usage.reasoning_tokens);
+    });
 }
