@@ -203,6 +203,8 @@ def test_fields_of_the_store(field: str, wrong: Any, kept: bool, tmp_path: Path)
     assert error_of(RESPONSES, answer)[0].startswith(f"{field}: expected a ")
     assert answer.json()["error"]["param"] == field
     null = asked(app, RESPONSES, {"input": "Hello", field: None})
+    if kept:
+        app.state.store.close()
     assert (null.status, null.json()["store"]) == (200, kept)
 
 
