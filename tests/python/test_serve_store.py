@@ -379,8 +379,8 @@ def test_ids_that_no_database_can_keep(url: str, start: Start) -> None:
     asyncio.run(run())
 
 
-def test_tokens_of_an_input_are_counted(tmp_path: Path) -> None:
-    app = serve.app(says(), store=str(tmp_path / "s.sqlite"))
+def test_tokens_of_an_input_are_counted(tmp_path: Path, start: Start) -> None:
+    app = start(says(), store=str(tmp_path / "s.sqlite"))
 
     async def run() -> None:
         first = (await ask(app, PATH, {"input": "Hello"})).json()
