@@ -933,7 +933,8 @@ class Reply:
         """The reply as bytes, from which ``from_bytes`` goes on with it, in any process.
 
         Returns:
-            JSON with a version, some 8 bytes for each token; the tokens are not encrypted.
+            JSON with a version, some 8 bytes for each token, more with its
+            log-probabilities; the tokens are not encrypted.
 
         Raises:
             RuntimeError: Another thread is using the reply.

@@ -131,7 +131,7 @@ impl Reply {
     }
 
     /// The reply as bytes, from which [`Self::from_bytes`] goes on with it, in this process or in another. They are JSON,
-    /// some 8 bytes for each token, and have a version; tokens are not encrypted.
+    /// some 8 bytes for each token, more with its log-probabilities, and have a version; tokens are not encrypted.
     pub fn to_bytes(&self) -> Vec<u8> {
         let options = &self.options;
         let (elapsed, first_token) = self.timer.elapsed();
