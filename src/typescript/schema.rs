@@ -91,6 +91,12 @@ impl Schema<'_> {
         matches!(self.shape, Shape::Named("any"))
     }
 
+    /// Whether both are written alike and have no comments.
+    fn is_same(&self, other: &Self) -> bool {
+        let are_silent = self.notes.are_silent() && other.notes.are_silent();
+        are_silent && self.shape.is_same(&other.shape)
+    }
+
     pub(super) fn is_null(&self) -> bool {
         matches!(self.shape, Shape::Named("null") | Shape::Literal(Value::Null))
     }
@@ -162,41 +168,23 @@ impl Shape<'_> {
             _ => false,
         }
     }
-}
 
-impl<'a> Shape<'a> {
     /// Whether both are written alike. `false` may be wrong of values within values: looking into
     /// them is not worth it.
     pub(super) fn is_same(&self, other: &Self) -> bool {
-        let mut unread = vec![(self, other)];
-        while let Some((one, other)) = unread.pop() {
-            let (mut ones, mut others) = (Vec::new(), Vec::new());
-            let is_same = match (one, other) {
-                (Self::Named(one), Self::Named(other)) => one == other,
-                (Self::Literal(one), Self::Literal(other)) => {
-                    std::ptr::eq(*one, *other)
-                        || (!one.is_array() && !one.is_object() && one == other)
-                }
-                (Self::Array(one), Self::Array(other)) => {
-                    (ones, others) = (vec![&**one], vec![&**other]);
-                    true
-                }
-                (Self::Union(one), Self::Union(other))
-                | (Self::Intersection(one), Self::Intersection(other)) => {
-                    (ones, others) = (one.iter().collect(), other.iter().collect());
-                    true
-                }
-                _ => false,
-            };
-            let are_silent =
-                |parts: &[&Schema<'a>]| parts.iter().all(|part| part.notes.are_silent());
-            if !is_same || ones.len() != others.len() || !are_silent(&ones) || !are_silent(&others)
-            {
-                return false;
+        match (self, other) {
+            (Self::Named(one), Self::Named(other)) => one == other,
+            (Self::Literal(one), Self::Literal(other)) => {
+                std::ptr::eq(*one, *other) || (!one.is_array() && !one.is_object() && one == other)
             }
-            unread.extend(ones.iter().zip(others).map(|(one, other)| (&one.shape, &other.shape)));
+            (Self::Array(one), Self::Array(other)) => one.is_same(other),
+            (Self::Union(ones), Self::Union(others))
+            | (Self::Intersection(ones), Self::Intersection(others)) => {
+                let mut pairs = ones.iter().zip(others);
+                ones.len() == others.len() && pairs.all(|(one, other)| one.is_same(other))
+            }
+            _ => false,
         }
-        true
     }
 }
 

@@ -9,7 +9,6 @@ mod combine;
 mod notes;
 mod object;
 mod reference;
-
 mod walk;
 
 use std::collections::HashSet;
@@ -18,45 +17,41 @@ use serde_json::{Map, Value};
 
 use self::combine::combine;
 use self::notes::{brief, read_notes};
-use self::walk::Subschemas;
+use self::walk::{Read, Walk};
 pub(super) use self::walk::{Refused, read};
 use super::schema::{INTEGER, Notes, Schema, Shape};
 
-/// Reads any value as a schema, its parts through `parts`. A variant without keywords of its own
+/// Reads any value as a schema, those within it through `walk`. A variant without keywords of its own
 /// type, as in `{"type": "string", "anyOf": [{"pattern": "^a"}, {"pattern": "^b"}]}`, has the
 /// `inherited` one.
-fn schema<'a>(
-    value: &'a Value,
-    inherited: Option<&'a Value>,
-    parts: &mut Subschemas<'_, 'a, '_>,
-) -> Schema<'a> {
-    match value {
-        Value::Object(map) => keywords(map, inherited, parts),
+fn schema<'a>(value: &'a Value, inherited: Option<&'a Value>, walk: &mut Walk<'a, '_>) -> Read<'a> {
+    Ok(match value {
+        Value::Object(map) => keywords(map, inherited, walk)?,
         Value::Bool(true) => Schema::any(),
         Value::Bool(false) => Shape::Named("never").into(),
         other => Schema::any_because(format!("any: {} is not a schema", brief(other))),
-    }
+    })
 }
 
 fn keywords<'a>(
     map: &'a Map<String, Value>,
     inherited: Option<&'a Value>,
-    parts: &mut Subschemas<'_, 'a, '_>,
-) -> Schema<'a> {
+    walk: &mut Walk<'a, '_>,
+) -> Read<'a> {
     let inherited = map.get("type").or(inherited);
     let mut demands = Vec::new();
     if let Some(reference) = map.get("$ref") {
-        demands.push(parts.reference(reference));
+        demands.push(walk.reference(reference)?);
     }
     if let Some(members) = map.get("allOf") {
-        demands.extend(list("allOf", members, None, parts));
+        demands.extend(list("allOf", members, None, walk)?);
     }
     for keyword in ["anyOf", "oneOf"] {
         if let Some(variants) = map.get(keyword) {
-            demands.push(one_of(list(keyword, variants, inherited, parts)));
+            demands.push(one_of(list(keyword, variants, inherited, walk)?));
         }
     }
-    let own = own_type(map, inherited.filter(|_| demands.is_empty()), parts);
+    let own = own_type(map, inherited.filter(|_| demands.is_empty()), walk)?;
     let mut schema = combine(own, demands);
     let mut notes = read_notes(map);
     notes.absorb(std::mem::take(&mut schema.notes));
@@ -66,7 +61,7 @@ fn keywords<'a>(
     if map.get("nullable") == Some(&Value::Bool(true)) {
         schema = or_null(schema);
     }
-    Schema { shape: schema.shape, notes }
+    Ok(Schema { shape: schema.shape, notes })
 }
 
 /// The schemas that `keyword` lists.
@@ -74,46 +69,43 @@ fn list<'a>(
     keyword: &str,
     schemas: &'a Value,
     inherited: Option<&'a Value>,
-    parts: &mut Subschemas<'_, 'a, '_>,
-) -> Vec<Schema<'a>> {
+    walk: &mut Walk<'a, '_>,
+) -> Result<Vec<Schema<'a>>, Refused> {
     let Some(schemas) = schemas.as_array() else {
         let remark = format!("{keyword} is not a list: {}", brief(schemas));
-        return vec![Schema::any_because(remark)];
+        return Ok(vec![Schema::any_because(remark)]);
     };
-    schemas.iter().map(|schema| parts.schema(schema, inherited)).collect()
+    schemas.iter().map(|schema| walk.schema(schema, inherited)).collect()
 }
 
 /// The type that a schema has by itself, without the schemas that it combines.
 fn own_type<'a>(
     map: &'a Map<String, Value>,
     inherited: Option<&'a Value>,
-    parts: &mut Subschemas<'_, 'a, '_>,
-) -> Option<Schema<'a>> {
+    walk: &mut Walk<'a, '_>,
+) -> Result<Option<Schema<'a>>, Refused> {
     if map.get("not").is_some_and(allows_everything) {
-        return Some(Shape::Named("never").into());
+        return Ok(Some(Shape::Named("never").into()));
     }
     if let Some(value) = map.get("const") {
-        return Some(Shape::Literal(value).into());
+        return Ok(Some(Shape::Literal(value).into()));
     }
     if let Some(values) = map.get("enum").and_then(Value::as_array) {
-        return Some(Schema::union(values.iter().map(|value| Shape::Literal(value).into())));
+        let values = values.iter().map(|value| Shape::Literal(value).into());
+        return Ok(Some(Schema::union(values)));
     }
     let schema = match map.get("type") {
-        Some(name) => types(name, map, parts),
-        None if object::has_keywords(map) => object::read(map, parts),
-        None if array::has_keywords(map) => array::read(map, parts),
-        None => return inherited.map(|name| types(name, map, parts)),
+        Some(name) => types(name, map, walk),
+        None if object::has_keywords(map) => object::read(map, walk),
+        None if array::has_keywords(map) => array::read(map, walk),
+        None => return inherited.map(|name| types(name, map, walk)).transpose(),
     };
-    Some(schema)
+    schema.map(Some)
 }
 
 /// The type that `type` names, or the union of those that it lists.
-fn types<'a>(
-    names: &'a Value,
-    map: &'a Map<String, Value>,
-    parts: &mut Subschemas<'_, 'a, '_>,
-) -> Schema<'a> {
-    let Some(names) = names.as_array() else { return type_named(names, map, parts) };
+fn types<'a>(names: &'a Value, map: &'a Map<String, Value>, walk: &mut Walk<'a, '_>) -> Read<'a> {
+    let Some(names) = names.as_array() else { return type_named(names, map, walk) };
     let mut notes = Notes::default();
     let mut variants = Vec::new();
     let mut seen = HashSet::new();
@@ -123,32 +115,34 @@ fn types<'a>(
         if name.as_str().is_some_and(|name| !seen.insert(name)) {
             continue;
         }
-        let mut variant = type_named(name, map, parts);
+        let mut variant = type_named(name, map, walk)?;
         notes.absorb(std::mem::take(&mut variant.notes));
         variants.push(variant);
     }
     if variants.is_empty() {
-        return Schema::any_because("any: type is an empty list".to_owned());
+        return Ok(Schema::any_because("any: type is an empty list".to_owned()));
     }
-    Schema { shape: Schema::union(variants).shape, notes }
+    Ok(Schema { shape: Schema::union(variants).shape, notes })
 }
 
 fn type_named<'a>(
     name: &'a Value,
     map: &'a Map<String, Value>,
-    parts: &mut Subschemas<'_, 'a, '_>,
-) -> Schema<'a> {
+    walk: &mut Walk<'a, '_>,
+) -> Read<'a> {
     let named = match name.as_str() {
-        Some("object") => return object::read(map, parts),
-        Some("array") => return array::read(map, parts),
+        Some("object") => return object::read(map, walk),
+        Some("array") => return array::read(map, walk),
         Some("string") => "string",
         Some("number" | INTEGER) => "number",
         Some("boolean") => "boolean",
         Some("null") => "null",
         Some("any") => "any",
-        _ => return Schema::any_because(format!("any: type {} is unknown", brief(name))),
+        _ => {
+            return Ok(Schema::any_because(format!("any: type {} is unknown", brief(name))));
+        }
     };
-    Shape::Named(named).into()
+    Ok(Shape::Named(named).into())
 }
 
 /// One of `variants`. The notes of the only one other than `null` are those of the whole.

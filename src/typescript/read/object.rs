@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::super::schema::{ObjectType, Property, Schema, Shape};
 use super::brief;
-use super::walk::Subschemas;
+use super::walk::{Read, Refused, Walk};
 
 const KEYWORDS: [&str; 4] = ["properties", "required", "patternProperties", "additionalProperties"];
 
@@ -16,10 +16,7 @@ pub(super) fn has_keywords(map: &Map<String, Value>) -> bool {
 }
 
 /// The type of a schema of `type: object`.
-pub(super) fn read<'a>(
-    map: &'a Map<String, Value>,
-    parts: &mut Subschemas<'_, 'a, '_>,
-) -> Schema<'a> {
+pub(super) fn read<'a>(map: &'a Map<String, Value>, walk: &mut Walk<'a, '_>) -> Read<'a> {
     let mut fields = Vec::new();
     let names = map.get("required").and_then(Value::as_array);
     let mut required: HashSet<_> = names.into_iter().flatten().filter_map(Value::as_str).collect();
@@ -28,7 +25,7 @@ pub(super) fn read<'a>(
         Some(Value::Object(properties)) => {
             for (name, schema) in properties {
                 let required = required.remove(name.as_str());
-                fields.push(Property { name, required, schema: parts.schema(schema, None) });
+                fields.push(Property { name, required, schema: walk.schema(schema, None)? });
             }
         }
         Some(other) => remarks.push(format!("properties is not an object: {}", brief(other))),
@@ -38,23 +35,23 @@ pub(super) fn read<'a>(
     let undescribed = names.into_iter().flatten().filter_map(Value::as_str);
     let undescribed = undescribed.filter(|name| required.remove(name));
     fields.extend(undescribed.map(|name| Property { name, required: true, schema: Schema::any() }));
-    let rest = other_keys(map, fields.is_empty(), parts).map(Box::new);
+    let rest = other_keys(map, fields.is_empty(), walk)?.map(Box::new);
     let mut schema = Schema::from(Shape::Object(ObjectType { fields, rest }));
     schema.notes.remarks = remarks;
-    schema
+    Ok(schema)
 }
 
 /// The type of the values whose keys are not among the properties, if the schema mentions them.
 fn other_keys<'a>(
     map: &'a Map<String, Value>,
     is_empty: bool,
-    parts: &mut Subschemas<'_, 'a, '_>,
-) -> Option<Schema<'a>> {
+    walk: &mut Walk<'a, '_>,
+) -> Result<Option<Schema<'a>>, Refused> {
     let mut variants = Vec::new();
     for (pattern, schema) in
         map.get("patternProperties").and_then(Value::as_object).into_iter().flatten()
     {
-        let mut schema = parts.schema(schema, None);
+        let mut schema = walk.schema(schema, None)?;
         let pattern = brief(&Value::from(pattern.as_str()));
         schema.notes.remarks.insert(0, format!("keys match {pattern}"));
         variants.push(schema);
@@ -62,12 +59,12 @@ fn other_keys<'a>(
     let additional = map.get("additionalProperties").or_else(|| map.get("unevaluatedProperties"));
     match additional {
         Some(Value::Bool(false)) => {}
-        Some(schema) => variants.push(parts.schema(schema, None)),
+        Some(schema) => variants.push(walk.schema(schema, None)?),
         // Of `{"type": "object"}` nothing is known, while `"properties": {}` means "none".
         None if is_empty && variants.is_empty() && !map.contains_key("properties") => {
             variants.push(Schema::any());
         }
         None => {}
     }
-    (!variants.is_empty()).then(|| Schema::union(variants))
+    Ok((!variants.is_empty()).then(|| Schema::union(variants)))
 }
