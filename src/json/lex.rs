@@ -44,7 +44,6 @@ impl Tape {
         let index = self.end();
         // Text of this library's is JSON, and no API nests what it is given a hundred levels deep.
         let _never = self.parse_within(text, NotNumbers::Refused, 2 * MAX_DEPTH);
-        self.mark_doubles(index);
         index
     }
 

@@ -11,7 +11,7 @@ mod tape;
 pub(crate) use lex::NotNumbers;
 #[cfg(feature = "training")]
 pub(crate) use number::is_not_a_number;
-pub(crate) use number::read_exactly;
+pub(crate) use number::read as read_number;
 pub(crate) use tape::{Array, At, Object, Tape, Value};
 
 /// How many levels of lists and objects JSON may have, as in texts that `serde_json` reads.

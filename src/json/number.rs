@@ -18,14 +18,8 @@ pub(crate) fn is_not_a_number(digits: &str) -> bool {
     digits.ends_with(char::is_alphabetic)
 }
 
-/// A number of 64 bits: an integer that is longer is the nearest float. Read as 0.0.8 reads the numbers of schemas,
-/// which takes the nearest float but one now and then.
-pub(crate) fn read(digits: &str) -> Option<Number> {
-    serde_json::from_str(digits).ok()
-}
-
 /// A number of 64 bits: the integer, else the nearest float.
-pub(crate) fn read_exactly(digits: &str) -> Option<Number> {
+pub(crate) fn read(digits: &str) -> Option<Number> {
     if let Ok(integer) = digits.parse::<i64>() {
         return Some(integer.into());
     }

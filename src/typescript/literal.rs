@@ -7,7 +7,7 @@ use serde_json::ser::{Formatter, Serializer};
 
 use super::escape::escaped;
 use super::sink::TextSink;
-use crate::json::read_exactly;
+use crate::json::read_number;
 
 /// Spaces by which a property's type is further in than the property.
 pub(super) const PROPERTY_INDENT: usize = 4;
@@ -67,7 +67,7 @@ impl Formatter for AsIs {
         writer: &mut W,
         fragment: &str,
     ) -> io::Result<()> {
-        match read_exactly(fragment).as_ref().filter(|number| number.is_f64()) {
+        match read_number(fragment).as_ref().filter(|number| number.is_f64()) {
             Some(number) => self.write_f64(writer, number.as_f64().unwrap_or_default()),
             None => writer.write_all(fragment.as_bytes()),
         }

@@ -8,7 +8,7 @@ mod value;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use serde_json::{Number, Value as Tree};
+use serde_json::Value as Tree;
 
 pub(crate) use self::value::{Array, At, Object, Value};
 use crate::path::Path;
@@ -32,12 +32,6 @@ enum Node {
     Bool(bool),
     /// A number: where its digits are in the text.
     Number {
-        start: usize,
-        end: usize,
-    },
-    /// The same of one that was a double, which is what exact reading makes of its digits. Digits of a text are read
-    /// as `serde_json` reads them.
-    Double {
         start: usize,
         end: usize,
     },
@@ -129,22 +123,11 @@ impl Tape {
     }
 
     /// Writes a double; `None` of those that JSON does not have.
+    #[cfg(feature = "arrow")]
     pub(crate) fn double(&mut self, value: f64) -> Option<()> {
-        let digits = Number::from_f64(value)?.to_string();
-        let start = self.add_source(&digits);
-        self.nodes.push(Node::Double { start, end: self.text.len() });
+        let digits = serde_json::Number::from_f64(value)?.to_string();
+        self.number(&digits);
         Some(())
-    }
-
-    /// Says that the fractions from an index on were doubles.
-    pub(super) fn mark_doubles(&mut self, from: usize) {
-        for node in self.nodes.iter_mut().skip(from) {
-            if let Node::Number { start, end } = *node
-                && self.text.get(start..end).is_some_and(|digits| digits.contains(['.', 'e', 'E']))
-            {
-                *node = Node::Double { start, end };
-            }
-        }
     }
 
     /// Writes a text or a key.
@@ -255,10 +238,7 @@ impl Tape {
         match tree {
             Tree::Null => self.null(),
             Tree::Bool(value) => self.bool(*value),
-            Tree::Number(value) => match value.as_f64().filter(|_| value.is_f64()) {
-                Some(double) => self.double(double).unwrap_or_default(),
-                None => self.number(&value.to_string()),
-            },
+            Tree::Number(value) => self.number(&value.to_string()),
             Tree::String(text) => self.string(text),
             Tree::Array(_) | Tree::Object(_) if depth == 0 => {
                 self.is_too_deep = true;
@@ -312,16 +292,7 @@ impl Tape {
         match from.value() {
             Value::Null => self.null(),
             Value::Bool(value) => self.bool(value),
-            Value::Number(digits) => {
-                let start = self.add_source(digits);
-                let end = self.text.len();
-                let is_double = matches!(from.node(), Node::Double { .. });
-                self.nodes.push(if is_double {
-                    Node::Double { start, end }
-                } else {
-                    Node::Number { start, end }
-                });
-            }
+            Value::Number(digits) => self.number(digits),
             Value::String(text) => self.string(text),
             Value::Array(array) => {
                 let opened = self.open();

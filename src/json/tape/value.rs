@@ -34,9 +34,7 @@ impl<'a> At<'a> {
         match *self.node() {
             Node::Null => Value::Null,
             Node::Bool(value) => Value::Bool(value),
-            Node::Number { start, end } | Node::Double { start, end } => {
-                Value::Number(self.tape.text(start, end))
-            }
+            Node::Number { start, end } => Value::Number(self.tape.text(start, end)),
             Node::String { start, end } => Value::String(self.tape.text(start, end)),
             Node::Array { end } => Value::Array(Array(self.within(end))),
             Node::Object { end } => Value::Object(Object(self.within(end))),
@@ -115,11 +113,7 @@ impl<'a> At<'a> {
         match self.value() {
             Value::Null => Tree::Null,
             Value::Bool(value) => Tree::Bool(value),
-            Value::Number(digits) => {
-                let is_double = matches!(self.node(), Node::Double { .. });
-                let read = if is_double { number::read_exactly } else { number::read };
-                read(digits).map_or(Tree::Null, Tree::Number)
-            }
+            Value::Number(digits) => number::read(digits).map_or(Tree::Null, Tree::Number),
             Value::String(text) => text.into(),
             Value::Array(array) => array.iter().map(Self::to_tree).collect(),
             Value::Object(object) => {
