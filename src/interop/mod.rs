@@ -13,7 +13,7 @@
 //! * [`Reply`]: the answer under way, which takes sampled tokens and gives chunks.
 //!
 //! Inside, `field` walks JSON and knows the path of each value, `history` puts earlier messages into
-//! harmony's order (each result after its call, which `pairs` finds), `tools` and `choice` read
+//! harmony's order (each result after its call), `tools` and `choice` read
 //! tools, `content` and `settings` what else dialects share, and `request` makes the turn.
 
 mod answer;
@@ -28,7 +28,6 @@ mod field;
 mod history;
 mod names;
 mod options;
-mod pairs;
 mod reply;
 mod request;
 mod settings;

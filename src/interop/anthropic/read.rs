@@ -1,17 +1,18 @@
 //! A request's body -> a turn.
 
-use super::blocks::{Messages, read_system};
-use super::tools::{is_search_of_servers, read_changes, read_tool};
+use super::blocks::{read_message, read_system};
+use super::tools::{is_search_of_servers, read_tool};
 use crate::chat::ReasoningEffort;
 use crate::error::{ErrorKind, Result};
 use crate::interop::choice::{Choice, Chosen};
 use crate::interop::field::{BodyField, BodyObject};
-use crate::interop::pairs::ToolId;
+use crate::interop::names::ToolId;
 use crate::interop::request::Request;
 use crate::interop::settings::{
     read_count, read_effort, read_response_format, read_sampling, read_stop, read_thinking_budget,
 };
-use crate::interop::{Dialect, Json, ReadOptions, Thoughts, Turn};
+use crate::interop::{Dialect, Json, ReadOptions, Thoughts, Turn, UnusedReason};
+use crate::json::At;
 
 /// The fields of a body that are read; any other is listed in [`Turn::unused`].
 pub(super) const FIELDS: &[&str] = &[
@@ -63,11 +64,7 @@ pub fn read(body: impl Into<Json>, options: &ReadOptions) -> Result<Turn> {
     Dialect::Anthropic.read(body, options)
 }
 
-pub(super) fn collect(
-    body: &BodyObject<'_, '_>,
-    options: &ReadOptions,
-    request: &mut Request,
-) -> Result<()> {
+pub(super) fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     if let Some(thread) = body.get("thread") {
         // The SDK's tool runner goes on without it.
         let (path, code) = (thread.path(), "thread_unsupported_request");
@@ -75,17 +72,15 @@ pub(super) fn collect(
     }
     request.continue_last = true;
     if let Some(system) = body.get("system") {
-        let text = read_system(&system, options, &mut request.unused)?;
-        request.history.instructions(text);
-        read_changes(&system, options, request)?;
+        read_system(&system, request)?;
     }
-    Messages::read(body, options, request)?;
-    if let Some(tools) = body.get("tools") {
-        let defers = !tools.items()?.any(|tool| is_search_of_servers(&tool));
-        for tool in tools.items()? {
-            read_tool(&tool, defers, options, request)?;
-        }
-    }
+    read_messages(body, request)?;
+    let mut defers = true;
+    body.each("tools", |tool| {
+        defers &= !is_search_of_servers(tool);
+        Ok(())
+    })?;
+    body.each("tools", |tool| read_tool(tool, defers, request))?;
     if let Some(choice) = body.get("tool_choice") {
         request.choice = read_choice(&choice)?;
     }
@@ -96,39 +91,50 @@ pub(super) fn collect(
     Ok(())
 }
 
-fn read_settings(body: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
+/// Reads the messages, each with whether a user's message follows it.
+fn read_messages(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
+    body.required("messages")?;
+    let is_user =
+        |message: &BodyField<'_, '_>| message.at().get("role").and_then(At::as_str) == Some("user");
+    let options = request.options;
+    let mut users = 0;
+    options.each_message(body, "messages", |message| {
+        users += usize::from(is_user(message));
+        Ok(())
+    })?;
+    options.each_message(body, "messages", |message| {
+        users -= usize::from(is_user(message));
+        read_message(message, users > 0, request)
+    })
+}
+
+fn read_settings(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     if let Some(format) = body.get("output_format") {
         request.response_format = read_response_format(&format)?;
     }
-    if let Some(output) = body.get("output_config") {
-        let output = output.object()?;
+    if let Some(output) = body.object("output_config")? {
         if let Some(format) = output.get("format") {
             request.response_format = read_response_format(&format)?;
         }
         if let Some(effort) = output.get("effort") {
-            request.effort = Some(read_effort(&effort, &mut request.unused));
+            request.effort = Some(read_effort(&effort, request));
         }
-        let others = output.others(&["format", "effort"]);
-        request.unused.extend(others.map(|field| field.not_read()));
+        request.list_others(&output, &["format", "effort"]);
     }
-    if let Some(stop) = body.get("stop_sequences") {
-        request.stop_strings = read_stop(&stop, &mut request.unused)?;
-    }
+    read_stop(body, "stop_sequences", request)?;
     read_sampling(body, &mut request.sampling)?;
-    let most = body.get("max_tokens");
-    request.sampling.max_tokens = most.map(|most| read_count(&most)).transpose()?;
+    request.sampling.max_tokens = read_count(body, "max_tokens")?;
     Ok(())
 }
 
 /// `thinking`: whether thoughts are shown, and how much the model thinks.
-fn read_thinking(body: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
+fn read_thinking(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     /// Budgets in tokens: below the one the effort is low, from the other on it is high.
     const LOW_BELOW: usize = 2_048;
     const HIGH_FROM: usize = 16_384;
     const THINKING: &[&str] = &["enabled", "disabled", "adaptive", "between_tools"];
     request.answer.thoughts = Thoughts::Hidden;
-    let Some(thinking) = body.get("thinking") else { return Ok(()) };
-    let thinking = thinking.object()?;
+    let Some(thinking) = body.object("thinking")? else { return Ok(()) };
     let kind = thinking.required("type")?;
     match kind.text()? {
         "disabled" => {
@@ -146,22 +152,18 @@ fn read_thinking(body: &BodyObject<'_, '_>, request: &mut Request) -> Result<()>
         "adaptive" | "between_tools" => {}
         other => return Err(kind.unknown("kind of thinking", other, THINKING)),
     }
-    let display = thinking.get("display");
-    request.answer.thoughts = match display.as_ref().map(BodyField::text).transpose()? {
+    request.answer.thoughts = match thinking.text("display")? {
         Some("omitted") => Thoughts::Omitted,
         _ => Thoughts::Shown,
     };
-    let others = thinking.others(&["type", "budget_tokens", "display"]);
-    request.unused.extend(others.map(|field| field.not_read()));
+    request.list_others(&thinking, &["type", "budget_tokens", "display"]);
     Ok(())
 }
 
 /// Whether `context_management` keeps the thoughts of all turns. Other edits are listed.
-fn read_edits(body: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
-    let Some(management) = body.get("context_management") else { return Ok(()) };
-    let management = management.object()?;
-    let edits = management.get("edits");
-    for edit in edits.as_ref().map(BodyField::items).transpose()?.into_iter().flatten() {
+fn read_edits(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
+    let Some(management) = body.object("context_management")? else { return Ok(()) };
+    management.each("edits", |edit| {
         let object = edit.object()?;
         let kind = object.required("type")?.text()?;
         let keeps_all = object.get("keep").is_some_and(|keep| {
@@ -171,10 +173,11 @@ fn read_edits(body: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
         if kind.starts_with("clear_thinking") && keeps_all {
             request.keep_thoughts = true;
         } else {
-            request.unused.push(edit.type_not_used(kind));
+            request.list(edit, UnusedReason::TypeNotUsed(kind.to_owned()));
         }
-    }
-    request.unused.extend(management.others(&["edits"]).map(|field| field.not_read()));
+        Ok(())
+    })?;
+    request.list_others(&management, &["edits"]);
     Ok(())
 }
 

@@ -1,17 +1,15 @@
 //! The dialect of chat completions, `/v1/chat/completions`.
 
-mod error;
 mod messages;
 mod read;
-mod tools;
 mod write;
 
-pub(super) use error::error_body;
 pub(crate) use messages::Messages;
 pub use read::read;
 #[cfg(feature = "training")]
 pub(crate) use read::read_settings;
-pub(crate) use tools::read_tool;
+
+use serde_json::{Value, json};
 
 use super::answer::{Framing, Prefixes};
 use super::dialect::Definition;
@@ -31,3 +29,18 @@ pub(super) const DEFINITION: Definition = Definition {
     last_frame: b"data: [DONE]\n\n",
     error_body,
 };
+
+/// Errors as chat completions and Responses write them.
+pub(super) fn error_body(
+    status: u16,
+    message: &str,
+    path: Option<&str>,
+    code: Option<&str>,
+) -> Value {
+    let kind = match status {
+        429 => "rate_limit_error",
+        500.. => "server_error",
+        _ => "invalid_request_error",
+    };
+    json!({"error": {"message": message, "type": kind, "param": path, "code": code}})
+}

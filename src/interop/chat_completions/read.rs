@@ -1,16 +1,15 @@
 //! A request's body -> a turn.
 
 use super::messages::Messages;
-use super::tools::{read_choice, read_functions, read_tool};
 use crate::error::Result;
+use crate::interop::choice::Choice;
 use crate::interop::field::{BodyField, BodyObject};
 use crate::interop::request::Request;
 use crate::interop::settings::{
-    read_count, read_effort, read_logprobs, read_penalties, read_response_format, read_sampling,
-    read_stop, read_thinking_budget,
+    read_count, read_effort, read_logprobs, read_penalties, read_reasoning, read_response_format,
+    read_sampling, read_stop,
 };
-use crate::interop::{Dialect, Json, ReadOptions, Sampling, Turn};
-use crate::path::Path;
+use crate::interop::{Dialect, Json, ReadOptions, Turn};
 
 /// The fields of a body that are read; any other is listed in [`Turn::unused`].
 pub(super) const FIELDS: &[&str] = &[
@@ -74,74 +73,49 @@ pub fn read(body: impl Into<Json>, options: &ReadOptions) -> Result<Turn> {
     Dialect::ChatCompletions.read(body, options)
 }
 
-pub(super) fn collect(
-    body: &BodyObject<'_, '_>,
-    options: &ReadOptions,
-    request: &mut Request,
-) -> Result<()> {
-    let mut messages = Messages::new(options, request);
-    for (index, message) in options.history.iter().enumerate() {
-        let path = Path::of("history").then(index);
-        messages.read(&BodyField::root(&path, message)?)?;
-    }
-    for message in body.required("messages")?.items()? {
-        messages.read(&message)?;
-    }
-    messages.end(body.get("continue_final_message").as_ref())?;
-    if let Some(tools) = body.get("tools") {
-        for tool in tools.items()? {
-            read_tool(&tool, options, request)?;
-        }
-    }
+pub(super) fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
+    body.required("messages")?;
+    let options = request.options;
+    let mut messages = Messages::new(request);
+    options.each_message(body, "messages", |message| messages.read(message))?;
+    messages.end(body.get("continue_final_message"))?;
+    body.each("tools", |tool| request.read_tool(tool))?;
     read_settings(|key| body.get(key), request)?;
     if let Some(search) = body.get("web_search_options") {
         search.object()?;
-        request.tools.server_tool("web_search", &search, options, &mut request.unused);
+        request.server_tool("web_search", &search);
     }
     if let Some(choice) = body.get("tool_choice").or_else(|| body.get("function_call")) {
-        request.choice = read_choice(&choice)?;
+        request.choice = Choice::read(&choice)?;
     }
-    if let Some(stop) = body.get("stop") {
-        request.stop_strings = read_stop(&stop, &mut request.unused)?;
-    }
-    read_all_sampling(body, &mut request.sampling)?;
+    read_stop(body, "stop", request)?;
+    read_all_sampling(body, request)?;
     request.answer.stream = body.bool("stream")?.unwrap_or(false);
-    if let Some(stream) = body.get("stream_options") {
-        let stream = stream.object()?;
+    if let Some(stream) = body.object("stream_options")? {
         request.answer.include_usage = stream.bool("include_usage")?.unwrap_or(false);
-        let others = stream.others(&["include_usage"]);
-        request.unused.extend(others.map(|field| field.not_read()));
+        request.list_others(&stream, &["include_usage"]);
     }
-    request.sampling.logprobs = read_logprobs(body)?;
-    if let Some(modalities) = body.get("modalities") {
-        for modality in modalities.items()? {
-            match modality.text()? {
-                "text" => {}
-                other => return Err(modality.unsupported(format!("answers as {other}"))),
-            }
-        }
-    }
-    Ok(())
+    body.each("modalities", |modality| match modality.text()? {
+        "text" => Ok(()),
+        other => Err(modality.unsupported(format!("answers as {other}"))),
+    })
 }
 
 /// Reads what rows of data sets can have beside messages and tools, too; `get` finds it.
 pub(crate) fn read_settings<'v, 'p>(
     get: impl Fn(&'static str) -> Option<BodyField<'v, 'p>>,
-    request: &mut Request,
+    request: &mut Request<'_>,
 ) -> Result<()> {
     if let Some(functions) = get("functions") {
-        read_functions(&functions, request)?;
+        for function in functions.items()? {
+            request.read_function(&function.object()?, "parameters", None)?;
+            request.answer.function_call = true;
+        }
     }
     if let Some(effort) = get("reasoning_effort") {
-        request.effort = Some(read_effort(&effort, &mut request.unused));
+        request.effort = Some(read_effort(&effort, request));
     } else if let Some(reasoning) = get("reasoning") {
-        let reasoning = reasoning.object()?;
-        if let Some(effort) = reasoning.get("effort") {
-            request.effort = Some(read_effort(&effort, &mut request.unused));
-        }
-        request.thinking_budget = read_thinking_budget(&reasoning, "max_tokens")?;
-        let others = reasoning.others(&["effort", "max_tokens"]);
-        request.unused.extend(others.map(|field| field.not_read()));
+        read_reasoning(&reasoning.object()?, request)?;
     }
     if let Some(format) = get("response_format") {
         request.response_format = read_response_format(&format)?;
@@ -149,17 +123,17 @@ pub(crate) fn read_settings<'v, 'p>(
     Ok(())
 }
 
-fn read_all_sampling(body: &BodyObject<'_, '_>, sampling: &mut Sampling) -> Result<()> {
+fn read_all_sampling(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
+    let sampling = &mut request.sampling;
     read_sampling(body, sampling)?;
     read_penalties(body, sampling)?;
     sampling.repetition_penalty = body.number("repetition_penalty")?;
-    let most = body.get("max_completion_tokens").or_else(|| body.get("max_tokens"));
-    sampling.max_tokens = most.map(|most| read_count(&most)).transpose()?;
-    if let Some(n) = body.get("n") {
-        sampling.n = read_count(&n)?;
-    }
-    if let Some(bias) = body.get("logit_bias") {
-        for field in bias.object()?.others(&[]) {
+    let newer = body.get("max_completion_tokens").map(|_| "max_completion_tokens");
+    sampling.max_tokens = read_count(body, newer.unwrap_or("max_tokens"))?;
+    sampling.n = read_count(body, "n")?.unwrap_or(sampling.n);
+    sampling.logprobs = read_logprobs(body)?;
+    if let Some(bias) = body.object("logit_bias")? {
+        for field in bias.others(&[]) {
             let token = field.key().and_then(|key| key.parse().ok());
             let token = token.ok_or_else(|| field.invalid("the key is not a token id"))?;
             sampling.logit_bias.push((token, field.number()?));

@@ -22,5 +22,5 @@ pub(super) const DEFINITION: Definition = Definition {
     takes_objects: true,
     framing: Framing::Lines,
     last_frame: b"",
-    error_body: |error| json!({"error": error.message}),
+    error_body: |_, message, _, _| json!({"error": message}),
 };

@@ -2,7 +2,6 @@
 
 mod items;
 mod read;
-mod tools;
 mod write;
 
 pub use read::read;
