@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::segment::{Segment, Step};
+use super::segment::{Delta, Segment};
 use super::sink::Sink;
 use super::usage::Usage;
 
@@ -35,12 +35,16 @@ pub enum ReasoningField {
     Omitted,
 }
 
-/// Writes an answer in a dialect.
+/// Writes an answer in a dialect. Segments are given with their indices.
 pub(in crate::interop) trait Writer: Debug + Send + Sync {
     /// Sends what opens the stream.
-    fn open(&mut self, usage: Usage, sink: &mut Sink<'_>);
-    /// Sends what a step adds.
-    fn step(&mut self, step: Step, segments: &[Segment], sink: &mut Sink<'_>);
+    fn open(&mut self, _usage: Usage, _sink: &mut Sink<'_>) {}
+    /// Sends that a segment begins.
+    fn begin(&mut self, _index: usize, _segment: &Segment, _sink: &mut Sink<'_>) {}
+    /// Sends more of a segment's text or arguments.
+    fn delta(&mut self, index: usize, segment: &Segment, new: Delta<'_>, sink: &mut Sink<'_>);
+    /// Sends that a segment ends.
+    fn end(&mut self, _index: usize, _segment: &Segment, _sink: &mut Sink<'_>) {}
     /// Sends what ends the stream.
     fn close(&mut self, state: &State<'_>, sink: &mut Sink<'_>);
     /// Writes the whole answer as JSON.

@@ -11,7 +11,7 @@ use serde_json::Value;
 const LOOK_AHEAD: usize = 256;
 
 /// Decodes one call's input.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub(super) struct InputDecoder {
     raw: String,
     state: State,
