@@ -1,9 +1,9 @@
 //! `tool_choice`: its value in a body, and its meaning once the tools have names.
 
-use super::brief::brief;
 use super::field::{BodyField, BodyObject};
 use super::names::{ToolId, ToolNames};
-use super::tools::call_header;
+use super::tools::call_prefill;
+use super::unused::brief;
 use super::{BuiltinTool, ToolChoice, Unused, UnusedReason};
 use crate::Prefill;
 use crate::error::{Error, Result};
@@ -154,11 +154,5 @@ impl Choice {
 /// The beginning of a call of the named tool.
 pub(super) fn prefill(choice: &ToolChoice, names: &ToolNames) -> Option<Prefill> {
     let ToolChoice::Named { recipient } = choice else { return None };
-    let (channel, content_type) = call_header(names.by_recipient(recipient)?);
-    Some(
-        Prefill::new()
-            .with_channel(channel)
-            .with_recipient(recipient.as_str())
-            .with_content_type(content_type),
-    )
+    Some(call_prefill(names.by_recipient(recipient)?))
 }

@@ -3,7 +3,7 @@
 //! A path is a chain of places on the stack, made a [`Path`] only when something is wrong: reading costs nothing
 //! for it.
 
-use super::brief::brief;
+use super::unused::brief;
 use super::{Json, Unused, UnusedReason};
 use crate::error::{Error, ErrorKind, Reason, Result};
 use crate::json::{self, At, MAX_DEPTH, Value};

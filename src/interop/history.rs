@@ -5,10 +5,10 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use super::brief::brief;
 use super::field::{BodyField, BodyObject};
 use super::names::{ToolId, ToolNames};
-use super::tools::{Functions, arguments_in_harmony, call_header};
+use super::tools::{Functions, arguments_in_harmony, call_header, call_prefill};
+use super::unused::brief;
 use super::{ToolKind, Unused, UnusedReason};
 use crate::Prefill;
 use crate::chat::{ANALYSIS, Author, COMMENTARY, DeveloperContent, FINAL, Message, Role};
@@ -304,19 +304,12 @@ impl History {
 /// The beginning of a call that the model continues.
 fn continued_call(call: Call, names: &ToolNames) -> Option<Prefill> {
     let tool = names.by_name(call.tool.namespace.as_deref(), &call.tool.name)?;
-    let (channel, content_type) = call_header(tool);
     let mut arguments = call.arguments;
     if call.kind == ToolKind::Custom {
         // The end of the string that the input is in, and of the object.
         arguments.truncate(arguments.len() - "\"}".len());
     }
-    Some(
-        Prefill::new()
-            .with_channel(channel)
-            .with_recipient(tool.recipient.as_str())
-            .with_content_type(content_type)
-            .with_text(arguments),
-    )
+    Some(call_prefill(tool).with_text(arguments))
 }
 
 /// Writes an item as messages.

@@ -18,7 +18,6 @@
 
 mod answer;
 mod body;
-mod brief;
 mod builtin;
 mod choice;
 mod content;

@@ -10,6 +10,7 @@ use super::field::{BodyField, BodyObject};
 use super::names::{self, Tool, ToolId, ToolNames};
 use super::request::Request;
 use super::{ToolKind, UnusedReason};
+use crate::Prefill;
 use crate::chat::{
     ANALYSIS, COMMENTARY, FUNCTIONS, PYTHON, SystemContent, ToolDescription, ToolNamespaceConfig,
 };
@@ -340,6 +341,13 @@ pub(super) fn call_header(tool: &Tool) -> (&'static str, &'static str) {
         (ToolKind::Builtin, _) => (ANALYSIS, JSON),
         _ => (COMMENTARY, JSON),
     }
+}
+
+/// The beginning of a tool's call, up to its arguments.
+pub(super) fn call_prefill(tool: &Tool) -> Prefill {
+    let (channel, content_type) = call_header(tool);
+    let prefill = Prefill::new().with_channel(channel).with_content_type(content_type);
+    prefill.with_recipient(tool.recipient.as_str())
 }
 
 /// The text of a call's content. `python` takes code: the only text of its arguments, if that is all

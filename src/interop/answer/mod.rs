@@ -4,7 +4,6 @@ mod json;
 mod logprobs;
 mod segment;
 mod sink;
-mod usage;
 mod writer;
 
 pub(super) use json::write_json;
@@ -14,6 +13,5 @@ pub(super) use segment::{
     Call, Delta, Segment, SegmentKind, SegmentState, TextKind, joined, visible_logprobs,
 };
 pub(super) use sink::{Framing, Members, Sink, write_object};
-pub use usage::Usage;
-pub use writer::{FinishReason, ReasoningField};
+pub use writer::{FinishReason, ReasoningField, Usage};
 pub(super) use writer::{Head, Outcome, Prefixes, State, Writer};

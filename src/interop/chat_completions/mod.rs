@@ -1,27 +1,32 @@
-//! The dialect of chat completions, `/v1/chat/completions`.
+//! The dialect of chat completions, `/v1/chat/completions`: what it owns, and its bodies -> turns.
 
 mod messages;
-mod read;
 mod write;
 
 pub(crate) use messages::Messages;
-pub use read::read;
-#[cfg(feature = "training")]
-pub(crate) use read::read_settings;
 
 use serde_json::{Value, json};
 
 use super::answer::{Framing, Prefixes};
+use super::choice::Choice;
 use super::dialect::Definition;
+use super::field::{BodyField, BodyObject};
+use super::request::Request;
+use super::settings::{
+    read_count, read_effort, read_logprobs, read_penalties, read_reasoning, read_response_format,
+    read_sampling, read_stop,
+};
+use super::{Dialect, Json, ReadOptions, Turn};
+use crate::error::Result;
 
 pub(super) const DEFINITION: Definition = Definition {
     name: "chat_completions",
     messages: "messages",
-    fields: read::FIELDS,
+    fields: FIELDS,
     repeated: &[],
     // What is nobody else's.
     known_by: &[],
-    collect: read::collect,
+    collect,
     writer: |head, turn| Box::new(write::Chat::new(head, turn)),
     prefixes: Prefixes::new("chatcmpl-", "call_"),
     takes_objects: false,
@@ -29,6 +34,137 @@ pub(super) const DEFINITION: Definition = Definition {
     last_frame: b"data: [DONE]\n\n",
     error_body,
 };
+
+/// The fields of a body that are read; any other is listed in [`Turn::unused`].
+const FIELDS: &[&str] = &[
+    "model",
+    "messages",
+    "tools",
+    "tool_choice",
+    "functions",
+    "function_call",
+    "parallel_tool_calls",
+    "response_format",
+    "reasoning_effort",
+    "reasoning",
+    "temperature",
+    "top_p",
+    "top_k",
+    "min_p",
+    "max_tokens",
+    "max_completion_tokens",
+    "n",
+    "seed",
+    "presence_penalty",
+    "frequency_penalty",
+    "repetition_penalty",
+    "logit_bias",
+    "stop",
+    "stream",
+    "stream_options",
+    "logprobs",
+    "top_logprobs",
+    "web_search_options",
+    "modalities",
+    "continue_final_message",
+];
+
+/// Reads the body of a chat completion.
+///
+/// # Errors
+///
+/// [`ErrorKind::InvalidRequest`](crate::ErrorKind::InvalidRequest) with the path of what the API does
+/// not allow, [`ErrorKind::UnsupportedContent`](crate::ErrorKind::UnsupportedContent) with that of
+/// what harmony cannot carry.
+///
+/// # Example
+///
+/// ```
+/// use openai_harmony::interop::{ReadOptions, chat_completions};
+/// use openai_harmony::{HarmonyEncodingName, load_harmony_encoding};
+/// use serde_json::json;
+///
+/// let body = json!({"messages": [{"role": "user", "content": "What is 2 + 2?"}]});
+/// let turn = chat_completions::read(&body, &ReadOptions::default())?;
+/// let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+/// let prompt = turn.prompt(&encoding)?;
+/// assert!(encoding.tokenizer().decode_utf8(&prompt)?.ends_with(
+///     "<|start|>user<|message|>What is 2 + 2?<|end|><|start|>assistant"
+/// ));
+/// # Ok::<(), openai_harmony::Error>(())
+/// ```
+pub fn read(body: impl Into<Json>, options: &ReadOptions) -> Result<Turn> {
+    Dialect::ChatCompletions.read(body, options)
+}
+
+fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
+    body.required("messages")?;
+    let options = request.options;
+    let mut messages = Messages::new(request);
+    options.each_message(body, "messages", |message| messages.read(message))?;
+    messages.end(body.get("continue_final_message"))?;
+    body.each("tools", |tool| request.read_tool(tool))?;
+    read_settings(|key| body.get(key), request)?;
+    if let Some(search) = body.get("web_search_options") {
+        search.object()?;
+        request.server_tool("web_search", &search);
+    }
+    if let Some(choice) = body.get("tool_choice").or_else(|| body.get("function_call")) {
+        request.choice = Choice::read(&choice)?;
+    }
+    read_stop(body, "stop", request)?;
+    read_all_sampling(body, request)?;
+    request.answer.stream = body.bool("stream")?.unwrap_or(false);
+    if let Some(stream) = body.object("stream_options")? {
+        request.answer.include_usage = stream.bool("include_usage")?.unwrap_or(false);
+        request.list_others(&stream, &["include_usage"]);
+    }
+    body.each("modalities", |modality| match modality.text()? {
+        "text" => Ok(()),
+        other => Err(modality.unsupported(format!("answers as {other}"))),
+    })
+}
+
+/// Reads what rows of data sets can have beside messages and tools, too; `get` finds it.
+pub(crate) fn read_settings<'v, 'p>(
+    get: impl Fn(&'static str) -> Option<BodyField<'v, 'p>>,
+    request: &mut Request<'_>,
+) -> Result<()> {
+    if let Some(functions) = get("functions") {
+        for function in functions.items()? {
+            request.read_function(&function.object()?, "parameters", None)?;
+            request.answer.function_call = true;
+        }
+    }
+    if let Some(effort) = get("reasoning_effort") {
+        request.effort = Some(read_effort(&effort, request));
+    } else if let Some(reasoning) = get("reasoning") {
+        read_reasoning(&reasoning.object()?, request)?;
+    }
+    if let Some(format) = get("response_format") {
+        request.response_format = read_response_format(&format)?;
+    }
+    Ok(())
+}
+
+fn read_all_sampling(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
+    let sampling = &mut request.sampling;
+    read_sampling(body, sampling)?;
+    read_penalties(body, sampling)?;
+    sampling.repetition_penalty = body.number("repetition_penalty")?;
+    let newer = body.get("max_completion_tokens").map(|_| "max_completion_tokens");
+    sampling.max_tokens = read_count(body, newer.unwrap_or("max_tokens"))?;
+    sampling.n = read_count(body, "n")?.unwrap_or(sampling.n);
+    sampling.logprobs = read_logprobs(body)?;
+    if let Some(bias) = body.object("logit_bias")? {
+        for field in bias.others(&[]) {
+            let token = field.key().and_then(|key| key.parse().ok());
+            let token = token.ok_or_else(|| field.invalid("the key is not a token id"))?;
+            sampling.logit_bias.push((token, field.number()?));
+        }
+    }
+    Ok(())
+}
 
 /// Errors as chat completions and Responses write them.
 pub(super) fn error_body(

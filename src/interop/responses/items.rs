@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use crate::chat::{COMMENTARY, FINAL};
 use crate::error::Result;
-use crate::interop::brief::brief;
 use crate::interop::content::read_content;
 use crate::interop::field::{BodyField, BodyObject};
 use crate::interop::history::Call;
@@ -14,6 +13,7 @@ use crate::interop::request::Request;
 use crate::interop::settings::{read_reasoning, read_response_format};
 use crate::interop::thought_blob::read_thought;
 use crate::interop::tools::{custom_arguments, read_arguments};
+use crate::interop::unused::brief;
 use crate::interop::{ToolKind, Unsupported, UnusedReason};
 use crate::json::{Array, At};
 use crate::path::Path;
