@@ -139,15 +139,10 @@ pub(super) fn read_stop(
 
 /// Reads the fields of sampling that chat, Responses and Anthropic have under the same names.
 pub(super) fn read_sampling(body: &BodyObject<'_, '_>, sampling: &mut Sampling) -> Result<()> {
-    if let Some(value) = read_within(body, "temperature", 0.0, None)? {
-        sampling.temperature = value;
-    }
-    if let Some(value) = read_within(body, "top_p", 0.0, Some(1.0))? {
-        sampling.top_p = value;
-    }
-    if let Some(value) = read_within(body, "min_p", 0.0, Some(1.0))? {
-        sampling.min_p = value;
-    }
+    let read = |key, most| read_within(body, key, most);
+    sampling.temperature = read("temperature", None)?.unwrap_or(sampling.temperature);
+    sampling.top_p = read("top_p", Some(1.0))?.unwrap_or(sampling.top_p);
+    sampling.min_p = read("min_p", Some(1.0))?.unwrap_or(sampling.min_p);
     if let Some(top_k) = body.get("top_k") {
         sampling.top_k = read_top_k(&top_k)?;
     }
@@ -191,20 +186,16 @@ pub(super) fn read_count(body: &BodyObject<'_, '_>, key: &str) -> Result<Option<
     }
 }
 
-fn read_within(
-    body: &BodyObject<'_, '_>,
-    key: &str,
-    least: f64,
-    most: Option<f64>,
-) -> Result<Option<f64>> {
+/// Reads a number of at least 0.
+fn read_within(body: &BodyObject<'_, '_>, key: &str, most: Option<f64>) -> Result<Option<f64>> {
     let Some(field) = body.get(key) else { return Ok(None) };
     let value = field.number()?;
-    if value >= least && most.is_none_or(|most| value <= most) {
+    if value >= 0.0 && most.is_none_or(|most| value <= most) {
         return Ok(Some(value));
     }
     let range = match most {
-        Some(most) => format!("from {least} to {most}"),
-        None => format!("of at least {least}"),
+        Some(most) => format!("from 0 to {most}"),
+        None => "of at least 0".to_owned(),
     };
     Err(field.invalid(format!("expected a number {range}, got {value}")))
 }

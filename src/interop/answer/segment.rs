@@ -65,24 +65,28 @@ pub(in crate::interop) enum SegmentState {
 #[derive(Debug, Clone, Copy)]
 pub(in crate::interop) struct Delta<'a> {
     pub(in crate::interop) text: &'a str,
-    /// Whether the segment begins with it.
-    pub(in crate::interop) is_first: bool,
+    /// Whether a text begins with it, and others came before that one string joins with it.
+    pub(in crate::interop) is_behind_others: bool,
     /// Those of [`Segment::logprobs`] that are new with it.
     pub(in crate::interop) logprobs: &'a [LogprobEntry],
 }
 
 impl<'a> Delta<'a> {
-    /// The text for a string that other texts share: an empty line stands before the first one
-    /// if others came before.
-    pub(in crate::interop) fn behind(&self, has_others: bool) -> Cow<'a, str> {
-        let has_between = has_others && self.is_first;
-        if has_between { [BETWEEN, self.text].concat().into() } else { self.text.into() }
+    /// The text for a string that other texts share: an empty line stands between them.
+    pub(in crate::interop) fn joined(&self) -> Cow<'a, str> {
+        let Self { text, is_behind_others, .. } = *self;
+        if is_behind_others { [BETWEEN, text].concat().into() } else { text.into() }
     }
 }
 
 impl Segment {
     pub(in crate::interop) fn is_thought(&self) -> bool {
         self.kind == SegmentKind::Text(TextKind::Thought)
+    }
+
+    /// Whether it is text that the user sees.
+    pub(in crate::interop) fn is_visible(&self) -> bool {
+        matches!(self.kind, SegmentKind::Text(TextKind::Preamble | TextKind::Answer))
     }
 
     /// The call that it is.
@@ -99,10 +103,9 @@ impl Segment {
     }
 }
 
-/// All thoughts, or all visible texts, as one: joined by an empty line.
-pub(in crate::interop) fn joined(segments: &[Segment], are_thoughts: bool) -> String {
-    let texts = segments.iter().filter(|segment| segment.as_call().is_none());
-    let texts = texts.filter(|segment| segment.is_thought() == are_thoughts);
+/// The texts of some segments as one: joined by an empty line.
+pub(in crate::interop) fn joined(segments: &[Segment], is_meant: fn(&Segment) -> bool) -> String {
+    let texts = segments.iter().filter(|segment| is_meant(segment));
     texts.map(|segment| segment.text.as_str()).collect::<Vec<_>>().join(BETWEEN)
 }
 

@@ -1,4 +1,5 @@
-//! The dialect of Anthropic Messages, `/v1/messages`, and of its count of tokens: what it owns, and its bodies -> turns.
+//! The dialect of Anthropic Messages, `/v1/messages`, and of its count of tokens: what it owns, and its
+//! bodies -> turns.
 
 mod blocks;
 mod tools;

@@ -10,7 +10,6 @@ use crate::interop::{FinishReason, ReasoningField, Turn};
 
 /// Writes chat completions.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "two of the request, two of the stream")]
 pub(super) struct Chat {
     head: Head,
     /// What all chunks with a choice begin with, up to its delta, and how much of it stands before the choices: written
@@ -20,9 +19,6 @@ pub(super) struct Chat {
     include_usage: bool,
     /// Whether a call is answered in its old form.
     function_call: bool,
-    /// Whether content, and thoughts, were sent, so that more of them begins with an empty line.
-    has_content: bool,
-    has_thoughts: bool,
 }
 
 impl Chat {
@@ -42,8 +38,6 @@ impl Chat {
             head,
             include_usage: turn.answer.include_usage,
             function_call: turn.answer.function_call,
-            has_content: false,
-            has_thoughts: false,
         }
     }
 
@@ -71,11 +65,9 @@ impl Chat {
         });
     }
 
-    fn push_text(&mut self, segment: &Segment, new: Delta<'_>, sink: &mut Sink<'_>) {
-        let is_thought = segment.is_thought();
-        let sent = if is_thought { &mut self.has_thoughts } else { &mut self.has_content };
-        let text = new.behind(std::mem::replace(sent, true));
-        let fields = if is_thought { self.thought_fields() } else { &["content"] };
+    fn push_text(&self, segment: &Segment, new: Delta<'_>, sink: &mut Sink<'_>) {
+        let text = new.joined();
+        let fields = if segment.is_thought() { self.thought_fields() } else { &["content"] };
         if fields.is_empty() {
             return;
         }
@@ -132,10 +124,10 @@ impl Chat {
     fn message(&self, segments: &[Segment]) -> Value {
         let calls = segments.iter().filter_map(|segment| Some((segment.as_call()?, &segment.text)));
         let calls: Vec<_> = calls.collect();
-        let content = joined(segments, false);
+        let content = joined(segments, Segment::is_visible);
         let content = (!content.is_empty() || calls.is_empty()).then_some(content);
         let mut message = json!({"role": "assistant", "content": content, "refusal": null});
-        let thoughts = joined(segments, true);
+        let thoughts = joined(segments, Segment::is_thought);
         for field in self.thought_fields() {
             if !thoughts.is_empty() {
                 message[field] = json!(thoughts);

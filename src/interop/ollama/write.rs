@@ -16,9 +16,6 @@ pub(super) struct Ollama {
     model: String,
     created_at: String,
     shows_thoughts: bool,
-    /// Whether content, and thoughts, were sent, so that more of them begins with an empty line.
-    has_content: bool,
-    has_thoughts: bool,
 }
 
 /// A message of a line.
@@ -38,8 +35,6 @@ impl Ollama {
             model: head.model,
             created_at: timestamp(head.created),
             shows_thoughts: turn.answer.thoughts == Thoughts::Shown,
-            has_content: false,
-            has_thoughts: false,
         }
     }
 
@@ -74,8 +69,7 @@ impl Writer for Ollama {
         if segment.as_call().is_some() || is_thought && !self.shows_thoughts {
             return;
         }
-        let sent = if is_thought { &mut self.has_thoughts } else { &mut self.has_content };
-        let text = new.behind(std::mem::replace(sent, true));
+        let text = new.joined();
         let logprobs = new.logprobs.iter().collect();
         let mut message = LineMessage { logprobs, ..LineMessage::default() };
         if is_thought {
@@ -98,9 +92,9 @@ impl Writer for Ollama {
     }
 
     fn response(&self, state: &State<'_>, bytes: &mut Vec<u8>) {
-        let thoughts = joined(state.segments, true);
+        let thoughts = joined(state.segments, Segment::is_thought);
         let message = LineMessage {
-            content: joined(state.segments, false).into(),
+            content: joined(state.segments, Segment::is_visible).into(),
             thinking: (self.shows_thoughts && !thoughts.is_empty()).then_some(thoughts.into()),
             calls: state.segments.iter().filter(|segment| segment.is_whole_call()).collect(),
             logprobs: visible_logprobs(state.segments).collect(),

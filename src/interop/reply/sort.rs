@@ -232,17 +232,18 @@ impl Sorter {
         if text.is_empty() {
             return;
         }
-        let segment = &mut self.segments[index];
-        let (is_first, sent) = (segment.text.is_empty(), segment.logprobs.len());
+        let (before, rest) = self.segments.split_at_mut(index);
+        let Some(segment) = rest.first_mut() else { return };
+        let is_joined =
+            if segment.is_thought() { Segment::is_thought } else { Segment::is_visible };
+        let is_behind_others = segment.text.is_empty() && before.iter().any(is_joined);
         segment.text.push_str(text);
-        if let Some(logprobs) = &mut self.logprobs
-            && segment.as_call().is_none()
-            && !segment.is_thought()
-        {
+        let sent = segment.logprobs.len();
+        if let Some(logprobs) = self.logprobs.as_mut().filter(|_| segment.is_visible()) {
             let is_all = !self.stop.is_holding();
             segment.logprobs.extend(logprobs.emit(text.len(), self.content_to, is_all));
         }
-        let new = Delta { text, is_first, logprobs: &segment.logprobs[sent..] };
+        let new = Delta { text, is_behind_others, logprobs: &segment.logprobs[sent..] };
         self.writer.delta(index, segment, new, sink);
     }
 

@@ -160,10 +160,6 @@ fn text_events(segment: &Segment) -> [&'static str; 2] {
     }
 }
 
-fn has_logprobs(segment: &Segment) -> bool {
-    segment.as_call().is_none() && !segment.is_thought()
-}
-
 impl Writer for Responses {
     fn open(&mut self, usage: Usage, sink: &mut Sink<'_>) {
         let state = State { segments: &[], usage, outcome: None };
@@ -184,7 +180,7 @@ impl Writer for Responses {
         let [name, _] = text_events(segment);
         self.push_of(name, index, segment, sink, |event| {
             event.text("delta", new.text);
-            if has_logprobs(segment) {
+            if segment.is_visible() {
                 event.value("logprobs", new.logprobs);
             }
         });
@@ -204,7 +200,7 @@ impl Writer for Responses {
             None => {
                 self.push_of(name, index, segment, sink, |event| {
                     event.text("text", &segment.text);
-                    if has_logprobs(segment) {
+                    if segment.is_visible() {
                         event.value("logprobs", &segment.logprobs);
                     }
                 });
