@@ -1,13 +1,13 @@
 //! `tool_choice`: its value in a body, and its meaning once the tools have names.
 
-use super::brief::brief;
-use super::field::BodyField;
-use super::names::ToolNames;
-use super::pairs::ToolId;
-use super::tools::call_header;
+use super::field::{BodyField, BodyObject};
+use super::names::{ToolId, ToolNames};
+use super::tools::call_prefill;
+use super::unused::brief;
 use super::{BuiltinTool, ToolChoice, Unused, UnusedReason};
 use crate::Prefill;
 use crate::error::{Error, Result};
+use crate::json::Value;
 
 /// The choice in a body.
 #[derive(Debug, Default)]
@@ -41,10 +41,19 @@ impl Chosen {
         Self::Tool(id, missing)
     }
 
-    /// A tool that servers run by its type, the value of `field`.
-    pub(super) fn server_tool(kind: &str, field: &BodyField<'_, '_>) -> Self {
-        let left_out = field.unused(UnusedReason::ToolNotRun(kind.to_owned()));
-        Self::Builtin(BuiltinTool::of_type(kind), left_out)
+    /// A tool as chat completions and Responses name it: `{"type": "function", "function": {"name": ...}}`, or flat.
+    fn read(chosen: &BodyObject<'_, '_>) -> Result<Self> {
+        if let Some(kind) = chosen.get("type")
+            && !matches!(kind.text()?, "function" | "custom")
+        {
+            let left_out = kind.unused(UnusedReason::ToolNotRun(kind.text()?.to_owned()));
+            return Ok(Self::Builtin(BuiltinTool::of_type(kind.text()?), left_out));
+        }
+        let key = if chosen.get("custom").is_some() { "custom" } else { "function" };
+        let named = chosen.nested(key)?;
+        let name = named.required("name")?;
+        let namespace = chosen.text("namespace")?.map(str::to_owned);
+        Ok(Self::tool(ToolId { namespace, name: name.text()?.to_owned() }, &name))
     }
 
     /// The tool's recipients; none, if it has been left out.
@@ -70,6 +79,23 @@ impl Chosen {
 }
 
 impl Choice {
+    /// Reads the choice of chat completions and Responses.
+    pub(super) fn read(choice: &BodyField<'_, '_>) -> Result<Self> {
+        if let Value::String(word) = choice.value() {
+            let known = &["auto", "none", "required"];
+            return Self::word(word, choice).ok_or_else(|| choice.unknown("choice", word, known));
+        }
+        let object = choice.object()?;
+        if object.text("type")? != Some("allowed_tools") {
+            return Chosen::read(&object).map(Self::Named);
+        }
+        let allowed = object.object_or_self("allowed_tools")?;
+        let tools = allowed.required("tools")?;
+        let tools = tools.items()?.map(|tool| Chosen::read(&tool.object()?));
+        let required = allowed.text("mode")? == Some("required");
+        Ok(Self::Allowed { tools: tools.collect::<Result<_>>()?, required })
+    }
+
     /// Reads the words that all dialects share.
     pub(super) fn word(word: &str, field: &BodyField<'_, '_>) -> Option<Self> {
         match word {
@@ -128,11 +154,5 @@ impl Choice {
 /// The beginning of a call of the named tool.
 pub(super) fn prefill(choice: &ToolChoice, names: &ToolNames) -> Option<Prefill> {
     let ToolChoice::Named { recipient } = choice else { return None };
-    let (channel, content_type) = call_header(names.by_recipient(recipient)?);
-    Some(
-        Prefill::new()
-            .with_channel(channel)
-            .with_recipient(recipient.as_str())
-            .with_content_type(content_type),
-    )
+    Some(call_prefill(names.by_recipient(recipient)?))
 }

@@ -8,29 +8,13 @@ use super::options::Unsupported;
 use crate::error::Result;
 use crate::json::Value;
 
-/// What becomes of content that is not text.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Carrying {
-    unsupported: Unsupported,
-}
-
-impl Carrying {
-    /// In messages.
-    pub(super) fn message(unsupported: Unsupported) -> Self {
-        Self { unsupported }
-    }
-
-    /// In the results of tools, where it never ends a session.
-    pub(super) fn result() -> Self {
-        Self { unsupported: Unsupported::Placeholder }
-    }
-
+impl Unsupported {
     /// The placeholder for something else: `[image omitted]`.
     pub(super) fn omitted(self, field: &BodyField<'_, '_>, what: &str) -> Result<String> {
-        match self.unsupported {
-            Unsupported::Placeholder => Ok(format!("[{what} omitted]")),
-            Unsupported::Error if matches!(what, "audio" | "video") => Err(field.unsupported(what)),
-            Unsupported::Error => Err(field.unsupported(format!("{what}s"))),
+        match self {
+            Self::Placeholder => Ok(format!("[{what} omitted]")),
+            Self::Error if matches!(what, "audio" | "video") => Err(field.unsupported(what)),
+            Self::Error => Err(field.unsupported(format!("{what}s"))),
         }
     }
 
@@ -70,24 +54,25 @@ impl Texts {
 }
 
 /// The text of a content: a text, or a list of parts as chat and Responses have them.
-pub(super) fn read_content(content: &BodyField<'_, '_>, carrying: Carrying) -> Result<String> {
-    match content.value() {
-        Value::String(text) => return Ok(text.to_owned()),
-        Value::Array(_) => {}
-        _ => return Err(content.expected("a string or a list of parts")),
+pub(super) fn read_content(
+    content: &BodyField<'_, '_>,
+    unsupported: Unsupported,
+) -> Result<String> {
+    if let Value::String(text) = content.value() {
+        return Ok(text.to_owned());
     }
     let mut texts = Texts::default();
-    for part in content.items()? {
+    for part in content.items_or("a string or a list of parts")? {
         match part.value() {
             Value::String(text) => texts.add(text),
-            _ => texts.add(&read_part(&part.object()?, carrying)?),
+            _ => texts.add(&read_part(&part.object()?, unsupported)?),
         }
     }
     Ok(texts.into_text())
 }
 
 /// The text of a part.
-pub(super) fn read_part(part: &BodyObject<'_, '_>, carrying: Carrying) -> Result<String> {
+pub(super) fn read_part(part: &BodyObject<'_, '_>, unsupported: Unsupported) -> Result<String> {
     let kind = part.required("type")?;
     let what = match kind.text()? {
         "text" | "input_text" | "output_text" | "reasoning_text" | "summary_text" => {
@@ -100,5 +85,5 @@ pub(super) fn read_part(part: &BodyObject<'_, '_>, carrying: Carrying) -> Result
         "file" | "input_file" => "file",
         other => return Err(kind.unknown("type of a part", other, &[])),
     };
-    carrying.placeholder(part, what)
+    unsupported.placeholder(part, what)
 }

@@ -1,6 +1,6 @@
 //! Conversations as trainers and notebooks write them -> text and tokens.
 
-use super::chat_completions::{Messages, read_tool};
+use super::chat_completions::Messages;
 use super::field::BodyField;
 use super::request::Request;
 use super::{Date, Dialect, Json, ReadOptions};
@@ -96,7 +96,7 @@ pub fn encode_conversations_with_harmony(
     read.effort = Some(options.reasoning_effort);
     let mut request = Request::new(Dialect::ChatCompletions, &read);
     request.history.instructions(options.developer_instructions.clone().unwrap_or_default());
-    let mut reader = Messages::new(&read, &mut request);
+    let mut reader = Messages::new(&mut request);
     for (index, message) in messages.into_iter().enumerate() {
         let (path, message) = (Path::of("messages").then(index), message.into());
         let message = BodyField::root(&path, &message)?;
@@ -105,9 +105,9 @@ pub fn encode_conversations_with_harmony(
     }
     reader.end(None)?;
     for (index, tool) in options.tools.iter().enumerate() {
-        read_tool(&BodyField::root(&Path::of("tools").then(index), tool)?, &read, &mut request)?;
+        request.read_tool(&BodyField::root(&Path::of("tools").then(index), tool)?)?;
     }
-    let turn = request.into_turn(&read)?;
+    let turn = request.into_turn()?;
     let tokens = if options.add_generation_prompt || turn.prefill.is_some() {
         turn.prompt(encoding)?
     } else {

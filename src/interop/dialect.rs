@@ -8,9 +8,9 @@ use std::fmt;
 use serde_json::Value;
 
 use super::answer::{Framing, Head, Prefixes, Writer};
-use super::field::{BodyField, BodyObject};
+use super::field::BodyObject;
 use super::request::Request;
-use super::{Dialect, Json, ReadOptions, Turn};
+use super::{Dialect, Turn};
 use crate::error::{Error, Result};
 use crate::path::Path;
 
@@ -27,7 +27,7 @@ pub(super) struct Definition {
     /// Fields by which a body that another dialect was given is known as this one's.
     pub(super) known_by: &'static [&'static str],
     /// Reads a body.
-    pub(super) collect: fn(&BodyObject<'_, '_>, &ReadOptions, &mut Request) -> Result<()>,
+    pub(super) collect: fn(&BodyObject<'_, '_>, &mut Request<'_>) -> Result<()>,
     /// Begins an answer.
     pub(super) writer: fn(Head, &Turn) -> Box<dyn Writer>,
     pub(super) prefixes: Prefixes,
@@ -36,15 +36,8 @@ pub(super) struct Definition {
     pub(super) framing: Framing,
     /// What ends a stream after its last chunk.
     pub(super) last_frame: &'static [u8],
-    pub(super) error_body: fn(&ApiError<'_>) -> Value,
-}
-
-/// An error as a server answers with it.
-pub(super) struct ApiError<'a> {
-    pub(super) status: u16,
-    pub(super) message: &'a str,
-    pub(super) path: Option<&'a str>,
-    pub(super) code: Option<&'a str>,
+    /// The body of an answer with this status, message, path and code.
+    pub(super) error_body: fn(u16, &str, Option<&str>, Option<&str>) -> Value,
 }
 
 /// The enum of all dialects, from their modules.
@@ -77,31 +70,6 @@ impl Dialect {
         self.definition().name
     }
 
-    /// Reads a request's body, as `read` of the dialect's module does.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::InvalidRequest`](crate::ErrorKind::InvalidRequest) with the path of what the API does not allow,
-    /// [`ErrorKind::UnsupportedContent`](crate::ErrorKind::UnsupportedContent) with that of what harmony cannot carry.
-    pub fn read(self, body: impl Into<Json>, options: &ReadOptions) -> Result<Turn> {
-        self.request(&body.into(), options)?.into_turn(options)
-    }
-
-    /// Reads a request's body, of which [`Request::into_turn`] makes the turn.
-    pub(crate) fn request(self, body: &Json, options: &ReadOptions) -> Result<Request> {
-        let path = Path::default();
-        let root = BodyField::root(&path, body)?;
-        let body = root.object()?;
-        self.check(&body)?;
-        let Definition { collect, fields, repeated, .. } = self.definition();
-        let mut request = Request::new(self, options);
-        collect(&body, options, &mut request)?;
-        let others = body.others(fields);
-        let others = others.filter(|field| !field.key().is_some_and(|key| repeated.contains(&key)));
-        request.unused.extend(others.map(|field| field.not_read()));
-        Ok(request)
-    }
-
     /// Whether a body of this API has a field of this name that is read.
     #[cfg(feature = "training")]
     pub(crate) fn reads(self, name: &str) -> bool {
@@ -111,20 +79,6 @@ impl Dialect {
     /// The field of a body that has the messages.
     pub(crate) const fn messages(self) -> &'static str {
         self.definition().messages
-    }
-
-    /// Refuses the body of another API: its messages are in a field that this one does not have.
-    fn check(self, body: &BodyObject<'_, '_>) -> Result<()> {
-        let has = |key: &str| body.get_or_null(key).is_some();
-        if has(self.messages()) {
-            return Ok(());
-        }
-        let others = Self::ALL.iter().map(|dialect| dialect.messages());
-        let mut others = others.filter(|messages| *messages != self.messages());
-        let Some(field) = others.find_map(|messages| body.get(messages)) else { return Ok(()) };
-        let is_of = |dialect: &&Self| dialect.definition().known_by.iter().any(|key| has(key));
-        let right = Self::ALL.iter().find(is_of).unwrap_or(&Self::ChatCompletions);
-        Err(field.invalid(format!("this is a body of another API: read it with {right}.read")))
     }
 
     /// The status and the body with which a server answers a request on which this library gave an error.
@@ -156,7 +110,7 @@ impl Dialect {
         path: Option<&str>,
         code: Option<&str>,
     ) -> Value {
-        (self.definition().error_body)(&ApiError { status, message, path, code })
+        (self.definition().error_body)(status, message, path, code)
     }
 }
 

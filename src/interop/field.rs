@@ -3,7 +3,7 @@
 //! A path is a chain of places on the stack, made a [`Path`] only when something is wrong: reading costs nothing
 //! for it.
 
-use super::brief::brief;
+use super::unused::brief;
 use super::{Json, Unused, UnusedReason};
 use crate::error::{Error, ErrorKind, Reason, Result};
 use crate::json::{self, At, MAX_DEPTH, Value};
@@ -100,16 +100,6 @@ impl<'v, 'p> BodyField<'v, 'p> {
 
     pub(crate) fn unused(&self, reason: UnusedReason) -> Unused {
         Unused { path: self.path(), reason }
-    }
-
-    /// An item or a block of a type that is not used.
-    pub(crate) fn type_not_used(&self, kind: &str) -> Unused {
-        self.unused(UnusedReason::TypeNotUsed(kind.to_owned()))
-    }
-
-    /// A field that this library has no use for.
-    pub(crate) fn not_read(&self) -> Unused {
-        self.unused(UnusedReason::NotUsed)
     }
 
     pub(crate) fn text(&self) -> Result<&'v str> {
@@ -229,6 +219,34 @@ impl<'v, 'p> BodyObject<'v, 'p> {
     /// The number of a member, unless it is missing or null.
     pub(crate) fn number(&self, key: &str) -> Result<Option<f64>> {
         self.get(key).map(|field| field.number()).transpose()
+    }
+
+    /// The object of a member, unless it is missing or null.
+    pub(crate) fn object<'s>(&'s self, key: &'s str) -> Result<Option<BodyObject<'v, 's>>> {
+        self.get(key).map(|field| field.object()).transpose()
+    }
+
+    /// The object of a member, or this one, where not all clients nest it.
+    pub(crate) fn object_or_self<'s>(&'s self, key: &'s str) -> Result<BodyObject<'v, 's>> {
+        Ok(self.object(key)?.unwrap_or(*self))
+    }
+
+    /// The same of a tool, which is flat only if it has a name.
+    pub(crate) fn nested<'s>(&'s self, key: &'s str) -> Result<BodyObject<'v, 's>> {
+        if self.get("name").is_none() {
+            return self.required(key)?.object();
+        }
+        self.object_or_self(key)
+    }
+
+    /// Gives `read` each item of a member, which is a list unless it is missing or null.
+    pub(crate) fn each(
+        &self,
+        key: &str,
+        mut read: impl FnMut(&BodyField<'v, '_>) -> Result<()>,
+    ) -> Result<()> {
+        let Some(list) = self.get(key) else { return Ok(()) };
+        list.items()?.try_for_each(|item| read(&item))
     }
 
     /// The members that are neither among `known` nor null.

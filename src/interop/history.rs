@@ -3,12 +3,12 @@
 //! A reader adds what it finds in the order of its API; [`History`] makes messages of it. Harmony has
 //! no ids for calls, so each result goes directly after its call: c1 c2 r2 r1 becomes c1 r1 c2 r2.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet, VecDeque};
 
-use super::brief::brief;
-use super::names::ToolNames;
-use super::pairs::{Pairs, ToolId};
-use super::tools::{Functions, arguments_in_harmony, call_header};
+use super::field::{BodyField, BodyObject};
+use super::names::{ToolId, ToolNames};
+use super::tools::{Functions, arguments_in_harmony, call_header, call_prefill};
+use super::unused::brief;
 use super::{ToolKind, Unused, UnusedReason};
 use crate::Prefill;
 use crate::chat::{ANALYSIS, Author, COMMENTARY, DeveloperContent, FINAL, Message, Role};
@@ -39,9 +39,8 @@ enum HistoryItem {
         text: String,
         name: Option<String>,
     },
-    Thought(String),
-    Preamble(String),
-    Answer(String),
+    /// What the assistant said in a channel: a thought, a preamble or an answer.
+    Said(&'static str, String),
     Call(Call),
     /// Deferred tools that are declared here.
     Added(Vec<ToolId>),
@@ -51,39 +50,35 @@ enum HistoryItem {
 
 /// A call, with its result once there is one.
 #[derive(Debug)]
-struct Call {
+pub(super) struct Call {
+    /// Its place in the body.
     path: Path,
+    /// The id that its result names, if it has any.
+    id: Option<String>,
     tool: ToolId,
-    kind: ToolKind,
+    pub(super) kind: ToolKind,
     arguments: String,
-    is_cut: bool,
+    /// Whether the body marks the call as cut off.
+    pub(super) is_cut: bool,
+    /// The result, and the number of its message.
     result: Option<(String, Option<usize>)>,
 }
 
-/// A call as a reader finds it.
-#[derive(Debug)]
-pub(super) struct NewCall {
-    /// Its place in the body.
-    pub(super) path: Path,
-    /// The id that its result names, if it has any.
-    pub(super) id: Option<String>,
-    pub(super) tool: ToolId,
-    pub(super) kind: ToolKind,
-    pub(super) arguments: String,
-    /// Whether the body marks the call as cut off.
-    pub(super) is_cut: bool,
-}
+impl Call {
+    /// A function's call as a reader finds it.
+    pub(super) fn new(
+        field: &BodyField<'_, '_>,
+        id: Option<&str>,
+        tool: ToolId,
+        arguments: String,
+    ) -> Self {
+        let (path, id) = (field.path(), id.map(str::to_owned));
+        Self { path, id, tool, kind: ToolKind::Function, arguments, is_cut: false, result: None }
+    }
 
-/// A result as a reader finds it.
-#[derive(Debug)]
-pub(super) struct NewResult {
-    /// The place of the id or name of the call that it answers; without either, of the result.
-    pub(super) path: Path,
-    /// The id of the call that it answers.
-    pub(super) id: Option<String>,
-    /// The tool that was called.
-    pub(super) tool: Option<ToolId>,
-    pub(super) text: String,
+    fn is_answered(&self) -> bool {
+        self.result.is_some()
+    }
 }
 
 /// The messages of a history.
@@ -126,18 +121,21 @@ impl History {
     }
 
     /// A thought of the assistant; an empty one is left out.
-    pub(super) fn thought(&mut self, text: String) {
-        self.add(text, HistoryItem::Thought);
+    pub(super) fn thought(&mut self, text: &str) {
+        self.say(ANALYSIS, text.to_owned());
     }
 
-    /// The assistant's text to the user before it calls tools.
-    pub(super) fn preamble(&mut self, text: String) {
-        self.add(text, HistoryItem::Preamble);
+    /// The assistant's text to the user, in the channel of a preamble or an answer; an empty one is left out.
+    pub(super) fn say(&mut self, channel: &'static str, text: String) {
+        self.add(text, |text| HistoryItem::Said(channel, text));
     }
 
-    /// The assistant's answer.
-    pub(super) fn answer(&mut self, text: String) {
-        self.add(text, HistoryItem::Answer);
+    /// The assistant's text, and calls behind it: with calls it is a preamble, without it is the answer.
+    pub(super) fn say_and_call(&mut self, text: String, calls: Vec<Call>) {
+        self.say(if calls.is_empty() { FINAL } else { COMMENTARY }, text);
+        for call in calls {
+            self.call(call);
+        }
     }
 
     fn add(&mut self, text: String, item: impl FnOnce(String) -> HistoryItem) {
@@ -172,38 +170,41 @@ impl History {
         self.pairs.end_group();
     }
 
-    pub(super) fn call(&mut self, call: NewCall) {
-        let NewCall { path, id, tool, kind, arguments, is_cut } = call;
-        self.pairs.call(self.entries.len(), id, &tool);
-        self.push(HistoryItem::Call(Call { path, tool, kind, arguments, is_cut, result: None }));
+    pub(super) fn call(&mut self, call: Call) {
+        self.pairs.call(self.entries.len(), call.id.as_ref(), &call.tool);
+        self.push(HistoryItem::Call(call));
     }
 
-    /// Puts a result to the nearest earlier call that it answers.
-    pub(super) fn result(&mut self, result: NewResult) -> Result<()> {
-        let NewResult { path, id, tool, text } = result;
-        let answered = self.pairs.answered(id.as_deref(), tool.as_ref());
+    /// Puts a result to the nearest earlier call that it answers: by the call's id or by the tool's name, which stand
+    /// under these keys.
+    pub(super) fn result(
+        &mut self,
+        result: &BodyObject<'_, '_>,
+        [id, name]: [&str; 2],
+        text: String,
+    ) -> Result<()> {
+        let given = result.get(id).or(result.get(name)).unwrap_or(result.field());
+        let (id, tool) = (result.text(id)?, ToolId::read(result, name)?);
+        let answered = self.pairs.answered(id, tool.as_ref());
         let answered = answered.and_then(|index| self.entries.get_mut(index));
         if let Some(Entry { item: HistoryItem::Call(call), .. }) = answered {
             call.result = Some((text, self.source));
             self.pairs.end_group();
             return Ok(());
         }
-        let reason = match (&id, &tool) {
+        Err(given.invalid(match (id, &tool) {
             (Some(id), _) => format!("no pending call has the id {:?}", brief(id)),
             (None, Some(tool)) => format!("no call of {:?} is pending", brief(&tool.name)),
             (None, None) => "no call is pending for this result".to_owned(),
-        };
-        Err(ErrorKind::InvalidRequest { path, reason: reason.into() }.into())
+        }))
     }
 
     /// Whether the last item is a text, a thought or a call of the assistant, so that it can be
     /// continued. Then a call counts as cut off.
     pub(super) fn open_last(&mut self) -> bool {
         match self.entries.last_mut().map(|entry| &mut entry.item) {
-            Some(HistoryItem::Thought(_) | HistoryItem::Preamble(_) | HistoryItem::Answer(_)) => {
-                true
-            }
-            Some(HistoryItem::Call(call)) if call.result.is_none() => {
+            Some(HistoryItem::Said(..)) => true,
+            Some(HistoryItem::Call(call)) if !call.is_answered() => {
                 call.is_cut = true;
                 true
             }
@@ -218,7 +219,7 @@ impl History {
         self.entries.retain(|entry| {
             index += 1;
             let HistoryItem::Call(call) = &entry.item else { return true };
-            let is_dropped = call.is_cut && call.result.is_none() && index <= end;
+            let is_dropped = call.is_cut && !call.is_answered() && index <= end;
             if is_dropped {
                 unused.push(Unused { path: call.path.clone(), reason: UnusedReason::CutCall });
             }
@@ -273,26 +274,23 @@ impl History {
     }
 
     fn check_all_answered(&self) -> Result<()> {
-        let unanswered =
-            |entry: &Entry| matches!(&entry.item, HistoryItem::Call(call) if call.result.is_none());
-        let end = self.entries.iter().rposition(|entry| !unanswered(entry)).unwrap_or(0);
-        let inside = self.entries[..end].iter().find_map(|entry| match &entry.item {
-            HistoryItem::Call(call) if call.result.is_none() => Some(&call.path),
+        let unanswered = |entry: &Entry| match &entry.item {
+            HistoryItem::Call(call) if !call.is_answered() => Some(call.path.clone()),
             _ => None,
-        });
-        let Some(path) = inside else { return Ok(()) };
+        };
+        let end = self.entries.iter().rposition(|entry| unanswered(entry).is_none()).unwrap_or(0);
+        let Some(path) = self.entries[..end].iter().find_map(unanswered) else { return Ok(()) };
         let reason = "this call has no result, but more messages follow".into();
-        Err(ErrorKind::InvalidRequest { path: path.clone(), reason }.into())
+        Err(ErrorKind::InvalidRequest { path, reason }.into())
     }
 
     fn take_prefill(&mut self, names: &ToolNames) -> Option<Prefill> {
-        let text = |channel, text| Prefill::new().with_channel(channel).with_text(text);
         let Entry { source, item } = self.entries.pop()?;
         match item {
-            HistoryItem::Thought(thought) => Some(text(ANALYSIS, thought)),
-            HistoryItem::Preamble(preamble) => Some(text(COMMENTARY, preamble)),
-            HistoryItem::Answer(answer) => Some(text(FINAL, answer)),
-            HistoryItem::Call(call) if call.is_cut && call.result.is_none() => {
+            HistoryItem::Said(channel, text) => {
+                Some(Prefill::new().with_channel(channel).with_text(text))
+            }
+            HistoryItem::Call(call) if call.is_cut && !call.is_answered() => {
                 continued_call(call, names)
             }
             item => {
@@ -306,19 +304,12 @@ impl History {
 /// The beginning of a call that the model continues.
 fn continued_call(call: Call, names: &ToolNames) -> Option<Prefill> {
     let tool = names.by_name(call.tool.namespace.as_deref(), &call.tool.name)?;
-    let (channel, content_type) = call_header(tool);
     let mut arguments = call.arguments;
     if call.kind == ToolKind::Custom {
         // The end of the string that the input is in, and of the object.
         arguments.truncate(arguments.len() - "\"}".len());
     }
-    Some(
-        Prefill::new()
-            .with_channel(channel)
-            .with_recipient(tool.recipient.as_str())
-            .with_content_type(content_type)
-            .with_text(arguments),
-    )
+    Some(call_prefill(tool).with_text(arguments))
 }
 
 /// Writes an item as messages.
@@ -328,9 +319,6 @@ fn write(
     functions: &mut Functions,
     messages: &mut Vec<Message>,
 ) {
-    let assistant = |text: String, channel| {
-        Message::from_role_and_content(Role::Assistant, text).with_channel(channel)
-    };
     let developer = |content| Message::from_role_and_content(Role::Developer, content);
     messages.push(match item {
         HistoryItem::Instructions(text) => {
@@ -349,9 +337,9 @@ fn write(
         HistoryItem::User { text, name } => {
             Message::from_author_and_content(Author { role: Role::User, name }, text)
         }
-        HistoryItem::Thought(text) => assistant(text, ANALYSIS),
-        HistoryItem::Preamble(text) => assistant(text, COMMENTARY),
-        HistoryItem::Answer(text) => assistant(text, FINAL),
+        HistoryItem::Said(channel, text) => {
+            Message::from_role_and_content(Role::Assistant, text).with_channel(channel)
+        }
         HistoryItem::Call(call) => return write_call(call, names, messages),
     });
 }
@@ -396,5 +384,86 @@ fn write_call(call: Call, names: &ToolNames, messages: &mut Vec<Message>) {
                 .with_recipient(Role::Assistant.as_str())
                 .with_channel(channel),
         );
+    }
+}
+
+/// The calls that wait for results, by what results may name.
+///
+/// A result answers the nearest earlier call of its id that has no result yet: some servers give all calls one id. Of
+/// equal ids in one message the first comes first. Results without an id go by the tool's name, then by their order,
+/// and so do those with an id that no call has, among the calls without one.
+#[derive(Debug, Default)]
+struct Pairs {
+    /// Counts the messages that calls come from.
+    group: usize,
+    /// The indices of the calls without a result.
+    unanswered: HashSet<usize>,
+    waiting: HashMap<PairKey, Waiting>,
+}
+
+/// What a call is found by; `bool`: among the calls without an id.
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum PairKey {
+    Id(String),
+    Tool(ToolId, bool),
+    Order(bool),
+}
+
+/// Calls by their indices, in groups of those of one message.
+#[derive(Debug, Default)]
+struct Waiting(Vec<(usize, VecDeque<usize>)>);
+
+impl Waiting {
+    fn push(&mut self, group: usize, call: usize) {
+        match self.0.last_mut() {
+            Some((last, calls)) if *last == group => calls.push_back(call),
+            _ => self.0.push((group, VecDeque::from([call]))),
+        }
+    }
+
+    /// The first call of the last message that has calls without results. What has been answered
+    /// by another key is dropped on the way, each once.
+    fn take(&mut self, unanswered: &HashSet<usize>) -> Option<usize> {
+        while let Some((_, calls)) = self.0.last_mut() {
+            while let Some(call) = calls.pop_front() {
+                if unanswered.contains(&call) {
+                    return Some(call);
+                }
+            }
+            self.0.pop();
+        }
+        None
+    }
+}
+
+impl Pairs {
+    /// What follows is of another message.
+    fn end_group(&mut self) {
+        self.group += 1;
+    }
+
+    /// A call, by its index among the items of the history.
+    fn call(&mut self, call: usize, id: Option<&String>, tool: &ToolId) {
+        self.unanswered.insert(call);
+        let by_name =
+            |without_id| [PairKey::Tool(tool.clone(), without_id), PairKey::Order(without_id)];
+        let by_id = id.map(|id| PairKey::Id(id.clone()));
+        let without_id = id.is_none().then(|| by_name(true));
+        for key in by_name(false).into_iter().chain(by_id).chain(without_id.into_iter().flatten()) {
+            self.waiting.entry(key).or_default().push(self.group, call);
+        }
+    }
+
+    /// The call that a result answers, which from now on has one.
+    fn answered(&mut self, id: Option<&str>, tool: Option<&ToolId>) -> Option<usize> {
+        let by_id = id.map(|id| PairKey::Id(id.to_owned()));
+        let by_id = by_id.filter(|key| self.waiting.contains_key(key));
+        let key = by_id.unwrap_or_else(|| match tool {
+            Some(tool) => PairKey::Tool(tool.clone(), id.is_some()),
+            None => PairKey::Order(id.is_some()),
+        });
+        let call = self.waiting.get_mut(&key)?.take(&self.unanswered)?;
+        self.unanswered.remove(&call);
+        Some(call)
     }
 }

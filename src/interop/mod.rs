@@ -13,12 +13,11 @@
 //! * [`Reply`]: the answer under way, which takes sampled tokens and gives chunks.
 //!
 //! Inside, `field` walks JSON and knows the path of each value, `history` puts earlier messages into
-//! harmony's order (each result after its call, which `pairs` finds), `tools` and `choice` read
+//! harmony's order (each result after its call), `tools` and `choice` read
 //! tools, `content` and `settings` what else dialects share, and `request` makes the turn.
 
 mod answer;
 mod body;
-mod brief;
 mod builtin;
 mod choice;
 mod content;
@@ -28,7 +27,6 @@ mod field;
 mod history;
 mod names;
 mod options;
-mod pairs;
 mod reply;
 mod request;
 mod settings;

@@ -8,8 +8,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::builtin::is_builtin;
-use super::pairs::ToolId;
+use super::field::BodyObject;
 use crate::chat::{CHANNELS, FUNCTIONS, Role};
+use crate::error::Result;
 use crate::names;
 
 /// What a tool is in the API.
@@ -45,6 +46,35 @@ pub struct Tool {
     /// Whether the client runs it, so that a call of it belongs into the answer. A built-in tool that
     /// this server runs is the server's business.
     pub client_runs: bool,
+}
+
+impl Tool {
+    /// A tool that the client runs, before it has a recipient.
+    pub(super) fn new(id: &ToolId, kind: ToolKind) -> Self {
+        let ToolId { namespace, name } = id.clone();
+        let recipient = String::new();
+        let (offered, declared, client_runs) = (true, false, true);
+        Self { name, namespace, recipient, kind, offered, declared, client_runs }
+    }
+}
+
+/// A tool as the API names it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct ToolId {
+    pub(super) namespace: Option<String>,
+    pub(super) name: String,
+}
+
+impl ToolId {
+    pub(super) fn new(name: impl Into<String>) -> Self {
+        Self { namespace: None, name: name.into() }
+    }
+
+    /// The tool that an object names under a key, if it names one.
+    pub(super) fn read(object: &BodyObject<'_, '_>, key: &str) -> Result<Option<Self>> {
+        let namespace = object.text("namespace")?.map(str::to_owned);
+        Ok(object.text(key)?.map(|name| Self { namespace, name: name.to_owned() }))
+    }
 }
 
 /// The tools of a turn: those that the body declares, and those that its past calls name.
@@ -108,37 +138,20 @@ impl<'a> IntoIterator for &'a ToolNames {
     }
 }
 
-/// A tool before it has a recipient.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Unnamed {
-    pub(super) id: ToolId,
-    pub(super) kind: ToolKind,
-    pub(super) declared: bool,
-    pub(super) client_runs: bool,
-}
-
 /// Gives each tool a recipient: first to those whose names harmony carries, so that no other takes
 /// theirs, then to the others in their order. Of two tools of one name the first counts. `called`
 /// are those that past calls name; one that is none of the offered, but is spelled like one of them
 /// in harmony, is that one.
 pub(super) fn assign(
-    offered: impl Iterator<Item = Unnamed>,
-    called: impl Iterator<Item = Unnamed>,
+    offered: impl Iterator<Item = Tool>,
+    called: impl Iterator<Item = Tool>,
 ) -> ToolNames {
-    let offered: Vec<_> = offered.collect();
     let mut assigning = Assigning::default();
-    assigning.reserve(&offered);
-    for tool in offered {
-        assigning.add(tool, true);
-    }
+    assigning.add_all(offered.collect());
     let names = &assigning.names;
-    let is_new =
-        |tool: &Unnamed| names.by_name(tool.id.namespace.as_deref(), &tool.id.name).is_none();
-    let called: Vec<_> = called.filter(is_new).collect();
-    assigning.reserve(&called);
-    for tool in called {
-        assigning.add(tool, false);
-    }
+    let is_new = |tool: &Tool| names.by_name(tool.namespace.as_deref(), &tool.name).is_none();
+    let called = called.filter(is_new).collect();
+    assigning.add_all(called);
     assigning.names
 }
 
@@ -152,32 +165,34 @@ struct Assigning {
 
 impl Assigning {
     /// Keeps the recipients of names that harmony carries for their tools.
-    fn reserve(&mut self, tools: &[Unnamed]) {
+    fn add_all(&mut self, tools: Vec<Tool>) {
         self.taken.extend(tools.iter().filter_map(own_recipient));
+        for tool in tools {
+            self.add(tool);
+        }
     }
 
-    fn add(&mut self, tool: Unnamed, offered: bool) {
+    fn add(&mut self, mut tool: Tool) {
         let Self { names, taken, counts } = self;
+        let id = ToolId { namespace: tool.namespace.clone(), name: tool.name.clone() };
         // A built-in tool that this server runs is none of the API's names.
         let in_api = tool.kind != ToolKind::Builtin || tool.client_runs;
-        if in_api && names.by_name.contains_key(&tool.id) {
+        if in_api && names.by_name.contains_key(&id) {
             return;
         }
         let own = own_recipient(&tool).filter(|own| !names.by_recipient.contains_key(own));
-        let recipient = own.unwrap_or_else(|| free(&tool.id, taken, counts));
-        let Unnamed { id, kind, declared, client_runs } = tool;
-        names.by_recipient.insert(recipient.clone(), names.tools.len());
+        tool.recipient = own.unwrap_or_else(|| free(&tool, taken, counts));
+        names.by_recipient.insert(tool.recipient.clone(), names.tools.len());
         if in_api {
-            names.by_name.insert(id.clone(), names.tools.len());
+            names.by_name.insert(id, names.tools.len());
         }
-        let ToolId { namespace, name } = id;
-        names.tools.push(Tool { name, namespace, recipient, kind, offered, declared, client_runs });
+        names.tools.push(tool);
     }
 }
 
 /// The recipient of a tool whose name harmony carries as it is, or which is named by it.
-fn own_recipient(tool: &Unnamed) -> Option<String> {
-    let name = joined(tool.id.namespace.as_deref(), &tool.id.name);
+fn own_recipient(tool: &Tool) -> Option<String> {
+    let name = joined(tool.namespace.as_deref(), &tool.name);
     match tool.kind {
         ToolKind::Builtin => Some(name),
         _ if function_name(&name).is_some_and(is_carried) => Some(name),
@@ -188,7 +203,7 @@ fn own_recipient(tool: &Unnamed) -> Option<String> {
 
 /// A recipient that no other tool has: the name with `_` for each character that cannot stand, and a number
 /// if need be.
-fn free(tool: &ToolId, taken: &mut HashSet<String>, counts: &mut HashMap<String, usize>) -> String {
+fn free(tool: &Tool, taken: &mut HashSet<String>, counts: &mut HashMap<String, usize>) -> String {
     let name = joined(tool.namespace.as_deref(), &tool.name);
     let wanted = [FUNCTIONS, ".", &spelled(&name)].concat();
     let mut recipient = wanted.clone();

@@ -1,23 +1,26 @@
-//! What the readers of all dialects collect, and the turn that it makes.
+//! Reading a request: what the readers of all dialects collect, and the turn that it makes.
 
 use super::choice::{self, Choice};
+use super::field::{BodyField, BodyObject};
 use super::history::{History, HistoryMessages};
+use super::names::ToolId;
 use super::options::{NamedToolChoice, ReadOptions};
-use super::pairs::ToolId;
 use super::tools::{Declared, Functions};
-use super::{AnswerOptions, Dialect, Sampling, Turn, Unused};
+use super::{AnswerOptions, Dialect, Json, Sampling, Turn, Unused, UnusedReason};
 use crate::AnalysisPolicy;
 use crate::chat::{
     Conversation, DeveloperContent, Message, ReasoningEffort, ResponseFormat, Role, SystemContent,
     ToolNamespaceConfig,
 };
 use crate::error::Result;
+use crate::path::Path;
 use crate::tokenizer::special;
 
 /// The content of a body, in no dialect's terms.
 #[derive(Debug)]
-pub(crate) struct Request {
+pub(crate) struct Request<'o> {
     pub(super) dialect: Dialect,
+    pub(super) options: &'o ReadOptions,
     pub(super) history: History,
     pub(super) tools: Declared,
     /// The tools that come and go later, each with what is listed if there is no such tool.
@@ -40,10 +43,64 @@ pub(crate) struct Request {
     pub(super) unused: Vec<Unused>,
 }
 
-impl Request {
-    pub(crate) fn new(dialect: Dialect, options: &ReadOptions) -> Self {
+impl Dialect {
+    /// Reads a request's body, as `read` of the dialect's module does.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::InvalidRequest`](crate::ErrorKind::InvalidRequest) with the path of what the API does not allow,
+    /// [`ErrorKind::UnsupportedContent`](crate::ErrorKind::UnsupportedContent) with that of what harmony cannot carry.
+    pub fn read(self, body: impl Into<Json>, options: &ReadOptions) -> Result<Turn> {
+        self.request(&body.into(), options)?.into_turn()
+    }
+
+    /// Reads a request's body, of which [`Request::into_turn`] makes the turn.
+    pub(crate) fn request<'o>(self, body: &Json, options: &'o ReadOptions) -> Result<Request<'o>> {
+        let path = Path::default();
+        let body = BodyField::root(&path, body)?.object()?;
+        self.check(&body)?;
+        let mut request = Request::new(self, options);
+        let definition = self.definition();
+        (definition.collect)(&body, &mut request)?;
+        request.list_others(&body, &[definition.fields, definition.repeated].concat());
+        Ok(request)
+    }
+
+    /// Refuses the body of another API: its messages are in a field that this one does not have.
+    fn check(self, body: &BodyObject<'_, '_>) -> Result<()> {
+        let has = |key: &str| body.get_or_null(key).is_some();
+        if has(self.messages()) {
+            return Ok(());
+        }
+        let others = Self::ALL.iter().map(|dialect| dialect.messages());
+        let mut others = others.filter(|messages| *messages != self.messages());
+        let Some(field) = others.find_map(|messages| body.get(messages)) else { return Ok(()) };
+        let is_of = |dialect: &&Self| dialect.definition().known_by.iter().any(|key| has(key));
+        let right = Self::ALL.iter().find(is_of).unwrap_or(&Self::ChatCompletions);
+        Err(field.invalid(format!("this is a body of another API: read it with {right}.read")))
+    }
+}
+
+impl ReadOptions {
+    /// Gives `read` each message of the history, then each that the body has under a key.
+    pub(super) fn each_message(
+        &self,
+        body: &BodyObject<'_, '_>,
+        key: &str,
+        mut read: impl FnMut(&BodyField<'_, '_>) -> Result<()>,
+    ) -> Result<()> {
+        for (index, message) in self.history.iter().enumerate() {
+            read(&BodyField::root(&Path::of("history").then(index), message)?)?;
+        }
+        body.each(key, read)
+    }
+}
+
+impl<'o> Request<'o> {
+    pub(crate) fn new(dialect: Dialect, options: &'o ReadOptions) -> Self {
         Self {
             dialect,
+            options,
             history: History::default(),
             tools: Declared::default(),
             changed: Vec::new(),
@@ -62,8 +119,20 @@ impl Request {
         }
     }
 
+    /// Lists something that nothing uses.
+    pub(super) fn list(&mut self, field: &BodyField<'_, '_>, reason: UnusedReason) {
+        self.unused.push(field.unused(reason));
+    }
+
+    /// Lists the members that this library has no use for: those that are neither among `known` nor null.
+    pub(super) fn list_others(&mut self, object: &BodyObject<'_, '_>, known: &[&str]) {
+        let others = object.others(known);
+        self.unused.extend(others.map(|field| field.unused(UnusedReason::NotUsed)));
+    }
+
     /// The turn.
-    pub(crate) fn into_turn(mut self, options: &ReadOptions) -> Result<Turn> {
+    pub(crate) fn into_turn(mut self) -> Result<Turn> {
+        let options = self.options;
         let declares = options.declare_on_none || !self.choice.is_none();
         let added = self.history.all_added();
         if let Some(named) = self.choice.named().filter(|named| !added.contains(named)) {

@@ -3,22 +3,39 @@
 use serde_json::{Value as Tree, json};
 
 use super::field::{BodyField, BodyObject};
-use super::{Sampling, Unused, UnusedReason};
+use super::request::Request;
+use super::{Sampling, UnusedReason};
 use crate::chat::{ReasoningEffort, ResponseFormat};
 use crate::error::Result;
 use crate::json::Value;
 
 /// The effort that a word means; more and less than the model knows are its most and its least.
-pub(super) fn read_effort(field: &BodyField<'_, '_>, unused: &mut Vec<Unused>) -> ReasoningEffort {
+pub(super) fn read_effort(field: &BodyField<'_, '_>, request: &mut Request<'_>) -> ReasoningEffort {
     match field.at().as_str().unwrap_or_default().to_ascii_lowercase().as_str() {
         "none" | "minimal" | "low" => ReasoningEffort::Low,
         "medium" => ReasoningEffort::Medium,
         "high" | "xhigh" | "max" | "ultra" => ReasoningEffort::High,
         _ => {
-            unused.push(field.unused(UnusedReason::UnknownEffort));
+            request.list(field, UnusedReason::UnknownEffort);
             ReasoningEffort::Medium
         }
     }
+}
+
+/// Reads the `reasoning` of Responses and of some clients of chat: effort, the most tokens of thoughts, and whether
+/// those of all turns stay.
+pub(super) fn read_reasoning(
+    reasoning: &BodyObject<'_, '_>,
+    request: &mut Request<'_>,
+) -> Result<()> {
+    if let Some(effort) = reasoning.get("effort") {
+        request.effort = Some(read_effort(&effort, request));
+    }
+    let budget = read_thinking_budget(reasoning, "max_tokens")?;
+    request.thinking_budget = budget.or(request.thinking_budget);
+    request.keep_thoughts |= reasoning.text("context")? == Some("all_turns");
+    request.list_others(reasoning, &["effort", "max_tokens", "context"]);
+    Ok(())
 }
 
 /// A format without a name of its own.
@@ -55,15 +72,11 @@ pub(super) fn read_response_format(format: &BodyField<'_, '_>) -> Result<Option<
         "json_schema" => {}
         other => return Err(kind.unknown("response format", other, FORMATS)),
     }
-    let nested = format.get("json_schema");
-    let nested = nested.as_ref().map(BodyField::object).transpose()?;
-    let described = match &nested {
-        Some(nested) => nested,
-        None if format.get("schema").is_some() => &format,
-        None => return Err(kind.invalid("json_schema is missing")),
-    };
-    let name = described.get("name");
-    let name = name.as_ref().map(read_format_name).transpose()?;
+    let described = format.object_or_self("json_schema")?;
+    if format.get("json_schema").is_none() && format.get("schema").is_none() {
+        return Err(kind.invalid("json_schema is missing"));
+    }
+    let name = described.get("name").map(|name| read_format_name(&name)).transpose()?;
     let schema = match described.get("schema") {
         Some(schema) => read_format_schema(&schema)?,
         None => json!({}),
@@ -95,18 +108,23 @@ pub(super) fn read_format_schema(schema: &BodyField<'_, '_>) -> Result<Tree> {
 const MAX_STOP_STRINGS: usize = 1_024;
 const MAX_STOP_BYTES: usize = 131_072;
 
-/// Stop strings: one, or a list.
-pub(super) fn read_stop(stop: &BodyField<'_, '_>, unused: &mut Vec<Unused>) -> Result<Vec<String>> {
-    let mut strings = Vec::new();
+/// Reads stop strings: one, or a list.
+pub(super) fn read_stop(
+    body: &BodyObject<'_, '_>,
+    key: &str,
+    request: &mut Request<'_>,
+) -> Result<()> {
+    let Some(stop) = body.get(key) else { return Ok(()) };
+    let strings = &mut request.stop_strings;
     let mut add = |field: &BodyField<'_, '_>| -> Result<()> {
         match field.text()? {
-            "" => unused.push(field.unused(UnusedReason::EmptyStopString)),
+            "" => request.unused.push(field.unused(UnusedReason::EmptyStopString)),
             text => strings.push(text.to_owned()),
         }
         Ok(())
     };
     if stop.at().as_str().is_some() {
-        add(stop)?;
+        add(&stop)?;
     } else {
         stop.items()?.try_for_each(|item| add(&item))?;
     }
@@ -114,22 +132,17 @@ pub(super) fn read_stop(stop: &BodyField<'_, '_>, unused: &mut Vec<Unused>) -> R
     let (what, most, count) = match strings.len() {
         count if count > MAX_STOP_STRINGS => ("stop strings", MAX_STOP_STRINGS, count),
         _ if bytes > MAX_STOP_BYTES => ("bytes of stop strings", MAX_STOP_BYTES, bytes),
-        _ => return Ok(strings),
+        _ => return Ok(()),
     };
     Err(stop.invalid(format!("expected at most {most} {what}, got {count}")))
 }
 
 /// Reads the fields of sampling that chat, Responses and Anthropic have under the same names.
 pub(super) fn read_sampling(body: &BodyObject<'_, '_>, sampling: &mut Sampling) -> Result<()> {
-    if let Some(value) = read_within(body, "temperature", 0.0, None)? {
-        sampling.temperature = value;
-    }
-    if let Some(value) = read_within(body, "top_p", 0.0, Some(1.0))? {
-        sampling.top_p = value;
-    }
-    if let Some(value) = read_within(body, "min_p", 0.0, Some(1.0))? {
-        sampling.min_p = value;
-    }
+    let read = |key, most| read_within(body, key, most);
+    sampling.temperature = read("temperature", None)?.unwrap_or(sampling.temperature);
+    sampling.top_p = read("top_p", Some(1.0))?.unwrap_or(sampling.top_p);
+    sampling.min_p = read("min_p", Some(1.0))?.unwrap_or(sampling.min_p);
     if let Some(top_k) = body.get("top_k") {
         sampling.top_k = read_top_k(&top_k)?;
     }
@@ -159,33 +172,30 @@ pub(super) fn read_thinking_budget(
     thinking: &BodyObject<'_, '_>,
     key: &str,
 ) -> Result<Option<usize>> {
-    let Some(most) = thinking.get(key) else { return Ok(None) };
-    Ok(Some(usize::try_from(read_count(&most)?).unwrap_or(usize::MAX)))
+    let most = read_count(thinking, key)?;
+    Ok(most.map(|most| usize::try_from(most).unwrap_or(usize::MAX)))
 }
 
-/// A count of at least one.
-pub(super) fn read_count(field: &BodyField<'_, '_>) -> Result<u64> {
+/// Reads a count of at least one.
+pub(super) fn read_count(body: &BodyObject<'_, '_>, key: &str) -> Result<Option<u64>> {
+    let Some(field) = body.get(key) else { return Ok(None) };
     let count = field.integer()?;
-    u64::try_from(count)
-        .ok()
-        .filter(|&count| count > 0)
-        .ok_or_else(|| field.invalid(format!("expected a whole number of at least 1, got {count}")))
+    match u64::try_from(count) {
+        Ok(count @ 1..) => Ok(Some(count)),
+        _ => Err(field.invalid(format!("expected a whole number of at least 1, got {count}"))),
+    }
 }
 
-fn read_within(
-    body: &BodyObject<'_, '_>,
-    key: &str,
-    least: f64,
-    most: Option<f64>,
-) -> Result<Option<f64>> {
+/// Reads a number of at least 0.
+fn read_within(body: &BodyObject<'_, '_>, key: &str, most: Option<f64>) -> Result<Option<f64>> {
     let Some(field) = body.get(key) else { return Ok(None) };
     let value = field.number()?;
-    if value >= least && most.is_none_or(|most| value <= most) {
+    if value >= 0.0 && most.is_none_or(|most| value <= most) {
         return Ok(Some(value));
     }
     let range = match most {
-        Some(most) => format!("from {least} to {most}"),
-        None => format!("of at least {least}"),
+        Some(most) => format!("from 0 to {most}"),
+        None => "of at least 0".to_owned(),
     };
     Err(field.invalid(format!("expected a number {range}, got {value}")))
 }

@@ -7,10 +7,10 @@ use serde_json::{Value as Tree, json};
 use super::body::parse_arguments;
 use super::builtin::BuiltinTool;
 use super::field::{BodyField, BodyObject};
-use super::names::{self, Tool, ToolNames, Unnamed};
-use super::options::ReadOptions;
-use super::pairs::ToolId;
-use super::{ToolKind, Unused, UnusedReason};
+use super::names::{self, Tool, ToolId, ToolNames};
+use super::request::Request;
+use super::{ToolKind, UnusedReason};
+use crate::Prefill;
 use crate::chat::{
     ANALYSIS, COMMENTARY, FUNCTIONS, PYTHON, SystemContent, ToolDescription, ToolNamespaceConfig,
 };
@@ -86,66 +86,115 @@ impl Functions {
     }
 }
 
-impl Declared {
+impl Request<'_> {
+    /// Reads a tool as chat completions and Responses declare it: a function or a free-form tool, nested or flat, a
+    /// namespace of such tools, or one that servers run.
+    pub(crate) fn read_tool(&mut self, tool: &BodyField<'_, '_>) -> Result<()> {
+        self.read_tool_of(tool, None)
+    }
+
+    /// Reads tools of Responses, which always have a type.
+    pub(super) fn read_typed_tools(&mut self, object: &BodyObject<'_, '_>) -> Result<()> {
+        object.each("tools", |tool| {
+            tool.object()?.required("type")?;
+            self.read_tool(tool)
+        })
+    }
+
+    fn read_tool_of(&mut self, tool: &BodyField<'_, '_>, namespace: Option<&str>) -> Result<()> {
+        let object = tool.object()?;
+        match object.text("type")?.unwrap_or("function") {
+            "function" => self.read_function(&object.nested("function")?, "parameters", namespace),
+            "custom" => self.read_custom(&object.nested("custom")?, namespace),
+            "namespace" if namespace.is_none() => self.read_namespace(&object),
+            kind => {
+                self.server_tool(kind, tool);
+                Ok(())
+            }
+        }
+    }
+
+    /// The members of a namespace are tools like any other, under both names.
+    fn read_namespace(&mut self, namespace: &BodyObject<'_, '_>) -> Result<()> {
+        let field = namespace.required("name")?;
+        let name = field.text()?;
+        if name.is_empty() {
+            return Err(field.invalid("a namespace needs a name"));
+        }
+        if let Some(description) = namespace.text("description")?.filter(|text| !text.is_empty()) {
+            self.tools.namespaces.push(format!("{name}: {description}"));
+        }
+        for tool in namespace.required("tools")?.items()? {
+            self.read_tool_of(&tool, Some(name))?;
+        }
+        self.list_others(namespace, &["type", "name", "description", "tools"]);
+        Ok(())
+    }
+
     /// Reads a function: an object with `name` and, maybe, `description` and a schema under
     /// `schema`.
-    pub(super) fn function(
+    pub(super) fn read_function(
         &mut self,
         function: &BodyObject<'_, '_>,
         schema: &str,
         namespace: Option<&str>,
-        unused: &mut Vec<Unused>,
     ) -> Result<()> {
         let id = read_name(function, namespace)?;
         let description = function.text("description")?.map(str::to_owned);
         let parameters = function.get(schema).map(|schema| read_schema(&schema)).transpose()?;
+        let kind = ToolKind::Function;
         let parameters = parameters.flatten();
-        let tool = DeclaredTool {
-            id,
-            kind: ToolKind::Function,
-            description,
-            parameters,
-            is_deferred: false,
-        };
-        self.add(tool, &function.field(), unused);
-        list_unread(function, schema, unused);
+        let tool = DeclaredTool { id, kind, description, parameters, is_deferred: false };
+        self.declare(tool, function, schema);
         Ok(())
     }
 
     /// Reads a tool that takes free text: `format` is what the text has to be like.
-    pub(super) fn custom(
-        &mut self,
-        custom: &BodyObject<'_, '_>,
-        namespace: Option<&str>,
-        unused: &mut Vec<Unused>,
-    ) -> Result<()> {
+    fn read_custom(&mut self, custom: &BodyObject<'_, '_>, namespace: Option<&str>) -> Result<()> {
         let id = read_name(custom, namespace)?;
         let mut description = custom.text("description")?.unwrap_or_default().to_owned();
-        if let Some(format) = custom.get("format") {
-            write_grammar(&format.object()?, &mut description)?;
+        if let Some(format) = custom.object("format")? {
+            write_grammar(&format, &mut description)?;
         }
         let description = Some(description).filter(|text| !text.is_empty());
-        let parameters = json!({
+        let parameters = Some(json!({
             "type": "object",
             "properties": {INPUT: {"type": "string"}},
             "required": [INPUT],
-        });
-        let parameters = Some(parameters);
+        }));
         let kind = ToolKind::Custom;
         let tool = DeclaredTool { id, kind, description, parameters, is_deferred: false };
-        self.add(tool, &custom.field(), unused);
-        list_unread(custom, "format", unused);
+        self.declare(tool, custom, "format");
         Ok(())
     }
 
-    fn add(&mut self, tool: DeclaredTool, field: &BodyField<'_, '_>, unused: &mut Vec<Unused>) {
-        if self.seen.insert(tool.id.clone()) {
-            self.tools.push(tool);
+    /// Declares a tool, and lists what it has beyond what is read. `strict` is what a grammar is: always.
+    fn declare(&mut self, tool: DeclaredTool, given: &BodyObject<'_, '_>, own: &str) {
+        if self.tools.seen.insert(tool.id.clone()) {
+            self.tools.tools.push(tool);
         } else {
-            unused.push(field.unused(UnusedReason::DuplicateTool));
+            self.list(&given.field(), UnusedReason::DuplicateTool);
         }
+        let read = ["type", "name", "description", "strict", "cache_control", own];
+        let read = read.into_iter().chain((own == "input_schema").then_some("defer_loading"));
+        self.list_others(given, &read.collect::<Vec<_>>());
     }
 
+    /// A tool of this type that servers run; it is declared if this one does.
+    pub(super) fn server_tool(&mut self, kind: &str, field: &BodyField<'_, '_>) {
+        let declared = &mut self.tools.server_builtin;
+        match BuiltinTool::of_type(kind) {
+            Some(tool) if self.options.builtin_tools.contains(&tool) => {
+                if !declared.contains(&tool) {
+                    declared.push(tool);
+                }
+            }
+            _ => self.list(field, UnusedReason::ToolNotRun(kind.to_owned())),
+        }
+    }
+}
+
+impl Declared {
     /// Leaves a function undeclared until a later message names it.
     pub(super) fn defer(&mut self, name: &str) {
         if let Some(tool) = self.tools.iter_mut().find(|tool| tool.id.name == name) {
@@ -165,28 +214,6 @@ impl Declared {
         self.seen.contains(id)
     }
 
-    /// What the members of a namespace have in common.
-    pub(super) fn namespace(&mut self, name: &str, description: &str) {
-        if !description.is_empty() {
-            self.namespaces.push(format!("{name}: {description}"));
-        }
-    }
-
-    /// A tool of this type that servers run; it is declared if this one does.
-    pub(super) fn server_tool(
-        &mut self,
-        kind: &str,
-        field: &BodyField<'_, '_>,
-        options: &ReadOptions,
-        unused: &mut Vec<Unused>,
-    ) {
-        match BuiltinTool::of_type(kind).filter(|tool| options.builtin_tools.contains(tool)) {
-            None => unused.push(field.unused(UnusedReason::ToolNotRun(kind.to_owned()))),
-            Some(tool) if self.server_builtin.contains(&tool) => {}
-            Some(tool) => self.server_builtin.push(tool),
-        }
-    }
-
     /// A built-in tool that the client runs, by its recipient.
     pub(super) fn client_tool(&mut self, recipient: &str) {
         self.client_builtin.insert(recipient.to_owned());
@@ -199,30 +226,19 @@ impl Declared {
         added: &HashSet<&ToolId>,
         declared: bool,
     ) -> ToolNames {
-        let builtin = |name: &str, client_runs| Unnamed {
-            id: ToolId::new(name),
-            kind: ToolKind::Builtin,
+        let builtin = |name: &str, client_runs| Tool {
             declared,
             client_runs,
+            ..Tool::new(&ToolId::new(name), ToolKind::Builtin)
         };
         let client_builtin = self.client_builtin.iter().map(|name| builtin(name, true));
-        let server_builtin = self
-            .server_builtin
-            .iter()
-            .flat_map(|tool| tool.recipients())
-            .map(|name| builtin(name, false));
-        let functions = self.tools.iter().map(|tool| Unnamed {
-            id: tool.id.clone(),
-            kind: tool.kind,
+        let server_builtin = self.server_builtin.iter().flat_map(|tool| tool.recipients());
+        let server_builtin = server_builtin.map(|name| builtin(name, false));
+        let functions = self.tools.iter().map(|tool| Tool {
             declared: declared && (!tool.is_deferred || added.contains(&tool.id)),
-            client_runs: true,
+            ..Tool::new(&tool.id, tool.kind)
         });
-        let called = called.map(|(id, kind)| Unnamed {
-            id: id.clone(),
-            kind,
-            declared: false,
-            client_runs: true,
-        });
+        let called = called.map(|(id, kind)| Tool { offered: false, ..Tool::new(id, kind) });
         names::assign(client_builtin.chain(functions).chain(server_builtin), called)
     }
 
@@ -268,14 +284,6 @@ impl Declared {
     }
 }
 
-/// Lists what a tool has beyond what is read. `strict` is what a grammar is: always.
-fn list_unread(tool: &BodyObject<'_, '_>, own: &str, unused: &mut Vec<Unused>) {
-    let read = ["type", "name", "description", "strict", "cache_control", own];
-    let read = read.into_iter().chain((own == "input_schema").then_some("defer_loading"));
-    let read: Vec<_> = read.collect();
-    unused.extend(tool.others(&read).map(|field| field.not_read()));
-}
-
 fn read_name(tool: &BodyObject<'_, '_>, namespace: Option<&str>) -> Result<ToolId> {
     let field = tool.required("name")?;
     let name = field.text()?;
@@ -315,9 +323,7 @@ fn write_grammar(format: &BodyObject<'_, '_>, description: &mut String) -> Resul
         "grammar" => {}
         other => return Err(kind.unknown("format", other, &["text", "grammar"])),
     }
-    let nested = format.get("grammar");
-    let grammar = nested.as_ref().map(BodyField::object).transpose()?;
-    let grammar = grammar.as_ref().unwrap_or(format);
+    let grammar = format.object_or_self("grammar")?;
     let definition = grammar.required("definition")?.text()?;
     let syntax = grammar.text("syntax")?.unwrap_or("lark");
     if !description.is_empty() {
@@ -337,6 +343,13 @@ pub(super) fn call_header(tool: &Tool) -> (&'static str, &'static str) {
     }
 }
 
+/// The beginning of a tool's call, up to its arguments.
+pub(super) fn call_prefill(tool: &Tool) -> Prefill {
+    let (channel, content_type) = call_header(tool);
+    let prefill = Prefill::new().with_channel(channel).with_content_type(content_type);
+    prefill.with_recipient(tool.recipient.as_str())
+}
+
 /// The text of a call's content. `python` takes code: the only text of its arguments, if that is all
 /// they are.
 pub(super) fn arguments_in_harmony(tool: &Tool, arguments: String) -> String {
@@ -353,27 +366,25 @@ pub(super) fn arguments_in_harmony(tool: &Tool, arguments: String) -> String {
 }
 
 /// What a call without arguments is given.
-const NO_ARGUMENTS: &str = "{}";
+pub(super) const NO_ARGUMENTS: &str = "{}";
 
-/// A call's arguments: text byte for byte, an object as compact JSON.
-pub(super) fn read_arguments(call: &BodyObject<'_, '_>, key: &str) -> Result<String> {
+/// A call's arguments: text byte for byte, an object as compact JSON. Where an API's arguments are an object
+/// (`objects_only`), the text of one is taken too, since some clients send on what was streamed; other text would not be
+/// what any call of the API had.
+pub(super) fn read_arguments(
+    call: &BodyObject<'_, '_>,
+    key: &str,
+    objects_only: bool,
+) -> Result<String> {
     let Some(arguments) = call.get(key) else { return Ok(NO_ARGUMENTS.to_owned()) };
     match arguments.value() {
+        Value::String(text) if objects_only && !is_object(text) => {
+            Err(arguments.invalid("got a string that is not a JSON object"))
+        }
         Value::String(text) => Ok(text.to_owned()),
         Value::Object(_) => Ok(arguments.at().to_json()),
+        _ if objects_only => Err(arguments.expected("an object")),
         _ => Err(arguments.expected("a string or an object")),
-    }
-}
-
-/// The same in an API whose arguments are an object. The text of one is taken too, since some clients
-/// send on what was streamed; other text would not be what any call of the API had.
-pub(super) fn read_object_arguments(call: &BodyObject<'_, '_>, key: &str) -> Result<String> {
-    let Some(arguments) = call.get(key) else { return Ok(NO_ARGUMENTS.to_owned()) };
-    match arguments.value() {
-        Value::String(text) if is_object(text) => Ok(text.to_owned()),
-        Value::String(_) => Err(arguments.invalid("got a string that is not a JSON object")),
-        Value::Object(_) => Ok(arguments.at().to_json()),
-        _ => Err(arguments.expected("an object")),
     }
 }
 

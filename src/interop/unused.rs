@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use super::brief::brief;
 use crate::path::Path;
 
 /// Something in the body that nothing used.
@@ -88,4 +87,10 @@ impl fmt::Display for UnusedReason {
             Self::NotContinuable => "the last message is not one that can be continued",
         })
     }
+}
+
+/// A word that an error can show.
+pub(super) fn brief(word: &str) -> &str {
+    const MOST: usize = 80;
+    word.char_indices().nth(MOST).map_or(word, |(end, _)| &word[..end])
 }

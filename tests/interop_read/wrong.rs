@@ -383,7 +383,7 @@ fn paths_and_reasons() {
         ),
         (
             OLLAMA,
-            json!({"messages": [{"role": "user", "content": "A"}, {"role": "assistant", "tool_calls": [{"name": "f"}]}]}),
+            json!({"messages": [{"role": "user", "content": "A"}, {"role": "assistant", "tool_calls": [{"id": "f"}]}]}),
             "messages[1].tool_calls[0].function",
             "is missing",
         ),

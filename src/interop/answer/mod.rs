@@ -1,20 +1,17 @@
-//! What an answer consists of, before any dialect: segments, the steps in which they came about, and
-//! what the writers of the dialects have in common.
+//! What an answer consists of, before any dialect: segments, and what the writers of the dialects have in common.
 
 mod json;
 mod logprobs;
 mod segment;
 mod sink;
-mod usage;
 mod writer;
 
 pub(super) use json::write_json;
 pub use logprobs::TokenLogprob;
 pub(super) use logprobs::{LogprobEntry, Logprobs, check};
 pub(super) use segment::{
-    Call, Delta, Segment, SegmentState, Step, Text, TextKind, joined, visible_logprobs, whole_calls,
+    Call, Delta, Segment, SegmentKind, SegmentState, TextKind, joined, visible_logprobs,
 };
 pub(super) use sink::{Framing, Members, Sink, write_object};
-pub use usage::Usage;
-pub use writer::{FinishReason, ReasoningField};
+pub use writer::{FinishReason, ReasoningField, Usage};
 pub(super) use writer::{Head, Outcome, Prefixes, State, Writer};

@@ -1,27 +1,28 @@
 //! What an answer consists of, whatever the dialect: texts and calls, in their order.
 
-use std::ops::Range;
+use std::borrow::Cow;
 
 use super::logprobs::LogprobEntry;
+use crate::interop::{Tool, ToolKind};
 
-/// A part of the answer.
+/// A part of the answer: what was said in one message, or a call of a tool that the client runs.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::interop) enum Segment {
-    Text(Text),
-    Call(Call),
-}
-
-/// What was said in one message; never empty.
-#[derive(Debug, Clone, PartialEq)]
-#[expect(clippy::struct_field_names, reason = "what else is a text's text")]
-pub(in crate::interop) struct Text {
-    pub(in crate::interop) kind: TextKind,
+pub(in crate::interop) struct Segment {
+    pub(in crate::interop) kind: SegmentKind,
+    /// What was said, never empty at the end; or the call's arguments as they were sampled, of a custom tool the decoded
+    /// input.
     pub(in crate::interop) text: String,
     pub(in crate::interop) state: SegmentState,
     /// Responses: the item's id.
     pub(in crate::interop) id: String,
     /// Those of visible text, if the body asks for them and the engine gave them.
     pub(in crate::interop) logprobs: Vec<LogprobEntry>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::interop) enum SegmentKind {
+    Text(TextKind),
+    Call(Call),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,23 +35,21 @@ pub(in crate::interop) enum TextKind {
     Answer,
 }
 
-/// A call of a tool that the client runs.
+/// What is called.
 #[derive(Debug, Clone, PartialEq)]
-#[expect(clippy::struct_field_names, reason = "`call_id` is the API's name, beside `id`")]
 pub(in crate::interop) struct Call {
-    pub(in crate::interop) name: String,
-    pub(in crate::interop) namespace: Option<String>,
-    /// Whether [`Self::arguments`] is the decoded input of a custom tool.
-    pub(in crate::interop) is_custom: bool,
-    /// The arguments as they were sampled.
-    pub(in crate::interop) arguments: String,
-    pub(in crate::interop) state: SegmentState,
+    pub(in crate::interop) tool: Tool,
     /// What a result refers to.
-    pub(in crate::interop) call_id: String,
-    /// Responses: the item's id.
     pub(in crate::interop) id: String,
     /// Which of the answer's calls it is, from 0.
     pub(in crate::interop) index: usize,
+}
+
+impl Call {
+    /// Whether the tool takes free text.
+    pub(in crate::interop) fn is_custom(&self) -> bool {
+        self.tool.kind == ToolKind::Custom
+    }
 }
 
 /// How far a segment has come.
@@ -62,112 +61,60 @@ pub(in crate::interop) enum SegmentState {
     Cut,
 }
 
-/// What happened to a segment, given by its index.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::interop) enum Step {
-    Begin(usize),
-    /// More of its text or arguments.
-    Delta(usize, Delta),
-    End(usize),
-}
-
 /// What is new in a segment.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::interop) struct Delta {
-    pub(in crate::interop) text: String,
-    /// Whether the segment begins with it.
-    pub(in crate::interop) is_first: bool,
-    /// Which of [`Text::logprobs`] are new with it.
-    pub(in crate::interop) logprobs: Range<usize>,
+#[derive(Debug, Clone, Copy)]
+pub(in crate::interop) struct Delta<'a> {
+    pub(in crate::interop) text: &'a str,
+    /// Whether a text begins with it, and others came before that one string joins with it.
+    pub(in crate::interop) is_behind_others: bool,
+    /// Those of [`Segment::logprobs`] that are new with it.
+    pub(in crate::interop) logprobs: &'a [LogprobEntry],
 }
 
-impl Delta {
-    /// The text for a string that other texts share: an empty line stands before the first one
-    /// if others came before.
-    pub(in crate::interop) fn behind(self, has_others: bool) -> String {
-        if has_others && self.is_first { [BETWEEN, &self.text].concat() } else { self.text }
-    }
-}
-
-impl Text {
-    /// The log-probabilities that a delta brings.
-    pub(in crate::interop) fn new_logprobs(&self, delta: &Delta) -> &[LogprobEntry] {
-        self.logprobs.get(delta.logprobs.clone()).unwrap_or_default()
+impl<'a> Delta<'a> {
+    /// The text for a string that other texts share: an empty line stands between them.
+    pub(in crate::interop) fn joined(&self) -> Cow<'a, str> {
+        let Self { text, is_behind_others, .. } = *self;
+        if is_behind_others { [BETWEEN, text].concat().into() } else { text.into() }
     }
 }
 
 impl Segment {
-    /// Its text or its arguments.
-    pub(in crate::interop) fn text(&self) -> &str {
-        match self {
-            Self::Text(text) => &text.text,
-            Self::Call(call) => &call.arguments,
-        }
+    pub(in crate::interop) fn is_thought(&self) -> bool {
+        self.kind == SegmentKind::Text(TextKind::Thought)
+    }
+
+    /// Whether it is text that the user sees.
+    pub(in crate::interop) fn is_visible(&self) -> bool {
+        matches!(self.kind, SegmentKind::Text(TextKind::Preamble | TextKind::Answer))
     }
 
     /// The call that it is.
     pub(in crate::interop) fn as_call(&self) -> Option<&Call> {
-        match self {
-            Self::Text(_) => None,
-            Self::Call(call) => Some(call),
+        match &self.kind {
+            SegmentKind::Text(_) => None,
+            SegmentKind::Call(call) => Some(call),
         }
     }
 
-    pub(in crate::interop) fn text_mut(&mut self) -> &mut String {
-        match self {
-            Self::Text(text) => &mut text.text,
-            Self::Call(call) => &mut call.arguments,
-        }
-    }
-
-    pub(in crate::interop) fn set_state(&mut self, state: SegmentState) {
-        match self {
-            Self::Text(text) => text.state = state,
-            Self::Call(call) => call.state = state,
-        }
-    }
-
-    pub(in crate::interop) fn state(&self) -> SegmentState {
-        match self {
-            Self::Text(text) => text.state,
-            Self::Call(call) => call.state,
-        }
+    /// Whether it is a call that came to its end.
+    pub(in crate::interop) fn is_whole_call(&self) -> bool {
+        self.as_call().is_some() && self.state == SegmentState::Whole
     }
 }
 
-/// The texts of some kinds as one: joined by an empty line.
-pub(in crate::interop) fn joined(segments: &[Segment], kinds: &[TextKind]) -> String {
-    let mut joined = String::new();
-    for segment in segments {
-        if let Segment::Text(text) = segment
-            && kinds.contains(&text.kind)
-        {
-            if !joined.is_empty() {
-                joined.push_str(BETWEEN);
-            }
-            joined.push_str(&text.text);
-        }
-    }
-    joined
+/// The texts of some segments as one: joined by an empty line.
+pub(in crate::interop) fn joined(segments: &[Segment], is_meant: fn(&Segment) -> bool) -> String {
+    let texts = segments.iter().filter(|segment| is_meant(segment));
+    texts.map(|segment| segment.text.as_str()).collect::<Vec<_>>().join(BETWEEN)
 }
 
 /// The log-probabilities of all visible text, if there are any.
 pub(in crate::interop) fn visible_logprobs(
     segments: &[Segment],
 ) -> impl Iterator<Item = &LogprobEntry> {
-    segments.iter().flat_map(|segment| match segment {
-        Segment::Text(text) => &text.logprobs[..],
-        Segment::Call(_) => &[],
-    })
+    segments.iter().flat_map(|segment| &segment.logprobs)
 }
 
 /// What stands between texts in one string.
 const BETWEEN: &str = "\n\n";
-
-/// The calls that came to their end.
-pub(in crate::interop) fn whole_calls(segments: &[Segment]) -> impl Iterator<Item = &Call> {
-    segments.iter().filter_map(|segment| match segment {
-        Segment::Call(call) if call.state == SegmentState::Whole => Some(call),
-        _ => None,
-    })
-}

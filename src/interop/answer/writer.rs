@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::segment::{Segment, Step};
+use super::segment::{Delta, Segment};
 use super::sink::Sink;
-use super::usage::Usage;
 
 /// Why the tokens end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -35,12 +34,37 @@ pub enum ReasoningField {
     Omitted,
 }
 
-/// Writes an answer in a dialect.
+/// How many tokens a turn took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Usage {
+    /// Tokens of the prompt.
+    pub prompt_tokens: usize,
+    /// Those of them that the engine had cached.
+    pub cached_tokens: usize,
+    /// Sampled tokens, markers and headers included.
+    pub completion_tokens: usize,
+    /// Those of them that are the content of thoughts.
+    pub reasoning_tokens: usize,
+}
+
+impl Usage {
+    /// Tokens of prompt and answer.
+    pub fn total_tokens(&self) -> usize {
+        self.prompt_tokens + self.completion_tokens
+    }
+}
+
+/// Writes an answer in a dialect. Segments are given with their indices.
 pub(in crate::interop) trait Writer: Debug + Send + Sync {
     /// Sends what opens the stream.
-    fn open(&mut self, usage: Usage, sink: &mut Sink<'_>);
-    /// Sends what a step adds.
-    fn step(&mut self, step: Step, segments: &[Segment], sink: &mut Sink<'_>);
+    fn open(&mut self, _usage: Usage, _sink: &mut Sink<'_>) {}
+    /// Sends that a segment begins.
+    fn begin(&mut self, _index: usize, _segment: &Segment, _sink: &mut Sink<'_>) {}
+    /// Sends more of a segment's text or arguments.
+    fn delta(&mut self, index: usize, segment: &Segment, new: Delta<'_>, sink: &mut Sink<'_>);
+    /// Sends that a segment ends.
+    fn end(&mut self, _index: usize, _segment: &Segment, _sink: &mut Sink<'_>) {}
     /// Sends what ends the stream.
     fn close(&mut self, state: &State<'_>, sink: &mut Sink<'_>);
     /// Writes the whole answer as JSON.

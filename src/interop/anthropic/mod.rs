@@ -1,27 +1,239 @@
-//! The dialect of Anthropic Messages, `/v1/messages`, and of its count of tokens.
+//! The dialect of Anthropic Messages, `/v1/messages`, and of its count of tokens: what it owns, and its
+//! bodies -> turns.
 
 mod blocks;
-mod error;
-mod read;
 mod tools;
 mod write;
 
-pub use read::read;
+use serde_json::{Value, json};
 
+use self::blocks::{read_message, read_system};
+use self::tools::{is_search_of_servers, read_tool};
 use super::answer::{Framing, Prefixes};
+use super::choice::{Choice, Chosen};
 use super::dialect::Definition;
+use super::field::{BodyField, BodyObject};
+use super::names::ToolId;
+use super::request::Request;
+use super::settings::{
+    read_count, read_effort, read_response_format, read_sampling, read_stop, read_thinking_budget,
+};
+use super::{Dialect, Json, ReadOptions, Thoughts, Turn, UnusedReason};
+use crate::chat::ReasoningEffort;
+use crate::error::{ErrorKind, Result};
+use crate::json::At;
 
 pub(super) const DEFINITION: Definition = Definition {
     name: "anthropic",
     messages: "messages",
-    fields: read::FIELDS,
+    fields: FIELDS,
     repeated: &[],
     known_by: &["system", "stop_sequences", "thinking", "anthropic_version"],
-    collect: read::collect,
+    collect,
     writer: |head, turn| Box::new(write::Anthropic::new(head, turn)),
     prefixes: Prefixes::new("msg_", "toolu_"),
     takes_objects: true,
     framing: Framing::NamedEvents,
     last_frame: b"",
-    error_body: error::error_body,
+    error_body,
 };
+
+/// The fields of a body that are read; any other is listed in [`Turn::unused`].
+const FIELDS: &[&str] = &[
+    "model",
+    "messages",
+    "system",
+    "max_tokens",
+    "tools",
+    "tool_choice",
+    "thinking",
+    "output_config",
+    "output_format",
+    "temperature",
+    "top_p",
+    "top_k",
+    "min_p",
+    "stop_sequences",
+    "stream",
+    "cache_control",
+    "context_management",
+];
+
+/// Reads the body of a message, or of a count of its tokens.
+///
+/// # Errors
+///
+/// [`ErrorKind::InvalidRequest`](crate::ErrorKind::InvalidRequest) with the path of what the API does
+/// not allow, [`ErrorKind::UnsupportedContent`](crate::ErrorKind::UnsupportedContent) with that of
+/// what harmony cannot carry.
+///
+/// # Example
+///
+/// ```
+/// use openai_harmony::interop::{ReadOptions, anthropic};
+/// use serde_json::json;
+///
+/// let body = json!({
+///     "max_tokens": 1024,
+///     "messages": [
+///         {"role": "user", "content": "The Greek name of the sun?"},
+///         {"role": "assistant", "content": "It is"},
+///     ],
+/// });
+/// let turn = anthropic::read(&body, &ReadOptions::default())?;
+/// assert_eq!(turn.prefill.and_then(|prefill| prefill.text).as_deref(), Some("It is"));
+/// # Ok::<(), openai_harmony::Error>(())
+/// ```
+pub fn read(body: impl Into<Json>, options: &ReadOptions) -> Result<Turn> {
+    Dialect::Anthropic.read(body, options)
+}
+
+fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
+    if let Some(thread) = body.get("thread") {
+        // The SDK's tool runner goes on without it.
+        let (path, code) = (thread.path(), "thread_unsupported_request");
+        return Err(ErrorKind::UnsupportedField { path, code }.into());
+    }
+    request.continue_last = true;
+    if let Some(system) = body.get("system") {
+        read_system(&system, request)?;
+    }
+    read_messages(body, request)?;
+    let mut defers = true;
+    body.each("tools", |tool| {
+        defers &= !is_search_of_servers(tool);
+        Ok(())
+    })?;
+    body.each("tools", |tool| read_tool(tool, defers, request))?;
+    if let Some(choice) = body.get("tool_choice") {
+        request.choice = read_choice(&choice)?;
+    }
+    read_thinking(body, request)?;
+    read_settings(body, request)?;
+    read_edits(body, request)?;
+    request.answer.stream = body.bool("stream")?.unwrap_or(false);
+    Ok(())
+}
+
+/// Reads the messages, each with whether a user's message follows it.
+fn read_messages(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
+    body.required("messages")?;
+    let is_user =
+        |message: &BodyField<'_, '_>| message.at().get("role").and_then(At::as_str) == Some("user");
+    let options = request.options;
+    let mut users = 0;
+    options.each_message(body, "messages", |message| {
+        users += usize::from(is_user(message));
+        Ok(())
+    })?;
+    options.each_message(body, "messages", |message| {
+        users -= usize::from(is_user(message));
+        read_message(message, users > 0, request)
+    })
+}
+
+fn read_settings(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
+    if let Some(format) = body.get("output_format") {
+        request.response_format = read_response_format(&format)?;
+    }
+    if let Some(output) = body.object("output_config")? {
+        if let Some(format) = output.get("format") {
+            request.response_format = read_response_format(&format)?;
+        }
+        if let Some(effort) = output.get("effort") {
+            request.effort = Some(read_effort(&effort, request));
+        }
+        request.list_others(&output, &["format", "effort"]);
+    }
+    read_stop(body, "stop_sequences", request)?;
+    read_sampling(body, &mut request.sampling)?;
+    request.sampling.max_tokens = read_count(body, "max_tokens")?;
+    Ok(())
+}
+
+/// `thinking`: whether thoughts are shown, and how much the model thinks.
+fn read_thinking(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
+    /// Budgets in tokens: below the one the effort is low, from the other on it is high.
+    const LOW_BELOW: usize = 2_048;
+    const HIGH_FROM: usize = 16_384;
+    const THINKING: &[&str] = &["enabled", "disabled", "adaptive", "between_tools"];
+    request.answer.thoughts = Thoughts::Hidden;
+    let Some(thinking) = body.object("thinking")? else { return Ok(()) };
+    let kind = thinking.required("type")?;
+    match kind.text()? {
+        "disabled" => {
+            request.effort = Some(ReasoningEffort::Low);
+            return Ok(());
+        }
+        "enabled" => {
+            request.thinking_budget = read_thinking_budget(&thinking, "budget_tokens")?;
+            request.effort = Some(match request.thinking_budget {
+                Some(..LOW_BELOW) => ReasoningEffort::Low,
+                Some(HIGH_FROM..) => ReasoningEffort::High,
+                _ => ReasoningEffort::Medium,
+            });
+        }
+        "adaptive" | "between_tools" => {}
+        other => return Err(kind.unknown("kind of thinking", other, THINKING)),
+    }
+    request.answer.thoughts = match thinking.text("display")? {
+        Some("omitted") => Thoughts::Omitted,
+        _ => Thoughts::Shown,
+    };
+    request.list_others(&thinking, &["type", "budget_tokens", "display"]);
+    Ok(())
+}
+
+/// Whether `context_management` keeps the thoughts of all turns. Other edits are listed.
+fn read_edits(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
+    let Some(management) = body.object("context_management")? else { return Ok(()) };
+    management.each("edits", |edit| {
+        let object = edit.object()?;
+        let kind = object.required("type")?.text()?;
+        let keeps_all = object.get("keep").is_some_and(|keep| {
+            let kind = keep.at().get("type").unwrap_or(keep.at());
+            kind.as_str() == Some("all")
+        });
+        if kind.starts_with("clear_thinking") && keeps_all {
+            request.keep_thoughts = true;
+        } else {
+            request.list(edit, UnusedReason::TypeNotUsed(kind.to_owned()));
+        }
+        Ok(())
+    })?;
+    request.list_others(&management, &["edits"]);
+    Ok(())
+}
+
+fn read_choice(choice: &BodyField<'_, '_>) -> Result<Choice> {
+    let object = choice.object()?;
+    let kind = object.required("type")?;
+    match kind.text()? {
+        "tool" => {
+            let name = object.required("name")?;
+            Ok(Choice::Named(Chosen::tool(ToolId::new(name.text()?), &name)))
+        }
+        word => Choice::word(word, &kind)
+            .ok_or_else(|| kind.unknown("choice", word, &["auto", "any", "tool", "none"])),
+    }
+}
+
+fn error_body(status: u16, message: &str, _path: Option<&str>, code: Option<&str>) -> Value {
+    let kind = match status {
+        401 => "authentication_error",
+        403 => "permission_error",
+        404 => "not_found_error",
+        413 => "request_too_large",
+        429 => "rate_limit_error",
+        503 | 529 => "overloaded_error",
+        504 => "timeout_error",
+        500.. => "api_error",
+        _ => "invalid_request_error",
+    };
+    let mut body = json!({"type": "error", "error": {"type": kind, "message": message}});
+    // Anthropic's API has no name for a too long context.
+    if let Some(code) = code.filter(|code| *code != ErrorKind::CONTEXT_LENGTH) {
+        body["error"]["details"] = json!({"error_code": code});
+    }
+    body
+}

@@ -1,30 +1,27 @@
 //! Tools: those that the body declares, and those that come and go later.
 
 use crate::error::Result;
+use crate::interop::UnusedReason;
 use crate::interop::field::BodyField;
-use crate::interop::pairs::ToolId;
+use crate::interop::names::ToolId;
 use crate::interop::request::Request;
-use crate::interop::{ReadOptions, UnusedReason};
 use crate::json::At;
 
 /// A tool of the client's own, or one that servers run. `defers`: something can name a deferred one later.
 pub(super) fn read_tool(
     tool: &BodyField<'_, '_>,
     defers: bool,
-    options: &ReadOptions,
-    request: &mut Request,
+    request: &mut Request<'_>,
 ) -> Result<()> {
     let object = tool.object()?;
-    let kind = object.text("type")?;
-    let unused = &mut request.unused;
-    match kind {
+    match object.text("type")? {
         None | Some("custom" | "function") => {
-            request.tools.function(&object, "input_schema", None, unused)?;
+            request.read_function(&object, "input_schema", None)?;
             if object.bool("defer_loading")?.unwrap_or(false) && defers {
                 request.tools.defer(object.required("name")?.text()?);
             }
         }
-        Some(kind) => request.tools.server_tool(kind, tool, options, unused),
+        Some(kind) => request.server_tool(kind, tool),
     }
     Ok(())
 }
@@ -41,29 +38,8 @@ pub(super) fn is_change(kind: &str) -> bool {
     matches!(kind, "tool_addition" | "tool_removal")
 }
 
-/// The blocks of a system message that add and remove tools.
-pub(super) fn read_changes(
-    content: &BodyField<'_, '_>,
-    options: &ReadOptions,
-    request: &mut Request,
-) -> Result<()> {
-    if content.at().as_str().is_some() {
-        return Ok(());
-    }
-    for block in content.items()? {
-        if is_change(block.object()?.required("type")?.text()?) {
-            read_change(&block, options, request)?;
-        }
-    }
-    Ok(())
-}
-
 /// A block that adds a tool, one of the body's or its own, or removes one.
-pub(super) fn read_change(
-    block: &BodyField<'_, '_>,
-    options: &ReadOptions,
-    request: &mut Request,
-) -> Result<()> {
+pub(super) fn read_change(block: &BodyField<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     let object = block.object()?;
     let is_removal = object.required("type")?.text()? == "tool_removal";
     let tool = object.required("tool")?;
@@ -84,11 +60,11 @@ pub(super) fn read_change(
         "tool_definition" if !is_removal => {
             let definition = tool.required("definition")?;
             let name = definition.object()?.required("name")?.text()?.to_owned();
-            read_tool(&definition, true, options, request)?;
+            read_tool(&definition, true, request)?;
             request.tools.defer(&name);
             request.history.added(vec![ToolId::new(name)]);
         }
-        other => request.unused.push(block.type_not_used(other)),
+        other => request.list(block, UnusedReason::TypeNotUsed(other.to_owned())),
     }
     Ok(())
 }

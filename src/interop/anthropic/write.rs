@@ -1,10 +1,10 @@
-//! Steps -> events, segments -> a message.
+//! Segments -> events, and a message.
 
 use serde_json::Map;
 
 use crate::interop::answer::{
-    Call, Head, Members, Outcome, Segment, Sink, State, Step, Text, TextKind, Usage, Writer,
-    whole_calls, write_object,
+    Delta, Head, Members, Outcome, Segment, SegmentKind, Sink, State, TextKind, Usage, Writer,
+    write_object,
 };
 use crate::interop::body::parse_arguments;
 use crate::interop::thought_blob::write_thought;
@@ -25,27 +25,30 @@ impl Anthropic {
     }
 
     fn is_shown(&self, segment: &Segment) -> bool {
-        match segment {
-            Segment::Text(Text { kind: TextKind::Thought, .. }) => {
-                self.thoughts != Thoughts::Hidden
-            }
-            Segment::Text(_) | Segment::Call(_) => true,
-        }
+        !segment.is_thought() || self.thoughts != Thoughts::Hidden
     }
 
-    fn write_whole_block(&self, segment: &Segment, block: &mut Members<'_>) {
-        match segment {
-            Segment::Text(Text { kind: TextKind::Thought, text, .. }) => {
+    /// Writes a segment as a block, an empty one as the block begins.
+    fn write_block(&self, segment: &Segment, block: &mut Members<'_>) {
+        let text = &segment.text;
+        match &segment.kind {
+            SegmentKind::Text(TextKind::Thought) => {
                 let is_shown = self.thoughts == Thoughts::Shown;
                 block.text("type", "thinking").text("thinking", if is_shown { text } else { "" });
-                block.text("signature", &write_thought(text));
+                let signature = Some(text).filter(|text| !text.is_empty());
+                block.text(
+                    "signature",
+                    &signature.map_or(String::new(), |text| write_thought(text)),
+                );
             }
-            Segment::Text(text) => {
-                block.text("type", "text").text("text", &text.text);
+            SegmentKind::Text(_) => {
+                block.text("type", "text").text("text", text);
             }
             // What `Sorter` makes a call of is an object.
-            Segment::Call(call) => {
-                write_call(call, &parse_arguments(&call.arguments).unwrap_or_else(none), block);
+            SegmentKind::Call(call) => {
+                block.text("type", "tool_use").text("id", &call.id).text("name", &call.tool.name);
+                let none = || Json::from(Map::new());
+                block.value("input", &parse_arguments(text).unwrap_or_else(none));
             }
         }
     }
@@ -63,7 +66,7 @@ impl Anthropic {
     fn write_message(&self, blocks: &[&Segment], state: &State<'_>, message: &mut Members<'_>) {
         message.text("id", &self.head.id).text("type", "message").text("role", "assistant");
         message.text("model", &self.head.model);
-        message.objects("content", blocks, |block, members| self.write_whole_block(block, members));
+        message.objects("content", blocks, |block, members| self.write_block(block, members));
         write_stop(state, message);
         message.object("usage", |usage| write_usage(state.usage, usage));
     }
@@ -77,43 +80,37 @@ impl Writer for Anthropic {
         });
     }
 
-    fn step(&mut self, step: Step, segments: &[Segment], sink: &mut Sink<'_>) {
-        let (Step::Begin(segment) | Step::Delta(segment, _) | Step::End(segment)) = &step;
-        let segment = &segments[*segment];
+    fn begin(&mut self, _index: usize, segment: &Segment, sink: &mut Sink<'_>) {
+        if self.is_shown(segment) {
+            sink.event("content_block_start", |event| {
+                event.value("index", &self.index);
+                event.object("content_block", |block| self.write_block(segment, block));
+            });
+        }
+    }
+
+    fn delta(&mut self, _index: usize, segment: &Segment, new: Delta<'_>, sink: &mut Sink<'_>) {
+        let (kind, field) = match segment.kind {
+            SegmentKind::Call(_) => ("input_json_delta", "partial_json"),
+            SegmentKind::Text(TextKind::Thought) if self.thoughts != Thoughts::Shown => return,
+            SegmentKind::Text(TextKind::Thought) => ("thinking_delta", "thinking"),
+            SegmentKind::Text(_) => ("text_delta", "text"),
+        };
+        self.push_delta(kind, field, new.text, sink);
+    }
+
+    fn end(&mut self, _index: usize, segment: &Segment, sink: &mut Sink<'_>) {
         if !self.is_shown(segment) {
             return;
         }
-        let thought = match segment {
-            Segment::Text(Text { kind: TextKind::Thought, text, .. }) => Some(text),
-            Segment::Text(_) | Segment::Call(_) => None,
-        };
-        match step {
-            Step::Begin(_) => sink.event("content_block_start", |event| {
-                event.value("index", &self.index);
-                event.object("content_block", |block| write_empty_block(segment, block));
-            }),
-            Step::Delta(_, new) => match segment {
-                Segment::Call(_) => {
-                    self.push_delta("input_json_delta", "partial_json", &new.text, sink);
-                }
-                Segment::Text(_) if thought.is_none() => {
-                    self.push_delta("text_delta", "text", &new.text, sink);
-                }
-                Segment::Text(_) if self.thoughts == Thoughts::Omitted => {}
-                Segment::Text(_) => {
-                    self.push_delta("thinking_delta", "thinking", &new.text, sink);
-                }
-            },
-            Step::End(_) => {
-                if let Some(text) = thought {
-                    self.push_delta("signature_delta", "signature", &write_thought(text), sink);
-                }
-                sink.event("content_block_stop", |event| {
-                    event.value("index", &self.index);
-                });
-                self.index += 1;
-            }
+        if segment.is_thought() {
+            let signature = write_thought(&segment.text);
+            self.push_delta("signature_delta", "signature", &signature, sink);
         }
+        sink.event("content_block_stop", |event| {
+            event.value("index", &self.index);
+        });
+        self.index += 1;
     }
 
     fn close(&mut self, state: &State<'_>, sink: &mut Sink<'_>) {
@@ -131,35 +128,12 @@ impl Writer for Anthropic {
     }
 }
 
-/// Writes a block as it begins.
-fn write_empty_block(segment: &Segment, block: &mut Members<'_>) {
-    match segment {
-        Segment::Text(Text { kind: TextKind::Thought, .. }) => {
-            block.text("type", "thinking").text("thinking", "").text("signature", "");
-        }
-        Segment::Text(_) => {
-            block.text("type", "text").text("text", "");
-        }
-        Segment::Call(call) => write_call(call, &none(), block),
-    }
-}
-
-/// No arguments: `{}`.
-fn none() -> Json {
-    Map::new().into()
-}
-
-fn write_call(call: &Call, input: &Json, block: &mut Members<'_>) {
-    block.text("type", "tool_use").text("id", &call.call_id).text("name", &call.name);
-    block.value("input", input);
-}
-
 /// Writes why the message ended; null while it is under way.
 fn write_stop(state: &State<'_>, members: &mut Members<'_>) {
     let reason = |outcome: &Outcome| match outcome.reason {
         _ if outcome.stop_sequence.is_some() => "stop_sequence",
         FinishReason::Length | FinishReason::Abort => "max_tokens",
-        FinishReason::Stop if whole_calls(state.segments).next().is_some() => "tool_use",
+        FinishReason::Stop if state.segments.iter().any(Segment::is_whole_call) => "tool_use",
         FinishReason::Stop => "end_turn",
     };
     members.value("stop_reason", &state.outcome.map(reason));

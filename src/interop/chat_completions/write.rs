@@ -1,16 +1,15 @@
-//! Steps -> chunks, segments -> a completion.
+//! Segments -> chunks, and a completion.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::interop::answer::{
-    Call, Delta, Head, Members, Outcome, Segment, Sink, State, Step, Text, TextKind, Usage, Writer,
-    joined, visible_logprobs, whole_calls, write_json, write_object,
+    Call, Delta, Head, LogprobEntry, Members, Segment, Sink, State, Usage, Writer, joined,
+    visible_logprobs, write_json, write_object,
 };
 use crate::interop::{FinishReason, ReasoningField, Turn};
 
 /// Writes chat completions.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "two of the request, two of the stream")]
 pub(super) struct Chat {
     head: Head,
     /// What all chunks with a choice begin with, up to its delta, and how much of it stands before the choices: written
@@ -20,13 +19,7 @@ pub(super) struct Chat {
     include_usage: bool,
     /// Whether a call is answered in its old form.
     function_call: bool,
-    /// Whether content, and thoughts, were sent, so that more of them begins with an empty line.
-    has_content: bool,
-    has_thoughts: bool,
 }
-
-const VISIBLE: &[TextKind] = &[TextKind::Preamble, TextKind::Answer];
-const THOUGHTS: &[TextKind] = &[TextKind::Thought];
 
 impl Chat {
     pub(super) fn new(head: Head, turn: &Turn) -> Self {
@@ -45,8 +38,6 @@ impl Chat {
             head,
             include_usage: turn.answer.include_usage,
             function_call: turn.answer.function_call,
-            has_content: false,
-            has_thoughts: false,
         }
     }
 
@@ -74,28 +65,26 @@ impl Chat {
         });
     }
 
-    fn push_text(&mut self, of: &Text, new: Delta, sink: &mut Sink<'_>) {
-        let is_thought = of.kind == TextKind::Thought;
-        let logprobs = of.new_logprobs(&new);
-        let sent = if is_thought { &mut self.has_thoughts } else { &mut self.has_content };
-        let text = new.behind(std::mem::replace(sent, true));
-        let fields = if is_thought { self.thought_fields() } else { &["content"] };
-        if !fields.is_empty() {
-            let delta = |delta: &mut Members<'_>| {
-                for field in fields {
-                    delta.text(field, &text);
-                }
-            };
-            if logprobs.is_empty() {
-                return self.push(delta, sink);
-            }
-            let rest = |bytes: &mut Vec<u8>| {
-                bytes.extend_from_slice(b",\"logprobs\":");
-                write_json(&json!({"content": logprobs, "refusal": null}), bytes);
-                bytes.extend_from_slice(b",\"finish_reason\":null");
-            };
-            self.push_choice(delta, rest, sink);
+    fn push_text(&self, segment: &Segment, new: Delta<'_>, sink: &mut Sink<'_>) {
+        let text = new.joined();
+        let fields = if segment.is_thought() { self.thought_fields() } else { &["content"] };
+        if fields.is_empty() {
+            return;
         }
+        let delta = |delta: &mut Members<'_>| {
+            for field in fields {
+                delta.text(field, &text);
+            }
+        };
+        if new.logprobs.is_empty() {
+            return self.push(delta, sink);
+        }
+        let rest = |bytes: &mut Vec<u8>| {
+            bytes.extend_from_slice(b",\"logprobs\":");
+            write_json(&logprobs_of(&new.logprobs.iter().collect::<Vec<_>>()), bytes);
+            bytes.extend_from_slice(b",\"finish_reason\":null");
+        };
+        self.push_choice(delta, rest, sink);
     }
 
     /// Sends more of a call's arguments; with its name, where it begins.
@@ -114,7 +103,7 @@ impl Chat {
             delta.objects("tool_calls", [write], |write, item| {
                 item.value("index", &call.index);
                 if is_first {
-                    item.text("id", &call.call_id).text("type", kind_of(call));
+                    item.text("id", &call.id).text("type", kind_of(call));
                 }
                 item.object(kind_of(call), write);
             });
@@ -122,37 +111,41 @@ impl Chat {
         self.push(delta, sink);
     }
 
-    fn finish_reason(&self, segments: &[Segment], outcome: &Outcome) -> &'static str {
-        match outcome.reason {
+    /// Why the answer ended; `None` while it is under way.
+    fn finish_reason(&self, state: &State<'_>) -> Option<&'static str> {
+        Some(match state.outcome?.reason {
             FinishReason::Length | FinishReason::Abort => "length",
-            FinishReason::Stop if whole_calls(segments).next().is_none() => "stop",
+            FinishReason::Stop if !state.segments.iter().any(Segment::is_whole_call) => "stop",
             FinishReason::Stop if self.function_call => "function_call",
             FinishReason::Stop => "tool_calls",
-        }
+        })
     }
 
     fn message(&self, segments: &[Segment]) -> Value {
-        let calls: Vec<&Call> = segments.iter().filter_map(Segment::as_call).collect();
-        let content = joined(segments, VISIBLE);
-        let content = if content.is_empty() && !calls.is_empty() { None } else { Some(content) };
-        let mut message = Map::new();
-        message.insert("role".to_owned(), json!("assistant"));
-        message.insert("content".to_owned(), json!(content));
-        message.insert("refusal".to_owned(), Value::Null);
-        let thoughts = joined(segments, THOUGHTS);
+        let calls = segments.iter().filter_map(|segment| Some((segment.as_call()?, &segment.text)));
+        let calls: Vec<_> = calls.collect();
+        let content = joined(segments, Segment::is_visible);
+        let content = (!content.is_empty() || calls.is_empty()).then_some(content);
+        let mut message = json!({"role": "assistant", "content": content, "refusal": null});
+        let thoughts = joined(segments, Segment::is_thought);
         for field in self.thought_fields() {
             if !thoughts.is_empty() {
-                message.insert((*field).to_owned(), json!(thoughts));
+                message[field] = json!(thoughts);
             }
         }
-        if let (true, Some(call)) = (self.function_call, calls.first()) {
-            let call = json!({"name": name_of(call), "arguments": call.arguments});
-            message.insert("function_call".to_owned(), call);
-        } else if !calls.is_empty() {
-            let calls = calls.into_iter().map(whole_call).collect();
-            message.insert("tool_calls".to_owned(), Value::Array(calls));
+        let function = |(call, text): &(&Call, &String)| json!({"name": name_of(call), argument_of(call): text});
+        match calls.first() {
+            None => {}
+            Some(call) if self.function_call => message["function_call"] = function(call),
+            Some(_) => {
+                let whole = calls.iter().map(|call| {
+                    let kind = kind_of(call.0);
+                    json!({"id": call.0.id, "type": kind, kind: function(call)})
+                });
+                message["tool_calls"] = whole.collect();
+            }
         }
-        Value::Object(message)
+        message
     }
 
     /// The fields in which thoughts stand.
@@ -174,23 +167,21 @@ impl Writer for Chat {
         self.push(delta, sink);
     }
 
-    fn step(&mut self, step: Step, segments: &[Segment], sink: &mut Sink<'_>) {
-        match step {
-            Step::Begin(segment) => {
-                if let Some(call) = segments[segment].as_call() {
-                    self.push_call(call, true, "", sink);
-                }
-            }
-            Step::Delta(segment, new) => match &segments[segment] {
-                Segment::Text(text) => self.push_text(text, new, sink),
-                Segment::Call(call) => self.push_call(call, false, &new.text, sink),
-            },
-            Step::End(_) => {}
+    fn begin(&mut self, _index: usize, segment: &Segment, sink: &mut Sink<'_>) {
+        if let Some(call) = segment.as_call() {
+            self.push_call(call, true, "", sink);
+        }
+    }
+
+    fn delta(&mut self, _index: usize, segment: &Segment, new: Delta<'_>, sink: &mut Sink<'_>) {
+        match segment.as_call() {
+            Some(call) => self.push_call(call, false, new.text, sink),
+            None => self.push_text(segment, new, sink),
         }
     }
 
     fn close(&mut self, state: &State<'_>, sink: &mut Sink<'_>) {
-        let reason = state.outcome.map(|outcome| self.finish_reason(state.segments, outcome));
+        let reason = self.finish_reason(state);
         let end = |bytes: &mut Vec<u8>| {
             bytes.extend_from_slice(b",\"logprobs\":null,\"finish_reason\":");
             write_json(&reason, bytes);
@@ -208,7 +199,8 @@ impl Writer for Chat {
 
     fn response(&self, state: &State<'_>, bytes: &mut Vec<u8>) {
         let Head { id, created, model, index, .. } = &self.head;
-        let reason = state.outcome.map(|outcome| self.finish_reason(state.segments, outcome));
+        let logprobs: Vec<_> = visible_logprobs(state.segments).collect();
+        let logprobs = (!logprobs.is_empty()).then(|| logprobs_of(&logprobs));
         let response = json!({
             "id": id,
             "object": "chat.completion",
@@ -217,8 +209,8 @@ impl Writer for Chat {
             "choices": [{
                 "index": index,
                 "message": self.message(state.segments),
-                "logprobs": whole_logprobs(state.segments),
-                "finish_reason": reason,
+                "logprobs": logprobs,
+                "finish_reason": self.finish_reason(state),
             }],
             "usage": usage(state.usage),
         });
@@ -226,10 +218,8 @@ impl Writer for Chat {
     }
 }
 
-/// Those of all visible text.
-fn whole_logprobs(segments: &[Segment]) -> Option<Value> {
-    let logprobs: Vec<_> = visible_logprobs(segments).collect();
-    (!logprobs.is_empty()).then(|| json!({"content": logprobs, "refusal": null}))
+fn logprobs_of(entries: &[&LogprobEntry]) -> Value {
+    json!({"content": entries, "refusal": null})
 }
 
 fn usage(usage: Usage) -> Value {
@@ -244,25 +234,16 @@ fn usage(usage: Usage) -> Value {
 
 /// Chat has no namespaces: one is part of the name.
 fn name_of(call: &Call) -> String {
-    match &call.namespace {
-        Some(namespace) => [namespace, ".", &call.name].concat(),
-        None => call.name.clone(),
+    match &call.tool.namespace {
+        Some(namespace) => [namespace, ".", &call.tool.name].concat(),
+        None => call.tool.name.clone(),
     }
 }
 
 fn kind_of(call: &Call) -> &'static str {
-    if call.is_custom { "custom" } else { "function" }
+    if call.is_custom() { "custom" } else { "function" }
 }
 
 fn argument_of(call: &Call) -> &'static str {
-    if call.is_custom { "input" } else { "arguments" }
-}
-
-fn whole_call(call: &Call) -> Value {
-    let kind = kind_of(call);
-    json!({
-        "id": call.call_id,
-        "type": kind,
-        kind: {"name": name_of(call), argument_of(call): call.arguments},
-    })
+    if call.is_custom() { "input" } else { "arguments" }
 }

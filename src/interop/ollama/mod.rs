@@ -1,26 +1,153 @@
-//! The dialect of Ollama, `/api/chat`.
+//! The dialect of Ollama, `/api/chat`: what it owns, and its bodies -> turns.
 
-mod read;
 mod write;
-
-pub use read::read;
 
 use serde_json::json;
 
 use super::answer::{Framing, Prefixes};
+use super::builtin::is_builtin;
+use super::chat_completions::Messages;
 use super::dialect::Definition;
+use super::field::{BodyField, BodyObject};
+use super::request::Request;
+use super::settings::{
+    any_object, read_count, read_effort, read_format_schema, read_logprobs, read_penalties,
+    read_sampling, read_stop, response_format,
+};
+use super::{Dialect, Json, ReadOptions, Thoughts, Turn, UnusedReason};
+use crate::chat::BROWSER;
+use crate::error::Result;
+use crate::json::Value;
 
 pub(super) const DEFINITION: Definition = Definition {
     name: "ollama",
     messages: "messages",
-    fields: read::FIELDS,
+    fields: FIELDS,
     repeated: &[],
     known_by: &["options", "keep_alive", "think", "format"],
-    collect: read::collect,
+    collect,
     writer: |head, turn| Box::new(write::Ollama::new(head, turn)),
     prefixes: Prefixes::new("", "call_"),
     takes_objects: true,
     framing: Framing::Lines,
     last_frame: b"",
-    error_body: |error| json!({"error": error.message}),
+    error_body: |_, message, _, _| json!({"error": message}),
 };
+
+/// The fields of a body that are read; any other is listed in [`Turn::unused`].
+const FIELDS: &[&str] = &[
+    "model",
+    "messages",
+    "tools",
+    "think",
+    "format",
+    "options",
+    "stream",
+    "keep_alive",
+    "logprobs",
+    "top_logprobs",
+];
+
+const OF_OPTIONS: &[&str] = &[
+    "temperature",
+    "top_p",
+    "top_k",
+    "min_p",
+    "seed",
+    "num_predict",
+    "presence_penalty",
+    "frequency_penalty",
+    "repeat_penalty",
+    "stop",
+];
+
+/// Reads the body of a chat.
+///
+/// # Errors
+///
+/// [`ErrorKind::InvalidRequest`](crate::ErrorKind::InvalidRequest) with the path of what the API does
+/// not allow, [`ErrorKind::UnsupportedContent`](crate::ErrorKind::UnsupportedContent) with that of
+/// what harmony cannot carry.
+///
+/// # Example
+///
+/// ```
+/// use openai_harmony::interop::{ReadOptions, ollama};
+/// use serde_json::json;
+///
+/// let body = json!({"messages": [{"role": "user", "content": "Hello"}], "think": "low"});
+/// let turn = ollama::read(&body, &ReadOptions::default())?;
+/// assert!(turn.answer.stream);
+/// # Ok::<(), openai_harmony::Error>(())
+/// ```
+pub fn read(body: impl Into<Json>, options: &ReadOptions) -> Result<Turn> {
+    Dialect::Ollama.read(body, options)
+}
+
+fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
+    request.continue_last = true;
+    body.each("tools", |tool| read_tool(tool, request))?;
+    let options = request.options;
+    let mut messages = Messages::new(request);
+    options.each_message(body, "messages", |message| messages.read(message))?;
+    read_think(body, request)?;
+    if let Some(format) = body.get("format") {
+        request.response_format = match format.value() {
+            Value::String("") => None,
+            Value::String("json") => Some(any_object()),
+            Value::String(word) => return Err(format.unknown("format", word, &["json"])),
+            _ => Some(response_format(None, read_format_schema(&format)?, None)),
+        };
+    }
+    if let Some(settings) = body.object("options")? {
+        read_options(&settings, request)?;
+    }
+    request.sampling.logprobs = read_logprobs(body)?;
+    request.answer.stream = body.bool("stream")?.unwrap_or(true);
+    Ok(())
+}
+
+/// `think`: whether thoughts are shown, or how much the model thinks.
+fn read_think(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
+    let Some(think) = body.get("think") else { return Ok(()) };
+    match think.value() {
+        Value::Bool(true) => {}
+        Value::Bool(false) => {
+            request.effort = None;
+            request.answer.thoughts = Thoughts::Hidden;
+        }
+        Value::String(_) => request.effort = Some(read_effort(&think, request)),
+        _ => return Err(think.expected("true, false or a level")),
+    }
+    Ok(())
+}
+
+fn read_options(settings: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
+    let sampling = &mut request.sampling;
+    read_sampling(settings, sampling)?;
+    read_penalties(settings, sampling)?;
+    sampling.repetition_penalty = settings.number("repeat_penalty")?;
+    // -1 is without a limit, -2 until the context is full.
+    let most = settings.get("num_predict").map(|most| most.integer()).transpose()?;
+    if most.is_some_and(|most| most >= 0) {
+        sampling.max_tokens = read_count(settings, "num_predict")?;
+    }
+    read_stop(settings, "stop", request)?;
+    let others = settings.others(OF_OPTIONS);
+    request.unused.extend(others.map(|field| field.unused(UnusedReason::LeftToEngine)));
+    Ok(())
+}
+
+/// A function. Under the names of the tools that the model was trained with it is that tool, which
+/// the client runs: so Ollama's own template reads them.
+fn read_tool(tool: &BodyField<'_, '_>, request: &mut Request<'_>) -> Result<()> {
+    let tool = tool.object()?;
+    let function = tool.nested("function")?;
+    match function.text("name")? {
+        Some(name) if name != BROWSER && is_builtin(name) => {
+            request.tools.client_tool(name);
+            Ok(())
+        }
+        _ => request.read_function(&function, "parameters", None),
+    }
+}

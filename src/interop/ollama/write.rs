@@ -1,12 +1,14 @@
-//! Steps -> lines, segments -> a whole answer.
+//! Segments -> lines, and a whole answer.
+
+use std::borrow::Cow;
 
 use crate::interop::answer::{
-    Call, Delta, Head, LogprobEntry, Members, Segment, SegmentState, Sink, State, Step, Text,
-    TextKind, Usage, Writer, joined, visible_logprobs, write_object,
+    Delta, Head, LogprobEntry, Members, Segment, Sink, State, Writer, joined, visible_logprobs,
+    write_object,
 };
 use crate::interop::body::parse_arguments;
 use crate::interop::options::civil;
-use crate::interop::{FinishReason, Json, Thoughts, Turn};
+use crate::interop::{FinishReason, Thoughts, Turn};
 
 /// Writes Ollama's answers.
 #[derive(Debug)]
@@ -14,25 +16,17 @@ pub(super) struct Ollama {
     model: String,
     created_at: String,
     shows_thoughts: bool,
-    /// Whether content, and thoughts, were sent, so that more of them begins with an empty line.
-    has_content: bool,
-    has_thoughts: bool,
 }
 
 /// A message of a line.
 #[derive(Default)]
 struct LineMessage<'a> {
-    content: String,
-    thinking: Option<String>,
-    calls: Vec<LineCall>,
+    content: Cow<'a, str>,
+    thinking: Option<Cow<'a, str>>,
+    /// The calls that are complete.
+    calls: Vec<&'a Segment>,
     /// Of the content.
     logprobs: Vec<&'a LogprobEntry>,
-}
-
-/// A call that is complete, and its arguments, which are an object.
-struct LineCall {
-    call: Call,
-    arguments: Json,
 }
 
 impl Ollama {
@@ -41,8 +35,6 @@ impl Ollama {
             model: head.model,
             created_at: timestamp(head.created),
             shows_thoughts: turn.answer.thoughts == Thoughts::Shown,
-            has_content: false,
-            has_thoughts: false,
         }
     }
 
@@ -56,7 +48,7 @@ impl Ollama {
                     line.text("thinking", thinking);
                 }
                 if !message.calls.is_empty() {
-                    line.objects("tool_calls", &message.calls, write_call);
+                    line.objects("tool_calls", message.calls.iter().copied(), write_call);
                 }
             });
             if !message.logprobs.is_empty() {
@@ -69,40 +61,28 @@ impl Ollama {
             }
         });
     }
-
-    fn text<'a>(&mut self, of: &'a Text, new: Delta) -> Option<LineMessage<'a>> {
-        let is_thought = of.kind == TextKind::Thought;
-        if is_thought && !self.shows_thoughts {
-            return None;
-        }
-        let sent = if is_thought { &mut self.has_thoughts } else { &mut self.has_content };
-        let logprobs = of.new_logprobs(&new).iter().collect();
-        let text = new.behind(std::mem::replace(sent, true));
-        let message = LineMessage { logprobs, ..LineMessage::default() };
-        Some(if is_thought {
-            LineMessage { thinking: Some(text), ..message }
-        } else {
-            LineMessage { content: text, ..message }
-        })
-    }
 }
 
 impl Writer for Ollama {
-    /// Nothing opens a stream of lines.
-    fn open(&mut self, _usage: Usage, _sink: &mut Sink<'_>) {}
+    fn delta(&mut self, _index: usize, segment: &Segment, new: Delta<'_>, sink: &mut Sink<'_>) {
+        let is_thought = segment.is_thought();
+        if segment.as_call().is_some() || is_thought && !self.shows_thoughts {
+            return;
+        }
+        let text = new.joined();
+        let logprobs = new.logprobs.iter().collect();
+        let mut message = LineMessage { logprobs, ..LineMessage::default() };
+        if is_thought {
+            message.thinking = Some(text);
+        } else {
+            message.content = text;
+        }
+        sink.chunk("", |bytes| self.write(&message, None, bytes));
+    }
 
-    fn step(&mut self, step: Step, segments: &[Segment], sink: &mut Sink<'_>) {
-        let message = match step {
-            Step::Delta(segment, new) => match &segments[segment] {
-                Segment::Text(text) => self.text(text, new),
-                Segment::Call(_) => None,
-            },
-            Step::End(segment) => segments[segment].as_call().and_then(|call| {
-                Some(LineMessage { calls: vec![LineCall::of(call)?], ..LineMessage::default() })
-            }),
-            Step::Begin(_) => None,
-        };
-        if let Some(message) = message {
+    fn end(&mut self, _index: usize, segment: &Segment, sink: &mut Sink<'_>) {
+        if segment.is_whole_call() {
+            let message = LineMessage { calls: vec![segment], ..LineMessage::default() };
             sink.chunk("", |bytes| self.write(&message, None, bytes));
         }
     }
@@ -112,29 +92,23 @@ impl Writer for Ollama {
     }
 
     fn response(&self, state: &State<'_>, bytes: &mut Vec<u8>) {
-        let calls = state.segments.iter().filter_map(Segment::as_call);
-        let thoughts = joined(state.segments, &[TextKind::Thought]);
+        let thoughts = joined(state.segments, Segment::is_thought);
         let message = LineMessage {
-            content: joined(state.segments, &[TextKind::Preamble, TextKind::Answer]),
-            thinking: (self.shows_thoughts && !thoughts.is_empty()).then_some(thoughts),
-            calls: calls.filter_map(LineCall::of).collect(),
+            content: joined(state.segments, Segment::is_visible).into(),
+            thinking: (self.shows_thoughts && !thoughts.is_empty()).then_some(thoughts.into()),
+            calls: state.segments.iter().filter(|segment| segment.is_whole_call()).collect(),
             logprobs: visible_logprobs(state.segments).collect(),
         };
         self.write(&message, Some(state), bytes);
     }
 }
 
-impl LineCall {
-    fn of(call: &Call) -> Option<Self> {
-        let arguments = parse_arguments(&call.arguments)?;
-        (call.state == SegmentState::Whole).then(|| Self { call: call.clone(), arguments })
-    }
-}
-
-fn write_call(LineCall { call, arguments }: &LineCall, item: &mut Members<'_>) {
-    item.text("id", &call.call_id).object("function", |function| {
-        function.value("index", &call.index).text("name", &call.name);
-        function.value("arguments", arguments);
+fn write_call(segment: &Segment, item: &mut Members<'_>) {
+    let Some(call) = segment.as_call() else { return };
+    item.text("id", &call.id).object("function", |function| {
+        function.value("index", &call.index).text("name", &call.tool.name);
+        // What `Sorter` makes a call of is an object.
+        function.value("arguments", &parse_arguments(&segment.text));
     });
 }
 
@@ -153,6 +127,7 @@ fn write_end(state: &State<'_>, line: &mut Members<'_>) {
     line.value("eval_count", &state.usage.completion_tokens);
     line.value("eval_duration", &answer.as_nanos());
 }
+
 /// The last second that four digits of a year can tell.
 const LAST_SECOND: u64 = 253_402_300_799;
 

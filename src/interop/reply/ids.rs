@@ -7,7 +7,7 @@ use super::options::MakeId;
 
 /// Makes the ids of one answer. Without a function of the server's they follow from the answer's own
 /// id, so that whoever sets that sets all; and they are short, since APIs limit their length.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Ids {
     seed: String,
     index: usize,

@@ -11,7 +11,7 @@ use serde_json::Value;
 const LOOK_AHEAD: usize = 256;
 
 /// Decodes one call's input.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub(super) struct InputDecoder {
     raw: String,
     state: State,
@@ -84,29 +84,21 @@ fn member(raw: &str) -> Option<String> {
 }
 
 /// What is left where the arguments end inside the string or after it.
-fn rest(raw: &str, at: usize) -> String {
-    let left = &raw[at..];
-    let is_ending = left
-        .strip_prefix('"')
-        .is_some_and(|behind| matches!(behind.trim_ascii(), "" | "}") || member(raw).is_some());
-    if is_ending {
-        return String::new();
-    }
+fn rest(raw: &str, mut at: usize) -> String {
+    let is_object = member(raw).is_some();
     let mut input = String::new();
-    let mut at = at;
-    while at < raw.len() {
-        let end = decode(raw, at, &mut input);
-        // A quote that ends nothing, or an escape that broke off.
-        let next = raw[end..].chars().next();
-        if let Some((length, character)) = escape(&raw[end..]) {
-            input.push(character);
-            at = end + length;
-        } else {
-            input.extend(next);
-            at = end + next.map_or(0, char::len_utf8);
+    loop {
+        at = decode(raw, at, &mut input);
+        let mut left = raw[at..].chars();
+        let Some(next) = left.next() else { return input };
+        if next == '"' && (is_object || matches!(left.as_str().trim_ascii(), "" | "}")) {
+            return input;
         }
+        // A quote that ends nothing, or an escape that broke off.
+        let (length, character) = escape(&raw[at..]).unwrap_or((1, next));
+        input.push(character);
+        at += length;
     }
-    input
 }
 
 /// Decodes the string from `at` on and returns where it stopped: at the end, at an escape that is
@@ -125,7 +117,8 @@ fn decode(raw: &str, mut at: usize, input: &mut String) -> usize {
                 input.push('"');
                 at += 1;
             }
-            Some(_) if is_cut(left) => return at,
+            // Up to here the text's end may be inside an escape, or between two of one character.
+            Some(_) if left.len() < 2 || left.starts_with("\\u") && left.len() < PAIR => return at,
             Some(_) => {
                 let (length, character) = escape(left).unwrap_or((1, '\\'));
                 input.push(character);
@@ -180,61 +173,19 @@ fn another_member(text: &str) -> Found {
     }
 }
 
-/// Whether an escape may continue after the text's end.
-fn is_cut(text: &str) -> bool {
-    let unit = |text: &str| match text.as_bytes() {
-        [] | [b'\\'] => Found::Undecided,
-        [b'\\', b'u', hex @ ..] => {
-            let digits = hex.iter().take(4).take_while(|byte| byte.is_ascii_hexdigit()).count();
-            match digits {
-                4 => Found::Whole(6),
-                _ if digits == hex.len() => Found::Undecided,
-                _ => Found::Other,
-            }
-        }
-        _ => Found::Other,
-    };
-    match unit(text) {
-        Found::Undecided => true,
-        Found::Other => false,
-        Found::Whole(length) => {
-            let is_high = code_unit(text).is_some_and(|unit| matches!(unit, 0xD800..=0xDBFF));
-            is_high && unit(&text[length..]) == Found::Undecided
-        }
-    }
-}
+/// The length of `\ud83d\ude00`, the longest escape of one character.
+const PAIR: usize = 12;
 
 /// An escape's length and character; of half a pair, U+FFFD. `None` for what is not an escape.
 fn escape(text: &str) -> Option<(usize, char)> {
-    let character = match text.strip_prefix('\\')?.as_bytes().first()? {
-        b'n' => '\n',
-        b't' => '\t',
-        b'r' => '\r',
-        b'b' => '\u{8}',
-        b'f' => '\u{C}',
-        byte @ (b'"' | b'\\' | b'/') => char::from(*byte),
-        b'u' => return unicode_escape(text),
-        _ => return None,
+    let of_length = |length: usize| {
+        let quoted = format!("\"{}\"", text.get(..length)?);
+        Some((length, serde_json::from_str(&quoted).ok()?))
     };
-    Some((2, character))
-}
-
-fn unicode_escape(text: &str) -> Option<(usize, char)> {
-    let first = code_unit(text)?;
-    if matches!(first, 0xD800..=0xDBFF)
-        && let Some(second) = code_unit(&text[6..])
-        && let [Ok(character)] = char::decode_utf16([first, second]).collect::<Vec<_>>()[..]
-    {
-        return Some((12, character));
-    }
-    Some((6, char::from_u32(u32::from(first)).unwrap_or(char::REPLACEMENT_CHARACTER)))
-}
-
-/// The code unit of `\uXXXX`.
-fn code_unit(text: &str) -> Option<u16> {
-    let hex = text.strip_prefix("\\u")?.get(..4)?;
-    hex.bytes().all(|byte| byte.is_ascii_hexdigit()).then_some(())?;
-    u16::from_str_radix(hex, 16).ok()
+    let Some(hex) = text.strip_prefix("\\u") else { return of_length(2) };
+    let is_unit = hex.len() >= 4 && hex.bytes().take(4).all(|byte| byte.is_ascii_hexdigit());
+    let half = is_unit.then_some((6, char::REPLACEMENT_CHARACTER));
+    of_length(PAIR).or_else(|| of_length(6)).or(half)
 }
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
 //! Sampled tokens -> an API's answer, whole and in chunks.
 //!
 //! ```text
-//! tokens --StreamableParser--> events --Sorter--> segments, steps --Writer--> Sink, response
+//! tokens --StreamableParser--> events --Sorter--> segments --Writer--> Sink, response
 //! ```
 //!
 //! * The parser is lenient and knows the turn's tools, and what the prompt began.
 //! * `sort` makes of its events what the answer consists of, the same for all dialects: segments
-//!   (texts and calls, `segment`), and steps (what happened to them). `route` decides where a message
+//!   (texts and calls, `segment`). `route` decides where a message
 //!   belongs, `thinking` counts what a budget allows, `stop` finds the body's stop strings, `input` decodes what custom tools are given.
-//! * The writers, one in each dialect's module over what `answer` defines, make chunks of the steps and the whole response of the
-//!   segments: neither of the other, so that tests can compare the two.
+//! * The writers, one in each dialect's module over what `answer` defines, make chunks of what happens to the segments, and the whole
+//!   response of the segments: neither of the other, so that tests can compare the two.
 
 mod ids;
 mod input;
@@ -29,13 +29,9 @@ use serde_json::Value;
 
 use self::ids::Ids;
 use self::options::seconds_now;
-use self::route::Rules;
 use self::sort::Sorter;
-use self::stop::StopStrings;
 use self::thinking::Budget;
-use super::answer::{
-    FinishReason, Framing, Head, Logprobs, Outcome, Sink, State, Usage, Writer, check, write_json,
-};
+use super::answer::{FinishReason, Framing, Head, Outcome, Sink, State, Usage, check, write_json};
 use super::{Dialect, Json, TokenLogprob, Turn};
 use crate::HarmonyEncoding;
 use crate::chat::{Message, Role};
@@ -100,7 +96,6 @@ pub struct Reply {
     dialect: Dialect,
     parser: StreamableParser,
     sorter: Sorter,
-    writer: Box<dyn Writer>,
     prompt_tokens: usize,
     cached_tokens: usize,
     is_open: bool,
@@ -145,16 +140,10 @@ impl Reply {
         let parser = StreamableParser::with_config(encoding, Some(Role::Assistant), &config)?;
         let budget = options.thinking_budget.or(turn.thinking_budget);
         let ids = Ids::new(&id, options.index, make_id);
-        let rules = Rules::new(turn);
-        let stop = StopStrings::new(&turn.stop_strings)?;
-        let begun = turn.prefill.as_ref().and_then(|prefill| prefill.text.as_ref());
-        let prompted = begun.map_or(0, String::len);
-        let logprobs = turn.sampling.logprobs.map(Logprobs::new);
         Ok(Self {
             dialect: turn.dialect,
-            sorter: Sorter::new(rules, stop, ids, definition.prefixes, prompted, logprobs),
+            sorter: Sorter::new(turn, (definition.writer)(head, turn), ids)?,
             parser,
-            writer: (definition.writer)(head, turn),
             prompt_tokens,
             cached_tokens: options.cached_tokens,
             options,
@@ -261,8 +250,9 @@ impl Reply {
         }
         self.cuts.push(tokens.len());
         let events = self.parser.feed(tokens)?;
-        self.sorter.take(events, None);
-        self.write(&mut Sink::new(bytes, framing));
+        let sink = &mut Sink::new(bytes, framing);
+        self.open(sink);
+        self.sorter.take(events, None, sink);
         Ok(())
     }
 
@@ -320,25 +310,24 @@ impl Reply {
             reason => reason,
         };
         let events = self.parser.finish()?;
-        self.sorter.take(events, Some(reason));
         let sink = &mut Sink::new(bytes, framing);
-        self.write(sink);
+        self.open(sink);
+        self.sorter.take(events, Some(reason), sink);
         let stop_sequence = self.sorter.stopped.clone().or(stop_sequence.map(str::to_owned));
         let reason = if stop_sequence.is_some() { FinishReason::Stop } else { reason };
         let outcome = Outcome { reason, stop_sequence, durations: self.timer.durations() };
-        let (usage, segments) = (self.usage(), &self.sorter.segments);
-        self.writer.close(&State { segments, usage, outcome: Some(&outcome) }, sink);
+        let usage = self.usage();
+        let Sorter { segments, writer, .. } = &mut self.sorter;
+        writer.close(&State { segments, usage, outcome: Some(&outcome) }, sink);
         self.outcome = Some(outcome);
         Ok(())
     }
 
-    fn write(&mut self, sink: &mut Sink<'_>) {
+    fn open(&mut self, sink: &mut Sink<'_>) {
         if !std::mem::replace(&mut self.is_open, true) {
             let (prompt_tokens, cached_tokens) = (self.prompt_tokens, self.cached_tokens);
-            self.writer.open(Usage { prompt_tokens, cached_tokens, ..Usage::default() }, sink);
-        }
-        for step in self.sorter.steps.drain(..) {
-            self.writer.step(step, &self.sorter.segments, sink);
+            let usage = Usage { prompt_tokens, cached_tokens, ..Usage::default() };
+            self.sorter.writer.open(usage, sink);
         }
     }
 
@@ -355,7 +344,7 @@ impl Reply {
     /// arguments is as the model wrote it.
     pub fn response_into(&self, bytes: &mut Vec<u8>) {
         let (segments, outcome) = (&self.sorter.segments, self.outcome.as_ref());
-        self.writer.response(&State { segments, usage: self.usage(), outcome }, bytes);
+        self.sorter.writer.response(&State { segments, usage: self.usage(), outcome }, bytes);
     }
 
     pub(crate) fn full_response(&self) -> Json {

@@ -1,13 +1,13 @@
 //! Where a message belongs in the answer.
 
-use crate::chat::{ANALYSIS, Author, COMMENTARY, PYTHON, Role};
+use crate::chat::{ANALYSIS, Author, COMMENTARY, Role};
 use crate::interop::answer::TextKind;
 use crate::interop::builtin::is_builtin;
-use crate::interop::names::function_name;
+use crate::interop::names::{ToolId, function_name};
 use crate::interop::{Tool, ToolChoice, ToolKind, ToolNames, Turn};
 
 /// What the turn says about where messages belong.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
 pub(super) struct Rules {
     tools: ToolNames,
@@ -27,19 +27,10 @@ pub(super) enum Route {
     Text(TextKind),
     /// A call that has no place in the answer: its text does.
     CallAsText,
-    Call(Target),
+    /// A call of a tool that the client runs, or that nobody knows.
+    Call(Tool),
     /// A call of a tool that the model was trained with: the server's business.
     Builtin,
-}
-
-/// What a call calls, as the API names it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Target {
-    pub(super) name: String,
-    pub(super) namespace: Option<String>,
-    pub(super) is_custom: bool,
-    /// Whether it is called with code, which becomes an object's member `code`.
-    pub(super) is_code: bool,
 }
 
 impl Rules {
@@ -91,20 +82,9 @@ impl Rules {
         if !self.calls || self.one_call && calls > 0 {
             return Route::CallAsText;
         }
-        Route::Call(match tool {
-            Some(tool) => Target {
-                name: tool.name.clone(),
-                namespace: tool.namespace.clone(),
-                is_custom: tool.kind == ToolKind::Custom,
-                is_code: tool.kind == ToolKind::Builtin && tool.recipient == PYTHON,
-            },
-            None => Target {
-                name: function_name(recipient).unwrap_or(recipient).to_owned(),
-                namespace: None,
-                is_custom: false,
-                is_code: false,
-            },
-        })
+        let name = function_name(recipient).unwrap_or(recipient);
+        let unknown = || Tool::new(&ToolId::new(name), ToolKind::Function);
+        Route::Call(tool.cloned().unwrap_or_else(unknown))
     }
 
     /// The function that was declared under a built-in tool's name, unless the built-in tool was

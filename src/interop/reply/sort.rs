@@ -1,25 +1,28 @@
 //! Sorts the parser's events into segments, the same for all dialects.
 
-use std::ops::Range;
-
 use serde_json::json;
 
 use super::BuiltinCall;
 use super::ids::Ids;
 use super::input::InputDecoder;
-use super::route::{Route, Rules, Target};
-use super::stop::{Passed, StopStrings};
+use super::route::{Route, Rules};
+use super::stop::StopStrings;
+use crate::chat::PYTHON;
+use crate::error::Result;
 use crate::interop::answer::{
-    Call, Delta, FinishReason, Logprobs, Prefixes, Segment, SegmentState, Step, Text, TextKind,
+    Call, Delta, FinishReason, Logprobs, Prefixes, Segment, SegmentKind, SegmentState, Sink,
+    TextKind, Writer,
 };
-use crate::interop::tools::is_object;
+use crate::interop::tools::{NO_ARGUMENTS, is_object};
+use crate::interop::{Tool, ToolKind, Turn};
 use crate::parse::{Event, Repair};
 use crate::repair::RepairKind;
 
-/// What became of the tokens so far.
-#[derive(Debug, Clone)]
+/// What became of the tokens so far. Segments go to the writer as they come about.
+#[derive(Debug)]
 pub(super) struct Sorter {
     rules: Rules,
+    pub(super) writer: Box<dyn Writer>,
     pub(super) ids: Ids,
     prefixes: Prefixes,
     /// Prefilled bytes: cut from a text, kept in a call, since half the arguments are of no use.
@@ -34,7 +37,6 @@ pub(super) struct Sorter {
     pub(super) logprobs: Option<Logprobs>,
     calls: usize,
     pub(super) segments: Vec<Segment>,
-    pub(super) steps: Vec<Step>,
     pub(super) repairs: Vec<Repair>,
     pub(super) builtin_calls: Vec<BuiltinCall>,
     /// Tokens of the thoughts that are complete.
@@ -44,56 +46,47 @@ pub(super) struct Sorter {
 }
 
 /// What the open message is.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 enum OpenMessage {
     None,
     /// Text; its segment begins with its first character.
     Text(TextKind, Option<usize>),
     Call(usize, Option<InputDecoder>),
-    /// A call that is not shown before it is complete.
-    Held(Target, CallSite, String),
+    /// A call that is not shown before it is complete, and the report if it becomes text.
+    Held(Tool, Repair, String),
     Builtin(usize),
 }
 
-/// Where a call stands, for the report of what became of it.
-#[derive(Debug, Clone)]
-struct CallSite {
-    span: Range<usize>,
-    index: usize,
-    recipient: String,
-}
-
 impl Sorter {
-    pub(super) fn new(
-        rules: Rules,
-        stop: StopStrings,
-        ids: Ids,
-        prefixes: Prefixes,
-        prompted: usize,
-        logprobs: Option<Logprobs>,
-    ) -> Self {
-        Self {
-            rules,
+    pub(super) fn new(turn: &Turn, writer: Box<dyn Writer>, ids: Ids) -> Result<Self> {
+        let begun = turn.prefill.as_ref().and_then(|prefill| prefill.text.as_ref());
+        Ok(Self {
+            rules: Rules::new(turn),
+            writer,
             ids,
-            prefixes,
-            prompted,
+            prefixes: turn.dialect.definition().prefixes,
+            prompted: begun.map_or(0, String::len),
             open: OpenMessage::None,
             content_from: 0,
             content_to: 0,
-            stop,
-            logprobs,
+            stop: StopStrings::new(&turn.stop_strings)?,
+            logprobs: turn.sampling.logprobs.map(Logprobs::new),
             calls: 0,
             segments: Vec::new(),
-            steps: Vec::new(),
             repairs: Vec::new(),
             builtin_calls: Vec::new(),
             thought_tokens: 0,
             stopped: None,
-        }
+        })
     }
 
     /// Takes what happened. `end` is given with the last events: why the tokens end.
-    pub(super) fn take(&mut self, events: Vec<Event>, end: Option<FinishReason>) {
+    pub(super) fn take(
+        &mut self,
+        events: Vec<Event>,
+        end: Option<FinishReason>,
+        sink: &mut Sink<'_>,
+    ) {
         // What broke off, unless the stop token was all that was missing.
         let is_cut = end.is_some_and(|reason| reason != FinishReason::Stop);
         for event in events {
@@ -105,19 +98,17 @@ impl Sorter {
                     }
                     let (channel, to) = (channel.as_deref(), recipient.as_deref());
                     let route = self.rules.route(&author, channel, to, self.calls);
-                    let recipient = recipient.unwrap_or_default();
-                    self.begin(route, CallSite { span, index, recipient });
+                    let (kind, text) = (RepairKind::CallAsText, recipient.unwrap_or_default());
+                    self.begin(route, Repair { kind, span, index: Some(index), text }, sink);
                 }
                 Event::ContentDelta { span, text, .. } => {
                     self.content_to = span.end;
-                    self.add(text);
+                    self.add(text, sink);
                 }
                 Event::MessageEnd { span, stop_token, .. } => {
-                    if matches!(self.open, OpenMessage::Text(TextKind::Thought, _)) {
-                        self.thought_tokens += span.start.saturating_sub(self.content_from);
-                    }
+                    self.thought_tokens += self.open_thought_tokens(span.start);
                     let is_cut = is_cut && stop_token.is_none();
-                    self.end(if is_cut { SegmentState::Cut } else { SegmentState::Whole });
+                    self.end(if is_cut { SegmentState::Cut } else { SegmentState::Whole }, sink);
                 }
                 Event::Repair(repair) => self.repairs.push(repair),
             }
@@ -131,33 +122,28 @@ impl Sorter {
 
     /// Tokens of the thought that is under way, where so many were parsed.
     pub(super) fn open_thought_tokens(&self, parsed: usize) -> usize {
-        match self.open {
-            OpenMessage::Text(TextKind::Thought, _) => parsed.saturating_sub(self.content_from),
-            _ => 0,
-        }
+        if self.is_thinking() { parsed.saturating_sub(self.content_from) } else { 0 }
     }
 
-    fn begin(&mut self, route: Route, call_site: CallSite) {
+    /// `as_text` reports a call that becomes text.
+    fn begin(&mut self, route: Route, as_text: Repair, sink: &mut Sink<'_>) {
         self.open = match route {
             Route::Text(kind) => OpenMessage::Text(kind, None),
             Route::CallAsText => {
-                self.report_call_as_text(&call_site);
+                self.repairs.push(as_text);
                 OpenMessage::Text(TextKind::Answer, None)
             }
             Route::Builtin => {
-                self.builtin_calls.push(BuiltinCall {
-                    recipient: call_site.recipient,
-                    text: String::new(),
-                    is_complete: false,
-                });
+                let (recipient, text) = (as_text.text, String::new());
+                self.builtin_calls.push(BuiltinCall { recipient, text, is_complete: false });
                 OpenMessage::Builtin(self.builtin_calls.len() - 1)
             }
-            Route::Call(target) if self.rules.objects => {
-                OpenMessage::Held(target, call_site, String::new())
+            Route::Call(tool) if self.rules.objects => {
+                OpenMessage::Held(tool, as_text, String::new())
             }
-            Route::Call(target) => {
-                let decoder = target.is_custom.then(InputDecoder::default);
-                match self.begin_call(target) {
+            Route::Call(tool) => {
+                let decoder = (tool.kind == ToolKind::Custom).then(InputDecoder::default);
+                match self.begin_call(tool, sink) {
                     Some(segment) => OpenMessage::Call(segment, decoder),
                     None => OpenMessage::None,
                 }
@@ -166,50 +152,47 @@ impl Sorter {
     }
 
     /// `None` after a stop string: nothing more is said.
-    fn begin_call(&mut self, target: Target) -> Option<usize> {
+    fn begin_call(&mut self, tool: Tool, sink: &mut Sink<'_>) -> Option<usize> {
         if self.stopped.is_some() {
             return None;
         }
-        let Target { name, namespace, is_custom, .. } = target;
-        let item = if is_custom { self.prefixes.custom } else { self.prefixes.function };
-        let call = Call {
-            name,
-            namespace,
-            is_custom,
-            arguments: String::new(),
-            state: SegmentState::Open,
-            call_id: self.ids.next(self.prefixes.call),
-            id: item.map(|prefix| self.ids.next(prefix)).unwrap_or_default(),
-            index: self.calls,
-        };
+        let call = Call { tool, id: self.ids.next(self.prefixes.call), index: self.calls };
         self.calls += 1;
-        Some(self.push(Segment::Call(call)))
+        let Prefixes { custom, function, .. } = self.prefixes;
+        let prefix = if call.is_custom() { custom } else { function };
+        Some(self.begin_segment(SegmentKind::Call(call), prefix, sink))
     }
 
-    fn push(&mut self, segment: Segment) -> usize {
+    fn begin_segment(
+        &mut self,
+        kind: SegmentKind,
+        prefix: Option<&str>,
+        sink: &mut Sink<'_>,
+    ) -> usize {
+        let id = prefix.map(|prefix| self.ids.next(prefix)).unwrap_or_default();
+        let (text, state, logprobs) = (String::new(), SegmentState::Open, Vec::new());
+        let (index, segment) = (self.segments.len(), Segment { kind, text, state, id, logprobs });
+        self.writer.begin(index, &segment, sink);
         self.segments.push(segment);
-        let index = self.segments.len() - 1;
-        self.steps.push(Step::Begin(index));
         index
     }
 
     /// Content of the open message.
-    fn add(&mut self, mut text: String) {
+    fn add(&mut self, mut text: String, sink: &mut Sink<'_>) {
         match &mut self.open {
             OpenMessage::None => {}
             OpenMessage::Text(kind, _) => {
                 let kind = *kind;
                 let prompted = std::mem::take(&mut self.prompted);
                 text.drain(..prompted.min(text.len()));
-                self.say(kind, text);
+                self.say(kind, text, sink);
             }
-            OpenMessage::Call(segment, None) => {
+            OpenMessage::Call(segment, decoder) => {
                 let segment = *segment;
-                self.append(segment, text);
-            }
-            OpenMessage::Call(segment, Some(decoder)) => {
-                let (segment, input) = (*segment, decoder.push(&text));
-                self.append(segment, input);
+                if let Some(decoder) = decoder {
+                    text = decoder.push(&text);
+                }
+                self.append(segment, &text, sink);
             }
             OpenMessage::Held(_, _, arguments) => arguments.push_str(&text),
             OpenMessage::Builtin(call) => self.builtin_calls[*call].text.push_str(&text),
@@ -217,95 +200,80 @@ impl Sorter {
     }
 
     /// Text of the open message, of which stop strings may cut off the rest.
-    fn say(&mut self, kind: TextKind, text: String) {
+    fn say(&mut self, kind: TextKind, text: String, sink: &mut Sink<'_>) {
         if self.stopped.is_some() {
             return;
         }
         if kind == TextKind::Thought {
-            return self.say_on(kind, text);
+            return self.say_on(kind, &text, sink);
         }
-        match self.stop.push(text) {
-            Passed::Emit(text) => self.say_on(kind, text),
-            Passed::Stop(text, string) => {
-                self.say_on(kind, text);
-                self.stopped = Some(string);
-            }
-        }
+        let (text, stopped) = self.stop.push(text);
+        self.say_on(kind, &text, sink);
+        self.stopped = stopped;
     }
 
-    fn say_on(&mut self, kind: TextKind, text: String) {
+    fn say_on(&mut self, kind: TextKind, text: &str, sink: &mut Sink<'_>) {
         if text.is_empty() {
             return;
         }
-        let segment = match self.open {
-            OpenMessage::Text(_, Some(segment)) => segment,
-            _ => self.begin_text(kind),
+        let segment = if let OpenMessage::Text(_, Some(segment)) = self.open {
+            segment
+        } else {
+            let Prefixes { thought, message, .. } = self.prefixes;
+            let prefix = if kind == TextKind::Thought { thought } else { message };
+            self.begin_segment(SegmentKind::Text(kind), prefix, sink)
         };
-        let logprobs = self.emit_logprobs(segment, text.len());
-        self.append_with(segment, text, logprobs);
-    }
-
-    /// Adds to a text the log-probabilities of its next bytes, and returns where they stand.
-    fn emit_logprobs(&mut self, segment: usize, bytes: usize) -> Range<usize> {
-        let Some(logprobs) = &mut self.logprobs else { return 0..0 };
-        match &mut self.segments[segment] {
-            Segment::Text(of) if of.kind != TextKind::Thought => {
-                let there = of.logprobs.len();
-                let is_all = !self.stop.is_holding();
-                of.logprobs.extend(logprobs.emit(bytes, self.content_to, is_all));
-                there..of.logprobs.len()
-            }
-            _ => 0..0,
-        }
-    }
-
-    fn begin_text(&mut self, kind: TextKind) -> usize {
-        let prefix = match kind {
-            TextKind::Thought => self.prefixes.thought,
-            TextKind::Preamble | TextKind::Answer => self.prefixes.message,
-        };
-        let id = prefix.map(|prefix| self.ids.next(prefix)).unwrap_or_default();
-        let text =
-            Text { kind, text: String::new(), state: SegmentState::Open, id, logprobs: Vec::new() };
-        let segment = self.push(Segment::Text(text));
         self.open = OpenMessage::Text(kind, Some(segment));
-        segment
+        self.append(segment, text, sink);
     }
 
-    fn append(&mut self, segment: usize, text: String) {
-        self.append_with(segment, text, 0..0);
-    }
-
-    fn append_with(&mut self, segment: usize, text: String, logprobs: Range<usize>) {
+    /// Adds to a segment, to visible text with its log-probabilities.
+    fn append(&mut self, index: usize, text: &str, sink: &mut Sink<'_>) {
         if text.is_empty() {
             return;
         }
-        let whole = self.segments[segment].text_mut();
-        let is_first = whole.is_empty();
-        whole.push_str(&text);
-        self.steps.push(Step::Delta(segment, Delta { text, is_first, logprobs }));
+        let (before, rest) = self.segments.split_at_mut(index);
+        let Some(segment) = rest.first_mut() else { return };
+        let is_joined =
+            if segment.is_thought() { Segment::is_thought } else { Segment::is_visible };
+        let is_behind_others = segment.text.is_empty() && before.iter().any(is_joined);
+        segment.text.push_str(text);
+        let sent = segment.logprobs.len();
+        if let Some(logprobs) = self.logprobs.as_mut().filter(|_| segment.is_visible()) {
+            let is_all = !self.stop.is_holding();
+            segment.logprobs.extend(logprobs.emit(text.len(), self.content_to, is_all));
+        }
+        let new = Delta { text, is_behind_others, logprobs: &segment.logprobs[sent..] };
+        self.writer.delta(index, segment, new, sink);
     }
 
     /// The end of the open message.
-    fn end(&mut self, how: SegmentState) {
+    fn end(&mut self, how: SegmentState, sink: &mut Sink<'_>) {
         self.prompted = 0;
+        if let OpenMessage::Text(kind, _) = self.open
+            && kind != TextKind::Thought
+            && self.stopped.is_none()
+        {
+            let held = self.stop.flush();
+            self.say_on(kind, &held, sink);
+        }
         match std::mem::replace(&mut self.open, OpenMessage::None) {
-            OpenMessage::None => {}
-            OpenMessage::Text(kind, segment) => {
-                self.open = OpenMessage::Text(kind, segment);
-                if kind != TextKind::Thought && self.stopped.is_none() {
-                    let held = self.stop.flush();
-                    self.say_on(kind, held);
+            OpenMessage::None | OpenMessage::Text(_, None) => {}
+            OpenMessage::Text(_, Some(segment)) => self.end_segment(segment, how, sink),
+            OpenMessage::Call(segment, decoder) => {
+                match decoder {
+                    Some(decoder) => self.append(segment, &decoder.finish(), sink),
+                    None if how == SegmentState::Whole
+                        && self.segments[segment].text.is_empty() =>
+                    {
+                        self.append(segment, NO_ARGUMENTS, sink);
+                    }
+                    None => {}
                 }
-                if let OpenMessage::Text(_, Some(segment)) =
-                    std::mem::replace(&mut self.open, OpenMessage::None)
-                {
-                    self.end_segment(segment, how);
-                }
+                self.end_segment(segment, how, sink);
             }
-            OpenMessage::Call(segment, decoder) => self.end_call(segment, decoder, how),
-            OpenMessage::Held(target, call_site, arguments) => {
-                self.place(target, &call_site, &arguments, how);
+            OpenMessage::Held(tool, as_text, arguments) => {
+                self.place(tool, as_text, arguments, how, sink);
             }
             OpenMessage::Builtin(call) => {
                 self.builtin_calls[call].is_complete = how == SegmentState::Whole;
@@ -313,56 +281,38 @@ impl Sorter {
         }
     }
 
-    fn end_call(&mut self, segment: usize, decoder: Option<InputDecoder>, how: SegmentState) {
-        match decoder {
-            Some(decoder) => self.append(segment, decoder.finish()),
-            None if how == SegmentState::Whole && self.segments[segment].text().is_empty() => {
-                self.append(segment, NO_ARGUMENTS.to_owned());
-            }
-            None => {}
-        }
-        self.end_segment(segment, how);
-    }
-
-    fn end_segment(&mut self, segment: usize, how: SegmentState) {
+    fn end_segment(&mut self, index: usize, how: SegmentState, sink: &mut Sink<'_>) {
+        let segment = &mut self.segments[index];
         // What stands before a stop string is whole.
-        let how = if self.stopped.is_some() { SegmentState::Whole } else { how };
-        self.segments[segment].set_state(how);
-        self.steps.push(Step::End(segment));
+        segment.state = if self.stopped.is_some() { SegmentState::Whole } else { how };
+        self.writer.end(index, segment, sink);
     }
 
     /// A call whose arguments are complete: a call if they are an object, else text.
-    fn place(&mut self, target: Target, call_site: &CallSite, arguments: &str, how: SegmentState) {
-        if target.is_code && how == SegmentState::Whole {
-            let arguments = json!({"code": arguments}).to_string();
-            return self.place(Target { is_code: false, ..target }, call_site, &arguments, how);
+    fn place(
+        &mut self,
+        tool: Tool,
+        as_text: Repair,
+        mut arguments: String,
+        how: SegmentState,
+        sink: &mut Sink<'_>,
+    ) {
+        let is_whole = how == SegmentState::Whole;
+        if is_whole && tool.kind == ToolKind::Builtin && tool.recipient == PYTHON {
+            arguments = json!({"code": arguments}).to_string();
+        } else if is_whole && arguments.trim().is_empty() {
+            NO_ARGUMENTS.clone_into(&mut arguments);
         }
-        let arguments = match arguments.trim() {
-            "" if how == SegmentState::Whole => NO_ARGUMENTS,
-            _ => arguments,
-        };
-        if how == SegmentState::Whole && is_object(arguments) {
-            if let Some(segment) = self.begin_call(target) {
-                self.append(segment, arguments.to_owned());
-                self.end_segment(segment, how);
+        if is_whole && is_object(&arguments) {
+            if let Some(segment) = self.begin_call(tool, sink) {
+                self.append(segment, &arguments, sink);
+                self.end_segment(segment, how, sink);
             }
             return;
         }
-        self.report_call_as_text(call_site);
+        self.repairs.push(as_text);
         self.open = OpenMessage::Text(TextKind::Answer, None);
-        self.say(TextKind::Answer, arguments.to_owned());
-        self.end(how);
-    }
-
-    fn report_call_as_text(&mut self, call_site: &CallSite) {
-        self.repairs.push(Repair {
-            kind: RepairKind::CallAsText,
-            span: call_site.span.clone(),
-            index: Some(call_site.index),
-            text: call_site.recipient.clone(),
-        });
+        self.say(TextKind::Answer, arguments, sink);
+        self.end(how, sink);
     }
 }
-
-/// What a call without arguments is given.
-const NO_ARGUMENTS: &str = "{}";

@@ -4,7 +4,6 @@
 //! state knows how much of the text so far may be the beginning of one; that much is held back.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use aho_corasick::Anchored;
 use aho_corasick::automaton::{Automaton, StateID};
@@ -14,7 +13,7 @@ use crate::error::{ErrorKind, Result};
 use crate::path::Path;
 
 /// Looks for strings in text and holds back what may be the beginning of one.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub(super) struct StopStrings {
     /// `None` without strings.
     search: Option<Search>,
@@ -22,35 +21,21 @@ pub(super) struct StopStrings {
 }
 
 /// Text that may be the beginning of a stop string: what follows the first so many bytes, which are emitted.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 struct Held {
     text: String,
     emitted: usize,
 }
 
-#[derive(Debug, Clone)]
-struct Search {
-    matcher: Arc<Matcher>,
-    state: StateID,
-}
-
 #[derive(Debug)]
-struct Matcher {
+struct Search {
     strings: Vec<String>,
     automaton: NFA,
     start: StateID,
     /// Of each state, how many bytes at the end of the text begin a string: at most so many as the
     /// state was reached with from the start.
     depths: HashMap<StateID, usize>,
-}
-
-/// What to do with a piece of text.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Passed {
-    /// Emit this much.
-    Emit(String),
-    /// Emit this much; then the stop string begins.
-    Stop(String, String),
+    state: StateID,
 }
 
 impl StopStrings {
@@ -64,26 +49,25 @@ impl StopStrings {
         if strings.is_empty() {
             return Ok(Self::default());
         }
-        let matcher = Matcher::new(strings).map_err(|error| ErrorKind::InvalidRequest {
+        let search = Search::new(strings).map_err(|error| ErrorKind::InvalidRequest {
             path: Path::of("stop_strings"),
             reason: error.to_string().into(),
         })?;
-        let state = matcher.start;
-        let search = Some(Search { matcher: Arc::new(matcher), state });
-        Ok(Self { search, held: Held::default() })
+        Ok(Self { search: Some(search), held: Held::default() })
     }
 
-    /// Takes text. Of several strings the one that is complete first counts, of those that end
-    /// together the longest, so that the cut of the pieces does not matter.
-    pub(super) fn push(&mut self, text: String) -> Passed {
-        let Some(search) = &mut self.search else { return Passed::Emit(text) };
+    /// Takes text and gives what is to be emitted, and the stop string that begins behind it. Of several strings the one
+    /// that is complete first counts, of those that end together the longest, so that the cut of the pieces does not
+    /// matter.
+    pub(super) fn push(&mut self, text: String) -> (String, Option<String>) {
+        let Some(search) = &mut self.search else { return (text, None) };
         let held = self.held.text.len();
         self.held.text.push_str(&text);
         if let Some((end, string)) = search.find(text.as_bytes()) {
-            let string = search.matcher.strings[string].clone();
-            return Passed::Stop(self.held.emit(held + end - string.len()), string);
+            let string = search.strings[string].clone();
+            return (self.held.emit(held + end - string.len()), Some(string));
         }
-        Passed::Emit(self.held.emit(self.held.text.len() - search.undecided()))
+        (self.held.emit(self.held.text.len() - search.undecided()), None)
     }
 
     /// Whether some text is held back, or was cut off.
@@ -94,7 +78,7 @@ impl StopStrings {
     /// The text's end: what was held back is text.
     pub(super) fn flush(&mut self) -> String {
         if let Some(search) = &mut self.search {
-            search.state = search.matcher.start;
+            search.state = search.start;
         }
         self.held.emit(self.held.text.len())
     }
@@ -115,26 +99,6 @@ impl Held {
 }
 
 impl Search {
-    /// The end of the first string to be complete, and its index. Each state lists its strings from the
-    /// longest to the shortest.
-    fn find(&mut self, bytes: &[u8]) -> Option<(usize, usize)> {
-        let automaton = &self.matcher.automaton;
-        for (at, &byte) in bytes.iter().enumerate() {
-            self.state = automaton.next_state(Anchored::No, self.state, byte);
-            if automaton.is_match(self.state) {
-                return Some((at + 1, automaton.match_pattern(self.state, 0).as_usize()));
-            }
-        }
-        None
-    }
-
-    /// How many bytes at the end may be the beginning of a stop string.
-    fn undecided(&self) -> usize {
-        self.matcher.depths.get(&self.state).copied().unwrap_or(0)
-    }
-}
-
-impl Matcher {
     fn new(strings: Vec<String>) -> std::result::Result<Self, Box<dyn std::error::Error>> {
         let automaton = NFA::new(&strings)?;
         let start = automaton.start_state(Anchored::No)?;
@@ -146,7 +110,24 @@ impl Matcher {
                 depths.insert(state, depth + 1);
             }
         }
-        Ok(Self { strings, automaton, start, depths })
+        Ok(Self { strings, automaton, start, depths, state: start })
+    }
+
+    /// The end of the first string to be complete, and its index. Each state lists its strings from the
+    /// longest to the shortest.
+    fn find(&mut self, bytes: &[u8]) -> Option<(usize, usize)> {
+        for (at, &byte) in bytes.iter().enumerate() {
+            self.state = self.automaton.next_state(Anchored::No, self.state, byte);
+            if self.automaton.is_match(self.state) {
+                return Some((at + 1, self.automaton.match_pattern(self.state, 0).as_usize()));
+            }
+        }
+        None
+    }
+
+    /// How many bytes at the end may be the beginning of a stop string.
+    fn undecided(&self) -> usize {
+        self.depths.get(&self.state).copied().unwrap_or(0)
     }
 }
 
@@ -161,9 +142,10 @@ mod tests {
         let strings: Vec<String> = strings.iter().map(|&string| string.to_owned()).collect();
         let (mut stop, mut said) = (StopStrings::new(&strings).unwrap_or_default(), String::new());
         for &piece in pieces {
-            match stop.push(piece.to_owned()) {
-                Passed::Emit(text) => said += &text,
-                Passed::Stop(text, string) => return (said + &text, Some(string)),
+            let (text, string) = stop.push(piece.to_owned());
+            said += &text;
+            if string.is_some() {
+                return (said, string);
             }
         }
         (said + &stop.flush(), None)
@@ -204,9 +186,9 @@ mod tests {
     #[test]
     fn what_is_held_at_the_end_of_a_text_is_no_beginning_in_the_next() {
         let mut stop = StopStrings::new(&["ab".to_owned()]).unwrap_or_default();
-        assert_eq!(stop.push("a".to_owned()), Passed::Emit(String::new()));
+        assert_eq!(stop.push("a".to_owned()), (String::new(), None));
         assert_eq!(stop.flush(), "a");
-        assert_eq!(stop.push("b".to_owned()), Passed::Emit("b".to_owned()));
+        assert_eq!(stop.push("b".to_owned()), ("b".to_owned(), None));
     }
 
     proptest! {

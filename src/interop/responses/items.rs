@@ -2,18 +2,19 @@
 
 use std::collections::HashSet;
 
-use super::tools::{kind_of_call, read_tool_id, read_tools};
+use crate::chat::{COMMENTARY, FINAL};
 use crate::error::Result;
-use crate::interop::brief::brief;
-use crate::interop::content::{Carrying, Texts, read_content};
+use crate::interop::content::read_content;
 use crate::interop::field::{BodyField, BodyObject};
-use crate::interop::history::{NewCall, NewResult};
+use crate::interop::history::Call;
+use crate::interop::names::ToolId;
 use crate::interop::options::Resolve;
 use crate::interop::request::Request;
-use crate::interop::settings::{read_effort, read_response_format};
+use crate::interop::settings::{read_reasoning, read_response_format};
 use crate::interop::thought_blob::read_thought;
 use crate::interop::tools::{custom_arguments, read_arguments};
-use crate::interop::{ReadOptions, ToolKind, UnusedReason};
+use crate::interop::unused::brief;
+use crate::interop::{ToolKind, Unsupported, UnusedReason};
 use crate::json::{Array, At};
 use crate::path::Path;
 
@@ -40,176 +41,135 @@ const OF_ITEM: &[&str] = &[
 ];
 
 /// Reads items, those of the history first.
-pub(super) struct Items<'o> {
-    options: &'o ReadOptions,
+pub(super) struct Items<'r, 'o> {
+    request: &'r mut Request<'o>,
     /// The ids of the history's items.
     ids: HashSet<&'o str>,
-    carrying: Carrying,
 }
 
-impl<'o> Items<'o> {
+impl<'r, 'o> Items<'r, 'o> {
     /// Reads the history and the body's `input`.
-    pub(super) fn read(
-        body: &BodyObject<'_, '_>,
-        options: &'o ReadOptions,
-        request: &mut Request,
-    ) -> Result<()> {
-        let reader = Self {
-            options,
-            ids: options.history.iter().filter_map(|item| item.text("id")).collect(),
-            carrying: Carrying::message(options.unsupported),
-        };
-        let input = body.get("input");
-        let list = input.as_ref().filter(|input| input.at().as_str().is_none());
-        let items = list
-            .map(|input| {
-                input.items_or("a string or a list of items").map(Iterator::collect::<Vec<_>>)
-            })
-            .transpose()?;
-        let items = items.unwrap_or_default();
-        let history = Path::of("history");
+    pub(super) fn read(body: &BodyObject<'_, '_>, request: &'r mut Request<'o>) -> Result<()> {
+        let history = &request.options.history;
+        let ids = history.iter().filter_map(|item| item.text("id")).collect();
+        let mut reader = Self { request, ids };
         let paths: Vec<_> =
-            (0..options.history.len()).map(|index| history.clone().then(index)).collect();
-        let history = paths.iter().zip(&options.history);
-        let history = history.map(|(path, item)| BodyField::root(path, item));
-        let mut all = history.collect::<Result<Vec<_>>>()?;
-        all.extend(items);
+            (0..history.len()).map(|index| Path::of("history").then(index)).collect();
+        let items = paths.iter().zip(history).map(|(path, item)| BodyField::root(path, item));
+        let mut all = items.collect::<Result<Vec<_>>>()?;
+        let input = body.get("input");
+        let text = input.and_then(|input| input.at().as_str());
+        if let Some(input) = input.as_ref().filter(|_| text.is_none()) {
+            all.extend(input.items_or("a string or a list of items")?);
+        }
         let calls_follow = calls_follow(&all);
         for (item, call_follows) in all.iter().zip(calls_follow) {
-            request.history.next_message();
-            reader.item(item, call_follows, request)?;
+            reader.request.history.next_message();
+            reader.item(item, call_follows)?;
         }
-        match input.as_ref().and_then(|input| input.at().as_str()) {
-            Some(text) => {
-                request.history.end_messages();
-                request.history.user(text.to_owned(), None);
-            }
-            None => request.continue_last = all.last().is_some_and(is_unfinished),
+        if let Some(text) = text {
+            reader.request.history.end_messages();
+            reader.request.history.user(text.to_owned(), None);
+        } else {
+            reader.request.continue_last = all.last().is_some_and(is_unfinished);
         }
         Ok(())
     }
 
-    fn item(
-        &self,
-        field: &BodyField<'_, '_>,
-        call_follows: bool,
-        request: &mut Request,
-    ) -> Result<()> {
+    fn item(&mut self, field: &BodyField<'_, '_>, call_follows: bool) -> Result<()> {
         let item = field.object()?;
-        let kind = item_type(field.at());
-        let read = match kind {
-            Some("message") => self.message(&item, call_follows, request),
-            Some("reasoning") => self.reasoning(&item, request),
-            Some("function_call" | "custom_tool_call") => read_call(&item, request),
-            Some("function_call_output" | "custom_tool_call_output") => read_result(&item, request),
-            Some("item_reference") => return self.reference(&item, call_follows, request),
-            Some("additional_tools" | "tool_search_output") => {
-                read_tools(&item.required("tools")?, self.options, request)
+        match item_type(field.at()) {
+            Some("message") => self.message(&item, call_follows)?,
+            Some("reasoning") => self.reasoning(&item)?,
+            Some(kind @ ("function_call" | "custom_tool_call")) => {
+                let call = read_call(&item, kind == "custom_tool_call")?;
+                self.request.history.call(call);
             }
-            Some("configuration_update") => read_update(&item, request),
-            Some(kind) if is_of_servers(kind) => {
-                request.unused.push(field.type_not_used(kind));
+            Some("function_call_output" | "custom_tool_call_output") => {
+                let output = item.get("output");
+                let text = output.map(|output| read_content(&output, Unsupported::Placeholder));
+                let text = text.transpose()?.unwrap_or_default();
+                self.request.history.result(&item, ["call_id", "name"], text)?;
+            }
+            Some("item_reference") => return self.reference(&item, call_follows),
+            Some("additional_tools" | "tool_search_output") => {
+                item.required("tools")?;
+                self.request.read_typed_tools(&item)?;
+            }
+            Some("configuration_update") => read_update(&item, self.request)?,
+            Some(kind) if OF_SERVERS.contains(&kind) => {
+                self.request.list(field, UnusedReason::TypeNotUsed(kind.to_owned()));
                 return Ok(());
             }
             Some(kind) => return Err(item.required("type")?.unknown("type of an item", kind, &[])),
-            None => item.required("type").map(|_| ()),
-        };
-        read?;
-        request.unused.extend(item.others(OF_ITEM).map(|field| field.not_read()));
+            None => item.required("type").map(|_| ())?,
+        }
+        self.request.list_others(&item, OF_ITEM);
         Ok(())
     }
 
-    fn message(
-        &self,
-        item: &BodyObject<'_, '_>,
-        call_follows: bool,
-        request: &mut Request,
-    ) -> Result<()> {
+    fn message(&mut self, item: &BodyObject<'_, '_>, call_follows: bool) -> Result<()> {
+        const ROLES: &[&str] = &["system", "developer", "user", "assistant"];
+        const PHASES: &[&str] = &["commentary", "final_answer"];
         let role = item.required("role")?;
         let content = item.required("content")?;
+        let unsupported = self.request.options.unsupported;
+        let text = || read_content(&content, unsupported);
         match role.text()? {
-            "system" | "developer" => {
-                let text = read_content(&content, self.carrying)?;
-                request.history.instructions(text);
-            }
-            "user" => request.history.user(read_content(&content, self.carrying)?, None),
+            "system" | "developer" => self.request.history.instructions(text()?),
+            "user" => self.request.history.user(text()?, None),
             "assistant" => {
-                let text = if content.is_null() {
-                    String::new()
-                } else {
-                    read_content(&content, self.carrying)?
+                let channel = match item.get("phase") {
+                    None if call_follows => COMMENTARY,
+                    None => FINAL,
+                    Some(phase) => match phase.text()? {
+                        "commentary" => COMMENTARY,
+                        "final_answer" => FINAL,
+                        other => return Err(phase.unknown("phase", other, PHASES)),
+                    },
                 };
-                let phase = item.get("phase");
-                match phase.as_ref().map(BodyField::text).transpose()? {
-                    Some("final_answer") => request.history.answer(text),
-                    None if !call_follows => request.history.answer(text),
-                    Some("commentary") | None => request.history.preamble(text),
-                    Some(other) => {
-                        return Err(phase.unwrap_or(role).unknown(
-                            "phase",
-                            other,
-                            &["commentary", "final_answer"],
-                        ));
-                    }
+                if !content.is_null() {
+                    self.request.history.say(channel, text()?);
                 }
             }
-            other => {
-                return Err(role.unknown(
-                    "role",
-                    other,
-                    &["system", "developer", "user", "assistant"],
-                ));
-            }
+            other => return Err(role.unknown("role", other, ROLES)),
         }
         Ok(())
     }
 
     /// The thought is in `content`, else in this library's own `encrypted_content`.
-    fn reasoning(&self, item: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
-        let mut texts = Texts::default();
-        if let Some(content) = item.get("content") {
-            texts.add(&read_content(&content, self.carrying)?);
-        }
-        let text = texts.into_text();
+    fn reasoning(&mut self, item: &BodyObject<'_, '_>) -> Result<()> {
+        let request = &mut *self.request;
+        let content = item.get("content");
+        let text = content.map(|content| read_content(&content, request.options.unsupported));
+        let text = text.transpose()?.unwrap_or_default();
         if !text.is_empty() {
-            request.history.thought(text);
-            return Ok(());
-        }
-        let carried = item.text("encrypted_content")?;
-        match carried.map(read_thought) {
-            Some(Some(thought)) => request.history.thought(thought),
-            Some(None) => {
-                let field = item.required("encrypted_content")?;
-                request.unused.push(field.unused(UnusedReason::ForeignThought));
+            request.history.thought(&text);
+        } else if let Some(field) = item.get("encrypted_content") {
+            match read_thought(field.text()?) {
+                Some(thought) => request.history.thought(&thought),
+                None => request.list(&field, UnusedReason::ForeignThought),
             }
-            None => {
-                let is_empty =
-                    |field: &BodyField<'_, '_>| field.at().as_array().is_some_and(Array::is_empty);
-                let summary = item.get("summary").filter(|summary| !is_empty(summary));
-                let unused = summary.map(|field| field.unused(UnusedReason::Summary));
-                request.unused.extend(unused);
-            }
+        } else if let Some(summary) = item.get("summary")
+            && !summary.at().as_array().is_some_and(Array::is_empty)
+        {
+            request.list(&summary, UnusedReason::Summary);
         }
         Ok(())
     }
 
     /// An item of the history is there already; `resolve` finds another. Thoughts that it does not
     /// find are dropped.
-    fn reference(
-        &self,
-        item: &BodyObject<'_, '_>,
-        call_follows: bool,
-        request: &mut Request,
-    ) -> Result<()> {
+    fn reference(&mut self, item: &BodyObject<'_, '_>, call_follows: bool) -> Result<()> {
         let id = item.required("id")?;
         let text = id.text()?;
         if self.ids.contains(text) {
             return Ok(());
         }
-        let Some(found) = self.options.resolve.as_ref().and_then(|find| Resolve::find(find, text))
-        else {
+        let resolve = self.request.options.resolve.as_ref();
+        let Some(found) = resolve.and_then(|find| Resolve::find(find, text)) else {
             if text.starts_with("rs_") {
-                request.unused.push(item.field().unused(UnusedReason::ThoughtNotStored));
+                self.request.list(&item.field(), UnusedReason::ThoughtNotStored);
                 return Ok(());
             }
             return Err(id.invalid(format!("no item with the id {:?} is stored", brief(text))));
@@ -219,7 +179,7 @@ impl<'o> Items<'o> {
         if item_type(found.at()) == Some("item_reference") {
             return Err(id.invalid("the stored item is a reference itself"));
         }
-        self.item(&found, call_follows, request)
+        self.item(&found, call_follows)
     }
 }
 
@@ -259,75 +219,66 @@ fn is_unfinished(item: &BodyField<'_, '_>) -> bool {
     matches!(text_of(item, "status"), Some("incomplete" | "in_progress"))
 }
 
-fn read_call(item: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
-    item.required("name")?.text()?;
-    let Some(tool) = read_tool_id(item)? else { return Ok(()) };
-    let kind = kind_of_call(item_type(item.field().at()).unwrap_or_default());
-    let arguments = match kind {
-        ToolKind::Custom => custom_arguments(item.required("input")?.text()?),
-        _ => read_arguments(item, "arguments")?,
+fn read_call(item: &BodyObject<'_, '_>, is_custom: bool) -> Result<Call> {
+    let name = item.required("name")?;
+    let tool = ToolId {
+        name: name.text()?.to_owned(),
+        namespace: item.text("namespace")?.map(str::to_owned),
     };
-    let id = item.text("call_id")?.map(str::to_owned);
-    let (path, is_cut) = (item.field().path(), is_unfinished(&item.field()));
-    request.history.call(NewCall { path, id, tool, kind, arguments, is_cut });
-    Ok(())
-}
-
-fn read_result(item: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
-    let text = match item.get("output") {
-        Some(output) => read_content(&output, Carrying::result())?,
-        None => String::new(),
+    let (kind, arguments) = if is_custom {
+        (ToolKind::Custom, custom_arguments(item.required("input")?.text()?))
+    } else {
+        (ToolKind::Function, read_arguments(item, "arguments", false)?)
     };
-    let id = item.get("call_id");
-    request.history.result(NewResult {
-        path: id.as_ref().unwrap_or(&item.field()).path(),
-        id: id.as_ref().map(BodyField::text).transpose()?.map(str::to_owned),
-        tool: read_tool_id(item)?,
-        text,
-    })
+    let mut call = Call::new(&item.field(), item.text("call_id")?, tool, arguments);
+    (call.kind, call.is_cut) = (kind, is_unfinished(&item.field()));
+    Ok(call)
 }
 
 /// Effort and format from here on.
-fn read_update(item: &BodyObject<'_, '_>, request: &mut Request) -> Result<()> {
-    if let Some(reasoning) = item.get("reasoning") {
-        let reasoning = reasoning.object()?;
-        if let Some(effort) = reasoning.get("effort") {
-            request.effort = Some(read_effort(&effort, &mut request.unused));
-        }
+fn read_update(item: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
+    if let Some(reasoning) = item.object("reasoning")? {
+        read_reasoning(&reasoning, request)?;
     }
-    if let Some(text) = item.get("text") {
-        let text = text.object()?;
-        if let Some(format) = text.get("format") {
-            request.response_format = read_response_format(&format)?;
-        }
+    if let Some(text) = item.object("text")? {
+        read_text_settings(&text, request)?;
     }
+    Ok(())
+}
+
+/// Reads what `text` says of the answer.
+pub(super) fn read_text_settings(
+    text: &BodyObject<'_, '_>,
+    request: &mut Request<'_>,
+) -> Result<()> {
+    if let Some(format) = text.get("format") {
+        request.response_format = read_response_format(&format)?;
+    }
+    request.list_others(text, &["format"]);
     Ok(())
 }
 
 /// The types of items about tools and services that servers run.
-fn is_of_servers(kind: &str) -> bool {
-    const KINDS: &[&str] = &[
-        "file_search_call",
-        "computer_call",
-        "computer_call_output",
-        "web_search_call",
-        "image_generation_call",
-        "code_interpreter_call",
-        "local_shell_call",
-        "local_shell_call_output",
-        "shell_call",
-        "shell_call_output",
-        "apply_patch_call",
-        "apply_patch_call_output",
-        "mcp_list_tools",
-        "mcp_approval_request",
-        "mcp_approval_response",
-        "mcp_call",
-        "tool_search_call",
-        "compaction",
-        "compaction_trigger",
-        "program",
-        "program_output",
-    ];
-    KINDS.contains(&kind)
-}
+const OF_SERVERS: &[&str] = &[
+    "file_search_call",
+    "computer_call",
+    "computer_call_output",
+    "web_search_call",
+    "image_generation_call",
+    "code_interpreter_call",
+    "local_shell_call",
+    "local_shell_call_output",
+    "shell_call",
+    "shell_call_output",
+    "apply_patch_call",
+    "apply_patch_call_output",
+    "mcp_list_tools",
+    "mcp_approval_request",
+    "mcp_approval_response",
+    "mcp_call",
+    "tool_search_call",
+    "compaction",
+    "compaction_trigger",
+    "program",
+    "program_output",
+];

@@ -1,23 +1,28 @@
-//! The dialect of Responses, `/v1/responses`.
+//! The dialect of Responses, `/v1/responses`: what it owns, and its bodies -> turns.
 
 mod items;
-mod read;
-mod tools;
 mod write;
 
-pub use read::read;
-
+use self::items::{Items, read_text_settings};
 use super::answer::{Framing, Prefixes};
 use super::chat_completions::error_body;
+use super::choice::Choice;
 use super::dialect::Definition;
+use super::field::BodyObject;
+use super::request::Request;
+use super::settings::{
+    read_count, read_penalties, read_reasoning, read_sampling, read_stop, read_top_logprobs,
+};
+use super::{Dialect, Json, ReadOptions, Turn, UnusedReason};
+use crate::error::Result;
 
 pub(super) const DEFINITION: Definition = Definition {
     name: "responses",
     messages: "input",
-    fields: read::FIELDS,
-    repeated: read::REPEATED,
+    fields: FIELDS,
+    repeated: REPEATED,
     known_by: &["input"],
-    collect: read::collect,
+    collect,
     writer: |head, turn| Box::new(write::Responses::new(head, turn)),
     prefixes: Prefixes {
         thought: Some("rs_"),
@@ -31,3 +36,148 @@ pub(super) const DEFINITION: Definition = Definition {
     last_frame: b"",
     error_body,
 };
+
+/// The fields of a body that are read or that the response repeats; any other is listed in
+/// [`Turn::unused`].
+const FIELDS: &[&str] = &[
+    "model",
+    "input",
+    "instructions",
+    "tools",
+    "tool_choice",
+    "text",
+    "reasoning",
+    "temperature",
+    "top_p",
+    "top_k",
+    "min_p",
+    "max_output_tokens",
+    "seed",
+    "presence_penalty",
+    "frequency_penalty",
+    "stop",
+    "stream",
+    "stream_options",
+    "include",
+    "previous_response_id",
+    "top_logprobs",
+];
+
+/// The fields that the response repeats.
+const REPEATED: &[&str] = &[
+    "background",
+    "conversation",
+    "frequency_penalty",
+    "instructions",
+    "max_output_tokens",
+    "max_tool_calls",
+    "metadata",
+    "parallel_tool_calls",
+    "presence_penalty",
+    "previous_response_id",
+    "prompt",
+    "prompt_cache_key",
+    "prompt_cache_retention",
+    "reasoning",
+    "safety_identifier",
+    "service_tier",
+    "store",
+    "temperature",
+    "text",
+    "tool_choice",
+    "tools",
+    "top_logprobs",
+    "top_p",
+    "truncation",
+    "user",
+];
+
+/// Reads the body of a request for a response. [`ReadOptions::history`] is what the server keeps for
+/// its `previous_response_id`.
+///
+/// # Errors
+///
+/// [`ErrorKind::InvalidRequest`](crate::ErrorKind::InvalidRequest) with the path of what the API does
+/// not allow, [`ErrorKind::UnsupportedContent`](crate::ErrorKind::UnsupportedContent) with that of
+/// what harmony cannot carry.
+///
+/// # Example
+///
+/// ```
+/// use openai_harmony::interop::{ReadOptions, responses};
+/// use serde_json::json;
+///
+/// let body = json!({"input": "What is 2 + 2?", "reasoning": {"effort": "high"}});
+/// let turn = responses::read(&body, &ReadOptions::default())?;
+/// assert_eq!(turn.conversation.messages.len(), 2);
+/// # Ok::<(), openai_harmony::Error>(())
+/// ```
+pub fn read(body: impl Into<Json>, options: &ReadOptions) -> Result<Turn> {
+    Dialect::Responses.read(body, options)
+}
+
+fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
+    let has_history = !request.options.history.is_empty();
+    request.history.instructions(body.text("instructions")?.unwrap_or_default().to_owned());
+    request.read_typed_tools(body)?;
+    read_settings(body, request)?;
+    // One of these has the messages, whether the server gave them back or not.
+    let sources = ["input", "previous_response_id", "conversation", "prompt"];
+    if !has_history && sources.iter().all(|key| body.get(key).is_none()) {
+        body.required("input")?;
+    }
+    Items::read(body, request)?;
+    if let Some(choice) = body.get("tool_choice") {
+        request.choice = Choice::read(&choice)?;
+    }
+    read_answer(body, request)?;
+    if let Some(prompt) = body.get("prompt") {
+        request.list(&prompt, UnusedReason::PromptNotStored);
+    }
+    for key in ["previous_response_id", "conversation"] {
+        if let Some(id) = body.get(key).filter(|_| !has_history) {
+            request.list(&id, UnusedReason::NoHistory);
+        }
+    }
+    Ok(())
+}
+
+fn read_settings(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
+    if let Some(reasoning) = body.object("reasoning")? {
+        read_reasoning(&reasoning, request)?;
+    }
+    if let Some(text) = body.object("text")? {
+        read_text_settings(&text, request)?;
+    }
+    if let Some(truncation) = body.get("truncation") {
+        request.may_truncate = match truncation.text()? {
+            "auto" => true,
+            "disabled" => false,
+            other => return Err(truncation.unknown("truncation", other, &["auto", "disabled"])),
+        };
+    }
+    read_stop(body, "stop", request)?;
+    read_sampling(body, &mut request.sampling)?;
+    read_penalties(body, &mut request.sampling)?;
+    request.sampling.max_tokens = read_count(body, "max_output_tokens")?;
+    Ok(())
+}
+
+fn read_answer(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
+    request.answer.stream = body.bool("stream")?.unwrap_or(false);
+    if let Some(stream) = body.object("stream_options")? {
+        request.list_others(&stream, &[]);
+    }
+    let alternatives = read_top_logprobs(body)?.unwrap_or(0);
+    body.each("include", |included| {
+        match included.text()? {
+            "reasoning.encrypted_content" => request.answer.encrypted_thoughts = true,
+            "message.output_text.logprobs" => request.sampling.logprobs = Some(alternatives),
+            _ => request.list(included, UnusedReason::NotInAnswers),
+        }
+        Ok(())
+    })?;
+    let repeated = body.members().iter().filter(|(key, _)| REPEATED.contains(key));
+    request.answer.repeated.extend(repeated.map(|(key, at)| (key.to_owned(), at.to_tree())));
+    Ok(())
+}

@@ -1,11 +1,11 @@
-//! Steps -> events, segments -> a response.
+//! Segments -> events, and a response.
 
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
 use crate::interop::answer::{
-    Call, Delta, Head, Members, Outcome, Segment, SegmentState, Sink, State, Step, Text, TextKind,
+    Call, Delta, Head, Members, Outcome, Segment, SegmentKind, SegmentState, Sink, State, TextKind,
     Usage, Writer, write_object,
 };
 use crate::interop::thought_blob::write_thought;
@@ -74,118 +74,89 @@ impl Responses {
         for (name, value) in &self.fixed {
             response.value(name, value);
         }
-        response.objects("output", state.segments, |segment, item| {
-            self.write_item(segment, status_of(segment), segment.text(), item);
-        });
+        response.objects("output", state.segments, |segment, item| self.write_item(segment, item));
         response.value("usage", &usage.map(usage_of));
     }
 
-    /// Writes a segment as an item with this status, and this text or these arguments.
-    fn write_item(&self, segment: &Segment, status: &str, text: &str, item: &mut Members<'_>) {
-        match segment {
-            Segment::Text(of) => self.write_text_item(of, status, text, item),
-            Segment::Call(call) => write_call_item(call, status, text, item),
-        }
-    }
-
-    fn write_text_item(&self, of: &Text, status: &str, text: &str, item: &mut Members<'_>) {
-        let parts = if text.is_empty() { None } else { Some(text) };
-        let phase = match of.kind {
-            TextKind::Thought => {
-                item.text("type", "reasoning").text("id", &of.id).value("summary", &NOTHING);
-                item.objects("content", parts, |text, part| write_part(of, text, part));
+    /// Writes a segment as an item.
+    fn write_item(&self, segment: &Segment, item: &mut Members<'_>) {
+        let Segment { text, id, .. } = segment;
+        let status = match segment.state {
+            SegmentState::Open => IN_PROGRESS,
+            SegmentState::Whole => "completed",
+            SegmentState::Cut => "incomplete",
+        };
+        let parts = if text.is_empty() { None } else { Some(segment) };
+        let phase = match &segment.kind {
+            SegmentKind::Text(TextKind::Thought) => {
+                item.text("type", "reasoning").text("id", id).value("summary", &NOTHING);
+                item.objects("content", parts, write_part);
                 if self.encrypted_thoughts && !text.is_empty() {
                     item.text("encrypted_content", &write_thought(text));
                 }
                 item.text("status", status);
                 return;
             }
-            TextKind::Preamble => "commentary",
-            TextKind::Answer => "final_answer",
+            SegmentKind::Text(TextKind::Preamble) => "commentary",
+            SegmentKind::Text(TextKind::Answer) => "final_answer",
+            SegmentKind::Call(call) => {
+                item.text(
+                    "type",
+                    if call.is_custom() { "custom_tool_call" } else { "function_call" },
+                );
+                item.text("id", id).text("call_id", &call.id).text("name", &call.tool.name);
+                if let Some(namespace) = &call.tool.namespace {
+                    item.text("namespace", namespace);
+                }
+                item.text(argument_of(call), text).text("status", status);
+                return;
+            }
         };
-        item.text("type", "message").text("id", &of.id).text("role", "assistant");
+        item.text("type", "message").text("id", id).text("role", "assistant");
         item.text("status", status).text("phase", phase);
-        item.objects("content", parts, |text, part| write_part(of, text, part));
+        item.objects("content", parts, write_part);
     }
 
-    fn begin(&mut self, index: usize, segment: &Segment, sink: &mut Sink<'_>) {
-        self.push("response.output_item.added", sink, |writer, event| {
-            event.value("output_index", &index).object("item", |item| {
-                // Whatever else the same tokens did to it.
-                writer.write_item(segment, IN_PROGRESS, "", item);
-            });
-        });
-        if let Segment::Text(text) = segment {
-            self.push("response.content_part.added", sink, |_, event| {
-                write_place(&text.id, index, true, event);
-                event.object("part", |part| write_part(text, "", part));
-            });
-        }
-    }
-
-    fn delta(&mut self, index: usize, segment: &Segment, delta: &Delta, sink: &mut Sink<'_>) {
-        let (id, name, logprobs) = match segment {
-            Segment::Text(of) if of.kind == TextKind::Thought => {
-                (&of.id, "response.reasoning_text.delta", None)
-            }
-            Segment::Text(of) => {
-                (&of.id, "response.output_text.delta", Some(of.new_logprobs(delta)))
-            }
-            Segment::Call(call) if call.is_custom => {
-                (&call.id, "response.custom_tool_call_input.delta", None)
-            }
-            Segment::Call(call) => (&call.id, "response.function_call_arguments.delta", None),
-        };
+    /// Sends an event about an item, and its part, if it has parts.
+    fn push_of(
+        &mut self,
+        name: &str,
+        index: usize,
+        segment: &Segment,
+        sink: &mut Sink<'_>,
+        write: impl FnOnce(&mut Members<'_>),
+    ) {
         self.push(name, sink, |_, event| {
-            write_place(id, index, segment.as_call().is_none(), event);
-            event.text("delta", &delta.text);
-            if let Some(logprobs) = logprobs {
-                event.value("logprobs", logprobs);
+            event.text("item_id", &segment.id).value("output_index", &index);
+            if segment.as_call().is_none() {
+                event.value("content_index", &0);
             }
+            write(event);
         });
     }
 
-    fn end(&mut self, index: usize, segment: &Segment, sink: &mut Sink<'_>) {
-        match segment {
-            Segment::Text(text) => self.end_text(index, text, sink),
-            // Clients run a call when its item is done: one that was cut off never is.
-            Segment::Call(call) if call.state == SegmentState::Cut => return,
-            Segment::Call(call) => self.end_arguments(index, call, sink),
+    /// Sends an event with an item as it stands.
+    fn push_item(&mut self, name: &str, index: usize, segment: &Segment, sink: &mut Sink<'_>) {
+        self.push(name, sink, |writer, event| {
+            event.value("output_index", &index);
+            event.object("item", |item| writer.write_item(segment, item));
+        });
+    }
+}
+
+/// The names of the events that bring the text of a segment, and that end it.
+fn text_events(segment: &Segment) -> [&'static str; 2] {
+    match &segment.kind {
+        SegmentKind::Text(TextKind::Thought) => {
+            ["response.reasoning_text.delta", "response.reasoning_text.done"]
         }
-        self.push("response.output_item.done", sink, |writer, event| {
-            event.value("output_index", &index).object("item", |item| {
-                writer.write_item(segment, status_of(segment), segment.text(), item);
-            });
-        });
-    }
-
-    fn end_text(&mut self, index: usize, of: &Text, sink: &mut Sink<'_>) {
-        let is_thought = of.kind == TextKind::Thought;
-        let name = if is_thought { "reasoning_text" } else { "output_text" };
-        self.push(&format!("response.{name}.done"), sink, |_, event| {
-            write_place(&of.id, index, true, event);
-            event.text("text", &of.text);
-            if !is_thought {
-                event.value("logprobs", &of.logprobs);
-            }
-        });
-        self.push("response.content_part.done", sink, |_, event| {
-            write_place(&of.id, index, true, event);
-            event.object("part", |part| write_part(of, &of.text, part));
-        });
-    }
-
-    fn end_arguments(&mut self, index: usize, call: &Call, sink: &mut Sink<'_>) {
-        let kind =
-            if call.is_custom { "custom_tool_call_input" } else { "function_call_arguments" };
-        self.push(&format!("response.{kind}.done"), sink, |_, event| {
-            write_place(&call.id, index, false, event);
-            if call.is_custom {
-                event.text("input", &call.arguments);
-            } else {
-                event.text("name", &call.name).text("arguments", &call.arguments);
-            }
-        });
+        SegmentKind::Text(_) => ["response.output_text.delta", "response.output_text.done"],
+        SegmentKind::Call(call) if call.is_custom() => {
+            ["response.custom_tool_call_input.delta", "response.custom_tool_call_input.done"]
+        }
+        SegmentKind::Call(_) => {
+            ["response.function_call_arguments.delta", "response.function_call_arguments.done"]
+        }
     }
 }
 
@@ -196,12 +167,49 @@ impl Writer for Responses {
         self.push_response("response.in_progress", &state, sink);
     }
 
-    fn step(&mut self, step: Step, segments: &[Segment], sink: &mut Sink<'_>) {
-        match step {
-            Step::Begin(index) => self.begin(index, &segments[index], sink),
-            Step::Delta(index, new) => self.delta(index, &segments[index], &new, sink),
-            Step::End(index) => self.end(index, &segments[index], sink),
+    fn begin(&mut self, index: usize, segment: &Segment, sink: &mut Sink<'_>) {
+        self.push_item("response.output_item.added", index, segment, sink);
+        if segment.as_call().is_none() {
+            self.push_of("response.content_part.added", index, segment, sink, |event| {
+                event.object("part", |part| write_part(segment, part));
+            });
         }
+    }
+
+    fn delta(&mut self, index: usize, segment: &Segment, new: Delta<'_>, sink: &mut Sink<'_>) {
+        let [name, _] = text_events(segment);
+        self.push_of(name, index, segment, sink, |event| {
+            event.text("delta", new.text);
+            if segment.is_visible() {
+                event.value("logprobs", new.logprobs);
+            }
+        });
+    }
+
+    fn end(&mut self, index: usize, segment: &Segment, sink: &mut Sink<'_>) {
+        let [_, name] = text_events(segment);
+        match segment.as_call() {
+            // Clients run a call when its item is done: one that was cut off never is.
+            Some(_) if segment.state == SegmentState::Cut => return,
+            Some(call) => self.push_of(name, index, segment, sink, |event| {
+                if !call.is_custom() {
+                    event.text("name", &call.tool.name);
+                }
+                event.text(argument_of(call), &segment.text);
+            }),
+            None => {
+                self.push_of(name, index, segment, sink, |event| {
+                    event.text("text", &segment.text);
+                    if segment.is_visible() {
+                        event.value("logprobs", &segment.logprobs);
+                    }
+                });
+                self.push_of("response.content_part.done", index, segment, sink, |event| {
+                    event.object("part", |part| write_part(segment, part));
+                });
+            }
+        }
+        self.push_item("response.output_item.done", index, segment, sink);
     }
 
     fn close(&mut self, state: &State<'_>, sink: &mut Sink<'_>) {
@@ -220,47 +228,22 @@ impl Writer for Responses {
 
 const IN_PROGRESS: &str = "in_progress";
 
-fn status_of(segment: &Segment) -> &'static str {
-    match segment.state() {
-        SegmentState::Open => IN_PROGRESS,
-        SegmentState::Whole => "completed",
-        SegmentState::Cut => "incomplete",
-    }
-}
-
 const ABORTED: &str = "The answer was aborted before its end.";
 
 /// A list that is always empty.
 const NOTHING: [(); 0] = [];
 
-/// Writes where an event belongs: its item, and the part, if the item has parts.
-fn write_place(id: &str, index: usize, has_parts: bool, event: &mut Members<'_>) {
-    event.text("item_id", id).value("output_index", &index);
-    if has_parts {
-        event.value("content_index", &0);
-    }
-}
-
-fn write_part(of: &Text, text: &str, part: &mut Members<'_>) {
-    if of.kind == TextKind::Thought {
-        part.text("type", "reasoning_text").text("text", text);
+fn write_part(segment: &Segment, part: &mut Members<'_>) {
+    if segment.is_thought() {
+        part.text("type", "reasoning_text").text("text", &segment.text);
     } else {
-        part.text("type", "output_text").text("text", text);
-        // Those of a part that begins come with its deltas.
-        let logprobs = if text.is_empty() { &[] } else { &of.logprobs[..] };
-        part.value("annotations", &NOTHING).value("logprobs", logprobs);
+        part.text("type", "output_text").text("text", &segment.text);
+        part.value("annotations", &NOTHING).value("logprobs", &segment.logprobs);
     }
 }
 
-fn write_call_item(call: &Call, status: &str, arguments: &str, item: &mut Members<'_>) {
-    let kind = if call.is_custom { "custom_tool_call" } else { "function_call" };
-    item.text("type", kind).text("id", &call.id).text("call_id", &call.call_id);
-    item.text("name", &call.name);
-    if let Some(namespace) = &call.namespace {
-        item.text("namespace", namespace);
-    }
-    let field = if call.is_custom { "input" } else { "arguments" };
-    item.text(field, arguments).text("status", status);
+fn argument_of(call: &Call) -> &'static str {
+    if call.is_custom() { "input" } else { "arguments" }
 }
 
 fn usage_of(usage: Usage) -> Value {

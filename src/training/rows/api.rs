@@ -14,7 +14,7 @@ pub(super) fn read(row: &Json, dialect: Dialect, options: &RenderRows) -> Result
     read.effort = options.reasoning_effort;
     let mut request = dialect.request(row, &read)?;
     request.continue_last = false;
-    let mut turn = request.into_turn(&read)?;
+    let mut turn = request.into_turn()?;
     if turn.prefill.is_some() {
         return Err(invalid(Path::default(), "a row to train on is complete"));
     }

@@ -4,7 +4,7 @@ use super::invalid;
 use super::normalize::{Speaker, write_call, write_calls, write_members};
 use crate::chat::{ANALYSIS, Message, Role};
 use crate::error::{Reason, Result};
-use crate::interop::chat_completions::{Messages, read_settings, read_tool};
+use crate::interop::chat_completions::{Messages, read_settings};
 use crate::interop::{
     BodyField, BodyObject, Dialect, Json, ReadOptions, Request, Turn, UnusedReason,
 };
@@ -93,14 +93,6 @@ fn read_side(
     let column = |key: &'static str| columns.as_ref()?.get(key);
     let mut read = ReadOptions::new().with_date(options.date.clone());
     read.effort = options.reasoning_effort;
-    let mut request = Request::new(Dialect::ChatCompletions, &read);
-    let mut messages = RowMessages::new(Messages::new(&read, &mut request));
-    match &columns {
-        Some(columns) => messages.add_conversation(columns, side)?,
-        None => messages.add_list("messages", &row.standing_at(&Path::of("messages")))?,
-    }
-    let is_completion = messages.is_completion()?;
-    let messages = messages.end()?;
     let template = column(TEMPLATE).filter(|given| !is_blank(given));
     let template = template.map(|given| Parsed::of(given, "an object")).transpose()?;
     let template = template.as_ref().map(Parsed::field).transpose()?;
@@ -108,14 +100,22 @@ fn read_side(
     let template = template.as_ref().map(BodyField::object).transpose()?;
     let take = |key: &'static str| column(key).or_else(|| template.as_ref()?.get(key));
     let setting = |key| take(key).filter(|field| !is_blank(field) && is_setting(key, field));
-    if let Some(tools) = setting("tools") {
-        read_tools(&tools, &read, &mut request)?;
-    }
-    read_settings(setting, &mut request)?;
     let identity = take("model_identity");
     let identity = identity.map(|identity| identity.text().map(str::to_owned)).transpose()?;
     read.identity = identity.or_else(|| options.identity.clone());
-    let turn = request.into_turn(&read)?;
+    let mut request = Request::new(Dialect::ChatCompletions, &read);
+    let mut messages = RowMessages::new(Messages::new(&mut request));
+    match &columns {
+        Some(columns) => messages.add_conversation(columns, side)?,
+        None => messages.add_list("messages", &row.standing_at(&Path::of("messages")))?,
+    }
+    let is_completion = messages.is_completion()?;
+    let messages = messages.end()?;
+    if let Some(tools) = setting("tools") {
+        read_tools(&tools, &mut request)?;
+    }
+    read_settings(setting, &mut request)?;
+    let turn = request.into_turn()?;
     if turn.prefill.is_some() {
         let path = messages.last().map(RowMessage::path).unwrap_or_default().then("prefix");
         return Err(invalid(path, "a row to train on is complete; only a prompt is continued"));
@@ -136,13 +136,13 @@ fn read_side(
 
 /// Reads a row's tools. Some data sets keep them, or each of them, as JSON text; tables have the fields of all
 /// schemas in each, null where a schema has none.
-fn read_tools(given: &BodyField<'_, '_>, read: &ReadOptions, request: &mut Request) -> Result<()> {
+fn read_tools(given: &BodyField<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     for given in Parsed::of(*given, "a list")?.field()?.items()? {
         let parsed = Parsed::of(given, "a tool")?;
         let tool = parsed.field()?;
         let mut tape = Tape::default();
         tape.copy_without_nulls(tool.at());
-        read_tool(&tool.replaced(tape.at(0)), read, request)?;
+        request.read_tool(&tool.replaced(tape.at(0)))?;
     }
     Ok(())
 }
@@ -210,8 +210,8 @@ fn is_setting(key: &str, field: &BodyField<'_, '_>) -> bool {
 }
 
 /// Reads the messages of a row: each is written as chat completions have it, and then read as one of theirs.
-struct RowMessages<'r> {
-    reader: Messages<'r>,
+struct RowMessages<'r, 'o> {
+    reader: Messages<'r, 'o>,
     /// The messages as they are read.
     tape: Tape,
     read: Vec<RowMessage>,
@@ -239,8 +239,8 @@ impl RowMessage {
     }
 }
 
-impl<'r> RowMessages<'r> {
-    fn new(reader: Messages<'r>) -> Self {
+impl<'r, 'o> RowMessages<'r, 'o> {
+    fn new(reader: Messages<'r, 'o>) -> Self {
         Self { reader, tape: Tape::default(), read: Vec::new() }
     }
 
