@@ -1,10 +1,12 @@
 //! Whether the format allows to go on from sampled tokens as they are.
 
+use std::borrow::Borrow;
+
 use super::config::ExtendConfig;
 use super::sampled::{End, Sampled, invalid};
-use crate::chat::{Message, Role};
+use crate::chat::{FINAL, Message, Role};
 use crate::error::Result;
-use crate::render;
+use crate::render::{self, AnalysisPolicy};
 use crate::tokenizer::special;
 
 /// Why a prompt cannot be extended: the next one is rendered anew.
@@ -37,8 +39,38 @@ impl Break {
     }
 }
 
+/// Why the prompt cannot go on with these new messages, if it cannot. `held` gives the messages that the prompt has; it is
+/// asked only where they matter: without a question or an answer no policy begins to drop a thought, and a loop of calls
+/// need not look at all that the prompt holds.
+pub(super) fn find<M: Borrow<Message>>(
+    sampled: &Sampled,
+    new: &[Message],
+    config: &ExtendConfig,
+    held: impl FnOnce() -> Result<Vec<M>>,
+) -> Result<Option<Break>> {
+    let of_end = of_end(sampled.end, new, config);
+    let declares_tools = !config.render.conversation_has_function_tools
+        && new.iter().any(render::has_function_tools);
+    let may_drop = config.render.analysis != AnalysisPolicy::KeepAll
+        && sampled.messages.iter().chain(new).any(ends_a_turn);
+    if of_end.is_some() || !(declares_tools || may_drop) {
+        return Ok(of_end);
+    }
+    let held = held()?;
+    let mut messages: Vec<_> = held.iter().map(Borrow::borrow).chain(&sampled.messages).collect();
+    let is_announced = |message: &&Message| {
+        render::has_function_tools(*message) || render::announces_function_tools(message)
+    };
+    if declares_tools && !messages.iter().any(is_announced) {
+        return Ok(Some(Break::ToolsDeclared));
+    }
+    messages.extend(new);
+    let kept = render::kept(&messages, config.render.analysis).count();
+    Ok((may_drop && kept < messages.len()).then_some(Break::ThoughtsDropped))
+}
+
 /// What of the end of the sampled tokens breaks the prompt.
-pub(super) fn of_end(end: End, new: &[Message], config: &ExtendConfig) -> Option<Break> {
+fn of_end(end: End, new: &[Message], config: &ExtendConfig) -> Option<Break> {
     match end {
         End::InHeader => Some(Break::CutInHeader),
         End::Ambiguous => Some(Break::Ambiguous),
@@ -49,22 +81,10 @@ pub(super) fn of_end(end: End, new: &[Message], config: &ExtendConfig) -> Option
     }
 }
 
-/// Whether the policy drops a thought of the whole conversation.
-pub(super) fn drops_thoughts(conversation: &[&Message], config: &ExtendConfig) -> bool {
-    render::kept(conversation, config.render.analysis).count() < conversation.len()
-}
-
-/// Whether the system message must be another one now.
-pub(super) fn declares_tools<'a>(
-    before: impl IntoIterator<Item = &'a Message>,
-    new: &[Message],
-    config: &ExtendConfig,
-) -> bool {
-    !config.render.conversation_has_function_tools
-        && new.iter().any(render::has_function_tools)
-        && !before.into_iter().any(|message| {
-            render::has_function_tools(message) || render::announces_function_tools(message)
-        })
+/// Whether it is a question, which the model may have made up, or an answer.
+fn ends_a_turn(message: &Message) -> bool {
+    message.author.role == Role::User
+        || (message.author.role == Role::Assistant && message.channel.as_deref() == Some(FINAL))
 }
 
 /// Refuses messages that cannot follow what was sampled.

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::breaks::{self, Break};
 use super::config::{ExtendConfig, declared_tools};
-use super::extend::is_answer;
 use super::sampled::{self, Sampled, invalid};
 use super::step::Step;
 use crate::chat::{Message, Role};
@@ -157,8 +156,7 @@ impl Rollout {
             waiting: None,
         };
         let ending = RenderEnd::Prefill(Role::Assistant, prefill);
-        let rendered = rollout.rendered(ending)?;
-        rollout.begin(rendered, None)?;
+        rollout.begin(ending, &[], None)?;
         Ok(rollout)
     }
 
@@ -217,9 +215,8 @@ impl Rollout {
         let open = &piece.tokens[piece.tokens.len() - self.open..];
         let sampled = sampled::read(open, tokens, &self.config.tools, self.encoding)?;
         let step = Step::new(&sampled, self.open);
-        let spans = sampled.spans();
         let first = self.prompt_len() - self.open;
-        let spans = placed(&spans, first, self.conversation.len());
+        let spans = placed(&sampled.spans, first, self.conversation.len());
         self.conversation.extend(sampled.messages.iter().cloned().map(Arc::new));
         self.held.resize(self.conversation.len(), true);
         self.push(Piece {
@@ -244,67 +241,50 @@ impl Rollout {
             return Err(invalid("messages", "nothing was sampled from this prompt yet").into());
         };
         breaks::check(messages, &sampled)?;
-        let before = self.conversation.len();
-        self.conversation.extend(messages.iter().cloned().map(Arc::new));
-        let extended = self.extended(&sampled, before);
-        match extended {
-            Ok(_) => self.waiting = None,
-            Err(_) => self.conversation.truncate(before),
-        }
-        extended
-    }
-
-    fn extended(&mut self, sampled: &Sampled, before: usize) -> Result<Option<Break>> {
-        let new: Vec<Message> = self.messages().skip(before).cloned().collect();
-        let reason = if let Some(reason) = breaks::of_end(sampled.end, &new, &self.config) {
-            reason
-        } else if breaks::declares_tools(self.messages().take(before), &new, &self.config) {
-            Break::ToolsDeclared
-        } else if ends_a_turn(sampled, &new) && self.holds_dropped_thoughts() {
-            Break::ThoughtsDropped
+        let before = self.conversation.len() - sampled.messages.len();
+        let held = || {
+            let held = self.conversation.iter().zip(&self.held).take(before);
+            Ok(held.filter(|(_, held)| **held).map(|(message, _)| Arc::clone(message)).collect())
+        };
+        let reason = breaks::find::<Arc<Message>>(&sampled, messages, &self.config, held)?;
+        if reason.is_some() {
+            self.begin(RenderEnd::Completion(Role::Assistant), messages, reason)?;
         } else {
-            let added = self.encoding.added(sampled.end, &new, &self.config)?;
-            let open = open_len(&added.tokens, self.encoding)?;
-            let spans = placed(&added.spans, self.prompt_len(), before);
+            let added = self.encoding.added(sampled.end, messages, &self.config)?;
+            self.open = open_len(&added.tokens, self.encoding)?;
+            let spans = placed(&added.spans, self.prompt_len(), self.conversation.len());
+            self.conversation.extend(messages.iter().cloned().map(Arc::new));
+            self.held.resize(self.conversation.len(), true);
             self.push(Piece {
                 tokens: added.tokens.into(),
                 is_sampled: false,
                 logprobs: None,
                 spans,
             });
-            self.open = open;
-            self.held.resize(self.conversation.len(), true);
-            return Ok(None);
-        };
-        let rendered = self.rendered(RenderEnd::Completion(Role::Assistant))?;
-        self.begin(rendered, Some(reason))?;
-        Ok(Some(reason))
-    }
-
-    /// Whether the last segment holds a message that the policy drops now.
-    fn holds_dropped_thoughts(&self) -> bool {
-        let kept = self.kept();
-        self.held.iter().zip(kept).any(|(&held, kept)| held && !kept)
-    }
-
-    /// For each message whether the policy keeps it.
-    fn kept(&self) -> Vec<bool> {
-        let messages: Vec<&Message> = self.messages().collect();
-        let mut kept = vec![false; messages.len()];
-        for (index, _) in render::kept(&messages, self.config.render.analysis) {
-            kept[index] = true;
         }
-        kept
+        self.waiting = None;
+        Ok(reason)
     }
 
-    fn rendered(&self, ending: RenderEnd<'_>) -> Result<Rendered> {
-        self.encoding.render_with_spans(self.messages(), ending, &self.config.render)
-    }
-
-    fn begin(&mut self, rendered: Rendered, broken: Option<Break>) -> Result<()> {
-        let Rendered { tokens, spans, .. } = rendered;
+    /// Begins a segment: renders the conversation with these messages behind it.
+    fn begin(
+        &mut self,
+        ending: RenderEnd<'_>,
+        new: &[Message],
+        broken: Option<Break>,
+    ) -> Result<()> {
+        let render = &self.config.render;
+        let all = self.messages().chain(new);
+        let Rendered { tokens, spans, .. } =
+            self.encoding.render_with_spans(all, ending, render)?;
         self.open = open_len(&tokens, self.encoding)?;
-        self.held = self.kept();
+        self.conversation.extend(new.iter().cloned().map(Arc::new));
+        let messages: Vec<&Message> = self.messages().collect();
+        let mut held = vec![false; messages.len()];
+        for (index, _) in render::kept(&messages, self.config.render.analysis) {
+            held[index] = true;
+        }
+        self.held = held;
         let (tokens, spans) = (tokens.into(), spans.into());
         self.segments.push(Segment { broken, ..Segment::default() });
         self.push(Piece { tokens, is_sampled: false, logprobs: None, spans });
@@ -317,13 +297,6 @@ impl Rollout {
             segment.pieces.push(piece);
         }
     }
-}
-
-/// Whether there is a question or an answer: without them no policy begins to drop a thought, and a loop of calls need
-/// not look at all that it holds.
-fn ends_a_turn(sampled: &Sampled, new: &[Message]) -> bool {
-    let mut messages = sampled.messages.iter().chain(new);
-    messages.any(|message| message.author.role == Role::User || is_answer(message))
 }
 
 /// How many tokens the open message at the end of a prompt has.

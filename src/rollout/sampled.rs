@@ -1,36 +1,23 @@
 //! What was sampled behind a prompt, read leniently, and how it ended.
 
+use std::ops::Range;
+
 use crate::chat::{Message, Role};
 use crate::error::{ErrorKind, Result};
 use crate::parse::STOP_TOKENS;
 use crate::tokenizer::{TokenId, special};
-use crate::{
-    Event, HarmonyEncoding, MessageSpan, ParseConfig, Repair, StreamState, StreamableParser,
-};
+use crate::{HarmonyEncoding, MessageSpan, ParseConfig, Repair, StreamState, StreamableParser};
 
 /// What was sampled, and what is needed to go on from it.
 #[derive(Debug, Clone)]
 pub(super) struct Sampled {
     /// The messages, the first one with the part of it that the prompt has.
     pub(super) messages: Vec<Message>,
-    /// What happened.
-    pub(super) events: Vec<Event>,
+    /// Where the messages stand, counted from the open message's first token in the prompt.
+    pub(super) spans: Vec<MessageSpan>,
+    /// What of the tokens was malformed. Spans are of sampled tokens.
     pub(super) repairs: Vec<Repair>,
     pub(super) end: End,
-    /// So many tokens of the open message are `<|start|>` and its role, from which on spans of events count.
-    pub(super) given: usize,
-}
-
-impl Sampled {
-    /// The spans of the messages, counted from the open message's first token in the prompt.
-    pub(super) fn spans(&self) -> Vec<MessageSpan> {
-        let spans = MessageSpan::from_events(&self.events);
-        let mut spans: Vec<_> = spans.into_iter().map(|span| span.behind(self.given)).collect();
-        if let Some(first) = spans.first_mut() {
-            first.start = 0;
-        }
-        spans
-    }
 }
 
 /// How the sampled tokens end.
@@ -99,8 +86,19 @@ pub(super) fn read(
     if end != End::InHeader && behind(open, sampled, end, tools, encoding)? != parser.messages() {
         end = End::Ambiguous;
     }
-    let repairs = parser.repairs().to_vec();
-    Ok(Sampled { messages: parser.into_messages(), events, repairs, end, given })
+    let spans = MessageSpan::from_events(&events);
+    let mut spans: Vec<_> = spans.into_iter().map(|span| span.behind(given)).collect();
+    if let Some(first) = spans.first_mut() {
+        first.start = 0;
+    }
+    let of_sampled = |mut repair: Repair| {
+        let before = open.len() - given;
+        let Range { start, end } = repair.span;
+        repair.span = start.saturating_sub(before)..end.saturating_sub(before);
+        repair
+    };
+    let repairs = parser.repairs().iter().cloned().map(of_sampled).collect();
+    Ok(Sampled { messages: parser.into_messages(), spans, repairs, end })
 }
 
 /// The messages, as they are read where another message follows.

@@ -1,11 +1,9 @@
 //! What the model sampled at one prompt.
 
-use std::ops::Range;
-
 use super::sampled::{End, Sampled};
 use crate::chat::{ANALYSIS, FINAL, Message, Role};
 use crate::tokenizer::{TokenId, special};
-use crate::{Event, MessageSpan, Repair};
+use crate::{MessageSpan, Repair};
 
 /// What was sampled at once: messages with their tokens, and how they ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,34 +75,19 @@ impl Kind {
 impl Step {
     /// Of tokens that were read behind `open` tokens of the prompt.
     pub(super) fn new(sampled: &Sampled, open: usize) -> Self {
-        let ended = |index: usize| {
-            sampled.events.iter().any(|event| {
-                matches!(event, Event::MessageEnd { index: i, stop_token, .. }
-                    if *i == index && stop_token.is_some())
-            })
-        };
-        let spans = sampled.spans();
-        let said =
-            sampled.messages.iter().zip(spans).enumerate().map(|(index, (message, span))| {
-                let behind = |token: usize| token.saturating_sub(open);
-                Said {
-                    kind: Kind::of(message),
-                    message: message.clone(),
-                    span: MessageSpan {
-                        message: Some(index),
-                        start: behind(span.start),
-                        content: behind(span.content),
-                        stop: behind(span.stop),
-                        end: behind(span.end),
-                    },
-                    is_complete: ended(index),
-                }
-            });
-        let repairs = sampled.repairs.iter().cloned().map(|mut repair| {
-            let before = open - sampled.given;
-            let Range { start, end } = repair.span;
-            repair.span = start.saturating_sub(before)..end.saturating_sub(before);
-            repair
+        let behind = |token: usize| token.saturating_sub(open);
+        let messages = sampled.messages.iter().zip(&sampled.spans).enumerate();
+        let said = messages.map(|(index, (message, span))| Said {
+            kind: Kind::of(message),
+            message: message.clone(),
+            span: MessageSpan {
+                message: Some(index),
+                start: behind(span.start),
+                content: behind(span.content),
+                stop: behind(span.stop),
+                end: behind(span.end),
+            },
+            is_complete: !span.stop_token().is_empty(),
         });
         Self {
             said: said.collect(),
@@ -112,7 +95,7 @@ impl Step {
                 End::Stopped(stop) => Some(stop),
                 End::CutOff(_) | End::InHeader | End::Ambiguous => None,
             },
-            repairs: repairs.collect(),
+            repairs: sampled.repairs.clone(),
         }
     }
 

@@ -103,18 +103,6 @@ impl TokenBatch {
     }
 }
 
-/// What a thread has made of texts that follow each other, up to the first that is wrong.
-struct OfThread<T> {
-    made: T,
-    error: Option<TextError>,
-}
-
-impl<T: Default> Default for OfThread<T> {
-    fn default() -> Self {
-        Self { made: T::default(), error: None }
-    }
-}
-
 impl Tokenizer {
     /// Encodes many texts by the rules of [`encode`](Self::encode), on as many threads, or on all
     /// cores. The result does not depend on the threads.
@@ -206,10 +194,12 @@ fn gather<T: Default + Send>(
     indices: Range<usize>,
     work: impl Fn(&mut T, usize) -> Result<()> + Sync,
 ) -> Result<Vec<T>, TextError> {
-    let parts = workers.gather(indices.collect(), |part: &mut OfThread<T>, _, index: usize| {
-        if part.error.is_none() {
-            part.error = work(&mut part.made, index).err().map(|error| TextError { index, error });
+    // A part is what was made of texts that follow each other, up to the first that is wrong.
+    let add = |(made, error): &mut (T, Option<TextError>), _, index: usize| {
+        if error.is_none() {
+            *error = work(made, index).err().map(|error| TextError { index, error });
         }
-    });
-    parts.into_iter().map(|part| part.error.map_or(Ok(part.made), Err)).collect()
+    };
+    let parts = workers.gather(indices.collect(), add).into_iter();
+    parts.map(|(made, error)| error.map_or(Ok(made), Err)).collect()
 }

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::span::MessageSpan;
 use crate::tokenizer::TokenId;
+use crate::workers::Workers;
 
 /// The examples of many rows as flat arrays, in the order of the rows.
 ///
@@ -60,18 +61,6 @@ pub struct Example<'b> {
     pub loss_mask: &'b [u8],
     /// The spans of its messages.
     pub spans: &'b [MessageSpan],
-}
-
-/// How long the lists of a batch were.
-#[derive(Clone, Copy)]
-pub(super) struct Lengths {
-    pub(super) examples: usize,
-    tokens: usize,
-    spans: usize,
-    preferred: usize,
-    dropped: usize,
-    truncated: usize,
-    dropped_thoughts: usize,
 }
 
 impl Default for Batch {
@@ -149,35 +138,6 @@ impl Batch {
         }
     }
 
-    /// Where the next example and the next entries go, for [`cut_back`](Self::cut_back).
-    pub(super) fn lengths(&self) -> Lengths {
-        Lengths {
-            examples: self.rows.len(),
-            tokens: self.tokens.len(),
-            spans: self.spans.len(),
-            preferred: self.preferred.len(),
-            dropped: self.dropped.len(),
-            truncated: self.truncated.len(),
-            dropped_thoughts: self.dropped_thoughts,
-        }
-    }
-
-    /// Takes back what was added since.
-    pub(super) fn cut_back(&mut self, to: Lengths) {
-        let Lengths { examples, tokens, spans, preferred, dropped, truncated, dropped_thoughts } =
-            to;
-        self.tokens.truncate(tokens);
-        self.loss_mask.truncate(tokens);
-        self.offsets.truncate(examples + 1);
-        self.rows.truncate(examples);
-        self.spans.truncate(spans);
-        self.span_offsets.truncate(examples + 1);
-        self.dropped.truncate(dropped);
-        self.preferred.truncate(preferred);
-        self.truncated.truncate(truncated);
-        self.dropped_thoughts = dropped_thoughts;
-    }
-
     pub(super) fn push(&mut self, example: Example<'_>) {
         self.tokens.extend_from_slice(example.tokens);
         self.loss_mask.extend_from_slice(example.loss_mask);
@@ -186,6 +146,22 @@ impl Batch {
         self.span_offsets.push(self.spans.len());
         self.rows.push(example.row);
     }
+}
+
+/// Renders rows of any kind, the first of which has the index `first_row`, in batches that follow each
+/// other.
+pub(crate) fn render_on<T: Send>(
+    workers: &Workers,
+    rows: Vec<T>,
+    first_row: usize,
+    add: impl Fn(&mut Batch, usize, T) -> Result<()> + Sync,
+) -> Vec<Batch> {
+    workers.gather(rows, |batch: &mut Batch, index, row| {
+        let index = first_row + index;
+        if let Err(error) = add(batch, index, row) {
+            batch.errors.push((index, error));
+        }
+    })
 }
 
 fn between(offsets: &[usize], index: usize) -> Option<Range<usize>> {

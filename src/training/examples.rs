@@ -58,19 +58,21 @@ impl<'o> ExampleMaker<'o> {
         messages: &[M],
         untrained: &[bool],
     ) -> Result<()> {
-        let before = batch.lengths();
-        let mut row = Row { batch, index, untrained, has_something: false, too_long: None };
+        let mut made = Batch::default();
+        let mut row =
+            Row { batch: &mut made, index, untrained, has_something: false, too_long: None };
         let added = match self.options.examples {
             Examples::Conversation => self.add_conversation(&mut row, messages),
             Examples::Turns => self.add_turns(&mut row, messages),
         };
-        match (added, row.too_long) {
-            (Ok(()), Some(too_long)) => return Err(self.too_many(&too_long)),
-            (Ok(()), None) if row.has_something => return Ok(()),
-            (Ok(()), None) => Err(ErrorKind::NothingToTrain.into()),
-            (added, _) => added,
+        added?;
+        let (has_something, too_long) = (row.has_something, row.too_long);
+        batch.append(&mut made);
+        match too_long {
+            Some(too_long) => Err(self.too_many(&too_long)),
+            None if has_something => Ok(()),
+            None => Err(ErrorKind::NothingToTrain.into()),
         }
-        .inspect_err(|_| batch.cut_back(before))
     }
 
     fn add_conversation<M: AsMessage>(&self, row: &mut Row<'_>, messages: &[M]) -> Result<()> {

@@ -40,8 +40,6 @@ mod batch;
 #[cfg(feature = "training")]
 mod examples;
 #[cfg(feature = "training")]
-mod gather;
-#[cfg(feature = "training")]
 mod options;
 #[cfg(feature = "training")]
 mod render;
@@ -53,6 +51,8 @@ pub use mask::{LossMask, Turns};
 pub use rows::render_array;
 #[cfg(feature = "python")]
 pub(crate) use rows::{is_read, render_array_on};
+#[cfg(feature = "python")]
+pub(crate) use {batch::render_on, examples::ExampleMaker};
 #[cfg(feature = "training")]
 pub use {
     batch::{Batch, Example},
@@ -60,5 +60,3 @@ pub use {
     render::render,
     rows::Row,
 };
-#[cfg(feature = "python")]
-pub(crate) use {examples::ExampleMaker, gather::render_on};

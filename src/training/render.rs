@@ -1,7 +1,7 @@
 //! Rows -> a batch.
 
+use super::batch::render_on;
 use super::examples::ExampleMaker;
-use super::gather::render_on;
 use super::rows::Row;
 use super::{Batch, RenderRows};
 use crate::HarmonyEncoding;

@@ -14,8 +14,8 @@ use crate::error::{Error, Reason, Result};
 use crate::interop::Json;
 use crate::json::{NotNumbers, Tape};
 use crate::path::Path;
+use crate::training::batch::render_on;
 use crate::training::examples::ExampleMaker;
-use crate::training::gather::render_on;
 use crate::training::{Batch, RenderRows, RowFormat};
 use crate::workers::Workers;
 

@@ -16,49 +16,37 @@ impl ExampleMaker<'_> {
         index: usize,
         sides: Vec<(ChatRow, bool)>,
     ) -> Result<()> {
-        let before = batch.lengths();
+        let mut answers = Batch::default();
         let options = self.options.clone().of_preferences();
         let maker = ExampleMaker::new(self.tokenizer, &options);
-        let added = sides.into_iter().try_fold(true, |is_whole, (side, is_preferred)| {
-            let count = batch.len();
-            maker.add_chat(batch, index, side)?;
-            batch.preferred.resize(batch.len(), is_preferred);
-            Ok(is_whole && batch.len() > count)
-        });
-        let checked = added.and_then(|is_whole| {
-            let answers = batch.iter().skip(before.examples).map(|example| split(&example));
-            let prompts = answers.collect::<Result<Vec<_>>>()?;
-            match &prompts[..] {
-                [chosen, rejected] if chosen != rejected => {
-                    let reason =
-                        "not behind the prompt of `chosen`: the two differ before the last answer";
-                    Err(invalid(Path::of("rejected"), Reason::is(reason)))
-                }
-                _ => Ok(is_whole),
-            }
-        });
-        match checked {
-            Ok(true) => Ok(()),
-            Ok(false) => {
-                batch.cut_back(before);
-                batch.dropped.push(index);
-                Ok(())
-            }
-            Err(error) => {
-                batch.cut_back(before);
-                Err(error)
-            }
+        for (side, is_preferred) in sides {
+            maker.add_chat(&mut answers, index, side)?;
+            answers.preferred.resize(answers.len(), is_preferred);
         }
+        let prompts = answers.iter().map(|answer| prompt_of(&answer));
+        let prompts: Vec<&[TokenId]> = prompts.collect::<Result<_>>()?;
+        if let [chosen, rejected] = prompts[..]
+            && chosen != rejected
+        {
+            let reason = "not behind the prompt of `chosen`: the two differ before the last answer";
+            return Err(invalid(Path::of("rejected"), Reason::is(reason)));
+        }
+        if !answers.dropped.is_empty() {
+            let unused = std::mem::take(&mut answers.unused);
+            answers = Batch { dropped: vec![index], unused, ..Batch::default() };
+        }
+        batch.append(&mut answers);
+        Ok(())
     }
 }
 
 /// The prompt of an example. All that follows must be the model's: these trainers have no mask.
-fn split(example: &Example<'_>) -> Result<Vec<TokenId>> {
+fn prompt_of<'b>(example: &Example<'b>) -> Result<&'b [TokenId]> {
     let prompt = example.loss_mask.iter().take_while(|&&trained| trained == 0).count();
     if example.loss_mask.iter().skip(prompt).any(|&trained| trained == 0) {
         let reason = "the answer has more than the model writes, such as results of tools; \
                       put all but the last of it into the prompt";
         return Err(invalid(Path::default(), reason));
     }
-    Ok(example.tokens.iter().take(prompt).copied().collect())
+    Ok(&example.tokens[..prompt])
 }
