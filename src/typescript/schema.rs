@@ -3,14 +3,14 @@
 use serde_json::Value;
 
 /// A type with the comments that belong above it.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Schema<'a> {
     pub(super) shape: Shape<'a>,
     pub(super) notes: Notes<'a>,
 }
 
 /// What TypeScript can express.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) enum Shape<'a> {
     /// A type with a name: `any`, `never`, `string`, `number`, `boolean`, `null`, `Array<any>`.
     Named(&'static str),
@@ -26,7 +26,7 @@ pub(super) enum Shape<'a> {
 }
 
 /// A list with a type for each element.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Tuple<'a> {
     pub(super) elements: Vec<Schema<'a>>,
     /// How many of the elements must be there.
@@ -36,14 +36,14 @@ pub(super) struct Tuple<'a> {
 }
 
 /// Named fields, and a type for all other keys.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(super) struct ObjectType<'a> {
     pub(super) fields: Vec<Property<'a>>,
     pub(super) rest: Option<Box<Schema<'a>>>,
 }
 
 /// One property.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Property<'a> {
     pub(super) name: &'a str,
     pub(super) required: bool,
@@ -51,7 +51,7 @@ pub(super) struct Property<'a> {
 }
 
 /// What the comments of a type contain.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(super) struct Notes<'a> {
     pub(super) title: Option<&'a str>,
     pub(super) descriptions: Vec<&'a str>,
@@ -89,12 +89,6 @@ impl Schema<'_> {
 
     pub(super) fn is_any(&self) -> bool {
         matches!(self.shape, Shape::Named("any"))
-    }
-
-    /// Whether both are written alike and have no comments.
-    fn is_same(&self, other: &Self) -> bool {
-        let are_silent = self.notes.are_silent() && other.notes.are_silent();
-        are_silent && self.shape.is_same(&other.shape)
     }
 
     pub(super) fn is_null(&self) -> bool {
@@ -165,24 +159,6 @@ impl Shape<'_> {
                 fields.is_empty() && rest.as_ref().is_none_or(|rest| rest.is_any())
             }
             Self::Union(variants) => variants.iter().all(|variant| variant.shape.is_plain()),
-            _ => false,
-        }
-    }
-
-    /// Whether both are written alike. `false` may be wrong of values within values: looking into
-    /// them is not worth it.
-    pub(super) fn is_same(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Named(one), Self::Named(other)) => one == other,
-            (Self::Literal(one), Self::Literal(other)) => {
-                std::ptr::eq(*one, *other) || (!one.is_array() && !one.is_object() && one == other)
-            }
-            (Self::Array(one), Self::Array(other)) => one.is_same(other),
-            (Self::Union(ones), Self::Union(others))
-            | (Self::Intersection(ones), Self::Intersection(others)) => {
-                let mut pairs = ones.iter().zip(others);
-                ones.len() == others.len() && pairs.all(|(one, other)| one.is_same(other))
-            }
             _ => false,
         }
     }
