@@ -96,7 +96,7 @@ impl Tape {
 
     /// Writes a number by its JSON text.
     pub(crate) fn number(&mut self, digits: &str) {
-        let start = self.add_source(digits);
+        let start = self.push_text(digits);
         self.number_within(start..self.text.len());
     }
 
@@ -132,12 +132,12 @@ impl Tape {
 
     /// Writes a text or a key.
     pub(crate) fn string(&mut self, text: &str) {
-        let start = self.add_source(text);
+        let start = self.push_text(text);
         self.end_text(start);
     }
 
-    /// Adds a text of which strings and numbers are parts, and returns where it begins.
-    pub(super) fn add_source(&mut self, text: &str) -> usize {
+    /// Adds text of which strings and numbers are parts, and returns where it begins.
+    pub(super) fn push_text(&mut self, text: &str) -> usize {
         let start = self.text.len();
         self.text.push_str(text);
         start
@@ -151,15 +151,6 @@ impl Tape {
     /// Writes a string that is part of the text.
     pub(super) fn string_within(&mut self, Range { start, end }: Range<usize>) {
         self.nodes.push(Node::String { start, end });
-    }
-
-    /// Begins a string that is written in pieces.
-    pub(super) fn begin_text(&self) -> usize {
-        self.text.len()
-    }
-
-    pub(super) fn push_text(&mut self, piece: &str) {
-        self.text.push_str(piece);
     }
 
     pub(super) fn push_char(&mut self, character: char) {
