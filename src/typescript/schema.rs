@@ -1,5 +1,7 @@
 //! A schema in TypeScript's terms: a type, and what only comments can express.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 /// A type with the comments that belong above it.
@@ -115,26 +117,18 @@ impl Schema<'_> {
                 other => flat.push(other),
             }
         }
-        drop_repeated_names(&mut flat);
+        // `string | null | string` names `string` once, unless the second has comments.
+        let mut names = HashSet::new();
+        flat.retain(|variant| match variant.shape {
+            Shape::Named(name) if variant.notes.are_silent() => names.insert(name),
+            _ => true,
+        });
         match flat.len() {
             0 => Shape::Named("never").into(),
             1 => flat.remove(0),
             _ => Shape::Union(flat).into(),
         }
     }
-}
-
-/// Drops the second `string` from `string | null | string`, unless it has comments.
-fn drop_repeated_names(variants: &mut Vec<Schema<'_>>) {
-    let mut seen = Vec::new();
-    variants.retain(|variant| match variant.shape {
-        Shape::Named(name) if variant.notes.are_silent() => {
-            let new = !seen.contains(&name);
-            seen.push(name);
-            new
-        }
-        _ => true,
-    });
 }
 
 impl<'a> From<Shape<'a>> for Schema<'a> {
