@@ -54,7 +54,7 @@ impl Tape {
         depth: usize,
     ) -> Result<usize, NotJson> {
         let index = self.end();
-        let start = self.add_source(text);
+        let start = self.push_text(text);
         let mut lexer = Lexer { text, at: 0, start, depth, not_numbers, tape: self };
         match lexer.document() {
             Ok(()) => Ok(index),
@@ -68,6 +68,8 @@ impl Tape {
         }
     }
 }
+
+const EOF_IN_OBJECT: &str = "EOF while parsing an object";
 
 struct Lexer<'t> {
     text: &'t str,
@@ -109,8 +111,8 @@ impl Lexer<'_> {
     fn value(&mut self) -> Lexed {
         match self.next_token().ok_or("EOF while parsing a value")? {
             b'"' => self.string(),
-            b'{' => self.nested(Self::object),
-            b'[' => self.nested(Self::array),
+            b'{' => self.object(),
+            b'[' => self.array(),
             b'-' | b'0'..=b'9' => self.number(),
             b't' => self.word("true", |tape| tape.bool(true)),
             b'f' => self.word("false", |tape| tape.bool(false)),
@@ -139,71 +141,58 @@ impl Lexer<'_> {
         self.word(spelling, |tape| tape.not_number(spelling))
     }
 
-    fn nested(&mut self, read: fn(&mut Self) -> Lexed) -> Lexed {
-        self.depth = self.depth.checked_sub(1).ok_or("recursion limit exceeded")?;
-        self.at += 1;
-        read(self)?;
-        self.depth += 1;
-        Ok(())
-    }
-
     fn array(&mut self) -> Lexed {
         let opened = self.tape.open();
-        if self.next_token() == Some(b']') {
-            self.at += 1;
-        } else {
-            loop {
-                self.value()?;
-                if !self.goes_on(b']', "EOF while parsing a list", "expected `,` or `]`")? {
-                    break;
-                }
-            }
-        }
+        self.nested(b']', Self::value, "EOF while parsing a list", "expected `,` or `]`")?;
         self.tape.close_array(opened);
         Ok(())
     }
 
     fn object(&mut self) -> Lexed {
-        const KEY: &str = "key must be a string";
         let opened = self.tape.open();
-        if self.next_token() == Some(b'}') {
-            self.at += 1;
-        } else {
-            loop {
-                match self.next_token() {
-                    Some(b'"') => self.string()?,
-                    Some(_) => return Err(KEY),
-                    None => return Err("EOF while parsing an object"),
-                }
-                match self.next_token() {
-                    Some(b':') => self.at += 1,
-                    Some(_) => return Err("expected `:`"),
-                    None => return Err("EOF while parsing an object"),
-                }
-                self.value()?;
-                if !self.goes_on(b'}', "EOF while parsing an object", "expected `,` or `}`")? {
-                    break;
-                }
-            }
-        }
+        self.nested(b'}', Self::member, EOF_IN_OBJECT, "expected `,` or `}`")?;
         self.tape.close_object(opened);
         Ok(())
     }
 
-    /// Whether another value follows in a list or an object.
-    fn goes_on(&mut self, end: u8, eof: &'static str, expected: &'static str) -> Lexed<bool> {
+    /// A key and its value.
+    fn member(&mut self) -> Lexed {
         match self.next_token() {
-            Some(b',') => {
-                self.at += 1;
-                Ok(true)
-            }
-            Some(byte) if byte == end => {
-                self.at += 1;
-                Ok(false)
-            }
-            Some(_) => Err(expected),
-            None => Err(eof),
+            Some(b'"') => self.string()?,
+            Some(_) => return Err("key must be a string"),
+            None => return Err(EOF_IN_OBJECT),
         }
+        match self.next_token() {
+            Some(b':') => self.at += 1,
+            Some(_) => return Err("expected `:`"),
+            None => return Err(EOF_IN_OBJECT),
+        }
+        self.value()
+    }
+
+    /// What is between brackets, of which the lexer stands at the first: items with commas between them.
+    fn nested(
+        &mut self,
+        end: u8,
+        item: fn(&mut Self) -> Lexed,
+        eof: &'static str,
+        expected: &'static str,
+    ) -> Lexed {
+        self.depth = self.depth.checked_sub(1).ok_or("recursion limit exceeded")?;
+        self.at += 1;
+        if self.next_token() != Some(end) {
+            item(self)?;
+            while self.next_token().ok_or(eof)? != end {
+                if self.peek() != Some(b',') {
+                    return Err(expected);
+                }
+                self.at += 1;
+                item(self)?;
+            }
+        }
+        self.at += 1;
+        self.depth += 1;
+        Ok(())
     }
 
     fn number(&mut self) -> Lexed {
@@ -293,21 +282,20 @@ impl Lexer<'_> {
 
     /// The rest of a string that is not its own text: the lexer stands at its first escape.
     fn escaped_string(&mut self, begin: usize) -> Lexed {
-        let out = self.tape.begin_text();
-        let mut copied = begin;
+        let start = self.tape.push_text(&self.text[begin..self.at]);
         loop {
-            self.tape.push_text(&self.text[copied..self.at]);
             match self.peek() {
                 Some(b'"') => break,
                 Some(b'\\') => self.escape()?,
                 Some(_) => return Err("control character while parsing a string"),
                 None => return Err("EOF while parsing a string"),
             }
-            copied = self.at;
+            let escaped = self.at;
             self.skip_plain();
+            self.tape.push_text(&self.text[escaped..self.at]);
         }
         self.at += 1;
-        self.tape.end_text(out);
+        self.tape.end_text(start);
         Ok(())
     }
 

@@ -5,8 +5,6 @@
 //! brace, line ends and quotes inside texts are written as they are. Held by golden cases that
 //! 0.0.8 itself has written (`tests/python/oracle/tool_schemas.py`).
 
-use std::collections::HashSet;
-
 use super::literal::{PROPERTY_INDENT, VARIANT_INDENT, write_json_as_is};
 use super::sink::TextSink as _;
 use crate::json::{Array, At, Object};
@@ -127,9 +125,11 @@ fn write_object(out: &mut String, keywords: &Keywords<'_>, indent: usize) {
         write_line(out, indent, &["// ", description]);
     }
     out.push_str("{\n");
-    let required = Required::of(keywords.required.unwrap_or_default());
+    let required = keywords.required.unwrap_or_default();
+    let mut required: Vec<_> = required.iter().filter_map(At::as_str).collect();
+    required.sort_unstable();
     for (name, schema) in keywords.properties.into_iter().flat_map(Object::iter) {
-        write_property(out, name, schema, required.contains(name), indent);
+        write_property(out, name, schema, required.binary_search(&name).is_ok(), indent);
     }
     out.push_indent(indent);
     out.push('}');
@@ -251,30 +251,4 @@ fn write_line(out: &mut String, indent: usize, parts: &[&str]) {
     out.push_indent(indent);
     out.extend(parts.iter().copied());
     out.push('\n');
-}
-
-/// The names of an object's required properties.
-enum Required<'a> {
-    /// Few enough that looking at each is the fastest way.
-    Few(Array<'a>),
-    Many(HashSet<&'a str>),
-}
-
-impl<'a> Required<'a> {
-    const FEW: usize = 16;
-
-    fn of(names: Array<'a>) -> Self {
-        if names.iter().nth(Self::FEW).is_none() {
-            Self::Few(names)
-        } else {
-            Self::Many(names.iter().filter_map(At::as_str).collect())
-        }
-    }
-
-    fn contains(&self, name: &str) -> bool {
-        match self {
-            Self::Few(names) => names.iter().any(|required| required.as_str() == Some(name)),
-            Self::Many(names) => names.contains(name),
-        }
-    }
 }

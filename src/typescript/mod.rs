@@ -24,9 +24,6 @@ mod read;
 mod schema;
 mod sink;
 
-#[cfg(test)]
-mod tests;
-
 pub(crate) use budget::Budget;
 pub(crate) use comment::write_comment;
 pub(crate) use depth::{MAX_DEPTH, check_depth, is_too_deep};

@@ -1,16 +1,18 @@
 //! A schema in TypeScript's terms: a type, and what only comments can express.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 /// A type with the comments that belong above it.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Schema<'a> {
     pub(super) shape: Shape<'a>,
     pub(super) notes: Notes<'a>,
 }
 
 /// What TypeScript can express.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) enum Shape<'a> {
     /// A type with a name: `any`, `never`, `string`, `number`, `boolean`, `null`, `Array<any>`.
     Named(&'static str),
@@ -26,7 +28,7 @@ pub(super) enum Shape<'a> {
 }
 
 /// A list with a type for each element.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Tuple<'a> {
     pub(super) elements: Vec<Schema<'a>>,
     /// How many of the elements must be there.
@@ -36,14 +38,14 @@ pub(super) struct Tuple<'a> {
 }
 
 /// Named fields, and a type for all other keys.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(super) struct ObjectType<'a> {
     pub(super) fields: Vec<Property<'a>>,
     pub(super) rest: Option<Box<Schema<'a>>>,
 }
 
 /// One property.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Property<'a> {
     pub(super) name: &'a str,
     pub(super) required: bool,
@@ -51,7 +53,7 @@ pub(super) struct Property<'a> {
 }
 
 /// What the comments of a type contain.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(super) struct Notes<'a> {
     pub(super) title: Option<&'a str>,
     pub(super) descriptions: Vec<&'a str>,
@@ -91,12 +93,6 @@ impl Schema<'_> {
         matches!(self.shape, Shape::Named("any"))
     }
 
-    /// Whether both are written alike and have no comments.
-    fn is_same(&self, other: &Self) -> bool {
-        let are_silent = self.notes.are_silent() && other.notes.are_silent();
-        are_silent && self.shape.is_same(&other.shape)
-    }
-
     pub(super) fn is_null(&self) -> bool {
         matches!(self.shape, Shape::Named("null") | Shape::Literal(Value::Null))
     }
@@ -121,26 +117,18 @@ impl Schema<'_> {
                 other => flat.push(other),
             }
         }
-        drop_repeated_names(&mut flat);
+        // `string | null | string` names `string` once, unless the second has comments.
+        let mut names = HashSet::new();
+        flat.retain(|variant| match variant.shape {
+            Shape::Named(name) if variant.notes.are_silent() => names.insert(name),
+            _ => true,
+        });
         match flat.len() {
             0 => Shape::Named("never").into(),
             1 => flat.remove(0),
             _ => Shape::Union(flat).into(),
         }
     }
-}
-
-/// Drops the second `string` from `string | null | string`, unless it has comments.
-fn drop_repeated_names(variants: &mut Vec<Schema<'_>>) {
-    let mut seen = Vec::new();
-    variants.retain(|variant| match variant.shape {
-        Shape::Named(name) if variant.notes.are_silent() => {
-            let new = !seen.contains(&name);
-            seen.push(name);
-            new
-        }
-        _ => true,
-    });
 }
 
 impl<'a> From<Shape<'a>> for Schema<'a> {
@@ -165,24 +153,6 @@ impl Shape<'_> {
                 fields.is_empty() && rest.as_ref().is_none_or(|rest| rest.is_any())
             }
             Self::Union(variants) => variants.iter().all(|variant| variant.shape.is_plain()),
-            _ => false,
-        }
-    }
-
-    /// Whether both are written alike. `false` may be wrong of values within values: looking into
-    /// them is not worth it.
-    pub(super) fn is_same(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Named(one), Self::Named(other)) => one == other,
-            (Self::Literal(one), Self::Literal(other)) => {
-                std::ptr::eq(*one, *other) || (!one.is_array() && !one.is_object() && one == other)
-            }
-            (Self::Array(one), Self::Array(other)) => one.is_same(other),
-            (Self::Union(ones), Self::Union(others))
-            | (Self::Intersection(ones), Self::Intersection(others)) => {
-                let mut pairs = ones.iter().zip(others);
-                ones.len() == others.len() && pairs.all(|(one, other)| one.is_same(other))
-            }
             _ => false,
         }
     }

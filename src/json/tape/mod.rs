@@ -40,13 +40,13 @@ enum Node {
         start: usize,
         end: usize,
     },
-    /// A list, whose items follow; `end` is the index after the last.
+    /// A list, whose items follow in so many nodes.
     Array {
-        end: usize,
+        nodes: usize,
     },
     /// An object, whose keys follow, each with its value after it.
     Object {
-        end: usize,
+        nodes: usize,
     },
 }
 
@@ -96,7 +96,7 @@ impl Tape {
 
     /// Writes a number by its JSON text.
     pub(crate) fn number(&mut self, digits: &str) {
-        let start = self.add_source(digits);
+        let start = self.push_text(digits);
         self.number_within(start..self.text.len());
     }
 
@@ -132,12 +132,12 @@ impl Tape {
 
     /// Writes a text or a key.
     pub(crate) fn string(&mut self, text: &str) {
-        let start = self.add_source(text);
+        let start = self.push_text(text);
         self.end_text(start);
     }
 
-    /// Adds a text of which strings and numbers are parts, and returns where it begins.
-    pub(super) fn add_source(&mut self, text: &str) -> usize {
+    /// Adds text of which strings and numbers are parts, and returns where it begins.
+    pub(super) fn push_text(&mut self, text: &str) -> usize {
         let start = self.text.len();
         self.text.push_str(text);
         start
@@ -151,15 +151,6 @@ impl Tape {
     /// Writes a string that is part of the text.
     pub(super) fn string_within(&mut self, Range { start, end }: Range<usize>) {
         self.nodes.push(Node::String { start, end });
-    }
-
-    /// Begins a string that is written in pieces.
-    pub(super) fn begin_text(&self) -> usize {
-        self.text.len()
-    }
-
-    pub(super) fn push_text(&mut self, piece: &str) {
-        self.text.push_str(piece);
     }
 
     pub(super) fn push_char(&mut self, character: char) {
@@ -180,16 +171,21 @@ impl Tape {
 
     /// Ends a list: its items are what has been written since it was opened.
     pub(crate) fn close_array(&mut self, Opened(index): Opened) {
-        self.nodes[index] = Node::Array { end: self.end() };
+        self.nodes[index] = Node::Array { nodes: self.end() - index - 1 };
     }
 
     /// Ends an object: what has been written since it was opened is keys, each with its value. Of several values of
     /// one key the last counts, in the place of the first.
     pub(crate) fn close_object(&mut self, Opened(index): Opened) {
-        self.nodes[index] = Node::Object { end: self.end() };
+        self.end_object(index);
         if self.repeats_a_key(index) {
             self.drop_repeated(index);
+            self.end_object(index);
         }
+    }
+
+    fn end_object(&mut self, index: usize) {
+        self.nodes[index] = Node::Object { nodes: self.end() - index - 1 };
     }
 
     fn repeats_a_key(&self, index: usize) -> bool {
@@ -206,30 +202,21 @@ impl Tape {
 
     fn drop_repeated(&mut self, index: usize) {
         let Value::Object(object) = self.at(index).value() else { return };
-        // Of each key the nodes of the first, and the range of the last value.
+        // The nodes of each member, keys among them.
+        let mut kept: Vec<&[Node]> = Vec::new();
         let mut places: HashMap<&str, usize> = HashMap::new();
-        let mut kept: Vec<(usize, Range<usize>)> = Vec::new();
         for (key, value) in object.iter() {
-            let values = value.index..value.after();
-            if let Some(&place) = places.get(key) {
-                kept[place].1 = values;
+            let member = &self.nodes[value.index - 1..value.after()];
+            let place = *places.entry(key).or_insert(kept.len());
+            if place == kept.len() {
+                kept.push(member);
             } else {
-                places.insert(key, kept.len());
-                kept.push((value.index - 1, values));
+                kept[place] = member;
             }
         }
-        let old = self.nodes.split_off(index + 1);
-        let old_at = |at: usize| at - (index + 1);
-        for (key, values) in kept {
-            self.nodes.push(old[old_at(key)]);
-            let (from, to) = (values.start, self.end());
-            self.nodes.extend(
-                old[old_at(values.start)..old_at(values.end)]
-                    .iter()
-                    .map(|node| node.moved(from, to)),
-            );
-        }
-        self.nodes[index] = Node::Object { end: self.end() };
+        let kept = kept.concat();
+        self.nodes.truncate(index + 1);
+        self.nodes.extend(kept);
     }
 
     /// Writes a tree. One that is nested more than `depth` levels deep [counts as too deep](Self::is_too_deep).
@@ -258,7 +245,7 @@ impl Tape {
                     self.tree(value, depth - 1);
                 }
                 // No two keys of a map are the same.
-                self.nodes[opened] = Node::Object { end: self.end() };
+                self.end_object(opened);
             }
         }
         index
@@ -313,16 +300,5 @@ impl Tape {
     /// Whether a tree was nested too deeply to be written.
     pub(crate) fn is_too_deep(&self) -> bool {
         self.is_too_deep
-    }
-}
-
-impl Node {
-    /// The same where the value that it is part of has been moved.
-    fn moved(self, from: usize, to: usize) -> Self {
-        match self {
-            Self::Array { end } => Self::Array { end: end - from + to },
-            Self::Object { end } => Self::Object { end: end - from + to },
-            other => other,
-        }
     }
 }

@@ -36,8 +36,8 @@ impl<'a> At<'a> {
             Node::Bool(value) => Value::Bool(value),
             Node::Number { start, end } => Value::Number(self.tape.text(start, end)),
             Node::String { start, end } => Value::String(self.tape.text(start, end)),
-            Node::Array { end } => Value::Array(Array(self.within(end))),
-            Node::Object { end } => Value::Object(Object(self.within(end))),
+            Node::Array { .. } => Value::Array(Array(self.within())),
+            Node::Object { .. } => Value::Object(Object(self.within())),
         }
     }
 
@@ -58,14 +58,14 @@ impl<'a> At<'a> {
     /// The index after the value.
     pub(super) fn after(self) -> usize {
         match *self.node() {
-            Node::Array { end } | Node::Object { end } => end,
+            Node::Array { nodes } | Node::Object { nodes } => self.index + 1 + nodes,
             _ => self.index + 1,
         }
     }
 
     /// What is within a list or an object that begins here.
-    fn within(self, end: usize) -> Values<'a> {
-        Values { next: At { index: self.index + 1, ..self }, end }
+    fn within(self) -> Values<'a> {
+        Values { next: At { index: self.index + 1, ..self }, end: self.after() }
     }
 
     pub(crate) fn is_null(self) -> bool {
@@ -185,7 +185,7 @@ impl<'a> Array<'a> {
 impl Default for Array<'_> {
     /// An empty list.
     fn default() -> Self {
-        Self(Tape::EMPTY.at(0).within(0))
+        Self(Tape::EMPTY.at(0).within())
     }
 }
 

@@ -1,7 +1,6 @@
 //! Which types need lines of their own.
 
 use super::super::schema::{ObjectType, Schema, Shape, Tuple};
-use super::super::sink::TextSink;
 use super::comments::has_comments;
 
 /// The variants of a union that needs a line for each.
@@ -36,13 +35,4 @@ pub(super) fn is_by_line(tuple: &Tuple<'_>) -> bool {
 /// The type of the values, if the object is written as `Record<string, type>`.
 pub(super) fn record<'s, 'a>(object: &'s ObjectType<'a>) -> Option<&'s Schema<'a>> {
     object.rest.as_deref().filter(|values| object.fields.is_empty() && !needs_own_line(values))
-}
-
-/// Counts the lines of what is written into it.
-pub(super) struct Lines(pub(super) usize);
-
-impl TextSink for Lines {
-    fn push_str(&mut self, text: &str) {
-        self.0 += text.matches('\n').count();
-    }
 }

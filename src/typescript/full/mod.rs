@@ -10,7 +10,7 @@ mod lines;
 
 pub(super) use self::comments::write_comments;
 use self::comments::write_default;
-use self::lines::{Lines, block_union, is_by_line, needs_lines, record};
+use self::lines::{block_union, is_by_line, needs_lines, record};
 use super::literal::{PROPERTY_INDENT, VARIANT_INDENT, write_json, write_property_name};
 use super::schema::{ObjectType, Schema, Shape, Tuple};
 use super::sink::{Limited, TextSink};
@@ -86,20 +86,23 @@ fn write_variants(out: &mut Limited<'_>, variants: &[Schema<'_>], indent: usize)
 
 fn write_variant(out: &mut Limited<'_>, schema: &Schema<'_>, indent: usize) {
     out.push_str("\n");
-    let mut lines = Lines(0);
-    write_comments(&mut lines, schema, 0, true);
-    let fits_behind = lines.0 == 1 && !needs_lines(schema);
-    if !fits_behind {
+    let comment = comment_behind(schema);
+    if comment.is_none() {
         write_comments(out, schema, indent + 1, true);
     }
     out.push_indent(indent);
     out.push_str(" | ");
     write_type(out, schema, indent + VARIANT_INDENT);
-    if fits_behind {
-        let mut comments = String::new();
-        write_comments(&mut comments, schema, 0, true);
-        out.push_all(&[" ", comments.trim()]);
+    if let Some(comment) = comment {
+        out.push_all(&[" ", comment.trim()]);
     }
+}
+
+/// The comments of a variant if they take one line, and the variant, too.
+fn comment_behind(schema: &Schema<'_>) -> Option<String> {
+    let mut comments = String::new();
+    write_comments(&mut comments, schema, 0, true);
+    (comments.lines().count() == 1 && !needs_lines(schema)).then_some(comments)
 }
 
 fn write_object(out: &mut Limited<'_>, object: &ObjectType<'_>, indent: usize) {

@@ -28,7 +28,7 @@ fn all_of<'a>(demands: impl IntoIterator<Item = Schema<'a>>, levels: usize) -> S
         match demand.shape {
             Shape::Named("any") => {}
             Shape::Object(object) if levels > 0 => objects.push(object),
-            shape if shapes.last().is_some_and(|last: &Shape<'_>| last.is_same(&shape)) => {}
+            shape if shapes.last() == Some(&shape) => {}
             shape => shapes.push(shape),
         }
     }
@@ -67,8 +67,12 @@ fn merge(mut objects: Vec<ObjectType<'_>>, levels: usize) -> ObjectType<'_> {
         }
     }
     let rest = (!rests.is_empty()).then(|| Box::new(only_or_all_of(rests, levels)));
-    let fields = fields.into_iter().map(|field| field.into_field(levels)).collect();
-    ObjectType { fields, rest }
+    let fields = fields.into_iter().map(|Demanded { name, required, schemas }| Property {
+        name,
+        required,
+        schema: only_or_all_of(schemas, levels),
+    });
+    ObjectType { fields: fields.collect(), rest }
 }
 
 /// A field that several objects have. Its schemas are combined at once, not one by one: the type
@@ -77,13 +81,6 @@ struct Demanded<'a> {
     name: &'a str,
     required: bool,
     schemas: Vec<Schema<'a>>,
-}
-
-impl<'a> Demanded<'a> {
-    fn into_field(self, levels: usize) -> Property<'a> {
-        let Self { name, required, schemas } = self;
-        Property { name, required, schema: only_or_all_of(schemas, levels) }
-    }
 }
 
 fn only_or_all_of(mut schemas: Vec<Schema<'_>>, levels: usize) -> Schema<'_> {

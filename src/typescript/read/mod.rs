@@ -19,7 +19,7 @@ use self::combine::combine;
 use self::notes::{brief, read_notes};
 use self::walk::{Read, Walk};
 pub(super) use self::walk::{Refused, read};
-use super::schema::{INTEGER, Notes, Schema, Shape};
+use super::schema::{INTEGER, Limit, Notes, Schema, Shape};
 
 /// Reads any value as a schema, those within it through `walk`. A variant without keywords of its own
 /// type, as in `{"type": "string", "anyOf": [{"pattern": "^a"}, {"pattern": "^b"}]}`, has the
@@ -56,7 +56,9 @@ fn keywords<'a>(
     let mut notes = read_notes(map);
     notes.absorb(std::mem::take(&mut schema.notes));
     if matches!(&schema.shape, Shape::Tuple(tuple) if tuple.rest.is_none()) {
-        notes.limits.retain(|limit| !limit.counts_items());
+        let counts_items =
+            |limit: &Limit<'_>| matches!(limit, Limit::Keyword("minItems" | "maxItems", _));
+        notes.limits.retain(|limit| !counts_items(limit));
     }
     if map.get("nullable") == Some(&Value::Bool(true)) {
         schema = or_null(schema);

@@ -5,9 +5,6 @@ use serde_json::{Map, Value};
 use super::super::literal::write_json;
 use super::super::schema::{INTEGER, Limit, Notes};
 
-const MIN_ITEMS: &str = "minItems";
-const MAX_ITEMS: &str = "maxItems";
-
 /// Characters of a value that a remark shows at most.
 const BRIEF: usize = 200;
 
@@ -27,7 +24,7 @@ pub(super) fn read_notes(map: &Map<String, Value>) -> Notes<'_> {
             "example" => notes.examples.push(value),
             // Short facts.
             "format" | "pattern" | "minLength" | "maxLength" | "minimum" | "exclusiveMinimum"
-            | "maximum" | "exclusiveMaximum" | "multipleOf" | MIN_ITEMS | MAX_ITEMS
+            | "maximum" | "exclusiveMaximum" | "multipleOf" | "minItems" | "maxItems"
             | "uniqueItems" | "minProperties" | "maxProperties" | "contentEncoding"
             | "contentMediaType" | "readOnly" | "writeOnly" | "deprecated" => {
                 notes.limits.extend(limit(keyword, value));
@@ -72,11 +69,4 @@ pub(super) fn brief(value: &Value) -> String {
         text.push('…');
     }
     text
-}
-
-impl Limit<'_> {
-    /// Whether the limit is of the length of a list.
-    pub(super) fn counts_items(&self) -> bool {
-        matches!(self, Self::Keyword(MIN_ITEMS | MAX_ITEMS, _))
-    }
 }

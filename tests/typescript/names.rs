@@ -1,11 +1,11 @@
 //! Names: declared as they are called, or refused.
 
+use openai_harmony::{ErrorKind, Result, ToolSchemaStyle};
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::strategies::text;
-use super::{ToolSchemaStyle, write_section};
-use crate::error::{ErrorKind, Result};
+use crate::strategies::text;
+use crate::write_section;
 
 /// A section of one tool.
 fn section(namespace: &str, tool: &str) -> Result<String> {

@@ -2,18 +2,22 @@
 
 use std::mem::ManuallyDrop;
 
+use openai_harmony::chat::{Message, ToolDescription, ToolNamespaceConfig};
+use openai_harmony::{ErrorKind, Result, ToolSchemaStyle};
 use serde_json::{Value, json};
 
-use super::grammar::declared_types;
-use super::{Budget, Namespace, Parameters, Tool, ToolSchemaStyle, write_tool_section};
-use crate::error::{ErrorKind, Result};
+use crate::grammar::declared_types;
+use crate::{message, section_of};
 
-fn section(parameters: &Value, style: ToolSchemaStyle) -> Result<String> {
-    let parameters = Some(Parameters::Tree(parameters));
-    let tools = vec![Tool { name: "deep", description: None, parameters }];
-    let namespace = Namespace { name: "functions", description: None, tools };
-    let mut out = String::new();
-    write_tool_section(&mut out, [namespace], style, &mut Budget::default()).map(|()| out)
+/// A message with a tool `deep`.
+fn deep(parameters: Value) -> Message {
+    let name = "deep".to_owned();
+    let tool = ToolDescription { name, description: None, parameters: Some(parameters) };
+    message([ToolNamespaceConfig::functions(vec![tool])])
+}
+
+fn section(parameters: Value, style: ToolSchemaStyle) -> Result<String> {
+    section_of(&deep(parameters), style)
 }
 
 /// An object, made without the recursion of `json!`.
@@ -41,9 +45,9 @@ fn wraps() -> [fn(Value) -> Value; 7] {
 fn ten_thousand_levels_are_an_error() {
     for wrap in wraps() {
         // Dropping it would itself exhaust the stack of a test.
-        let parameters = ManuallyDrop::new(nested(10_000, wrap));
+        let message = ManuallyDrop::new(deep(nested(10_000, wrap)));
         for style in [ToolSchemaStyle::Compat, ToolSchemaStyle::Full] {
-            let error = section(&parameters, style).expect_err("an error");
+            let error = section_of(&message, style).expect_err("an error");
             let reason = "nested more than 128 levels deep".to_owned();
             assert_eq!(error.kind(), &ErrorKind::InvalidSchema { name: "deep".to_owned(), reason });
         }
@@ -56,9 +60,9 @@ fn what_0_0_8_can_read_is_no_error() {
     for wrap in wraps() {
         let levels =
             if wrap(Value::Null).to_string().matches(['{', '[']).count() > 1 { 59 } else { 119 };
-        let parameters = nested(levels, wrap);
-        assert!(section(&parameters, ToolSchemaStyle::Compat).is_ok());
-        let section = section(&parameters, ToolSchemaStyle::Full).expect("a section");
+        let message = deep(nested(levels, wrap));
+        assert!(section_of(&message, ToolSchemaStyle::Compat).is_ok());
+        let section = section_of(&message, ToolSchemaStyle::Full).expect("a section");
         assert_eq!(declared_types(&section), ["deep"]);
     }
 }
@@ -77,9 +81,9 @@ fn long_chains_of_references_are_an_error() {
     let links: [fn(Value) -> Value; 3] =
         [|next| next, |next| json!({"allOf": [next]}), |next| json!({"properties": {"a": next}})];
     for link in links {
-        let text = section(&chain(40, link), ToolSchemaStyle::Full).expect("a section");
+        let text = section(chain(40, link), ToolSchemaStyle::Full).expect("a section");
         assert!(text.contains("string"), "{text}");
-        let error = section(&chain(10_000, link), ToolSchemaStyle::Full).expect_err("an error");
+        let error = section(chain(10_000, link), ToolSchemaStyle::Full).expect_err("an error");
         let reason = "references lead more than 128 levels deep".to_owned();
         assert_eq!(error.kind(), &ErrorKind::InvalidSchema { name: "deep".to_owned(), reason });
     }
@@ -90,8 +94,8 @@ fn references_that_double_without_end_are_an_error() {
     let doubled = |next: Value| json!({"properties": {"a": next, "b": next}});
     let merged = |next: Value| json!({"allOf": [next, next]});
     for link in [doubled, merged] {
-        assert!(section(&chain(5, link), ToolSchemaStyle::Full).is_ok());
-        let error = section(&chain(30, link), ToolSchemaStyle::Full).expect_err("an error");
+        assert!(section(chain(5, link), ToolSchemaStyle::Full).is_ok());
+        let error = section(chain(30, link), ToolSchemaStyle::Full).expect_err("an error");
         let reason = "with it, references of the rendering's tools copy more than 1048576 bytes";
         let (name, reason) = ("deep".to_owned(), reason.to_owned());
         assert_eq!(error.kind(), &ErrorKind::InvalidSchema { name, reason });
@@ -102,9 +106,9 @@ fn references_that_double_without_end_are_an_error() {
 fn wide_schemas_are_read_once() {
     let types = vec!["object"; 1_000];
     let inner = |inner: Value| json!({"type": types, "properties": {"a": inner}});
-    assert!(section(&nested(50, inner), ToolSchemaStyle::Full).is_ok());
+    assert!(section(nested(50, inner), ToolSchemaStyle::Full).is_ok());
     let members: Vec<_> = (0..20_000).map(|n| json!({"properties": {"a": {"const": n}}})).collect();
-    let text = section(&json!({"allOf": members}), ToolSchemaStyle::Full).expect("a section");
+    let text = section(json!({"allOf": members}), ToolSchemaStyle::Full).expect("a section");
     assert!(text.contains("& (19999)"));
 }
 
@@ -116,7 +120,7 @@ fn objects_are_merged_sixteen_levels_deep() {
             (0..levels)
                 .fold(json!({"const": value}), |inner, _| json!({"properties": {"a": inner}}))
         };
-        section(&json!({"allOf": [deep(1), deep(2)]}), ToolSchemaStyle::Full).expect("a section")
+        section(json!({"allOf": [deep(1), deep(2)]}), ToolSchemaStyle::Full).expect("a section")
     };
     assert_eq!(merged(1).matches("a?:").count(), 1);
     assert_eq!(merged(16).matches("a?:").count(), 16);
@@ -134,7 +138,7 @@ fn records_are_merged_sixteen_levels_deep() {
             let around = |inner: Value| json!({"additionalProperties": inner});
             (0..levels).fold(json!({"const": value}), |inner, _| around(inner))
         };
-        section(&json!({"allOf": [deep(1), deep(2)]}), ToolSchemaStyle::Full).expect("a section")
+        section(json!({"allOf": [deep(1), deep(2)]}), ToolSchemaStyle::Full).expect("a section")
     };
     assert_eq!(merged(16).matches("Record").count(), 16);
     assert_eq!(merged(17).matches("Record").count(), 18);

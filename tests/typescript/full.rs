@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 use std::fs;
 
+use openai_harmony::ToolSchemaStyle;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::grammar::declared_types;
-use super::strategies::{name, plain_schema, text, tools};
-use super::{ToolSchemaStyle, golden_files, write_section};
+use crate::grammar::declared_types;
+use crate::strategies::{name, plain_schema, text, tools};
+use crate::{golden_files, write_section};
 
 /// Each `<case>.json` beside its `<case>.txt`. `UPDATE_GOLDEN=1` writes the texts again, to be read
 /// before they are committed; those of the guide must not change, they are its own.

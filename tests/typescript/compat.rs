@@ -2,9 +2,10 @@
 
 use std::fmt::Display;
 
+use openai_harmony::ToolSchemaStyle;
 use serde_json::{Value, json};
 
-use super::{ToolSchemaStyle, golden_files, write_section};
+use crate::{golden_files, write_section};
 
 fn assert_equals_oracle(case: &Value, origin: impl Display) {
     let namespaces = &case["namespaces"];

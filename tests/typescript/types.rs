@@ -1,8 +1,9 @@
 //! `Full`: schemas and the types that mean the same, row by row.
 
+use openai_harmony::ToolSchemaStyle;
 use serde_json::{Value, json};
 
-use super::{ToolSchemaStyle, write_section};
+use crate::write_section;
 
 /// The type of a required property with this schema.
 fn written(schema: &Value) -> String {

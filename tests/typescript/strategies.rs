@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Map, Value, json};
 
-use super::grammar::grammar_words;
+use crate::grammar::grammar_words;
 
 /// Texts that would end a comment, close a type or begin a declaration if they could.
 const HOSTILE: [&str; 38] = [
@@ -173,12 +173,9 @@ pub(super) fn name() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => "[a-zA-Z0-9_.:/@#$%&*+?!,|~^\\\\-]{1,8}",
         1 => select(words).prop_map(str::to_owned),
-        1 => "[\\p{L}\\p{N}\\p{M}\\p{So}\\p{Co}]{1,4}",
+        1 => "[\\p{L}\\p{N}\\p{M}\\p{So}\\p{Co}--\\p{Default_Ignorable_Code_Point}]{1,4}",
     ]
-    .prop_filter("a name", |name| {
-        !["//", "/*", "|>"].iter().any(|end| name.contains(end))
-            && !name.contains(crate::names::is_invisible)
-    })
+    .prop_filter("a name", |name| !["//", "/*", "|>", " "].iter().any(|end| name.contains(end)))
 }
 
 /// Tools of such names and any description with such schemas.
