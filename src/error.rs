@@ -135,22 +135,27 @@ impl Error {
 impl std::error::Error for Error {}
 
 /// Everything that can go wrong.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// A name that is not the name of an encoding.
+    #[error("Invalid HarmonyEncodingName: {} (known: HarmonyGptOss)", Brief(.name))]
     UnknownEncoding {
         /// The name as given.
         name: String,
     },
     /// A header or a caller names a role that does not exist.
+    #[error("Unknown role: {}", Brief(.role))]
     UnknownRole {
         /// The name.
         role: String,
     },
     /// A tool's message without the tool's name cannot be rendered.
+    #[error("Tools should have a name!")]
     ToolWithoutName,
     /// System content outside a system message, or developer content outside a developer's.
+    #[error("{content} may only appear in {allowed} messages, found in {}", capitalized(.role))]
     MisplacedContent {
         /// `SystemContent` or `DeveloperContent`.
         content: &'static str,
@@ -160,39 +165,54 @@ pub enum ErrorKind {
         role: &'static str,
     },
     /// A token between messages, where only `<|start|>` is allowed.
+    #[error("Unexpected token {token} while expecting start token 200006")]
     UnexpectedToken {
         /// The token's id.
         token: u32,
     },
     /// A word or marker that does not belong in the header.
+    #[error("unexpected tokens remaining in message header: {:?}", Some(Brief(.text)))]
     UnexpectedInHeader {
         /// The first such word, or the marker's name.
         text: String,
     },
     /// `<|channel|>` without a channel after it.
+    #[error("channel marker present but no channel value found in header")]
     EmptyChannel,
     /// A header without a role, and the caller gave no role either.
+    #[error("message header did not contain a role")]
     MissingRole,
     /// The tokens end inside a header.
+    #[error("Unexpected EOS while waiting for message header to complete")]
     UnexpectedEos,
     /// A token after the stream was finished.
+    #[error("Unexpected token after the end of the stream")]
     Finished,
     /// An id that the vocabulary does not have.
+    #[error("Invalid token for decoding: {token}")]
     InvalidToken {
         /// The id.
         token: u32,
     },
     /// Bytes that are not UTF-8, where text was requested.
+    #[error("Invalid utf-8 in the decoded tokens from byte {valid_up_to} on")]
     InvalidUtf8 {
         /// How many bytes before them are valid.
         valid_up_to: usize,
     },
     /// The name of a special token in a text that may not have one.
+    #[error(
+        "Encountered text corresponding to disallowed special token '{}'. Name it in \
+         `allowed_special` to encode it as the special token, or leave it out of \
+         `disallowed_special` (`disallowed_special=()` leaves out all) to encode it as text.",
+        Brief(.token)
+    )]
     DisallowedSpecial {
         /// The name, `<|start|>`.
         token: String,
     },
     /// A header field that could be read as another header.
+    #[error("Unsafe {field} {:?}: {reason}", Brief(.value))]
     UnsafeHeaderField {
         /// `name`, `recipient`, `channel` or `content_type`.
         field: &'static str,
@@ -202,6 +222,7 @@ pub enum ErrorKind {
         reason: &'static str,
     },
     /// A tool that cannot be declared, or a response format whose schema cannot be written.
+    #[error("Invalid schema of {:?}: {reason}", Brief(.name))]
     InvalidSchema {
         /// The tool, namespace or response format.
         name: String,
@@ -209,6 +230,7 @@ pub enum ErrorKind {
         reason: String,
     },
     /// Response formats without a name, or two of one name.
+    #[error("Invalid response format {:?}: {reason}", Brief(.name))]
     InvalidResponseFormat {
         /// The name.
         name: String,
@@ -216,6 +238,7 @@ pub enum ErrorKind {
         reason: &'static str,
     },
     /// A request's body that does not follow its API.
+    #[error("Invalid request: {}", At(.path, .reason))]
     InvalidRequest {
         /// Where in the body: `messages[3].role`; empty for the body itself.
         path: Path,
@@ -223,6 +246,7 @@ pub enum ErrorKind {
         reason: Reason,
     },
     /// Something in a request's body that the format cannot carry.
+    #[error("Unsupported content: {path}: the format cannot carry {content}")]
     UnsupportedContent {
         /// Where in the body: `messages[3].content[0].image_url`.
         path: Path,
@@ -230,6 +254,7 @@ pub enum ErrorKind {
         content: String,
     },
     /// A field of a request's body that its API lets a server refuse, on which clients go on without it.
+    #[error("Unsupported field: {path}: send the request without it")]
     UnsupportedField {
         /// Where in the body: `thread`.
         path: Path,
@@ -237,6 +262,7 @@ pub enum ErrorKind {
         code: &'static str,
     },
     /// A row of a data set that is not a conversation, or not one that can be rendered.
+    #[error("Invalid row: {}", At(.path, .reason))]
     InvalidRow {
         /// Where in the row: `messages[3].role`; empty for the row itself.
         path: Path,
@@ -244,6 +270,9 @@ pub enum ErrorKind {
         reason: Reason,
     },
     /// A prompt that is longer than it may be, though only the last turn of its conversation is left.
+    #[error(
+        "The prompt is too long: {tokens} tokens with its last turn alone > {max_tokens} maximum"
+    )]
     PromptTooLong {
         /// Where the body has the conversation: `messages`, `input`.
         path: Path,
@@ -253,6 +282,12 @@ pub enum ErrorKind {
         max_tokens: usize,
     },
     /// An example of a row of a data set that is longer than it may be.
+    #[error(
+        "Too many tokens: {tokens}{}, more than max_tokens={max_tokens}{}{}",
+        in_example(*.turn),
+        if *.is_single_turn { IS_SINGLE_TURN } else { "" },
+        and_later(*.later)
+    )]
     TooManyTokens {
         /// How many tokens it has, without the turns that could be left out.
         tokens: usize,
@@ -267,11 +302,13 @@ pub enum ErrorKind {
         is_single_turn: bool,
     },
     /// Bytes that are no saved state of this version.
+    #[error("Invalid saved state: {reason}")]
     InvalidState {
         /// What is wrong with it.
         reason: String,
     },
     /// Log-probabilities that are not those of the tokens.
+    #[error("Invalid log-probabilities: {path}: {reason}")]
     InvalidLogprobs {
         /// Which one: `logprobs[3].top[0]`.
         path: Path,
@@ -279,6 +316,7 @@ pub enum ErrorKind {
         reason: String,
     },
     /// What a rollout cannot go on from or with.
+    #[error("Invalid rollout: {at}: {reason}")]
     InvalidRollout {
         /// Which argument, and where in it: `sampled[3]`.
         at: String,
@@ -286,6 +324,7 @@ pub enum ErrorKind {
         reason: String,
     },
     /// A grammar that no turn can be sampled by.
+    #[error("Invalid grammar: {}", At(.path, .reason))]
     InvalidGrammar {
         /// Which option, and where in it: `tools[3].parameters`.
         path: Path,
@@ -295,6 +334,7 @@ pub enum ErrorKind {
         recipient: Option<Box<str>>,
     },
     /// A row of a data set of which the loss mask leaves nothing.
+    #[error("Nothing to train: the loss mask leaves none of the tokens")]
     NothingToTrain,
 }
 
@@ -325,36 +365,8 @@ impl ErrorKind {
     }
 
     /// The kind's name in Python's `HarmonyError.kind`, in snake case.
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Self::UnknownEncoding { .. } => "unknown_encoding",
-            Self::UnknownRole { .. } => "unknown_role",
-            Self::ToolWithoutName => "tool_without_name",
-            Self::MisplacedContent { .. } => "misplaced_content",
-            Self::UnexpectedToken { .. } => "unexpected_token",
-            Self::UnexpectedInHeader { .. } => "unexpected_in_header",
-            Self::EmptyChannel => "empty_channel",
-            Self::MissingRole => "missing_role",
-            Self::UnexpectedEos => "unexpected_eos",
-            Self::Finished => "finished",
-            Self::InvalidToken { .. } => "invalid_token",
-            Self::InvalidUtf8 { .. } => "invalid_utf8",
-            Self::DisallowedSpecial { .. } => "disallowed_special",
-            Self::UnsafeHeaderField { .. } => "unsafe_header_field",
-            Self::InvalidSchema { .. } => "invalid_schema",
-            Self::InvalidResponseFormat { .. } => "invalid_response_format",
-            Self::InvalidRequest { .. } => "invalid_request",
-            Self::UnsupportedContent { .. } => "unsupported_content",
-            Self::UnsupportedField { .. } => "unsupported_field",
-            Self::InvalidRow { .. } => "invalid_row",
-            Self::PromptTooLong { .. } => "prompt_too_long",
-            Self::TooManyTokens { .. } => "too_many_tokens",
-            Self::InvalidState { .. } => "invalid_state",
-            Self::InvalidLogprobs { .. } => "invalid_logprobs",
-            Self::InvalidRollout { .. } => "invalid_rollout",
-            Self::InvalidGrammar { .. } => "invalid_grammar",
-            Self::NothingToTrain => "nothing_to_train",
-        }
+    pub fn name(&self) -> &'static str {
+        self.into()
     }
 }
 
@@ -405,116 +417,37 @@ impl From<&str> for Reason {
 }
 
 /// A path and what is wrong there: "messages is empty", "messages: expected a list".
-fn write_at(f: &mut fmt::Formatter<'_>, path: &Path, reason: &Reason) -> fmt::Result {
-    match reason {
-        _ if path.is_empty() => write!(f, "{reason}"),
-        Reason::Predicate(text) => write!(f, "{path} {text}"),
-        Reason::Sentence(text) => write!(f, "{path}: {text}"),
-    }
-}
+struct At<'a>(&'a Path, &'a Reason);
 
-impl fmt::Display for ErrorKind {
+impl fmt::Display for At<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::UnknownEncoding { name } => {
-                write!(f, "Invalid HarmonyEncodingName: {} (known: HarmonyGptOss)", Brief(name))
-            }
-            Self::UnknownRole { role } => write!(f, "Unknown role: {}", Brief(role)),
-            Self::ToolWithoutName => f.write_str("Tools should have a name!"),
-            Self::MisplacedContent { content, allowed, role } => {
-                write!(f, "{content} may only appear in {allowed} messages, found in ")?;
-                let mut chars = role.chars();
-                if let Some(first) = chars.next() {
-                    write!(f, "{}", first.to_ascii_uppercase())?;
-                }
-                f.write_str(chars.as_str())
-            }
-            Self::UnexpectedToken { token } => {
-                write!(f, "Unexpected token {token} while expecting start token 200006")
-            }
-            Self::UnexpectedInHeader { text } => {
-                write!(f, "unexpected tokens remaining in message header: {:?}", Some(Brief(text)))
-            }
-            Self::EmptyChannel => {
-                f.write_str("channel marker present but no channel value found in header")
-            }
-            Self::MissingRole => f.write_str("message header did not contain a role"),
-            Self::UnexpectedEos => {
-                f.write_str("Unexpected EOS while waiting for message header to complete")
-            }
-            Self::Finished => f.write_str("Unexpected token after the end of the stream"),
-            Self::InvalidToken { token } => write!(f, "Invalid token for decoding: {token}"),
-            Self::InvalidUtf8 { valid_up_to } => {
-                write!(f, "Invalid utf-8 in the decoded tokens from byte {valid_up_to} on")
-            }
-            Self::DisallowedSpecial { token } => write_disallowed(f, &Brief(token)),
-            Self::UnsafeHeaderField { field, value, reason } => {
-                write!(f, "Unsafe {field} {:?}: {reason}", Brief(value))
-            }
-            Self::InvalidSchema { name, reason } => {
-                write!(f, "Invalid schema of {:?}: {reason}", Brief(name))
-            }
-            Self::InvalidResponseFormat { name, reason } => {
-                write!(f, "Invalid response format {:?}: {reason}", Brief(name))
-            }
-            Self::InvalidRequest { path, reason } => {
-                f.write_str("Invalid request: ")?;
-                write_at(f, path, reason)
-            }
-            Self::UnsupportedContent { path, content } => {
-                write!(f, "Unsupported content: {path}: the format cannot carry {content}")
-            }
-            Self::UnsupportedField { path, .. } => {
-                write!(f, "Unsupported field: {path}: send the request without it")
-            }
-            Self::InvalidRow { path, reason } => {
-                f.write_str("Invalid row: ")?;
-                write_at(f, path, reason)
-            }
-            Self::PromptTooLong { tokens, max_tokens, .. } => write!(
-                f,
-                "The prompt is too long: {tokens} tokens with its last turn alone > {max_tokens} maximum"
-            ),
-            Self::TooManyTokens { tokens, max_tokens, turn, later, is_single_turn } => {
-                write!(f, "Too many tokens: {tokens}")?;
-                if let Some(turn) = turn {
-                    write!(f, " in the example of turns[{turn}]")?;
-                }
-                write!(f, ", more than max_tokens={max_tokens}")?;
-                if *is_single_turn {
-                    f.write_str(
-                        "; it is a single turn, and truncate_turns leaves out whole turns only",
-                    )?;
-                }
-                match later {
-                    0 => Ok(()),
-                    1 => f.write_str("; 1 later turn is too long as well"),
-                    later => write!(f, "; {later} later turns are too long as well"),
-                }
-            }
-            Self::InvalidState { reason } => write!(f, "Invalid saved state: {reason}"),
-            Self::InvalidGrammar { path, reason, .. } => {
-                f.write_str("Invalid grammar: ")?;
-                write_at(f, path, reason)
-            }
-            Self::InvalidLogprobs { path, reason } => {
-                write!(f, "Invalid log-probabilities: {path}: {reason}")
-            }
-            Self::InvalidRollout { at, reason } => write!(f, "Invalid rollout: {at}: {reason}"),
-            Self::NothingToTrain => {
-                f.write_str("Nothing to train: the loss mask leaves none of the tokens")
-            }
+            Self(path, reason) if path.is_empty() => write!(f, "{reason}"),
+            Self(path, Reason::Predicate(text)) => write!(f, "{path} {text}"),
+            Self(path, Reason::Sentence(text)) => write!(f, "{path}: {text}"),
         }
     }
 }
 
-fn write_disallowed(f: &mut fmt::Formatter<'_>, token: &Brief<'_>) -> fmt::Result {
-    write!(
-        f,
-        "Encountered text corresponding to disallowed special token '{token}'. Name it in \
-         `allowed_special` to encode it as the special token, or leave it out of \
-         `disallowed_special` (`disallowed_special=()` leaves out all) to encode it as text."
-    )
+/// A role as 0.0.8 names it in an error: `User`.
+fn capitalized(role: &str) -> String {
+    let (first, rest) = role.split_at(role.len().min(1));
+    first.to_ascii_uppercase() + rest
+}
+
+const IS_SINGLE_TURN: &str =
+    "; it is a single turn, and truncate_turns leaves out whole turns only";
+
+fn in_example(turn: Option<usize>) -> String {
+    turn.map_or_else(String::new, |turn| format!(" in the example of turns[{turn}]"))
+}
+
+fn and_later(later: usize) -> String {
+    match later {
+        0 => String::new(),
+        1 => "; 1 later turn is too long as well".to_owned(),
+        later => format!("; {later} later turns are too long as well"),
+    }
 }
 
 /// A value as an error quotes it: no more than its first 200 characters, then `…`.

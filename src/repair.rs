@@ -1,7 +1,8 @@
 //! What lenient parsing repairs.
 
 /// What lenient parsing repaired; docs/parsing.md has an example of each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 #[non_exhaustive]
 pub enum RepairKind {
     /// A message ended inside its header: the fields are kept, the other words are its content.
@@ -61,33 +62,7 @@ pub enum RepairKind {
 
 impl RepairKind {
     /// The kind's name in Python, in snake case.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::MissingMessage => "missing_message",
-            Self::GluedChannel => "glued_channel",
-            Self::StrayText => "stray_text",
-            Self::StrayStop => "stray_stop",
-            Self::MissingStart => "missing_start",
-            Self::DuplicateStart => "duplicate_start",
-            Self::DuplicateChannel => "duplicate_channel",
-            Self::DuplicateRecipient => "duplicate_recipient",
-            Self::HeaderOrder => "header_order",
-            Self::EmptyChannel => "empty_channel",
-            Self::MissingEnd => "missing_end",
-            Self::EndOfText => "end_of_text",
-            Self::UnknownRole => "unknown_role",
-            Self::MissingRole => "missing_role",
-            Self::UnknownToken => "unknown_token",
-            Self::HeaderNoise => "header_noise",
-            Self::TruncatedHeader => "truncated_header",
-            Self::MissingChannel => "missing_channel",
-            Self::MissingHeader => "missing_header",
-            Self::BareWord => "bare_word",
-            Self::MisplacedRecipient => "misplaced_recipient",
-            Self::GluedRecipient => "glued_recipient",
-            Self::CutCharacter => "cut_character",
-            Self::SpelledMarker => "spelled_marker",
-            Self::CallAsText => "call_as_text",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }

@@ -46,16 +46,7 @@ impl HarmonyEncoding {
     where
         I: IntoIterator<Item = &'a Message>,
     {
-        let mut tokens = Vec::new();
-        render::conversation(
-            self.tokenizer(),
-            conversation,
-            ending,
-            *config,
-            &mut tokens,
-            &mut (),
-        )?;
-        Ok(tokens)
+        Ok(self.render_with_spans(conversation, ending, config)?.tokens)
     }
 
     /// Renders a conversation, and returns where each message is among the tokens.
@@ -91,18 +82,7 @@ impl HarmonyEncoding {
     where
         I: IntoIterator<Item = &'a Message>,
     {
-        let mut tokens = Vec::new();
-        let mut spans = (Vec::new(), Vec::new());
-        render::conversation(
-            self.tokenizer(),
-            conversation,
-            ending,
-            *config,
-            &mut tokens,
-            &mut spans,
-        )?;
-        let (spans, speakers) = spans;
-        Ok(Rendered { tokens, spans, speakers })
+        render::conversation(self.tokenizer(), conversation, ending, *config, Vec::new())
     }
 
     /// Renders a conversation and the beginning of the next message, which the model completes.
@@ -205,9 +185,7 @@ impl HarmonyEncoding {
     ///
     /// As [`Self::render_conversation_with`].
     pub fn render_with(&self, message: &Message, config: &RenderConfig) -> Result<Vec<TokenId>> {
-        let mut tokens = Vec::new();
-        render::message(self.tokenizer(), message, *config, &mut tokens)?;
-        Ok(tokens)
+        Ok(render::message(self.tokenizer(), message, *config, Vec::new())?.tokens)
     }
 
     /// Renders a single message.

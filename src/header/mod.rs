@@ -12,8 +12,8 @@
 //! channel; of several, the last is the content type. So a content type without `<|constrain|>`, a channel
 //! and a recipient is written, but read as the recipient, as in 0.0.8.
 //!
-//! [`write`] renders a message's header, [`read`] reads it back or returns what is wrong with it,
-//! and [`repair`] reads a malformed one.
+//! [`write`] renders a message's header, [`read`] reads it back, as a message without content, or returns what is wrong
+//! with it, and [`repair`] reads a malformed one.
 
 mod groups;
 mod name_run;
@@ -33,25 +33,7 @@ pub(crate) use words::Words;
 pub use write::HeaderStyle;
 pub(crate) use write::{HeaderSink, check, write, write_fields};
 
-use crate::chat::{Author, Message};
 pub(crate) use crate::names::TO;
-
-/// The fields of a header.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Header {
-    pub(crate) author: Author,
-    pub(crate) recipient: Option<String>,
-    pub(crate) channel: Option<String>,
-    pub(crate) content_type: Option<String>,
-}
-
-impl Header {
-    /// The message of this header, without content yet.
-    pub(crate) fn into_message(self) -> Message {
-        let Self { author, recipient, channel, content_type } = self;
-        Message { author, recipient, content: Vec::new(), channel, content_type }
-    }
-}
 
 /// The marker of a constrained content type, as text in a message's `content_type`.
 const CONSTRAIN: &str = "<|constrain|>";

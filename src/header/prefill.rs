@@ -1,9 +1,9 @@
 //! The beginning of a message that the caller writes, and the model continues.
 
+use super::check;
 use super::read::author_of;
 use super::write::written_recipient;
-use super::{Header, check};
-use crate::chat::{HeaderFields, Role};
+use crate::chat::{HeaderFields, Message, Role};
 use crate::error::Result;
 use crate::options::options;
 
@@ -87,11 +87,12 @@ impl Prefill {
         }
     }
 
-    /// The header as it would be read.
-    pub(crate) fn header(&self, role: Role) -> Header {
-        Header {
+    /// The header as it would be read: a message without content.
+    pub(crate) fn header(&self, role: Role) -> Message {
+        Message {
             author: author_of(role.as_str()).unwrap_or(role.into()),
             recipient: written_recipient(self.recipient.as_deref()).map(str::to_owned),
+            content: Vec::new(),
             channel: self.channel.clone(),
             content_type: self.content_type.clone(),
         }

@@ -7,8 +7,8 @@ use super::groups::{Group, Groups, Spelled, spells_marker, until_spelled, utf8};
 use super::name_run::NameRun;
 use super::tools::CONTENT_TYPES;
 use super::words::{Kind, Word, Words};
-use super::{CONSTRAIN, Header, TO};
-use crate::chat::{Author, BUILT_IN, Role};
+use super::{CONSTRAIN, TO};
+use crate::chat::{Author, BUILT_IN, Message, Role};
 use crate::error::{ErrorKind, Result};
 
 /// Where the role comes from that a header need not name.
@@ -26,13 +26,13 @@ pub(crate) enum Given {
     Fallback(Role),
 }
 
-/// Reads a header's words.
+/// Reads a header's words: a message without content.
 ///
 /// # Errors
 ///
 /// [`ErrorKind::EmptyChannel`], [`ErrorKind::MissingRole`], [`ErrorKind::UnknownRole`],
 /// [`ErrorKind::UnexpectedInHeader`] and [`ErrorKind::InvalidUtf8`].
-pub(crate) fn read(words: &Words, given: Given) -> Result<Header> {
+pub(crate) fn read(words: &Words, given: Given) -> Result<Message> {
     let read = Reader::new(words, Spelled::Text)?.read(given);
     if read.is_ok() || !spells_marker(words) {
         return read;
@@ -58,7 +58,7 @@ impl<'a> Reader<'a> {
         Ok(Self { words, groups: Groups::of(words, spelled)?, spelled })
     }
 
-    fn read(&mut self, given: Given) -> Result<Header> {
+    fn read(&mut self, given: Given) -> Result<Message> {
         if self.groups.channel == Some("") {
             return Err(ErrorKind::EmptyChannel.into());
         }
@@ -72,7 +72,8 @@ impl<'a> Reader<'a> {
         let recipient = self.take_recipient();
         if self.groups.list.is_empty() {
             let channel = self.groups.channel.map(str::to_owned);
-            return Ok(Header { author, recipient, channel, content_type });
+            let content = Vec::new();
+            return Ok(Message { author, recipient, content, channel, content_type });
         }
         let left = self.groups.list.iter().map(|group| self.groups.shown(self.words, group));
         let text = left.collect::<Vec<_>>().join(" ");

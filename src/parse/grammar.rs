@@ -7,7 +7,7 @@ use super::stream::StreamableParser;
 use super::utf8::Utf8Decoder;
 use crate::chat::{Content, Message, TextContent};
 use crate::error::{Error, ErrorKind, Result};
-use crate::header::{self, Given, Header};
+use crate::header::{self, Given};
 use crate::tokenizer::special;
 
 /// The tokens at which a message ends.
@@ -116,16 +116,16 @@ impl StreamableParser {
         }
     }
 
-    pub(super) fn open(&mut self, from: usize, index: usize, header: Header) {
+    pub(super) fn open(&mut self, from: usize, index: usize, header: Message) {
         self.given_role = None;
         self.report_start(from..index + 1, &header);
         self.open_content(header, index + 1);
     }
 
     /// Begins the content of a message at this token.
-    pub(super) fn open_content(&mut self, header: Header, from: usize) {
+    pub(super) fn open_content(&mut self, header: Message, from: usize) {
         self.state = State::Content(Box::new(OpenMessage {
-            message: header.into_message(),
+            message: header,
             text: String::new(),
             decoder: Utf8Decoder::default(),
             from,

@@ -7,12 +7,12 @@ use std::ops::Range;
 use super::event::{Event, Repair};
 use super::state::State;
 use super::stream::StreamableParser;
-use crate::header::Header;
+use crate::chat::Message;
 
 impl StreamableParser {
-    pub(super) fn report_start(&mut self, span: Range<usize>, header: &Header) {
+    pub(super) fn report_start(&mut self, span: Range<usize>, header: &Message) {
         if self.recording {
-            let Header { author, channel, recipient, content_type } = header.clone();
+            let Message { author, channel, recipient, content_type, .. } = header.clone();
             let index = self.messages.len();
             self.events.push(Event::MessageStart {
                 span: self.spelling.fed_span(span),

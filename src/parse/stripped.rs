@@ -5,7 +5,7 @@
 //! is a guess, for text whose tokens are lost.
 
 use crate::chat::{ANALYSIS, Author, CHANNELS, FINAL, Message, Role};
-use crate::header::{CONTENT_TYPES, Header, TO};
+use crate::header::{CONTENT_TYPES, TO};
 
 /// No tool's name has more characters. That they are limited keeps reading linear in the text.
 const LONGEST_NAME: usize = 256;
@@ -24,16 +24,16 @@ pub(crate) fn read(text: &str) -> Vec<Message> {
     }
     let ends = found.iter().skip(1).map(|next| next.from).chain([text.len()]);
     messages.extend(found.iter().zip(ends).map(|(header, end)| {
-        let mut message = header.fields.clone().into_message();
-        message.content = vec![text[header.to..end].into()];
-        message
+        let content = vec![text[header.to..end].into()];
+        Message { content, ..header.fields.clone() }
     }));
     messages
 }
 
 /// A header in a text, and its byte offsets there.
 struct Found {
-    fields: Header,
+    /// A message without content.
+    fields: Message,
     from: usize,
     to: usize,
 }
@@ -89,7 +89,7 @@ fn first_header(text: &str, next: Option<&Found>) -> Option<Found> {
 }
 
 /// The fields at the beginning of a text, and what follows them.
-fn fields(text: &str) -> Option<(Header, &str)> {
+fn fields(text: &str) -> Option<(Message, &str)> {
     let mut rest = text;
     let mut recipient = take_recipient(&mut rest);
     let mut channel = None;
@@ -113,7 +113,7 @@ fn fields(text: &str) -> Option<(Header, &str)> {
     let content_type = take_content_type(&mut rest, recipient.is_some());
     let author = Author::from(Role::Assistant);
     let channel = channel.map(str::to_owned);
-    Some((Header { author, recipient, channel, content_type }, rest))
+    Some((Message { author, recipient, content: Vec::new(), channel, content_type }, rest))
 }
 
 fn take_recipient(text: &mut &str) -> Option<String> {
@@ -147,9 +147,10 @@ fn answer_at(text: &str, from: usize) -> Option<Found> {
     let channel = CHANNELS.into_iter().find(|channel| rest.starts_with(channel))?;
     let is_part = |c: char| c.is_alphanumeric() || "._-".contains(c);
     let name = text[..from].rsplit(|c| !is_part(c)).next().filter(|name| !name.is_empty())?;
-    let fields = Header {
+    let fields = Message {
         author: Author::new(Role::Tool, name),
         recipient: Some(Role::Assistant.as_str().to_owned()),
+        content: Vec::new(),
         channel: Some(channel.to_owned()),
         content_type: None,
     };

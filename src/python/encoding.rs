@@ -1,6 +1,8 @@
 //! `HarmonyEncoding` for Python.
 
+use std::borrow::Cow;
 use std::cell::Cell;
+use std::mem::take;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -12,7 +14,7 @@ use super::errors::{InvalidArgument, quoted, raised};
 use super::gil::released_if;
 use super::text::{decoded, utf8};
 use super::{arguments, long_text, options, read, tokens, write};
-use crate::render::{self, RenderEnd};
+use crate::render::{self, RenderEnd, Rendered};
 use crate::span::MessageSpan;
 use crate::tokenizer::Tokenizer;
 use crate::{HarmonyEncoding, HarmonyEncodingName, Result, load_harmony_encoding};
@@ -47,7 +49,8 @@ impl PyHarmonyEncoding {
         let config =
             options::config(config).map_err(|invalid| invalid.inside("config").raised(py))?;
         tokens_of(py, is_much(&messages), |ids| {
-            render::conversation(tokenizer, &messages, ending, config, ids, &mut ())
+            *ids = render::conversation(tokenizer, &messages, ending, config, take(ids))?.tokens;
+            Ok(())
         })
     }
 
@@ -235,7 +238,10 @@ impl PyHarmonyEncoding {
         let options = options::render_options(render_options)
             .map_err(|invalid| invalid.inside("render_options").raised(py))?;
         let much = is_much(std::slice::from_ref(&message));
-        tokens_of(py, much, |ids| render::message(self.tokenizer(), &message, options, ids))
+        tokens_of(py, much, |ids| {
+            *ids = render::message(self.tokenizer(), &message, options, take(ids))?.tokens;
+            Ok(())
+        })
     }
 
     /// Renders a conversation and nothing after it.
@@ -299,14 +305,11 @@ impl PyHarmonyEncoding {
         let messages = read::conversation(conversation).map_err(|invalid| invalid.raised(py))?;
         let config =
             options::config(config).map_err(|invalid| invalid.inside("config").raised(py))?;
-        let (mut ids, mut spans) = (Vec::new(), (Vec::new(), Vec::new()));
-        released_if(py, is_much(&messages), || {
-            let tokenizer = self.tokenizer();
-            render::conversation(tokenizer, &messages, ending, config, &mut ids, &mut spans)
+        let Rendered { tokens, spans, speakers } = released_if(py, is_much(&messages), || {
+            render::conversation(self.tokenizer(), &messages, ending, config, Vec::new())
         })
         .map_err(|error| raised(py, &error))?;
-        let bytes: Vec<u8> = ids.into_iter().flat_map(u32::to_ne_bytes).collect();
-        let (spans, speakers) = spans;
+        let bytes: Vec<u8> = tokens.into_iter().flat_map(u32::to_ne_bytes).collect();
         let spans = spans.iter().map(fields_of).collect();
         let speakers = speakers.into_iter().map(|one| (one.role.as_str(), one.channel)).collect();
         Ok((PyBytes::new(py, &bytes), spans, speakers))
@@ -380,7 +383,7 @@ impl PyHarmonyEncoding {
 pub(super) type Span = (Option<usize>, usize, usize, usize, usize);
 
 /// The role and the channel of a message.
-type Speaker = (&'static str, Option<String>);
+type Speaker = (&'static str, Option<Cow<'static, str>>);
 
 pub(super) fn fields_of(span: &MessageSpan) -> Span {
     (span.message, span.start, span.content, span.stop, span.end)

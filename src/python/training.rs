@@ -53,7 +53,7 @@ choices! { Turns, "'all' or 'last'": "all" All, "last" Last; }
 fn speaker(object: &Bound<'_, PyAny>) -> Read<Speaker> {
     let (word, channel): (Bound<'_, PyAny>, Bound<'_, PyAny>) =
         object.extract().map_err(|_| InvalidArgument::type_of(object, "a role and a channel"))?;
-    Ok(Speaker { role: role(&word)?, channel: optional_string(&channel)? })
+    Ok(Speaker { role: role(&word)?, channel: optional_string(&channel)?.map(Into::into) })
 }
 
 fn span((message, start, content, stop, end): Span) -> MessageSpan {

@@ -16,7 +16,6 @@ mod options;
 )]
 mod pieces;
 mod sink;
-mod spans;
 mod system;
 mod view;
 
@@ -27,9 +26,10 @@ pub use options::{RenderConfig, RenderConversationConfig, RenderOptions};
 pub(crate) use pieces::Pieces;
 #[cfg(feature = "training")]
 pub(crate) use pieces::Selection;
-pub(crate) use spans::{SpanSink, Speaker};
 pub(crate) use system::{announce_function_tools, announces_function_tools};
 pub(crate) use view::{AsMessage, AsTools, ContentPart, DeveloperFields, SystemFields};
+
+use std::borrow::Cow;
 
 use crate::chat::{FINAL, Role};
 use crate::error::{ErrorKind, Result};
@@ -70,64 +70,65 @@ pub struct Rendered {
     pub(crate) speakers: Vec<Speaker>,
 }
 
-/// Where a message was written: the indices of its first token, of its content's, of its stop
-/// token, and of what follows it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Written {
-    start: usize,
-    content: usize,
-    stop: usize,
-    end: usize,
+/// Who speaks in a message that was rendered. The tokens do not have it: a tool may be named
+/// `assistant`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Speaker {
+    pub(crate) role: Role,
+    /// Without a copy where it is a known one.
+    pub(crate) channel: Option<Cow<'static, str>>,
 }
 
-/// Renders the messages that the config does not drop, and the ending. `spans` takes their spans.
+/// Renders the messages that the config does not drop, and the ending, behind the tokens that are there.
 pub(crate) fn conversation<'a, M: AsMessage + 'a>(
     tokenizer: Tokenizer,
     messages: impl IntoIterator<Item = &'a M>,
     ending: RenderEnd<'_>,
     mut config: RenderConfig,
-    into: &mut Vec<u32>,
-    spans: &mut impl SpanSink,
-) -> Result<()> {
+    tokens: Vec<u32>,
+) -> Result<Rendered> {
     let messages: Vec<&M> = messages.into_iter().collect();
     config.conversation_has_function_tools |=
         messages.iter().any(|message| has_function_tools(*message));
-    let mut sink = Sink::new(tokenizer, into);
-    for (index, kept) in history::kept(&messages, config.analysis) {
-        let written =
-            message_into(kept, config, &mut sink).map_err(|error| error.in_message(index))?;
-        spans.push(Some(index), kept.header(), written);
-    }
+    let mut sink = Sink::new(tokenizer, tokens);
+    sink.reserve(messages.len() + 1);
+    write_messages(history::kept(&messages, config.analysis), config, &mut sink)?;
     match (ending, ends_in_answer(messages.last().copied())) {
         (RenderEnd::Completion(role), _) => {
-            write_beginning(role, &Prefill::new(), config, &mut sink, spans);
+            write_beginning(role, &Prefill::new(), config, &mut sink);
         }
         (RenderEnd::Prefill(role, prefill), _) => {
             // Even without `validate`: the parser is given the same prefill and must read the same.
             prefill.check()?;
-            write_beginning(role, prefill, config, &mut sink, spans);
+            write_beginning(role, prefill, config, &mut sink);
         }
         (RenderEnd::Training, true) => sink.replace_last(special::RETURN),
         (RenderEnd::Training, false) | (RenderEnd::None, _) => {}
     }
-    Ok(())
+    Ok(sink.rendered)
 }
 
 /// Renders every message, whatever the policy, with the config as it is.
-pub(crate) fn all_messages<M: AsMessage>(
+pub(crate) fn all_messages<'a, M: AsMessage + 'a>(
     tokenizer: Tokenizer,
-    messages: &[M],
+    messages: impl IntoIterator<Item = &'a M>,
     config: RenderConfig,
-    into: &mut Vec<u32>,
-    spans: &mut impl SpanSink,
-) -> Result<()> {
-    let mut sink = Sink::new(tokenizer, into);
-    for (index, message) in messages.iter().enumerate() {
-        let written =
-            message_into(message, config, &mut sink).map_err(|error| error.in_message(index))?;
-        spans.push(Some(index), message.header(), written);
-    }
-    Ok(())
+) -> Result<Rendered> {
+    let mut sink = Sink::new(tokenizer, Vec::new());
+    write_messages(messages.into_iter().enumerate(), config, &mut sink)?;
+    Ok(sink.rendered)
+}
+
+/// Renders one message, behind the tokens that are there.
+pub(crate) fn message(
+    tokenizer: Tokenizer,
+    message: &impl AsMessage,
+    config: RenderConfig,
+    tokens: Vec<u32>,
+) -> Result<Rendered> {
+    let mut sink = Sink::new(tokenizer, tokens);
+    message_into(0, message, config, &mut sink)?;
+    Ok(sink.rendered)
 }
 
 /// Whether a conversation to train on, of which this is the last message, ends with `<|return|>`.
@@ -141,13 +142,7 @@ pub(crate) fn beginning_len(role: Role) -> usize {
 }
 
 /// The beginning of the next message.
-fn write_beginning(
-    role: Role,
-    prefill: &Prefill,
-    config: RenderConfig,
-    sink: &mut Sink<'_>,
-    spans: &mut impl SpanSink,
-) {
+fn write_beginning(role: Role, prefill: &Prefill, config: RenderConfig, sink: &mut Sink) {
     let start = sink.len();
     sink.next_turn(role);
     if !prefill.is_empty() {
@@ -155,25 +150,29 @@ fn write_beginning(
     }
     let content = sink.len();
     sink.text(prefill.text.as_deref().unwrap_or_default());
-    let written = Written { start, content, stop: sink.len(), end: sink.len() };
-    spans.push(None, prefill.fields(role), written);
+    let (stop, end) = (sink.len(), sink.len());
+    let span = MessageSpan { message: None, start, content, stop, end };
+    sink.record(span, prefill.fields(role));
 }
 
-/// Renders one message.
-pub(crate) fn message(
-    tokenizer: Tokenizer,
-    message: &impl AsMessage,
+/// Messages with their indices in the conversation.
+fn write_messages<'a, M: AsMessage + 'a>(
+    messages: impl Iterator<Item = (usize, &'a M)>,
     config: RenderConfig,
-    into: &mut Vec<u32>,
+    sink: &mut Sink,
 ) -> Result<()> {
-    message_into(message, config, &mut Sink::new(tokenizer, into)).map(drop)
+    for (index, message) in messages {
+        message_into(index, message, config, sink).map_err(|error| error.in_message(index))?;
+    }
+    Ok(())
 }
 
 fn message_into(
+    index: usize,
     message: &impl AsMessage,
     config: RenderConfig,
-    sink: &mut Sink<'_>,
-) -> Result<Written> {
+    sink: &mut Sink,
+) -> Result<()> {
     let start = sink.len();
     let header = message.header();
     if config.validate {
@@ -187,14 +186,16 @@ fn message_into(
     let is_call = header.role == Role::Assistant && header.recipient.is_some();
     let stop = sink.len();
     sink.special(if is_call { special::CALL } else { special::END });
-    Ok(Written { start, content, stop, end: sink.len() })
+    let span = MessageSpan { message: Some(index), start, content, stop, end: sink.len() };
+    sink.record(span, header);
+    Ok(())
 }
 
 fn part_into(
     part: ContentPart<'_>,
     role: Role,
     config: RenderConfig,
-    sink: &mut Sink<'_>,
+    sink: &mut Sink,
 ) -> Result<()> {
     match part {
         ContentPart::Text(text) => sink.text(text),

@@ -47,10 +47,7 @@ impl<'m, M: AsMessage> Pieces<'m, M> {
         let render = |has_functions| -> Result<Rendered> {
             let mut config = config;
             config.conversation_has_function_tools |= has_functions;
-            let (mut tokens, mut spans) = (Vec::new(), (Vec::new(), Vec::new()));
-            super::all_messages(tokenizer, messages, config, &mut tokens, &mut spans)?;
-            let (spans, speakers) = spans;
-            Ok(Rendered { tokens, spans, speakers })
+            super::all_messages(tokenizer, messages, config)
         };
         let declares = |messages: &[M]| messages.iter().any(super::has_function_tools);
         let has_functions = declares(&messages[exchanges.head.clone()]);

@@ -1,22 +1,43 @@
-//! Where rendering writes: one growing list of tokens.
+//! Where rendering writes: one growing list of tokens, and where each message is in it.
 
-use super::literals;
-use crate::chat::Role;
+use std::borrow::Cow;
+
+use super::{Rendered, Speaker, literals};
+use crate::chat::{CHANNELS, HeaderFields, Role};
 use crate::header::HeaderSink;
+use crate::span::MessageSpan;
 use crate::tokenizer::{Tokenizer, special};
 use crate::typescript::Budget;
 
-/// The tokens written so far, and how to add to them.
-pub(super) struct Sink<'a> {
+/// What was written so far, and how to add to it.
+pub(super) struct Sink {
     tokenizer: Tokenizer,
-    tokens: &'a mut Vec<u32>,
+    pub(super) rendered: Rendered,
     /// What is left for the text of tools, all messages together.
     tool_budget: Budget,
 }
 
-impl<'a> Sink<'a> {
-    pub(super) fn new(tokenizer: Tokenizer, tokens: &'a mut Vec<u32>) -> Self {
-        Self { tokenizer, tokens, tool_budget: Budget::default() }
+impl Sink {
+    /// Writes behind these tokens.
+    pub(super) fn new(tokenizer: Tokenizer, tokens: Vec<u32>) -> Self {
+        let rendered = Rendered { tokens, ..Rendered::default() };
+        Self { tokenizer, rendered, tool_budget: Budget::default() }
+    }
+
+    /// Makes room for so many spans.
+    pub(super) fn reserve(&mut self, messages: usize) {
+        self.rendered.spans.reserve(messages);
+        self.rendered.speakers.reserve(messages);
+    }
+
+    /// Records where a message was written, and whose it is.
+    pub(super) fn record(&mut self, span: MessageSpan, header: HeaderFields<'_>) {
+        self.rendered.spans.push(span);
+        let known = |name: &str| CHANNELS.into_iter().find(|known| *known == name);
+        let channel = header
+            .channel
+            .map(|name| known(name).map_or_else(|| name.to_owned().into(), Cow::from));
+        self.rendered.speakers.push(Speaker { role: header.role, channel });
     }
 
     /// What is left for the text of tools.
@@ -26,7 +47,7 @@ impl<'a> Sink<'a> {
 
     /// How many tokens there are.
     pub(super) fn len(&self) -> usize {
-        self.tokens.len()
+        self.rendered.tokens.len()
     }
 
     /// The beginning of a message of this role.
@@ -37,29 +58,29 @@ impl<'a> Sink<'a> {
 
     /// Replaces the last token, if there is one, by a special token.
     pub(super) fn replace_last(&mut self, token: u32) {
-        if let Some(last) = self.tokens.last_mut() {
+        if let Some(last) = self.rendered.tokens.last_mut() {
             *last = token;
         }
     }
 }
 
-impl HeaderSink for Sink<'_> {
+impl HeaderSink for Sink {
     fn special(&mut self, token: u32) {
-        self.tokens.push(token);
+        self.rendered.tokens.push(token);
     }
 
     fn role(&mut self, role: Role) {
-        self.tokens.extend_from_slice(literals::role(role));
+        self.rendered.tokens.extend_from_slice(literals::role(role));
     }
 
     fn channel(&mut self, channel: &str) {
         match literals::channel(channel) {
-            Some(tokens) => self.tokens.extend_from_slice(tokens),
+            Some(tokens) => self.rendered.tokens.extend_from_slice(tokens),
             None => self.text(channel),
         }
     }
 
     fn text(&mut self, piece: &str) {
-        self.tokenizer.encode_ordinary_into(piece, self.tokens);
+        self.tokenizer.encode_ordinary_into(piece, &mut self.rendered.tokens);
     }
 }

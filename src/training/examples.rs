@@ -76,12 +76,9 @@ impl<'o> ExampleMaker<'o> {
     }
 
     fn add_conversation<M: AsMessage>(&self, row: &mut Row<'_>, messages: &[M]) -> Result<()> {
-        let (mut tokens, mut spans) = (Vec::new(), (Vec::new(), Vec::new()));
         let config = self.options.config;
         let ending = RenderEnd::Training;
-        render::conversation(self.tokenizer, messages, ending, config, &mut tokens, &mut spans)?;
-        let (spans, speakers) = spans;
-        let rendered = Rendered { tokens, spans, speakers };
+        let rendered = render::conversation(self.tokenizer, messages, ending, config, Vec::new())?;
         match self.options.max_tokens {
             Some(max_tokens) if rendered.tokens.len() > max_tokens => {
                 let tokens = || rendered.tokens.len();

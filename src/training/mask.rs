@@ -77,7 +77,7 @@ impl LossMask {
 
     fn takes(&self, speaker: &Speaker) -> bool {
         let Some(channels) = &self.channels else { return true };
-        speaker.channel.as_ref().is_some_and(|channel| channels.contains(channel))
+        speaker.channel.as_ref().is_some_and(|channel| channels.iter().any(|one| one == channel))
     }
 }
 

@@ -12,10 +12,9 @@ mod spelling;
 
 use std::ops::Range;
 
-use super::Header;
 use super::tools::Tools;
 use super::words::{Kind, Offset, Word, Words};
-use crate::chat::{Author, CHANNELS, FINAL, Role};
+use crate::chat::{Author, CHANNELS, FINAL, Message, Role};
 use crate::repair::RepairKind;
 use crate::tokenizer::special;
 
@@ -69,9 +68,10 @@ pub(crate) struct Setting<'a> {
 }
 
 /// What was read from a header.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Repaired {
-    pub(crate) header: Header,
+    /// A message without content.
+    pub(crate) header: Message,
     /// What was repaired, and in which of the header's tokens, in order.
     pub(crate) repairs: Vec<(RepairKind, Range<usize>)>,
     /// For a header without `<|message|>`, the bytes of the words that are not fields.
@@ -85,7 +85,7 @@ pub(crate) struct Repaired {
 impl Repaired {
     /// Whether there is nothing beyond the author.
     pub(crate) fn is_empty(&self) -> bool {
-        let Header { channel, recipient, content_type, .. } = &self.header;
+        let Message { channel, recipient, content_type, .. } = &self.header;
         let has_field = [channel, recipient, content_type].into_iter().any(Option::is_some);
         !has_field && self.content.is_empty()
     }
@@ -292,7 +292,7 @@ impl Draft<'_> {
         let Fields { author, recipient, channel, content_type } = self.fields;
         let [recipient, channel, content_type] =
             [recipient, channel, content_type].map(|field| field.map(|field| field.value));
-        let header = Header { author, recipient, channel, content_type };
+        let header = Message { author, recipient, content: Vec::new(), channel, content_type };
         Repaired { header, repairs: self.repairs, content, content_from, headerless }
     }
 

@@ -127,7 +127,7 @@ impl StreamableParser {
         if stop == Some(special::ENDOFTEXT) {
             self.repair(RepairKind::EndOfText, end..end + 1, Some(message));
         }
-        self.complete(repaired.header.into_message(), text, stop);
+        self.complete(repaired.header, text, stop);
         self.report_end(end, stop);
     }
 
