@@ -150,19 +150,6 @@ def test_bytes_say_what_to_do(kind):
     assert error.endswith("write the column as JSON texts or as structs")
 
 
-def test_invalid_data_of_another_library_is_refused():
-    """Nothing is read of texts that are not UTF-8, or that end before they begin."""
-
-    def texts(offsets, data):
-        offsets = array("i", offsets)
-        buffers = [None, pa.py_buffer(offsets.tobytes()), pa.py_buffer(data)]
-        return pa.Array.from_buffers(pa.string(), len(offsets) - 1, buffers)
-
-    for rows in (texts([0, 2], b"\xff\xfe"), texts([0, 3, 2], b"{}{}")):
-        with pytest.raises(ValueError, match="rows: not valid Arrow data"):
-            render(rows)
-
-
 def test_an_object_that_lies_about_its_stream_is_an_error():
     class Stream:
         def __arrow_c_stream__(self, requested_schema=None):
