@@ -1,7 +1,5 @@
 //! A conversation -> examples, as many and as long as is wanted.
 
-use std::ops::Range;
-
 use super::batch::{Batch, Example};
 use super::{Examples, LossMask, Overflow, RenderRows, Turns};
 use crate::chat::Role;
@@ -23,8 +21,6 @@ struct Row<'b> {
     index: usize,
     /// Per message: whether it is left out of the loss.
     untrained: &'b [bool],
-    /// An example was made, or was left out for another reason than the mask.
-    has_something: bool,
     too_long: Option<TooLong>,
 }
 
@@ -59,14 +55,15 @@ impl<'o> ExampleMaker<'o> {
         untrained: &[bool],
     ) -> Result<()> {
         let mut made = Batch::default();
-        let mut row =
-            Row { batch: &mut made, index, untrained, has_something: false, too_long: None };
+        let mut row = Row { batch: &mut made, index, untrained, too_long: None };
         let added = match self.options.examples {
             Examples::Conversation => self.add_conversation(&mut row, messages),
             Examples::Turns => self.add_turns(&mut row, messages),
         };
         added?;
-        let (has_something, too_long) = (row.has_something, row.too_long);
+        let too_long = row.too_long;
+        // What is neither an example nor too long, the mask left out.
+        let has_something = !made.is_empty() || !made.dropped.is_empty();
         batch.append(&mut made);
         match too_long {
             Some(too_long) => Err(self.too_many(&too_long)),
@@ -81,21 +78,21 @@ impl<'o> ExampleMaker<'o> {
         let rendered = render::conversation(self.tokenizer, messages, ending, config, Vec::new())?;
         match self.options.max_tokens {
             Some(max_tokens) if rendered.tokens.len() > max_tokens => {
-                let tokens = || rendered.tokens.len();
-                self.add_overlong(row, None, tokens, |row| {
+                if self.options.overflow == Overflow::TruncateTurns {
                     let pieces = self.pieces(messages)?;
                     self.add_truncated(row, None, &pieces, pieces.exchanges.len(), max_tokens);
-                    Ok(())
-                })
+                } else {
+                    self.leave_out(row, None, || rendered.tokens.len());
+                }
             }
             _ => {
                 let shown = rendered.spans.iter().filter(|span| span.message.is_some()).count();
                 if self.add_example(row, &rendered) {
                     row.batch.dropped_thoughts += messages.len().saturating_sub(shown);
                 }
-                Ok(())
             }
         }
+        Ok(())
     }
 
     fn add_turns<M: AsMessage>(&self, row: &mut Row<'_>, messages: &[M]) -> Result<()> {
@@ -114,11 +111,11 @@ impl<'o> ExampleMaker<'o> {
                 continue;
             }
             let turn = Some(end - 1);
-            let tokens = || pieces.select(0..end).tokens;
-            self.add_overlong(row, turn, tokens, |row| {
+            if self.options.overflow == Overflow::TruncateTurns {
                 self.add_truncated(row, turn, &pieces, end, max_tokens);
-                Ok(())
-            })?;
+            } else {
+                self.leave_out(row, turn, || pieces.select(0..end).tokens);
+            }
         }
         Ok(())
     }
@@ -128,25 +125,14 @@ impl<'o> ExampleMaker<'o> {
     }
 
     /// What becomes of an example that is too long; `turn` is its last one, where each turn is an example.
-    fn add_overlong(
-        &self,
-        row: &mut Row<'_>,
-        turn: Option<usize>,
-        tokens: impl FnOnce() -> usize,
-        truncate: impl FnOnce(&mut Row<'_>) -> Result<()>,
-    ) -> Result<()> {
+    fn leave_out(&self, row: &mut Row<'_>, turn: Option<usize>, tokens: impl FnOnce() -> usize) {
         match self.options.overflow {
-            Overflow::Error => row.note_too_long(turn, tokens),
-            Overflow::Drop => {
-                row.has_something = true;
-                row.batch.dropped.push(row.index);
-            }
-            Overflow::TruncateTurns => truncate(row)?,
+            Overflow::Drop => row.batch.dropped.push(row.index),
+            _ => row.note_too_long(turn, tokens),
         }
-        Ok(())
     }
 
-    /// Adds what fits of the turns before `end`.
+    /// Adds as many turns before `end` as fit: the last ones if the last one alone is trained, else the first.
     fn add_truncated<M: AsMessage>(
         &self,
         row: &mut Row<'_>,
@@ -155,9 +141,14 @@ impl<'o> ExampleMaker<'o> {
         end: usize,
         max_tokens: usize,
     ) {
-        let kept = self.kept_turns(pieces, end, max_tokens);
+        // What fits, and what would be left last.
+        let (kept, shortest) = if self.mask.turns == Turns::Last {
+            (pieces.last_exchanges(end, max_tokens), end.saturating_sub(1)..end)
+        } else {
+            (0..first_turns(pieces, end, max_tokens), 0..end.min(1))
+        };
         if kept.is_empty() {
-            row.note_too_long(turn, || pieces.select(self.shortest(end)).tokens);
+            row.note_too_long(turn, || pieces.select(shortest).tokens);
         } else if self.add_example(row, &pieces.select(kept).rendered()) {
             row.batch.truncated.push(row.index);
         }
@@ -178,28 +169,8 @@ impl<'o> ExampleMaker<'o> {
         if is_trained {
             let Rendered { tokens, spans, .. } = rendered;
             row.batch.push(Example { row: row.index, tokens, loss_mask: &loss_mask, spans });
-            row.has_something = true;
         }
         is_trained
-    }
-
-    /// As many turns before `end` as fit: the last ones if the last one alone is trained, else the
-    /// first; none if not even one does.
-    fn kept_turns<M: AsMessage>(
-        &self,
-        pieces: &Pieces<'_, M>,
-        end: usize,
-        max_tokens: usize,
-    ) -> Range<usize> {
-        if self.mask.turns != Turns::Last {
-            return 0..first_turns(pieces, end, max_tokens);
-        }
-        pieces.last_exchanges(end, max_tokens)
-    }
-
-    /// What would be left last of the turns before `end`.
-    fn shortest(&self, end: usize) -> Range<usize> {
-        if self.mask.turns == Turns::Last { end.saturating_sub(1)..end } else { 0..end.min(1) }
     }
 
     fn too_many(&self, too_long: &TooLong) -> crate::Error {

@@ -114,11 +114,13 @@ impl Rendered {
         let mut sampler = Sampler::default();
         for (index, (span, speaker)) in self.spans.iter().zip(&self.speakers).enumerate() {
             // Asked of each message, since what is sampled depends on the one before.
-            let Some(written) = sampler.next(&self.tokens, span, speaker) else { continue };
+            let Some(sampled) = sampler.next(&self.tokens, span, speaker) else { continue };
             if index < first_span || !mask.takes(speaker) {
                 continue;
             }
-            if let Some(trained) = bytes.get_mut(written.range(mask.headers, mask.stop_tokens)) {
+            let start = if mask.headers { sampled.start } else { sampled.content };
+            let end = if mask.stop_tokens { sampled.end } else { sampled.stop };
+            if let Some(trained) = bytes.get_mut(start..end) {
                 trained.fill(1);
             }
         }

@@ -1,30 +1,9 @@
 //! Which tokens of each message the model samples.
 
-use std::ops::Range;
-
 use crate::chat::{FINAL, Role};
 use crate::render::{self, Speaker};
 use crate::span::MessageSpan;
 use crate::tokenizer::{Rank, special};
-
-/// The tokens of one message that the model samples: a range, since it goes on from where the
-/// prompt ends until sampling stops. The header's are `start..content`, the stop token `stop..end`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Sampled {
-    pub(super) start: usize,
-    pub(super) content: usize,
-    pub(super) stop: usize,
-    pub(super) end: usize,
-}
-
-impl Sampled {
-    /// All that is sampled, with the header and the stop token or without.
-    pub(super) fn range(self, headers: bool, stop_tokens: bool) -> Range<usize> {
-        let start = if headers { self.start } else { self.content };
-        let end = if stop_tokens { self.end } else { self.stop };
-        start..end
-    }
-}
 
 /// What is sampled of each message in turn, and whether sampling goes on after it.
 #[derive(Debug, Default)]
@@ -34,25 +13,29 @@ pub(super) struct Sampler {
 }
 
 impl Sampler {
-    /// What is sampled of the next message; `None` if it is not the model's.
+    /// The span of what is sampled of the next message, without what the prompt or the server wrote of it; `None` if it
+    /// is not the model's. It is a range, since sampling goes on from where the prompt ends until it stops.
     pub(super) fn next(
         &mut self,
         tokens: &[Rank],
         span: &MessageSpan,
         speaker: &Speaker,
-    ) -> Option<Sampled> {
+    ) -> Option<MessageSpan> {
         let goes_on = std::mem::take(&mut self.goes_on);
         if speaker.role != Role::Assistant || span.message.is_none() {
             return None;
         }
-        let &MessageSpan { start, content, stop, end, .. } = span;
-        let prompt = if goes_on { 0 } else { render::beginning_len(Role::Assistant) };
-        let start = start.saturating_add(prompt);
+        let mut sampled = *span;
+        if !goes_on {
+            sampled.start = span.start.saturating_add(render::beginning_len(Role::Assistant));
+        }
+        let is_ended = tokens.get(span.stop) == Some(&special::END);
         // What stood there when the model ended its answer was `<|return|>`.
-        let is_written_over =
-            tokens.get(stop) == Some(&special::END) && speaker.channel.as_deref() == Some(FINAL);
-        let end = if is_written_over { stop } else { end };
-        self.goes_on = tokens.get(stop) == Some(&special::END) && !is_written_over;
-        Some(Sampled { start, content, stop, end })
+        let is_written_over = is_ended && speaker.channel.as_deref() == Some(FINAL);
+        if is_written_over {
+            sampled.end = span.stop;
+        }
+        self.goes_on = is_ended && !is_written_over;
+        Some(sampled)
     }
 }

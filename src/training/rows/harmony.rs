@@ -3,15 +3,15 @@
 //! Read by hand and not by serde: it would pass over fields that it does not know, and its errors
 //! do not name the place in the row.
 
-use std::slice;
+use serde_json::Value as Tree;
 
 use super::invalid;
-use crate::chat::{Content, HeaderFields, Role, SystemContent};
+use crate::chat::{Author, Content, Message, Role, SystemContent};
 use crate::error::{ErrorKind, Reason, Result};
 use crate::interop::{BodyField, BodyObject};
 use crate::json::Value;
 use crate::path::Path;
-use crate::render::{AsMessage, ContentPart};
+use crate::render::AsMessage;
 use crate::training::Batch;
 use crate::training::examples::ExampleMaker;
 
@@ -44,83 +44,42 @@ pub(super) fn is_read(name: &str) -> bool {
     name == "messages" || OF_CHAT.contains(&name)
 }
 
-/// A message whose texts are the row's own.
-pub(super) struct RowMessage<'r> {
-    header: HeaderFields<'r>,
-    content: RowContent<'r>,
-}
-
-enum RowContent<'r> {
-    /// As nearly all have it.
-    Text(&'r str),
-    Parts(Vec<Content>),
-}
-
-impl AsMessage for RowMessage<'_> {
-    fn header(&self) -> HeaderFields<'_> {
-        self.header
-    }
-
-    fn parts(&self) -> impl Iterator<Item = ContentPart<'_>> {
-        let (text, parts) = match &self.content {
-            RowContent::Text(text) => (Some(ContentPart::Text(text)), slice::Iter::default()),
-            RowContent::Parts(parts) => (None, parts.iter()),
-        };
-        text.into_iter().chain(parts.map(ContentPart::from))
-    }
-}
-
 /// The messages of `{"messages": [...]}`, or of a list. `system_defaults`: see [`RenderRows`].
 ///
 /// [`RenderRows`]: crate::training::RenderRows
-pub(super) fn messages<'r>(
-    row: &BodyField<'r, '_>,
-    system_defaults: bool,
-) -> Result<Vec<RowMessage<'r>>> {
-    let messages = match row.value() {
-        Value::Array(_) => {
-            let path = Path::of("messages");
-            read_list(row.standing_at(&path).items()?, system_defaults)
-        }
+pub(super) fn messages(row: &BodyField<'_, '_>, system_defaults: bool) -> Result<Vec<Message>> {
+    let path = Path::of("messages");
+    let columns;
+    let list = match row.value() {
+        Value::Array(_) => row.standing_at(&path),
         Value::Object(_) => {
-            let row = row.object()?;
-            let list = row.required("messages")?;
-            let items = list.items()?;
-            if let Some(field) = OF_CHAT.into_iter().find_map(|key| row.get(key)) {
-                return Err(field.invalid(
-                    "a developer message declares tools here; \
-                     beside the messages they stand in the format 'chat'",
-                ));
-            }
-            read_list(items, system_defaults)
+            columns = row.object()?;
+            columns.required("messages")?
         }
-        _ => Err(row.expected("an object or a list of messages")),
-    }?;
+        _ => return Err(row.expected("an object or a list of messages")),
+    };
+    let items = list.items()?;
+    let is_given = |key: &&str| row.at().get(key).is_some_and(|column| !column.is_null());
+    if let Some(key) = OF_CHAT.into_iter().find(is_given) {
+        let reason = "a developer message declares tools here; \
+                      beside the messages they stand in the format 'chat'";
+        return Err(invalid(Path::of(key), reason));
+    }
+    let messages = items.map(|field| message(&field.object()?, system_defaults));
+    let messages: Vec<Message> = messages.collect::<Result<_>>()?;
     if messages.is_empty() {
-        return Err(invalid(Path::of("messages"), Reason::is("empty")));
+        return Err(invalid(path, Reason::is("empty")));
     }
     refuse_chat(&messages)?;
     Ok(messages)
 }
 
-fn read_list<'r, 'p>(
-    items: impl Iterator<Item = BodyField<'r, 'p>>,
-    system_defaults: bool,
-) -> Result<Vec<RowMessage<'r>>>
-where
-    'r: 'p,
-{
-    items.map(|field| message(&field.object()?, system_defaults)).collect()
-}
-
 /// Refuses what can only be a chat by its shape. The model puts all its messages on channels; messages of
 /// the assistant's of which none is on one would teach it to leave them out.
-fn refuse_chat(messages: &[RowMessage<'_>]) -> Result<()> {
-    let mut own =
-        messages.iter().enumerate().filter(|(_, message)| message.is_from(Role::Assistant));
-    let Some((index, first)) = own.next() else { return Ok(()) };
-    let has_channel = |message: &RowMessage<'_>| message.header.channel.is_some();
-    if has_channel(first) || own.any(|(_, message)| has_channel(message)) {
+fn refuse_chat(messages: &[Message]) -> Result<()> {
+    let is_own = |message: &Message| message.author.role == Role::Assistant;
+    let Some(index) = messages.iter().position(is_own) else { return Ok(()) };
+    if messages.iter().any(|message| is_own(message) && message.channel.is_some()) {
         return Ok(());
     }
     let reason =
@@ -128,7 +87,7 @@ fn refuse_chat(messages: &[RowMessage<'_>]) -> Result<()> {
     Err(invalid(Path::of("messages").then(index).then("channel"), Reason::is(reason)))
 }
 
-fn message<'r>(message: &BodyObject<'r, '_>, system_defaults: bool) -> Result<RowMessage<'r>> {
+fn message(message: &BodyObject<'_, '_>, system_defaults: bool) -> Result<Message> {
     // Other fields would not be trained.
     if let Some(unknown) = message.others(&FIELDS).next() {
         let known = FIELDS.join(", ");
@@ -138,24 +97,22 @@ fn message<'r>(message: &BodyObject<'r, '_>, system_defaults: bool) -> Result<Ro
     let role = message.required("role")?;
     let word = role.text()?;
     let unknown = |_| role.unknown("role", word, &Role::ALL.map(|role| role.as_str()));
-    let header = HeaderFields {
-        role: word.parse().map_err(unknown)?,
-        name: message.text("name")?,
-        recipient: message.text("recipient")?,
-        channel: message.text("channel")?,
-        content_type: message.text("content_type")?,
-    };
+    let role = word.parse().map_err(unknown)?;
+    let text = |key| message.text(key).map(|text| text.map(str::to_owned));
     let content = message.required("content")?;
-    let content = match content.value() {
-        Value::String(text) => RowContent::Text(text),
-        _ => RowContent::Parts(
-            content
+    Ok(Message {
+        author: Author { role, name: text("name")? },
+        recipient: text("recipient")?,
+        channel: text("channel")?,
+        content_type: text("content_type")?,
+        content: match content.value() {
+            Value::String(text) => vec![text.into()],
+            _ => content
                 .items_or("a string or a list of parts")?
                 .map(|field| part(&field, system_defaults))
                 .collect::<Result<_>>()?,
-        ),
-    };
-    Ok(RowMessage { header, content })
+        },
+    })
 }
 
 fn part(field: &BodyField<'_, '_>, system_defaults: bool) -> Result<Content> {
@@ -168,30 +125,20 @@ fn part(field: &BodyField<'_, '_>, system_defaults: bool) -> Result<Content> {
     if let Some(unknown) = fields.others(known).next() {
         return Err(unknown.invalid(format!("unknown field (known: {})", known.join(", "))));
     }
-    let mut content = serde_json::from_value(field.at().to_tree())
-        .map_err(|error| field.invalid(error.to_string()))?;
-    if let Content::SystemContent(system) = &mut content
-        && system_defaults
-    {
-        add_defaults(system, |key| fields.get_or_null(key).is_none());
+    let mut tree = field.at().to_tree();
+    if word == "system_content" && system_defaults {
+        add_defaults(&mut tree);
     }
-    Ok(content)
+    serde_json::from_value(tree).map_err(|error| field.invalid(error.to_string()))
 }
 
 /// Gives fields that are missing, rather than null, the defaults that [`SystemContent::new`] has.
-fn add_defaults(system: &mut SystemContent, is_missing: impl Fn(&str) -> bool) {
-    let defaults = SystemContent::new();
-    if is_missing("model_identity") {
-        system.model_identity = defaults.model_identity;
-    }
-    if is_missing("reasoning_effort") {
-        system.reasoning_effort = defaults.reasoning_effort;
-    }
-    if is_missing("knowledge_cutoff") {
-        system.knowledge_cutoff = defaults.knowledge_cutoff;
-    }
-    if is_missing("channel_config") {
-        system.channel_config = defaults.channel_config;
+fn add_defaults(part: &mut Tree) {
+    let defaults = serde_json::to_value(SystemContent::new());
+    if let (Tree::Object(fields), Ok(Tree::Object(defaults))) = (part, defaults) {
+        for (key, value) in defaults {
+            fields.entry(key).or_insert(value);
+        }
     }
 }
 
