@@ -124,6 +124,7 @@ mod path;
 mod python;
 mod render;
 mod repair;
+mod saved;
 mod span;
 mod typescript;
 #[cfg(feature = "training")]

@@ -145,12 +145,14 @@ fn other_bytes_are_refused() {
     for end in 0..saved.len() {
         assert!(reason(&saved[..end]).starts_with("not a saved parser: EOF"));
     }
-    assert_eq!(changed("version", json!(0)), "its version is 0; this library reads 3");
+    assert_eq!(changed("version", json!(0)), "its version is 0; this library reads 4");
     assert_eq!(changed("ends", json!([9])), "its ends are not in its tokens");
     assert_eq!(changed("ends", json!([3, 2])), "its ends are not in its tokens");
     for reported in [json!(null), json!([99, 0]), json!([0, 99])] {
         assert_eq!(changed("reported", reported), "its tokens leave another message open");
     }
     assert_eq!(changed("tokens", json!([])), "its tokens leave another message open");
-    assert!(changed("tools", json!(["a b"])).contains("tools"));
+    let config =
+        json!({"strict": true, "tools": ["a b"], "prefill": null, "spelled_markers": false});
+    assert!(changed("config", config).contains("tools"));
 }

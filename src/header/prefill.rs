@@ -1,6 +1,8 @@
 //! The beginning of a message that the caller writes, and the model continues.
 
 use super::check;
+use serde::{Deserialize, Serialize};
+
 use super::read::author_of;
 use super::write::written_recipient;
 use crate::chat::{HeaderFields, Message, Role};
@@ -40,7 +42,7 @@ options! {
     /// assert_eq!(messages[0].recipient.as_deref(), Some("functions.get_weather"));
     /// # Ok::<(), openai_harmony::Error>(())
     /// ```
-    #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+    #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
     pub struct Prefill {
         /// The message's channel.
         pub channel: Option<String>

@@ -1,5 +1,7 @@
 //! Options of parsing.
 
+use serde::{Deserialize, Serialize};
+
 use crate::header::Prefill;
 use crate::options::options;
 
@@ -28,7 +30,7 @@ options! {
     /// let parser = StreamableParser::with_config(encoding, Some(Role::Assistant), &config)?;
     /// # Ok::<(), openai_harmony::Error>(())
     /// ```
-    #[derive(Debug, Clone, PartialEq, Eq)]
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub struct ParseConfig {
         /// Whether malformed tokens are an error, the default, or are repaired and reported.
         pub strict: bool = true,

@@ -10,22 +10,17 @@ use super::options::ParseConfig;
 use super::state::State;
 use super::stream::StreamableParser;
 use crate::chat::Role;
-use crate::error::{Error, ErrorKind, Result};
-use crate::header::Prefill;
+use crate::error::Result;
+use crate::saved::{invalid, read};
 use crate::tokenizer::Tokenizer;
 
 /// The form of the bytes. It changes with the fields of [`Saved`].
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 #[derive(Debug, Serialize, Deserialize)]
-#[expect(clippy::struct_excessive_bools, reason = "they are the parser's own")]
 struct Saved {
     version: u32,
-    strict: bool,
-    tools: Vec<String>,
-    spelled_markers: bool,
-    /// Its channel, recipient, content type and text.
-    prefill: Option<[Option<String>; 4]>,
+    config: ParseConfig,
     first_role: Option<Role>,
     begun: Option<Role>,
     tokens: Vec<u32>,
@@ -38,18 +33,13 @@ struct Saved {
     reported: Option<(usize, usize)>,
 }
 
-#[derive(Deserialize)]
-struct Version {
-    version: u32,
-}
-
 impl StreamableParser {
     /// The parser as bytes, from which [`Self::from_bytes`] goes on with it, in this process or in another. They are JSON,
     /// some 8 bytes for each token, and have a version; tokens are not encrypted.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidState`] while events wait that an error held back: `feed(&[])` returns them.
+    /// [`InvalidState`](crate::ErrorKind::InvalidState) while events wait that an error held back: `feed(&[])` returns them.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let is_unasked = !self.events.is_empty();
         if is_unasked && self.events != self.first_events() {
@@ -59,16 +49,15 @@ impl StreamableParser {
             State::Content(open) => Some((open.reported, open.uncovered)),
             _ => None,
         };
-        let prefill = self.prefill.clone().map(|prefill| {
-            let Prefill { channel, recipient, content_type, text } = prefill;
-            [channel, recipient, content_type, text]
-        });
-        let saved = Saved {
-            version: VERSION,
+        let config = ParseConfig {
             strict: self.strict,
             tools: self.tools.given().to_vec(),
+            prefill: self.prefill.clone(),
             spelled_markers: self.spelling.is_read,
-            prefill,
+        };
+        let saved = Saved {
+            version: VERSION,
+            config,
             first_role: self.first_role,
             begun: self.begun,
             tokens: self.tokens().to_vec(),
@@ -85,7 +74,7 @@ impl StreamableParser {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidState`] for bytes of another version, or that [`Self::to_bytes`] did not write.
+    /// [`InvalidState`](crate::ErrorKind::InvalidState) for bytes of another version, or that [`Self::to_bytes`] did not write.
     ///
     /// # Example
     ///
@@ -106,20 +95,8 @@ impl StreamableParser {
     /// # Ok::<(), openai_harmony::Error>(())
     /// ```
     pub fn from_bytes(encoding: impl Into<Tokenizer>, saved: &[u8]) -> Result<Self> {
-        let saved = read(saved)?;
-        let prefill = saved.prefill.map(|[channel, recipient, content_type, text]| Prefill {
-            channel,
-            recipient,
-            content_type,
-            text,
-        });
-        let config = ParseConfig {
-            strict: saved.strict,
-            tools: saved.tools,
-            prefill,
-            spelled_markers: saved.spelled_markers,
-        };
-        let mut parser = Self::with_config(encoding, saved.first_role, &config)
+        let saved: Saved = read(saved, "parser", VERSION)?;
+        let mut parser = Self::with_config(encoding, saved.first_role, &saved.config)
             .map_err(|error| invalid(error.to_string()))?;
         parser.begin_again(saved.begun);
         if !saved.is_unasked {
@@ -168,17 +145,4 @@ impl StreamableParser {
             let _raised_before = self.advance(&tokens[self.tokens().len() - from..]);
         }
     }
-}
-
-fn read(bytes: &[u8]) -> Result<Saved> {
-    let not_saved = |error: serde_json::Error| invalid(format!("not a saved parser: {error}"));
-    let Version { version } = serde_json::from_slice(bytes).map_err(not_saved)?;
-    if version != VERSION {
-        return Err(invalid(format!("its version is {version}; this library reads {VERSION}")));
-    }
-    serde_json::from_slice(bytes).map_err(not_saved)
-}
-
-fn invalid(reason: impl Into<String>) -> Error {
-    ErrorKind::InvalidState { reason: reason.into() }.into()
 }

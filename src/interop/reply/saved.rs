@@ -9,9 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Reply, ReplyOptions};
 use crate::HarmonyEncoding;
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 use crate::interop::answer::{FinishReason, Framing};
 use crate::interop::{ReasoningField, TokenLogprob, Turn};
+use crate::saved::{invalid, read};
 
 /// The form of the bytes. It changes with the fields of [`Saved`].
 const VERSION: u32 = 3;
@@ -42,11 +43,6 @@ struct Saved {
     first_token: Option<Duration>,
 }
 
-#[derive(Deserialize)]
-struct Version {
-    version: u32,
-}
-
 impl Reply {
     /// Goes on with a reply that [`Self::to_bytes`] saved, in another process for instance. The turn is read from the
     /// same body. Of the options the functions count, [`ReplyOptions::make_id`] and [`ReplyOptions::clock`]; the
@@ -54,7 +50,7 @@ impl Reply {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidState`] for bytes of another version, of a turn of another API, or that
+    /// [`InvalidState`](crate::ErrorKind::InvalidState) for bytes of another version, of a turn of another API, or that
     /// [`Self::to_bytes`] did not write.
     ///
     /// # Example
@@ -83,7 +79,7 @@ impl Reply {
         saved: &[u8],
         options: ReplyOptions,
     ) -> Result<Self> {
-        let saved = read(saved)?;
+        let saved: Saved = read(saved, "reply", VERSION)?;
         let dialect = turn.dialect.as_str();
         if saved.dialect != dialect {
             return Err(invalid(format!("it is of {}, the turn of {dialect}", saved.dialect)));
@@ -107,11 +103,11 @@ impl Reply {
         if saved.cuts.iter().try_fold(0_usize, |sum, &cut| sum.checked_add(cut))
             != Some(tokens.len())
         {
-            return Err(invalid("its cuts are not those of its tokens".to_owned()));
+            return Err(invalid("its cuts are not those of its tokens"));
         }
         let mut logprobs = saved.logprobs.as_deref();
         if logprobs.is_some_and(|logprobs| logprobs.len() != tokens.len()) {
-            return Err(invalid("its log-probabilities are not those of its tokens".to_owned()));
+            return Err(invalid("its log-probabilities are not those of its tokens"));
         }
         for cut in saved.cuts {
             let (fed, rest) = tokens.split_at(cut);
@@ -160,17 +156,4 @@ impl Reply {
         };
         serde_json::to_vec(&saved).unwrap_or_default()
     }
-}
-
-fn read(bytes: &[u8]) -> Result<Saved> {
-    let not_saved = |error: serde_json::Error| invalid(format!("not a saved reply: {error}"));
-    let Version { version } = serde_json::from_slice(bytes).map_err(not_saved)?;
-    if version != VERSION {
-        return Err(invalid(format!("its version is {version}; this library reads {VERSION}")));
-    }
-    serde_json::from_slice(bytes).map_err(not_saved)
-}
-
-fn invalid(reason: String) -> crate::Error {
-    ErrorKind::InvalidState { reason }.into()
 }

@@ -1,0 +1,29 @@
+//! States as bytes, to go on with them in another process: JSON with a version, which changes with the fields.
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::{Error, ErrorKind, Result};
+
+#[derive(Deserialize)]
+struct Version {
+    version: u32,
+}
+
+/// Reads what was saved in this version; `what` names it in errors.
+///
+/// # Errors
+///
+/// [`ErrorKind::InvalidState`].
+pub(crate) fn read<T: DeserializeOwned>(bytes: &[u8], what: &str, expected: u32) -> Result<T> {
+    let not_saved = |error: serde_json::Error| invalid(format!("not a saved {what}: {error}"));
+    let Version { version } = serde_json::from_slice(bytes).map_err(not_saved)?;
+    if version != expected {
+        return Err(invalid(format!("its version is {version}; this library reads {expected}")));
+    }
+    serde_json::from_slice(bytes).map_err(not_saved)
+}
+
+pub(crate) fn invalid(reason: impl Into<String>) -> Error {
+    ErrorKind::InvalidState { reason: reason.into() }.into()
+}
