@@ -13,14 +13,14 @@
 //! * [`Reply`]: the answer under way, which takes sampled tokens and gives chunks.
 //!
 //! Inside, `field` walks JSON and knows the path of each value, `history` puts earlier messages into
-//! harmony's order (each result after its call), `tools` and `choice` read
-//! tools, `content` and `settings` what else dialects share, and `request` makes the turn.
+//! harmony's order (each result after its call), `common` and `choice` read what dialects share, `tools`
+//! has tools as harmony declares and calls them, and `request` makes the turn.
 
 mod answer;
 mod body;
 mod builtin;
 mod choice;
-mod content;
+mod common;
 mod conversations;
 mod dialect;
 mod field;
@@ -29,7 +29,6 @@ mod names;
 mod options;
 mod reply;
 mod request;
-mod settings;
 mod thought_blob;
 mod tools;
 mod turn;

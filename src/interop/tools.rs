@@ -4,18 +4,17 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde_json::{Value as Tree, json};
 
+use super::ToolKind;
 use super::body::parse_arguments;
 use super::builtin::BuiltinTool;
-use super::field::{BodyField, BodyObject};
+use super::field::BodyObject;
 use super::names::{self, Tool, ToolId, ToolNames};
-use super::request::Request;
-use super::{ToolKind, UnusedReason};
 use crate::Prefill;
 use crate::chat::{
     ANALYSIS, COMMENTARY, FUNCTIONS, PYTHON, SystemContent, ToolDescription, ToolNamespaceConfig,
 };
 use crate::error::Result;
-use crate::json::{self, At, Value};
+use crate::json::{self, Value};
 
 /// The content type of arguments that are JSON.
 const JSON: &str = "<|constrain|>json";
@@ -32,22 +31,22 @@ pub(super) struct Declared {
     tools: Vec<DeclaredTool>,
     seen: HashSet<ToolId>,
     /// Lines about namespaces, `crm: Customer records.`
-    namespaces: Vec<String>,
+    pub(super) namespaces: Vec<String>,
     /// The built-in tools that this server runs and the body asks for.
-    server_builtin: Vec<BuiltinTool>,
+    pub(super) server_builtin: Vec<BuiltinTool>,
     /// The recipients of the built-in tools that the client runs.
     client_builtin: BTreeSet<String>,
 }
 
 /// A tool that a body declares.
 #[derive(Debug)]
-struct DeclaredTool {
-    id: ToolId,
-    kind: ToolKind,
-    description: Option<String>,
-    parameters: Option<Tree>,
+pub(super) struct DeclaredTool {
+    pub(super) id: ToolId,
+    pub(super) kind: ToolKind,
+    pub(super) description: Option<String>,
+    pub(super) parameters: Option<Tree>,
     /// Whether it is declared only where a later message names it.
-    is_deferred: bool,
+    pub(super) is_deferred: bool,
 }
 
 /// Functions as harmony declares them.
@@ -86,115 +85,16 @@ impl Functions {
     }
 }
 
-impl Request<'_> {
-    /// Reads a tool as chat completions and Responses declare it: a function or a free-form tool, nested or flat, a
-    /// namespace of such tools, or one that servers run.
-    pub(crate) fn read_tool(&mut self, tool: &BodyField<'_, '_>) -> Result<()> {
-        self.read_tool_of(tool, None)
-    }
-
-    /// Reads tools of Responses, which always have a type.
-    pub(super) fn read_typed_tools(&mut self, object: &BodyObject<'_, '_>) -> Result<()> {
-        object.each("tools", |tool| {
-            tool.object()?.required("type")?;
-            self.read_tool(tool)
-        })
-    }
-
-    fn read_tool_of(&mut self, tool: &BodyField<'_, '_>, namespace: Option<&str>) -> Result<()> {
-        let object = tool.object()?;
-        match object.text("type")?.unwrap_or("function") {
-            "function" => self.read_function(&object.nested("function")?, "parameters", namespace),
-            "custom" => self.read_custom(&object.nested("custom")?, namespace),
-            "namespace" if namespace.is_none() => self.read_namespace(&object),
-            kind => {
-                self.server_tool(kind, tool);
-                Ok(())
-            }
-        }
-    }
-
-    /// The members of a namespace are tools like any other, under both names.
-    fn read_namespace(&mut self, namespace: &BodyObject<'_, '_>) -> Result<()> {
-        let field = namespace.required("name")?;
-        let name = field.text()?;
-        if name.is_empty() {
-            return Err(field.invalid("a namespace needs a name"));
-        }
-        if let Some(description) = namespace.text("description")?.filter(|text| !text.is_empty()) {
-            self.tools.namespaces.push(format!("{name}: {description}"));
-        }
-        for tool in namespace.required("tools")?.items()? {
-            self.read_tool_of(&tool, Some(name))?;
-        }
-        self.list_others(namespace, &["type", "name", "description", "tools"]);
-        Ok(())
-    }
-
-    /// Reads a function: an object with `name` and, maybe, `description` and a schema under
-    /// `schema`.
-    pub(super) fn read_function(
-        &mut self,
-        function: &BodyObject<'_, '_>,
-        schema: &str,
-        namespace: Option<&str>,
-    ) -> Result<()> {
-        let id = read_name(function, namespace)?;
-        let description = function.text("description")?.map(str::to_owned);
-        let parameters = function.get(schema).map(|schema| read_schema(&schema)).transpose()?;
-        let kind = ToolKind::Function;
-        let parameters = parameters.flatten();
-        let tool = DeclaredTool { id, kind, description, parameters, is_deferred: false };
-        self.declare(tool, function, schema);
-        Ok(())
-    }
-
-    /// Reads a tool that takes free text: `format` is what the text has to be like.
-    fn read_custom(&mut self, custom: &BodyObject<'_, '_>, namespace: Option<&str>) -> Result<()> {
-        let id = read_name(custom, namespace)?;
-        let mut description = custom.text("description")?.unwrap_or_default().to_owned();
-        if let Some(format) = custom.object("format")? {
-            write_grammar(&format, &mut description)?;
-        }
-        let description = Some(description).filter(|text| !text.is_empty());
-        let parameters = Some(json!({
-            "type": "object",
-            "properties": {INPUT: {"type": "string"}},
-            "required": [INPUT],
-        }));
-        let kind = ToolKind::Custom;
-        let tool = DeclaredTool { id, kind, description, parameters, is_deferred: false };
-        self.declare(tool, custom, "format");
-        Ok(())
-    }
-
-    /// Declares a tool, and lists what it has beyond what is read. `strict` is what a grammar is: always.
-    fn declare(&mut self, tool: DeclaredTool, given: &BodyObject<'_, '_>, own: &str) {
-        if self.tools.seen.insert(tool.id.clone()) {
-            self.tools.tools.push(tool);
-        } else {
-            self.list(&given.field(), UnusedReason::DuplicateTool);
-        }
-        let read = ["type", "name", "description", "strict", "cache_control", own];
-        let read = read.into_iter().chain((own == "input_schema").then_some("defer_loading"));
-        self.list_others(given, &read.collect::<Vec<_>>());
-    }
-
-    /// A tool of this type that servers run; it is declared if this one does.
-    pub(super) fn server_tool(&mut self, kind: &str, field: &BodyField<'_, '_>) {
-        let declared = &mut self.tools.server_builtin;
-        match BuiltinTool::of_type(kind) {
-            Some(tool) if self.options.builtin_tools.contains(&tool) => {
-                if !declared.contains(&tool) {
-                    declared.push(tool);
-                }
-            }
-            _ => self.list(field, UnusedReason::ToolNotRun(kind.to_owned())),
-        }
-    }
-}
-
 impl Declared {
+    /// Declares a tool; `false` if there is one of this name.
+    pub(super) fn add(&mut self, tool: DeclaredTool) -> bool {
+        let is_new = self.seen.insert(tool.id.clone());
+        if is_new {
+            self.tools.push(tool);
+        }
+        is_new
+    }
+
     /// Leaves a function undeclared until a later message names it.
     pub(super) fn defer(&mut self, name: &str) {
         if let Some(tool) = self.tools.iter_mut().find(|tool| tool.id.name == name) {
@@ -282,55 +182,6 @@ impl Declared {
         }
         system
     }
-}
-
-fn read_name(tool: &BodyObject<'_, '_>, namespace: Option<&str>) -> Result<ToolId> {
-    let field = tool.required("name")?;
-    let name = field.text()?;
-    if name.is_empty() {
-        return Err(field.invalid("a tool needs a name"));
-    }
-    Ok(ToolId { namespace: namespace.map(str::to_owned), name: name.to_owned() })
-}
-
-/// A schema of arguments; `None` if there are none, which the guide declares as `() => any`.
-fn read_schema(schema: &BodyField<'_, '_>) -> Result<Option<Tree>> {
-    let takes_nothing = takes_nothing(schema.object()?.members());
-    Ok((!takes_nothing).then(|| schema.at().to_tree()))
-}
-
-fn takes_nothing(schema: json::Object<'_>) -> bool {
-    let is_empty = |value: At<'_>| match value.value() {
-        Value::Null | Value::Bool(false) => true,
-        Value::Array(items) => items.is_empty(),
-        Value::Object(members) => members.iter().next().is_none(),
-        _ => false,
-    };
-    schema.iter().all(|(key, value)| match key {
-        "type" => value.as_str() == Some("object"),
-        "properties" | "required" | "additionalProperties" => is_empty(value),
-        "$schema" | "title" | "strict" => true,
-        _ => value.is_null(),
-    })
-}
-
-/// What the text of a free-form tool has to be like, as part of the tool's description. Chat nests
-/// the grammar, Responses does not.
-fn write_grammar(format: &BodyObject<'_, '_>, description: &mut String) -> Result<()> {
-    let kind = format.required("type")?;
-    match kind.text()? {
-        "text" => return Ok(()),
-        "grammar" => {}
-        other => return Err(kind.unknown("format", other, &["text", "grammar"])),
-    }
-    let grammar = format.object_or_self("grammar")?;
-    let definition = grammar.required("definition")?.text()?;
-    let syntax = grammar.text("syntax")?.unwrap_or("lark");
-    if !description.is_empty() {
-        description.push('\n');
-    }
-    description.extend(["The input follows this grammar (", syntax, "):\n", definition]);
-    Ok(())
 }
 
 /// The channel and the content type of a tool's calls (guide, sections "Receiving tool calls" and

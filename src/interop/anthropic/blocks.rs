@@ -2,12 +2,11 @@
 
 use super::tools::{is_change, read_change};
 use crate::error::Result;
-use crate::interop::content::Texts;
+use crate::interop::common::{Texts, read_effort};
 use crate::interop::field::{BodyField, BodyObject};
 use crate::interop::history::Call;
 use crate::interop::names::ToolId;
 use crate::interop::request::Request;
-use crate::interop::settings::read_effort;
 use crate::interop::thought_blob::read_thought;
 use crate::interop::tools::read_arguments;
 use crate::interop::{Unsupported, UnusedReason};

@@ -11,13 +11,13 @@ use self::blocks::{read_message, read_system};
 use self::tools::{is_search_of_servers, read_tool};
 use super::answer::{Framing, Prefixes};
 use super::choice::{Choice, Chosen};
+use super::common::{
+    read_count, read_effort, read_response_format, read_sampling, read_stop, read_thinking_budget,
+};
 use super::dialect::Definition;
 use super::field::{BodyField, BodyObject};
 use super::names::ToolId;
 use super::request::Request;
-use super::settings::{
-    read_count, read_effort, read_response_format, read_sampling, read_stop, read_thinking_budget,
-};
 use super::{Dialect, Json, ReadOptions, Thoughts, Turn, UnusedReason};
 use crate::chat::ReasoningEffort;
 use crate::error::{ErrorKind, Result};

@@ -6,16 +6,15 @@ use serde_json::{Value as Tree, json};
 
 use super::answer::{Framing, Prefixes};
 use super::choice::Choice;
-use super::content::{Texts, read_content, read_part};
+use super::common::{
+    Texts, read_content, read_count, read_effort, read_logprobs, read_part, read_penalties,
+    read_reasoning, read_response_format, read_sampling, read_stop,
+};
 use super::dialect::Definition;
 use super::field::{BodyField, BodyObject};
 use super::history::Call;
 use super::names::ToolId;
 use super::request::Request;
-use super::settings::{
-    read_count, read_effort, read_logprobs, read_penalties, read_reasoning, read_response_format,
-    read_sampling, read_stop,
-};
 use super::tools::{custom_arguments, read_arguments};
 use super::{Dialect, Json, ReadOptions, ToolKind, Turn, Unsupported, Unused, UnusedReason};
 use crate::error::Result;

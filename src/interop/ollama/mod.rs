@@ -7,13 +7,13 @@ use serde_json::json;
 use super::answer::{Framing, Prefixes};
 use super::builtin::is_builtin;
 use super::chat_completions::Messages;
-use super::dialect::Definition;
-use super::field::{BodyField, BodyObject};
-use super::request::Request;
-use super::settings::{
+use super::common::{
     any_object, read_count, read_effort, read_format_schema, read_logprobs, read_penalties,
     read_sampling, read_stop, response_format,
 };
+use super::dialect::Definition;
+use super::field::{BodyField, BodyObject};
+use super::request::Request;
 use super::{Dialect, Json, ReadOptions, Thoughts, Turn, UnusedReason};
 use crate::chat::BROWSER;
 use crate::error::Result;

@@ -4,13 +4,12 @@ use std::collections::HashSet;
 
 use crate::chat::{COMMENTARY, FINAL};
 use crate::error::Result;
-use crate::interop::content::read_content;
+use crate::interop::common::{read_content, read_reasoning, read_response_format};
 use crate::interop::field::{BodyField, BodyObject};
 use crate::interop::history::Call;
 use crate::interop::names::ToolId;
 use crate::interop::options::Resolve;
 use crate::interop::request::Request;
-use crate::interop::settings::{read_reasoning, read_response_format};
 use crate::interop::thought_blob::read_thought;
 use crate::interop::tools::{custom_arguments, read_arguments};
 use crate::interop::unused::brief;

@@ -7,12 +7,12 @@ use self::items::{Items, read_text_settings};
 use super::answer::{Framing, Prefixes};
 use super::chat_completions::error_body;
 use super::choice::Choice;
+use super::common::{
+    read_count, read_penalties, read_reasoning, read_sampling, read_stop, read_top_logprobs,
+};
 use super::dialect::Definition;
 use super::field::BodyObject;
 use super::request::Request;
-use super::settings::{
-    read_count, read_penalties, read_reasoning, read_sampling, read_stop, read_top_logprobs,
-};
 use super::{Dialect, Json, ReadOptions, Turn, UnusedReason};
 use crate::error::Result;
 

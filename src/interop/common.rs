@@ -1,0 +1,479 @@
+//! What all APIs say in much the same way: tools, the content of messages, effort, response formats, stop strings,
+//! sampling.
+//!
+//! Harmony carries text. An empty line joins the texts of one message; the options decide whether anything else is an error
+//! or a placeholder.
+
+use serde_json::{Value as Tree, json};
+
+use super::field::{BodyField, BodyObject};
+use super::names::ToolId;
+use super::request::Request;
+use super::tools::{DeclaredTool, INPUT};
+use super::{BuiltinTool, Sampling, ToolKind, Unsupported, UnusedReason};
+use crate::chat::{ReasoningEffort, ResponseFormat};
+use crate::error::Result;
+use crate::json::{self, At, Value};
+
+impl Request<'_> {
+    /// Reads a tool as chat completions and Responses declare it: a function or a free-form tool, nested or flat, a
+    /// namespace of such tools, or one that servers run.
+    pub(crate) fn read_tool(&mut self, tool: &BodyField<'_, '_>) -> Result<()> {
+        self.read_tool_of(tool, None)
+    }
+
+    /// Reads tools of Responses, which always have a type.
+    pub(super) fn read_typed_tools(&mut self, object: &BodyObject<'_, '_>) -> Result<()> {
+        object.each("tools", |tool| {
+            tool.object()?.required("type")?;
+            self.read_tool(tool)
+        })
+    }
+
+    fn read_tool_of(&mut self, tool: &BodyField<'_, '_>, namespace: Option<&str>) -> Result<()> {
+        let object = tool.object()?;
+        match object.text("type")?.unwrap_or("function") {
+            "function" => self.read_function(&object.nested("function")?, "parameters", namespace),
+            "custom" => self.read_custom(&object.nested("custom")?, namespace),
+            "namespace" if namespace.is_none() => self.read_namespace(&object),
+            kind => {
+                self.server_tool(kind, tool);
+                Ok(())
+            }
+        }
+    }
+
+    /// The members of a namespace are tools like any other, under both names.
+    fn read_namespace(&mut self, namespace: &BodyObject<'_, '_>) -> Result<()> {
+        let field = namespace.required("name")?;
+        let name = field.text()?;
+        if name.is_empty() {
+            return Err(field.invalid("a namespace needs a name"));
+        }
+        if let Some(description) = namespace.text("description")?.filter(|text| !text.is_empty()) {
+            self.tools.namespaces.push(format!("{name}: {description}"));
+        }
+        for tool in namespace.required("tools")?.items()? {
+            self.read_tool_of(&tool, Some(name))?;
+        }
+        self.list_others(namespace, &["type", "name", "description", "tools"]);
+        Ok(())
+    }
+
+    /// Reads a function: an object with `name` and, maybe, `description` and a schema under
+    /// `schema`.
+    pub(super) fn read_function(
+        &mut self,
+        function: &BodyObject<'_, '_>,
+        schema: &str,
+        namespace: Option<&str>,
+    ) -> Result<()> {
+        let id = read_name(function, namespace)?;
+        let description = function.text("description")?.map(str::to_owned);
+        let parameters = function.get(schema).map(|schema| read_schema(&schema)).transpose()?;
+        let kind = ToolKind::Function;
+        let parameters = parameters.flatten();
+        let tool = DeclaredTool { id, kind, description, parameters, is_deferred: false };
+        self.declare(tool, function, schema);
+        Ok(())
+    }
+
+    /// Reads a tool that takes free text: `format` is what the text has to be like.
+    fn read_custom(&mut self, custom: &BodyObject<'_, '_>, namespace: Option<&str>) -> Result<()> {
+        let id = read_name(custom, namespace)?;
+        let mut description = custom.text("description")?.unwrap_or_default().to_owned();
+        if let Some(format) = custom.object("format")? {
+            write_grammar(&format, &mut description)?;
+        }
+        let description = Some(description).filter(|text| !text.is_empty());
+        let parameters = Some(json!({
+            "type": "object",
+            "properties": {INPUT: {"type": "string"}},
+            "required": [INPUT],
+        }));
+        let kind = ToolKind::Custom;
+        let tool = DeclaredTool { id, kind, description, parameters, is_deferred: false };
+        self.declare(tool, custom, "format");
+        Ok(())
+    }
+
+    /// Declares a tool, and lists what it has beyond what is read. `strict` is what a grammar is: always.
+    fn declare(&mut self, tool: DeclaredTool, given: &BodyObject<'_, '_>, own: &str) {
+        if !self.tools.add(tool) {
+            self.list(&given.field(), UnusedReason::DuplicateTool);
+        }
+        let read = ["type", "name", "description", "strict", "cache_control", own];
+        let read = read.into_iter().chain((own == "input_schema").then_some("defer_loading"));
+        self.list_others(given, &read.collect::<Vec<_>>());
+    }
+
+    /// A tool of this type that servers run; it is declared if this one does.
+    pub(super) fn server_tool(&mut self, kind: &str, field: &BodyField<'_, '_>) {
+        let declared = &mut self.tools.server_builtin;
+        match BuiltinTool::of_type(kind) {
+            Some(tool) if self.options.builtin_tools.contains(&tool) => {
+                if !declared.contains(&tool) {
+                    declared.push(tool);
+                }
+            }
+            _ => self.list(field, UnusedReason::ToolNotRun(kind.to_owned())),
+        }
+    }
+}
+
+fn read_name(tool: &BodyObject<'_, '_>, namespace: Option<&str>) -> Result<ToolId> {
+    let field = tool.required("name")?;
+    let name = field.text()?;
+    if name.is_empty() {
+        return Err(field.invalid("a tool needs a name"));
+    }
+    Ok(ToolId { namespace: namespace.map(str::to_owned), name: name.to_owned() })
+}
+
+/// A schema of arguments; `None` if there are none, which the guide declares as `() => any`.
+fn read_schema(schema: &BodyField<'_, '_>) -> Result<Option<Tree>> {
+    let takes_nothing = takes_nothing(schema.object()?.members());
+    Ok((!takes_nothing).then(|| schema.at().to_tree()))
+}
+
+fn takes_nothing(schema: json::Object<'_>) -> bool {
+    let is_empty = |value: At<'_>| match value.value() {
+        Value::Null | Value::Bool(false) => true,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.iter().next().is_none(),
+        _ => false,
+    };
+    schema.iter().all(|(key, value)| match key {
+        "type" => value.as_str() == Some("object"),
+        "properties" | "required" | "additionalProperties" => is_empty(value),
+        "$schema" | "title" | "strict" => true,
+        _ => value.is_null(),
+    })
+}
+
+/// What the text of a free-form tool has to be like, as part of the tool's description. Chat nests
+/// the grammar, Responses does not.
+fn write_grammar(format: &BodyObject<'_, '_>, description: &mut String) -> Result<()> {
+    let kind = format.required("type")?;
+    match kind.text()? {
+        "text" => return Ok(()),
+        "grammar" => {}
+        other => return Err(kind.unknown("format", other, &["text", "grammar"])),
+    }
+    let grammar = format.object_or_self("grammar")?;
+    let definition = grammar.required("definition")?.text()?;
+    let syntax = grammar.text("syntax")?.unwrap_or("lark");
+    if !description.is_empty() {
+        description.push('\n');
+    }
+    description.extend(["The input follows this grammar (", syntax, "):\n", definition]);
+    Ok(())
+}
+
+impl Unsupported {
+    /// The placeholder for something else: `[image omitted]`.
+    pub(super) fn omitted(self, field: &BodyField<'_, '_>, what: &str) -> Result<String> {
+        match self {
+            Self::Placeholder => Ok(format!("[{what} omitted]")),
+            Self::Error if matches!(what, "audio" | "video") => Err(field.unsupported(what)),
+            Self::Error => Err(field.unsupported(format!("{what}s"))),
+        }
+    }
+
+    /// The same for a part.
+    pub(super) fn placeholder(self, part: &BodyObject<'_, '_>, what: &str) -> Result<String> {
+        self.omitted(&payload(part), what)
+    }
+}
+
+/// The member that holds what cannot be carried, or the part itself.
+fn payload<'v, 's>(part: &'s BodyObject<'v, '_>) -> BodyField<'v, 's> {
+    const PAYLOADS: [&str; 8] =
+        ["image_url", "input_audio", "audio_url", "video_url", "file", "source", "image", "audio"];
+    let payload = PAYLOADS.into_iter().find_map(|key| part.get(key));
+    payload.unwrap_or_else(|| part.field())
+}
+
+/// Texts of one message.
+#[derive(Debug, Default)]
+pub(super) struct Texts(String);
+
+impl Texts {
+    /// Adds a text after an empty line; an empty one adds nothing.
+    pub(super) fn add(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        if !self.0.is_empty() {
+            self.0.push_str("\n\n");
+        }
+        self.0.push_str(text);
+    }
+
+    pub(super) fn into_text(self) -> String {
+        self.0
+    }
+}
+
+/// The text of a content: a text, or a list of parts as chat and Responses have them.
+pub(super) fn read_content(
+    content: &BodyField<'_, '_>,
+    unsupported: Unsupported,
+) -> Result<String> {
+    if let Value::String(text) = content.value() {
+        return Ok(text.to_owned());
+    }
+    let mut texts = Texts::default();
+    for part in content.items_or("a string or a list of parts")? {
+        match part.value() {
+            Value::String(text) => texts.add(text),
+            _ => texts.add(&read_part(&part.object()?, unsupported)?),
+        }
+    }
+    Ok(texts.into_text())
+}
+
+/// The text of a part.
+pub(super) fn read_part(part: &BodyObject<'_, '_>, unsupported: Unsupported) -> Result<String> {
+    let kind = part.required("type")?;
+    let what = match kind.text()? {
+        "text" | "input_text" | "output_text" | "reasoning_text" | "summary_text" => {
+            return Ok(part.required("text")?.text()?.to_owned());
+        }
+        "refusal" => return Ok(part.required("refusal")?.text()?.to_owned()),
+        "image_url" | "input_image" | "image" | "computer_screenshot" => "image",
+        "input_audio" | "audio_url" | "audio" => "audio",
+        "video_url" | "input_video" | "video" => "video",
+        "file" | "input_file" => "file",
+        other => return Err(kind.unknown("type of a part", other, &[])),
+    };
+    unsupported.placeholder(part, what)
+}
+
+/// The effort that a word means; more and less than the model knows are its most and its least.
+pub(super) fn read_effort(field: &BodyField<'_, '_>, request: &mut Request<'_>) -> ReasoningEffort {
+    match field.at().as_str().unwrap_or_default().to_ascii_lowercase().as_str() {
+        "none" | "minimal" | "low" => ReasoningEffort::Low,
+        "medium" => ReasoningEffort::Medium,
+        "high" | "xhigh" | "max" | "ultra" => ReasoningEffort::High,
+        _ => {
+            request.list(field, UnusedReason::UnknownEffort);
+            ReasoningEffort::Medium
+        }
+    }
+}
+
+/// Reads the `reasoning` of Responses and of some clients of chat: effort, the most tokens of thoughts, and whether
+/// those of all turns stay.
+pub(super) fn read_reasoning(
+    reasoning: &BodyObject<'_, '_>,
+    request: &mut Request<'_>,
+) -> Result<()> {
+    if let Some(effort) = reasoning.get("effort") {
+        request.effort = Some(read_effort(&effort, request));
+    }
+    let budget = read_thinking_budget(reasoning, "max_tokens")?;
+    request.thinking_budget = budget.or(request.thinking_budget);
+    request.keep_thoughts |= reasoning.text("context")? == Some("all_turns");
+    request.list_others(reasoning, &["effort", "max_tokens", "context"]);
+    Ok(())
+}
+
+/// A format without a name of its own.
+const UNNAMED: &str = "response";
+
+/// A response format under its name.
+pub(super) fn response_format(
+    name: Option<&str>,
+    schema: Tree,
+    description: Option<&str>,
+) -> ResponseFormat {
+    ResponseFormat {
+        name: name.unwrap_or(UNNAMED).to_owned(),
+        description: description.map(str::to_owned),
+        schema,
+    }
+}
+
+/// Any JSON object.
+pub(super) fn any_object() -> ResponseFormat {
+    response_format(None, json!({"type": "object"}), None)
+}
+
+const FORMATS: &[&str] = &["text", "json_object", "json_schema"];
+
+/// Reads `{"type": ...}`: `text`, `json_object`, or `json_schema`, whose fields stand in the object
+/// or, as chat has it, in a member `json_schema`.
+pub(super) fn read_response_format(format: &BodyField<'_, '_>) -> Result<Option<ResponseFormat>> {
+    let format = format.object()?;
+    let kind = format.required("type")?;
+    match kind.text()? {
+        "text" => return Ok(None),
+        "json_object" => return Ok(Some(any_object())),
+        "json_schema" => {}
+        other => return Err(kind.unknown("response format", other, FORMATS)),
+    }
+    let described = format.object_or_self("json_schema")?;
+    if format.get("json_schema").is_none() && format.get("schema").is_none() {
+        return Err(kind.invalid("json_schema is missing"));
+    }
+    let name = described.get("name").map(|name| read_format_name(&name)).transpose()?;
+    let schema = match described.get("schema") {
+        Some(schema) => read_format_schema(&schema)?,
+        None => json!({}),
+    };
+    Ok(Some(response_format(name, schema, described.text("description")?)))
+}
+
+fn read_format_name<'v>(name: &BodyField<'v, '_>) -> Result<&'v str> {
+    let text = name.text()?;
+    if text.trim().is_empty() {
+        return Err(name.invalid("a response format needs a name"));
+    }
+    if text.contains(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}', '\u{0B}', '\u{0C}']) {
+        return Err(name.invalid("the name of a response format must be one line"));
+    }
+    Ok(text)
+}
+
+/// A schema of an answer; JSON Schema allows `true` for anything, too.
+pub(super) fn read_format_schema(schema: &BodyField<'_, '_>) -> Result<Tree> {
+    match schema.value() {
+        Value::Object(_) | Value::Bool(_) => Ok(schema.at().to_tree()),
+        _ => Err(schema.expected("a schema")),
+    }
+}
+
+/// How many stop strings a body may have, and how many bytes all of them together. What clients send is far
+/// below; a search for so many takes some milliseconds to build.
+const MAX_STOP_STRINGS: usize = 1_024;
+const MAX_STOP_BYTES: usize = 131_072;
+
+/// Reads stop strings: one, or a list.
+pub(super) fn read_stop(
+    body: &BodyObject<'_, '_>,
+    key: &str,
+    request: &mut Request<'_>,
+) -> Result<()> {
+    let Some(stop) = body.get(key) else { return Ok(()) };
+    let strings = &mut request.stop_strings;
+    let mut add = |field: &BodyField<'_, '_>| -> Result<()> {
+        match field.text()? {
+            "" => request.unused.push(field.unused(UnusedReason::EmptyStopString)),
+            text => strings.push(text.to_owned()),
+        }
+        Ok(())
+    };
+    if stop.at().as_str().is_some() {
+        add(&stop)?;
+    } else {
+        stop.items()?.try_for_each(|item| add(&item))?;
+    }
+    let bytes: usize = strings.iter().map(String::len).sum();
+    let (what, most, count) = match strings.len() {
+        count if count > MAX_STOP_STRINGS => ("stop strings", MAX_STOP_STRINGS, count),
+        _ if bytes > MAX_STOP_BYTES => ("bytes of stop strings", MAX_STOP_BYTES, bytes),
+        _ => return Ok(()),
+    };
+    Err(stop.invalid(format!("expected at most {most} {what}, got {count}")))
+}
+
+/// Reads the fields of sampling that chat, Responses and Anthropic have under the same names.
+pub(super) fn read_sampling(body: &BodyObject<'_, '_>, sampling: &mut Sampling) -> Result<()> {
+    let read = |key, most| read_within(body, key, most);
+    sampling.temperature = read("temperature", None)?.unwrap_or(sampling.temperature);
+    sampling.top_p = read("top_p", Some(1.0))?.unwrap_or(sampling.top_p);
+    sampling.min_p = read("min_p", Some(1.0))?.unwrap_or(sampling.min_p);
+    if let Some(top_k) = body.get("top_k") {
+        sampling.top_k = read_top_k(&top_k)?;
+    }
+    Ok(())
+}
+
+/// 0 and -1 are off.
+fn read_top_k(top_k: &BodyField<'_, '_>) -> Result<u64> {
+    let value = top_k.integer()?;
+    if value < -1 {
+        return Err(top_k.invalid("expected a whole number of at least -1"));
+    }
+    Ok(u64::try_from(value).unwrap_or(0))
+}
+
+/// Reads the fields of sampling that chat and Ollama have under the same names.
+pub(super) fn read_penalties(body: &BodyObject<'_, '_>, sampling: &mut Sampling) -> Result<()> {
+    sampling.presence_penalty = body.number("presence_penalty")?;
+    sampling.frequency_penalty = body.number("frequency_penalty")?;
+    sampling.seed = body.get("seed").map(|seed| seed.integer()).transpose()?;
+    Ok(())
+}
+
+/// The most tokens of thoughts: `budget_tokens` of Anthropic's `thinking`, `max_tokens` in the `reasoning` of some
+/// clients of chat and Responses.
+pub(super) fn read_thinking_budget(
+    thinking: &BodyObject<'_, '_>,
+    key: &str,
+) -> Result<Option<usize>> {
+    let most = read_count(thinking, key)?;
+    Ok(most.map(|most| usize::try_from(most).unwrap_or(usize::MAX)))
+}
+
+/// Reads a count of at least one.
+pub(super) fn read_count(body: &BodyObject<'_, '_>, key: &str) -> Result<Option<u64>> {
+    let Some(field) = body.get(key) else { return Ok(None) };
+    let count = field.integer()?;
+    match u64::try_from(count) {
+        Ok(count @ 1..) => Ok(Some(count)),
+        _ => Err(field.invalid(format!("expected a whole number of at least 1, got {count}"))),
+    }
+}
+
+/// Reads a number of at least 0.
+fn read_within(body: &BodyObject<'_, '_>, key: &str, most: Option<f64>) -> Result<Option<f64>> {
+    let Some(field) = body.get(key) else { return Ok(None) };
+    let value = field.number()?;
+    if value >= 0.0 && most.is_none_or(|most| value <= most) {
+        return Ok(Some(value));
+    }
+    let range = match most {
+        Some(most) => format!("from 0 to {most}"),
+        None => "of at least 0".to_owned(),
+    };
+    Err(field.invalid(format!("expected a number {range}, got {value}")))
+}
+
+/// Reads `logprobs` and `top_logprobs`, which chat and Ollama have: how many alternatives of each token are asked for, if
+/// log-probabilities are. Some clients give the count as `logprobs`, as the old completions had it.
+pub(super) fn read_logprobs(body: &BodyObject<'_, '_>) -> Result<Option<usize>> {
+    let top = read_top_logprobs(body)?;
+    let logprobs = body.get("logprobs");
+    let count = match &logprobs {
+        None => None,
+        Some(field) if matches!(field.value(), Value::Number(_)) => {
+            Some(read_alternatives(field)?).filter(|&count| count > 0)
+        }
+        Some(field) => field.bool()?.then_some(0),
+    };
+    match (count, top) {
+        (None, None | Some(0)) => Ok(None),
+        (None, Some(_)) => {
+            Err(body.required("top_logprobs")?.invalid("needs `logprobs` to be true"))
+        }
+        (Some(count), top) => Ok(Some(top.unwrap_or(count))),
+    }
+}
+
+/// `top_logprobs`, a count of alternatives.
+pub(super) fn read_top_logprobs(body: &BodyObject<'_, '_>) -> Result<Option<usize>> {
+    body.get("top_logprobs").map(|field| read_alternatives(&field)).transpose()
+}
+
+/// The most alternatives of a token, by the specification of chat completions; engines have the same limit.
+const MAX_ALTERNATIVES: i64 = 20;
+
+fn read_alternatives(field: &BodyField<'_, '_>) -> Result<usize> {
+    let count = field.integer()?;
+    let known = usize::try_from(count).ok().filter(|_| count <= MAX_ALTERNATIVES);
+    known.ok_or_else(|| {
+        field.invalid(format!("expected a whole number from 0 to {MAX_ALTERNATIVES}, got {count}"))
+    })
+}
