@@ -7,11 +7,9 @@ mod tools;
 mod write;
 
 pub(super) use error::error_body;
-pub(crate) use messages::Messages;
 pub use read::read;
 #[cfg(feature = "training")]
-pub(crate) use read::read_settings;
-pub(crate) use tools::read_tool;
+pub(crate) use {messages::Messages, read::read_settings, tools::read_tool};
 
 use super::answer::{Framing, Prefixes};
 use super::dialect::Definition;
