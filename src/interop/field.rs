@@ -46,6 +46,7 @@ impl<'v, 'p> BodyField<'v, 'p> {
     }
 
     /// Another value in this one's place.
+    #[cfg(feature = "training")]
     pub(crate) fn replaced<'n>(&self, at: At<'n>) -> BodyField<'n, 'p> {
         BodyField { at, place: self.place }
     }

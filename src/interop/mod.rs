@@ -9,7 +9,6 @@
 //!   `read` makes a [`Turn`] of a request's body.
 //! * [`Turn`]: the conversation and how to render it, the tools, what was asked of the answer.
 //! * [`ToolNames`]: the names of tools in the API and in harmony, both ways.
-//! * [`encode_conversations_with_harmony`]: conversations of notebooks, without a request.
 //! * [`Reply`]: the answer under way, which takes sampled tokens and gives chunks.
 //!
 //! Inside, `field` walks JSON and knows the path of each value, `history` puts earlier messages into
@@ -21,7 +20,6 @@ mod body;
 mod builtin;
 mod choice;
 mod common;
-mod conversations;
 mod dialect;
 mod field;
 mod history;
@@ -42,7 +40,6 @@ pub mod responses;
 pub use answer::{FinishReason, ReasoningField, TokenLogprob, Usage};
 pub use body::{Json, parse_body};
 pub use builtin::BuiltinTool;
-pub use conversations::{ConversationOptions, encode_conversations_with_harmony};
 #[cfg(feature = "training")]
 pub(crate) use field::{BodyField, BodyObject};
 pub use names::{Tool, ToolKind, ToolNames};

@@ -39,9 +39,10 @@ pub(super) fn arrays(
     Ok(std::iter::from_fn(move || {
         let next = || reader.next().map(|array| checked(array?, &is_read));
         // `arrow-array` panics at offsets that no buffer can have.
-        catch_unwind(AssertUnwindSafe(next))
-            .map(|next| next.map(|array| array.map_err(invalid)))
-            .unwrap_or_else(|_| Some(Err(invalid("an array does not fit its buffers"))))
+        match catch_unwind(AssertUnwindSafe(next)) {
+            Ok(next) => next.map(|array| array.map_err(invalid)),
+            Err(_) => Some(Err(invalid("an array does not fit its buffers"))),
+        }
     }))
 }
 

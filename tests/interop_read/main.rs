@@ -10,7 +10,6 @@ mod anthropic;
 mod any_body;
 mod calls;
 mod chat_completions;
-mod conversations;
 mod fitting;
 mod ollama;
 mod options;

@@ -552,6 +552,18 @@ class TestEncodeConversations:
         rendered, _ = encode_conversations_with_harmony([QUESTION], add_generation_prompt=False)
         assert rendered.endswith("<|start|>user<|message|>What is 2 + 2?<|end|>")
 
+    @pytest.mark.parametrize("add_generation_prompt", [True, False])
+    def test_what_is_to_be_continued_is_never_lost(self, add_generation_prompt: bool) -> None:
+        begun = {"role": "assistant", "content": "It is", "prefix": True}
+        rendered, _ = encode_conversations_with_harmony(
+            [QUESTION, begun], add_generation_prompt=add_generation_prompt
+        )
+        assert rendered.endswith("<|channel|>final<|message|>It is")
+
+    def test_a_wrong_message_is_named(self) -> None:
+        with pytest.raises(InvalidRequestError, match=r'messages\[1\]\.role: unknown role "bot"'):
+            encode_conversations_with_harmony([QUESTION, {"role": "bot", "content": "Hi"}])
+
     def test_a_wrong_effort(self) -> None:
         with pytest.raises(
             ValueError, match="reasoning_effort: expected 'low', 'medium' or 'high', got 'huge'"

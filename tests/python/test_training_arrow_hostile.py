@@ -73,9 +73,10 @@ def test_a_stream_is_read_once() -> None:
         def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
             return self.capsule
 
-    assert render(Once(), format="chat").tokens == EXPECTED
+    once: Any = Once()
+    assert render(once, format="chat").tokens == EXPECTED
     with pytest.raises(ValueError, match="input stream is already released"):
-        render(Once(), format="chat")
+        render(once, format="chat")
 
 
 def deep(levels: int) -> Any:
