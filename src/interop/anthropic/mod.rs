@@ -63,8 +63,8 @@ const FIELDS: &[&str] = &[
 ///
 /// # Errors
 ///
-/// [`ErrorKind::InvalidRequest`](crate::ErrorKind::InvalidRequest) with the path of what the API does
-/// not allow, [`ErrorKind::UnsupportedContent`](crate::ErrorKind::UnsupportedContent) with that of
+/// [`ErrorKind::InvalidRequest`] with the path of what the API does
+/// not allow, [`ErrorKind::UnsupportedContent`] with that of
 /// what harmony cannot carry.
 ///
 /// # Example
