@@ -431,8 +431,11 @@ impl fmt::Display for At<'_> {
 
 /// A role as 0.0.8 names it in an error: `User`.
 fn capitalized(role: &str) -> String {
-    let (first, rest) = role.split_at(role.len().min(1));
-    first.to_ascii_uppercase() + rest
+    let mut name = role.to_owned();
+    if let Some(first) = name.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    name
 }
 
 const IS_SINGLE_TURN: &str =
