@@ -35,39 +35,35 @@ pub(super) enum Piece<'t> {
 }
 
 pub(super) const CHANNEL: Piece<'static> = Piece::Token(special::CHANNEL);
+const CONSTRAIN: Piece<'static> = Piece::Token(special::CONSTRAIN);
 pub(super) const MESSAGE: Piece<'static> = Piece::Token(special::MESSAGE);
 
 /// The channels that calls stand on; models use the first for half of them.
 pub(super) const CALL_CHANNELS: [&str; 2] = [COMMENTARY, ANALYSIS];
 
-/// The spellings of the content type of a call, between the recipient or the channel and `<|message|>`.
-pub(super) fn types(tool: &GrammarTool, forms: HeaderForms) -> Vec<Vec<Piece<'static>>> {
-    const CONSTRAIN: Piece<'static> = Piece::Token(special::CONSTRAIN);
-    let mut types = vec![Vec::new()];
-    if tool.parameters.is_some() {
-        types.push(vec![Piece::Text(" "), CONSTRAIN, Piece::Text("json")]);
-        if forms == HeaderForms::All {
-            types.push(vec![CONSTRAIN, Piece::Text("json")]);
-            types.push(vec![Piece::Text(" json")]);
-            types.push(vec![Piece::Text(" code")]);
-        }
-    } else {
-        types.push(vec![Piece::Text(" code")]);
-        if forms == HeaderForms::All {
-            types.push(vec![Piece::Text(" "), CONSTRAIN, Piece::Text("code")]);
-        }
-    }
-    types
+/// The spellings of a content type, between the recipient or the channel and `<|message|>`; the first ones are those that
+/// the guide has.
+type Types = &'static [&'static [Piece<'static>]];
+
+const OF_JSON: Types = &[
+    &[],
+    &[Piece::Text(" "), CONSTRAIN, Piece::Text("json")],
+    &[CONSTRAIN, Piece::Text("json")],
+    &[Piece::Text(" json")],
+    &[Piece::Text(" code")],
+];
+const OF_TEXT: Types =
+    &[&[], &[Piece::Text(" code")], &[Piece::Text(" "), CONSTRAIN, Piece::Text("code")]];
+
+/// The content types of a call, whose arguments are JSON or text.
+pub(super) fn types(is_json: bool, forms: HeaderForms) -> Types {
+    let types = if is_json { OF_JSON } else { OF_TEXT };
+    if forms == HeaderForms::All { types } else { &types[..2] }
 }
 
-/// The spellings of the content type of an answer.
-pub(super) fn answer_types(options: &GrammarOptions) -> Vec<Vec<Piece<'static>>> {
-    let mut types = vec![Vec::new()];
-    if options.response_schema.is_some() {
-        let constrain = Piece::Token(special::CONSTRAIN);
-        types.push(vec![Piece::Text(" "), constrain, Piece::Text("json")]);
-    }
-    types
+/// The content types of an answer.
+pub(super) fn answer_types(options: &GrammarOptions) -> Types {
+    if options.response_schema.is_some() { &OF_JSON[..2] } else { &OF_JSON[..1] }
 }
 
 /// All headers, by what they begin, each list in order.
@@ -91,7 +87,7 @@ impl Headers {
         }
         for (index, tool) in tools.iter().enumerate() {
             let to = [Piece::Text(" to="), Piece::Text(&tool.recipient)];
-            for kind in types(tool, options.headers) {
+            for kind in types(tool.parameters.is_some(), options.headers) {
                 for channel in CALL_CHANNELS {
                     let on = [CHANNEL, Piece::Text(channel)];
                     for (first, second) in [(&on, &to), (&to, &on)] {

@@ -70,24 +70,21 @@ impl Pattern {
 
 fn without_anchors(hir: Hir) -> Hir {
     let is = |part: &Hir, look| *part.kind() == HirKind::Look(look);
-    match hir.into_kind() {
-        HirKind::Concat(mut parts) => {
-            if parts.first().is_some_and(|part| is(part, Look::Start)) {
-                parts.remove(0);
-            }
-            if parts.last().is_some_and(|part| is(part, Look::End)) {
-                parts.pop();
-            }
-            Hir::concat(parts)
-        }
-        HirKind::Look(Look::Start | Look::End) | HirKind::Empty => Hir::empty(),
-        HirKind::Literal(literal) => Hir::literal(literal.0),
-        HirKind::Class(class) => Hir::class(class),
-        HirKind::Look(look) => Hir::look(look),
-        HirKind::Repetition(repetition) => Hir::repetition(repetition),
-        HirKind::Capture(capture) => Hir::capture(capture),
-        HirKind::Alternation(parts) => Hir::alternation(parts),
+    let HirKind::Concat(parts) = hir.kind() else {
+        return if is(&hir, Look::Start) || is(&hir, Look::End) { Hir::empty() } else { hir };
+    };
+    let mut parts = &parts[..];
+    if let [first, rest @ ..] = parts
+        && is(first, Look::Start)
+    {
+        parts = rest;
     }
+    if let [rest @ .., last] = parts
+        && is(last, Look::End)
+    {
+        parts = rest;
+    }
+    Hir::concat(parts.to_vec())
 }
 
 /// Follows an answer.

@@ -47,9 +47,6 @@ enum Stage {
     Failed(String),
 }
 
-/// No header of the grammar begins like what was read.
-struct NoHeader;
-
 #[derive(Debug, Clone)]
 struct Content {
     kind: Kind,
@@ -108,82 +105,58 @@ impl GrammarState {
     ///
     /// What was expected, if no turn of the grammar goes on with this token. All that follows is an error, too.
     pub fn feed(&mut self, token: TokenId) -> Result<(), String> {
-        let expected = |state: &Self| Err(state.expected());
         let tokenizer = Tokenizer::o200k_harmony();
-        let fed = match tokenizer.token_bytes(token) {
-            None => expected(self),
-            Some(_) if tokenizer.is_special_token(token) => self.feed_special(token),
-            Some(bytes) => self.feed_bytes(bytes),
+        let is_special = tokenizer.is_special_token(token);
+        let is_fed = match (&mut self.stage, tokenizer.token_bytes(token)) {
+            (Stage::Header(_), Some(_)) if is_special => self.feed_header([symbol(token)]),
+            (Stage::Header(_), Some(bytes)) => {
+                self.feed_header(bytes.iter().copied().map(Symbol::from))
+            }
+            (Stage::Content(_), Some(_)) if is_special => self.end_message(token),
+            (Stage::Content(content), Some(bytes)) => content.feed(bytes),
+            (_, None) | (Stage::Done | Stage::Failed(_), _) => false,
         };
-        if let Err(expected) = &fed {
-            self.stage = Stage::Failed(expected.clone());
+        if is_fed {
+            return Ok(());
         }
-        fed
+        let expected = self.expected();
+        self.stage = Stage::Failed(expected.clone());
+        Err(expected)
     }
 
-    fn feed_special(&mut self, token: TokenId) -> Result<(), String> {
-        match &mut self.stage {
-            Stage::Header(_) => self.feed_header([symbol(token)]),
-            Stage::Content(content) => {
-                let is_whole = content.rest.is_empty() && content.form.is_complete();
-                if !is_whole || token != stop_of(content.kind) {
-                    return Err(self.expected());
-                }
-                let expected = self.grammar.expected_by_schema(content.kind, &content.text);
-                expected.map_or(Ok(()), Err)?;
-                self.ended += 1;
-                self.stage = match token {
-                    special::END => Stage::Header(Vec::new()),
-                    _ => Stage::Done,
-                };
-                Ok(())
-            }
-            Stage::Done | Stage::Failed(_) => Err(self.expected()),
-        }
-    }
-
-    fn feed_bytes(&mut self, bytes: &[u8]) -> Result<(), String> {
-        match &mut self.stage {
-            Stage::Header(_) => self.feed_header(bytes.iter().copied().map(Symbol::from)),
-            Stage::Content(content) => {
-                if content.feed(bytes) {
-                    return Ok(());
-                }
-                Err(self.expected())
-            }
-            Stage::Done | Stage::Failed(_) => Err(self.expected()),
-        }
-    }
-
-    fn feed_header(&mut self, symbols: impl IntoIterator<Item = Symbol>) -> Result<(), String> {
-        let Stage::Header(read) = &mut self.stage else { return Err(self.expected()) };
-        let before = read.len();
-        read.extend(symbols);
-        match self.read_header() {
-            Ok(Some(kind)) => self.stage = Stage::Content(self.content(kind)),
-            Ok(None) => {}
-            Err(NoHeader) => {
-                if let Stage::Header(read) = &mut self.stage {
-                    read.truncate(before);
-                }
-                return Err(self.expected());
-            }
-        }
-        Ok(())
-    }
-
-    /// The message that the header begins, once it is complete.
-    fn read_header(&self) -> Result<Option<Kind>, NoHeader> {
-        let Stage::Header(read) = &self.stage else { return Err(NoHeader) };
+    /// Reads more of a header; false if none goes on with it.
+    fn feed_header(&mut self, symbols: impl IntoIterator<Item = Symbol>) -> bool {
+        let Stage::Header(read) = &self.stage else { return false };
+        let read: Vec<Symbol> = read.iter().copied().chain(symbols).collect();
         let lead = self.lead();
-        if read.len() <= lead.len() {
-            return if lead.starts_with(read) { Ok(None) } else { Err(NoHeader) };
+        if lead.starts_with(&read) {
+            self.stage = Stage::Header(read);
+            return true;
         }
-        let header = read.strip_prefix(&lead[..]).ok_or(NoHeader)?;
+        let Some(header) = read.strip_prefix(&lead[..]) else { return false };
         let mut found = self.lists().into_iter().flat_map(|list| beginning(list, header));
-        let (first, kind) = found.next().ok_or(NoHeader)?;
+        let Some(&(ref first, kind)) = found.next() else { return false };
         // No header is the beginning of another: each ends with the one `<|message|>` that it has.
-        Ok((first.len() == header.len()).then_some(*kind))
+        let is_complete = first.len() == header.len();
+        self.stage =
+            if is_complete { Stage::Content(self.content(kind)) } else { Stage::Header(read) };
+        true
+    }
+
+    /// Reads a special token within a content; false if it does not end it.
+    fn end_message(&mut self, token: TokenId) -> bool {
+        let Stage::Content(content) = &self.stage else { return false };
+        let is_whole = content.rest.is_empty() && content.form.is_complete();
+        if !is_whole || token != stop_of(content.kind) {
+            return false;
+        }
+        if let Some(expected) = self.grammar.expected_by_schema(content.kind, &content.text) {
+            self.stage = Stage::Failed(expected);
+            return false;
+        }
+        self.ended += 1;
+        self.stage = if token == special::END { Stage::Header(Vec::new()) } else { Stage::Done };
+        true
     }
 
     /// What comes in front of the header.

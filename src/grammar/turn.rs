@@ -4,8 +4,6 @@
 //! What all tools share of a header is a rule of its own; a tool adds its name, once for each place of the recipient, and
 //! its schema once.
 
-use serde_json::Value;
-
 use super::headers::{CALL_CHANNELS, CHANNEL, Kind, MESSAGE, Piece, answer_types, stop_of, types};
 use super::options::{HeaderForms, Thoughts, ToolUse};
 use super::{Grammar, GrammarTool};
@@ -57,7 +55,7 @@ pub(super) fn write<F: Form>(grammar: &Grammar, form: &mut F) -> Result<(), F::E
             last.push("answer");
             let header = sequence(form, &[CHANNEL, Piece::Text(FINAL)]);
             let [kinds, message] =
-                [alternatives(form, &answer_types(options)), sequence(form, &[MESSAGE])];
+                [alternatives(form, answer_types(options)), sequence(form, &[MESSAGE])];
             form.rule("answer", &joined(&[&header, &kinds, &message, &rule_of(Kind::Answer)]));
         }
         if !grammar.tools.is_empty() {
@@ -115,11 +113,9 @@ fn write_calls<F: Form>(tools: &[GrammarTool], forms: HeaderForms, form: &mut F)
     let (channel, message) = (sequence(form, &[CHANNEL]), sequence(form, &[MESSAGE]));
     form.rule("call", &format!("{channel} callchannel {to} inchannel | {to} inrole"));
     form.rule("callchannel", &CALL_CHANNELS.map(|channel| form.quoted(channel)).join(" | "));
-    let json = GrammarTool::new("", Value::Bool(true));
-    for like in [json, GrammarTool::of_text("")] {
-        let name = name_of(&like);
-        if tools.iter().any(|tool| name_of(tool) == name) {
-            let kinds = alternatives(form, &types(&like, forms));
+    for is_json in [true, false] {
+        if let Some(tool) = tools.iter().find(|tool| tool.parameters.is_some() == is_json) {
+            let (name, kinds) = (name_of(tool), alternatives(form, types(is_json, forms)));
             form.rule(&format!("channel{name}"), &joined(&[&kinds, &message]));
             let header = joined(&[&channel, "callchannel", &kinds, &message]);
             form.rule(&format!("role{name}"), &header);
@@ -148,7 +144,7 @@ fn sequence(form: &impl Form, pieces: &[Piece<'_>]) -> String {
 }
 
 /// One of several sequences, of which one is empty.
-fn alternatives(form: &impl Form, all: &[Vec<Piece<'_>>]) -> String {
+fn alternatives(form: &impl Form, all: &[&[Piece<'_>]]) -> String {
     let others: Vec<String> =
         all.iter().filter(|one| !one.is_empty()).map(|one| sequence(form, one)).collect();
     if others.is_empty() { String::new() } else { format!("({})?", others.join(" | ")) }

@@ -6,19 +6,15 @@ use crate::json::MAX_DEPTH;
 #[derive(Debug, Clone)]
 pub(super) struct WellFormed {
     state: JsonState,
-    /// The lists and objects that are open.
-    open: Vec<Container>,
+    /// The brackets that close the lists and objects that are open.
+    open: Vec<u8>,
+    /// Whether the last string is a key.
+    is_key: bool,
     /// Whether the whole is an object.
     is_object: bool,
     /// How many blanks may stand in a row, and how many do.
     most_blanks: Option<usize>,
     blanks: usize,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Container {
-    List,
-    Object,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,17 +29,10 @@ enum JsonState {
     Colon,
     /// Behind a value.
     Behind,
-    String {
-        is_key: bool,
-    },
-    Escape {
-        is_key: bool,
-    },
+    String,
+    Escape,
     /// So many digits of an escape are missing.
-    Digits {
-        is_key: bool,
-        missing: u8,
-    },
+    Digits(u8),
     /// What is left of `true`, `false` or `null`.
     Word(&'static [u8]),
     Minus,
@@ -60,83 +49,77 @@ impl WellFormed {
     /// `is_object`: whether the whole has to be an object.
     /// `most_blanks`: how many blanks may stand in a row between words.
     pub(super) fn new(is_object: bool, most_blanks: Option<usize>) -> Self {
-        Self { state: JsonState::Value, open: Vec::new(), is_object, most_blanks, blanks: 0 }
+        let (state, open) = (JsonState::Value, Vec::new());
+        Self { state, open, is_key: false, is_object, most_blanks, blanks: 0 }
     }
 
     /// Whether the text is complete here.
     pub(super) fn is_complete(&self) -> bool {
-        let ends = matches!(
+        self.open.is_empty() && self.ends_value()
+    }
+
+    /// Whether a value may end here.
+    fn ends_value(&self) -> bool {
+        matches!(
             self.state,
             JsonState::Behind
                 | JsonState::Zero
                 | JsonState::Integer
                 | JsonState::Fraction
                 | JsonState::Power
-        );
-        ends && self.open.is_empty()
+        )
     }
 
     /// Reads a byte; false if no JSON text goes on with it.
     pub(super) fn feed(&mut self, byte: u8) -> bool {
-        let is_in_string = matches!(
-            self.state,
-            JsonState::String { .. } | JsonState::Escape { .. } | JsonState::Digits { .. }
-        );
+        let is_in_string =
+            matches!(self.state, JsonState::String | JsonState::Escape | JsonState::Digits(_));
         let is_blank = !is_in_string && matches!(byte, b' ' | b'\n' | b'\t' | b'\r');
         self.blanks = if is_blank { self.blanks + 1 } else { 0 };
         if self.most_blanks.is_some_and(|most| self.blanks > most) {
             return false;
         }
-        match self.next(byte) {
-            Some(state) => {
-                self.state = state;
-                true
-            }
-            None => false,
-        }
+        let next = if is_blank { self.blank() } else { self.next(byte) };
+        next.map(|state| self.state = state).is_some()
     }
 
-    fn next(&mut self, byte: u8) -> Option<JsonState> {
-        let is_blank = matches!(byte, b' ' | b'\n' | b'\t' | b'\r');
+    fn blank(&self) -> Option<JsonState> {
         match self.state {
             JsonState::Value
             | JsonState::ValueOrEnd
             | JsonState::KeyOrEnd
             | JsonState::Key
-            | JsonState::Colon
-                if is_blank =>
-            {
-                Some(self.state)
-            }
-            JsonState::ValueOrEnd if byte == b']' => self.close(Container::List),
+            | JsonState::Colon => Some(self.state),
+            _ => self.ends_value().then_some(JsonState::Behind),
+        }
+    }
+
+    fn next(&mut self, byte: u8) -> Option<JsonState> {
+        match self.state {
+            JsonState::ValueOrEnd if byte == b']' => self.close(byte),
             JsonState::Value | JsonState::ValueOrEnd => self.value(byte),
-            JsonState::KeyOrEnd if byte == b'}' => self.close(Container::Object),
+            JsonState::KeyOrEnd if byte == b'}' => self.close(byte),
             JsonState::KeyOrEnd | JsonState::Key => {
-                (byte == b'"').then_some(JsonState::String { is_key: true })
+                self.is_key = true;
+                (byte == b'"').then_some(JsonState::String)
             }
             JsonState::Colon => (byte == b':').then_some(JsonState::Value),
-            JsonState::Behind if is_blank => Some(JsonState::Behind),
-            JsonState::Behind => self.behind(byte),
-            JsonState::String { is_key } => match byte {
-                b'"' if is_key => Some(JsonState::Colon),
+            JsonState::String => match byte {
+                b'"' if self.is_key => Some(JsonState::Colon),
                 b'"' => Some(JsonState::Behind),
-                b'\\' => Some(JsonState::Escape { is_key }),
+                b'\\' => Some(JsonState::Escape),
                 0..0x20 => None,
-                _ => Some(self.state),
+                _ => Some(JsonState::String),
             },
-            JsonState::Escape { is_key } => match byte {
-                b'u' => Some(JsonState::Digits { is_key, missing: 4 }),
-                b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {
-                    Some(JsonState::String { is_key })
-                }
+            JsonState::Escape => match byte {
+                b'u' => Some(JsonState::Digits(4)),
+                b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(JsonState::String),
                 _ => None,
             },
-            JsonState::Digits { is_key, missing } => {
-                byte.is_ascii_hexdigit().then_some(match missing {
-                    1 => JsonState::String { is_key },
-                    _ => JsonState::Digits { is_key, missing: missing - 1 },
-                })
-            }
+            JsonState::Digits(missing) => byte.is_ascii_hexdigit().then_some(match missing {
+                1 => JsonState::String,
+                _ => JsonState::Digits(missing - 1),
+            }),
             JsonState::Word(rest) => match rest.split_first() {
                 Some((first, [])) if *first == byte => Some(JsonState::Behind),
                 Some((first, rest)) if *first == byte => Some(JsonState::Word(rest)),
@@ -150,10 +133,11 @@ impl WellFormed {
         if self.is_object && self.open.is_empty() && byte != b'{' {
             return None;
         }
+        self.is_key = false;
         match byte {
-            b'{' => self.enter(Container::Object, JsonState::KeyOrEnd),
-            b'[' => self.enter(Container::List, JsonState::ValueOrEnd),
-            b'"' => Some(JsonState::String { is_key: false }),
+            b'{' => self.enter(b'}', JsonState::KeyOrEnd),
+            b'[' => self.enter(b']', JsonState::ValueOrEnd),
+            b'"' => Some(JsonState::String),
             b't' => Some(JsonState::Word(b"rue")),
             b'f' => Some(JsonState::Word(b"alse")),
             b'n' => Some(JsonState::Word(b"ull")),
@@ -164,6 +148,7 @@ impl WellFormed {
         }
     }
 
+    /// Goes on with a number, or behind a value.
     fn number(&mut self, byte: u8) -> Option<JsonState> {
         match (self.state, byte) {
             (JsonState::Minus, b'0') => Some(JsonState::Zero),
@@ -179,33 +164,20 @@ impl WellFormed {
             (JsonState::Exponent | JsonState::Sign | JsonState::Power, b'0'..=b'9') => {
                 Some(JsonState::Power)
             }
-            (JsonState::Zero | JsonState::Integer | JsonState::Fraction | JsonState::Power, _) => {
-                match byte {
-                    b' ' | b'\n' | b'\t' | b'\r' => Some(JsonState::Behind),
-                    _ => self.behind(byte),
-                }
-            }
-            _ => None,
+            _ if !self.ends_value() => None,
+            (_, b',') if *self.open.last()? == b'}' => Some(JsonState::Key),
+            (_, b',') => Some(JsonState::Value),
+            _ => self.close(byte),
         }
     }
 
-    fn behind(&mut self, byte: u8) -> Option<JsonState> {
-        match (self.open.last()?, byte) {
-            (Container::List, b',') => Some(JsonState::Value),
-            (Container::Object, b',') => Some(JsonState::Key),
-            (Container::List, b']') => self.close(Container::List),
-            (Container::Object, b'}') => self.close(Container::Object),
-            _ => None,
-        }
-    }
-
-    fn enter(&mut self, open: Container, state: JsonState) -> Option<JsonState> {
-        self.open.push(open);
+    fn enter(&mut self, closing: u8, state: JsonState) -> Option<JsonState> {
+        self.open.push(closing);
         (self.open.len() <= MAX_DEPTH).then_some(state)
     }
 
-    fn close(&mut self, open: Container) -> Option<JsonState> {
-        (self.open.pop()? == open).then_some(JsonState::Behind)
+    fn close(&mut self, byte: u8) -> Option<JsonState> {
+        self.open.pop_if(|closing| *closing == byte).map(|_| JsonState::Behind)
     }
 }
 

@@ -56,7 +56,7 @@ fn sizes(least: u64, most: Option<u64>) -> String {
     let first = least.to_string();
     let mut options = Vec::new();
     let Some(most) = most else {
-        options.push(at_least(first.as_bytes()));
+        options.push(same_length(first.as_bytes(), "9".repeat(first.len()).as_bytes()));
         options.push(format!("[1-9] [0-9]{{{},}}", first.len()));
         return options.join(" | ");
     };
@@ -70,39 +70,26 @@ fn sizes(least: u64, most: Option<u64>) -> String {
     options.join(" | ")
 }
 
+/// So many digits, from one number to another of as many.
 fn same_length(least: &[u8], most: &[u8]) -> String {
     let (Some((&low, lows)), Some((&high, highs))) = (least.split_first(), most.split_first())
     else {
         return String::new();
     };
+    let (zeros, nines) = ("0".repeat(lows.len()), "9".repeat(lows.len()));
+    if lows == zeros.as_bytes() && highs == nines.as_bytes() {
+        return format!("{} {}", digits(low, high), any(lows.len()));
+    }
     if low == high {
         return format!("\"{}\" {}", char::from(low), group(&same_length(lows, highs)));
     }
-    let mut options = vec![format!("\"{}\" {}", char::from(low), group(&at_least(lows)))];
+    let from_low = group(&same_length(lows, nines.as_bytes()));
+    let mut options = vec![format!("\"{}\" {from_low}", char::from(low))];
     if high - low > 1 {
         options.push(format!("{} {}", digits(low + 1, high - 1), any(lows.len())));
     }
-    options.push(format!("\"{}\" {}", char::from(high), group(&at_most(highs))));
-    options.join(" | ")
-}
-
-/// So many digits that are no less.
-fn at_least(least: &[u8]) -> String {
-    let Some((&low, lows)) = least.split_first() else { return String::new() };
-    let mut options = vec![format!("\"{}\" {}", char::from(low), group(&at_least(lows)))];
-    if low < b'9' {
-        options.push(format!("{} {}", digits(low + 1, b'9'), any(lows.len())));
-    }
-    options.join(" | ")
-}
-
-/// So many digits that are no more.
-fn at_most(most: &[u8]) -> String {
-    let Some((&high, highs)) = most.split_first() else { return String::new() };
-    let mut options = vec![format!("\"{}\" {}", char::from(high), group(&at_most(highs)))];
-    if high > b'0' {
-        options.push(format!("{} {}", digits(b'0', high - 1), any(highs.len())));
-    }
+    let up_to_high = group(&same_length(zeros.as_bytes(), highs));
+    options.push(format!("\"{}\" {up_to_high}", char::from(high)));
     options.join(" | ")
 }
 

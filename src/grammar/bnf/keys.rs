@@ -53,7 +53,5 @@ fn write_rest(rules: &mut Rules, names: &Names, plain: &str) -> String {
     if !names.is_name {
         options.push(r#""\"""#.to_owned());
     }
-    let name = rules.name();
-    rules.add(&name, options.join(" | "));
-    name
+    rules.made(&options.join(" | "))
 }

@@ -96,6 +96,13 @@ impl Rules {
         format!("s{}", self.made)
     }
 
+    /// Adds a rule, and gives the name that it has.
+    pub(super) fn made(&mut self, is: &str) -> String {
+        let name = self.name();
+        self.add(&name, is);
+        name
+    }
+
     pub(super) fn into_text(self) -> String {
         self.text
     }
@@ -121,14 +128,6 @@ impl Rules {
         }
         name
     }
-}
-
-/// What writes the rules of schemas within a schema.
-pub(super) trait Values {
-    fn rules(&mut self) -> &mut Rules;
-
-    /// The name of the rule of a schema's values.
-    fn value(&mut self, schema: &Value, path: &Path) -> Result<String>;
 }
 
 /// A keyword whose value is a number of characters or items.

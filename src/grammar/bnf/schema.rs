@@ -5,9 +5,9 @@
 
 use serde_json::{Map, Value};
 
+use super::integers;
 use super::literals::literals;
-use super::rules::{Rules, Values, count};
-use super::{array, integers, object};
+use super::rules::{Rules, count};
 use crate::error::{Reason, Result};
 use crate::grammar::invalid;
 use crate::grammar::schemas::{of_object, without_words};
@@ -82,18 +82,15 @@ pub(super) fn write(
 }
 
 /// Writes the rules of one schema.
-struct Writer<'w> {
-    rules: &'w mut Rules,
+pub(super) struct Writer<'w> {
+    pub(super) rules: &'w mut Rules,
     /// Where references lead.
     root: &'w Value,
 }
 
-impl Values for Writer<'_> {
-    fn rules(&mut self) -> &mut Rules {
-        self.rules
-    }
-
-    fn value(&mut self, schema: &Value, path: &Path) -> Result<String> {
+impl Writer<'_> {
+    /// The name of the rule of a schema's values.
+    pub(super) fn value(&mut self, schema: &Value, path: &Path) -> Result<String> {
         let members = match schema {
             Value::Object(members) => members,
             Value::Bool(false) => return Err(invalid(path.clone(), "admits no value")),
@@ -111,14 +108,11 @@ impl Values for Writer<'_> {
             return Ok(name.clone());
         }
         let is = self.alternatives(members, path)?;
-        let name = self.rules.name();
-        self.rules.add(&name, is);
+        let name = self.rules.made(&is);
         self.rules.of_schemas.insert(key, name.clone());
         Ok(name)
     }
-}
 
-impl Writer<'_> {
     fn reference(&mut self, reference: &Value, path: &Path) -> Result<String> {
         let pointer = reference.as_str().and_then(|text| text.strip_prefix('#'));
         let found = pointer.and_then(|pointer| self.root.pointer(pointer));
@@ -178,8 +172,8 @@ impl Writer<'_> {
 
     fn of_type(&mut self, kind: &str, members: &Map<String, Value>, path: &Path) -> Result<String> {
         match kind {
-            "object" => object::write(self, members, path),
-            "array" => array::write(self, members, path),
+            "object" => self.object(members, path),
+            "array" => self.array(members, path),
             "string" => self.string(members, path),
             "integer" => match integers::bounds(members, path)? {
                 (None, None) => Ok(self.rules.json("integer").to_owned()),
@@ -251,29 +245,24 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn are_disjoint(&self, one: &Value, other: &Value) -> bool {
+    fn are_disjoint<'s>(&'s self, one: &'s Value, other: &'s Value) -> bool {
         let (one, other) = (self.resolved(one), self.resolved(other));
         if let (Some(some), Some(others)) = (values(one), values(other)) {
-            return !some.iter().any(|value| others.contains(value));
+            return share_none(some, others);
         }
-        let (kind, other_kind) = (one.get("type"), other.get("type"));
-        if let (Some(Value::String(kind)), Some(Value::String(other_kind))) = (kind, other_kind)
-            && kind != other_kind
-        {
-            return !["number", "integer"].contains(&kind.as_str())
-                || !["number", "integer"].contains(&other_kind.as_str());
+        match [one, other].map(|schema| schema.get("type").and_then(Value::as_str)) {
+            [Some("object"), Some("object")] => {
+                // A member that both need, with values of its own in each.
+                let mut both = required(one).filter(|name| required(other).any(|of| of == *name));
+                both.any(|name| {
+                    let of = |schema: &'s Value| values(schema.get("properties")?.get(name)?);
+                    of(one).zip(of(other)).is_some_and(|(some, others)| share_none(some, others))
+                })
+            }
+            [Some("number" | "integer"), Some("number" | "integer")] => false,
+            [Some(kind), Some(other)] => kind != other,
+            _ => false,
         }
-        if kind != other_kind || kind.and_then(Value::as_str) != Some("object") {
-            return false;
-        }
-        // A member that both need, with values of its own in each.
-        let both = object::required(one)
-            .filter(|name| object::required(other).any(|other| other == *name));
-        let mut both = both.filter_map(|name| {
-            let of = |schema: &Value| values(schema.get("properties")?.get(name)?);
-            of(one).zip(of(other))
-        });
-        both.any(|(some, others)| !some.iter().any(|value| others.contains(value)))
     }
 
     fn resolved<'s>(&'s self, schema: &'s Value) -> &'s Value {
@@ -284,12 +273,21 @@ impl Writer<'_> {
 }
 
 /// The only values that a schema admits, if it lists them.
-fn values(schema: &Value) -> Option<Vec<Value>> {
+fn values(schema: &Value) -> Option<&[Value]> {
     match (schema.get("const"), schema.get("enum")) {
-        (Some(value), _) => Some(vec![value.clone()]),
-        (None, Some(Value::Array(values))) => Some(values.clone()),
+        (Some(value), _) => Some(std::slice::from_ref(value)),
+        (None, Some(Value::Array(values))) => Some(values),
         _ => None,
     }
+}
+
+fn share_none(some: &[Value], others: &[Value]) -> bool {
+    !some.iter().any(|value| others.contains(value))
+}
+
+/// The names of the members that have to be there.
+pub(super) fn required(schema: &Value) -> impl Iterator<Item = &str> {
+    schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
 fn refuse_unsupported(members: &Map<String, Value>, path: &Path) -> Result<()> {
