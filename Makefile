@@ -109,7 +109,7 @@ package: $(VENV)/.dev ## build the wheel and the source as they are published, c
 	rm -rf target/package && mkdir -p target/package
 	git archive --prefix=source/ HEAD | tar -x -C target/package
 	$(BIN)/python target/package/source/.ci/release.py rename
-	cd target/package/source && $(CURDIR)/$(BIN)/maturin build --quiet --release --sdist --out ../dist
+	cd target/package/source && $(CURDIR)/$(BIN)/maturin build --quiet --release --compression-level 9 --sdist --out ../dist
 	$(BIN)/python .ci/release.py check target/package/dist
 	$(BIN)/twine check --strict target/package/dist/*
 	PACKAGE=$(CURDIR)/target/package/dist $(BIN)/python -m pytest -rs tests/package

@@ -65,10 +65,6 @@ impl Table {
         Self { name, bytes: numbers.iter().flat_map(|number| number.to_le_bytes()).collect() }
     }
 
-    fn of_u32(name: &'static str, numbers: &[u32]) -> Self {
-        Self { name, bytes: numbers.iter().flat_map(|number| number.to_le_bytes()).collect() }
-    }
-
     fn of_u64(name: &'static str, numbers: &[u64]) -> Self {
         Self { name, bytes: numbers.iter().flat_map(|number| number.to_le_bytes()).collect() }
     }

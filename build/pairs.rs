@@ -7,7 +7,7 @@ use crate::{Table, hash, perfect_hash};
 
 /// `pair_sides.bin`: u64 per ordinary token: what it is on the left of a boundary (see `Side`) and, from bit 32 on,
 /// on the right of one.
-/// `pair_slots.bin`: u32 per slot: a token and, from bit `TOKEN_BITS` on, the fingerprint of its operands' hash; a
+/// `pair_slots.bin`: 24 bits per slot: a token and, from bit `TOKEN_BITS` on, the fingerprint of its operands' hash; a
 /// free slot holds 0.
 /// `pair_pilots.bin`: u16 per bucket.
 pub(crate) fn tables(merges: &[Merge], tokens: usize) -> Result<Vec<Table>, String> {
@@ -19,10 +19,11 @@ pub(crate) fn tables(merges: &[Merge], tokens: usize) -> Result<Vec<Table>, Stri
     let hashes: Vec<u64> = merges.iter().map(hash).collect();
     let placement = perfect_hash::place(&hashes)?;
     let slot = |key: usize| merges[key].token | hash::fingerprint(hashes[key]) << TOKEN_BITS;
-    let slots: Vec<u32> = placement.slots.iter().map(|key| key.map_or(0, slot)).collect();
+    let slots = placement.slots.iter().map(|key| key.map_or(0, slot));
+    let slots = slots.flat_map(|slot| slot.to_le_bytes().into_iter().take(3)).collect();
     Ok(vec![
         Table::of_u64("pair_sides.bin", &sides),
-        Table::of_u32("pair_slots.bin", &slots),
+        Table { name: "pair_slots.bin", bytes: slots },
         Table::of_u16("pair_pilots.bin", &placement.pilots),
     ])
 }

@@ -30,10 +30,10 @@ pub(crate) fn slot(hash: u64, pilot: u16, slots: usize) -> usize {
     scale(u64::from(low_half(hash).wrapping_mul(factor)), slots)
 }
 
-/// Fourteen bits of the hash that neither bucket nor slot depends on much.
+/// Six bits of the hash that neither bucket nor slot depends on much.
 #[inline]
 pub(crate) fn fingerprint(hash: u64) -> u32 {
-    low_half(hash >> 32) & 0x3fff
+    low_half(hash >> 32) & 0x3f
 }
 
 /// Scales a number below 2^32 to one below `n`.

@@ -12,8 +12,8 @@ table!(
     SIDES, 8, "pair_sides.bin"
 );
 table!(
-    /// u32: a token and, from bit `TOKEN_BITS` on, the fingerprint of the hash of its operands.
-    SLOTS, 4, "pair_slots.bin"
+    /// 24 bits: a token and, from bit `TOKEN_BITS` on, the fingerprint of the hash of its operands.
+    SLOTS, 3, "pair_slots.bin"
 );
 table!(
     /// u16: the pilot of each bucket.
@@ -111,7 +111,8 @@ pub(in crate::tokenizer) fn is_valid_pair(left: TokenId, right: TokenId) -> bool
 pub(super) fn merged(left: TokenId, right: TokenId) -> Option<TokenId> {
     let hash = hash::mix(left.into(), right.into());
     let pilot = u16::from_le_bytes(PILOTS[hash::bucket(hash, PILOTS.len())]);
-    let slot = u32::from_le_bytes(SLOTS[hash::slot(hash, pilot, SLOTS.len())]);
+    let [low, middle, high] = SLOTS[hash::slot(hash, pilot, SLOTS.len())];
+    let slot = u32::from_le_bytes([low, middle, high, 0]);
     // The fingerprint refuses nearly all other pairs without a look at the operands.
     if slot >> TOKEN_BITS != hash::fingerprint(hash) {
         return None;
