@@ -4,7 +4,7 @@ use super::field::{BodyField, BodyObject};
 use super::names::{ToolId, ToolNames};
 use super::tools::call_prefill;
 use super::unused::brief;
-use super::{BuiltinTool, ToolChoice, Unused, UnusedReason};
+use super::{BuiltinTool, Dialect, ToolChoice, Unused, UnusedReason};
 use crate::Prefill;
 use crate::error::{Error, Result};
 use crate::json::Value;
@@ -41,18 +41,21 @@ impl Chosen {
         Self::Tool(id, missing)
     }
 
-    /// A tool as chat completions and Responses name it: `{"type": "function", "function": {"name": ...}}`, or flat.
-    fn read(chosen: &BodyObject<'_, '_>) -> Result<Self> {
-        if let Some(kind) = chosen.get("type")
-            && !matches!(kind.text()?, "function" | "custom")
-        {
-            let left_out = kind.unused(UnusedReason::ToolNotRun(kind.text()?.to_owned()));
-            return Ok(Self::Builtin(BuiltinTool::of_type(kind.text()?), left_out));
+    /// A tool as chat completions and Responses name it: `{"type": "function", "function": {"name": ...}}`, or flat; of
+    /// Responses also the type of one that servers run.
+    fn read(chosen: &BodyObject<'_, '_>, dialect: Dialect) -> Result<Self> {
+        let mut namespace = None;
+        if dialect == Dialect::Responses {
+            let kind = chosen.required("type")?;
+            if !matches!(kind.text()?, "function" | "custom") {
+                let left_out = kind.unused(UnusedReason::ToolNotRun(kind.text()?.to_owned()));
+                return Ok(Self::Builtin(BuiltinTool::of_type(kind.text()?), left_out));
+            }
+            namespace = chosen.text("namespace")?.map(str::to_owned);
         }
         let key = if chosen.get("custom").is_some() { "custom" } else { "function" };
-        let named = chosen.nested(key)?;
+        let named = chosen.nested(key, dialect)?;
         let name = named.required("name")?;
-        let namespace = chosen.text("namespace")?.map(str::to_owned);
         Ok(Self::tool(ToolId { namespace, name: name.text()?.to_owned() }, &name))
     }
 
@@ -80,18 +83,18 @@ impl Chosen {
 
 impl Choice {
     /// Reads the choice of chat completions and Responses.
-    pub(super) fn read(choice: &BodyField<'_, '_>) -> Result<Self> {
+    pub(super) fn read(choice: &BodyField<'_, '_>, dialect: Dialect) -> Result<Self> {
         if let Value::String(word) = choice.value() {
             let known = &["auto", "none", "required"];
             return Self::word(word, choice).ok_or_else(|| choice.unknown("choice", word, known));
         }
         let object = choice.object()?;
         if object.text("type")? != Some("allowed_tools") {
-            return Chosen::read(&object).map(Self::Named);
+            return Chosen::read(&object, dialect).map(Self::Named);
         }
         let allowed = object.object_or_self("allowed_tools")?;
         let tools = allowed.required("tools")?;
-        let tools = tools.items()?.map(|tool| Chosen::read(&tool.object()?));
+        let tools = tools.items()?.map(|tool| Chosen::read(&tool.object()?, dialect));
         let required = allowed.text("mode")? == Some("required");
         Ok(Self::Allowed { tools: tools.collect::<Result<_>>()?, required })
     }
@@ -124,7 +127,7 @@ impl Choice {
             Self::None => ToolChoice::None,
             Self::Auto => ToolChoice::Auto,
             // Without tools nothing can be required: they may have been left out.
-            Self::Required(no_tool) if !names.iter().any(|tool| tool.declared) => {
+            Self::Required(no_tool) if !names.any_declared() => {
                 unused.push(no_tool);
                 ToolChoice::Auto
             }

@@ -1,4 +1,4 @@
-//! What all APIs say in much the same way: tools, the content of messages, effort, response formats, stop strings,
+//! Fields that several APIs share: tools, the content of messages, effort, response formats, stop strings,
 //! sampling.
 //!
 //! Harmony carries text. An empty line joins the texts of one message; the options decide whether anything else is an error
@@ -10,14 +10,14 @@ use super::field::{BodyField, BodyObject};
 use super::names::ToolId;
 use super::request::Request;
 use super::tools::{DeclaredTool, INPUT};
-use super::{BuiltinTool, Sampling, ToolKind, Unsupported, UnusedReason};
+use super::{BuiltinTool, Dialect, Sampling, ToolKind, Unsupported, UnusedReason};
 use crate::chat::{ReasoningEffort, ResponseFormat};
 use crate::error::Result;
 use crate::json::{self, At, Value};
 
 impl Request<'_> {
     /// Reads a tool as chat completions and Responses declare it: a function or a free-form tool, nested or flat, a
-    /// namespace of such tools, or one that servers run.
+    /// namespace of such tools (Responses), or one that servers run.
     pub(crate) fn read_tool(&mut self, tool: &BodyField<'_, '_>) -> Result<()> {
         self.read_tool_of(tool, None)
     }
@@ -32,15 +32,19 @@ impl Request<'_> {
 
     fn read_tool_of(&mut self, tool: &BodyField<'_, '_>, namespace: Option<&str>) -> Result<()> {
         let object = tool.object()?;
+        let nested = |key| object.nested(key, self.dialect);
         match object.text("type")?.unwrap_or("function") {
-            "function" => self.read_function(&object.nested("function")?, "parameters", namespace),
-            "custom" => self.read_custom(&object.nested("custom")?, namespace),
-            "namespace" if namespace.is_none() => self.read_namespace(&object),
-            kind => {
-                self.server_tool(kind, tool);
-                Ok(())
+            "function" => return self.read_function(&nested("function")?, "parameters", namespace),
+            "custom" => return self.read_custom(&nested("custom")?, namespace),
+            kind if namespace.is_some() => {
+                self.list(tool, UnusedReason::ToolNotRun(kind.to_owned()));
             }
+            "namespace" if self.dialect == Dialect::Responses => {
+                return self.read_namespace(&object);
+            }
+            kind => self.server_tool(kind, tool),
         }
+        Ok(())
     }
 
     /// The members of a namespace are tools like any other, under both names.
@@ -103,7 +107,8 @@ impl Request<'_> {
             self.list(&given.field(), UnusedReason::DuplicateTool);
         }
         let read = ["type", "name", "description", "strict", "cache_control", own];
-        let read = read.into_iter().chain((own == "input_schema").then_some("defer_loading"));
+        let read =
+            read.into_iter().chain((self.dialect == Dialect::Anthropic).then_some("defer_loading"));
         self.list_others(given, &read.collect::<Vec<_>>());
     }
 

@@ -4,7 +4,7 @@
 //! for it.
 
 use super::unused::brief;
-use super::{Json, Unused, UnusedReason};
+use super::{Dialect, Json, Unused, UnusedReason};
 use crate::error::{Error, ErrorKind, Reason, Result};
 use crate::json::{self, At, MAX_DEPTH, Value};
 use crate::path::Path;
@@ -232,12 +232,16 @@ impl<'v, 'p> BodyObject<'v, 'p> {
         Ok(self.object(key)?.unwrap_or(*self))
     }
 
-    /// The same of a tool, which is flat only if it has a name.
-    pub(crate) fn nested<'s>(&'s self, key: &'s str) -> Result<BodyObject<'v, 's>> {
-        if self.get("name").is_none() {
-            return self.required(key)?.object();
+    /// The same of a tool, which is flat in Responses, and elsewhere if it has a name.
+    pub(crate) fn nested<'s>(
+        &'s self,
+        key: &'s str,
+        dialect: Dialect,
+    ) -> Result<BodyObject<'v, 's>> {
+        if dialect == Dialect::Responses || self.get("name").is_some() {
+            return self.object_or_self(key);
         }
-        self.object_or_self(key)
+        self.required(key)?.object()
     }
 
     /// Gives `read` each item of a member, which is a list unless it is missing or null.

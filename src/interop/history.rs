@@ -175,16 +175,18 @@ impl History {
         self.push(HistoryItem::Call(call));
     }
 
-    /// Puts a result to the nearest earlier call that it answers: by the call's id or by the tool's name, which stand
-    /// under these keys.
+    /// Puts a result to the nearest earlier call that it answers: by the call's id, which stands under this key, or by
+    /// the tool that it names.
     pub(super) fn result(
         &mut self,
         result: &BodyObject<'_, '_>,
-        [id, name]: [&str; 2],
+        id: &str,
+        tool: Option<(ToolId, BodyField<'_, '_>)>,
         text: String,
     ) -> Result<()> {
-        let given = result.get(id).or(result.get(name)).unwrap_or(result.field());
-        let (id, tool) = (result.text(id)?, ToolId::read(result, name)?);
+        let (tool, name) = tool.unzip();
+        let given = result.get(id).or(name).unwrap_or(result.field());
+        let id = result.text(id)?;
         let answered = self.pairs.answered(id, tool.as_ref());
         let answered = answered.and_then(|index| self.entries.get_mut(index));
         if let Some(Entry { item: HistoryItem::Call(call), .. }) = answered {

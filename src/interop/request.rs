@@ -72,11 +72,12 @@ impl Dialect {
         if has(self.messages()) {
             return Ok(());
         }
-        let others = Self::ALL.iter().map(|dialect| dialect.messages());
-        let mut others = others.filter(|messages| *messages != self.messages());
-        let Some(field) = others.find_map(|messages| body.get(messages)) else { return Ok(()) };
-        let is_of = |dialect: &&Self| dialect.definition().known_by.iter().any(|key| has(key));
-        let right = Self::ALL.iter().find(is_of).unwrap_or(&Self::ChatCompletions);
+        let others = Self::ALL.iter().filter(|other| other.messages() != self.messages());
+        let found = others.clone().find_map(|other| Some((other, body.get(other.messages())?)));
+        let Some((first, field)) = found else { return Ok(()) };
+        let is_known = |other: &&Self| other.definition().known_by.iter().any(|key| has(key));
+        let mut same = others.filter(|other| other.messages() == first.messages());
+        let right = same.find(is_known).unwrap_or(first);
         Err(field.invalid(format!("this is a body of another API: read it with {right}.read")))
     }
 }

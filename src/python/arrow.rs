@@ -32,18 +32,21 @@ pub(super) fn arrays(
     // SAFETY: by Arrow's PyCapsule interface a capsule of this name holds such a stream. It is taken
     // out of the capsule, which is left with a stream that is released; dropping it releases it.
     let mut stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
-    if is_deeper(&schema_of(&mut stream), DEEPEST) {
-        return Err(invalid(format!("a type is nested more than {DEEPEST} levels deep")));
-    }
-    let mut reader = ArrayStreamReader::try_new(stream).map_err(invalid)?;
-    Ok(std::iter::from_fn(move || {
-        let next = || reader.next().map(|array| checked(array?, &is_read));
-        // `arrow-array` panics at offsets that no buffer can have.
-        match catch_unwind(AssertUnwindSafe(next)) {
-            Ok(next) => next.map(|array| array.map_err(invalid)),
-            Err(_) => Some(Err(invalid("an array does not fit its buffers"))),
+    let mut reader = caught("a schema does not have all its parts", || {
+        if is_deeper(&schema_of(&mut stream), DEEPEST) {
+            return Err(invalid(format!("a type is nested more than {DEEPEST} levels deep")));
         }
+        ArrayStreamReader::try_new(stream).map_err(invalid)
+    })?;
+    Ok(std::iter::from_fn(move || {
+        let next = || reader.next().map(|array| checked(array?, &is_read)).transpose();
+        caught("an array does not fit its buffers", || next().map_err(invalid)).transpose()
     }))
+}
+
+/// What `arrow-array` reads; an error where it panics, as at offsets that no buffer can have.
+fn caught<T>(reason: &str, read: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(invalid(reason)))
 }
 
 /// The type of a stream's arrays; one of nothing where the stream gives none, which its reader finds, too.

@@ -104,6 +104,27 @@ fn without_ids_the_name_counts_then_the_order() {
 }
 
 #[test]
+fn what_an_api_does_not_have_does_not_name_the_call() {
+    let result = json!({"role": "tool", "name": "f", "namespace": "n", "content": "1"});
+    let turn = turn(CHAT, chat(&[calls(&[call("a", "f", 1)]), result]));
+    assert_eq!(order(&said(&turn)), "c1 r1");
+    assert_eq!(turn.unused[0].path.to_string(), "messages[2].namespace");
+}
+
+#[test]
+fn a_name_beside_the_id_of_anthropics_result_is_not_read() {
+    let turn = turn(
+        ANTHROPIC,
+        json!({"messages": [
+            {"role": "user", "content": "A"},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {"n": 1}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "name": 5, "content": "1"}]},
+        ]}),
+    );
+    assert_eq!(order(&said(&turn)), "c1 r1");
+}
+
+#[test]
 fn a_result_without_a_call_is_an_error() {
     let cases = [
         (vec![result("a", 1)], "messages[1].tool_call_id"),

@@ -165,3 +165,15 @@ fn images_are_not_text() {
     let text = super::error(OLLAMA, body).to_string();
     assert!(text.contains("messages[0].images[0]"), "{text}");
 }
+
+#[test]
+fn the_last_message_is_continued_if_flagged() {
+    let call = json!({"function": {"name": "f", "arguments": {"a": 1}}});
+    let called = read(json!([
+        {"role": "user", "content": "A"},
+        {"role": "assistant", "tool_calls": [call], "prefix": true},
+    ]));
+    assert!(prompt(&called).ends_with("<|message|>{\"a\":1}"), "{}", prompt(&called));
+    let of_user = read(json!([{"role": "user", "content": "A", "prefix": true}]));
+    assert_eq!(unused(&of_user), ["messages[0].prefix"]);
+}

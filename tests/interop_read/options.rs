@@ -1,10 +1,10 @@
 //! What a server decides.
 
 use openai_harmony::HeaderStyle;
-use openai_harmony::interop::{Date, ReadOptions, Turn};
+use openai_harmony::interop::{Date, Dialect, ReadOptions, Turn};
 use serde_json::json;
 
-use super::{ALL, ANTHROPIC, CHAT, OLLAMA, options, prompt, said, system};
+use super::{ALL, CHAT, options, prompt, said, system};
 
 #[test]
 fn dates() {
@@ -49,10 +49,11 @@ fn history_comes_before_the_messages() {
     let history =
         vec![json!({"role": "user", "content": "A"}), json!({"role": "assistant", "content": "B"})];
     let with = options().with_history(history);
-    let body = json!({"messages": [{"role": "user", "content": "C"}]});
-    for read in [CHAT, ANTHROPIC, OLLAMA] {
+    for dialect in Dialect::ALL {
+        let messages = if *dialect == Dialect::Responses { "input" } else { "messages" };
+        let body = json!({messages: [{"role": "user", "content": "C"}]});
         assert_eq!(
-            said(&read(&body, &with).unwrap()),
+            said(&dialect.read(&body, &with).unwrap()),
             "<|start|>user<|message|>A<|end|><|start|>assistant<|channel|>final<|message|>B<|end|>\
              <|start|>user<|message|>C<|end|>"
         );

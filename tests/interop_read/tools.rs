@@ -344,3 +344,15 @@ fn none_declares_no_tools_unless_told_to() {
     assert!(said(&declared).contains("type f = () => any;"));
     assert_eq!(declared.tool_choice, ToolChoice::None);
 }
+
+#[test]
+fn a_namespace_of_responses_has_tools_of_the_client_alone() {
+    let namespace = json!({"type": "namespace", "name": "n", "tools": [
+        {"type": "function", "name": "f"}, {"type": "web_search"},
+    ]});
+    let options = options().with_builtin_tools([BuiltinTool::Browser]);
+    let responses = RESPONSES(&json!({"input": "A", "tools": [namespace]}), &options).unwrap();
+    assert_eq!(unused(&responses), ["tools[0].tools[1]"]);
+    let turn = turn(CHAT, chat(&[], json!({"tools": [namespace]})));
+    assert_eq!((unused(&turn), turn.tools.any_declared()), (vec!["tools[0]".to_owned()], false));
+}

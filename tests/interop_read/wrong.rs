@@ -116,6 +116,36 @@ fn paths_and_reasons() {
         ),
         (
             CHAT,
+            json!({"messages": [], "tool_choice": {"type": "any"}}),
+            "tool_choice.function",
+            "is missing",
+        ),
+        (
+            RESPONSES,
+            json!({"input": "A", "tools": [{"type": "function"}]}),
+            "tools[0].name",
+            "is missing",
+        ),
+        (
+            RESPONSES,
+            json!({"input": "A", "tools": [{"type": "custom"}]}),
+            "tools[0].name",
+            "is missing",
+        ),
+        (
+            RESPONSES,
+            json!({"input": "A", "tool_choice": {"type": "function"}}),
+            "tool_choice.name",
+            "is missing",
+        ),
+        (
+            RESPONSES,
+            json!({"input": "A", "tool_choice": {"name": "f"}}),
+            "tool_choice.type",
+            "is missing",
+        ),
+        (
+            CHAT,
             json!({"messages": [], "tool_choice": "all"}),
             "tool_choice",
             "unknown choice \"all\" (known: auto, none, required)",

@@ -31,6 +31,7 @@ SCHEMAS: list[tuple[Any, list[str], list[str]]] = [
     ({"oneOf": SHAPES}, ['{"kind":"a","n":1}', '{"kind": "b"}'], ['{"kind":"a"}', '{"kind":"c"}']),
     ({"type": "array", "items": {"type": "integer"}, "minItems": 1, "maxItems": 3}, ["[1]", "[1, 2 ,3]"], ["[]", "[1,2,3,4]", '["a"]']),
     ({"type": "array", "items": {"type": "integer"}}, ["[]", "[1]", "[1,2,3]"], ["[1,]", "[,1]"]),
+    ({"type": "array", "prefixItems": [], "items": {"type": "integer"}}, ["[]", "[1]", "[1,2]"], ["[,1]", '["a"]']),
     ({"type": "array", "maxItems": 0}, ["[ ]"], ["[1]"]),
     ({"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}], "minItems": 1, "items": False}, ["[1]", '[1,"a"]'], ["[]", '["a"]', '[1,"a",2]']),
     ({"type": "object", "properties": MEMBERS, "required": ["b"]}, ['{"b":"x"}', '{ "a" : 1 , "b" : "x" }'], ["{}", '{"a":1}', '{"a":1"b":"x"}', '{"b":"x","c":1}']),

@@ -18,19 +18,22 @@ impl Writer<'_> {
         }
         self.rules.bounded(least.max(most.unwrap_or(0)), "maxItems", path)?;
         self.rules.json("blanks");
-        if let Some(first) = members.get("prefixItems").and_then(Value::as_array) {
+        if let Some(first) = members.get("prefixItems").and_then(Value::as_array)
+            && !first.is_empty()
+        {
             return self.tuple(first, members, (least, most), path);
         }
+        let none = || Ok(r#""[" blanks "]""#.to_owned());
+        if most == Some(0) {
+            return none();
+        }
         let item = match members.get("items") {
-            Some(Value::Bool(false)) if least == 0 => return Ok(r#""[" blanks "]""#.to_owned()),
+            Some(Value::Bool(false)) if least == 0 => return none(),
             Some(items) => self.value(items, &path.clone().then("items"))?,
             None => self.rules.json("value").to_owned(),
         };
         let (more, most) = (least.saturating_sub(1), most.map(|most| most.saturating_sub(1)));
         let most_text = most.map_or(String::new(), |most| most.to_string());
-        if members.get("maxItems").and_then(Value::as_u64) == Some(0) {
-            return Ok(r#""[" blanks "]""#.to_owned());
-        }
         let items = format!("{item} blanks (\",\" blanks {item} blanks){{{more},{most_text}}}");
         let items = if least == 0 { format!("({items})?") } else { items };
         Ok(format!("\"[\" blanks {items} \"]\""))

@@ -162,7 +162,7 @@ fn read_result(block: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<
         text.insert_str(0, if text.is_empty() { "Error" } else { "Error: " });
     }
     block.required("tool_use_id")?.text()?;
-    request.history.result(block, ["tool_use_id", "name"], text)?;
+    request.history.result(block, "tool_use_id", None, text)?;
     // Tools that a search found are declared behind its result.
     let mut found = Vec::new();
     if content.is_some_and(|content| content.at().as_array().is_some()) {

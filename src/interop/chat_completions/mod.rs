@@ -112,7 +112,7 @@ fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
         request.server_tool("web_search", &search);
     }
     if let Some(choice) = body.get("tool_choice").or_else(|| body.get("function_call")) {
-        request.choice = Choice::read(&choice)?;
+        request.choice = Choice::read(&choice, request.dialect)?;
     }
     read_stop(body, "stop", request)?;
     read_all_sampling(body, request)?;
@@ -244,7 +244,8 @@ impl<'r, 'o> Messages<'r, 'o> {
                 let text = self.text(&message, true, Unsupported::Placeholder)?;
                 let is_own = self.is_ollama && message.get("tool_name").is_some();
                 let name = if is_own { "tool_name" } else { "name" };
-                self.request.history.result(&message, ["tool_call_id", name], text)?;
+                let tool = message.text(name)?.map(ToolId::new).zip(message.get(name));
+                self.request.history.result(&message, "tool_call_id", tool, text)?;
                 reads_name = true;
             }
             other => return Err(role.unknown("role", other, ROLES)),
@@ -353,7 +354,7 @@ impl<'r, 'o> Messages<'r, 'o> {
     /// A call: nested as the API has it, or flat.
     fn call(&self, call: &BodyObject<'_, '_>) -> Result<Call> {
         let Some(custom) = call.object("custom")? else {
-            return self.function(&call.nested("function")?, call);
+            return self.function(&call.nested("function", self.request.dialect)?, call);
         };
         let tool = ToolId::new(custom.required("name")?.text()?);
         let arguments = custom_arguments(custom.required("input")?.text()?);

@@ -90,6 +90,7 @@ fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     let options = request.options;
     let mut messages = Messages::new(request);
     options.each_message(body, "messages", |message| messages.read(message))?;
+    messages.end(None)?;
     read_think(body, request)?;
     if let Some(format) = body.get("format") {
         request.response_format = match format.value() {
@@ -142,7 +143,7 @@ fn read_options(settings: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Res
 /// the client runs: so Ollama's own template reads them.
 fn read_tool(tool: &BodyField<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     let tool = tool.object()?;
-    let function = tool.nested("function")?;
+    let function = tool.nested("function", request.dialect)?;
     match function.text("name")? {
         Some(name) if name != BROWSER && is_builtin(name) => {
             request.tools.client_tool(name);

@@ -121,7 +121,8 @@ fn write_end(state: &State<'_>, line: &mut Members<'_>) {
     };
     let [prompt, answer] = outcome.durations;
     line.text("done_reason", reason);
-    line.value("total_duration", &(prompt + answer).as_nanos()).value("load_duration", &0);
+    line.value("total_duration", &prompt.saturating_add(answer).as_nanos())
+        .value("load_duration", &0);
     line.value("prompt_eval_count", &state.usage.prompt_tokens);
     line.value("prompt_eval_duration", &prompt.as_nanos());
     line.value("eval_count", &state.usage.completion_tokens);

@@ -447,7 +447,7 @@ impl Timer {
     }
 
     fn now(&self) -> Duration {
-        self.before + self.clock.now()
+        self.before.saturating_add(self.clock.now())
     }
 
     fn first_token(&mut self) {
@@ -466,10 +466,10 @@ impl Timer {
         (since(self.now()), self.first_token.map(since))
     }
 
-    /// Goes on from what another timer gave as [`Self::elapsed`].
-    fn go_on(&mut self, elapsed: Duration, first_token: Option<Duration>) {
+    /// Resumes from what another timer gave as [`Self::elapsed`].
+    fn resume(&mut self, elapsed: Duration, first_token: Option<Duration>) {
         self.before = elapsed;
-        self.first_token = first_token.map(|after| self.start + after);
+        self.first_token = first_token.map(|after| self.start.saturating_add(after));
     }
 
     /// Of the prompt and of the answer.

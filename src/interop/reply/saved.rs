@@ -122,7 +122,7 @@ impl Reply {
                 outcome.durations = durations;
             }
         }
-        reply.timer.go_on(saved.elapsed, saved.first_token);
+        reply.timer.resume(saved.elapsed, saved.first_token);
         Ok(reply)
     }
 

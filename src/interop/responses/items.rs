@@ -88,7 +88,8 @@ impl<'r, 'o> Items<'r, 'o> {
                 let output = item.get("output");
                 let text = output.map(|output| read_content(&output, Unsupported::Placeholder));
                 let text = text.transpose()?.unwrap_or_default();
-                self.request.history.result(&item, ["call_id", "name"], text)?;
+                let tool = ToolId::read(&item, "name")?.zip(item.get("name"));
+                self.request.history.result(&item, "call_id", tool, text)?;
             }
             Some("item_reference") => return self.reference(&item, call_follows),
             Some("additional_tools" | "tool_search_output") => {

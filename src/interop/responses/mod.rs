@@ -128,7 +128,7 @@ fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     }
     Items::read(body, request)?;
     if let Some(choice) = body.get("tool_choice") {
-        request.choice = Choice::read(&choice)?;
+        request.choice = Choice::read(&choice, request.dialect)?;
     }
     read_answer(body, request)?;
     if let Some(prompt) = body.get("prompt") {

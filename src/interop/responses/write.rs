@@ -1,7 +1,5 @@
 //! Segments -> events, and a response.
 
-use std::time::Duration;
-
 use serde_json::{Map, Value, json};
 
 use crate::interop::answer::{
@@ -55,7 +53,8 @@ impl Responses {
         response.text("id", &self.head.id).text("object", "response");
         response.value("created_at", &self.head.created);
         let completed_at = |outcome: &Outcome| {
-            self.head.created + outcome.durations.iter().sum::<Duration>().as_secs()
+            let [prompt, answer] = outcome.durations;
+            self.head.created.saturating_add(prompt.saturating_add(answer).as_secs())
         };
         let completed = state.outcome.filter(|outcome| outcome.reason == FinishReason::Stop);
         response.value("completed_at", &completed.map(completed_at));
