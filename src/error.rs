@@ -301,7 +301,7 @@ pub enum ErrorKind {
         /// Whether it is one turn by itself, where turns could be left out.
         is_single_turn: bool,
     },
-    /// Bytes that are no saved state of this version.
+    /// Bytes that are not a saved state of this version.
     #[error("Invalid saved state: {reason}")]
     InvalidState {
         /// What is wrong with it.

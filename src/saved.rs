@@ -1,4 +1,4 @@
-//! States as bytes, to go on with them in another process: JSON with a version, which changes with the fields.
+//! States as bytes, to resume them in another process: JSON with a version, which changes with the fields.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;

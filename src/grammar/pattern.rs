@@ -32,7 +32,7 @@ impl Pattern {
             let reason = match &error {
                 regex_syntax::Error::Parse(error) => error.kind().to_string().into(),
                 regex_syntax::Error::Translate(error) => error.kind().to_string().into(),
-                _ => Reason::is("no regular expression"),
+                _ => Reason::is("not a regular expression"),
             };
             invalid(path(), reason)
         })?;

@@ -1,7 +1,8 @@
 //! What a dialect owns, and what follows from it.
 //!
 //! A dialect is a folder with a [`Definition`] and its line in the table in `interop/mod.rs`, of which [`dialects`]
-//! makes the enum `Dialect`. Nothing else distinguishes dialects.
+//! makes the enum `Dialect`. What tools, content and `tool_choice` have in common is in `common` and `choice`; Ollama's
+//! messages are read with those of chat.
 
 use std::fmt;
 
@@ -22,17 +23,20 @@ pub(super) struct Definition {
     pub(super) messages: &'static str,
     /// The fields of a body that are read; any other is listed in [`Turn::unused`].
     pub(super) fields: &'static [&'static str],
-    /// Fields that are not read, but repeated in the response.
+    /// Fields that the response repeats; some are read, too.
     pub(super) repeated: &'static [&'static str],
-    /// Fields by which a body that another dialect was given is known as this one's.
+    /// Fields that no other dialect with messages in the same field has: they name the right reader to who gave a body
+    /// to a wrong one.
     pub(super) known_by: &'static [&'static str],
     /// Reads a body.
     pub(super) collect: fn(&BodyObject<'_, '_>, &mut Request<'_>) -> Result<()>,
     /// Begins an answer.
     pub(super) writer: fn(Head, &Turn) -> Box<dyn Writer>,
+    /// What ids begin with.
     pub(super) prefixes: Prefixes,
-    /// Whether calls take JSON objects only, so that they are held until they are complete.
+    /// Whether clients take JSON objects alone as arguments, so that a reply holds calls until they are complete.
     pub(super) takes_objects: bool,
+    /// The form of a stream.
     pub(super) framing: Framing,
     /// What ends a stream after its last chunk.
     pub(super) last_frame: &'static [u8],

@@ -2,7 +2,7 @@
 //!
 //! Harmony calls a tool by a recipient, one word in a message's header: `functions.get_weather`.
 //! Most names fit there as they are. Those that do not (blanks, control characters, marker
-//! text), and those that would read as something else (a role, a channel, a built-in tool), get
+//! text), and those that could be mistaken for a role, a channel or a built-in tool, get
 //! a spelling that no other tool of the turn has.
 
 use std::collections::{HashMap, HashSet};
@@ -39,12 +39,12 @@ pub struct Tool {
     pub recipient: String,
     /// What it is in the API.
     pub kind: ToolKind,
-    /// Whether the body declares it. Tools that only calls of the past name are not.
+    /// Whether the body declares it. Tools named only by calls in the history are not.
     pub offered: bool,
     /// Whether the prompt declares it: no tool is declared when `tool_choice` is `none`.
     pub declared: bool,
-    /// Whether the client runs it, so that a call of it belongs into the answer. A built-in tool that
-    /// this server runs is the server's business.
+    /// Whether the client runs it, so that a call of it belongs into the answer. One that
+    /// this server runs is left to the server.
     pub client_runs: bool,
 }
 
@@ -77,7 +77,7 @@ impl ToolId {
     }
 }
 
-/// The tools of a turn: those that the body declares, and those that its past calls name.
+/// The tools of a turn: those that the body declares, and those that calls in the history name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ToolNames {
     tools: Vec<Tool>,
@@ -140,7 +140,7 @@ impl<'a> IntoIterator for &'a ToolNames {
 
 /// Gives each tool a recipient: first to those whose names harmony carries, so that no other takes
 /// theirs, then to the others in their order. Of two tools of one name the first counts. `called`
-/// are those that past calls name; one that is none of the offered, but is spelled like one of them
+/// are those that calls in the history name; one that is none of the offered, but is spelled like one of them
 /// in harmony, is that one.
 pub(super) fn assign(
     offered: impl Iterator<Item = Tool>,

@@ -39,8 +39,8 @@ pub struct Turn {
     pub stop_token_ids: Vec<u32>,
     /// Their names, for engines that stop at text.
     pub stop: Vec<String>,
-    /// The body's own stop strings. They act on visible text only, so they are the reply's business
-    /// and not the engine's.
+    /// The body's own stop strings. They act on visible text only, so they are left to the reply,
+    /// not the engine.
     pub stop_strings: Vec<String>,
     /// The most tokens of thoughts, if the body has a limit: Anthropic's `thinking.budget_tokens`, `max_tokens` in
     /// the `reasoning` of chat and Responses. [`Reply::force`](super::Reply::force) ends them.

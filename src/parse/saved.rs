@@ -1,4 +1,4 @@
-//! A parser as bytes, to go on with it in another process.
+//! A parser as bytes, to resume it in another process.
 //!
 //! The state is what went in: the options and the tokens. Taking the parser up parses them again, which leaves nothing
 //! of the inside in the format but what events have reported of the open message.
@@ -34,7 +34,7 @@ struct Saved {
 }
 
 impl StreamableParser {
-    /// The parser as bytes, from which [`Self::from_bytes`] goes on with it, in this process or in another. They are JSON,
+    /// The parser as bytes, from which [`Self::from_bytes`] resumes it, in this process or in another. They are JSON,
     /// some 8 bytes for each token, and have a version; tokens are not encrypted.
     ///
     /// # Errors
@@ -98,7 +98,7 @@ impl StreamableParser {
         let saved: Saved = read(saved, "parser", VERSION)?;
         let mut parser = Self::with_config(encoding, saved.first_role, &saved.config)
             .map_err(|error| invalid(error.to_string()))?;
-        parser.begin_again(saved.begun);
+        parser.restart(saved.begun);
         if !saved.is_unasked {
             parser.events.clear();
         }
@@ -133,7 +133,7 @@ impl StreamableParser {
         parser.events
     }
 
-    fn begin_again(&mut self, role: Option<Role>) {
+    fn restart(&mut self, role: Option<Role>) {
         self.events.clear();
         self.begin(role);
     }

@@ -111,10 +111,10 @@ impl Rendered {
             Turns::Last => self.behind_last_user(),
         };
         let mut bytes = vec![0; self.tokens.len()];
-        let mut walk = Sampler::default();
+        let mut rule = Sampler::default();
         for (index, (span, speaker)) in self.spans.iter().zip(&self.speakers).enumerate() {
             // Asked of each message, since what is sampled depends on the one before.
-            let Some(sampled) = walk.next(&self.tokens, span, speaker) else { continue };
+            let Some(sampled) = rule.next(&self.tokens, span, speaker) else { continue };
             if index < first_span || !mask.takes(speaker) {
                 continue;
             }

@@ -3,7 +3,7 @@
 use crate::chat::{FINAL, Role};
 use crate::render::{self, Speaker};
 use crate::span::MessageSpan;
-use crate::tokenizer::{Rank, special};
+use crate::tokenizer::{TokenId, special};
 
 /// What is sampled of each message in turn, and whether sampling goes on after it.
 #[derive(Debug, Default)]
@@ -17,7 +17,7 @@ impl Sampler {
     /// is not the model's. It is a range, since sampling goes on from where the prompt ends until it stops.
     pub(super) fn next(
         &mut self,
-        tokens: &[Rank],
+        tokens: &[TokenId],
         span: &MessageSpan,
         speaker: &Speaker,
     ) -> Option<MessageSpan> {

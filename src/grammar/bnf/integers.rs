@@ -16,7 +16,7 @@ pub(super) fn bounds(
         let Some(number) = value.as_f64().filter(|number| number.abs() < 1e15) else {
             return Err(invalid(
                 path.clone().then(key),
-                Reason::is("no number that a grammar can hold"),
+                Reason::is("not a number that a grammar can hold"),
             ));
         };
         let step = i64::from(is_exclusive && number.fract() == 0.0);

@@ -140,7 +140,7 @@ pub(super) fn count(
     match value.as_u64().and_then(|number| usize::try_from(number).ok()) {
         Some(number) => Ok(Some(number)),
         None => {
-            Err(invalid(path.clone().then(key), Reason::is("no number of characters or items")))
+            Err(invalid(path.clone().then(key), Reason::is("not a number of characters or items")))
         }
     }
 }

@@ -220,7 +220,7 @@ impl Writer<'_> {
         let path = path.clone().then(key);
         let all = value.as_array().map(Vec::as_slice).unwrap_or_default();
         if all.is_empty() {
-            return Err(invalid(path, Reason::is("no list of schemas")));
+            return Err(invalid(path, Reason::is("not a list of schemas")));
         }
         if key == "allOf" && all.len() > 1 {
             return Err(invalid(path, "no grammar holds several schemas at once"));

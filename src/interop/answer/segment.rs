@@ -50,6 +50,11 @@ impl Call {
     pub(in crate::interop) fn is_custom(&self) -> bool {
         self.tool.kind == ToolKind::Custom
     }
+
+    /// The field that has its arguments.
+    pub(in crate::interop) fn argument(&self) -> &'static str {
+        if self.is_custom() { "input" } else { "arguments" }
+    }
 }
 
 /// How far a segment has come.

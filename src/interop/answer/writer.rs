@@ -71,7 +71,7 @@ pub(in crate::interop) trait Writer: Debug + Send + Sync {
     fn response(&self, state: &State<'_>, bytes: &mut Vec<u8>);
 }
 
-/// What every chunk says of the answer.
+/// What every chunk repeats of the answer.
 #[derive(Debug, Clone)]
 pub(in crate::interop) struct Head {
     pub(in crate::interop) id: String,

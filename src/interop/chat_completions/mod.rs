@@ -183,10 +183,8 @@ pub(super) fn error_body(
     json!({"error": {"message": message, "type": kind, "param": path, "code": code}})
 }
 
-/// What a message may have, Ollama's own first; what is not read has no meaning to the model.
+/// What a message may have; what is not read has no meaning to the model.
 const OF_MESSAGE: &[&str] = &[
-    "images",
-    "tool_name",
     "role",
     "content",
     "name",
@@ -203,6 +201,9 @@ const OF_MESSAGE: &[&str] = &[
     "cache_control",
     "id",
 ];
+
+/// What one of Ollama may have besides.
+const OF_OLLAMA: &[&str] = &["images", "tool_name"];
 
 const ROLES: &[&str] = &["system", "developer", "user", "assistant", "tool", "function"];
 
@@ -253,8 +254,8 @@ impl<'r, 'o> Messages<'r, 'o> {
         if let Some(name) = message.get("name").filter(|_| !reads_name) {
             self.request.list(&name, UnusedReason::NameNotCarried);
         }
-        let known = if self.is_ollama { OF_MESSAGE } else { &OF_MESSAGE[2..] };
-        self.request.list_others(&message, known);
+        let own = if self.is_ollama { OF_OLLAMA } else { &[] };
+        self.request.list_others(&message, &[OF_MESSAGE, own].concat());
         self.prefix = asked(message.get("prefix"))?;
         Ok(())
     }

@@ -93,7 +93,7 @@ impl Chat {
             if is_first {
                 function.text("name", &name_of(call));
             }
-            function.text(argument_of(call), more);
+            function.text(call.argument(), more);
         };
         let delta = |delta: &mut Members<'_>| {
             if self.function_call {
@@ -133,7 +133,8 @@ impl Chat {
                 message[field] = json!(thoughts);
             }
         }
-        let function = |(call, text): &(&Call, &String)| json!({"name": name_of(call), argument_of(call): text});
+        let function =
+            |(call, text): &(&Call, &String)| json!({"name": name_of(call), call.argument(): text});
         match calls.first() {
             None => {}
             Some(call) if self.function_call => message["function_call"] = function(call),
@@ -242,8 +243,4 @@ fn name_of(call: &Call) -> String {
 
 fn kind_of(call: &Call) -> &'static str {
     if call.is_custom() { "custom" } else { "function" }
-}
-
-fn argument_of(call: &Call) -> &'static str {
-    if call.is_custom() { "input" } else { "arguments" }
 }

@@ -129,7 +129,7 @@ fn write_end(state: &State<'_>, line: &mut Members<'_>) {
     line.value("eval_duration", &answer.as_nanos());
 }
 
-/// The last second that four digits of a year can tell.
+/// The last second of a year with four digits.
 const LAST_SECOND: u64 = 253_402_300_799;
 
 /// A time in seconds since 1970 as `2025-06-28T12:00:00Z`.

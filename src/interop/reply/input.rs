@@ -24,7 +24,7 @@ enum State {
     Opening,
     /// Bytes before this one are decoded.
     Inside(usize),
-    /// Bytes before this one are said as they are.
+    /// Bytes before this one are emitted as they are.
     Bare(usize),
     /// Another object: it is looked at when it is complete.
     Object,

@@ -6,10 +6,10 @@
 //!
 //! * The parser is lenient and knows the turn's tools, and what the prompt began.
 //! * `sort` makes of its events what the answer consists of, the same for all dialects: segments
-//!   (texts and calls, `segment`). `route` decides where a message
-//!   belongs, `thinking` counts what a budget allows, `stop` finds the body's stop strings, `input` decodes what custom tools are given.
-//! * The writers, one in each dialect's module over what `answer` defines, make chunks of what happens to the segments, and the whole
-//!   response of the segments: neither of the other, so that tests can compare the two.
+//!   (texts and calls, `segment`). `route` decides where a message belongs, `thinking` counts what a budget allows,
+//!   `stop` finds the body's stop strings, `input` decodes what custom tools are given.
+//! * The writers, one in each dialect's module over what `answer` defines, make chunks of what happens to the segments,
+//!   and the response from all segments. Chunks and response are made independently, so tests can compare them.
 
 mod ids;
 mod input;

@@ -1,4 +1,4 @@
-//! What a server says about an answer.
+//! Options of an answer.
 
 use std::fmt;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ options! {
         pub index: usize => with_index,
         /// Chat: the field in which clients look for thoughts.
         pub reasoning_field: ReasoningField => with_reasoning_field,
-        /// How many tokens thoughts may have; `None`: as many as the body says
+        /// How many tokens thoughts may have; `None`: the body's limit
         /// ([`Turn::thinking_budget`](crate::interop::Turn::thinking_budget)).
         pub thinking_budget: Option<usize>
             => with_thinking_budget(tokens: usize) Some(tokens),

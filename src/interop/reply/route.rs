@@ -6,7 +6,7 @@ use crate::interop::builtin::is_builtin;
 use crate::interop::names::{ToolId, function_name};
 use crate::interop::{Tool, ToolChoice, ToolKind, ToolNames, Turn};
 
-/// What the turn says about where messages belong.
+/// The turn's rules for where messages belong.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
 pub(super) struct Rules {
@@ -29,7 +29,7 @@ pub(super) enum Route {
     CallAsText,
     /// A call of a tool that the client runs, or that nobody knows.
     Call(Tool),
-    /// A call of a tool that the model was trained with: the server's business.
+    /// A call of a tool that the model was trained with: left to the server.
     Builtin,
 }
 

@@ -1,4 +1,4 @@
-//! A reply as bytes, to go on with it in another process.
+//! A reply as bytes, to resume it in another process.
 //!
 //! The state is what went in: the options, the tokens, and where they were cut. Taking the reply up feeds them again,
 //! which costs as much as the first time and leaves nothing of the inside in the format.
@@ -126,7 +126,7 @@ impl Reply {
         Ok(reply)
     }
 
-    /// The reply as bytes, from which [`Self::from_bytes`] goes on with it, in this process or in another. They are JSON,
+    /// The reply as bytes, from which [`Self::from_bytes`] resumes it, in this process or in another. They are JSON,
     /// some 8 bytes for each token, more with its log-probabilities, and have a version; tokens are not encrypted.
     pub fn to_bytes(&self) -> Vec<u8> {
         let options = &self.options;

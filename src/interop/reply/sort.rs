@@ -151,7 +151,7 @@ impl Sorter {
         };
     }
 
-    /// `None` after a stop string: nothing more is said.
+    /// `None` after a stop string: nothing more is emitted.
     fn begin_call(&mut self, tool: Tool, sink: &mut Sink<'_>) -> Option<usize> {
         if self.stopped.is_some() {
             return None;

@@ -246,7 +246,7 @@ fn read_update(item: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<(
     Ok(())
 }
 
-/// Reads what `text` says of the answer.
+/// Reads `text`: the format of the answer.
 pub(super) fn read_text_settings(
     text: &BodyObject<'_, '_>,
     request: &mut Request<'_>,

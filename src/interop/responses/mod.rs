@@ -37,8 +37,7 @@ pub(super) const DEFINITION: Definition = Definition {
     error_body,
 };
 
-/// The fields of a body that are read or that the response repeats; any other is listed in
-/// [`Turn::unused`].
+/// The fields of a body that are read; `REPEATED` has more.
 const FIELDS: &[&str] = &[
     "model",
     "input",

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::interop::answer::{
-    Call, Delta, Head, Members, Outcome, Segment, SegmentKind, SegmentState, Sink, State, TextKind,
+    Delta, Head, Members, Outcome, Segment, SegmentKind, SegmentState, Sink, State, TextKind,
     Usage, Writer, write_object,
 };
 use crate::interop::thought_blob::write_thought;
@@ -107,7 +107,7 @@ impl Responses {
                 if let Some(namespace) = &call.tool.namespace {
                     item.text("namespace", namespace);
                 }
-                item.text(argument_of(call), text).text("status", status);
+                item.text(call.argument(), text).text("status", status);
                 return;
             }
         };
@@ -194,7 +194,7 @@ impl Writer for Responses {
                 if !call.is_custom() {
                     event.text("name", &call.tool.name);
                 }
-                event.text(argument_of(call), &segment.text);
+                event.text(call.argument(), &segment.text);
             }),
             None => {
                 self.push_of(name, index, segment, sink, |event| {
@@ -239,10 +239,6 @@ fn write_part(segment: &Segment, part: &mut Members<'_>) {
         part.text("type", "output_text").text("text", &segment.text);
         part.value("annotations", &NOTHING).value("logprobs", &segment.logprobs);
     }
-}
-
-fn argument_of(call: &Call) -> &'static str {
-    if call.is_custom() { "input" } else { "arguments" }
 }
 
 fn usage_of(usage: Usage) -> Value {
@@ -301,7 +297,7 @@ fn fixed_fields(head: &Head, turn: &Turn) -> Map<String, Value> {
     fixed
 }
 
-/// The fields that the answer decides, whatever the request says.
+/// Fields set by the answer, never repeated from the request.
 const OWN: &[&str] = &[
     "id",
     "object",

@@ -112,7 +112,7 @@ impl Tape {
         self.has_not_numbers
     }
 
-    /// Says that what was half of a surrogate pair is U+FFFD.
+    /// Records that half of a surrogate pair became U+FFFD.
     pub(super) fn replaced_half_pair(&mut self) {
         self.has_half_pairs = true;
     }
@@ -251,8 +251,8 @@ impl Tape {
         index
     }
 
-    /// Says that the caller gave the value of an index at a place, which is not where it stands here. Of more than one
-    /// the indices must grow.
+    /// Records where the caller gave the value of an index, if not where it stands on the tape. Of more than one the
+    /// indices must grow.
     #[cfg(feature = "training")]
     pub(crate) fn set_source_path(&mut self, index: usize, place: Path) {
         self.source_paths.push((index, place));
