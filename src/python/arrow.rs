@@ -39,8 +39,11 @@ pub(super) fn arrays(
         ArrayStreamReader::try_new(stream).map_err(invalid)
     })?;
     Ok(std::iter::from_fn(move || {
-        let next = || reader.next().map(|array| checked(array?, &is_read)).transpose();
-        caught("an array does not fit its buffers", || next().map_err(invalid)).transpose()
+        caught("an array does not fit its buffers", || {
+            let array = reader.next().map(|array| checked(array?, &is_read));
+            array.transpose().map_err(invalid)
+        })
+        .transpose()
     }))
 }
 

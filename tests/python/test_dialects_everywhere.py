@@ -14,6 +14,7 @@ import pytest
 from openai_harmony import interop
 from openai_harmony.cli import inputs
 from openai_harmony.interop.error_body import Api
+from openai_harmony.show import forms
 from openai_harmony.show.forms import Form
 
 ROOT = Path(__file__).parents[2]
@@ -47,6 +48,7 @@ class TestEachDialect:
     def test_is_recognized_by_the_commands(self, dialect: str) -> None:
         assert dialect in get_args(Form)
         assert dialect in inputs._CHOICES.values()
+        assert dialect in forms._READERS
 
     def test_is_fuzzed(self, dialect: str) -> None:
         assert f" {dialect}::read(" in text(f"fuzz/fuzz_targets/read_{dialect}.rs")

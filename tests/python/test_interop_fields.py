@@ -96,7 +96,7 @@ def test_row(row: Row, encoding: HarmonyEncoding) -> None:
 
 def test_the_tables_are_found() -> None:
     tables = {(row.dialect, row.table) for row in ROWS}
-    assert len(tables) == 14
+    assert {(dialect, "Fields") for dialect in DIALECTS} < tables
     assert len(ROWS) > 170
 
 

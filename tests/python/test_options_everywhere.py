@@ -131,7 +131,8 @@ class TestTables:
     ) -> None:
         # With a default and a description each.
         found = {name for table in tables for name in annotated_with(table, Option)}
-        assert found == set(options) - set(missing)
+        names = [table.__name__ for table in tables]
+        assert found == set(options) - set(missing), f"options of {names} and of Rust"
 
     @pytest.mark.parametrize(
         ("function", "table", "own"),
