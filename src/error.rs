@@ -316,10 +316,10 @@ pub enum ErrorKind {
         reason: String,
     },
     /// What a rollout cannot go on from or with.
-    #[error("Invalid rollout: {at}: {reason}")]
+    #[error("Invalid rollout: {path}: {reason}")]
     InvalidRollout {
         /// Which argument, and where in it: `sampled[3]`.
-        at: String,
+        path: Path,
         /// What is wrong there.
         reason: String,
     },

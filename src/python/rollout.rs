@@ -11,6 +11,7 @@ use super::read::values::boolean;
 use super::{arguments, events, logprobs, options, tokens, write};
 use crate::chat::{Conversation, Message};
 use crate::error::ErrorKind;
+use crate::path::Path;
 use crate::rollout::{Break, ExtendConfig, Extension, Rollout, Said, Segment, Step};
 use crate::tokenizer::TokenId;
 
@@ -123,7 +124,7 @@ pub(super) fn extend_prompt<'py>(
 fn messages(conversation: &str) -> crate::Result<Vec<Message>> {
     let read = serde_json::from_str::<Conversation>(conversation);
     let invalid = |error: serde_json::Error| ErrorKind::InvalidRollout {
-        at: "messages".to_owned(),
+        path: Path::of("messages"),
         reason: error.to_string(),
     };
     Ok(read.map_err(invalid)?.messages)

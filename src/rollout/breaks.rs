@@ -6,6 +6,7 @@ use super::config::ExtendConfig;
 use super::sampled::{End, Sampled, invalid};
 use crate::chat::{FINAL, Message, Role};
 use crate::error::Result;
+use crate::path::Path;
 use crate::render::{self, AnalysisPolicy};
 use crate::tokenizer::special;
 
@@ -96,11 +97,11 @@ fn ends_a_turn(message: &Message) -> bool {
 pub(super) fn check(new: &[Message], sampled: &Sampled) -> Result<()> {
     let called = sampled.messages.last().and_then(|message| message.recipient.as_deref());
     for (index, message) in new.iter().enumerate() {
-        let at = || format!("messages[{index}]");
+        let at = || Path::of("messages").then(index);
         match message.author.role {
             Role::Assistant => {
                 let reason = "is the assistant's, whose messages are sampled";
-                return Err(invalid(&at(), reason).into());
+                return Err(invalid(at(), reason));
             }
             Role::Tool => {
                 let name = message.author.name.as_deref().unwrap_or_default();
@@ -108,7 +109,7 @@ pub(super) fn check(new: &[Message], sampled: &Sampled) -> Result<()> {
                 if !is_answer {
                     let called = called.map_or("none".to_owned(), |called| format!("{called:?}"));
                     let reason = format!("is a result of {name:?}, the call that waits: {called}");
-                    return Err(invalid(&at(), &reason).into());
+                    return Err(invalid(at(), reason));
                 }
             }
             Role::User | Role::System | Role::Developer => {}

@@ -9,6 +9,7 @@ use super::step::Step;
 use crate::chat::{Message, Role};
 use crate::error::Result;
 use crate::interop::Turn;
+use crate::path::Path;
 use crate::render;
 use crate::tokenizer::TokenId;
 use crate::{HarmonyEncoding, MessageSpan, Prefill, RenderEnd, Rendered};
@@ -197,20 +198,23 @@ impl Rollout {
     /// # Errors
     ///
     /// [`ErrorKind::InvalidRollout`](crate::ErrorKind::InvalidRollout), and the rollout is as before: no tokens, an id
-    /// that does not exist, tokens behind a stop token, as many log-probabilities as there are no tokens, or tokens
-    /// were sampled already.
+    /// that does not exist, tokens behind a stop token, more or fewer log-probabilities than tokens, or tokens were
+    /// sampled already.
     pub fn sampled(&mut self, tokens: &[TokenId], logprobs: Option<&[f32]>) -> Result<Step> {
         if self.waiting.is_some() {
-            return Err(invalid("sampled", "this prompt was sampled from; extend it first").into());
+            return Err(invalid(
+                Path::of("sampled"),
+                "this prompt was sampled from; extend it first",
+            ));
         }
         if let Some(logprobs) = logprobs
             && logprobs.len() != tokens.len()
         {
             let (got, expected) = (logprobs.len(), tokens.len());
-            return Err(invalid("logprobs", &format!("{got} for {expected} tokens")).into());
+            return Err(invalid(Path::of("logprobs"), format!("{got} for {expected} tokens")));
         }
         let Some(piece) = self.segments.last().and_then(|segment| segment.pieces.last()) else {
-            return Err(invalid("sampled", "there is no prompt").into());
+            return Err(invalid(Path::of("sampled"), "there is no prompt"));
         };
         let open = &piece.tokens[piece.tokens.len() - self.open..];
         let sampled = sampled::read(open, tokens, &self.config.tools, self.encoding)?;
@@ -238,7 +242,7 @@ impl Rollout {
     /// sampled, a message of the assistant, a result without a call. Whatever rendering refuses.
     pub fn extend(&mut self, messages: &[Message]) -> Result<Option<Break>> {
         let Some(sampled) = self.waiting.clone() else {
-            return Err(invalid("messages", "nothing was sampled from this prompt yet").into());
+            return Err(invalid(Path::of("messages"), "nothing was sampled from this prompt yet"));
         };
         breaks::check(messages, &sampled)?;
         let before = self.conversation.len() - sampled.messages.len();

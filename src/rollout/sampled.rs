@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use crate::chat::{Message, Role};
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::parse::STOP_TOKENS;
+use crate::path::Path;
 use crate::tokenizer::{TokenId, special};
 use crate::{HarmonyEncoding, MessageSpan, ParseConfig, Repair, StreamState, StreamableParser};
 
@@ -39,13 +40,14 @@ pub(super) enum End {
 ///
 /// [`ErrorKind::InvalidRollout`] where the prompt does not end with one.
 pub(super) fn open_message(prompt: &[TokenId], encoding: HarmonyEncoding) -> Result<usize> {
-    let not_open = || invalid("prompt", "does not end with an open message of the assistant");
+    let not_open =
+        || invalid(Path::of("prompt"), "does not end with an open message of the assistant");
     let start = prompt.iter().rposition(|&token| token == special::START).ok_or_else(not_open)?;
     let mut parser = parser(encoding, None, &[])?;
     parser.feed(&prompt[start..])?;
     let is_open = parser.state() != StreamState::ExpectStart;
     let is_assistant = prompt[start..].starts_with(&beginning(encoding));
-    if is_open && is_assistant { Ok(start) } else { Err(not_open().into()) }
+    if is_open && is_assistant { Ok(start) } else { Err(not_open()) }
 }
 
 /// `<|start|>assistant`
@@ -129,24 +131,24 @@ fn parser(
 
 fn check(sampled: &[TokenId], encoding: HarmonyEncoding) -> Result<()> {
     if sampled.is_empty() {
-        return Err(invalid("sampled", "has no tokens").into());
+        return Err(invalid(Path::of("sampled"), "has no tokens"));
     }
     for (index, &token) in sampled.iter().enumerate() {
-        let at = || format!("sampled[{index}]");
+        let at = || Path::of("sampled").then(index);
         if token as usize > encoding.tokenizer().n_vocab() {
-            return Err(invalid(&at(), &format!("{token} is not a token id")).into());
+            return Err(invalid(at(), format!("{token} is not a token id")));
         }
         let stopped = index.checked_sub(1).map(|before| sampled[before]);
         if let Some(stop @ (special::RETURN | special::CALL)) = stopped {
             let name = if stop == special::CALL { "<|call|>" } else { "<|return|>" };
             let reason = format!("stands behind {name}, at which sampling stops");
-            return Err(invalid(&at(), &reason).into());
+            return Err(invalid(at(), reason));
         }
     }
     Ok(())
 }
 
 /// An argument that makes no rollout.
-pub(super) fn invalid(at: &str, reason: &str) -> ErrorKind {
-    ErrorKind::InvalidRollout { at: at.to_owned(), reason: reason.to_owned() }
+pub(super) fn invalid(path: Path, reason: impl Into<String>) -> Error {
+    ErrorKind::InvalidRollout { path, reason: reason.into() }.into()
 }

@@ -276,7 +276,7 @@ def test_bnf_grows_with_the_number_of_tools_alone() -> None:
         ({"anyOf": [{"type": "object"}], "properties": {"a": {}}}, "properties: no grammar holds this keyword beside anyOf"),
         ({"properties": {"a": {"oneOf": [{"type": "integer"}, {"type": "number"}]}}}, "properties.a.oneOf[1]: a value may fit"),
         ({"properties": {"a": {"type": "text"}}}, "properties.a.type is none of JSON's types"),
-        ({"properties": {"a": {"type": "string", "minLength": -1}}}, "properties.a.minLength is no number"),
+        ({"properties": {"a": {"type": "string", "minLength": -1}}}, "properties.a.minLength is not a number"),
         ({"properties": {"a": {"type": "string", "minLength": 3, "maxLength": 2}}}, "properties.a.maxLength is less"),
         ({"properties": {"a": {"type": "integer", "minimum": 3, "maximum": 2}}}, "properties.a: admits no integer"),
         ({"properties": {}, "required": ["b"], "additionalProperties": False}, 'required: "b" is required'),
