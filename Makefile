@@ -68,7 +68,7 @@ tools:
 # `make laws` tries new ones.
 test-rust: tools
 	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --features arrow,schemas
-	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --features portable --test tokenizer_equivalence
+	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --features arrow,schemas,portable --test tokenizer_equivalence
 
 test-python: $(VENV)/.dev $(VENV)/.built $(ORACLE)/.made
 	@OPENAI_HARMONY_ORACLE_PYTHON="$$(ls $(CURDIR)/$(ORACLE)/bin/python 2>/dev/null)" \

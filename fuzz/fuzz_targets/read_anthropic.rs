@@ -8,11 +8,12 @@ use openai_harmony::interop::{anthropic, parse_body};
 #[path = "../../tests/bodies/mod.rs"]
 mod bodies;
 
-const READ: bodies::Read = |body, options| anthropic::read(body, options);
-
 fuzz_target!(|input: &[u8]| {
-    bodies::any_body_is_read_or_refused(READ, &bodies::body(input));
+    bodies::any_body_is_read_or_refused(
+        |body, options| anthropic::read(body, options),
+        &bodies::body(input),
+    );
     if let Ok(body) = parse_body(&String::from_utf8_lossy(input)) {
-        bodies::is_survived(READ, &body.to_value());
+        bodies::is_survived(|body, options| anthropic::read(body, options), &body.to_value());
     }
 });

@@ -119,7 +119,7 @@ impl Declared {
         self.client_builtin.insert(recipient.to_owned());
     }
 
-    /// Gives all tools their names: those declared, then those that past calls name.
+    /// Gives all tools their names: those declared, then those that calls in the history name.
     pub(super) fn names<'a>(
         &self,
         called: impl Iterator<Item = (&'a ToolId, ToolKind)>,

@@ -5,9 +5,6 @@ use openai_harmony::interop::{ReadOptions, Turn, Unsupported};
 use openai_harmony::{ErrorKind, HarmonyEncodingName, Result, load_harmony_encoding};
 use serde_json::{Map, Value};
 
-/// A function that reads a body.
-pub(super) type Read = fn(&Value, &ReadOptions) -> Result<Turn>;
-
 /// Names of members, those of all dialects.
 const KEYS: &[&str] = &[
     "role",
@@ -196,7 +193,10 @@ fn list(bytes: &mut impl Iterator<Item = u8>, depth: usize) -> Vec<Value> {
 
 /// A body gives a turn, or an error of the request whose path leads to something in it; a turn's
 /// prompt is rendered, unless a schema cannot be; and placeholders take nothing away.
-pub(super) fn any_body_is_read_or_refused(read: Read, body: &Value) {
+pub(super) fn any_body_is_read_or_refused(
+    read: impl Fn(&Value, &ReadOptions) -> Result<Turn>,
+    body: &Value,
+) {
     let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap();
     match read(body, &ReadOptions::default()) {
         Ok(turn) => {
@@ -233,7 +233,7 @@ pub(super) fn any_body_is_read_or_refused(read: Read, body: &Value) {
 }
 
 /// Reading ends, whatever comes of it, with placeholders as well.
-pub(super) fn is_survived(read: Read, body: &Value) {
+pub(super) fn is_survived(read: impl Fn(&Value, &ReadOptions) -> Result<Turn>, body: &Value) {
     let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap();
     for unsupported in [Unsupported::Error, Unsupported::Placeholder] {
         let options = ReadOptions::new().with_unsupported(unsupported);

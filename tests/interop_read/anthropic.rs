@@ -35,7 +35,7 @@ fn system_texts_are_instructions() {
     assert_eq!(unused(&blocks), ["system[0]"]);
     let keep = options().with_keep_billing_header(true);
     let body = json!({"system": [{"type": "text", "text": "x-anthropic-billing-header: 1"}], "messages": []});
-    assert!(prompt(&ANTHROPIC(&body, &keep).unwrap()).contains("x-anthropic-billing-header"));
+    assert!(prompt(&ANTHROPIC.read(&body, &keep).unwrap()).contains("x-anthropic-billing-header"));
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn what_cannot_be_carried_is_an_error_with_its_path() {
         let expected = format!("Unsupported content: {path}: the format cannot carry {content}s");
         assert_eq!(error(ANTHROPIC, body.clone()).to_string(), expected);
         let placeholder = options().with_unsupported(Unsupported::Placeholder);
-        let text = said(&ANTHROPIC(&body, &placeholder).unwrap());
+        let text = said(&ANTHROPIC.read(&body, &placeholder).unwrap());
         assert_eq!(text, format!("<|start|>user<|message|>[{content} omitted]<|end|>"));
     }
 }

@@ -3,10 +3,9 @@
 use proptest::prelude::*;
 use serde_json::Value;
 
-use openai_harmony::interop::parse_body;
+use openai_harmony::interop::{Dialect, parse_body};
 
 use super::bodies::{any_body_is_read_or_refused, body};
-use super::{ALL, OF_TEXT};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.max(1000)))]
@@ -14,13 +13,11 @@ proptest! {
     #[test]
     fn is_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..120)) {
         let body = body(&bytes);
-        for read in ALL {
-            any_body_is_read_or_refused(read, &body);
-        }
-        for (read, read_json) in ALL.into_iter().zip(OF_TEXT) {
+        for dialect in Dialect::ALL {
+            any_body_is_read_or_refused(|body, options| dialect.read(body, options), &body);
             let options = super::options();
             let parsed = parse_body(&body.to_string()).unwrap();
-            prop_assert_eq!(read(&body, &options), read_json(parsed, &options));
+            prop_assert_eq!(dialect.read(&body, &options), dialect.read(parsed, &options));
         }
     }
 }
@@ -36,9 +33,9 @@ fn random_bodies_are_often_read() {
     };
     let bodies: Vec<Value> =
         (0..2_000).map(|_| body(&std::array::from_fn::<u8, 60, _>(|_| byte()))).collect();
-    for read in ALL {
+    for &dialect in Dialect::ALL {
         let options = super::options();
-        let said = bodies.iter().filter(|body| read(body, &options).is_ok()).count();
+        let said = bodies.iter().filter(|body| dialect.read(*body, &options).is_ok()).count();
         assert!(said > 100, "{said}");
     }
 }

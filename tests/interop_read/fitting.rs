@@ -5,7 +5,7 @@ use openai_harmony::{Error, ErrorKind};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{ALL, ANTHROPIC, CHAT, RESPONSES, encoding, error, said, turn};
+use super::{ANTHROPIC, CHAT, RESPONSES, encoding, error, said, turn};
 
 /// Three turns, the second with a call and its result, behind instructions.
 fn messages() -> Vec<Value> {
@@ -67,13 +67,13 @@ fn what_the_model_continues_counts() {
 
 #[test]
 fn without_messages_there_is_nothing_to_leave_out() {
-    for read in ALL {
-        let body = if std::ptr::fn_addr_eq(read, RESPONSES) {
+    for &dialect in Dialect::ALL {
+        let body = if dialect == RESPONSES {
             json!({"input": []})
         } else {
             json!({"max_tokens": 9, "messages": []})
         };
-        let nothing = turn(read, body);
+        let nothing = turn(dialect, body);
         let tokens = nothing.prompt(&encoding()).unwrap().len();
         assert!(nothing.prompt_within(&encoding(), tokens).is_ok());
         let error = nothing.prompt_within(&encoding(), tokens - 1).unwrap_err();

@@ -19,28 +19,14 @@ mod tools;
 mod tools_later;
 mod wrong;
 
-use openai_harmony::interop::{
-    Date, Dialect, Json, ReadOptions, Turn, anthropic as anthropic_dialect,
-    chat_completions as chat_dialect, ollama as ollama_dialect, responses as responses_dialect,
-};
-use openai_harmony::{Error, HarmonyEncoding, HarmonyEncodingName, Result, load_harmony_encoding};
+use openai_harmony::interop::{Date, Dialect, ReadOptions, Turn};
+use openai_harmony::{Error, HarmonyEncoding, HarmonyEncodingName, load_harmony_encoding};
 use serde_json::Value;
 
-type Read = fn(&Value, &ReadOptions) -> Result<Turn>;
-
-const CHAT: Read = |body, options| chat_dialect::read(body, options);
-const RESPONSES: Read = |body, options| responses_dialect::read(body, options);
-const ANTHROPIC: Read = |body, options| anthropic_dialect::read(body, options);
-const OLLAMA: Read = |body, options| ollama_dialect::read(body, options);
-/// Of each dialect: with one more, this does not compile.
-const ALL: [Read; Dialect::ALL.len()] = [CHAT, RESPONSES, ANTHROPIC, OLLAMA];
-/// The same of bodies that were JSON texts.
-const OF_TEXT: [fn(Json, &ReadOptions) -> Result<Turn>; Dialect::ALL.len()] = [
-    |body, options| chat_dialect::read(body, options),
-    |body, options| responses_dialect::read(body, options),
-    |body, options| anthropic_dialect::read(body, options),
-    |body, options| ollama_dialect::read(body, options),
-];
+const CHAT: Dialect = Dialect::ChatCompletions;
+const RESPONSES: Dialect = Dialect::Responses;
+const ANTHROPIC: Dialect = Dialect::Anthropic;
+const OLLAMA: Dialect = Dialect::Ollama;
 
 fn encoding() -> HarmonyEncoding {
     load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap()
@@ -51,12 +37,12 @@ fn options() -> ReadOptions {
     ReadOptions::new().with_date(Date::Given("2025-06-28".to_owned()))
 }
 
-fn turn(read: Read, body: Value) -> Turn {
-    read(&body, &options()).unwrap_or_else(|error| panic!("{error}\n{body}"))
+fn turn(dialect: Dialect, body: Value) -> Turn {
+    dialect.read(&body, &options()).unwrap_or_else(|error| panic!("{error}\n{body}"))
 }
 
-fn error(read: Read, body: Value) -> Error {
-    match read(&body, &options()) {
+fn error(dialect: Dialect, body: Value) -> Error {
+    match dialect.read(&body, &options()) {
         Ok(turn) => panic!("{body} is read as {turn:?}"),
         Err(error) => error,
     }

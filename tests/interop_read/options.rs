@@ -4,13 +4,14 @@ use openai_harmony::HeaderStyle;
 use openai_harmony::interop::{Date, Dialect, ReadOptions, Turn};
 use serde_json::json;
 
-use super::{ALL, CHAT, options, prompt, said, system};
+use super::{CHAT, options, prompt, said, system};
 
 #[test]
 fn dates() {
-    for read in ALL {
+    for &dialect in Dialect::ALL {
         let body = json!({"messages": [], "input": []});
-        let date = |date| system(&read(&body, &ReadOptions::new().with_date(date)).unwrap());
+        let date =
+            |date| system(&dialect.read(&body, &ReadOptions::new().with_date(date)).unwrap());
         assert!(date(Date::Given("2020-02-02".to_owned())).contains("Current date: 2020-02-02\n"));
         assert!(!date(Date::Omitted).contains("Current date"));
         let today = date(Date::Today);
@@ -21,11 +22,14 @@ fn dates() {
 
 #[test]
 fn identity() {
-    for read in ALL {
+    for &dialect in Dialect::ALL {
         let body = json!({"messages": [], "input": [], "model_identity": "Bob"});
         let own = options().with_identity("You are Ann.".to_owned());
-        assert!(system(&read(&body, &own).unwrap()).starts_with("You are Ann.\nKnowledge cutoff"));
-        assert!(system(&read(&body, &options()).unwrap()).starts_with("You are ChatGPT, "));
+        assert!(
+            system(&dialect.read(&body, &own).unwrap())
+                .starts_with("You are Ann.\nKnowledge cutoff")
+        );
+        assert!(system(&dialect.read(&body, &options()).unwrap()).starts_with("You are ChatGPT, "));
     }
 }
 
@@ -37,7 +41,7 @@ fn config() {
     ]});
     let config = Turn::default_config().with_header_style(HeaderStyle::RecipientInRole);
     let own = options().with_config(config);
-    let turn = CHAT(&body, &own).unwrap();
+    let turn = CHAT.read(&body, &own).unwrap();
     assert!(
         prompt(&turn)
             .contains("<|start|>assistant to=functions.f<|channel|>commentary <|constrain|>json")

@@ -188,7 +188,7 @@ fn history_is_said_before_the_input() {
     ];
     let with = options().with_history(kept);
     let body = json!({"instructions": "I.", "previous_response_id": "resp_1", "input": "C"});
-    let turn = RESPONSES(&body, &with).unwrap();
+    let turn = RESPONSES.read(&body, &with).unwrap();
     let text = said(&turn);
     assert!(text.starts_with(
         "<|start|>developer<|message|># Instructions\n\nI.<|end|><|start|>user<|message|>A"
@@ -200,9 +200,9 @@ fn history_is_said_before_the_input() {
     assert_eq!(turn.answer.repeated["previous_response_id"], "resp_1");
     // What the history has, a reference does not say again.
     let body = json!({"input": [{"type": "item_reference", "id": "rs_7"}, {"id": "m1"}, {"role": "user", "content": "C"}]});
-    assert_eq!(prompt(&RESPONSES(&body, &with).unwrap()).matches("message|>A<").count(), 1);
+    assert_eq!(prompt(&RESPONSES.read(&body, &with).unwrap()).matches("message|>A<").count(), 1);
     let wrong = options().with_history([json!({"type": "nonsense"})]);
-    let text = RESPONSES(&json!({"input": "C"}), &wrong).unwrap_err().to_string();
+    let text = RESPONSES.read(json!({"input": "C"}), &wrong).unwrap_err().to_string();
     assert!(text.contains("history[0].type: unknown type of an item"), "{text}");
 }
 
@@ -215,7 +215,7 @@ fn references_are_resolved() {
     };
     let with = options().with_resolve(Resolve::new(find));
     let read =
-        |id: &str| RESPONSES(&json!({"input": [{"type": "item_reference", "id": id}]}), &with);
+        |id: &str| RESPONSES.read(json!({"input": [{"type": "item_reference", "id": id}]}), &with);
     assert_eq!(said(&read("msg_9").unwrap()), "<|start|>user<|message|>found<|end|>");
     let lost = read("rs_1").unwrap();
     assert_eq!(said(&lost), "");

@@ -3,7 +3,9 @@
 use openai_harmony::interop::{BuiltinTool, NamedToolChoice, ToolChoice, ToolKind, Turn};
 use serde_json::{Value, json};
 
-use super::{ANTHROPIC, CHAT, RESPONSES, Read, error, options, prompt, said, system, turn, unused};
+use super::{
+    ANTHROPIC, CHAT, Dialect, RESPONSES, error, options, prompt, said, system, turn, unused,
+};
 
 fn tools(names: &[&str]) -> Value {
     let tool = |name: &&str| json!({"type": "function", "function": {"name": name}});
@@ -182,7 +184,7 @@ fn equal_names_are_declared_once() {
 
 #[test]
 fn built_in_tools_are_declared_if_asked_for_and_offered() {
-    let asks: [(Read, Value); 7] = [
+    let asks: [(Dialect, Value); 7] = [
         (CHAT, json!({"messages": [], "web_search_options": {}})),
         (CHAT, json!({"messages": [], "tools": [{"type": "browser_search"}]})),
         (CHAT, json!({"messages": [], "tools": [{"type": "code_interpreter"}]})),
@@ -201,8 +203,8 @@ fn built_in_tools_are_declared_if_asked_for_and_offered() {
         ),
     ];
     let both = options().with_builtin_tools([BuiltinTool::Browser, BuiltinTool::Python]);
-    for (read, body) in asks {
-        let offered = read(&body, &both).unwrap();
+    for (dialect, body) in asks {
+        let offered = dialect.read(&body, &both).unwrap();
         let text = system(&offered);
         let is_python = body.to_string().contains("code_");
         assert_eq!(text.contains("## python\n"), is_python, "{body}");
@@ -211,11 +213,11 @@ fn built_in_tools_are_declared_if_asked_for_and_offered() {
         let recipient = if is_python { "python" } else { "browser.search" };
         let tool = offered.tools.by_recipient(recipient).unwrap();
         assert!(tool.kind == ToolKind::Builtin && !tool.client_runs && tool.declared);
-        let not = turn(read, body.clone());
+        let not = turn(dialect, body.clone());
         assert!(!system(&not).contains("# Tools"), "{body}");
         assert_eq!(not.unused.len(), 1);
     }
-    let not_asked = CHAT(&json!({"messages": []}), &both).unwrap();
+    let not_asked = CHAT.read(json!({"messages": []}), &both).unwrap();
     assert!(!system(&not_asked).contains("# Tools"));
 }
 
@@ -224,7 +226,7 @@ fn a_function_named_python_is_not_the_models_python() {
     let both = options().with_builtin_tools([BuiltinTool::Python]);
     let mut body = chat(&["python"], json!({}));
     body["tools"].as_array_mut().unwrap().push(json!({"type": "code_interpreter"}));
-    let turn = CHAT(&body, &both).unwrap();
+    let turn = CHAT.read(&body, &both).unwrap();
     assert!(system(&turn).contains("## python\n") && said(&turn).contains("type python_tool = "));
     assert_eq!(turn.tools.by_recipient("python").unwrap().kind, ToolKind::Builtin);
     assert_eq!(turn.tools.by_recipient("functions.python").unwrap().kind, ToolKind::Function);
@@ -260,10 +262,10 @@ fn kinds_that_cannot_run_here_are_listed() {
     assert!(!anthropic.tools.any_declared());
 }
 
-fn choice(read: Read, choice: Value) -> Turn {
+fn choice(dialect: Dialect, choice: Value) -> Turn {
     let mut body = json!({"messages": [], "input": [], "tool_choice": choice});
-    body["tools"] = ["f", "g"].iter().map(|name| json!({"type": if std::ptr::fn_addr_eq(read, ANTHROPIC) { "custom" } else { "function" }, "name": name})).collect();
-    turn(read, body)
+    body["tools"] = ["f", "g"].iter().map(|name| json!({"type": if dialect == ANTHROPIC { "custom" } else { "function" }, "name": name})).collect();
+    turn(dialect, body)
 }
 
 #[test]
@@ -271,7 +273,7 @@ fn choices() {
     let named = || ToolChoice::Named { recipient: "functions.f".to_owned() };
     let allowed =
         |required| ToolChoice::Allowed { recipients: vec!["functions.g".to_owned()], required };
-    let cases: Vec<(Read, Value, ToolChoice)> = vec![
+    let cases: Vec<(Dialect, Value, ToolChoice)> = vec![
         (CHAT, json!("auto"), ToolChoice::Auto),
         (CHAT, json!(null), ToolChoice::Auto),
         (CHAT, json!("none"), ToolChoice::None),
@@ -296,8 +298,8 @@ fn choices() {
         (ANTHROPIC, json!({"type": "tool", "name": "f"}), named()),
         (ANTHROPIC, json!({"type": "none"}), ToolChoice::None),
     ];
-    for (read, given, expected) in cases {
-        assert_eq!(choice(read, given.clone()).tool_choice, expected, "{given}");
+    for (dialect, given, expected) in cases {
+        assert_eq!(choice(dialect, given.clone()).tool_choice, expected, "{given}");
     }
 }
 
@@ -327,7 +329,7 @@ fn a_named_tool_begins_at_the_end_of_the_prompt() {
     ));
     assert_eq!(prefilled.prefill.unwrap().text, None);
     let grammar = options().with_named(NamedToolChoice::Grammar);
-    let turn = CHAT(&body, &grammar).unwrap();
+    let turn = CHAT.read(&body, &grammar).unwrap();
     assert!(prompt(&turn).ends_with("<|start|>user<|message|>A<|end|><|start|>assistant"));
     assert_eq!(turn.tool_choice, ToolChoice::Named { recipient: "functions.f".to_owned() });
 }
@@ -340,7 +342,7 @@ fn none_declares_no_tools_unless_told_to() {
     assert!(!plain.tools.any_declared() && !plain.tool_choice.allows_calls());
     assert!(plain.tools.by_name(None, "f").unwrap().offered);
     let keep = options().with_declare_on_none(true);
-    let declared = CHAT(&body, &keep).unwrap();
+    let declared = CHAT.read(&body, &keep).unwrap();
     assert!(said(&declared).contains("type f = () => any;"));
     assert_eq!(declared.tool_choice, ToolChoice::None);
 }
@@ -351,7 +353,7 @@ fn a_namespace_of_responses_has_tools_of_the_client_alone() {
         {"type": "function", "name": "f"}, {"type": "web_search"},
     ]});
     let options = options().with_builtin_tools([BuiltinTool::Browser]);
-    let responses = RESPONSES(&json!({"input": "A", "tools": [namespace]}), &options).unwrap();
+    let responses = RESPONSES.read(json!({"input": "A", "tools": [namespace]}), &options).unwrap();
     assert_eq!(unused(&responses), ["tools[0].tools[1]"]);
     let turn = turn(CHAT, chat(&[], json!({"tools": [namespace]})));
     assert_eq!((unused(&turn), turn.tools.any_declared()), (vec!["tools[0]".to_owned()], false));

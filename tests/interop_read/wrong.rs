@@ -4,7 +4,7 @@ use openai_harmony::ErrorKind;
 use openai_harmony::interop::parse_body;
 use serde_json::{Value, json};
 
-use super::{ALL, ANTHROPIC, CHAT, OLLAMA, RESPONSES, Read, error, turn};
+use super::{ANTHROPIC, CHAT, Dialect, OLLAMA, RESPONSES, error, turn};
 
 const OF_RESPONSES: &str = "this is a body of another API: read it with responses.read";
 
@@ -13,7 +13,7 @@ const OF_RESPONSES: &str = "this is a body of another API: read it with response
 fn paths_and_reasons() {
     let chat = |message: Value| json!({"messages": [{"role": "user", "content": "A"}, message]});
     let item = |item: Value| json!({"input": [item]});
-    let cases: Vec<(Read, Value, &str, &str)> = vec![
+    let cases: Vec<(Dialect, Value, &str, &str)> = vec![
         (CHAT, json!([]), "", "expected an object, got a list"),
         (CHAT, json!({}), "messages", "is missing"),
         (CHAT, json!({"messages": {}}), "messages", "expected a list, got an object"),
@@ -418,10 +418,10 @@ fn paths_and_reasons() {
             "is missing",
         ),
     ];
-    for (read, body, path, reason) in cases {
+    for (dialect, body, path, reason) in cases {
         let between = if reason.starts_with("is ") { " " } else { ": " };
         let place = if path.is_empty() { String::new() } else { format!("{path}{between}") };
-        let error = error(read, body.clone());
+        let error = error(dialect, body.clone());
         assert_eq!(error.to_string(), format!("Invalid request: {place}{reason}"), "{body}");
         assert_eq!(error.kind().path().map(ToString::to_string).as_deref(), Some(path));
     }
@@ -430,7 +430,7 @@ fn paths_and_reasons() {
 #[test]
 fn what_harmony_cannot_carry() {
     let part = |part: Value| json!({"messages": [{"role": "user", "content": "A"}, {"role": "user", "content": [part]}]});
-    let cases: Vec<(Read, Value, &str, &str)> = vec![
+    let cases: Vec<(Dialect, Value, &str, &str)> = vec![
         (
             CHAT,
             part(json!({"type": "image_url", "image_url": {"url": "x"}})),
@@ -457,9 +457,9 @@ fn what_harmony_cannot_carry() {
             "answers as audio",
         ),
     ];
-    for (read, body, path, content) in cases {
+    for (dialect, body, path, content) in cases {
         let expected = format!("Unsupported content: {path}: the format cannot carry {content}");
-        assert_eq!(error(read, body.clone()).to_string(), expected, "{body}");
+        assert_eq!(error(dialect, body.clone()).to_string(), expected, "{body}");
     }
 }
 
@@ -503,9 +503,9 @@ fn any_json_gives_a_turn_or_an_error_of_the_request() {
             for value in &values {
                 let mut body = row.clone();
                 *body.pointer_mut(&pointer).unwrap() = value.clone();
-                for read in ALL {
+                for &dialect in Dialect::ALL {
                     tried += 1;
-                    match read(&body, &super::options()) {
+                    match dialect.read(&body, &super::options()) {
                         Ok(turn) => drop(turn.prompt(&super::encoding())),
                         Err(error) => assert!(
                             matches!(
@@ -547,25 +547,25 @@ fn deep_and_long_bodies() {
     for _ in 0..1_000 {
         nested = Value::Array(vec![nested]);
     }
-    for read in ALL {
-        let error = read(&nested, &super::options()).unwrap_err().to_string();
+    for &dialect in Dialect::ALL {
+        let error = dialect.read(&nested, &super::options()).unwrap_err().to_string();
         assert_eq!(error, "Invalid request: nested more than 127 levels deep");
     }
     let history = super::options().with_history([nested]);
-    let text = CHAT(&json!({"messages": []}), &history).unwrap_err().to_string();
+    let text = CHAT.read(json!({"messages": []}), &history).unwrap_err().to_string();
     assert!(text.contains("history[0]: nested more than"), "{text}");
     let messages: Vec<_> = (0..100_000).map(|_| json!({"role": "user", "content": "A"})).collect();
-    for (read, key) in
+    for (dialect, key) in
         [(CHAT, "messages"), (ANTHROPIC, "messages"), (OLLAMA, "messages"), (RESPONSES, "input")]
     {
-        assert_eq!(turn(read, json!({key: messages})).conversation.messages.len(), 100_001);
+        assert_eq!(turn(dialect, json!({key: messages})).conversation.messages.len(), 100_001);
     }
 }
 
 #[test]
 fn what_is_unused_has_a_reason_that_names_it() {
     let search = json!({"type": "web_search_preview"});
-    let cases: Vec<(Read, Value, &str, &str)> = vec![
+    let cases: Vec<(Dialect, Value, &str, &str)> = vec![
         (CHAT, json!({"messages": [], "store": true}), "store", "not used"),
         (
             CHAT,
@@ -599,8 +599,8 @@ fn what_is_unused_has_a_reason_that_names_it() {
         ),
         (OLLAMA, json!({"options": {"num_ctx": 4096}}), "options.num_ctx", "left to the engine"),
     ];
-    for (read, body, path, reason) in cases {
-        let unused = turn(read, body).unused;
+    for (dialect, body, path, reason) in cases {
+        let unused = turn(dialect, body).unused;
         let unused: Vec<_> = unused
             .iter()
             .map(|unused| (unused.path.to_string(), unused.reason.to_string()))

@@ -4,7 +4,7 @@ use openai_harmony::interop::{FinishReason, Reply, TokenLogprob};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{ANSWER, CALL, CHAT, OLLAMA, PREAMBLE, Read, THOUGHT, options, reply, tokens, turn};
+use super::{ANSWER, CALL, CHAT, Dialect, OLLAMA, PREAMBLE, THOUGHT, options, reply, tokens, turn};
 
 fn chat(more: Value) -> Value {
     let tools = json!([{"type": "function", "function": {"name": "get_weather"}}]);
@@ -13,8 +13,8 @@ fn chat(more: Value) -> Value {
 }
 
 /// The log-probability of each token is its place.
-fn fed(read: Read, body: &Value, sampled: &[&str], size: usize) -> (Reply, Vec<Value>) {
-    let (mut reply, mut chunks, mut place) = (reply(&turn(read, body)), Vec::new(), 0.0);
+fn fed(dialect: Dialect, body: &Value, sampled: &[&str], size: usize) -> (Reply, Vec<Value>) {
+    let (mut reply, mut chunks, mut place) = (reply(&turn(dialect, body)), Vec::new(), 0.0);
     for piece in tokens(&sampled.concat()).chunks(size) {
         let mut given = Vec::new();
         for &token in piece {
@@ -140,19 +140,22 @@ fn what_is_wrong_is_named_and_nothing_is_fed() {
 
 #[test]
 fn what_bodies_ask_for() {
-    let asked = |read: Read, body: Value| {
-        let turn = read(&body, &options());
+    let asked = |dialect: Dialect, body: Value| {
+        let turn = dialect.read(&body, &options());
         turn.map(|turn| turn.sampling.logprobs).map_err(|error| error.to_string())
     };
     let chat = |more: Value| super::with(json!({"messages": []}), more);
     let responses = |more: Value| super::with(json!({"input": "A"}), more);
-    for read in [CHAT, OLLAMA] {
-        assert_eq!(asked(read, chat(json!({}))), Ok(None));
-        assert_eq!(asked(read, chat(json!({"logprobs": false, "top_logprobs": 0}))), Ok(None));
-        assert_eq!(asked(read, chat(json!({"logprobs": true}))), Ok(Some(0)));
-        assert_eq!(asked(read, chat(json!({"logprobs": true, "top_logprobs": 20}))), Ok(Some(20)));
-        assert_eq!(asked(read, chat(json!({"logprobs": 3}))), Ok(Some(3)));
-        assert_eq!(asked(read, chat(json!({"logprobs": 0}))), Ok(None));
+    for dialect in [CHAT, OLLAMA] {
+        assert_eq!(asked(dialect, chat(json!({}))), Ok(None));
+        assert_eq!(asked(dialect, chat(json!({"logprobs": false, "top_logprobs": 0}))), Ok(None));
+        assert_eq!(asked(dialect, chat(json!({"logprobs": true}))), Ok(Some(0)));
+        assert_eq!(
+            asked(dialect, chat(json!({"logprobs": true, "top_logprobs": 20}))),
+            Ok(Some(20))
+        );
+        assert_eq!(asked(dialect, chat(json!({"logprobs": 3}))), Ok(Some(3)));
+        assert_eq!(asked(dialect, chat(json!({"logprobs": 0}))), Ok(None));
         for (more, reason) in [
             (json!({"top_logprobs": 3}), "top_logprobs: needs `logprobs` to be true"),
             (
@@ -165,7 +168,7 @@ fn what_bodies_ask_for() {
             ),
             (json!({"logprobs": "yes"}), "logprobs: expected true or false, got a string"),
         ] {
-            assert_eq!(asked(read, chat(more)), Err(format!("Invalid request: {reason}")));
+            assert_eq!(asked(dialect, chat(more)), Err(format!("Invalid request: {reason}")));
         }
     }
     let include = json!(["message.output_text.logprobs"]);

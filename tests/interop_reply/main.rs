@@ -15,21 +15,15 @@ mod saved;
 mod spelled;
 mod thinking;
 
-use openai_harmony::Result;
-use openai_harmony::interop::{
-    BuiltinTool, Date, FinishReason, ReadOptions, Reply, Turn, anthropic as anthropic_dialect,
-    chat_completions as chat_dialect, ollama as ollama_dialect, responses as responses_dialect,
-};
+use openai_harmony::interop::{BuiltinTool, Date, Dialect, FinishReason, ReadOptions, Reply, Turn};
 use serde_json::{Value, json};
 
 use reply_laws::{encoding, reply};
 
-type Read = fn(&Value, &ReadOptions) -> Result<Turn>;
-
-const CHAT: Read = |body, options| chat_dialect::read(body, options);
-const RESPONSES: Read = |body, options| responses_dialect::read(body, options);
-const ANTHROPIC: Read = |body, options| anthropic_dialect::read(body, options);
-const OLLAMA: Read = |body, options| ollama_dialect::read(body, options);
+const CHAT: Dialect = Dialect::ChatCompletions;
+const RESPONSES: Dialect = Dialect::Responses;
+const ANTHROPIC: Dialect = Dialect::Anthropic;
+const OLLAMA: Dialect = Dialect::Ollama;
 
 const THOUGHT: &str = "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant";
 const PREAMBLE: &str = "<|channel|>commentary<|message|>Let me look.<|end|><|start|>assistant";
@@ -46,13 +40,13 @@ fn options() -> ReadOptions {
         .with_builtin_tools([BuiltinTool::Browser, BuiltinTool::Python])
 }
 
-fn turn(read: Read, body: &Value) -> Turn {
-    read(body, &options()).unwrap_or_else(|error| panic!("{error}\n{body}"))
+fn turn(dialect: Dialect, body: &Value) -> Turn {
+    dialect.read(body, &options()).unwrap_or_else(|error| panic!("{error}\n{body}"))
 }
 
 /// The answer to a request, of sampled text that ends for a reason.
-fn ended(read: Read, body: &Value, sampled: &[&str], reason: FinishReason) -> Reply {
-    let mut reply = reply(&turn(read, body));
+fn ended(dialect: Dialect, body: &Value, sampled: &[&str], reason: FinishReason) -> Reply {
+    let mut reply = reply(&turn(dialect, body));
     for token in tokens(&sampled.concat()) {
         reply.feed(&[token]).unwrap();
     }
@@ -60,13 +54,13 @@ fn ended(read: Read, body: &Value, sampled: &[&str], reason: FinishReason) -> Re
     reply
 }
 
-fn answered(read: Read, body: &Value, sampled: &[&str]) -> Value {
-    ended(read, body, sampled, FinishReason::Stop).response()
+fn answered(dialect: Dialect, body: &Value, sampled: &[&str]) -> Value {
+    ended(dialect, body, sampled, FinishReason::Stop).response()
 }
 
 /// All that is sent, the tokens fed one by one.
-fn sent(read: Read, body: &Value, sampled: &[&str], reason: FinishReason) -> Vec<Value> {
-    reply_laws::stream(&turn(read, body), &tokens(&sampled.concat()), 1, reason).0
+fn sent(dialect: Dialect, body: &Value, sampled: &[&str], reason: FinishReason) -> Vec<Value> {
+    reply_laws::stream(&turn(dialect, body), &tokens(&sampled.concat()), 1, reason).0
 }
 
 fn parameters() -> Value {
@@ -74,8 +68,8 @@ fn parameters() -> Value {
 }
 
 /// A question in a dialect.
-fn plain_of(read: Read) -> Value {
-    if std::ptr::fn_addr_eq(read, RESPONSES) {
+fn plain_of(dialect: Dialect) -> Value {
+    if dialect == RESPONSES {
         return json!({"input": "Hi"});
     }
     json!({"model": "m", "max_tokens": 100, "messages": [{"role": "user", "content": "Hi"}]})
@@ -89,15 +83,15 @@ fn with(mut body: Value, more: Value) -> Value {
 }
 
 /// The answer as it goes over the wire.
-fn sent_whole(read: Read, body: &Value, sampled: &[&str]) -> String {
+fn sent_whole(dialect: Dialect, body: &Value, sampled: &[&str]) -> String {
     let mut bytes = Vec::new();
-    ended(read, body, sampled, FinishReason::Stop).response_into(&mut bytes);
+    ended(dialect, body, sampled, FinishReason::Stop).response_into(&mut bytes);
     String::from_utf8(bytes).unwrap()
 }
 
 /// What was streamed, as it goes over the wire.
-fn sent_stream(read: Read, body: &Value, sampled: &[&str]) -> String {
-    let mut reply = reply(&turn(read, body));
+fn sent_stream(dialect: Dialect, body: &Value, sampled: &[&str]) -> String {
+    let mut reply = reply(&turn(dialect, body));
     let mut bytes = Vec::new();
     reply.feed_into(&tokens(&sampled.concat()), &mut bytes).unwrap();
     reply.finish_into(FinishReason::Stop, None, &mut bytes).unwrap();

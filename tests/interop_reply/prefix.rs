@@ -44,7 +44,7 @@ fn after_ollama(body: &Value, response: &Value) -> Value {
     extended(body, "messages", vec![response["message"].clone(), result])
 }
 
-fn requests() -> [(Read, Value, Next); 5] {
+fn requests() -> [(Dialect, Value, Next); 5] {
     let messages = json!([{"role": "user", "content": "Weather?"}]);
     let function = json!({"name": "get_weather", "parameters": parameters()});
     let nested = json!([{"type": "function", "function": function}]);
@@ -87,12 +87,12 @@ proptest! {
         ));
         sampled.extend(plain(&json!({"city": city}).to_string()));
         sampled.extend(tokens("<|call|>"));
-        for (read, body, next) in requests() {
-            let first = turn(read, &body);
+        for (dialect, body, next) in requests() {
+            let first = turn(dialect, &body);
             let mut reply = reply(&first);
             reply.feed(&sampled).unwrap();
             reply.finish(FinishReason::Stop, None).unwrap();
-            let next = turn(read, &next(&body, &reply.response()));
+            let next = turn(dialect, &next(&body, &reply.response()));
             let mut expected = first.prompt(&encoding).unwrap();
             expected.extend(&sampled);
             let prompt = next.prompt(&encoding).unwrap();

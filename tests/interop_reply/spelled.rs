@@ -13,8 +13,8 @@ fn spelled(text: &str) -> Vec<u32> {
 /// In chunks of each size, and whole.
 #[test]
 fn the_answer_is_that_of_special_tokens() {
-    for read in [CHAT, RESPONSES, ANTHROPIC, OLLAMA] {
-        let turn = turn(read, &plain_of(read));
+    for dialect in [CHAT, RESPONSES, ANTHROPIC, OLLAMA] {
+        let turn = turn(dialect, &plain_of(dialect));
         let answered = |sampled: &[u32], size: usize, are_read: bool| {
             let options = ReplyOptions::new("m").with_id("a").with_created(0).with_prompt_tokens(1);
             let mut reply =

@@ -3,7 +3,7 @@
 use openai_harmony::interop::{FinishReason, Reply, ReplyOptions, Turn};
 use serde_json::{Value, json};
 
-use super::{ANTHROPIC, CHAT, OLLAMA, RESPONSES, Read, encoding, plain_of, tokens, turn, with};
+use super::{ANTHROPIC, CHAT, Dialect, OLLAMA, RESPONSES, encoding, plain_of, tokens, turn, with};
 
 const FORCED: &str = "<|end|><|start|>assistant<|channel|>final<|message|>";
 
@@ -26,18 +26,18 @@ fn moments(reply: &mut Reply, sampled: &str) -> Vec<bool> {
 
 #[test]
 fn bodies_say_how_much_may_be_thought() {
-    let budget = |read: Read, body: Value| turn(read, &body).thinking_budget;
+    let budget = |dialect: Dialect, body: Value| turn(dialect, &body).thinking_budget;
     let thinking = json!({"thinking": {"type": "enabled", "budget_tokens": 1_024}});
     assert_eq!(budget(ANTHROPIC, with(plain_of(ANTHROPIC), thinking)), Some(1_024));
     let adaptive = json!({"thinking": {"type": "adaptive"}});
     assert_eq!(budget(ANTHROPIC, with(plain_of(ANTHROPIC), adaptive)), None);
-    for read in [CHAT, RESPONSES] {
+    for dialect in [CHAT, RESPONSES] {
         let reasoning = json!({"reasoning": {"effort": "high", "max_tokens": 300}});
-        let turn = turn(read, &with(plain_of(read), reasoning));
+        let turn = turn(dialect, &with(plain_of(dialect), reasoning));
         assert_eq!((turn.thinking_budget, turn.unused), (Some(300), vec![]));
-        assert_eq!(budget(read, plain_of(read)), None);
-        let wrong = with(plain_of(read), json!({"reasoning": {"max_tokens": 0}}));
-        let error = read(&wrong, &super::options()).unwrap_err().to_string();
+        assert_eq!(budget(dialect, plain_of(dialect)), None);
+        let wrong = with(plain_of(dialect), json!({"reasoning": {"max_tokens": 0}}));
+        let error = dialect.read(&wrong, &super::options()).unwrap_err().to_string();
         assert!(error.contains("reasoning.max_tokens"), "{error}");
     }
     assert_eq!(budget(OLLAMA, plain_of(OLLAMA)), None);
@@ -83,14 +83,11 @@ fn a_character_is_not_cut() {
 
 #[test]
 fn the_forced_tokens_give_every_api_a_thought_and_an_answer() {
-    for read in [CHAT, RESPONSES, ANTHROPIC, OLLAMA] {
+    for dialect in [CHAT, RESPONSES, ANTHROPIC, OLLAMA] {
         let shown = json!({"thinking": {"type": "enabled", "budget_tokens": 2}});
-        let body = if std::ptr::fn_addr_eq(read, ANTHROPIC) {
-            with(plain_of(read), shown)
-        } else {
-            plain_of(read)
-        };
-        let turn = turn(read, &body);
+        let body =
+            if dialect == ANTHROPIC { with(plain_of(dialect), shown) } else { plain_of(dialect) };
+        let turn = turn(dialect, &body);
         let mut forced = reply(&turn, Some(2));
         forced.feed(&tokens("<|channel|>analysis<|message|>One two")).unwrap();
         let end = forced.force().to_vec();
