@@ -1,8 +1,8 @@
 //! The beginning of a message that the caller writes, and the model continues.
 
-use super::check;
 use serde::{Deserialize, Serialize};
 
+use super::check;
 use super::read::author_of;
 use super::write::written_recipient;
 use crate::chat::{HeaderFields, Message, Role};

@@ -51,12 +51,12 @@ impl Chosen {
                 let left_out = kind.unused(UnusedReason::ToolNotRun(kind.text()?.to_owned()));
                 return Ok(Self::Builtin(BuiltinTool::of_type(kind.text()?), left_out));
             }
-            namespace = chosen.text("namespace")?.map(str::to_owned);
+            namespace = chosen.text("namespace")?;
         }
         let key = if chosen.get("custom").is_some() { "custom" } else { "function" };
         let named = chosen.nested(key, dialect)?;
         let name = named.required("name")?;
-        Ok(Self::tool(ToolId { namespace, name: name.text()?.to_owned() }, &name))
+        Ok(Self::tool(ToolId::within(namespace, name.text()?), &name))
     }
 
     /// The tool's recipients; none, if it has been left out.

@@ -33,16 +33,13 @@ impl Request<'_> {
     fn read_tool_of(&mut self, tool: &BodyField<'_, '_>, namespace: Option<&str>) -> Result<()> {
         let object = tool.object()?;
         let nested = |key| object.nested(key, self.dialect);
+        let has_namespaces = self.dialect == Dialect::Responses && namespace.is_none();
         match object.text("type")?.unwrap_or("function") {
-            "function" => return self.read_function(&nested("function")?, "parameters", namespace),
-            "custom" => return self.read_custom(&nested("custom")?, namespace),
-            kind if namespace.is_some() => {
-                self.list(tool, UnusedReason::ToolNotRun(kind.to_owned()));
-            }
-            "namespace" if self.dialect == Dialect::Responses => {
-                return self.read_namespace(&object);
-            }
-            kind => self.server_tool(kind, tool),
+            "function" => self.read_function(&nested("function")?, "parameters", namespace)?,
+            "custom" => self.read_custom(&nested("custom")?, namespace)?,
+            "namespace" if has_namespaces => self.read_namespace(&object)?,
+            kind if namespace.is_none() => self.server_tool(kind, tool),
+            kind => self.list(tool, UnusedReason::ToolNotRun(kind.to_owned())),
         }
         Ok(())
     }
@@ -132,7 +129,7 @@ fn read_name(tool: &BodyObject<'_, '_>, namespace: Option<&str>) -> Result<ToolI
     if name.is_empty() {
         return Err(field.invalid("a tool needs a name"));
     }
-    Ok(ToolId { namespace: namespace.map(str::to_owned), name: name.to_owned() })
+    Ok(ToolId::within(namespace, name))
 }
 
 /// A schema of arguments; `None` if there are none, which the guide declares as `() => any`.

@@ -8,9 +8,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::builtin::is_builtin;
-use super::field::BodyObject;
 use crate::chat::{CHANNELS, FUNCTIONS, Role};
-use crate::error::Result;
 use crate::names;
 
 /// What a tool is in the API.
@@ -70,10 +68,9 @@ impl ToolId {
         Self { namespace: None, name: name.into() }
     }
 
-    /// The tool that an object names under a key, if it names one.
-    pub(super) fn read(object: &BodyObject<'_, '_>, key: &str) -> Result<Option<Self>> {
-        let namespace = object.text("namespace")?.map(str::to_owned);
-        Ok(object.text(key)?.map(|name| Self { namespace, name: name.to_owned() }))
+    /// A member of a namespace, if there is one.
+    pub(super) fn within(namespace: Option<&str>, name: &str) -> Self {
+        Self { namespace: namespace.map(str::to_owned), name: name.to_owned() }
     }
 }
 
@@ -118,7 +115,7 @@ impl ToolNames {
 
     /// The tool of a name in the API. The spelling in harmony is accepted, too.
     pub fn by_name(&self, namespace: Option<&str>, name: &str) -> Option<&Tool> {
-        let id = ToolId { namespace: namespace.map(str::to_owned), name: name.to_owned() };
+        let id = ToolId::within(namespace, name);
         let index = self.by_name.get(&id).or_else(|| {
             let joined = joined(namespace, name);
             let in_harmony = [FUNCTIONS, ".", &joined].concat();

@@ -254,8 +254,8 @@ impl<'r, 'o> Messages<'r, 'o> {
         if let Some(name) = message.get("name").filter(|_| !reads_name) {
             self.request.list(&name, UnusedReason::NameNotCarried);
         }
-        let own = if self.is_ollama { OF_OLLAMA } else { &[] };
-        self.request.list_others(&message, &[OF_MESSAGE, own].concat());
+        let known = if self.is_ollama { &*[OF_MESSAGE, OF_OLLAMA].concat() } else { OF_MESSAGE };
+        self.request.list_others(&message, known);
         self.prefix = asked(message.get("prefix"))?;
         Ok(())
     }

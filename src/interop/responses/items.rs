@@ -88,7 +88,9 @@ impl<'r, 'o> Items<'r, 'o> {
                 let output = item.get("output");
                 let text = output.map(|output| read_content(&output, Unsupported::Placeholder));
                 let text = text.transpose()?.unwrap_or_default();
-                let tool = ToolId::read(&item, "name")?.zip(item.get("name"));
+                let namespace = item.text("namespace")?;
+                let tool = item.text("name")?.map(|name| ToolId::within(namespace, name));
+                let tool = tool.zip(item.get("name"));
                 self.request.history.result(&item, "call_id", tool, text)?;
             }
             Some("item_reference") => return self.reference(&item, call_follows),
@@ -221,10 +223,8 @@ fn is_unfinished(item: &BodyField<'_, '_>) -> bool {
 
 fn read_call(item: &BodyObject<'_, '_>, is_custom: bool) -> Result<Call> {
     let name = item.required("name")?;
-    let tool = ToolId {
-        name: name.text()?.to_owned(),
-        namespace: item.text("namespace")?.map(str::to_owned),
-    };
+    let name = name.text()?;
+    let tool = ToolId::within(item.text("namespace")?, name);
     let (kind, arguments) = if is_custom {
         (ToolKind::Custom, custom_arguments(item.required("input")?.text()?))
     } else {
