@@ -25,8 +25,8 @@ pub(super) struct Definition {
     pub(super) fields: &'static [&'static str],
     /// Fields that the response repeats; some are read, too.
     pub(super) repeated: &'static [&'static str],
-    /// Fields that no other dialect with messages in the same field has: they name the right reader to who gave a body
-    /// to a wrong one.
+    /// Fields that no other dialect with the same `messages` has: from them an error about a body of another API knows
+    /// which reader to name.
     pub(super) known_by: &'static [&'static str],
     /// Reads a body.
     pub(super) collect: fn(&BodyObject<'_, '_>, &mut Request<'_>) -> Result<()>,
