@@ -1,7 +1,6 @@
-//! Writes the tables of the tokenizer to `OUT_DIR`, from the vocabulary that the tiktoken-rs crate
-//! ships and from the Unicode tables of regex-syntax, which are those of tiktoken-rs's own
-//! pattern. Each file in `build/` bears the name of the file in `src/tokenizer` that reads its tables in
-//! place, and says how they are laid out.
+//! Writes the tables of the tokenizer to `OUT_DIR`, from the published vocabulary in `build/` and from the
+//! Unicode tables of regex-syntax, which are those of tiktoken-rs's own pattern. Each file in `build/` bears
+//! the name of the file in `src/tokenizer` that reads its tables in place, and says how they are laid out.
 
 #[path = "build/boundaries.rs"]
 mod boundaries;

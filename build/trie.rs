@@ -91,12 +91,16 @@ impl Nodes {
         }
         let mut index = self.first_free;
         loop {
-            self.reserve(index);
-            let base = index ^ bytes[0] as usize;
-            let free = |byte: &u8| self.slots[base ^ *byte as usize].is_none();
-            if self.slots[index].is_none() && !self.bases[base] && bytes.iter().all(free) {
-                self.bases[base] = true;
-                return base;
+            if index >= self.slots.len() {
+                self.reserve(index);
+            }
+            if self.slots[index].is_none() {
+                let base = index ^ bytes[0] as usize;
+                let free = |byte: &u8| self.slots[base ^ *byte as usize].is_none();
+                if !self.bases[base] && bytes.iter().all(free) {
+                    self.bases[base] = true;
+                    return base;
+                }
             }
             index += 1;
         }
