@@ -16,13 +16,48 @@ use arrow_schema::ArrowError;
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
+use pyo3::types::{PyCapsule, PyDict};
+
+use super::batch::{ROWS, read_options, rendered};
+use super::encoding::PyHarmonyEncoding;
+use crate::training::{self, ExampleMaker};
+use crate::workers::Workers;
 
 /// So many levels deep arrays may be nested: more than the JSON text of a row may be.
 const DEEPEST: usize = 256;
 
+/// [`render_rows`](super::batch::render_rows), of anything that gives an Arrow stream.
+#[pyfunction]
+#[pyo3(signature = (encoding, stream, **options))]
+pub(super) fn render_arrow<'py>(
+    encoding: &Bound<'py, PyHarmonyEncoding>,
+    stream: &Bound<'py, PyAny>,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let options = read_options(options)?;
+    let maker = ExampleMaker::new(encoding.get().inner.tokenizer(), &options);
+    let workers = Workers::new(options.threads);
+    let mut arrays = arrays(stream, |name| training::is_read(name, options.format))?;
+    let mut rest: Option<ArrayRef> = None;
+    let next = || {
+        while rest.as_ref().is_none_or(|rest: &ArrayRef| Array::is_empty(rest)) {
+            let Some(array) = arrays.next() else { return Ok(None) };
+            rest = Some(array?);
+        }
+        Ok(rest.as_mut().map(|rest| {
+            let count = rest.len().min(ROWS);
+            let part = rest.slice(0, count);
+            *rest = rest.slice(count, rest.len() - count);
+            (part, count)
+        }))
+    };
+    rendered(encoding.py(), &workers, options.first_row, next, |part, first_row| {
+        training::render_array_on(&Workers::none(), &maker, part, first_row)
+    })
+}
+
 /// The arrays of an object with the method `__arrow_c_stream__`; of tables, the columns that are read.
-pub(super) fn arrays(
+fn arrays(
     stream: &Bound<'_, PyAny>,
     is_read: impl Fn(&str) -> bool,
 ) -> PyResult<impl Iterator<Item = PyResult<ArrayRef>>> {

@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 use std::sync::mpsc::{Receiver, channel};
 
-use arrow_array::{Array, ArrayRef};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator};
@@ -15,18 +14,18 @@ use super::errors::{self, InvalidArgument, Read};
 use super::options::{Choice, Given, choices, set_from};
 use super::read::values::{count_from_one, optional, string};
 use super::rows::PyRow;
-use super::{arrow, options};
+use super::options;
 use crate::RenderConfig;
 use crate::interop::Date;
 use crate::options::SetFrom;
 use crate::training::{
-    Batch, ExampleMaker, Examples, Overflow, RenderRows, RowFormat, render_array_on, render_on,
+    Batch, ExampleMaker, Examples, Overflow, RenderRows, RowFormat, render_on,
 };
 use crate::workers::Workers;
 
 /// So many rows, or as many with so many bytes, are a part: the work of one thread. Between parts signal
 /// handlers run. The workers wait while the first part is read and while the last is stored, so parts are small.
-const ROWS: usize = 64;
+pub(super) const ROWS: usize = 64;
 const BYTES: usize = 1 << 20;
 /// So many parts for each worker wait to be rendered or stored.
 const PARTS_AHEAD: usize = 4;
@@ -74,40 +73,10 @@ fn read_part(
     Ok((count > 0).then_some((part, count)))
 }
 
-/// [`render_rows`], of anything that gives an Arrow stream.
-#[pyfunction]
-#[pyo3(signature = (encoding, stream, **options))]
-pub(super) fn render_arrow<'py>(
-    encoding: &Bound<'py, PyHarmonyEncoding>,
-    stream: &Bound<'py, PyAny>,
-    options: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Bound<'py, PyDict>> {
-    let options = read_options(options)?;
-    let maker = ExampleMaker::new(encoding.get().inner.tokenizer(), &options);
-    let workers = Workers::new(options.threads);
-    let mut arrays = arrow::arrays(stream, |name| crate::training::is_read(name, options.format))?;
-    let mut rest: Option<ArrayRef> = None;
-    let next = || {
-        while rest.as_ref().is_none_or(|rest: &ArrayRef| Array::is_empty(rest)) {
-            let Some(array) = arrays.next() else { return Ok(None) };
-            rest = Some(array?);
-        }
-        Ok(rest.as_mut().map(|rest| {
-            let count = rest.len().min(ROWS);
-            let part = rest.slice(0, count);
-            *rest = rest.slice(count, rest.len() - count);
-            (part, count)
-        }))
-    };
-    rendered(encoding.py(), &workers, options.first_row, next, |part, first_row| {
-        render_array_on(&Workers::none(), &maker, part, first_row)
-    })
-}
-
 /// The fields of all parts, each with its number of rows. Workers render parts while this thread reads later
 /// ones and stores earlier ones: both need the interpreter. A part is not divided among workers: one that waited
 /// for the rest of its part would begin another, and many would be done at once, with nothing left to do.
-fn rendered<'py, T: Send>(
+pub(super) fn rendered<'py, T: Send>(
     py: Python<'py>,
     workers: &Workers,
     mut first_row: usize,
@@ -154,7 +123,7 @@ fn wait<T: Send>(py: Python<'_>, receiver: Receiver<T>) -> PyResult<T> {
     py.detach(move || receiver.recv()).map_err(stopped)
 }
 
-fn read_options(given: Option<&Bound<'_, PyDict>>) -> PyResult<RenderRows> {
+pub(super) fn read_options(given: Option<&Bound<'_, PyDict>>) -> PyResult<RenderRows> {
     // As where Python reads conversations from JSON.
     let options = RenderRows::new().with_system_defaults(true);
     options::set_all(options, given, None, read_option)

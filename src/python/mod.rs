@@ -27,6 +27,7 @@
 
 mod arguments;
 mod arrays;
+#[cfg(feature = "arrow")]
 mod arrow;
 mod attributes;
 mod batch;
@@ -85,7 +86,8 @@ fn _lowlevel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(rollout::extend_prompt, module)?)?;
     module.add_function(wrap_pyfunction!(training::loss_mask, module)?)?;
     module.add_function(wrap_pyfunction!(batch::render_rows, module)?)?;
-    module.add_function(wrap_pyfunction!(batch::render_arrow, module)?)?;
+    #[cfg(feature = "arrow")]
+    module.add_function(wrap_pyfunction!(arrow::render_arrow, module)?)?;
     module.add_function(wrap_pyfunction!(texts::encode_batch, module)?)?;
     module.add_function(wrap_pyfunction!(texts::decode_batch, module)?)?;
     module.add_function(wrap_pyfunction!(use_classes, module)?)?;

@@ -50,7 +50,9 @@ pub use mask::{LossMask, Turns};
 #[cfg(feature = "arrow")]
 pub use rows::render_array;
 #[cfg(feature = "python")]
-pub(crate) use rows::{is_read, render_array_on};
+pub(crate) use rows::is_read;
+#[cfg(all(feature = "arrow", feature = "python"))]
+pub(crate) use rows::render_array_on;
 #[cfg(feature = "python")]
 pub(crate) use {batch::render_on, examples::ExampleMaker};
 #[cfg(feature = "training")]

@@ -59,6 +59,8 @@ def render(rows: Iterable[Any], *, first_row: int = 0, **options: Unpack[RowOpti
         raise ValueError(f"overflow: {given['overflow']!r} does nothing without max_tokens")
     given["reasoning_effort"] = _effort(given["reasoning_effort"])
     stream = arrow_stream(rows)
+    if stream is not None and not hasattr(_lowlevel, "render_arrow"):
+        raise NotImplementedError("rows: `make demo` builds no reader of Arrow, `make test` does")
     read = _lowlevel.render_rows if stream is None else _lowlevel.render_arrow
     encoding = load_harmony_encoding("HarmonyGptOss")
     source = rows if stream is None else stream

@@ -123,7 +123,7 @@ impl Tape {
     }
 
     /// Writes a double; `None` of those that JSON does not have.
-    #[cfg(feature = "arrow")]
+    #[cfg(any(feature = "arrow", feature = "python"))]
     pub(crate) fn double(&mut self, value: f64) -> Option<()> {
         let digits = serde_json::Number::from_f64(value)?.to_string();
         self.number(&digits);

@@ -19,7 +19,7 @@ use serde_json::Value as Tree;
 
 #[cfg(feature = "arrow")]
 pub use self::arrow::render_array;
-#[cfg(feature = "python")]
+#[cfg(all(feature = "arrow", feature = "python"))]
 pub(crate) use self::arrow::render_array_on;
 use self::chat_rows::ChatRow;
 use super::examples::ExampleMaker;
