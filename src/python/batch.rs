@@ -11,16 +11,14 @@ use pyo3::types::{PyDict, PyIterator};
 use super::arrays::Arrays;
 use super::encoding::PyHarmonyEncoding;
 use super::errors::{self, InvalidArgument, Read};
+use super::options;
 use super::options::{Choice, Given, choices, set_from};
 use super::read::values::{count_from_one, optional, string};
 use super::rows::PyRow;
-use super::options;
 use crate::RenderConfig;
 use crate::interop::Date;
 use crate::options::SetFrom;
-use crate::training::{
-    Batch, ExampleMaker, Examples, Overflow, RenderRows, RowFormat, render_on,
-};
+use crate::training::{Batch, ExampleMaker, Examples, Overflow, RenderRows, RowFormat, render_on};
 use crate::workers::Workers;
 
 /// So many rows, or as many with so many bytes, are a part: the work of one thread. Between parts signal

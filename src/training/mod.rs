@@ -47,10 +47,10 @@ mod render;
 mod rows;
 
 pub use mask::{LossMask, Turns};
-#[cfg(feature = "arrow")]
-pub use rows::render_array;
 #[cfg(feature = "python")]
 pub(crate) use rows::is_read;
+#[cfg(feature = "arrow")]
+pub use rows::render_array;
 #[cfg(all(feature = "arrow", feature = "python"))]
 pub(crate) use rows::render_array_on;
 #[cfg(feature = "python")]
