@@ -37,7 +37,7 @@ pub(crate) fn tables(tokens: &[Vec<u8>]) -> Vec<Table> {
             queue.push_back((nodes.put(base ^ byte as usize, byte), depth + 1, below));
         }
     }
-    vec![Table::of_u64("trie_nodes.bin", &nodes.into_numbers())]
+    vec![Table::of_u64("trie_nodes.bin", &nodes.slots)]
 }
 
 /// How many bytes of a token remain below a leaf, and the first three of them.
@@ -57,56 +57,60 @@ fn children<'a, 't>(tokens: &'a [Numbered<'t>], depth: usize) -> Vec<(u8, &'a [N
 /// The growing array of nodes.
 #[derive(Default)]
 struct Nodes {
-    slots: Vec<Option<u64>>,
+    slots: Vec<u64>,
+    /// Of a free slot, itself; of a taken one, one behind it that is no further than the next free one.
+    next_free: Vec<usize>,
     /// Whether a base is in use: no two nodes may share one, or they would share children.
     bases: Vec<bool>,
-    first_free: usize,
 }
 
 impl Nodes {
     /// Grows the array to hold the index and all others that differ from it in the last byte.
     fn reserve(&mut self, index: usize) {
         let len = self.slots.len().max((index | 255) + 1);
-        self.slots.resize(len, None);
+        self.slots.resize(len, node::HOLE);
+        self.next_free.extend(self.next_free.len()..=len);
         self.bases.resize(len, false);
         // Base 0 belongs to the root alone.
         self.bases[0] = true;
     }
 
     fn put(&mut self, index: usize, byte: u8) -> usize {
-        self.slots[index] = Some(byte.into());
+        self.slots[index] = byte.into();
+        self.next_free[index] = index + 1;
         index
     }
 
     fn finish(&mut self, index: usize, token: u64, rest: u64) {
-        if let Some(node) = &mut self.slots[index] {
-            *node |= token << node::TOKEN_SHIFT | rest;
+        self.slots[index] |= token << node::TOKEN_SHIFT | rest;
+    }
+
+    /// The first free slot from an index on; what it passes will lead there in fewer steps.
+    fn free_from(&mut self, mut index: usize) -> usize {
+        while self.next_free[index] != index {
+            self.next_free[index] = self.next_free[self.next_free[index]];
+            index = self.next_free[index];
         }
+        if index == self.slots.len() {
+            self.reserve(index);
+        }
+        index
     }
 
     /// A base that no node has and that leads all bytes to free nodes.
     fn find_base(&mut self, bytes: &[u8]) -> usize {
-        while self.slots.get(self.first_free).is_some_and(Option::is_some) {
-            self.first_free += 1;
-        }
-        let mut index = self.first_free;
+        let mut index = self.free_from(0);
         loop {
-            if index >= self.slots.len() {
-                self.reserve(index);
+            let base = index ^ bytes[0] as usize;
+            let is_free = |byte: &u8| {
+                let child = base ^ *byte as usize;
+                self.next_free[child] == child
+            };
+            if !self.bases[base] && bytes.iter().all(is_free) {
+                self.bases[base] = true;
+                return base;
             }
-            if self.slots[index].is_none() {
-                let base = index ^ bytes[0] as usize;
-                let free = |byte: &u8| self.slots[base ^ *byte as usize].is_none();
-                if !self.bases[base] && bytes.iter().all(free) {
-                    self.bases[base] = true;
-                    return base;
-                }
-            }
-            index += 1;
+            index = self.free_from(index + 1);
         }
-    }
-
-    fn into_numbers(self) -> Vec<u64> {
-        self.slots.into_iter().map(|node| node.unwrap_or(node::HOLE)).collect()
     }
 }
