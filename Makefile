@@ -14,7 +14,7 @@ SOURCES := $(shell find src build.rs build Cargo.toml Cargo.lock -type f 2>/dev/
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-rust test-python test-pythons test-frameworks test-engines test-agents test-adapters trainers check format lint types bench browser docs pictures package release fuzz laws clean tools
+.PHONY: help demo test test-rust test-portable test-python test-pythons test-frameworks test-engines test-agents test-adapters trainers check format lint types bench browser docs pictures package release fuzz laws clean tools
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -24,7 +24,7 @@ demo: $(VENV)/$(if $(wildcard $(VENV)/.built),.built,.tried) ## the main job on 
 
 test: test-rust test-python ## set up and run all tests of both languages
 
-check: format lint types test test-pythons test-frameworks ## formatting, lints, types, stubs, all tests, the Python tests on all PYTHONS
+check: format lint types test test-portable test-pythons test-frameworks ## formatting, lints, types, stubs, all tests, the Python tests on all PYTHONS
 
 bench: $(BENCH)/.made ## compare with the published packages, side by side; count instructions
 	$(BENCH)/bin/python benches/compare.py $(BENCH_OPTIONS)
@@ -68,6 +68,9 @@ tools:
 # `make laws` tries new ones.
 test-rust: tools
 	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --features arrow,schemas
+
+# Without vector instructions, for which the crate is built once more.
+test-portable: tools
 	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --features arrow,schemas,portable --test tokenizer_equivalence
 
 test-python: $(VENV)/.dev $(VENV)/.built $(ORACLE)/.made
