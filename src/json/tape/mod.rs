@@ -192,12 +192,17 @@ impl Tape {
         /// Up to so many keys comparing each with each is the fastest way.
         const FEW: usize = 24;
         let Value::Object(object) = self.at(index).value() else { return false };
-        let keys = || object.iter().map(|(key, _)| key);
-        if object.iter().nth(FEW).is_none() {
-            return keys().enumerate().any(|(at, key)| keys().take(at).any(|other| other == key));
+        let mut keys = object.iter().map(|(key, _)| key);
+        let mut first = [""; FEW];
+        for (at, key) in keys.by_ref().take(FEW).enumerate() {
+            if first[..at].contains(&key) {
+                return true;
+            }
+            first[at] = key;
         }
-        let mut seen = HashSet::new();
-        keys().any(|key| !seen.insert(key))
+        let Some(next) = keys.next() else { return false };
+        let mut seen = HashSet::from(first);
+        !seen.insert(next) || keys.any(|key| !seen.insert(key))
     }
 
     fn drop_repeated(&mut self, index: usize) {

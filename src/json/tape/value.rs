@@ -76,6 +76,16 @@ impl<'a> At<'a> {
         self.value().as_str()
     }
 
+    /// Whether this text is here. Where characters begin is not looked at.
+    fn is_text(self, text: &str) -> bool {
+        match *self.node() {
+            Node::String { start, end } => {
+                self.tape.text.as_bytes().get(start..end) == Some(text.as_bytes())
+            }
+            _ => false,
+        }
+    }
+
     pub(crate) fn as_bool(self) -> Option<bool> {
         match *self.node() {
             Node::Bool(value) => Some(value),
@@ -197,7 +207,13 @@ impl<'a> Object<'a> {
 
     /// The value of a key. It is searched for: objects of requests have few members.
     pub(crate) fn get(self, key: &str) -> Option<At<'a>> {
-        self.iter().find_map(|(other, value)| (other == key).then_some(value))
+        let Self(mut values) = self;
+        while let (Some(other), Some(value)) = (values.take(), values.take()) {
+            if other.is_text(key) {
+                return Some(value);
+            }
+        }
+        None
     }
 }
 

@@ -6,12 +6,12 @@
 use serde_json::Value as Tree;
 
 use super::invalid;
-use crate::chat::{Author, Content, Message, Role, SystemContent};
+use crate::chat::{Content, HeaderFields, Role, SystemContent};
 use crate::error::{ErrorKind, Reason, Result};
 use crate::interop::{BodyField, BodyObject};
 use crate::json::Value;
 use crate::path::Path;
-use crate::render::AsMessage;
+use crate::render::{AsMessage, ContentPart};
 use crate::training::Batch;
 use crate::training::examples::ExampleMaker;
 
@@ -44,10 +44,32 @@ pub(super) fn is_read(name: &str) -> bool {
     name == "messages" || OF_CHAT.contains(&name)
 }
 
+/// A message whose texts stand in the row.
+pub(super) struct RowMessage<'v> {
+    header: HeaderFields<'v>,
+    /// Content that is a text alone.
+    text: Option<&'v str>,
+    parts: Vec<Content>,
+}
+
+impl AsMessage for RowMessage<'_> {
+    fn header(&self) -> HeaderFields<'_> {
+        self.header
+    }
+
+    fn parts(&self) -> impl Iterator<Item = ContentPart<'_>> {
+        let text = self.text.map(ContentPart::Text);
+        text.into_iter().chain(self.parts.iter().map(ContentPart::from))
+    }
+}
+
 /// The messages of `{"messages": [...]}`, or of a list. `system_defaults`: see [`RenderRows`].
 ///
 /// [`RenderRows`]: crate::training::RenderRows
-pub(super) fn messages(row: &BodyField<'_, '_>, system_defaults: bool) -> Result<Vec<Message>> {
+pub(super) fn messages<'v>(
+    row: &BodyField<'v, '_>,
+    system_defaults: bool,
+) -> Result<Vec<RowMessage<'v>>> {
     let path = Path::of("messages");
     let columns;
     let list = match row.value() {
@@ -66,7 +88,7 @@ pub(super) fn messages(row: &BodyField<'_, '_>, system_defaults: bool) -> Result
         return Err(invalid(Path::of(key), reason));
     }
     let messages = items.map(|field| message(&field.object()?, system_defaults));
-    let messages: Vec<Message> = messages.collect::<Result<_>>()?;
+    let messages: Vec<_> = messages.collect::<Result<_>>()?;
     if messages.is_empty() {
         return Err(invalid(path, Reason::is("empty")));
     }
@@ -76,10 +98,11 @@ pub(super) fn messages(row: &BodyField<'_, '_>, system_defaults: bool) -> Result
 
 /// Refuses what can only be a chat by its shape. The model puts all its messages on channels; messages of
 /// the assistant's of which none is on one would teach it to leave them out.
-fn refuse_chat(messages: &[Message]) -> Result<()> {
-    let is_own = |message: &Message| message.author.role == Role::Assistant;
-    let Some(index) = messages.iter().position(is_own) else { return Ok(()) };
-    if messages.iter().any(|message| is_own(message) && message.channel.is_some()) {
+fn refuse_chat(messages: &[RowMessage<'_>]) -> Result<()> {
+    let headers = || messages.iter().map(|message| message.header);
+    let is_own = |header: HeaderFields<'_>| header.role == Role::Assistant;
+    let Some(index) = headers().position(is_own) else { return Ok(()) };
+    if headers().any(|header| is_own(header) && header.channel.is_some()) {
         return Ok(());
     }
     let reason =
@@ -87,7 +110,7 @@ fn refuse_chat(messages: &[Message]) -> Result<()> {
     Err(invalid(Path::of("messages").then(index).then("channel"), Reason::is(reason)))
 }
 
-fn message(message: &BodyObject<'_, '_>, system_defaults: bool) -> Result<Message> {
+fn message<'v>(message: &BodyObject<'v, '_>, system_defaults: bool) -> Result<RowMessage<'v>> {
     // Other fields would not be trained.
     if let Some(unknown) = message.others(&FIELDS).next() {
         let known = FIELDS.join(", ");
@@ -98,21 +121,23 @@ fn message(message: &BodyObject<'_, '_>, system_defaults: bool) -> Result<Messag
     let word = role.text()?;
     let unknown = |_| role.unknown("role", word, &Role::ALL.map(|role| role.as_str()));
     let role = word.parse().map_err(unknown)?;
-    let text = |key| message.text(key).map(|text| text.map(str::to_owned));
     let content = message.required("content")?;
-    Ok(Message {
-        author: Author { role, name: text("name")? },
-        recipient: text("recipient")?,
-        channel: text("channel")?,
-        content_type: text("content_type")?,
-        content: match content.value() {
-            Value::String(text) => vec![text.into()],
-            _ => content
-                .items_or("a string or a list of parts")?
-                .map(|field| part(&field, system_defaults))
-                .collect::<Result<_>>()?,
-        },
-    })
+    let header = HeaderFields {
+        role,
+        name: message.text("name")?,
+        recipient: message.text("recipient")?,
+        channel: message.text("channel")?,
+        content_type: message.text("content_type")?,
+    };
+    let text = content.at().as_str();
+    let parts = match text {
+        Some(_) => Vec::new(),
+        None => content
+            .items_or("a string or a list of parts")?
+            .map(|field| part(&field, system_defaults))
+            .collect::<Result<_>>()?,
+    };
+    Ok(RowMessage { header, text, parts })
 }
 
 fn part(field: &BodyField<'_, '_>, system_defaults: bool) -> Result<Content> {
