@@ -58,7 +58,7 @@ fn children<'a, 't>(tokens: &'a [Numbered<'t>], depth: usize) -> Vec<(u8, &'a [N
 #[derive(Default)]
 struct Nodes {
     slots: Vec<u64>,
-    /// Of a free slot, itself; of a taken one, one behind it that is no further than the next free one.
+    /// For a free slot its own index; for a taken one a later index, at most that of the next free slot.
     next_free: Vec<usize>,
     /// Whether a base is in use: no two nodes may share one, or they would share children.
     bases: Vec<bool>,

@@ -47,14 +47,12 @@ mod render;
 mod rows;
 
 pub use mask::{LossMask, Turns};
-#[cfg(feature = "python")]
-pub(crate) use rows::is_read;
 #[cfg(feature = "arrow")]
 pub use rows::render_array;
 #[cfg(all(feature = "arrow", feature = "python"))]
 pub(crate) use rows::render_array_on;
 #[cfg(feature = "python")]
-pub(crate) use {batch::render_on, examples::ExampleMaker};
+pub(crate) use {batch::render_on, examples::ExampleMaker, rows::is_read};
 #[cfg(feature = "training")]
 pub use {
     batch::{Batch, Example},
