@@ -7,6 +7,7 @@ import logging
 import os
 import time
 import uuid
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -158,18 +159,40 @@ class Journal:
         if not self._several:
             return generate_latest(self._registry)
         shared = CollectorRegistry()
-        multiprocess.MultiProcessCollector(shared)  # type: ignore[no-untyped-call]
+        _Files(shared)  # type: ignore[no-untyped-call]
         return generate_latest(shared)
+
+
+class _Files(multiprocess.MultiProcessCollector):
+    """The files of all processes but those that are still empty.
+
+    A process makes a file before it gives it a size, and may be killed in between.
+    """
+
+    def collect(self) -> Any:
+        return self.merge(list(map(str, filter(_has_content, _folder().glob("*.db")))))  # type: ignore[no-untyped-call]
+
+
+def _has_content(file: Path) -> bool:
+    try:
+        return file.stat().st_size > 0
+    except FileNotFoundError:  # one of a dead process, removed meanwhile
+        return False
+
+
+def _folder() -> Path:
+    return Path(os.environ["PROMETHEUS_MULTIPROC_DIR"])
 
 
 def forget_the_dead() -> None:
     """Drops the running requests of processes that were killed: each that begins does it."""
-    for file in Path(os.environ["PROMETHEUS_MULTIPROC_DIR"]).glob("gauge_live*_*.db"):
+    for file in _folder().glob("gauge_live*_*.db"):
         process = int(file.stem.rpartition("_")[2])
         try:
             os.kill(process, 0)
         except ProcessLookupError:
-            multiprocess.mark_process_dead(process)  # type: ignore[no-untyped-call]
+            with suppress(FileNotFoundError):  # another one that begins has removed it
+                multiprocess.mark_process_dead(process)  # type: ignore[no-untyped-call]
 
 
 class Lines(logging.Formatter):
