@@ -103,8 +103,19 @@ impl<'v, 'p> BodyField<'v, 'p> {
         Unused { path: self.path(), reason }
     }
 
+    /// The value, which may be null; an error if it is missing.
+    pub(crate) fn given(self) -> Result<Self> {
+        if self.at.is_nothing() { Err(self.invalid(Reason::is("missing"))) } else { Ok(self) }
+    }
+
     pub(crate) fn text(&self) -> Result<&'v str> {
         self.at.as_str().ok_or_else(|| self.expected("a string"))
+    }
+
+    /// The text, unless it is missing or null.
+    #[cfg(feature = "training")]
+    pub(crate) fn text_unless_null(&self) -> Result<Option<&'v str>> {
+        if self.is_null() { Ok(None) } else { self.text().map(Some) }
     }
 
     /// The text, where a value may be something other than a string, too.
@@ -203,8 +214,29 @@ impl<'v, 'p> BodyObject<'v, 'p> {
 
     /// A member that has to be there.
     pub(crate) fn required<'s>(&'s self, key: &'s str) -> Result<BodyField<'v, 's>> {
-        let missing = || self.member(key, self.field.at.nothing()).invalid(Reason::is("missing"));
-        self.get_or_null(key).ok_or_else(missing)
+        self.member_or_nothing(key, self.members.get(key)).given()
+    }
+
+    fn member_or_nothing<'s>(&'s self, key: &'s str, at: Option<At<'v>>) -> BodyField<'v, 's> {
+        self.member(key, at.unwrap_or(self.field.at.nothing()))
+    }
+
+    /// The members of these names; those that are missing are [null](BodyField::given). The error is the first member of
+    /// another name that is not null. One pass through the object, for objects of which there are many.
+    #[cfg(feature = "training")]
+    pub(crate) fn only<'s, const N: usize>(
+        &'s self,
+        names: &'s [&'s str; N],
+    ) -> std::result::Result<[BodyField<'v, 's>; N], BodyField<'v, 's>> {
+        let mut members = [None; N];
+        for (key, at) in self.members.iter() {
+            match names.iter().position(|name| *name == key) {
+                Some(index) => members[index] = Some(at),
+                None if at.is_null() => {}
+                None => return Err(self.member(key, at)),
+            }
+        }
+        Ok(std::array::from_fn(|index| self.member_or_nothing(names[index], members[index])))
     }
 
     /// The text of a member, unless it is missing or null.

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::ffi::CString;
 
-use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBytes, PyString};
+use pyo3::{ffi, intern};
 
 /// The text of a string. Lone surrogates, which UTF-8 cannot hold, become U+FFFD; a pair of them
 /// becomes the character that it stands for.
@@ -46,11 +46,14 @@ pub(super) fn decoded<'py>(
     bytes: &[u8],
     errors: &str,
 ) -> PyResult<Bound<'py, PyString>> {
-    if let Ok(text) = str::from_utf8(bytes) {
-        return Ok(PyString::new(py, text));
+    let errors = CString::new(errors)?;
+    // SAFETY: the pointers are of bytes and of a text that ends with a null, and outlive the call. What it returns is
+    // a new reference or null.
+    unsafe {
+        let (bytes, len) = (bytes.as_ptr().cast(), bytes.len().cast_signed());
+        let made = ffi::PyUnicode_DecodeUTF8(bytes, len, errors.as_ptr());
+        Ok(Bound::from_owned_ptr_or_err(py, made)?.cast_into_unchecked())
     }
-    let bytes = PyBytes::new(py, bytes);
-    PyString::from_encoded_object(&bytes, Some(c"utf-8"), Some(&CString::new(errors)?))
 }
 
 /// The text of a string that holds surrogates.

@@ -50,6 +50,11 @@ impl<'a> At<'a> {
         At { index: usize::MAX, ..self }
     }
 
+    /// Whether nothing stands here, not even `null`.
+    pub(crate) fn is_nothing(self) -> bool {
+        self.index >= self.tape.nodes.len()
+    }
+
     /// Where the caller gave the value, if it is not where it stands on the tape.
     pub(crate) fn source_path(self) -> Option<&'a Path> {
         self.tape.source_path(self.index)

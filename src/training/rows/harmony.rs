@@ -112,22 +112,23 @@ fn refuse_chat(messages: &[RowMessage<'_>]) -> Result<()> {
 
 fn message<'v>(message: &BodyObject<'v, '_>, system_defaults: bool) -> Result<RowMessage<'v>> {
     // Other fields would not be trained.
-    if let Some(unknown) = message.others(&FIELDS).next() {
-        let known = FIELDS.join(", ");
-        let reason = format!("unknown field (known: {known}); chat messages are the format 'chat'");
-        return Err(unknown.invalid(reason));
-    }
-    let role = message.required("role")?;
-    let word = role.text()?;
+    let [role, name, content, channel, recipient, content_type] =
+        message.only(&FIELDS).map_err(|unknown| {
+            let known = FIELDS.join(", ");
+            unknown.invalid(format!(
+                "unknown field (known: {known}); chat messages are the format 'chat'"
+            ))
+        })?;
+    let word = role.given()?.text()?;
     let unknown = |_| role.unknown("role", word, &Role::ALL.map(|role| role.as_str()));
     let role = word.parse().map_err(unknown)?;
-    let content = message.required("content")?;
+    let content = content.given()?;
     let header = HeaderFields {
         role,
-        name: message.text("name")?,
-        recipient: message.text("recipient")?,
-        channel: message.text("channel")?,
-        content_type: message.text("content_type")?,
+        name: name.text_unless_null()?,
+        recipient: recipient.text_unless_null()?,
+        channel: channel.text_unless_null()?,
+        content_type: content_type.text_unless_null()?,
     };
     let text = content.at().as_str();
     let parts = match text {
