@@ -214,29 +214,29 @@ impl<'v, 'p> BodyObject<'v, 'p> {
 
     /// A member that has to be there.
     pub(crate) fn required<'s>(&'s self, key: &'s str) -> Result<BodyField<'v, 's>> {
-        self.member_or_nothing(key, self.members.get(key)).given()
+        self.get_or_null(key).unwrap_or(self.missing(key)).given()
     }
 
-    fn member_or_nothing<'s>(&'s self, key: &'s str, at: Option<At<'v>>) -> BodyField<'v, 's> {
-        self.member(key, at.unwrap_or(self.field.at.nothing()))
+    fn missing<'s>(&'s self, key: &'s str) -> BodyField<'v, 's> {
+        self.member(key, self.field.at.nothing())
     }
 
-    /// The members of these names; those that are missing are [null](BodyField::given). The error is the first member of
-    /// another name that is not null. One pass through the object, for objects of which there are many.
+    /// The members of these names, in one pass through the object; those that are missing are [null](BodyField::given).
+    /// The error is the first member of another name that is not null.
     #[cfg(feature = "training")]
     pub(crate) fn only<'s, const N: usize>(
         &'s self,
         names: &'s [&'s str; N],
     ) -> std::result::Result<[BodyField<'v, 's>; N], BodyField<'v, 's>> {
-        let mut members = [None; N];
+        let mut members = names.map(|name| self.missing(name));
         for (key, at) in self.members.iter() {
             match names.iter().position(|name| *name == key) {
-                Some(index) => members[index] = Some(at),
+                Some(index) => members[index].at = at,
                 None if at.is_null() => {}
                 None => return Err(self.member(key, at)),
             }
         }
-        Ok(std::array::from_fn(|index| self.member_or_nothing(names[index], members[index])))
+        Ok(members)
     }
 
     /// The text of a member, unless it is missing or null.

@@ -78,16 +78,17 @@ impl<'a> At<'a> {
     }
 
     pub(crate) fn as_str(self) -> Option<&'a str> {
-        self.value().as_str()
+        match *self.node() {
+            Node::String { start, end } => Some(self.tape.text(start, end)),
+            _ => None,
+        }
     }
 
-    /// Whether this text is here. Where characters begin is not looked at.
-    fn is_text(self, text: &str) -> bool {
+    /// The bytes of a text: where characters begin is not looked at.
+    fn bytes(self) -> Option<&'a [u8]> {
         match *self.node() {
-            Node::String { start, end } => {
-                self.tape.text.as_bytes().get(start..end) == Some(text.as_bytes())
-            }
-            _ => false,
+            Node::String { start, end } => self.tape.text.as_bytes().get(start..end),
+            _ => None,
         }
     }
 
@@ -214,7 +215,7 @@ impl<'a> Object<'a> {
     pub(crate) fn get(self, key: &str) -> Option<At<'a>> {
         let Self(mut values) = self;
         while let (Some(other), Some(value)) = (values.take(), values.take()) {
-            if other.is_text(key) {
+            if other.bytes() == Some(key.as_bytes()) {
                 return Some(value);
             }
         }
