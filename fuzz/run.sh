@@ -4,7 +4,7 @@ set -eu
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
 test $# -eq 0 || shift
-test $# -gt 0 || set -- parse prefill reply read_chat_completions read_responses read_anthropic read_ollama
+test $# -gt 0 || set -- parse prefill reply read
 command -v cargo-fuzz >/dev/null || {
     echo "cargo-fuzz is missing: cargo install cargo-fuzz --locked" >&2
     exit 1
@@ -13,7 +13,7 @@ command -v cargo-fuzz >/dev/null || {
 export RUSTC_BOOTSTRAP=1
 for target; do
     case $target in
-        read_*) form=bodies length=512 ;;
+        read) form=bodies length=512 ;;
         *) form=tokens length=192 ;;
     esac
     mkdir -p "fuzz/corpus/$target"

@@ -1,8 +1,8 @@
 //! Random bodies of requests, and what reading any body must keep to. The fuzz targets and the
 //! property tests share it.
 
-use openai_harmony::interop::{ReadOptions, Turn, Unsupported};
-use openai_harmony::{ErrorKind, HarmonyEncodingName, Result, load_harmony_encoding};
+use openai_harmony::interop::{Dialect, ReadOptions, Unsupported};
+use openai_harmony::{ErrorKind, HarmonyEncodingName, load_harmony_encoding};
 use serde_json::{Map, Value};
 
 /// Names of members, those of all dialects.
@@ -193,12 +193,9 @@ fn list(bytes: &mut impl Iterator<Item = u8>, depth: usize) -> Vec<Value> {
 
 /// A body gives a turn, or an error of the request whose path leads to something in it; a turn's
 /// prompt is rendered, unless a schema cannot be; and placeholders take nothing away.
-pub(super) fn any_body_is_read_or_refused(
-    read: impl Fn(&Value, &ReadOptions) -> Result<Turn>,
-    body: &Value,
-) {
+pub(super) fn any_body_is_read_or_refused(dialect: Dialect, body: &Value) {
     let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap();
-    match read(body, &ReadOptions::default()) {
+    match dialect.read(body, &ReadOptions::default()) {
         Ok(turn) => {
             match turn.prompt(&encoding) {
                 Ok(prompt) => assert_eq!(prompt.first(), Some(&200_006)),
@@ -229,15 +226,15 @@ pub(super) fn any_body_is_read_or_refused(
             _ => panic!("{error}: {body}"),
         },
     }
-    is_survived(read, body);
+    is_survived(dialect, body);
 }
 
 /// Reading ends, whatever comes of it, with placeholders as well.
-pub(super) fn is_survived(read: impl Fn(&Value, &ReadOptions) -> Result<Turn>, body: &Value) {
+pub(super) fn is_survived(dialect: Dialect, body: &Value) {
     let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap();
     for unsupported in [Unsupported::Error, Unsupported::Placeholder] {
         let options = ReadOptions::new().with_unsupported(unsupported);
-        drop(read(body, &options).and_then(|turn| turn.prompt(&encoding)));
+        drop(dialect.read(body, &options).and_then(|turn| turn.prompt(&encoding)));
     }
 }
 

@@ -50,11 +50,6 @@ class TestEachDialect:
         assert dialect in inputs._CHOICES.values()
         assert dialect in forms._READERS
 
-    def test_is_fuzzed(self, dialect: str) -> None:
-        assert f" {dialect}::read(" in text(f"fuzz/fuzz_targets/read_{dialect}.rs")
-        assert f'name = "read_{dialect}"' in text("fuzz/Cargo.toml")
-        assert f" read_{dialect}" in text("fuzz/run.sh")
-
     def test_is_in_the_reference(self, dialect: str) -> None:
         assert f"openai_harmony.interop.{dialect}.read\n" in text("docs/api/interop.md")
 

@@ -139,14 +139,7 @@ impl<'a> At<'a> {
     }
 }
 
-impl<'a> Value<'a> {
-    pub(crate) fn as_str(self) -> Option<&'a str> {
-        match self {
-            Self::String(text) => Some(text),
-            _ => None,
-        }
-    }
-
+impl Value<'_> {
     /// What it is, for an error.
     pub(crate) fn kind(self) -> &'static str {
         match self {

@@ -214,9 +214,9 @@ fn another(message: &BodyObject<'_, '_>, key: &str, first: Option<(&str, &str)>)
 
 /// The text with which a content begins: the whole of it, or that of its first part.
 fn opening(content: At<'_>) -> Option<&str> {
-    match content.value() {
-        Value::Array(parts) => parts.iter().next()?.get("text")?.as_str(),
-        text => text.as_str(),
+    match content.as_array() {
+        Some(parts) => parts.iter().next()?.get("text")?.as_str(),
+        None => content.as_str(),
     }
 }
 
