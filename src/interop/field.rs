@@ -113,7 +113,6 @@ impl<'v, 'p> BodyField<'v, 'p> {
     }
 
     /// The text, unless it is missing or null.
-    #[cfg(feature = "training")]
     pub(crate) fn text_unless_null(&self) -> Result<Option<&'v str>> {
         if self.is_null() { Ok(None) } else { self.text().map(Some) }
     }
@@ -214,15 +213,22 @@ impl<'v, 'p> BodyObject<'v, 'p> {
 
     /// A member that has to be there.
     pub(crate) fn required<'s>(&'s self, key: &'s str) -> Result<BodyField<'v, 's>> {
-        self.get_or_null(key).unwrap_or(self.missing(key)).given()
+        self.get_or_missing(key).given()
+    }
+
+    /// A member; a missing one reads as null, and as missing by [`BodyField::given`].
+    fn get_or_missing<'s>(&'s self, key: &'s str) -> BodyField<'v, 's> {
+        self.get_or_null(key).unwrap_or(self.missing(key))
     }
 
     fn missing<'s>(&'s self, key: &'s str) -> BodyField<'v, 's> {
         self.member(key, self.field.at.nothing())
     }
 
-    /// The members of these names, in one pass through the object; those that are missing are [null](BodyField::given).
+    /// The members of these names, in one pass through the object; missing ones as [`get_or_missing`] has them.
     /// The error is the first member of another name that is not null.
+    ///
+    /// [`get_or_missing`]: Self::get_or_missing
     #[cfg(feature = "training")]
     pub(crate) fn only<'s, const N: usize>(
         &'s self,
@@ -241,7 +247,7 @@ impl<'v, 'p> BodyObject<'v, 'p> {
 
     /// The text of a member, unless it is missing or null.
     pub(crate) fn text(&self, key: &str) -> Result<Option<&'v str>> {
-        self.get(key).map(|field| field.text()).transpose()
+        self.get_or_missing(key).text_unless_null()
     }
 
     /// The flag of a member, unless it is missing or null.

@@ -1,6 +1,7 @@
 //! Arguments whose defaults are not `None`, and what they may hold.
 
 use std::convert::Infallible;
+use std::ffi::CString;
 
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -49,10 +50,10 @@ impl Argument<'_> {
     }
 
     /// What to do with bytes that are not UTF-8; by default they are replaced.
-    pub(super) fn errors(self) -> PyResult<String> {
+    pub(super) fn errors(self) -> PyResult<CString> {
         match &self.0 {
-            None => Ok("replace".to_owned()),
-            Some(errors) => Ok(utf8(string(errors, "errors")?)?.into_owned()),
+            None => Ok(c"replace".to_owned()),
+            Some(errors) => Ok(CString::new(&*utf8(string(errors, "errors")?)?)?),
         }
     }
 

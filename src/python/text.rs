@@ -1,7 +1,7 @@
 //! Python strings to UTF-8 and back, by Python's own conversions.
 
 use std::borrow::Cow;
-use std::ffi::CString;
+use std::ffi::CStr;
 
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -44,11 +44,9 @@ impl BorrowedText {
 pub(super) fn decoded<'py>(
     py: Python<'py>,
     bytes: &[u8],
-    errors: &str,
+    errors: &CStr,
 ) -> PyResult<Bound<'py, PyString>> {
-    let errors = CString::new(errors)?;
-    // SAFETY: the pointers are of bytes and of a text that ends with a null, and outlive the call. What it returns is
-    // a new reference or null.
+    // SAFETY: the bytes and the name live until the call returns, which gives a new reference to a string, or null.
     unsafe {
         let (bytes, len) = (bytes.as_ptr().cast(), bytes.len().cast_signed());
         let made = ffi::PyUnicode_DecodeUTF8(bytes, len, errors.as_ptr());

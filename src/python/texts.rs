@@ -1,5 +1,6 @@
 //! Many texts to flat arrays of tokens and back.
 
+use std::ffi::CString;
 use std::ops::Range;
 
 use pyo3::buffer::PyBuffer;
@@ -139,7 +140,7 @@ struct Decoder<'py> {
     tokenizer: Tokenizer,
     workers: Workers,
     /// What to do with bytes that are not UTF-8.
-    errors: String,
+    errors: CString,
     /// Those that are decoded.
     texts: Bound<'py, PyList>,
 }

@@ -35,6 +35,12 @@ def test_they_are_found() -> None:
     assert {"chat_completions", "ollama"} < set(DIALECTS)
 
 
+def test_all_are_fuzzed() -> None:
+    assert "for &dialect in Dialect::ALL {" in text("fuzz/fuzz_targets/read.rs")
+    assert 'name = "read"' in text("fuzz/Cargo.toml")
+    assert " read\n" in text("fuzz/run.sh")
+
+
 def test_apis_of_errors() -> None:
     assert set(get_args(Api)) == set(DIALECTS)
 

@@ -164,34 +164,35 @@ class Journal:
 
 
 class _Files(multiprocess.MultiProcessCollector):
-    """The files of all processes but those that are still empty.
+    """The files of all processes, without the empty ones.
 
     A process makes a file before it gives it a size, and may be killed in between.
     """
 
     def collect(self) -> Any:
-        return self.merge(list(map(str, filter(_has_content, _folder().glob("*.db")))))  # type: ignore[no-untyped-call]
+        files = [str(file) for file in _folder_of_figures().glob("*.db") if _has_content(file)]
+        return self.merge(files)  # type: ignore[no-untyped-call]
 
 
 def _has_content(file: Path) -> bool:
     try:
         return file.stat().st_size > 0
-    except FileNotFoundError:  # one of a dead process, removed meanwhile
+    except FileNotFoundError:  # that of a dead process, removed meanwhile
         return False
 
 
-def _folder() -> Path:
+def _folder_of_figures() -> Path:
     return Path(os.environ["PROMETHEUS_MULTIPROC_DIR"])
 
 
 def forget_the_dead() -> None:
     """Drops the running requests of processes that were killed: each that begins does it."""
-    for file in _folder().glob("gauge_live*_*.db"):
+    for file in _folder_of_figures().glob("gauge_live*_*.db"):
         process = int(file.stem.rpartition("_")[2])
         try:
             os.kill(process, 0)
         except ProcessLookupError:
-            with suppress(FileNotFoundError):  # another one that begins has removed it
+            with suppress(FileNotFoundError):  # another new process has removed it
                 multiprocess.mark_process_dead(process)  # type: ignore[no-untyped-call]
 
 
