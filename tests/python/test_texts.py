@@ -142,9 +142,9 @@ class TestEncode:
             raise AlarmError
 
         before = signal.signal(signal.SIGALRM, handle)
-        signal.setitimer(signal.ITIMER_REAL, 0.2)
         try:
             with pytest.raises(AlarmError):
+                signal.setitimer(signal.ITIMER_REAL, 0.2)
                 encoding.encode_batch(texts())
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
