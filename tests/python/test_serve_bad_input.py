@@ -468,13 +468,19 @@ def test_a_client_that_stops_to_read_does_not_keep_its_turn(
     engine = says("<|channel|>final<|message|>" + "word " * 2000 + "<|return|>", size=1)
 
     async def run() -> None:
-        app = serve.app(engine, request_timeout=60 if server_ends else 0.2)
+        app = serve.app(engine, request_timeout=60 if server_ends else 1)
         stream = {**BODIES[CHAT], "stream": True}
+        begun = asyncio.Event()
+
+        def leaves(answer: Answer) -> bool:
+            if answer.status:
+                begun.set()
+            return False
+
         # Its first part is never taken.
-        stuck = asyncio.ensure_future(ask(app, CHAT, stream, pause=3600))
+        stuck = asyncio.ensure_future(ask(app, CHAT, stream, leaves=leaves, pause=3600))
         gateway = app.state.gateway
-        while not engine.asked:
-            await asyncio.sleep(0.01)
+        await begun.wait()
         assert gateway.limits.running == 1
         if server_ends:
             gateway.ending.set_result(None)
