@@ -120,14 +120,17 @@ class TestLongTexts:
             signal.setitimer(signal.ITIMER_REAL, 0)
             raise KeyboardInterrupt("mine")
 
+        def with_an_alarm(encode: Callable[[str], list[int]], text: str) -> None:
+            # On a busy machine it may ring before the next line.
+            signal.setitimer(signal.ITIMER_REAL, 1e-3)
+            encode(text)
+
         text = "Some words of a line\n" * (2 * LONG // 20)
         before = signal.signal(signal.SIGALRM, interrupt)
         try:
             for encode in (encoding.encode, in_a_batch(encoding, threads)):
                 with pytest.raises(KeyboardInterrupt, match="mine"):
-                    # In here, since on a busy machine it may ring before the next line.
-                    signal.setitimer(signal.ITIMER_REAL, 1e-3)
-                    encode(text)
+                    with_an_alarm(encode, text)
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)

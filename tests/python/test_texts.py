@@ -131,6 +131,7 @@ class TestEncode:
 
         def texts() -> Iterator[str]:
             nonlocal read
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
             while time.monotonic() < deadline:
                 read += 1
                 yield "some words of a text "
@@ -144,7 +145,6 @@ class TestEncode:
         before = signal.signal(signal.SIGALRM, handle)
         try:
             with pytest.raises(AlarmError):
-                signal.setitimer(signal.ITIMER_REAL, 0.2)
                 encoding.encode_batch(texts())
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
