@@ -10,11 +10,17 @@ TRAINERS := .venv-trainers
 AGENTS := .venv-agents
 BENCH := .venv-bench
 BIN := $(VENV)/bin
+# One pip serves all environments; the others are made without. Modules are compiled where they are imported, and most
+# never are.
+PIP = $(BIN)/python -m pip
+export PIP_COMPILE := 0
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_QUIET := 1
 SOURCES := $(shell find src build.rs build Cargo.toml Cargo.lock -type f 2>/dev/null)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-rust test-portable test-python test-pythons test-frameworks test-engines test-agents test-adapters trainers check format lint types bench browser docs pictures package release fuzz laws clean tools
+.PHONY: help demo test test-rust test-features test-python test-pythons test-frameworks test-engines test-agents test-adapters trainers check format lint types bench browser docs pictures package release fuzz laws clean tools
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -24,7 +30,7 @@ demo: $(VENV)/$(if $(wildcard $(VENV)/.built),.built,.tried) ## the main job on 
 
 test: test-rust test-python ## set up and run all tests of both languages
 
-check: format lint types test test-portable test-pythons test-frameworks ## formatting, lints, types, stubs, all tests, the Python tests on all PYTHONS
+check: format lint types test test-features test-pythons test-frameworks ## formatting, lints, types, stubs, all tests, the Python tests on all PYTHONS
 
 bench: $(BENCH)/.made ## compare with the published packages, side by side; count instructions
 	$(BENCH)/bin/python benches/compare.py $(BENCH_OPTIONS)
@@ -37,7 +43,7 @@ fuzz: tools ## fuzz the parser and the readers of requests; FUZZ_SECONDS=60 sets
 	sh fuzz/run.sh $(or $(FUZZ_SECONDS),60)
 
 laws: tools ## try the laws on LAWS_CASES=20000 new random cases
-	PROPTEST_CASES=$(or $(LAWS_CASES),20000) cargo test --release --features arrow,schemas
+	PROPTEST_CASES=$(or $(LAWS_CASES),20000) cargo test --release --features arrow
 
 browser: $(VENV)/.dev $(VENV)/.built $(VENV)/.browser ## the playground in a real browser: Debian's chromium and chromium-driver
 	$(BIN)/python -m pytest -rs tests/browser
@@ -67,11 +73,13 @@ tools:
 # The random cases of the laws are the same in each run, so that a failure comes from the change;
 # `make laws` tries new ones.
 test-rust: tools
-	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --features arrow,schemas
+	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --features arrow
 
-# Without vector instructions, for which the crate is built once more.
-test-portable: tools
-	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --features arrow,schemas,portable --test tokenizer_equivalence
+# Without vector instructions, and with the 25 crates that hold arguments against schemas, for which the crate is built
+# once more.
+test-features: tools
+	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --features arrow,schemas,portable \
+	  --test tokenizer_equivalence --test grammar_schemas
 
 test-python: $(VENV)/.dev $(VENV)/.built $(ORACLE)/.made
 	@OPENAI_HARMONY_ORACLE_PYTHON="$$(ls $(CURDIR)/$(ORACLE)/bin/python 2>/dev/null)" \
@@ -108,7 +116,7 @@ test-engines: $(TRAINERS)/.engines $(VENV)/.built ## the gateway with transforme
 
 # A copy of the repository, so that the names in it stay.
 package: $(VENV)/.dev ## build the wheel and the source as they are published, check and install them: target/package
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check "maturin>=1.9.4,<2" twine
+	$(PIP) install "maturin>=1.9.4,<2" twine
 	rm -rf target/package && mkdir -p target/package
 	git archive --prefix=source/ HEAD | tar -x -C target/package
 	$(BIN)/python target/package/source/.ci/release.py rename
@@ -131,7 +139,7 @@ format: $(VENV)/.dev
 
 lint: $(VENV)/.dev
 	cargo clippy --all-targets -- -D warnings
-	PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo clippy --all-targets --features python,arrow -- -D warnings
+	PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo clippy --all-targets --features python,arrow,schemas -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps
 	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --features arrow
 	@if rustup toolchain list 2>/dev/null | grep -q '^1\.88'; then \
@@ -149,7 +157,7 @@ types: $(VENV)/.dev $(VENV)/.built
 
 $(VENV)/.made: | tools
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1" "maturin>=1.9.4,<2"
+	$(PIP) install --upgrade "pip>=25.1" "maturin>=1.9.4,<2"
 	@touch $@
 
 DEVELOP = PATH="$(CURDIR)/$(BIN):$$PATH" VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop
@@ -167,55 +175,52 @@ $(VENV)/.tried: $(VENV)/.made $(SOURCES) pyproject.toml
 	@touch $@
 
 # As users install it: the release, from a wheel.
-$(BENCH)/.made: $(SOURCES) pyproject.toml $(shell find python -name '*.py' 2>/dev/null) | tools
-	@test -d $(BENCH) || $(PYTHON) -m venv $(BENCH)
-	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
-	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --group checks --group frameworks
-	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps .
+$(BENCH)/.made: $(SOURCES) pyproject.toml $(shell find python -name '*.py' 2>/dev/null) | $(VENV)/.made
+	@test -d $(BENCH) || $(PYTHON) -m venv --without-pip $(BENCH)
+	$(PIP) --python $(BENCH)/bin/python install --group checks --group frameworks
+	$(PIP) --python $(BENCH)/bin/python install --force-reinstall --no-deps .
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.made pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group checks
+	$(PIP) install --group checks
 	@touch $@
 
 $(VENV)/.frameworks: $(VENV)/.made pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group frameworks
+	$(PIP) install --group frameworks
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.made pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs
+	$(PIP) install --group docs
 	@touch $@
 
 $(VENV)/.browser: $(VENV)/.made pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group browser
+	$(PIP) install --group browser
 	@touch $@
 
 # Without a cache, which would take as much again.
 $(TRAINERS)/.made: pyproject.toml | $(VENV)/.made
-	$(BIN)/python -m venv $(TRAINERS)
-	$(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
-	@$(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-cache-dir --group trainers 2>$(TRAINERS)/missing \
+	$(BIN)/python -m venv --without-pip $(TRAINERS)
+	@$(PIP) --python $(TRAINERS)/bin/python install --no-cache-dir --group trainers 2>$(TRAINERS)/missing \
 	  && rm -f $(TRAINERS)/missing || true
 	@touch $@
 
 # Without their dependencies, which contradict one another: pyproject.toml, group `adapters`.
 $(TRAINERS)/.adapters: $(TRAINERS)/.made
-	@test -s $(TRAINERS)/missing || $(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-cache-dir --group adapters || true
+	@test -s $(TRAINERS)/missing || $(PIP) --python $(TRAINERS)/bin/python install --no-cache-dir --group adapters || true
 	@for package in renderers==0.1.12 tinker-cookbook==0.6.1 verl==0.9.1; do \
-	  test -s $(TRAINERS)/missing || $(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-cache-dir --no-deps $$package || true; \
+	  test -s $(TRAINERS)/missing || $(PIP) --python $(TRAINERS)/bin/python install --no-cache-dir --no-deps $$package || true; \
 	done
 	@touch $@
 
 # Where they cannot be installed, their tests are skipped and show the reason.
 $(TRAINERS)/.engines: $(TRAINERS)/.made pyproject.toml
-	@test -s $(TRAINERS)/missing || { $(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-cache-dir --group engines \
-	  && $(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-cache-dir --no-deps vllm==0.33.0 sglang==0.5.23; } || true
+	@test -s $(TRAINERS)/missing || { $(PIP) --python $(TRAINERS)/bin/python install --no-cache-dir --group engines \
+	  && $(PIP) --python $(TRAINERS)/bin/python install --no-cache-dir --no-deps vllm==0.33.0 sglang==0.5.23; } || true
 	@touch $@
 
 $(AGENTS)/.made: pyproject.toml | $(VENV)/.made
-	$(BIN)/python -m venv $(AGENTS)
-	$(AGENTS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
-	@$(AGENTS)/bin/python -m pip install --quiet --disable-pip-version-check --group agents 2>$(AGENTS)/missing \
+	$(BIN)/python -m venv --without-pip $(AGENTS)
+	@$(PIP) --python $(AGENTS)/bin/python install --group agents 2>$(AGENTS)/missing \
 	  && rm -f $(AGENTS)/missing || true
 	@touch $@
 
@@ -223,8 +228,8 @@ $(AGENTS)/.made: pyproject.toml | $(VENV)/.made
 # cannot be installed, those tests are skipped and show the reason.
 $(ORACLE)/.made: | $(VENV)/.built
 	@rm -rf $(ORACLE) && mkdir $(ORACLE)
-	@if $(BIN)/python -m venv $(ORACLE) \
-	  && $(ORACLE)/bin/python -m pip install --quiet --disable-pip-version-check openai-harmony==0.0.8 2>$(ORACLE)/missing; \
+	@if $(BIN)/python -m venv --without-pip $(ORACLE) \
+	  && $(PIP) --python $(ORACLE)/bin/python install openai-harmony==0.0.8 2>$(ORACLE)/missing; \
 	then rm -f $(ORACLE)/missing; $(BIN)/python -m openai_harmony vocabulary $(ORACLE); \
 	else rm -rf $(ORACLE)/bin; fi
 	@touch $@
