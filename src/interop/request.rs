@@ -66,21 +66,29 @@ impl Dialect {
         Ok(request)
     }
 
-    /// Refuses the body of another API: its messages are in a field that this one does not have.
+    /// Refuses the body of another API: its messages, or its system prompt, are in a field that this one does not have.
     fn check(self, body: &BodyObject<'_, '_>) -> Result<()> {
         let has = |key: &str| body.get_or_null(key).is_some();
-        if has(self.messages()) {
-            return Ok(());
-        }
-        let others = Self::ALL.iter().filter(|other| other.messages() != self.messages());
-        let found = others.clone().find_map(|other| Some((other, body.get(other.messages())?)));
-        let Some((first, field)) = found else { return Ok(()) };
+        let others = || Self::ALL.iter().filter(|other| **other != self);
+        let found = if has(self.messages()) {
+            // Of other fields the system prompt alone must not be lost: the rest is listed as unused.
+            let lost = has(SYSTEM) && !self.definition().fields.contains(&SYSTEM);
+            lost.then_some((self.messages(), SYSTEM))
+        } else {
+            let found = others().map(|other| other.messages()).find(|messages| has(messages));
+            found.map(|messages| (messages, messages))
+        };
+        let Some((messages, at)) = found else { return Ok(()) };
         let is_known = |other: &&Self| other.definition().known_by.iter().any(|key| has(key));
-        let mut same = others.filter(|other| other.messages() == first.messages());
-        let right = same.find(is_known).unwrap_or(first);
+        let same = || others().filter(|other| other.messages() == messages);
+        let right = same().find(is_known).or_else(|| same().next());
+        let (Some(right), Some(field)) = (right, body.get(at)) else { return Ok(()) };
         Err(field.invalid(format!("this is a body of another API: read it with {right}.read")))
     }
 }
+
+/// The field that has the system prompt, where it is no message.
+const SYSTEM: &str = "system";
 
 impl ReadOptions {
     /// Gives `read` each message of the history, then each that the body has under a key.

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{ANTHROPIC, CHAT, Dialect, OLLAMA, RESPONSES, error, turn};
 
+const OF_ANTHROPIC: &str = "this is a body of another API: read it with anthropic.read";
 const OF_RESPONSES: &str = "this is a body of another API: read it with responses.read";
 
 #[test]
@@ -243,7 +244,7 @@ fn paths_and_reasons() {
             RESPONSES,
             json!({"messages": [], "system": "S", "max_tokens": 9}),
             "messages",
-            "this is a body of another API: read it with anthropic.read",
+            OF_ANTHROPIC,
         ),
         (
             RESPONSES,
@@ -251,6 +252,8 @@ fn paths_and_reasons() {
             "messages",
             "this is a body of another API: read it with ollama.read",
         ),
+        (CHAT, json!({"messages": [], "system": "S"}), "system", OF_ANTHROPIC),
+        (OLLAMA, json!({"messages": [], "system": [], "max_tokens": 9}), "system", OF_ANTHROPIC),
         (
             CHAT,
             json!({"messages": [], "stream": "yes"}),

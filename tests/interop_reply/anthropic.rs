@@ -129,6 +129,10 @@ fn arguments_that_are_no_object_are_text() {
         assert_eq!(reply.repairs()[0].kind.name(), "call_as_text");
         assert_eq!(reply.repairs()[0].text, "functions.get_weather");
     }
+    // Before another message that took the place of its stop token, a call without arguments is none.
+    let broken = CALL.replace("{\"city\":\"Oslo\"}<|call|>", "<|start|>assistant");
+    let blocks = content(&with_tools(), &[&broken, ANSWER]);
+    assert_eq!(blocks, [json!({"type": "text", "text": "Sunny."})]);
 }
 
 #[test]

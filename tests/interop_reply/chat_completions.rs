@@ -125,6 +125,7 @@ fn the_reasons() {
         (with(with_tools(), named), "{}<|call|>", stop, "tool_calls"),
         (with_tools(), cut, length, "length"),
         (with_tools(), cut, abort, "length"),
+        (with_tools(), &format!("{cut}<|start|>assistant{ANSWER}"), stop, "stop"),
         // The model had ended when the limit was reached.
         (with_tools(), CALL, length, "tool_calls"),
         (plain(), "<|channel|>final<|message|>Sun", length, "length"),

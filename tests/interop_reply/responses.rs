@@ -247,6 +247,24 @@ fn a_call_that_was_cut_off_is_never_done() {
     assert_eq!(response["output"][0]["arguments"], "{\"city\":\"Os");
 }
 
+/// A message that begins without its stop token ends the one before it, which is a call only if it can be run.
+#[test]
+fn a_call_that_another_message_breaks_off_is_never_done() {
+    let call = CALL.trim_end_matches("<|call|>");
+    let next = "<|start|>assistant<|channel|>final<|message|>Sun.<|return|>";
+    for (cut, arguments) in [("lo\"}", "{\"city\":\"Os"), ("{\"city\":\"Oslo\"}", "")] {
+        let broken = call.strip_suffix(cut).unwrap();
+        let events = sent(RESPONSES, &with_tools(), &[broken, next], FinishReason::Stop);
+        let done = |event: &&Value| event["type"] == "response.output_item.done";
+        let items: Vec<_> = events.iter().filter(done).map(|event| &event["item"]["type"]).collect();
+        assert_eq!(items, ["message"], "{broken}");
+        let item = &events[events.len() - 1]["response"]["output"][0];
+        assert_eq!((&item["status"], &item["arguments"]), (&json!("incomplete"), &json!(arguments)));
+    }
+    let item = &output(&with_tools(), &[call, next])[0];
+    assert_eq!((&item["status"], &item["arguments"]), (&json!("completed"), &json!("{\"city\":\"Oslo\"}")));
+}
+
 #[test]
 fn an_answer_that_was_aborted_has_failed() {
     let begun = "<|channel|>final<|message|>Sun";

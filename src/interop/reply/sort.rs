@@ -87,8 +87,6 @@ impl Sorter {
         end: Option<FinishReason>,
         sink: &mut Sink<'_>,
     ) {
-        // What broke off, unless the stop token was all that was missing.
-        let is_cut = end.is_some_and(|reason| reason != FinishReason::Stop);
         for event in events {
             match event {
                 Event::MessageStart { span, index, author, channel, recipient, .. } => {
@@ -107,12 +105,30 @@ impl Sorter {
                 }
                 Event::MessageEnd { span, stop_token, .. } => {
                     self.thought_tokens += self.open_thought_tokens(span.start);
-                    let is_cut = is_cut && stop_token.is_none();
+                    // What broke off, unless the stop token was all that was missing.
+                    let is_cut = match end {
+                        _ if stop_token.is_some() => false,
+                        Some(reason) => reason != FinishReason::Stop,
+                        None => self.is_half_a_call(),
+                    };
                     self.end(if is_cut { SegmentState::Cut } else { SegmentState::Whole }, sink);
                 }
                 Event::Repair(repair) => self.repairs.push(repair),
             }
         }
+    }
+
+    /// Whether the open message is a call whose arguments, so far, are no object.
+    fn is_half_a_call(&self) -> bool {
+        let (tool, arguments) = match &self.open {
+            OpenMessage::Held(tool, _, arguments) => (tool, arguments),
+            OpenMessage::Call(segment, None) => match &self.segments[*segment] {
+                Segment { kind: SegmentKind::Call(call), text, .. } => (&call.tool, text),
+                _ => return false,
+            },
+            _ => return false,
+        };
+        !takes_code(tool) && !is_object(arguments)
     }
 
     /// Whether a thought is under way.
@@ -298,7 +314,7 @@ impl Sorter {
         sink: &mut Sink<'_>,
     ) {
         let is_whole = how == SegmentState::Whole;
-        if is_whole && tool.kind == ToolKind::Builtin && tool.recipient == PYTHON {
+        if is_whole && takes_code(&tool) {
             arguments = json!({"code": arguments}).to_string();
         } else if is_whole && arguments.trim().is_empty() {
             NO_ARGUMENTS.clone_into(&mut arguments);
@@ -315,4 +331,9 @@ impl Sorter {
         self.say(TextKind::Answer, arguments, sink);
         self.end(how, sink);
     }
+}
+
+/// Whether what a tool is sent is code, as it is.
+fn takes_code(tool: &Tool) -> bool {
+    tool.kind == ToolKind::Builtin && tool.recipient == PYTHON
 }
