@@ -403,7 +403,7 @@ struct Pairs {
     waiting: HashMap<PairKey, Waiting>,
 }
 
-/// What a call is found by; `bool`: among the calls without an id.
+/// What a call is found by, the tool by its short name; `bool`: among the calls without an id.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum PairKey {
     Id(String),
@@ -448,7 +448,7 @@ impl Pairs {
     fn call(&mut self, call: usize, id: Option<&String>, tool: &ToolId) {
         self.unanswered.insert(call);
         let by_name =
-            |without_id| [PairKey::Tool(tool.clone(), without_id), PairKey::Order(without_id)];
+            |without_id| [PairKey::Tool(tool.short(), without_id), PairKey::Order(without_id)];
         let by_id = id.map(|id| PairKey::Id(id.clone()));
         let without_id = id.is_none().then(|| by_name(true));
         for key in by_name(false).into_iter().chain(by_id).chain(without_id.into_iter().flatten()) {
@@ -461,7 +461,7 @@ impl Pairs {
         let by_id = id.map(|id| PairKey::Id(id.to_owned()));
         let by_id = by_id.filter(|key| self.waiting.contains_key(key));
         let key = by_id.unwrap_or_else(|| match tool {
-            Some(tool) => PairKey::Tool(tool.clone(), id.is_some()),
+            Some(tool) => PairKey::Tool(tool.short(), id.is_some()),
             None => PairKey::Order(id.is_some()),
         });
         let call = self.waiting.get_mut(&key)?.take(&self.unanswered)?;

@@ -72,6 +72,12 @@ impl ToolId {
     pub(super) fn within(namespace: Option<&str>, name: &str) -> Self {
         Self { namespace: namespace.map(str::to_owned), name: name.to_owned() }
     }
+
+    /// Under the one name, `rain`, of the two that mean the same tool, `rain` and `functions.rain`.
+    pub(super) fn short(&self) -> Self {
+        let name = function_name(&self.name).unwrap_or(&self.name);
+        Self { namespace: self.namespace.clone(), name: name.to_owned() }
+    }
 }
 
 /// The tools of a turn: those that the body declares, and those that calls in the history name.

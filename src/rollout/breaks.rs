@@ -49,7 +49,7 @@ pub(super) fn find<M: Borrow<Message>>(
     config: &ExtendConfig,
     held: impl FnOnce() -> Result<Vec<M>>,
 ) -> Result<Option<Break>> {
-    let of_end = of_end(sampled.end, new, config);
+    let of_end = of_end(sampled.end, config);
     let declares_tools = !config.render.conversation_has_function_tools
         && new.iter().any(render::has_function_tools);
     let may_drop = config.render.analysis != AnalysisPolicy::KeepAll
@@ -71,13 +71,11 @@ pub(super) fn find<M: Borrow<Message>>(
 }
 
 /// What of the end of the sampled tokens breaks the prompt.
-fn of_end(end: End, new: &[Message], config: &ExtendConfig) -> Option<Break> {
+fn of_end(end: End, config: &ExtendConfig) -> Option<Break> {
     match end {
         End::InHeader => Some(Break::CutInHeader),
         End::Ambiguous => Some(Break::Ambiguous),
-        End::Stopped(special::RETURN) if !config.keep_return && !new.is_empty() => {
-            Some(Break::ReturnSampled)
-        }
+        End::Stopped(special::RETURN) if !config.keep_return => Some(Break::ReturnSampled),
         End::Stopped(_) | End::CutOff(_) => None,
     }
 }

@@ -163,6 +163,16 @@ fn a_result_without_a_call_is_an_error() {
 }
 
 #[test]
+fn a_result_may_name_its_tool_by_the_recipient() {
+    for (called, named) in [("f", "functions.f"), ("functions.f", "f")] {
+        let call = json!({"role": "assistant", "tool_calls": [{"function": {"name": called, "arguments": {}}}]});
+        let result = json!({"role": "tool", "tool_name": named, "content": "x"});
+        let read = turn(OLLAMA, chat(&[call, result]));
+        assert!(said(&read).contains("<|start|>functions.f to=assistant"), "{called} {named}");
+    }
+}
+
+#[test]
 fn a_call_without_a_result_is_the_last_thing_said() {
     let last = turn(CHAT, chat(&[calls(&[call("a", "f", 1), call("b", "f", 2)])]));
     assert_eq!(order(&said(&last)), "c1 c2");

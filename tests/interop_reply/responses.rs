@@ -256,13 +256,20 @@ fn a_call_that_another_message_breaks_off_is_never_done() {
         let broken = call.strip_suffix(cut).unwrap();
         let events = sent(RESPONSES, &with_tools(), &[broken, next], FinishReason::Stop);
         let done = |event: &&Value| event["type"] == "response.output_item.done";
-        let items: Vec<_> = events.iter().filter(done).map(|event| &event["item"]["type"]).collect();
+        let items: Vec<_> =
+            events.iter().filter(done).map(|event| &event["item"]["type"]).collect();
         assert_eq!(items, ["message"], "{broken}");
         let item = &events[events.len() - 1]["response"]["output"][0];
-        assert_eq!((&item["status"], &item["arguments"]), (&json!("incomplete"), &json!(arguments)));
+        assert_eq!(
+            (&item["status"], &item["arguments"]),
+            (&json!("incomplete"), &json!(arguments))
+        );
     }
     let item = &output(&with_tools(), &[call, next])[0];
-    assert_eq!((&item["status"], &item["arguments"]), (&json!("completed"), &json!("{\"city\":\"Oslo\"}")));
+    assert_eq!(
+        (&item["status"], &item["arguments"]),
+        (&json!("completed"), &json!("{\"city\":\"Oslo\"}"))
+    );
 }
 
 #[test]
