@@ -93,7 +93,8 @@ fn date(object: &Bound<'_, PyAny>) -> Read<String> {
         Err(_) if object.is_instance(&class)? => object.clone(),
         Err(_) => return Err(InvalidArgument::type_of(object, "a string, a date or None")),
     };
-    Ok(date.call_method0("isoformat")?.extract()?)
+    // The date's own method: that of a `datetime` writes the time, too.
+    Ok(class.call_method1("isoformat", (date,))?.extract()?)
 }
 
 impl SetFrom<Given<'_, '_>, InvalidArgument> for Option<Resolve> {

@@ -318,9 +318,11 @@ def test_no_answer_of_bnf_begins_a_special_token(form: Any, said: str) -> None:
 
 
 def test_llama_cpp_repeats_two_thousand_times_at_most() -> None:
+    kinds = {"minLength": "string", "maxLength": "string", "minItems": "array", "maxItems": "array"}
+    for key, kind in kinds.items():
+        with pytest.raises(HarmonyError, match=rf"response_schema.{key}: the engine holds no"):
+            TurnGrammar(response_schema={"type": kind, key: 5000}).to_gbnf()
     long = {"type": "string", "maxLength": 5000}
-    with pytest.raises(HarmonyError, match=r"response_schema.maxLength: the engine holds no"):
-        TurnGrammar(response_schema=long).to_gbnf()
     assert "{0,5000}" in TurnGrammar(response_schema=long).to_xgrammar([])
 
 

@@ -269,6 +269,8 @@ class TestOptions:
         body = {"messages": [], "input": []}
         given = datetime.date(2020, 2, 29)
         assert "date: 2020-02-29\n" in text(dialect.read(body, date=given), encoding)
+        night = datetime.datetime(2020, 2, 29, 23, 59)
+        assert "date: 2020-02-29\n" in text(dialect.read(body, date=night), encoding)
         assert "date: 1999\n" in text(dialect.read(body, date="1999"), encoding)
         assert "date" not in text(dialect.read(body, date=None), encoding)
         days = {datetime.date.today().isoformat() for _ in range(2)}

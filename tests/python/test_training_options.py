@@ -45,6 +45,10 @@ class TestOptions:
             ({"mask": {"headers": False}}, "mask: "),
             ({"config": "keep"}, "config: "),
             ({"date": 3}, "date: expected a string, got int"),
+            (
+                {"date": "2025-02-30", "format": "chat"},
+                "date: expected a date such as '2025-06-28', got '2025-02-30'",
+            ),
             ({"identity": b"me"}, "identity: expected a string, got bytes"),
             (
                 {"reasoning_effort": "hihg", "format": "chat"},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import datetime
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
@@ -74,8 +74,15 @@ def _check_system(given: RowOptions) -> None:
         if given["format"] == "harmony" and isinstance(value, str):
             raise ValueError(f"{name}: rows of the format 'harmony' have their own system message")
     date = given["date"]
-    if isinstance(date, str) and not re.fullmatch(r"\d{4}-\d{2}-\d{2}", date):
+    if isinstance(date, str) and not _is_date(date):
         raise ValueError(f"date: expected a date such as '2025-06-28', got {quoted(date)}")
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return datetime.date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
 
 
 def _effort(effort: object) -> ReasoningEffort | None:

@@ -16,7 +16,8 @@ impl Writer<'_> {
         if most.is_some_and(|most| most < least) {
             return Err(invalid(path.clone().then("maxItems"), Reason::is("less than minItems")));
         }
-        self.rules.bounded(least.max(most.unwrap_or(0)), "maxItems", path)?;
+        self.rules.bounded(least, "minItems", path)?;
+        self.rules.bounded(most.unwrap_or(0), "maxItems", path)?;
         self.rules.json("blanks");
         if let Some(first) = members.get("prefixItems").and_then(Value::as_array)
             && !first.is_empty()

@@ -199,7 +199,8 @@ impl Writer<'_> {
         if least == 0 && most.is_none() {
             return Ok(self.rules.json("string").to_owned());
         }
-        self.rules.bounded(least.max(most.unwrap_or(0)), "maxLength", path)?;
+        self.rules.bounded(least, "minLength", path)?;
+        self.rules.bounded(most.unwrap_or(0), "maxLength", path)?;
         let char = self.rules.json("char");
         Ok(match most {
             Some(most) if most < least => {
