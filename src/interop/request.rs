@@ -66,7 +66,8 @@ impl Dialect {
         Ok(request)
     }
 
-    /// Refuses the body of another API: its messages, or its system prompt, are in a field that this one does not have.
+    /// Refuses the body of another API: its messages are in a field that this one does not have, or, of two APIs that
+    /// have `messages`, its system prompt is.
     fn check(self, body: &BodyObject<'_, '_>) -> Result<()> {
         let has = |key: &str| body.get_or_null(key).is_some();
         let others = || Self::ALL.iter().filter(|other| **other != self);

@@ -87,11 +87,12 @@ fn caught<T>(reason: &str, read: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(invalid(reason)))
 }
 
-/// The type of a stream's arrays; one of nothing where the stream gives none, which its reader finds, too.
+/// The type of a stream's arrays; one of nothing where the stream gives none or is released, which its reader finds, too.
 fn schema_of(stream: &mut FFI_ArrowArrayStream) -> FFI_ArrowSchema {
     let mut schema = FFI_ArrowSchema::empty();
-    if let Some(get_schema) = stream.get_schema() {
-        // SAFETY: a stream with this callback is not released, and the schema is one that the callback may write.
+    // A stream that another consumer has taken keeps its other callbacks, whose data is gone.
+    if let (Some(get_schema), Some(_)) = (stream.get_schema(), stream.release()) {
+        // SAFETY: the stream is not released, and the schema is one that the callback may write.
         unsafe { get_schema(stream, &raw mut schema) };
     }
     schema

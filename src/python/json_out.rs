@@ -8,15 +8,17 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyList, PyString};
 use serde::Serialize;
 
-use crate::interop::Json;
-use crate::json::{At, Value};
+use crate::json::{At, Tape, Value};
 
 type Object<'py> = Bound<'py, PyAny>;
 
 /// What serde writes of a value.
 pub(super) fn serialized<'py>(py: Python<'py>, of: &impl Serialize) -> PyResult<Object<'py>> {
     let tree = serde_json::to_value(of).map_err(|error| PyTypeError::new_err(error.to_string()))?;
-    value(py, Json::from(tree).at())
+    // Without the limit of what is read: messages wrap a schema in more levels than the body did.
+    let mut tape = Tape::default();
+    let root = tape.tree(&tree, usize::MAX);
+    value(py, tape.at(root))
 }
 
 /// A value of a tape.

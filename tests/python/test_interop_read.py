@@ -263,6 +263,16 @@ class TestErrors:
         )
 
 
+@pytest.mark.parametrize("levels", [119, 122])
+def test_messages_hold_schemas_of_every_depth(levels: int, encoding: HarmonyEncoding) -> None:
+    schema: dict[str, Any] = {"const": "deepest"}
+    for _ in range(levels):
+        schema = {"not": schema}
+    tool = {"type": "function", "function": {"name": "f", "parameters": schema}}
+    turn = chat_completions.read({"messages": [QUESTION], "tools": [tool]})
+    assert "deepest" in turn.conversation.to_json()
+
+
 class TestOptions:
     @pytest.mark.parametrize("dialect", DIALECTS)
     def test_dates(self, dialect: Any, encoding: HarmonyEncoding) -> None:

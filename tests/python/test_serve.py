@@ -243,11 +243,31 @@ def test_the_servers_own_thinking_budget() -> None:
         assert (message["reasoning_content"], message["content"]) == (" hm" * 10, "Short.")
     streamed = asked(engine, CHAT, {**BODIES[CHAT], "n": 2, "stream": True}, settings=settings)
     assert streamed.body.count(b'"finish_reason":"stop"') == 2
-    # The limit of all tokens holds, too.
-    short = {**BODIES[CHAT], "max_tokens": 15}
-    answer = asked(engine, CHAT, short, settings=settings).json()
-    assert answer["choices"][0]["finish_reason"] == "length"
     assert engine.closed == len(engine.asked)
+
+
+@pytest.mark.parametrize(
+    ("limit", "count", "said"),
+    [(12, 12, ""), (14, 13, ""), (19, 13, ""), (20, 20, "Short"), (22, 22, "Short.")],
+)
+def test_what_ends_a_thought_counts_against_the_limit(limit: int, count: int, said: str) -> None:
+    """Three tokens begin the thought, ten are its budget, and six end it."""
+    engine = thinks()
+    body = {**BODIES[CHAT], "max_tokens": limit}
+    answer = asked(engine, CHAT, body, settings={"thinking_budget": 10}).json()
+    [choice] = answer["choices"]
+    assert (answer["usage"]["completion_tokens"], choice["message"]["content"]) == (count, said)
+    assert choice["finish_reason"] == ("stop" if limit == 22 else "length")
+    assert engine.closed == len(engine.asked)
+
+
+@pytest.mark.parametrize("path", [CHAT, ANTHROPIC])
+def test_a_model_that_always_thinks_again_is_stopped_once(path: str) -> None:
+    engine = says(size=1)
+    body = {**BODIES[path], "max_tokens": 99}
+    answer = asked(engine, path, body, settings={"thinking_budget": 1})
+    assert "Hi there." in answer.body.decode()
+    assert len(engine.asked) == 2
 
 
 @pytest.mark.parametrize("stream", [False, True])

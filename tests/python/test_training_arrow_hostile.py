@@ -79,6 +79,20 @@ def test_a_stream_is_read_once() -> None:
         render(once, format="chat")
 
 
+def test_a_stream_that_another_has_taken() -> None:
+    class Taken:
+        capsule = pa.table({"messages": [CHAT] * 3}).__arrow_c_stream__()
+
+        def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
+            return self.capsule
+
+    taken: Any = Taken()
+    with pa.RecordBatchReader._import_from_c_capsule(taken.capsule) as other:
+        assert len(other.read_all()) == 3
+    with pytest.raises(ValueError, match="input stream is already released"):
+        render(taken, format="chat")
+
+
 def deep(levels: int) -> Any:
     """A list of a list of a list: its JSON would be as deep."""
     array = pa.array([None], pa.int64())

@@ -15,7 +15,7 @@ from openai_harmony.serve.sampling import Begun
 
 Shape = Callable[[Chunk], Chunk]
 """From a chunk of an API to that of another which it serves, too: Ollama's chat and generate."""
-GoOn = Callable[[list[int]], AsyncGenerator[Sampled, None]]
+GoOn = Callable[[list[int], list[int]], AsyncGenerator[Sampled, None]]
 Fed = TypeVar("Fed")
 Keep = Callable[[dict[str, Any]], Awaitable[None]]
 """Stores a response; an exception says that it could not."""
@@ -35,7 +35,8 @@ class Answer:
     shape: Shape | None = None
     keep: Keep | None = None
     go_on: GoOn | None = None
-    """How sampling goes on behind tokens so far, where a thinking budget may stop it."""
+    """How sampling goes on behind tokens so far, with tokens that end a thought, where a thinking
+    budget may stop it; ``None`` once it has."""
     needs_call: bool = False
     """Whether a call has to follow a thought that the budget ends, and no answer."""
     broke: EngineError | None = None
@@ -66,10 +67,10 @@ class Answer:
                     tokens, reason, logprobs = [], "stop", None
                     break
                 if self.go_on is not None and (forced := self._forced()):
-                    # The thinking budget is spent: these end the thought, and sampling goes on.
+                    # The thinking budget is spent. Later thoughts are not cut: a model that always
+                    # thinks again would never answer.
                     await rest.aclose()
-                    yield feed(forced, None)
-                    rest = self.go_on(reply.tokens)
+                    rest, self.go_on = self.go_on(reply.tokens, forced), None
                 tokens, reason, logprobs = await anext(rest)
         except EngineError as error:
             self.broke = error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
@@ -79,20 +80,24 @@ async def held(engine: Engine, request: SampleRequest) -> AsyncGenerator[Sampled
     raise EngineError("the engine broke off: its output ended without a reason")
 
 
-def go_on(
-    engine: Engine, request: SampleRequest, sampled: list[int]
+async def go_on(
+    engine: Engine, request: SampleRequest, sampled: list[int], forced: list[int]
 ) -> AsyncGenerator[Sampled, None]:
-    """Samples what follows these tokens, which end a thought, up to the limit of them all."""
-    left = request.max_tokens - len(sampled)
+    """Gives the forced tokens, which end a thought, and samples what follows them.
+
+    All tokens count against the limit; if nothing can follow, the answer ends without them.
+    """
+    left = request.max_tokens - len(sampled) - len(forced)
     if left <= 0:
-        return _ended()
+        yield Sampled([], "length")
+        return
+    yield Sampled(forced)
     grammar = None if request.grammar is None else request.grammar.behind_thought()
-    prompt = [*request.prompt, *sampled]
-    return held(engine, replace(request, prompt=prompt, max_tokens=left, grammar=grammar))
-
-
-async def _ended() -> AsyncGenerator[Sampled, None]:
-    yield Sampled([], "length")
+    prompt = [*request.prompt, *sampled, *forced]
+    behind = replace(request, prompt=prompt, max_tokens=left, grammar=grammar)
+    async with aclosing(held(engine, behind)) as rest:
+        async for some in rest:
+            yield some
 
 
 Begun = tuple[Sampled, AsyncGenerator[Sampled, None]]
