@@ -336,7 +336,7 @@ def test_logs(contents: bool, caplog: pytest.LogCaptureFixture) -> None:
     assert fields["request"] == answer.headers["x-request-id"]
     assert (fields["api"], fields["status"], fields["stop"]) == ("chat_completions", 200, ["stop"])
     assert fields["completion_tokens"] == len(tokens(DAMAGED))
-    assert fields["repairs"] == ["missing_message"]
+    assert fields["repairs"] == {"missing_message": 1}
     assert 0 <= fields["first_token"] <= fields["seconds"]
     assert ("Hello" in json.dumps(fields)) is ("Hi there" in json.dumps(fields)) is contents
 

@@ -383,6 +383,11 @@ def test_replay(tmp_path: Path) -> None:
     assert asyncio.run(said(user))[0] == "one\u2028\x85<|return|>"
     assert asyncio.run(said(user, index=1))[0] == "two<|return|>"
     assert asyncio.run(said(f"{user}Oslo", limit=4))[1] == "length"
+    begun = "<|start|>assistant<|channel|>final<|message|>"
+    assert asyncio.run(said(f"{user}Oslo<|end|>{begun}"))[0] == "Hi there.<|return|>"
+    assert asyncio.run(said(f"{user}Oslo<|end|>{begun}Hi"))[0] == " there.<|return|>"
+    other = "<|start|>assistant<|channel|>commentary<|message|>"
+    assert asyncio.run(said(f"{user}Oslo<|end|>{other}"))[0] == HELLO
     with pytest.raises(EngineError, match="no record matches"):
         asyncio.run(said("nobody"))
 

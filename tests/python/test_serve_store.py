@@ -269,6 +269,22 @@ def test_nothing_is_stored_without_being_asked(tmp_path: Path, start: Start) -> 
     assert (refused.status, refused.json()["error"]["param"]) == (400, "previous_response_id")
 
 
+@pytest.mark.parametrize("stores", [False, True])
+def test_conversations_and_prompts_are_not_stored(
+    stores: bool, tmp_path: Path, start: Start
+) -> None:
+    app = start(says(), **({"store": str(tmp_path / "s.sqlite")} if stores else {}))
+    said = {"input": "Hello"}
+    prompt, conversation = {"prompt": {"id": "p"}}, {"conversation": {"id": "conv_1"}}
+    for body in ({**said, **prompt}, prompt, {**said, **conversation}, {"conversation": "conv_1"}):
+        name = next(name for name in body if name != "input")
+        for path in (PATH, f"{PATH}/input_tokens"):
+            refused = of(app, body, path)
+            assert (refused.status, refused.json()["error"]["param"]) == (400, name)
+            assert "this server stores no" in refused.json()["error"]["message"]
+    assert of(app, {**said, "conversation": None, "prompt": None}).status == 200
+
+
 def test_what_broke_off_is_not_stored(tmp_path: Path, start: Start) -> None:
     file = tmp_path / "s.sqlite"
     engine = says("<|channel|>final<|message|>Hi", reason="abort")

@@ -75,6 +75,9 @@ def _refuse_other(path: str, body: Body) -> None:
         return
     paths = _OF_OLLAMA if path.startswith("/api/") else _OF_OPENAI
     for field, right in paths.items():
-        if body.get(field) is not None:
+        found = body.get(field)
+        # Of Responses: a stored prompt.
+        is_own = own == "input" and field == "prompt" and isinstance(found, dict)
+        if found is not None and not is_own:
             text = f"{field}: this is a body of another API: send it to {right}"
             raise RefusedError(text, path=field)

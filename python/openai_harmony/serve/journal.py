@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import json
 import logging
 import os
@@ -69,7 +70,9 @@ class Record:
             "prompt_tokens": len(self.prompt),
             "completion_tokens": sum(reply.usage.completion_tokens for reply in replies),
             "stop": [answer.reason for answer in self.answers],
-            "repairs": [repair.kind for reply in replies for repair in reply.repairs],
+            "repairs": dict(
+                collections.Counter(repair.kind for reply in replies for repair in reply.repairs)
+            ),
         }
         if self.client_left:
             made["client_left"] = True
@@ -147,8 +150,8 @@ class Journal:
         self._seconds.observe(fields["seconds"])
         if record.first_token is not None:
             self._first.observe(record.first_token)
-        for kind in fields["repairs"]:
-            self._repairs.labels(kind).inc()
+        for kind, count in fields["repairs"].items():
+            self._repairs.labels(kind).inc(count)
         errors = [answer.broke.status for answer in record.answers if answer.broke]
         for status in errors or filter(None, [record.engine_status]):
             self._errors.labels(str(status)).inc()

@@ -18,6 +18,10 @@ from openai_harmony.serve.refusals import RefusedError, refusal
 from openai_harmony.serve.store import Store
 
 _NO_STORE = "this server stores no responses; the setting is store, as --store responses.sqlite"
+_NOT_STORED = {
+    "conversation": "this server stores no conversations; use previous_response_id or all of input",
+    "prompt": "this server stores no prompts; send instructions and input",
+}
 _MOST_ITEMS = 100
 
 
@@ -76,6 +80,9 @@ class StoredResponses:
 
     def _read(self, owner: str, body: Body) -> Turn:
         """A turn, with what was said before."""
+        for name, reason in _NOT_STORED.items():
+            if body.get(name) is not None:
+                raise RefusedError(f"{name}: {reason}", path=name)
         previous, store = body.get("previous_response_id"), self._store
         for name, kind in (("previous_response_id", str), ("store", bool)):
             if not isinstance(body.get(name), (kind, type(None))):

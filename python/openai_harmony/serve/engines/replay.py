@@ -23,7 +23,8 @@ from openai_harmony.serve.engines.engine import (
 class Replay:
     """Says the ``text`` of the first record whose ``match`` stands in the prompt.
 
-    The prompt is searched as text with its markers spelled. Of several answers to one prompt, each
+    The prompt is searched as text with its markers spelled; if it begins a message that the record
+    has, the record is said from behind that beginning. Of several answers to one prompt, each
     says the next record that matches. A record's ``delay`` is in seconds, before each piece;
     ``size`` is how many tokens a piece has; ``logprob`` is that of every token, for clients that
     ask for log-probabilities.
@@ -64,7 +65,7 @@ class Replay:
         if not found:
             raise EngineError("no record matches the prompt", 503)
         record = found[request.index % len(found)]
-        tokens = self._encoding.encode(record["text"], allowed_special="all")
+        tokens = self._encoding.encode(_left(record["text"], text), allowed_special="all")
         size, limit = record.get("size", 3), request.max_tokens
         logprob = record.get("logprob") if request.logprobs is not None else None
         for start in range(0, min(limit, len(tokens)), size):
@@ -75,6 +76,12 @@ class Replay:
                 given = [TokenLogprob(logprob, {token: logprob}) for token in piece]
             yield Sampled(piece, None, given)
         yield Sampled([], "length" if limit < len(tokens) else "stop")
+
+
+def _left(recorded: str, prompt: str) -> str:
+    """What is left of a record behind what the prompt has begun: a named tool's call, an answer."""
+    begun = prompt.rpartition("<|start|>assistant")[2]
+    return recorded.rpartition(begun)[2] if begun else recorded
 
 
 def _record(file: str | Path, at: int, line: str) -> dict[str, Any]:
