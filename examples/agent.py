@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from openai_harmony import Author, HarmonyError, Message, load_harmony_encoding, show
+from openai_harmony import HarmonyError, Message, load_harmony_encoding, show
 from openai_harmony.interop import chat_completions
 from openai_harmony.rollout import Call, Rollout
 
@@ -111,8 +111,7 @@ def result_of(call: Call) -> Message:
     except (TypeError, ValueError) as error:
         result = {"error": str(error)}
     print(f"  calls   {name}({call.arguments}) -> {json.dumps(result)}")
-    message = Message.from_author_and_content(Author.new("tool", call.name), json.dumps(result))
-    return message.with_recipient("assistant").with_channel("commentary")
+    return call.result(json.dumps(result))
 
 
 # Engines.
