@@ -75,8 +75,7 @@ tools:
 test-rust: tools
 	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --features arrow
 
-# Without vector instructions, and with the 25 crates that hold arguments against schemas, for which the crate is built
-# once more.
+# Without vector instructions, and with the 25 crates that check arguments against schemas: the crate is built once more.
 test-features: tools
 	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --features arrow,schemas,portable \
 	  --test tokenizer_equivalence --test grammar_schemas

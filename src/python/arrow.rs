@@ -87,7 +87,7 @@ fn caught<T>(reason: &str, read: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(invalid(reason)))
 }
 
-/// The type of a stream's arrays; one of nothing where the stream gives none or is released, which its reader finds, too.
+/// The type of a stream's arrays; of nothing where the stream gives none or is released: its reader finds that, too.
 fn schema_of(stream: &mut FFI_ArrowArrayStream) -> FFI_ArrowSchema {
     let mut schema = FFI_ArrowSchema::empty();
     // A stream that another consumer has taken keeps its other callbacks, whose data is gone.

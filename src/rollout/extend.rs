@@ -52,7 +52,9 @@ impl HarmonyEncoding {
     /// let sampled = encoding.tokenizer().encode_with_special_tokens(
     ///     r#"<|channel|>commentary to=functions.rain<|message|>{"in": "Oslo"}<|call|>"#,
     /// );
-    /// let result = Message::from_author_and_content(Author::new(Role::Tool, "functions.rain"), "yes");
+    /// let result = Message::from_author_and_content(Author::new(Role::Tool, "functions.rain"), "yes")
+    ///     .with_recipient("assistant")
+    ///     .with_channel("commentary");
     /// let Extension::Extended { added } =
     ///     encoding.extend(&prompt, &sampled, &[result], &ExtendConfig::new())?
     /// else {
@@ -60,7 +62,7 @@ impl HarmonyEncoding {
     /// };
     /// assert_eq!(
     ///     encoding.tokenizer().decode_utf8(added)?,
-    ///     "<|start|>functions.rain<|message|>yes<|end|><|start|>assistant",
+    ///     "<|start|>functions.rain to=assistant<|channel|>commentary<|message|>yes<|end|><|start|>assistant",
     /// );
     /// # Ok::<(), openai_harmony::Error>(())
     /// ```

@@ -248,7 +248,7 @@ def test_the_servers_own_thinking_budget() -> None:
 
 @pytest.mark.parametrize(
     ("limit", "count", "said"),
-    [(12, 12, ""), (14, 13, ""), (19, 13, ""), (20, 20, "Short"), (22, 22, "Short.")],
+    [(12, 12, ""), (14, 13, ""), (15, 13, ""), (19, 13, ""), (20, 20, "Short"), (22, 22, "Short.")],
 )
 def test_what_ends_a_thought_counts_against_the_limit(limit: int, count: int, said: str) -> None:
     """Three tokens begin the thought, ten are its budget, and six end it."""

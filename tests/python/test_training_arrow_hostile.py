@@ -66,13 +66,17 @@ def test_an_error_of_the_stream() -> None:
         render(pa.RecordBatchReader.from_batches(batch.schema, batches()), format="chat")
 
 
+class Once:
+    """Gives one and the same stream, however often it is asked."""
+
+    def __init__(self) -> None:
+        self.stream = pa.table({"messages": [CHAT] * 3}).__arrow_c_stream__()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
+        return self.stream
+
+
 def test_a_stream_is_read_once() -> None:
-    class Once:
-        capsule = pa.table({"messages": [CHAT] * 3}).__arrow_c_stream__()
-
-        def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
-            return self.capsule
-
     once: Any = Once()
     assert render(once, format="chat").tokens == EXPECTED
     with pytest.raises(ValueError, match="input stream is already released"):
@@ -80,14 +84,8 @@ def test_a_stream_is_read_once() -> None:
 
 
 def test_a_stream_that_another_has_taken() -> None:
-    class Taken:
-        capsule = pa.table({"messages": [CHAT] * 3}).__arrow_c_stream__()
-
-        def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
-            return self.capsule
-
-    taken: Any = Taken()
-    with pa.RecordBatchReader._import_from_c_capsule(taken.capsule) as other:
+    taken: Any = Once()
+    with pa.RecordBatchReader._import_from_c_capsule(taken.stream) as other:
         assert len(other.read_all()) == 3
     with pytest.raises(ValueError, match="input stream is already released"):
         render(taken, format="chat")
