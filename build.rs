@@ -10,14 +10,10 @@ mod boundary_bits;
 mod chars;
 #[path = "src/tokenizer/split/flags.rs"]
 mod flags;
-#[path = "src/tokenizer/hash.rs"]
-mod hash;
 #[path = "src/tokenizer/bpe/layout.rs"]
 mod layout;
 #[path = "build/pairs.rs"]
 mod pairs;
-#[path = "build/perfect_hash.rs"]
-mod perfect_hash;
 #[path = "src/tokenizer/special_names.rs"]
 #[expect(unreachable_pub, reason = "the crate exports the ids")]
 mod special_names;
@@ -31,8 +27,7 @@ use std::path::PathBuf;
 use std::{env, fs};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let shared =
-        ["bpe/boundary_bits.rs", "bpe/layout.rs", "split/flags.rs", "hash.rs", "special_names.rs"];
+    let shared = ["bpe/boundary_bits.rs", "bpe/layout.rs", "split/flags.rs", "special_names.rs"];
     let shared = shared.map(|file| format!("src/tokenizer/{file}"));
     for input in ["build.rs", "build"].into_iter().chain(shared.iter().map(String::as_str)) {
         println!("cargo::rerun-if-changed={input}");
@@ -43,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let tables = [
         vocabulary::tables(&tokens)?,
         trie::tables(&tokens),
-        pairs::tables(&merges, tokens.len())?,
+        vec![pairs::table(&merges, tokens.len())],
         vec![boundaries::table(&merges, &tokens)],
         chars::tables()?,
     ];
@@ -60,10 +55,6 @@ struct Table {
 }
 
 impl Table {
-    fn of_u16(name: &'static str, numbers: &[u16]) -> Self {
-        Self { name, bytes: numbers.iter().flat_map(|number| number.to_le_bytes()).collect() }
-    }
-
     fn of_u64(name: &'static str, numbers: &[u64]) -> Self {
         Self { name, bytes: numbers.iter().flat_map(|number| number.to_le_bytes()).collect() }
     }

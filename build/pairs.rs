@@ -1,31 +1,17 @@
-//! The tables of `src/tokenizer/bpe/pairs.rs`: which two tokens are merged into which.
+//! The table of `src/tokenizer/bpe/pairs.rs`: which two tokens are merged into which.
 
 use std::collections::HashMap;
 
-use crate::layout::{NO_TOKEN, TOKEN_BITS, side};
-use crate::{Table, hash, perfect_hash};
+use crate::Table;
+use crate::layout::{NO_TOKEN, side};
 
 /// `pair_sides.bin`: u64 per ordinary token: what it is on the left of a boundary (see `Side`) and, from bit 32 on,
 /// on the right of one.
-/// `pair_slots.bin`: 24 bits per slot: a token and, from bit `TOKEN_BITS` on, the fingerprint of its operands' hash; a
-/// free slot holds 0.
-/// `pair_pilots.bin`: u16 per bucket.
-pub(crate) fn tables(merges: &[Merge], tokens: usize) -> Result<Vec<Table>, String> {
+pub(crate) fn table(merges: &[Merge], tokens: usize) -> Table {
     let (lefts, rights) = sides(merges, tokens);
     let pack = |(left, right): (Side, Side)| left.pack() | right.pack() << 32;
     let sides: Vec<u64> = lefts.into_iter().zip(rights).map(pack).collect();
-
-    let hash = |merge: &Merge| hash::mix(merge.left.into(), merge.right.into());
-    let hashes: Vec<u64> = merges.iter().map(hash).collect();
-    let placement = perfect_hash::place(&hashes)?;
-    let slot = |key: usize| merges[key].token | hash::fingerprint(hashes[key]) << TOKEN_BITS;
-    let slots = placement.slots.iter().map(|key| key.map_or(0, slot));
-    let slots = slots.flat_map(|slot| slot.to_le_bytes().into_iter().take(3)).collect();
-    Ok(vec![
-        Table::of_u64("pair_sides.bin", &sides),
-        Table { name: "pair_slots.bin", bytes: slots },
-        Table::of_u16("pair_pilots.bin", &placement.pilots),
-    ])
+    Table::of_u64("pair_sides.bin", &sides)
 }
 
 /// What each token is on the left of a boundary, and on the right of one.

@@ -178,6 +178,7 @@ class HarmonyEncoding:
         Raises:
             HarmonyError: An id that does not exist; ``token_index`` says where.
             UnicodeDecodeError: With ``errors="strict"``, bytes that are not UTF-8.
+            LookupError: ``errors`` is not a name that ``codecs`` knows, and is needed.
             ValueError: Something that is not a token id.
 
         Example:
@@ -403,7 +404,7 @@ class HarmonyEncoding:
         ending: str,
         role: Role | RoleName,
         prefill: Prefill | None,
-    ) -> tuple[bytes, list[_Span], list[_Speaker]]: ...
+    ) -> tuple[array[int], list[_Span], list[_Speaker]]: ...
     def parse_messages_from_completion_tokens(
         self,
         tokens: _Tokens,
@@ -903,10 +904,6 @@ class _Turn:
     @property
     def stream(self) -> bool: ...
     @property
-    def include_usage(self) -> bool: ...
-    @property
-    def thoughts(self) -> Literal["shown", "omitted", "hidden"]: ...
-    @property
     def thinking_budget(self) -> int | None: ...
     @property
     def may_truncate(self) -> bool: ...
@@ -996,8 +993,9 @@ class Reply:
             The bytes on the wire.
 
         Raises:
-            HarmonyError: After ``finish``. Tokens raise none.
+            HarmonyError: After ``finish``. Tokens raise none. ``invalid_logprobs`` as ``feed``.
             ValueError: Something that is not a token id; then none is consumed.
+            WrongTypeError: Log-probabilities of another type.
             RuntimeError: Another thread is using the reply.
 
         Example:
@@ -1077,7 +1075,28 @@ class Reply:
             '4.'
         """
 
-    def _last_frame(self) -> bytes: ...
+    def frame(self, chunk: dict[str, Any] | None = None) -> bytes:
+        r"""A chunk's bytes on the wire: an event of a stream (SSE), or for Ollama a line of JSON.
+
+        Args:
+            chunk: A chunk of ``feed`` or ``finish``, changed or not. Without one: what ends the
+                stream after the last one.
+
+        Returns:
+            The bytes; without a chunk chat's ``data: [DONE]``, of others none.
+
+        Raises:
+            WrongTypeError: The chunk is not a dict, or has something that is not JSON.
+            ValueError: It has a number that JSON does not have.
+
+        Example:
+            >>> from openai_harmony.interop import chat_completions
+            >>> turn = chat_completions.read({"messages": [{"role": "user", "content": "2 + 2?"}]})
+            >>> reply = turn.reply(encoding, model="gpt-oss-20b")
+            >>> reply.frame({"id": "chatcmpl-1"})
+            b'data: {"id":"chatcmpl-1"}\n\n'
+        """
+
     @property
     def media_type(self) -> str:
         """The stream's: ``text/event-stream``, for Ollama ``application/x-ndjson``."""
@@ -1173,7 +1192,7 @@ class _Rollout:
         keep_return: bool,
         tools: Iterable[str] | None,
     ) -> Self: ...
-    def prompt(self) -> bytes: ...
+    def prompt(self) -> array[int]: ...
     def sampled(
         self, sampled: Iterable[int], logprobs: Iterable[float] | None
     ) -> tuple[
@@ -1189,5 +1208,7 @@ class _Rollout:
         list[Repair],
     ]: ...
     def extend(self, conversation: str) -> Break | None: ...
-    def segments(self) -> list[tuple[bytes, bytearray, bytes, list[_Span], Break | None]]: ...
+    def segments(
+        self,
+    ) -> list[tuple[array[int], bytearray, array[float], list[_Span], Break | None]]: ...
     def branch(self) -> Self: ...

@@ -134,14 +134,14 @@ class Examples(TokenBatch):
     breaks: list[Break | None]
     """Why the segment before each of them ended; ``None`` for the first."""
 
-    def __init__(self, segments: Iterable[tuple[bytes, bytearray, bytes, list[Any], Any]]) -> None:
+    def __init__(self, segments: Iterable[tuple[Any, ...]]) -> None:
         """From what ``_Rollout.segments`` gives."""
         tokens, self.logprobs = array("I"), array("f")
         offsets, self.loss_mask = array("q", [0]), bytearray()
         self.spans, self.breaks = [], []
         for ids, mask, logprobs, spans, broken in segments:
-            tokens.frombytes(ids)
-            self.logprobs.frombytes(logprobs)
+            tokens += ids
+            self.logprobs += logprobs
             self.loss_mask += mask
             offsets.append(len(tokens))
             self.spans.append([MessageSpan(*span) for span in spans])
@@ -170,8 +170,8 @@ class Examples(TokenBatch):
         parts = []
         for index, (spans, broken) in enumerate(zip(self.spans, self.breaks)):
             part = slice(self.offsets[index], self.offsets[index + 1])
-            ids, logprobs = self.tokens[part].tobytes(), self.logprobs[part].tobytes()
-            parts.append((ids, self.loss_mask[part], logprobs, spans, broken))
+            ids, mask, logprobs = self.tokens[part], self.loss_mask[part], self.logprobs[part]
+            parts.append((ids, mask, logprobs, spans, broken))
         return parts
 
 
@@ -269,7 +269,7 @@ class Rollout:
     @property
     def prompt(self) -> _IntArray:
         """The tokens to sample from, an array of uint32. Costs a copy of them."""
-        return array("I", self._raw.prompt())
+        return self._raw.prompt()
 
     @property
     def conversation(self) -> Conversation:

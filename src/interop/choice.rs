@@ -95,8 +95,16 @@ impl Choice {
         let allowed = object.object_or_self("allowed_tools")?;
         let tools = allowed.required("tools")?;
         let tools = tools.items()?.map(|tool| Chosen::read(&tool.object()?, dialect));
-        let required = allowed.text("mode")? == Some("required");
-        Ok(Self::Allowed { tools: tools.collect::<Result<_>>()?, required })
+        let tools = tools.collect::<Result<_>>()?;
+        let required = match allowed.get("mode") {
+            None => false,
+            Some(mode) => match mode.text()? {
+                "auto" => false,
+                "required" => true,
+                other => return Err(mode.unknown("mode", other, &["auto", "required"])),
+            },
+        };
+        Ok(Self::Allowed { tools, required })
     }
 
     /// Reads the words that all dialects share.
@@ -140,15 +148,17 @@ impl Choice {
                     _ => ToolChoice::Allowed { recipients, required: true },
                 }
             }
+            Self::Allowed { tools, .. } if tools.is_empty() => ToolChoice::None,
             Self::Allowed { tools, required } => {
                 let mut recipients = Vec::with_capacity(tools.len());
                 for tool in tools {
                     recipients.extend(tool.recipients(names, unused)?);
                 }
-                if recipients.is_empty() && required {
-                    return Ok(ToolChoice::Auto);
+                if recipients.is_empty() {
+                    ToolChoice::Auto
+                } else {
+                    ToolChoice::Allowed { recipients, required }
                 }
-                ToolChoice::Allowed { recipients, required }
             }
         })
     }

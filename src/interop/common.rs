@@ -35,7 +35,9 @@ impl Request<'_> {
         let nested = |key| object.nested(key, self.dialect);
         let has_namespaces = self.dialect == Dialect::Responses && namespace.is_none();
         match object.text("type")?.unwrap_or("function") {
-            "function" => self.read_function(&nested("function")?, "parameters", namespace)?,
+            "function" => {
+                self.read_function(&nested("function")?, "parameters", namespace, false)?;
+            }
             "custom" => self.read_custom(&nested("custom")?, namespace)?,
             "namespace" if has_namespaces => self.read_namespace(&object)?,
             kind if namespace.is_none() => self.server_tool(kind, tool),
@@ -68,13 +70,14 @@ impl Request<'_> {
         function: &BodyObject<'_, '_>,
         schema: &str,
         namespace: Option<&str>,
+        is_deferred: bool,
     ) -> Result<()> {
         let id = read_name(function, namespace)?;
         let description = function.text("description")?.map(str::to_owned);
         let parameters = function.get(schema).map(|schema| read_schema(&schema)).transpose()?;
         let kind = ToolKind::Function;
         let parameters = parameters.flatten();
-        let tool = DeclaredTool { id, kind, description, parameters, is_deferred: false };
+        let tool = DeclaredTool { id, kind, description, parameters, is_deferred };
         self.declare(tool, function, schema);
         Ok(())
     }
@@ -276,7 +279,8 @@ pub(super) fn read_reasoning(
     }
     let budget = read_thinking_budget(reasoning, "max_tokens")?;
     request.thinking_budget = budget.or(request.thinking_budget);
-    request.keep_thoughts |= reasoning.text("context")? == Some("all_turns");
+    let context = request.word(reasoning, "context", &["auto", "current_turn", "all_turns"])?;
+    request.keep_thoughts |= context == Some("all_turns");
     request.list_others(reasoning, &["effort", "max_tokens", "context"]);
     Ok(())
 }

@@ -21,7 +21,7 @@ pub(super) struct Definition {
     pub(super) name: &'static str,
     /// The field of a body that has the messages.
     pub(super) messages: &'static str,
-    /// The fields of a body that are read; any other is listed in [`Turn::unused`].
+    /// The fields of a body that are read; any other that is not `repeated` is listed in [`Turn::unused`].
     pub(super) fields: &'static [&'static str],
     /// Fields that the response repeats; some are read, too.
     pub(super) repeated: &'static [&'static str],

@@ -134,6 +134,22 @@ impl<'o> Request<'o> {
         self.unused.push(field.unused(reason));
     }
 
+    /// The word of a member. One that is not `known` is listed, and read as if it were missing.
+    pub(super) fn word<'v>(
+        &mut self,
+        object: &BodyObject<'v, '_>,
+        key: &str,
+        known: &[&str],
+    ) -> Result<Option<&'v str>> {
+        let Some(field) = object.get(key) else { return Ok(None) };
+        let word = field.text()?;
+        if !known.contains(&word) {
+            self.list(&field, UnusedReason::NotUsed);
+            return Ok(None);
+        }
+        Ok(Some(word))
+    }
+
     /// Lists the members that this library has no use for: those that are neither among `known` nor null.
     pub(super) fn list_others(&mut self, object: &BodyObject<'_, '_>, known: &[&str]) {
         let others = object.others(known);

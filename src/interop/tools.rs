@@ -95,13 +95,6 @@ impl Declared {
         is_new
     }
 
-    /// Leaves a function undeclared until a later message names it.
-    pub(super) fn defer(&mut self, name: &str) {
-        if let Some(tool) = self.tools.iter_mut().find(|tool| tool.id.name == name) {
-            tool.is_deferred = true;
-        }
-    }
-
     /// Declares a tool that was deferred with the others.
     pub(super) fn load(&mut self, id: &ToolId) {
         if let Some(tool) = self.tools.iter_mut().find(|tool| tool.id == *id) {

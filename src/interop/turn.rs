@@ -193,22 +193,11 @@ pub enum ToolChoice {
     },
     /// Some of the tools.
     Allowed {
-        /// The tools' recipients.
+        /// The tools' recipients, at least one.
         recipients: Vec<String>,
         /// Whether one of them must be called.
         required: bool,
     },
-}
-
-impl ToolChoice {
-    /// Whether the model may call a tool at all.
-    pub fn allows_calls(&self) -> bool {
-        match self {
-            Self::None => false,
-            Self::Allowed { recipients, .. } => !recipients.is_empty(),
-            Self::Auto | Self::Required | Self::Named { .. } => true,
-        }
-    }
 }
 
 /// How to sample: what the body says, else what is recommended for gpt-oss. Values that engines

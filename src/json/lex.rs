@@ -178,7 +178,7 @@ impl Lexer<'_> {
         eof: &'static str,
         expected: &'static str,
     ) -> Lexed {
-        self.depth = self.depth.checked_sub(1).ok_or("recursion limit exceeded")?;
+        self.depth = self.depth.checked_sub(1).ok_or("nested more than 127 levels deep")?;
         self.at += 1;
         if self.next_token() != Some(end) {
             item(self)?;

@@ -8,7 +8,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator};
 
-use super::arrays::Arrays;
+use super::arrays;
 use super::encoding::PyHarmonyEncoding;
 use super::errors::{self, InvalidArgument, Read};
 use super::options;
@@ -81,7 +81,9 @@ pub(super) fn rendered<'py, T: Send>(
     mut next: impl FnMut() -> PyResult<Option<(T, usize)>>,
     render: impl Fn(&mut T, usize) -> Vec<Batch> + Sync,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let mut arrays = Arrays::new(py)?;
+    let mut whole = Batch::default();
+    let mut add =
+        |parts: Vec<Batch>| parts.into_iter().for_each(|mut part| whole.append(&mut part));
     let ahead = workers.threads() * PARTS_AHEAD;
     let render = &render;
     workers.scope(|scope| {
@@ -99,7 +101,7 @@ pub(super) fn rendered<'py, T: Send>(
                 if under_way.len() > ahead
                     && let Some(first) = under_way.pop_front()
                 {
-                    arrays.add(wait(py, first)?.0)?;
+                    add(wait(py, first)?.0);
                 }
                 py.check_signals()?;
             }
@@ -110,10 +112,13 @@ pub(super) fn rendered<'py, T: Send>(
         // of Python may need the interpreter for it.
         under_way.into_iter().fold(given, |given, part| {
             let done = wait(py, part);
-            given.and_then(|()| arrays.add(done?.0))
+            given.and_then(|()| {
+                add(done?.0);
+                Ok(())
+            })
         })
     })?;
-    arrays.into_fields()
+    arrays::fields(py, whole)
 }
 
 fn wait<T: Send>(py: Python<'_>, receiver: Receiver<T>) -> PyResult<T> {
@@ -136,10 +141,6 @@ fn read_option(options: &mut RenderRows, name: &str, given: Given<'_, '_>) -> Re
         }
         "date" if !value.is_none() => options.date = Date::Given(string(value)?),
         "identity" => options.identity = optional(value, string)?,
-        "first_row" => {
-            let not_a_row = |_| InvalidArgument::value("expected the index of a row, from 0");
-            options.first_row = value.extract().map_err(not_a_row)?;
-        }
         _ => options::set(options, name, given)?,
     }
     Ok(())

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
 use super::arguments::{Argument, LEFT_OUT};
+use super::arrays::uint32;
 use super::borrowed::BorrowedMessage;
 use super::errors::{InvalidArgument, quoted, raised};
 use super::gil::released_if;
@@ -284,7 +285,7 @@ impl PyHarmonyEncoding {
         self.rendered_conversation(conversation, RenderEnd::Training, config)
     }
 
-    /// The tokens of a conversation as native uint32, the spans of its messages, and who speaks in
+    /// The tokens of a conversation as an array of uint32, the spans of its messages, and who speaks in
     /// each: role and channel.
     fn _render_with_spans<'py>(
         &self,
@@ -293,7 +294,7 @@ impl PyHarmonyEncoding {
         ending: &str,
         role: &Bound<'py, PyAny>,
         prefill: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<(Bound<'py, PyBytes>, Vec<Span>, Vec<Speaker>)> {
+    ) -> PyResult<(Bound<'py, PyAny>, Vec<Span>, Vec<Speaker>)> {
         let py = conversation.py();
         let role = arguments::role(role, "role")?;
         let prefill = options::prefill(prefill)?;
@@ -309,10 +310,9 @@ impl PyHarmonyEncoding {
             render::conversation(self.tokenizer(), &messages, ending, config, Vec::new())
         })
         .map_err(|error| raised(py, &error))?;
-        let bytes: Vec<u8> = tokens.into_iter().flat_map(u32::to_ne_bytes).collect();
         let spans = spans.iter().map(fields_of).collect();
         let speakers = speakers.into_iter().map(|one| (one.role.as_str(), one.channel)).collect();
-        Ok((PyBytes::new(py, &bytes), spans, speakers))
+        Ok((uint32(py, &tokens)?, spans, speakers))
     }
 
     /// Parses a whole sequence of tokens into messages.

@@ -1,7 +1,7 @@
 //! Grammars for Python; `openai_harmony.grammar` has their faces.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::PyDict;
 use serde_json::Value;
 
 use super::errors::{Read, raised};
@@ -99,8 +99,7 @@ pub(super) struct PyGrammarState {
 impl PyGrammarState {
     /// What was expected instead of a token, or nothing.
     fn feed(&mut self, token: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
-        let tokens = tokens::read(PyList::new(token.py(), [token])?.as_any())?;
-        Ok(tokens.into_iter().find_map(|token| self.inner.feed(token).err()))
+        Ok(self.inner.feed(tokens::read_one(token)?).err())
     }
 
     fn is_complete(&self) -> bool {

@@ -13,8 +13,8 @@ use super::{arguments, json, json_out, options, tokens, write};
 use crate::RenderConfig;
 use crate::chat::{Content, Message, ReasoningEffort};
 use crate::interop::{
-    BuiltinTool, Date, Dialect, Json, NamedToolChoice, ReadOptions, Resolve, Thoughts, Tool,
-    ToolChoice, ToolKind, Turn, Unsupported, UnusedReason,
+    BuiltinTool, Date, Dialect, Json, NamedToolChoice, ReadOptions, Resolve, Tool, ToolChoice,
+    ToolKind, Turn, Unsupported, UnusedReason,
 };
 use crate::options::SetFrom;
 
@@ -310,24 +310,10 @@ impl PyTurn {
         (0..count).map(|index| Some(self.inner.source(index)?.to_string())).collect()
     }
 
-    /// Whether the answer is streamed, and the fields of chat's `stream_options`.
+    /// Whether the answer is streamed.
     #[getter]
     fn stream(&self) -> bool {
         self.inner.answer.stream
-    }
-
-    #[getter]
-    fn include_usage(&self) -> bool {
-        self.inner.answer.include_usage
-    }
-
-    #[getter]
-    fn thoughts(&self) -> &'static str {
-        match self.inner.answer.thoughts {
-            Thoughts::Shown => "shown",
-            Thoughts::Omitted => "omitted",
-            Thoughts::Hidden => "hidden",
-        }
     }
 }
 

@@ -13,7 +13,7 @@ use super::gil::released_if;
 use super::interop::PyTurn;
 use super::options::{Choice, Failed, Given, choices, set_from};
 use super::read::values::{optional, string};
-use super::{events, json_out, logprobs, options, tokens, write};
+use super::{events, json, json_out, logprobs, options, tokens, write};
 use crate::Result;
 use crate::interop::{
     Clock, FinishReason, Json, MakeId, ReasoningField, Reply, ReplyOptions, TokenLogprob, Usage,
@@ -198,9 +198,22 @@ impl PyReply {
         json_out::value(py, self.lock()?.full_response().at())
     }
 
-    /// What ends the stream after the last chunk.
-    fn _last_frame<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, self.lock()?.last_frame()))
+    /// A chunk's bytes on the wire: an event of a stream (SSE), or for Ollama a line of JSON.
+    ///
+    /// Without a chunk: what ends the stream after the last one, chat's `data: [DONE]` and for
+    /// others nothing.
+    #[pyo3(signature = (chunk=None))]
+    fn frame<'py>(
+        &self,
+        py: Python<'py>,
+        chunk: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let chunk = chunk.map(json::chunk).transpose()?;
+        let reply = self.lock()?;
+        Ok(match chunk {
+            Some(chunk) => PyBytes::new(py, &reply.frame(&chunk)),
+            None => PyBytes::new(py, reply.last_frame()),
+        })
     }
 
     /// The stream's: `text/event-stream`, for Ollama `application/x-ndjson`.

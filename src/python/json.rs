@@ -95,6 +95,15 @@ pub(super) fn item(item: &Bound<'_, PyAny>, id: &str) -> PyResult<Json> {
     request(item).map_err(|invalid| invalid.inside(place).raised_of_request(item.py()))
 }
 
+/// A chunk of an answer.
+pub(super) fn chunk(chunk: &Bound<'_, PyAny>) -> PyResult<Json> {
+    let json = match chunk.cast::<PyDict>() {
+        Ok(_) => request(chunk),
+        Err(_) => Err(InvalidArgument::type_of(chunk, "a dict")),
+    };
+    json.map_err(|invalid| invalid.inside("chunk").raised(chunk.py()))
+}
+
 /// A body, a message or an item.
 fn request(object: &Bound<'_, PyAny>) -> Read<Json> {
     let mut tape = Tape::default();
@@ -251,11 +260,11 @@ impl Walker<'_> {
 
     fn number(&mut self, number: &Bound<'_, PyAny>) -> Read<()> {
         let is_int = number.cast::<PyInt>().is_ok();
-        if is_int && let Ok(whole) = number.extract::<i64>() {
-            self.tape.number(&whole.to_string());
-            return Ok(());
-        }
-        if is_int && let Ok(whole) = number.extract::<u64>() {
+        let whole = || {
+            let signed = number.extract::<i64>().map(i128::from);
+            signed.or_else(|_| number.extract::<u64>().map(i128::from))
+        };
+        if is_int && let Ok(whole) = whole() {
             self.tape.number(&whole.to_string());
             return Ok(());
         }

@@ -1,7 +1,8 @@
 //! The Python extension module `openai_harmony._lowlevel`, and the only place that uses pyo3.
 //!
 //! The compiled classes do what Python code would be too slow for; `python/openai_harmony/`
-//! puts thin faces over them. Objects cross field by field, never as JSON text:
+//! puts thin faces over them. Messages to render and parsed ones cross field by field, not as
+//! JSON text:
 //!
 //! ```text
 //! classes  encoding    HarmonyEncoding      stream  StreamableParser      events  what it reports

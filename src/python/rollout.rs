@@ -3,8 +3,9 @@
 //! Messages come as JSON: there are few of them in a step, and they are kept, so nothing is gained by lending them.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyList};
+use pyo3::types::{PyByteArray, PyList};
 
+use super::arrays::{array, uint32};
 use super::encoding::{Span, argument, fields_of};
 use super::errors::raised;
 use super::read::values::boolean;
@@ -21,11 +22,11 @@ type SaidFields<'py> = (Bound<'py, PyAny>, &'static str, Span, bool);
 /// What was sampled at once: its messages, the stop token, repairs.
 type StepFields<'py> = (Vec<SaidFields<'py>>, Option<TokenId>, Bound<'py, PyList>);
 
-/// Tokens as native uint32, loss mask, log-probabilities as native float32, spans, and why it began.
+/// Tokens as an array of uint32, loss mask, log-probabilities as one of float32, spans, and why it began.
 type SegmentFields<'py> = (
-    Bound<'py, PyBytes>,
+    Bound<'py, PyAny>,
     Bound<'py, PyByteArray>,
-    Bound<'py, PyBytes>,
+    Bound<'py, PyAny>,
     Vec<Span>,
     Option<&'static str>,
 );
@@ -57,20 +58,21 @@ impl PyRollout {
             .map_err(|error| raised(py, &error))
     }
 
-    /// The tokens to sample from, as native uint32.
-    fn prompt<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        native(py, &self.inner.prompt(), u32::to_ne_bytes)
+    /// The tokens to sample from, an array of uint32.
+    fn prompt<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        uint32(py, &self.inner.prompt())
     }
 
     fn sampled<'py>(
-        &mut self,
+        slf: &Bound<'py, Self>,
         sampled: &Bound<'py, PyAny>,
         logprobs: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<StepFields<'py>> {
         let py = sampled.py();
         let sampled = tokens::read(sampled)?;
         let logprobs = logprobs.map(logprobs::numbers).transpose()?;
-        let step = self.inner.sampled(&sampled, logprobs.as_deref());
+        // After these are read: a generator of tokens may look at the rollout.
+        let step = slf.try_borrow_mut()?.inner.sampled(&sampled, logprobs.as_deref());
         let Step { said, stop, repairs, .. } = step.map_err(|error| raised(py, &error))?;
         let said = said.into_iter().map(|said| said_fields(py, said)).collect::<PyResult<_>>()?;
         let list = PyList::empty(py);
@@ -150,24 +152,10 @@ fn said_fields(py: Python<'_>, said: Said) -> PyResult<SaidFields<'_>> {
 
 fn segment_fields<'py>(py: Python<'py>, segment: &Segment) -> PyResult<SegmentFields<'py>> {
     Ok((
-        native(py, &segment.tokens(), u32::to_ne_bytes)?,
+        uint32(py, &segment.tokens())?,
         PyByteArray::new(py, &segment.loss_mask()),
-        native(py, &segment.logprobs(), f32::to_ne_bytes)?,
+        array(py, "f", &segment.logprobs())?,
         segment.spans().iter().map(fields_of).collect(),
         segment.broken().map(Break::name),
     ))
-}
-
-/// Numbers as Python's arrays hold them; written in place, since a prompt has many.
-fn native<'py, T: Copy>(
-    py: Python<'py>,
-    numbers: &[T],
-    bytes: impl Fn(T) -> [u8; 4],
-) -> PyResult<Bound<'py, PyBytes>> {
-    PyBytes::new_with(py, numbers.len() * 4, |buffer| {
-        for (place, &number) in buffer.chunks_exact_mut(4).zip(numbers) {
-            place.copy_from_slice(&bytes(number));
-        }
-        Ok(())
-    })
 }

@@ -3,17 +3,16 @@
 use std::ffi::CString;
 use std::ops::Range;
 
-use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyUnicodeDecodeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyIterator, PyList, PyString};
 
 use super::arguments::Argument;
-use super::arrays::TokenArrays;
+use super::arrays::{int64, uint32};
 use super::encoding::PyHarmonyEncoding;
-use super::errors::{InvalidArgument, brief, type_name, unless_raised, wrong_type};
+use super::errors::{InvalidArgument, type_name, unless_raised, wrong_type};
 use super::long_text;
-use super::read::values::count_from_one;
+use super::read::values::{count, count_from_one, each};
 use super::text::{BorrowedText, decoded};
 use super::tokens;
 use super::types::Types;
@@ -49,27 +48,25 @@ pub(super) fn encode_batch<'py>(
     let workers = workers(threads)?;
     let mut texts = items(texts, "texts: expected an iterable of strings")?;
     let has_parts = long_text::has_parts(&disallowed);
-    let mut arrays = TokenArrays::new(py)?;
-    let mut first = 0;
+    let mut whole = TokenBatch::default();
     loop {
-        let Texts { part, long } = read_texts(&mut texts, first, has_parts)?;
+        let Texts { part, long } = read_texts(&mut texts, whole.len(), has_parts)?;
         if part.is_empty() && long.is_none() {
-            return Ok(arrays.into_arrays());
+            return Ok((uint32(py, whole.tokens())?, int64(py, whole.offsets())?));
         }
         let batches =
             py.detach(|| tokenizer.encode_batch_on(&workers, &part, &allowed, &disallowed));
-        for batch in batches.map_err(|error| raised_of(py, "texts", first, &error))? {
-            arrays.add(batch.tokens(), batch.offsets())?;
+        let batches = batches.map_err(|error| raised_of(py, "texts", whole.len(), &error))?;
+        for batch in &batches {
+            whole.append(batch);
         }
-        first += part.len();
         if let Some(long) = long {
-            let mut ids = Vec::new();
+            let (index, mut ids) = (whole.len(), Vec::new());
             long_text::for_each_part(&long, |text| {
                 py.detach(|| tokenizer.encode_into(text, &allowed, &disallowed, &mut ids))
-                    .map_err(|error| raised_of(py, "texts", first, &TextError { index: 0, error }))
+                    .map_err(|error| raised_of(py, "texts", index, &TextError { index: 0, error }))
             })?;
-            arrays.add(&ids, &[0, ids.len()])?;
-            first += 1;
+            whole.push(&ids);
         }
         py.check_signals()?;
     }
@@ -244,29 +241,7 @@ fn flat(ids: &Bound<'_, PyAny>, offsets: &Bound<'_, PyAny>) -> PyResult<TokenBat
 }
 
 fn places(offsets: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
-    if let Ok(buffer) = PyBuffer::<i64>::get(offsets) {
-        let places = buffer.to_vec(offsets.py())?;
-        return places
-            .iter()
-            .enumerate()
-            .map(|(index, &place)| {
-                let refused =
-                    |_| PyValueError::new_err(format!("offsets[{index}]: {place} is not an index"));
-                place.try_into().map_err(refused)
-            })
-            .collect();
-    }
-    let refused = |object: &Bound<'_, PyAny>, index: usize| {
-        let shown = object.repr().map_or_else(|_| "?".to_owned(), |repr| brief(repr.to_string()));
-        let got = type_name(object);
-        wrong_type(object.py(), format!("offsets[{index}]: expected an index, got {got} {shown}"))
-    };
-    let items = items(offsets, "offsets: expected indexes of tokens")?;
-    let place = |(index, item): (usize, PyResult<Bound<'_, PyAny>>)| {
-        let item = item?;
-        item.extract().map_err(|_| refused(&item, index))
-    };
-    items.enumerate().map(place).collect()
+    each(offsets, count).map_err(|invalid| invalid.inside("offsets").raised(offsets.py()))
 }
 
 /// The exception for what is wrong with one of the texts: it names the text.

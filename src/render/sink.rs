@@ -24,8 +24,10 @@ impl Sink {
         Self { tokenizer, rendered, tool_budget: Budget::default() }
     }
 
-    /// Makes room for so many spans.
-    pub(super) fn reserve(&mut self, messages: usize) {
+    /// Makes room for so many messages, with so many bytes of text.
+    pub(super) fn reserve(&mut self, messages: usize, text: usize) {
+        // Some five for each header, and as many for the text as `encode_ordinary_into` expects.
+        self.rendered.tokens.reserve(8 * messages + text / 4);
         self.rendered.spans.reserve(messages);
         self.rendered.speakers.reserve(messages);
     }

@@ -96,7 +96,15 @@ impl TokenBatch {
         self.offsets.windows(2).map(|ends| &self.tokens[ends[0]..ends[1]])
     }
 
-    fn append(&mut self, later: &Self) {
+    /// Adds a text.
+    #[cfg(feature = "python")]
+    pub(crate) fn push(&mut self, tokens: &[TokenId]) {
+        self.tokens.extend_from_slice(tokens);
+        self.offsets.push(self.tokens.len());
+    }
+
+    /// Adds texts that follow those that are there.
+    pub(crate) fn append(&mut self, later: &Self) {
         let before = self.tokens.len();
         self.tokens.extend_from_slice(&later.tokens);
         self.offsets.extend(later.offsets[1..].iter().map(|offset| before + offset));

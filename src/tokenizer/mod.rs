@@ -24,7 +24,6 @@ pub mod cache;
 #[cfg(any(feature = "python", test))]
 mod chunk;
 mod decode;
-mod hash;
 pub mod special;
 mod special_names;
 mod split;

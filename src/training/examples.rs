@@ -44,7 +44,7 @@ impl<'o> ExampleMaker<'o> {
     }
 
     /// Puts the examples of a conversation into the batch. One that is too long is an error, and leaves
-    /// the other turns what they are; with any other error there are none.
+    /// the other turns what they are; with any other error, which comes before the first example, there are none.
     ///
     /// `untrained`: per message, whether the row leaves it out of the loss; empty leaves out none.
     pub(crate) fn add<M: AsMessage>(
@@ -54,18 +54,15 @@ impl<'o> ExampleMaker<'o> {
         messages: &[M],
         untrained: &[bool],
     ) -> Result<()> {
-        let mut made = Batch::default();
-        let mut row = Row { batch: &mut made, index, untrained, too_long: None };
-        let added = match self.options.examples {
-            Examples::Conversation => self.add_conversation(&mut row, messages),
-            Examples::Turns => self.add_turns(&mut row, messages),
-        };
-        added?;
-        let too_long = row.too_long;
+        let before = (batch.len(), batch.dropped.len());
+        let mut row = Row { batch, index, untrained, too_long: None };
+        match self.options.examples {
+            Examples::Conversation => self.add_conversation(&mut row, messages)?,
+            Examples::Turns => self.add_turns(&mut row, messages)?,
+        }
         // What is neither an example nor too long, the mask left out.
-        let has_something = !made.is_empty() || !made.dropped.is_empty();
-        batch.append(&mut made);
-        match too_long {
+        let has_something = (row.batch.len(), row.batch.dropped.len()) != before;
+        match row.too_long {
             Some(too_long) => Err(self.too_many(&too_long)),
             None if has_something => Ok(()),
             None => Err(ErrorKind::NothingToTrain.into()),

@@ -292,6 +292,16 @@ fn choices() {
             json!({"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "g"}]}),
             allowed(false),
         ),
+        (
+            RESPONSES,
+            json!({"type": "allowed_tools", "mode": "required", "tools": []}),
+            ToolChoice::None,
+        ),
+        (
+            RESPONSES,
+            json!({"type": "allowed_tools", "tools": [{"type": "image_generation"}]}),
+            ToolChoice::Auto,
+        ),
         (RESPONSES, json!({"type": "image_generation"}), ToolChoice::Auto),
         (ANTHROPIC, json!({"type": "auto", "disable_parallel_tool_use": true}), ToolChoice::Auto),
         (ANTHROPIC, json!({"type": "any"}), ToolChoice::Required),
@@ -315,6 +325,9 @@ fn a_choice_of_no_tool_is_an_error() {
     );
     let text = error(CHAT, chat(&["f"], json!({"tool_choice": "perhaps"})));
     assert!(text.to_string().contains("tool_choice: unknown choice \"perhaps\""), "{text}");
+    let mode = json!({"type": "allowed_tools", "mode": "Required", "tools": []});
+    let text = error(RESPONSES, json!({"input": "A", "tool_choice": mode})).to_string();
+    assert!(text.contains("tool_choice.mode: unknown mode \"Required\" (known: auto, required)"));
     let none = turn(CHAT, json!({"messages": [], "tool_choice": "required"}));
     assert_eq!(none.tool_choice, ToolChoice::Auto);
 }
@@ -339,7 +352,7 @@ fn none_declares_no_tools_unless_told_to() {
     let body = chat(&["f"], json!({"tool_choice": "none"}));
     let plain = turn(CHAT, body.clone());
     assert_eq!(said(&plain), "<|start|>user<|message|>A<|end|>");
-    assert!(!plain.tools.any_declared() && !plain.tool_choice.allows_calls());
+    assert!(!plain.tools.any_declared() && plain.tool_choice == ToolChoice::None);
     assert!(plain.tools.by_name(None, "f").unwrap().offered);
     let keep = options().with_declare_on_none(true);
     let declared = CHAT.read(&body, &keep).unwrap();

@@ -151,6 +151,14 @@ fn a_deferred_tool_that_has_to_be_called_is_declared() {
     );
 }
 
+#[test]
+fn a_tool_that_is_declared_again_does_not_hide_the_first() {
+    let (now, later) = (json!({"name": "rain"}), json!({"name": "rain", "defer_loading": true}));
+    let turn = turn(ANTHROPIC, json!({"tools": [now, later], "messages": []}));
+    assert!(said(&turn).contains("type rain = "));
+    assert_eq!(unused(&turn), ["tools[1]"]);
+}
+
 /// Nothing here runs it, so its tools would never be found.
 #[test]
 fn tools_that_wait_for_a_search_of_the_servers_are_declared() {

@@ -322,10 +322,10 @@ def test_the_face() -> None:
         ({"id": 5}, "id: expected a string or None, got int"),
         ({"created": "now"}, "created: expected an int, got str"),
         ({"created": 1.5}, "created: expected an int, got float"),
-        ({"created": 2**70}, f"created: expected an int of at least 0, got {2**70}"),
-        ({"prompt_tokens": -1}, "prompt_tokens: expected an int of at least 0, got -1"),
+        ({"created": 2**70}, f"created: expected an int of at least 0, below 2^64, got {2**70}"),
+        ({"prompt_tokens": -1}, "prompt_tokens: expected an int of at least 0, below 2^64, got -1"),
         ({"cached_tokens": None}, "cached_tokens: expected an int, got NoneType"),
-        ({"index": -1}, "index: expected an int of at least 0, got -1"),
+        ({"index": -1}, "index: expected an int of at least 0, below 2^64, got -1"),
         (
             {"reasoning_field": "thoughts"},
             "reasoning_field: expected 'reasoning_content', 'reasoning', 'both' or None, "

@@ -267,7 +267,7 @@ def test_what_cannot_go_on_is_refused(encoding: HarmonyEncoding) -> None:
         [1, "a"],
         error=TypeError,
     )
-    refused("logprobs: expected numbers, got int", rollout.sampled, answer, 3, error=TypeError)
+    refused("logprobs: expected a list, got int", rollout.sampled, answer, 3, error=TypeError)
     refused("tokens: expected a sequence of ints", rollout.sampled, "abc", error=TypeError)
     rollout.sampled(answer)
     refused("this prompt was sampled from; extend it first", rollout.sampled, answer)

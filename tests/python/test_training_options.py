@@ -41,7 +41,7 @@ class TestOptions:
             ({"threads": 0}, "threads: expected a whole number from 1, got 0"),
             ({"threads": -2}, "threads: expected a whole number from 1, got -2"),
             ({"threads": 10**30}, "threads: expected a whole number from 1"),
-            ({"first_row": -1}, "first_row: expected the index of a row, from 0"),
+            ({"first_row": -1}, "first_row: expected an int of at least 0, below 2\\^64, got -1"),
             ({"mask": {"headers": False}}, "mask: "),
             ({"config": "keep"}, "config: "),
             ({"date": 3}, "date: expected a string, got int"),

@@ -104,7 +104,8 @@ fn what_is_no_json_is_an_error_wherever_it_stands() {
         let row = row.replace("SAID", SAID).replace("DEEP", &deep);
         let batch = rendered(&*row);
         let errors: Vec<_> = batch.errors.iter().map(|(_, error)| error.to_string()).collect();
-        let reason = serde_json::from_str::<Value>(&row).unwrap_err();
+        let reason = serde_json::from_str::<Value>(&row).unwrap_err().to_string();
+        let reason = reason.replace("recursion limit exceeded", "nested more than 127 levels deep");
         assert_eq!(errors, [format!("Invalid row: not JSON: {reason}")]);
     }
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from typing_extensions import Self, Unpack
@@ -10,7 +9,6 @@ from typing_extensions import Self, Unpack
 from openai_harmony import _lowlevel
 from openai_harmony._notebook import InNotebooks
 from openai_harmony._options import completed, takes
-from openai_harmony.errors import WrongTypeError
 from openai_harmony.interop.options import ResumeOptions
 
 if TYPE_CHECKING:
@@ -22,11 +20,6 @@ Chunk = dict[str, Any]
 
 FinishReason = Literal["stop", "length", "abort"]
 """The model stopped, the limit was reached, or the engine gave up."""
-
-_JSON = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
-
-# Some clients take these for the end of a line.
-_SEPARATORS = str.maketrans({"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"})
 
 
 class BuiltinCall(NamedTuple):
@@ -133,25 +126,6 @@ class Reply(InNotebooks, _lowlevel.Reply):
         where = f"stopped at {self.stop_sequence!r}, " if self.stop_sequence is not None else ""
         counts = f"{len(self.messages)} messages, {len(self.repairs)} repairs"
         return f"<Reply of {self._turn.dialect}: {where}{len(self.tokens)} tokens, {counts}>"
-
-    def frame(self, chunk: Chunk | None = None) -> bytes:
-        """A chunk's bytes on the wire: an event of a stream (SSE), or for Ollama a line of JSON.
-
-        Without a chunk: what ends the stream after the last one, chat's ``data: [DONE]`` and for
-        others nothing.
-        """
-        if chunk is None:
-            return self._last_frame()
-        if not isinstance(chunk, dict):
-            raise WrongTypeError(f"chunk: expected a dict, got {type(chunk).__name__}")
-        text = _JSON.encode(chunk)
-        if not text.isascii():
-            text = text.translate(_SEPARATORS)
-        if self.media_type != "text/event-stream":
-            return f"{text}\n".encode()
-        name = chunk.get("type")
-        event = f"event: {name}\n" if name else ""
-        return f"{event}data: {text}\n\n".encode()
 
     @property
     def builtin_calls(self) -> list[BuiltinCall]:

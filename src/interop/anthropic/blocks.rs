@@ -55,7 +55,8 @@ pub(super) fn read_message(
         "user" => read_user(&content?, request)?,
         "assistant" => read_assistant(&content?, request)?,
         "system" => {
-            if user_follows && message.text("clear_at")? == Some("next_user_message") {
+            let clear_at = request.word(&message, "clear_at", &["next_user_message", "never"])?;
+            if user_follows && clear_at == Some("next_user_message") {
                 request.list(field, UnusedReason::Cleared);
                 return Ok(());
             }

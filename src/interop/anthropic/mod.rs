@@ -160,10 +160,15 @@ fn read_thinking(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result
     request.answer.thoughts = Thoughts::Hidden;
     let Some(thinking) = body.object("thinking")? else { return Ok(()) };
     let kind = thinking.required("type")?;
+    let display = request.word(&thinking, "display", &["summarized", "omitted"])?;
+    request.answer.thoughts = match display {
+        Some("omitted") => Thoughts::Omitted,
+        _ => Thoughts::Shown,
+    };
     match kind.text()? {
         "disabled" => {
             request.effort = Some(ReasoningEffort::Low);
-            return Ok(());
+            request.answer.thoughts = Thoughts::Hidden;
         }
         "enabled" => {
             request.thinking_budget = read_thinking_budget(&thinking, "budget_tokens")?;
@@ -176,10 +181,6 @@ fn read_thinking(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result
         "adaptive" | "between_tools" => {}
         other => return Err(kind.unknown("kind of thinking", other, THINKING)),
     }
-    request.answer.thoughts = match thinking.text("display")? {
-        Some("omitted") => Thoughts::Omitted,
-        _ => Thoughts::Shown,
-    };
     request.list_others(&thinking, &["type", "budget_tokens", "display"]);
     Ok(())
 }

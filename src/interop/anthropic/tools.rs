@@ -13,17 +13,22 @@ pub(super) fn read_tool(
     defers: bool,
     request: &mut Request<'_>,
 ) -> Result<()> {
+    let is_deferred = tool.object()?.bool("defer_loading")?.unwrap_or(false) && defers;
+    declare(tool, is_deferred, request)
+}
+
+/// `is_deferred`: only a later message makes the model see it.
+fn declare(tool: &BodyField<'_, '_>, is_deferred: bool, request: &mut Request<'_>) -> Result<()> {
     let object = tool.object()?;
     match object.text("type")? {
         None | Some("custom" | "function") => {
-            request.read_function(&object, "input_schema", None)?;
-            if object.bool("defer_loading")?.unwrap_or(false) && defers {
-                request.tools.defer(object.required("name")?.text()?);
-            }
+            request.read_function(&object, "input_schema", None, is_deferred)
         }
-        Some(kind) => request.server_tool(kind, tool),
+        Some(kind) => {
+            request.server_tool(kind, tool);
+            Ok(())
+        }
     }
-    Ok(())
 }
 
 /// Whether a tool is the search that Anthropic's servers run. Here nothing runs it, so nothing would ever name the
@@ -60,8 +65,7 @@ pub(super) fn read_change(block: &BodyField<'_, '_>, request: &mut Request<'_>) 
         "tool_definition" if !is_removal => {
             let definition = tool.required("definition")?;
             let name = definition.object()?.required("name")?.text()?.to_owned();
-            read_tool(&definition, true, request)?;
-            request.tools.defer(&name);
+            declare(&definition, true, request)?;
             request.history.added(vec![ToolId::new(name)]);
         }
         other => request.list(block, UnusedReason::TypeNotUsed(other.to_owned())),

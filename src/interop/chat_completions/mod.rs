@@ -134,7 +134,7 @@ pub(crate) fn read_settings<'v, 'p>(
 ) -> Result<()> {
     if let Some(functions) = get("functions") {
         for function in functions.items()? {
-            request.read_function(&function.object()?, "parameters", None)?;
+            request.read_function(&function.object()?, "parameters", None, false)?;
             request.answer.function_call = true;
         }
     }

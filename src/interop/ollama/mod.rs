@@ -149,6 +149,6 @@ fn read_tool(tool: &BodyField<'_, '_>, request: &mut Request<'_>) -> Result<()> 
             request.tools.client_tool(name);
             Ok(())
         }
-        _ => request.read_function(&function, "parameters", None),
+        _ => request.read_function(&function, "parameters", None, false),
     }
 }

@@ -4,7 +4,7 @@
 //! only if what follows can end the object, too; any other is part of the input. Arguments that are
 //! not an object are the input as they are.
 
-use serde_json::Value;
+use crate::interop::body::parse_arguments;
 
 /// How many bytes after a quote may leave open whether it ends the string. Longer ones occur in
 /// no object that a model writes.
@@ -76,11 +76,7 @@ impl InputDecoder {
 
 /// The member `input` of an object, if it is a string.
 fn member(raw: &str) -> Option<String> {
-    let Ok(Value::Object(mut object)) = serde_json::from_str(raw) else { return None };
-    match object.shift_remove("input") {
-        Some(Value::String(input)) => Some(input),
-        _ => None,
-    }
+    Some(parse_arguments(raw)?.at().get("input")?.as_str()?.to_owned())
 }
 
 /// What is left where the arguments end inside the string or after it.

@@ -203,6 +203,7 @@ fn calls_follow(items: &[BodyField<'_, '_>]) -> Vec<bool> {
         *follows = call_follows;
         match item_type(item.at()) {
             Some("function_call" | "custom_tool_call") => call_follows = true,
+            Some("item_reference") if is_of_call(item) => call_follows = true,
             Some("message") if text_of(item, "role") != Some("assistant") => {
                 call_follows = false;
             }
@@ -210,6 +211,12 @@ fn calls_follow(items: &[BodyField<'_, '_>]) -> Vec<bool> {
         }
     }
     follows
+}
+
+/// Whether a reference names a call: ids begin with what they are of.
+fn is_of_call(reference: &BodyField<'_, '_>) -> bool {
+    let id = text_of(reference, "id").unwrap_or_default();
+    id.starts_with("fc_") || id.starts_with("ctc_")
 }
 
 fn text_of<'v>(item: &BodyField<'v, '_>, key: &str) -> Option<&'v str> {

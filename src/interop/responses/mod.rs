@@ -21,7 +21,7 @@ pub(super) const DEFINITION: Definition = Definition {
     messages: "input",
     fields: FIELDS,
     repeated: REPEATED,
-    known_by: &["input"],
+    known_by: &[],
     collect,
     writer: |head, turn| Box::new(write::Responses::new(head, turn)),
     prefixes: Prefixes {

@@ -285,7 +285,7 @@ fn fixed_fields(head: &Head, turn: &Turn) -> Map<String, Value> {
     };
     for (name, value) in &turn.answer.repeated {
         // A null is what a client sends that leaves a field to its default.
-        if !value.is_null() && !OWN.contains(&name.as_str()) {
+        if !value.is_null() {
             let value = match value {
                 // A request may name a conversation by its id alone.
                 Value::String(id) if name == "conversation" => json!({"id": id}),
@@ -296,17 +296,3 @@ fn fixed_fields(head: &Head, turn: &Turn) -> Map<String, Value> {
     }
     fixed
 }
-
-/// Fields set by the answer, never repeated from the request.
-const OWN: &[&str] = &[
-    "id",
-    "object",
-    "created_at",
-    "completed_at",
-    "status",
-    "error",
-    "incomplete_details",
-    "model",
-    "output",
-    "usage",
-];

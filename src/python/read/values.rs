@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use pyo3::exceptions::PyOverflowError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString, PyType};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyType};
 
 use crate::python::errors::{InvalidArgument, Read, brief, unless_raised};
 use crate::python::text::{BorrowedText, utf8};
@@ -30,7 +30,8 @@ pub(in crate::python) fn each<T>(
         return each_of(list.iter().map(Ok), list.len(), read);
     }
     let not_a_list = || InvalidArgument::type_of(items, "a list");
-    if items.cast::<PyString>().is_ok() || items.cast::<PyDict>().is_ok() {
+    let is_one_value = items.cast::<PyString>().is_ok() || items.cast::<PyBytes>().is_ok();
+    if is_one_value || items.cast::<PyDict>().is_ok() {
         return Err(not_a_list());
     }
     each_of(items.try_iter().map_err(|error| unless_raised(error, items, not_a_list))?, 0, read)
@@ -94,27 +95,48 @@ pub(in crate::python) fn boolean(object: &Bound<'_, PyAny>) -> Read<bool> {
     object.extract().map_err(|error| unless_raised(error, object, not_a_bool))
 }
 
+/// A number.
+pub(in crate::python) fn number<T>(object: &Bound<'_, PyAny>) -> Read<T>
+where
+    T: for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr>,
+{
+    let not_a_number = || InvalidArgument::type_of(object, "a number");
+    object.extract().map_err(|error| unless_raised(error, object, not_a_number))
+}
+
 /// A whole number from 0 on.
 pub(in crate::python) fn count<T>(object: &Bound<'_, PyAny>) -> Read<T>
 where
     T: for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr>,
 {
-    object.extract().map_err(|error: PyErr| {
-        if error.is_instance_of::<PyOverflowError>(object.py()) {
-            let shown = object.repr().map_or_else(|_| "?".to_owned(), |repr| repr.to_string());
-            return InvalidArgument::value(format!(
-                "expected an int of at least 0, got {}",
-                brief(shown)
-            ));
-        }
-        unless_raised(error, object, || InvalidArgument::type_of(object, "an int"))
-    })
+    let not_an_int = || InvalidArgument::type_of(object, "an int");
+    integer(object, || got(object, "an int of at least 0, below 2^64"), not_an_int)
 }
 
 /// A whole number from 1 on.
 pub(in crate::python) fn count_from_one(object: &Bound<'_, PyAny>) -> Read<NonZeroUsize> {
-    object.extract().map_err(|_| {
-        let shown = object.repr().map_or_else(|_| "?".to_owned(), |repr| repr.to_string());
-        InvalidArgument::value(format!("expected a whole number from 1, got {}", brief(shown)))
+    let refused = || got(object, "a whole number from 1");
+    NonZeroUsize::new(integer(object, refused, refused)?).ok_or_else(refused)
+}
+
+fn integer<T>(
+    object: &Bound<'_, PyAny>,
+    out_of_range: impl FnOnce() -> InvalidArgument,
+    not_an_int: impl FnOnce() -> InvalidArgument,
+) -> Read<T>
+where
+    T: for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr>,
+{
+    object.extract().map_err(|error: PyErr| {
+        if error.is_instance_of::<PyOverflowError>(object.py()) {
+            return out_of_range();
+        }
+        unless_raised(error, object, not_an_int)
     })
+}
+
+/// The error that shows the value.
+fn got(object: &Bound<'_, PyAny>, expected: &str) -> InvalidArgument {
+    let shown = object.repr().map_or_else(|_| "?".to_owned(), |repr| repr.to_string());
+    InvalidArgument::value(format!("expected {expected}, got {}", brief(shown)))
 }

@@ -1,25 +1,16 @@
 //! Which token two tokens are merged into, and whether two tokens are a valid pair.
 
-use super::layout::{NO_TOKEN, TOKEN_BITS, side};
+use super::layout::{NO_TOKEN, side};
+use super::trie;
 use crate::tokenizer::bits::low_32;
-use crate::tokenizer::hash;
 use crate::tokenizer::tables::table;
-use crate::tokenizer::vocabulary::TokenId;
+use crate::tokenizer::vocabulary::{TokenId, token_bytes};
 
 table!(
     /// Two u32 per token, see `Side`: what it is on the left of a boundary, and what on the right. Backtracking
     /// asks for a token on the right first, then on the left: so both are in one cache line.
     SIDES, 8, "pair_sides.bin"
 );
-table!(
-    /// 24 bits: a token and, from bit `TOKEN_BITS` on, the fingerprint of the hash of its operands.
-    SLOTS, 3, "pair_slots.bin"
-);
-table!(
-    /// u16: the pilot of each bucket.
-    PILOTS, 2, "pair_pilots.bin"
-);
-
 /// A token on one side of a boundary, packed by `layout::side`.
 #[derive(Clone, Copy)]
 struct Side(u32);
@@ -107,17 +98,8 @@ pub(in crate::tokenizer) fn is_valid_pair(left: TokenId, right: TokenId) -> bool
 /// The token that merging makes of two adjacent ones.
 ///
 /// Other pairs of tokens may spell a token too, but merging never meets them: see `backtrack`, fact 1.
-#[inline]
 pub(super) fn merged(left: TokenId, right: TokenId) -> Option<TokenId> {
-    let hash = hash::mix(left.into(), right.into());
-    let pilot = u16::from_le_bytes(PILOTS[hash::bucket(hash, PILOTS.len())]);
-    let [low, middle, high] = SLOTS[hash::slot(hash, pilot, SLOTS.len())];
-    let slot = u32::from_le_bytes([low, middle, high, 0]);
-    // The fingerprint refuses nearly all other pairs without a look at the operands.
-    if slot >> TOKEN_BITS != hash::fingerprint(hash) {
-        return None;
-    }
-    let token = slot & NO_TOKEN;
+    let token = trie::only_token(token_bytes(left)?, token_bytes(right)?)?;
     let operands = (Side::right(token).operand(), Side::left(token).operand());
     (operands == (left, right)).then_some(token)
 }

@@ -67,6 +67,20 @@ pub(in crate::tokenizer) fn byte_token(byte: u8) -> TokenId {
     Node::at(byte.into()).token().unwrap_or_default()
 }
 
+/// The token that consists of two texts, the first of which is not empty, if any does. Below a leaf nothing is compared.
+#[inline]
+pub(super) fn only_token(first: &[u8], second: &[u8]) -> Option<TokenId> {
+    let mut bytes = first.iter().chain(second);
+    let node = Node::at((*bytes.next()?).into());
+    let walked = bytes.try_fold(
+        node,
+        |node, &byte| {
+            if node.is_leaf() { Some(node) } else { node.child(byte) }
+        },
+    );
+    walked?.token()
+}
+
 /// The longest token that `text` begins with, and its length; `None` for no text.
 #[inline]
 pub(super) fn longest_token(text: &[u8]) -> Option<(TokenId, usize)> {

@@ -1,7 +1,7 @@
 //! Short pieces as numbers, to look them up by.
 
+use super::hash;
 use crate::tokenizer::bits::low_64;
-use crate::tokenizer::hash;
 
 /// A piece of 1 to 15 bytes: its bytes padded with zeros, and its length in the last of sixteen, as two
 /// words. So no two pieces have the same key, and none has the key 0.

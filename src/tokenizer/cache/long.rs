@@ -3,10 +3,10 @@
 //! A conversation is rendered again with each message that is added to it, and its text comes again.
 //! But most long pieces never do, so a piece is only cached when it comes for the second time.
 
+use super::hash;
 use super::packed::{self, Packed};
 use super::table::Table;
 use crate::tokenizer::bits::{low_32, low_64};
-use crate::tokenizer::hash;
 use crate::tokenizer::vocabulary::TokenId;
 
 /// Longest piece that is cached, in bytes.

@@ -26,6 +26,7 @@
 //! Budget: [`BYTES_PER_CACHE`] (3.76 MiB) for each encoding that runs at a time, so per thread at the most, and
 //! [`MAX_BYTES`] (240 MiB) in all. [`usage`] is how much is in use, [`clear`] gives it back.
 
+mod hash;
 mod key;
 mod long;
 mod packed;

@@ -1,8 +1,8 @@
 //! The pair cache: which two tokens are a valid pair. Backtracking asks for the same pairs again and again.
 
+use super::hash;
 use super::table::Table;
 use crate::tokenizer::bpe;
-use crate::tokenizer::hash;
 use crate::tokenizer::vocabulary::TokenId;
 
 /// Answers of `bpe::is_valid_pair`. A new one takes the slot of an old one. A slot: the two tokens, 18 bits
@@ -33,7 +33,8 @@ impl PairCache {
 #[cfg(test)]
 mod tests {
     use super::PairCache;
-    use crate::tokenizer::{bpe, hash};
+    use crate::tokenizer::bpe;
+    use crate::tokenizer::cache::hash;
 
     #[test]
     fn a_pair_is_looked_up_once() {
