@@ -29,6 +29,8 @@ from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin, ge
 
 from pydantic import BaseModel
 
+from openai_harmony.errors import WrongTypeError
+
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Options = TypeVar("_Options")
 
@@ -66,6 +68,21 @@ def flags_of(table: type) -> dict[str, tuple[Any, Flag]]:
         for one in field.metadata
         if isinstance(one, Flag)
     }
+
+
+def whole_or_none(name: str, value: Any) -> int | None:
+    """The value of an argument that limits something, if it is one.
+
+    >>> whole_or_none("max_tokens", -1)
+    Traceback (most recent call last):
+        ...
+    ValueError: max_tokens: expected a whole number, got -1
+    """
+    if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
+        raise WrongTypeError(f"{name}: expected an int or None, got {type(value).__name__}")
+    if value is not None and value < 0:
+        raise ValueError(f"{name}: expected a whole number, got {value}")
+    return value
 
 
 class _Taken(NamedTuple):

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from openai_harmony import _lowlevel
+from openai_harmony._options import whole_or_none
 from openai_harmony.chat import ToolDescription
 from openai_harmony.errors import WrongTypeError, quoted
 from openai_harmony.options import Prefill
@@ -146,8 +147,10 @@ class TurnGrammar:
             if value not in known:
                 words = ", ".join(map(repr, known))
                 raise ValueError(f"{name}: expected one of {words}, got {quoted(value)}")
-        if max_messages is not None and max_messages < 0:
-            raise ValueError(f"max_messages: expected a whole number, got {max_messages}")
+        if not isinstance(preambles, bool):
+            raise WrongTypeError(f"preambles: expected a bool, got {quoted(preambles)}")
+        if isinstance(tools, (str, bytes, Mapping)) or not isinstance(tools, Iterable):
+            raise WrongTypeError(f"tools: expected a list of tools, got {quoted(tools)}")
         use, allowed = _choice(tool_choice)
         named = [_tool(index, tool) for index, tool in enumerate(tools)]
         self.recipients: list[str] = [recipient for recipient, _ in named]
@@ -160,8 +163,8 @@ class TurnGrammar:
             response_regex=_text("response_regex", response_regex),
             response_choices=_texts(response_choices),
             thoughts=thoughts,
-            preambles=bool(preambles),
-            max_messages=max_messages,
+            preambles=preambles,
+            max_messages=whole_or_none("max_messages", max_messages),
             headers=headers,
             json_space=json_space,
             prefill=prefill,
@@ -258,9 +261,10 @@ def _choice(choice: Any) -> tuple[str, list[str] | None]:
         if not isinstance(name, str):
             raise ValueError(f"tool_choice: expected a name in it, got {quoted(dict(choice))}")
         return "required", [_allowed(name)]
-    if isinstance(choice, Iterable):
-        return "auto", [_allowed(name) for name in choice]
-    raise ValueError(f"tool_choice: expected a word or names, got {quoted(choice)}")
+    names = [*choice] if isinstance(choice, Iterable) else [choice]
+    if not isinstance(choice, Iterable) or not all(isinstance(name, str) for name in names):
+        raise WrongTypeError(f"tool_choice: expected a word or names, got {quoted(choice)}")
+    return "auto", [_allowed(name) for name in names]
 
 
 def _allowed(name: str) -> str:

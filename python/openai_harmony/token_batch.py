@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from array import array
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
@@ -78,6 +79,7 @@ class TokenBatch:
         """
         if isinstance(index, slice):
             return [self[each] for each in range(*index.indices(len(self)))]
+        index = operator.index(index)
         if not -len(self) <= index < len(self):
             raise IndexError(f"text {index} of {len(self)}")
         index %= len(self)

@@ -11,9 +11,10 @@ use serde_json::{Number, Value as Tree};
 use super::errors::{InvalidArgument, Read, brief, raised, type_name, unless_raised};
 use super::text::utf8;
 use super::types::Types;
+use crate::error::ErrorKind;
 use crate::interop::{Json, parse_body};
 use crate::json::{MAX_DEPTH, Tape};
-use crate::path::Step;
+use crate::path::{Path, Step};
 
 /// How deep the lists and dicts of a schema may lie within each other. Version 0.0.8's JSON parser had this limit.
 const SCHEMA_DEPTH: usize = 128;
@@ -41,8 +42,11 @@ pub(super) fn body(body: &Bound<'_, PyAny>) -> PyResult<Json> {
     } else if is_bytes(body) {
         // Those that can change are copied.
         let bytes = py.get_type::<PyBytes>().call1((body,))?.cast_into::<PyBytes>()?;
-        let text = String::from_utf8_lossy(bytes.as_bytes());
-        py.detach(|| parse_body(&text))
+        let text = std::str::from_utf8(bytes.as_bytes()).map_err(|error| {
+            let reason = format!("the body is not UTF-8: {error}");
+            ErrorKind::InvalidRequest { path: Path::default(), reason: reason.into() }.into()
+        });
+        text.and_then(|text| py.detach(|| parse_body(text)))
     } else {
         return request(body).map_err(|invalid| invalid.raised_of_request(py));
     };

@@ -194,6 +194,7 @@ fn thoughts_are_shown_if_thinking_asks_for_them() {
         (json!({"type": "enabled", "budget_tokens": 5000}), Thoughts::Shown),
         (json!({"type": "adaptive", "display": "summarized"}), Thoughts::Shown),
         (json!({"type": "adaptive", "display": "omitted"}), Thoughts::Omitted),
+        (json!({"type": "adaptive", "display": "updates"}), Thoughts::Shown),
     ];
     for (thinking, thoughts) in cases {
         let mut body = json!({"messages": []});
@@ -202,6 +203,16 @@ fn thoughts_are_shown_if_thinking_asks_for_them() {
         }
         assert_eq!(turn(ANTHROPIC, body).answer.thoughts, thoughts, "{thinking}");
     }
+}
+
+#[test]
+fn words_and_fields_without_a_use_are_listed() {
+    let body = json!({
+        "thinking": {"type": "disabled", "display": "updates", "effort": "low"},
+        "messages": [{"role": "system", "content": "A", "clear_at": "tomorrow"}],
+    });
+    let turn = turn(ANTHROPIC, body);
+    assert_eq!(unused(&turn), ["messages[0].clear_at", "thinking.display", "thinking.effort"]);
 }
 
 #[test]

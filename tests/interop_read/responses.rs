@@ -211,12 +211,20 @@ fn references_are_resolved() {
     let find = |id: &str| match id {
         "msg_9" => Some(json!({"role": "user", "content": "found"})),
         "msg_8" => Some(json!({"role": "bot", "content": "found"})),
+        "fc_7" => {
+            Some(json!({"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}))
+        }
         _ => None,
     };
     let with = options().with_resolve(Resolve::new(find));
     let read =
         |id: &str| RESPONSES.read(json!({"input": [{"type": "item_reference", "id": id}]}), &with);
     assert_eq!(said(&read("msg_9").unwrap()), "<|start|>user<|message|>found<|end|>");
+    // A text before a call is its preamble.
+    let result = json!({"type": "function_call_output", "call_id": "c", "output": "1"});
+    let input = json!([message("P"), {"type": "item_reference", "id": "fc_7"}, result]);
+    let text = said(&RESPONSES.read(json!({"input": input}), &with).unwrap());
+    assert!(text.contains("<|start|>assistant<|channel|>commentary<|message|>P<|end|>"), "{text}");
     let lost = read("rs_1").unwrap();
     assert_eq!(said(&lost), "");
     assert_eq!(unused(&lost), ["input[0]"]);
@@ -242,6 +250,7 @@ fn context_says_which_thoughts_stay() {
     let all = read(json!("all_turns"));
     assert!(said(&all).contains("analysis<|message|>old"));
     assert_eq!(all.config.analysis, AnalysisPolicy::KeepAll);
+    assert_eq!(unused(&read(json!("always"))), ["reasoning.context", "reasoning.summary"]);
     for context in [json!("current_turn"), json!("auto"), json!(null)] {
         let turn = read(context);
         assert!(!said(&turn).contains("old"));

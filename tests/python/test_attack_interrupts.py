@@ -12,7 +12,10 @@ from typing import Any
 
 import pytest
 
-from openai_harmony import HarmonyEncoding, HarmonyError, StreamableParser
+from openai_harmony import Conversation, HarmonyEncoding, HarmonyError, StreamableParser
+from openai_harmony.interop import chat_completions
+from openai_harmony.rollout import Rollout
+from openai_harmony.training import render
 
 LONG = 1 << 22
 """Characters from which on a text is encoded in parts, of a quarter each."""
@@ -62,6 +65,27 @@ class TestBuffers:
 
         with pytest.raises(KeyboardInterrupt, match="mine"):
             encoding.decode(tokens())
+
+    def test_what_a_number_raises_is_passed_on(self, encoding: HarmonyEncoding) -> None:
+        class Number:
+            def __index__(self) -> int:
+                raise KeyboardInterrupt("mine")
+
+            def __float__(self) -> float:
+                raise KeyboardInterrupt("mine")
+
+        number: Any = Number()
+        turn = chat_completions.read({"messages": [], "logprobs": True})
+        rollout = Rollout(Conversation.from_messages([]), encoding)
+        for call in (
+            lambda: encoding.encode_batch(["a"], threads=number),
+            lambda: encoding.decode_batch(([1], [0, number])),
+            lambda: turn.reply(encoding, model="m").feed([200005], [number]),
+            lambda: rollout.sampled([200005], [number]),
+            lambda: render([], max_tokens=number),
+        ):
+            with pytest.raises(KeyboardInterrupt, match="mine"):
+                call()
 
 
 @pytest.fixture

@@ -86,6 +86,11 @@ def test_replaces_what_was_there(tmp_path: Path) -> None:
             2,
             "expected a whole number, got 'x'",
         ),
+        (
+            ["show", "{folder}/rows.jsonl", "--max-tokens=-5"],
+            2,
+            "expected a whole number, got '-5'",
+        ),
         (["dataset", "{folder}/rows.jsonl", "{folder}/out", "--max-tokens", "0"], 2, "max_tokens"),
         (
             ["dataset", "{folder}/rows.jsonl", "{folder}/out", "--date", "yesterday"],

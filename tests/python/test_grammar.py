@@ -21,6 +21,7 @@ from openai_harmony import (
     Prefill,
     RenderConversationConfig,
     Role,
+    WrongTypeError,
     load_harmony_encoding,
 )
 from openai_harmony.grammar import TurnGrammar, Verdict
@@ -449,6 +450,17 @@ def test_bad_grammars(given: Any, said: str) -> None:
         ({"json_space": "some"}, ValueError, "^json_space: expected one of 'compact'"),
         ({"headers": "most"}, ValueError, "^headers: expected one of"),
         ({"max_messages": -1}, ValueError, "^max_messages: expected a whole number"),
+        ({"max_messages": "x"}, WrongTypeError, "^max_messages: expected an int or None, got str"),
+        (
+            {"max_messages": True},
+            WrongTypeError,
+            "^max_messages: expected an int or None, got bool",
+        ),
+        ({"preambles": "no"}, WrongTypeError, "^preambles: expected a bool, got 'no'"),
+        ({"tools": "bash"}, WrongTypeError, "^tools: expected a list of tools, got 'bash'"),
+        ({"tools": 5}, WrongTypeError, "^tools: expected a list of tools, got 5"),
+        ({"tool_choice": 5}, WrongTypeError, "^tool_choice: expected a word or names, got 5"),
+        ({"tool_choice": ["f", 5]}, WrongTypeError, "^tool_choice: expected a word or names"),
     ],
 )
 def test_wrong_options(given: Any, error: type[Exception], said: str) -> None:

@@ -135,7 +135,7 @@ class TestBodies:
         [
             (5, "expected an object, got a number"),
             ("{", "the body is not JSON: EOF while parsing an object at line 1 column 1"),
-            (b"\xff", "the body is not JSON: expected value at line 1 column 1"),
+            (b"\xff", "the body is not UTF-8: invalid utf-8 sequence of 1 bytes from index 0"),
             ({"messages": {1, 2}}, "messages[0]: expected an object, got a number"),
             ({1: 2}, "expected a string as key, got int"),
             ({"a": [{1: 2}]}, "a[0]: expected a string as key, got int"),

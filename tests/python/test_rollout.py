@@ -269,7 +269,7 @@ def test_what_cannot_go_on_is_refused(encoding: HarmonyEncoding) -> None:
     )
     refused("logprobs: expected a list, got int", rollout.sampled, answer, 3, error=TypeError)
     refused("tokens: expected a sequence of ints", rollout.sampled, "abc", error=TypeError)
-    rollout.sampled(answer)
+    rollout.sampled(token for token in answer if rollout.prompt)  # which may look at it
     refused("this prompt was sampled from; extend it first", rollout.sampled, answer)
     refused('a result of "functions.rain"', rollout.extend, [result("functions.rain")])
     refused("is the assistant's", rollout.extend, [Message.from_role_and_content("assistant", "x")])

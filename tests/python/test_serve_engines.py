@@ -420,6 +420,7 @@ def test_names_of_no_engine(text: str, said: str) -> None:
         ('{"match": "x", "text": "y", "size": 0}', "line 2: size: expected"),
         ('{"match": "x", "text": "y", "delay": -1}', "line 2: delay: expected"),
         ('{"match": "x", "text": "y", "delay": NaN}', "line 2: delay: expected"),
+        ('{"match": "x", "text": "y", "dealy": 1}', "line 2: dealy: unknown field"),
     ],
 )
 def test_files_of_no_records(tmp_path: Path, line: str, said: str) -> None:

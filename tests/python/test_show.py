@@ -23,6 +23,7 @@ from openai_harmony import (
     RenderConversationConfig,
     RepairKind,
     StreamableParser,
+    WrongTypeError,
     load_harmony_encoding,
     show,
 )
@@ -235,6 +236,9 @@ class TestText:
         ([1, -5], {}, r"tokens\[1\]: -5 is not a token id"),
         ([2**32], {}, r"tokens\[0\]: 4294967296 is not a token id"),
         ([1], {"mask": [1, 0]}, "mask: expected 1 values, one for each token, got 2"),
+        ([1], {"mask": 5}, "mask: expected a LossMask, a bool or a value for each token, got int"),
+        ([1], {"max_tokens": "x"}, "max_tokens: expected an int or None, got str"),
+        ([1], {"max_tokens": -5}, "max_tokens: expected a whole number, got -5"),
         ([1], {"mask": True}, "mask: a LossMask needs a Rendered or a Conversation"),
         ([1], {"ending": "none"}, "ending: list is rendered already"),
         ([1], {"config": RenderConversationConfig()}, "config: list is rendered already"),
@@ -243,6 +247,13 @@ class TestText:
 def test_bad_input(given: Any, arguments: Any, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         show.html(given, **arguments)
+
+
+def test_wrong_types_are_named() -> None:
+    with pytest.raises(WrongTypeError, match=r"^names: expected two names, got \('a',\)"):
+        show.diff([1], [2], names=("a",))  # type: ignore[arg-type]
+    with pytest.raises(WrongTypeError, match="^picture: expected a Picture, got int"):
+        show.data(5)  # type: ignore[arg-type]
 
 
 def test_tokens_that_do_not_exist_are_shown() -> None:

@@ -279,6 +279,9 @@ class TestTokenBatch:
         for index in (3, -4):
             with pytest.raises(IndexError, match=f"text {index} of 3"):
                 batch[index]
+        for wrong in ("x", 1.5):
+            with pytest.raises(TypeError, match="cannot be interpreted as an integer"):
+                batch[wrong]  # type: ignore[call-overload]
         assert repr(batch) == "<TokenBatch: 3 texts, 4 tokens>"
 
     def test_numpy_takes_the_arrays_without_a_copy(self, batch: TokenBatch) -> None:

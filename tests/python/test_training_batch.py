@@ -46,6 +46,8 @@ def test_examples(batch: Batch) -> None:
     for index in (2, -3):
         with pytest.raises(IndexError, match=f"example {index} of 2"):
             batch[index]
+    with pytest.raises(TypeError, match="cannot be interpreted as an integer"):
+        batch["x"]  # type: ignore[call-overload]
 
 
 def test_spans_count_from_the_first_token_of_the_example(batch: Batch) -> None:

@@ -9,11 +9,11 @@ _CHANNELS = ("analysis", "commentary", "final")
 
 
 def number(text: str) -> int:
-    """A whole number, also with separators: ``250_000_000``."""
-    try:
-        return int(text.replace(",", ""))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"expected a whole number, got {text!r}") from None
+    """A whole number from 0 on, also with separators: ``250_000_000``."""
+    digits = text.replace(",", "").replace("_", "")
+    if not (digits.isascii() and digits.isdigit() and len(digits) < 19):
+        raise argparse.ArgumentTypeError(f"expected a whole number, got {text!r}")
+    return int(digits)
 
 
 def channels(text: str) -> list[str]:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import IO, Any
 
+from openai_harmony.errors import WrongTypeError, quoted
 from openai_harmony.loss_mask import LossMask
 from openai_harmony.options import RenderConversationConfig
 from openai_harmony.show.data import data
@@ -145,6 +146,9 @@ def diff(
     >>> diff([1, 2, 3], [1, 3]).first
     1
     """
+    two: Any = names
+    if not isinstance(two, tuple) or len(two) != 2:
+        raise WrongTypeError(f"names: expected two names, got {quoted(names)}")
     first = picture(a, config=config)
     return compare(first, picture(b, config=config_b or config), names)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from openai_harmony.errors import WrongTypeError
 from openai_harmony.show.picture import Block, Picture
 
 
@@ -17,6 +18,8 @@ def data(picture: Picture) -> dict[str, Any]:
     >>> data(picture([200005, 17196, 200008, 12194]))["messages"][0]["channel"]
     'final'
     """
+    if not isinstance(picture, Picture):
+        raise WrongTypeError(f"picture: expected a Picture, got {type(picture).__name__}")
     made: dict[str, Any] = {
         "title": picture.title,
         "tokens": list(picture.tokens),

@@ -142,7 +142,7 @@ def _of_text(text: str, form: Form | None) -> Recognized:
 
 def _of_json(data: Any, form: Form | None, date: str | None) -> Recognized:
     if isinstance(data, list):
-        if all(type(one) is int for one in data) and form in (None, "tokens"):
+        if (not data or isinstance(data[0], (int, float))) and form in (None, "tokens"):
             return Recognized("tokens", _ids(data))
         data = {"messages": data}
     if not isinstance(data, dict):
@@ -231,10 +231,10 @@ def _ids(values: list[Any], name: str = "tokens") -> list[int]:
     for index, value in enumerate(values):
         if type(value) is not int:
             raise UnknownForm(f"{name}[{index}]: expected a token id, got {type(value).__name__}")
-        if not 0 <= value < the_encoding().n_vocab:
-            last = the_encoding().n_vocab - 1
+        # Ids that the vocabulary does not have are shown and repaired.
+        if not 0 <= value < 2**32:
             shown = value if abs(value) < 10**18 else "so large a number"
-            raise UnknownForm(f"{name}[{index}]: {shown} is not a token id (the last is {last})")
+            raise UnknownForm(f"{name}[{index}]: {shown} is not a token id")
     return values
 
 

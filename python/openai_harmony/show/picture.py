@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from openai_harmony._notebook import InNotebooks
+from openai_harmony._options import whole_or_none
 from openai_harmony.kinds import RepairKind
 from openai_harmony.show.cells import Cell, cells, the_encoding
 from openai_harmony.show.reasons import REASONS
@@ -113,6 +114,7 @@ class Picture(InNotebooks):
         Blocks that are short are shown whole, and the others share what is left. A number says how
         many blocks were left out at its place.
         """
+        most = whole_or_none("max_tokens", most)
         if most is None or sum(block.end - block.start for block in self.blocks) <= most:
             return [*self.blocks], None
         count = max(most // _LEAST_ROOM, 2)

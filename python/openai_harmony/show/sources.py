@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from typing import Any, Literal
 
 from openai_harmony.chat import Conversation, Message, Role
@@ -236,6 +236,9 @@ def _mask_of(
                 "0 and 1"
             )
         return x.loss_mask(mask if isinstance(mask, LossMask) else None)
+    if not isinstance(mask, Sized):
+        expected = "a LossMask, a bool or a value for each token"
+        raise WrongTypeError(f"mask: expected {expected}, got {type(mask).__name__}")
     if len(mask) != len(x):
         raise ValueError(f"mask: expected {len(x)} values, one for each token, got {len(mask)}")
     return mask

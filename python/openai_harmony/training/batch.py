@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from array import array
 from collections.abc import Iterator, Sequence
@@ -113,6 +114,7 @@ class Batch:
         """
         if isinstance(index, slice):
             return [self[each] for each in range(*index.indices(len(self)))]
+        index = operator.index(index)
         if not -len(self) <= index < len(self):
             raise IndexError(f"example {index} of {len(self)}")
         index %= len(self)

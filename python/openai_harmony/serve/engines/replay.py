@@ -19,6 +19,8 @@ from openai_harmony.serve.engines.engine import (
     SampleRequest,
 )
 
+_FIELDS = ("match", "text", "delay", "size", "logprob")
+
 
 class Replay:
     """Says the ``text`` of the first record whose ``match`` stands in the prompt.
@@ -90,6 +92,9 @@ def _record(file: str | Path, at: int, line: str) -> dict[str, Any]:
         record = json.loads(line)
     except ValueError as error:
         raise ValueError(f"{where}: not JSON: {error}") from None
+    if isinstance(record, dict) and (others := record.keys() - _FIELDS):
+        known = ", ".join(_FIELDS)
+        raise ValueError(f"{where}: {min(others)}: unknown field (known: {known})")
     texts = [record.get(name) for name in ("match", "text")] if isinstance(record, dict) else [None]
     if not all(isinstance(text, str) for text in texts):
         raise ValueError(f"{where}: expected an object with the texts `match` and `text`")
