@@ -100,15 +100,39 @@ pub(in crate::tokenizer) fn is_valid_pair(left: TokenId, right: TokenId) -> bool
 /// Other pairs of tokens may spell a token too, but merging never meets them: see `backtrack`, fact 1.
 pub(super) fn merged(left: TokenId, right: TokenId) -> Option<TokenId> {
     let token = trie::only_token(token_bytes(left)?, token_bytes(right)?)?;
-    let operands = (Side::right(token).operand(), Side::left(token).operand());
-    (operands == (left, right)).then_some(token)
+    (operands(token) == (left, right)).then_some(token)
+}
+
+/// The two tokens that are merged into this one; of a single byte, `NO_TOKEN` twice.
+fn operands(token: TokenId) -> (TokenId, TokenId) {
+    (Side::right(token).operand(), Side::left(token).operand())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::is_valid_pair;
-    use crate::tokenizer::bpe::merge;
+    use super::{is_valid_pair, merged, operands};
+    use crate::tokenizer::bpe::{merge, trie};
     use crate::tokenizer::vocabulary::token_bytes;
+
+    #[test]
+    fn each_token_is_merged_of_its_operands_alone() {
+        let token_of = |text: &[u8]| {
+            trie::longest_token(text).filter(|(_, len)| *len == text.len()).map(|(token, _)| token)
+        };
+        let mut others = 0;
+        for token in 256..199_998 {
+            let bytes = token_bytes(token).unwrap();
+            assert_eq!(token_of(bytes), Some(token));
+            for cut in 1..bytes.len() {
+                let (left, right) = bytes.split_at(cut);
+                let (Some(left), Some(right)) = (token_of(left), token_of(right)) else { continue };
+                let is_merged = operands(token) == (left, right);
+                assert_eq!(merged(left, right), is_merged.then_some(token), "{left} {right}");
+                others += usize::from(!is_merged);
+            }
+        }
+        assert!(others > 100_000, "{others}");
+    }
 
     /// What the function promises, asked of merging itself: for tokens of all lengths beside themselves,
     /// beside those with ids next to theirs, and beside tokens that have nothing to do with them.

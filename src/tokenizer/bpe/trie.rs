@@ -67,7 +67,8 @@ pub(in crate::tokenizer) fn byte_token(byte: u8) -> TokenId {
     Node::at(byte.into()).token().unwrap_or_default()
 }
 
-/// The token that consists of two texts, the first of which is not empty, if any does. Below a leaf nothing is compared.
+/// The only token that may consist of two texts, the first of which is not empty: what is below a leaf is not
+/// compared.
 #[inline]
 pub(super) fn only_token(first: &[u8], second: &[u8]) -> Option<TokenId> {
     let mut bytes = first.iter().chain(second);
