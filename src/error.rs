@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::brief::Brief;
 use crate::path::Path;
 
 /// The result of everything in this crate that can fail.
@@ -450,34 +451,5 @@ fn and_later(later: usize) -> String {
         0 => String::new(),
         1 => "; 1 later turn is too long as well".to_owned(),
         later => format!("; {later} later turns are too long as well"),
-    }
-}
-
-/// A value as an error quotes it: no more than its first 200 characters, then `…`.
-struct Brief<'a>(&'a str);
-
-impl Brief<'_> {
-    /// The quoted part, and what follows the quotation mark.
-    fn parts(&self) -> (&str, &'static str) {
-        const CHARACTERS: usize = 200;
-        match self.0.char_indices().nth(CHARACTERS) {
-            None => (self.0, ""),
-            Some((end, _)) => (&self.0[..end], "…"),
-        }
-    }
-}
-
-impl fmt::Display for Brief<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (text, behind) = self.parts();
-        f.write_str(text)?;
-        f.write_str(behind)
-    }
-}
-
-impl fmt::Debug for Brief<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (text, behind) = self.parts();
-        write!(f, "{text:?}{behind}")
     }
 }

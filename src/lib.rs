@@ -112,6 +112,7 @@
 //! * [`tokenizer`]: text to token ids and back; it knows nothing of chat.
 //! * The guides in `docs/`: the format, Rust and Python by task, parsing, tools' schemas, and every
 //!   difference from 0.0.8.
+mod brief;
 mod encoding;
 mod error;
 mod header;

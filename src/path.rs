@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::brief::Brief;
+
 /// Where a value stands in a request's body, a row of a data set or an argument: `messages[3].content`. It is empty
 /// for the whole.
 ///
@@ -52,6 +54,15 @@ impl Path {
         self
     }
 
+    /// The name, if what stands there is a member of the whole.
+    #[cfg(feature = "training")]
+    pub(crate) fn name(&self) -> Option<&str> {
+        match &self.0[..] {
+            [Step::Name(name)] => Some(name),
+            _ => None,
+        }
+    }
+
     /// Whether it is that of the whole.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -72,10 +83,10 @@ impl fmt::Display for PathText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, step) in self.path.0.iter().enumerate() {
             match step {
-                Step::Name(name) if at == 0 => f.write_str(name)?,
-                Step::Name(name) => write!(f, ".{name}")?,
+                Step::Name(name) if at == 0 => Brief(name).fmt(f)?,
+                Step::Name(name) => write!(f, ".{}", Brief(name))?,
                 #[cfg(feature = "python")]
-                Step::Key(key) => write!(f, "[{key:?}]")?,
+                Step::Key(key) => write!(f, "[{:?}]", Brief(key))?,
                 Step::Index(index) if self.has_indices => write!(f, "[{index}]")?,
                 Step::Index(_) => f.write_str("[]")?,
             }

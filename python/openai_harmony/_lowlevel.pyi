@@ -178,7 +178,7 @@ class HarmonyEncoding:
         Raises:
             HarmonyError: An id that does not exist; ``token_index`` says where.
             UnicodeDecodeError: With ``errors="strict"``, bytes that are not UTF-8.
-            LookupError: ``errors`` is not a name that ``codecs`` knows, and is needed.
+            LookupError: ``errors`` is no error handler's name, and bytes are not UTF-8.
             ValueError: Something that is not a token id.
 
         Example:
@@ -1087,7 +1087,9 @@ class Reply:
 
         Raises:
             WrongTypeError: The chunk is not a dict, or has something that is not JSON.
-            ValueError: It has a number that JSON does not have.
+            ValueError: It has a number that JSON does not have, or is nested more than 254 levels
+                deep.
+            RuntimeError: Another thread is using the reply.
 
         Example:
             >>> from openai_harmony.interop import chat_completions
@@ -1095,6 +1097,8 @@ class Reply:
             >>> reply = turn.reply(encoding, model="gpt-oss-20b")
             >>> reply.frame({"id": "chatcmpl-1"})
             b'data: {"id":"chatcmpl-1"}\n\n'
+            >>> reply.frame()
+            b'data: [DONE]\n\n'
         """
 
     @property

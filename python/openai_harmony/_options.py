@@ -23,6 +23,7 @@ Type checkers know the options by ``Unpack``.
 from __future__ import annotations
 
 import inspect
+import operator
 import textwrap
 from collections.abc import Callable
 from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
@@ -78,11 +79,14 @@ def whole_or_none(name: str, value: Any) -> int | None:
         ...
     ValueError: max_tokens: expected a whole number, got -1
     """
-    if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
+    if value is None:
+        return None
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise WrongTypeError(f"{name}: expected an int or None, got {type(value).__name__}")
-    if value is not None and value < 0:
-        raise ValueError(f"{name}: expected a whole number, got {value}")
-    return value
+    number = operator.index(value)
+    if number < 0:
+        raise ValueError(f"{name}: expected a whole number, got {number}")
+    return number
 
 
 class _Taken(NamedTuple):

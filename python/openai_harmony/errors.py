@@ -7,10 +7,14 @@ from typing import Any
 from openai_harmony.kinds import ErrorKind
 
 
-def quoted(value: object) -> str:
-    """A value as errors quote it: no more than the first 200 characters of its ``repr``."""
-    text = repr(value)
+def brief(text: str) -> str:
+    """A text as errors have it: no more than its first 200 characters."""
     return text if len(text) <= 200 else f"{text[:200]}…"
+
+
+def quoted(value: object) -> str:
+    """A value as errors quote it: its ``repr``, :func:`brief`."""
+    return brief(repr(value))
 
 
 class HarmonyError(RuntimeError):

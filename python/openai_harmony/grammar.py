@@ -147,8 +147,6 @@ class TurnGrammar:
             if value not in known:
                 words = ", ".join(map(repr, known))
                 raise ValueError(f"{name}: expected one of {words}, got {quoted(value)}")
-        if not isinstance(preambles, bool):
-            raise WrongTypeError(f"preambles: expected a bool, got {quoted(preambles)}")
         if isinstance(tools, (str, bytes, Mapping)) or not isinstance(tools, Iterable):
             raise WrongTypeError(f"tools: expected a list of tools, got {quoted(tools)}")
         use, allowed = _choice(tool_choice)

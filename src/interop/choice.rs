@@ -3,9 +3,9 @@
 use super::field::{BodyField, BodyObject};
 use super::names::{ToolId, ToolNames};
 use super::tools::call_prefill;
-use super::unused::brief;
 use super::{BuiltinTool, Dialect, ToolChoice, Unused, UnusedReason};
 use crate::Prefill;
+use crate::brief::Brief;
 use crate::error::{Error, Result};
 use crate::json::Value;
 
@@ -37,7 +37,7 @@ pub(super) enum Chosen {
 impl Chosen {
     /// A tool by its name, the value of `field`.
     pub(super) fn tool(id: ToolId, field: &BodyField<'_, '_>) -> Self {
-        let missing = field.invalid(format!("no tool is named {:?}", brief(&id.name)));
+        let missing = field.invalid(format!("no tool is named {:?}", Brief(&id.name)));
         Self::Tool(id, missing)
     }
 
@@ -93,9 +93,9 @@ impl Choice {
             return Chosen::read(&object, dialect).map(Self::Named);
         }
         let allowed = object.object_or_self("allowed_tools")?;
-        let tools = allowed.required("tools")?;
-        let tools = tools.items()?.map(|tool| Chosen::read(&tool.object()?, dialect));
-        let tools = tools.collect::<Result<_>>()?;
+        let list = allowed.required("tools")?;
+        let tools = list.items()?.map(|tool| Chosen::read(&tool.object()?, dialect));
+        let tools = tools.collect::<Result<Vec<_>>>()?;
         let required = match allowed.get("mode") {
             None => false,
             Some(mode) => match mode.text()? {
@@ -104,6 +104,9 @@ impl Choice {
                 other => return Err(mode.unknown("mode", other, &["auto", "required"])),
             },
         };
+        if required && tools.is_empty() {
+            return Err(list.invalid("a call is required, and no tool is allowed"));
+        }
         Ok(Self::Allowed { tools, required })
     }
 
@@ -148,16 +151,16 @@ impl Choice {
                     _ => ToolChoice::Allowed { recipients, required: true },
                 }
             }
-            Self::Allowed { tools, .. } if tools.is_empty() => ToolChoice::None,
             Self::Allowed { tools, required } => {
                 let mut recipients = Vec::with_capacity(tools.len());
                 for tool in tools {
                     recipients.extend(tool.recipients(names, unused)?);
                 }
-                if recipients.is_empty() {
-                    ToolChoice::Auto
-                } else {
-                    ToolChoice::Allowed { recipients, required }
+                match (recipients.is_empty(), required) {
+                    (false, _) => ToolChoice::Allowed { recipients, required },
+                    // None of those may be called that can be. They stay in the prompt, so that its prefix stays.
+                    (true, false) => ToolChoice::None,
+                    (true, true) => ToolChoice::Auto,
                 }
             }
         })

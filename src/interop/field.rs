@@ -3,8 +3,8 @@
 //! A path is a chain of places on the stack, made a [`Path`] only when something is wrong: reading costs nothing
 //! for it.
 
-use super::unused::brief;
 use super::{Dialect, Json, Unused, UnusedReason};
+use crate::brief::Brief;
 use crate::error::{Error, ErrorKind, Reason, Result};
 use crate::json::{self, At, MAX_DEPTH, Value};
 use crate::path::Path;
@@ -87,7 +87,7 @@ impl<'v, 'p> BodyField<'v, 'p> {
 
     /// The error for a word that is not allowed here. `known` are those that are, if they are few.
     pub(crate) fn unknown(&self, what: &str, word: &str, known: &[&str]) -> Error {
-        let word = brief(word);
+        let word = Brief(word);
         self.invalid(match known {
             [] => format!("unknown {what} {word:?}"),
             _ => format!("unknown {what} {word:?} (known: {})", known.join(", ")),
@@ -152,7 +152,7 @@ impl<'v, 'p> BodyField<'v, 'p> {
         digits.parse().ok().or_else(|| whole(float()?)).ok_or_else(|| {
             let is_whole = float().is_some_and(|number| number.fract() == 0.0);
             let range = if is_whole { " from -2^63 to 2^63 - 1" } else { "" };
-            self.invalid(format!("expected a whole number{range}, got {}", brief(digits)))
+            self.invalid(format!("expected a whole number{range}, got {}", Brief(digits)))
         })
     }
 

@@ -8,9 +8,9 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use super::field::{BodyField, BodyObject};
 use super::names::{ToolId, ToolNames};
 use super::tools::{Functions, arguments_in_harmony, call_header, call_prefill};
-use super::unused::brief;
 use super::{ToolKind, Unused, UnusedReason};
 use crate::Prefill;
+use crate::brief::Brief;
 use crate::chat::{ANALYSIS, Author, COMMENTARY, DeveloperContent, FINAL, Message, Role};
 use crate::error::{ErrorKind, Result};
 use crate::path::Path;
@@ -195,8 +195,8 @@ impl History {
             return Ok(());
         }
         Err(given.invalid(match (id, &tool) {
-            (Some(id), _) => format!("no pending call has the id {:?}", brief(id)),
-            (None, Some(tool)) => format!("no call of {:?} is pending", brief(&tool.name)),
+            (Some(id), _) => format!("no pending call has the id {:?}", Brief(id)),
+            (None, Some(tool)) => format!("no call of {:?} is pending", Brief(&tool.name)),
             (None, None) => "no call is pending for this result".to_owned(),
         }))
     }

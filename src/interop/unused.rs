@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::brief::Brief;
 use crate::path::Path;
 
 /// Something in the body that nothing used.
@@ -65,12 +66,12 @@ impl fmt::Display for UnusedReason {
         f.write_str(match self {
             Self::NotUsed => "not used",
             Self::ToolNotRun(kind) => {
-                return write!(f, "this server does not run tools of type {:?}", brief(kind));
+                return write!(f, "this server does not run tools of type {:?}", Brief(kind));
             }
-            Self::TypeNotUsed(kind) => return write!(f, "type {:?} is not used", brief(kind)),
+            Self::TypeNotUsed(kind) => return write!(f, "type {:?} is not used", Brief(kind)),
             Self::LeftToEngine => "left to the engine",
             Self::DuplicateTool => "an earlier tool has this name",
-            Self::UnknownTool(name) => return write!(f, "no tool is named {:?}", brief(name)),
+            Self::UnknownTool(name) => return write!(f, "no tool is named {:?}", Brief(name)),
             Self::NoTool => "no tool is offered",
             Self::CutCall => "the call was cut off and has no result",
             Self::UnknownEffort => "not an effort that the model knows",
@@ -87,10 +88,4 @@ impl fmt::Display for UnusedReason {
             Self::NotContinuable => "the last message is not one that can be continued",
         })
     }
-}
-
-/// A word that an error can show.
-pub(super) fn brief(word: &str) -> &str {
-    const MOST: usize = 80;
-    word.char_indices().nth(MOST).map_or(word, |(end, _)| &word[..end])
 }

@@ -10,19 +10,19 @@ use crate::span::MessageSpan;
 use crate::tokenizer::TokenId;
 use crate::training::Batch;
 
-/// The fields of `openai_harmony.training.Batch`.
+/// The fields of `openai_harmony.training.Batch`. Each is freed when it has become an array: a batch may be large.
 pub(super) fn fields(py: Python<'_>, batch: Batch) -> PyResult<Bound<'_, PyDict>> {
     let fields = PyDict::new(py);
     fields.set_item("tokens", uint32(py, &batch.tokens)?)?;
-    // The arrays of a large batch are large: what has become one is freed.
     drop(batch.tokens);
-    fields.set_item("offsets", int64(py, &batch.offsets)?)?;
+    fields.set_item("offsets", int64(py, batch.offsets)?)?;
     fields.set_item("loss_mask", PyByteArray::new(py, &batch.loss_mask))?;
-    fields.set_item("row", int64(py, &batch.rows)?)?;
+    drop(batch.loss_mask);
+    fields.set_item("row", int64(py, batch.rows)?)?;
     fields.set_item("preferred", batch.preferred)?;
     let spans: Vec<_> = batch.spans.iter().map(fields_of).collect();
     fields.set_item("spans", array(py, "q", spans.as_flattened())?)?;
-    fields.set_item("span_offsets", int64(py, &batch.span_offsets)?)?;
+    fields.set_item("span_offsets", int64(py, batch.span_offsets)?)?;
     let errors = batch.errors.iter().map(|(row, error)| (row, raised(py, error).into_value(py)));
     fields.set_item("errors", errors.collect::<Vec<_>>())?;
     fields.set_item("dropped", batch.dropped)?;
@@ -38,8 +38,8 @@ pub(super) fn uint32<'py>(py: Python<'py>, tokens: &[TokenId]) -> PyResult<Bound
 }
 
 /// Indices as an array of int64.
-pub(super) fn int64<'py>(py: Python<'py>, indices: &[usize]) -> PyResult<Bound<'py, PyAny>> {
-    array(py, "q", &indices.iter().copied().map(as_i64).collect::<Vec<_>>())
+pub(super) fn int64(py: Python<'_>, indices: Vec<usize>) -> PyResult<Bound<'_, PyAny>> {
+    array(py, "q", &indices.into_iter().map(as_i64).collect::<Vec<_>>())
 }
 
 /// An `array.array` of numbers: made of zeros at its size, then filled in place.

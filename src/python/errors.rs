@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use super::types::Types;
+use crate::brief::Brief;
 use crate::path::{Path, Step};
 use crate::{Error, ErrorKind};
 
@@ -137,23 +138,15 @@ fn too_deep(limit: usize) -> String {
     format!("nested more than {limit} levels deep, or within itself")
 }
 
-/// A text for an error, without its middle if it is so long that it would hide the rest.
-pub(super) fn brief(text: String) -> String {
-    const START: usize = 70;
-    const END: usize = 40;
-    let count = text.chars().count();
-    if count <= START + END + 10 {
-        return text;
-    }
-    let start: String = text.chars().take(START).collect();
-    let end: String = text.chars().skip(count - END).collect();
-    format!("{start} ... {end}")
+/// A text for an error.
+pub(super) fn brief(text: impl AsRef<str>) -> String {
+    Brief(text.as_ref()).to_string()
 }
 
 /// A text that a caller gave for an argument, as the package's own errors and pydantic's quote it: Python's
 /// `repr` of it, at most so long that the rest is read.
 pub(super) fn quoted(py: Python<'_>, text: &str) -> String {
-    let text = brief(text.to_owned());
+    let text = brief(text);
     PyString::new(py, &text).repr().map_or_else(|_| format!("'{text}'"), |repr| repr.to_string())
 }
 

@@ -102,7 +102,8 @@ pub(super) fn item(item: &Bound<'_, PyAny>, id: &str) -> PyResult<Json> {
 /// A chunk of an answer.
 pub(super) fn chunk(chunk: &Bound<'_, PyAny>) -> PyResult<Json> {
     let json = match chunk.cast::<PyDict>() {
-        Ok(_) => request(chunk),
+        // What a body of the greatest depth has lies deeper in an answer.
+        Ok(_) => within(chunk, 2 * MAX_DEPTH),
         Err(_) => Err(InvalidArgument::type_of(chunk, "a dict")),
     };
     json.map_err(|invalid| invalid.inside("chunk").raised(chunk.py()))
@@ -110,8 +111,12 @@ pub(super) fn chunk(chunk: &Bound<'_, PyAny>) -> PyResult<Json> {
 
 /// A body, a message or an item.
 fn request(object: &Bound<'_, PyAny>) -> Read<Json> {
+    within(object, MAX_DEPTH)
+}
+
+fn within(object: &Bound<'_, PyAny>, depth: usize) -> Read<Json> {
     let mut tape = Tape::default();
-    Walker { tape: &mut tape, of: Of::Request }.value(object, MAX_DEPTH)?;
+    Walker { tape: &mut tape, of: Of::Request }.value(object, depth)?;
     Ok(Json::new(tape, 0))
 }
 

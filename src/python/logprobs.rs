@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use super::errors::{InvalidArgument, Read, unless_raised};
+use super::errors::{InvalidArgument, Read};
 use super::read::values::{each, number};
 use super::tokens;
 use crate::interop::TokenLogprob;
@@ -49,9 +49,5 @@ fn with_alternatives(item: &Bound<'_, PyAny>) -> Read<Option<TokenLogprob>> {
         let top = top.iter().map(alternative).collect::<Read<_>>()?;
         return Ok(Some(TokenLogprob { logprob, top }));
     }
-    let logprob: f64 = item.extract().map_err(|error| {
-        let expected = "a number, a number with a dict, or None";
-        unless_raised(error, item, || InvalidArgument::type_of(item, expected))
-    })?;
-    Ok(Some(logprob.into()))
+    Ok(Some(number::<f64>(item)?.into()))
 }

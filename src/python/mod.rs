@@ -134,7 +134,7 @@ fn get_tool_namespace_config<'py>(py: Python<'py>, name: &str) -> PyResult<Bound
         BROWSER => ToolNamespaceConfig::browser(),
         PYTHON => ToolNamespaceConfig::python(),
         _ => {
-            let shown = errors::brief(name.to_owned());
+            let shown = errors::brief(name);
             return Err(PyValueError::new_err(format!("Unknown tool namespace: {shown}")));
         }
     };

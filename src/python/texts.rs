@@ -52,7 +52,8 @@ pub(super) fn encode_batch<'py>(
     loop {
         let Texts { part, long } = read_texts(&mut texts, whole.len(), has_parts)?;
         if part.is_empty() && long.is_none() {
-            return Ok((uint32(py, whole.tokens())?, int64(py, whole.offsets())?));
+            let (tokens, offsets) = whole.into_arrays();
+            return Ok((uint32(py, &tokens)?, int64(py, offsets)?));
         }
         let batches =
             py.detach(|| tokenizer.encode_batch_on(&workers, &part, &allowed, &disallowed));

@@ -26,7 +26,7 @@ impl Sink {
 
     /// Makes room for so many messages, with so many bytes of text.
     pub(super) fn reserve(&mut self, messages: usize, text: usize) {
-        // Some five for each header, and as many for the text as `encode_ordinary_into` expects.
+        // Headers have up to eight; of the text as many as `encode_ordinary_into` expects.
         self.rendered.tokens.reserve(8 * messages + text / 4);
         self.rendered.spans.reserve(messages);
         self.rendered.speakers.reserve(messages);

@@ -222,9 +222,19 @@ fn references_are_resolved() {
     assert_eq!(said(&read("msg_9").unwrap()), "<|start|>user<|message|>found<|end|>");
     // A text before a call is its preamble.
     let result = json!({"type": "function_call_output", "call_id": "c", "output": "1"});
-    let input = json!([message("P"), {"type": "item_reference", "id": "fc_7"}, result]);
+    let input = json!([message("P"), {"type": "item_reference", "id": "fc_7"}, result.clone()]);
     let text = said(&RESPONSES.read(json!({"input": input}), &with).unwrap());
     assert!(text.contains("<|start|>assistant<|channel|>commentary<|message|>P<|end|>"), "{text}");
+    let input = json!([message("P"), {"id": "msg_9"}, {"id": "fc_7"}, result]);
+    let text = said(&RESPONSES.read(json!({"input": input}), &with).unwrap());
+    assert!(text.contains("<|channel|>final<|message|>P<|end|><|start|>user"), "{text}");
+    // What the history has follows nothing again.
+    let call = json!({"type": "function_call", "id": "fc_1", "call_id": "c", "name": "f", "arguments": "{}"});
+    let kept = vec![call, result.clone(), message("Done")];
+    let with_history = with.clone().with_history(kept);
+    let input = json!([{"id": "fc_1"}, {"role": "user", "content": "B"}]);
+    let text = said(&RESPONSES.read(json!({"input": input}), &with_history).unwrap());
+    assert!(text.contains("<|channel|>final<|message|>Done<|end|>"), "{text}");
     let lost = read("rs_1").unwrap();
     assert_eq!(said(&lost), "");
     assert_eq!(unused(&lost), ["input[0]"]);

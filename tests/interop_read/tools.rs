@@ -292,14 +292,15 @@ fn choices() {
             json!({"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "g"}]}),
             allowed(false),
         ),
+        (RESPONSES, json!({"type": "allowed_tools", "mode": null, "tools": []}), ToolChoice::None),
         (
             RESPONSES,
-            json!({"type": "allowed_tools", "mode": "required", "tools": []}),
+            json!({"type": "allowed_tools", "tools": [{"type": "image_generation"}]}),
             ToolChoice::None,
         ),
         (
             RESPONSES,
-            json!({"type": "allowed_tools", "tools": [{"type": "image_generation"}]}),
+            json!({"type": "allowed_tools", "mode": "required", "tools": [{"type": "image_generation"}]}),
             ToolChoice::Auto,
         ),
         (RESPONSES, json!({"type": "image_generation"}), ToolChoice::Auto),
@@ -328,6 +329,9 @@ fn a_choice_of_no_tool_is_an_error() {
     let mode = json!({"type": "allowed_tools", "mode": "Required", "tools": []});
     let text = error(RESPONSES, json!({"input": "A", "tool_choice": mode})).to_string();
     assert!(text.contains("tool_choice.mode: unknown mode \"Required\" (known: auto, required)"));
+    let nothing = json!({"type": "allowed_tools", "mode": "required", "tools": []});
+    let text = error(RESPONSES, json!({"input": "A", "tool_choice": nothing})).to_string();
+    assert!(text.contains("tool_choice.tools: a call is required, and no tool is allowed"));
     let none = turn(CHAT, json!({"messages": [], "tool_choice": "required"}));
     assert_eq!(none.tool_choice, ToolChoice::Auto);
 }

@@ -109,10 +109,12 @@ def test_imports_point_downwards_in_the_picture_of_the_house() -> None:
     assert upward(arrows, layers()) == []
 
 
-def test_the_error_imports_only_the_path() -> None:
+def test_the_error_imports_only_what_it_says() -> None:
     crate = read_crate()
-    assert {crate.target(("error",), path) for path in crate.paths[("error",)]} == {("path",)}
-    assert crate.paths[("path",)] == []
+    imported = {crate.target(("error",), path) for path in crate.paths[("error",)]}
+    assert imported == {("path",), ("brief",)}
+    assert {crate.target(("path",), path) for path in crate.paths[("path",)]} == {("brief",)}
+    assert crate.paths[("brief",)] == []
 
 
 def test_circles_are_found() -> None:

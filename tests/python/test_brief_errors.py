@@ -22,6 +22,9 @@ from openai_harmony import (
     ToolSchemaStyle,
     load_harmony_encoding,
 )
+from openai_harmony.interop import chat_completions
+from openai_harmony.training import Batch
+from openai_harmony.training import render as render_rows
 
 LONG = "x" * 100_000
 encoding = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
@@ -38,10 +41,20 @@ def render_tools(*tools: ToolDescription) -> None:
     render(message, tool_schema=ToolSchemaStyle.FULL)
 
 
+def raise_first(batch: Batch) -> None:
+    raise batch.errors[0][1]
+
+
 MAKERS = {
     "role": lambda: Role(LONG),
     "effort": lambda: ReasoningEffort(LONG),
     "encoding": lambda: load_harmony_encoding(LONG),
+    "role in a request": lambda: chat_completions.read(
+        {"messages": [{"role": LONG, "content": "x"}]}
+    ),
+    "name in a request": lambda: chat_completions.read({"messages": [], "logit_bias": {LONG: "x"}}),
+    "option of a reader": lambda: chat_completions.read({"messages": []}, history=[{LONG: {1}}]),
+    "row": lambda: raise_first(render_rows([{"messages": [{LONG: 1}]}])),
     "role of a message": lambda: Message.from_dict({"role": LONG, "content": "x"}),
     "kind of content": lambda: Message.from_dict({"role": "user", "content": [{"type": LONG}]}),
     "role to render": lambda: encoding.render_conversation_for_completion(

@@ -342,7 +342,7 @@ class TestTokensGiven:
             (
                 ["x" * 10_000],
                 TypeError,
-                r"tokens\[0\]: expected an int, got str 'x{69} \.\.\. x{39}'$",
+                r"tokens\[0\]: expected an int, got str 'x{199}…$",
             ),
             (np.array([1.5]), TypeError, r"tokens\[0\]: expected an int, got float64"),
             (np.array([[5]]), TypeError, r"tokens\[0\]: expected an int, got ndarray"),
@@ -701,7 +701,7 @@ class TestSchemas:
         [
             (float("nan"), "JSON has no such number: nan"),
             (float("-inf"), "JSON has no such number: -inf"),
-            (10**400, f"JSON has no such number: 1{69 * '0'} ... {40 * '0'}"),
+            (10**400, f"JSON has no such number: 1{199 * '0'}…"),
             (object(), "expected a JSON value, got object"),
             ({1, 2}, "expected a JSON value, got set"),
             ({(1, 2): 3}, "expected a string as key, got tuple"),
@@ -736,8 +736,8 @@ class TestSchemas:
                 encoding.render(with_parameters(schema))
             path, _, reason = str(caught.value).partition(": ")
             assert path.startswith('content[0].tools["functions"].tools[0].parameters[')
-            assert " ... " in path
-            assert len(path) <= 120
+            assert path.endswith("…")
+            assert len(path) == 201
             assert reason.startswith("nested more than 128 levels deep")
 
 

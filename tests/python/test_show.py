@@ -250,7 +250,9 @@ def test_bad_input(given: Any, arguments: Any, said: str) -> None:
 
 
 def test_wrong_types_are_named() -> None:
-    with pytest.raises(WrongTypeError, match=r"^names: expected two names, got \('a',\)"):
+    with pytest.raises(
+        WrongTypeError, match=r"^names: expected a tuple of two strings, got \('a',\)"
+    ):
         show.diff([1], [2], names=("a",))  # type: ignore[arg-type]
     with pytest.raises(WrongTypeError, match="^picture: expected a Picture, got int"):
         show.data(5)  # type: ignore[arg-type]

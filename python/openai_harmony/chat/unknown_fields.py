@@ -15,7 +15,7 @@ from typing import (
 
 from pydantic import BaseModel
 
-from openai_harmony.errors import UnknownFieldError, UnknownFieldWarning
+from openai_harmony.errors import UnknownFieldError, UnknownFieldWarning, brief, quoted
 
 CHAT_HINT = (
     "requests of OpenAI's API are read by openai_harmony.interop.chat_completions.read and "
@@ -165,7 +165,7 @@ def _warning_texts(unknown: Sequence[UnknownField], root: str) -> Iterator[str]:
 def _warning_text(field: UnknownField, place: str) -> str:
     known = ", ".join(field.known)
     text = (
-        f"Unknown field {_brief(repr(field.name))} in {place} is ignored (known: {known}); "
+        f"Unknown field {quoted(field.name)} in {place} is ignored (known: {known}); "
         "strict=True makes it an error"
     )
     if isinstance(field.name, str):
@@ -178,11 +178,7 @@ def _warning_text(field: UnknownField, place: str) -> str:
 
 def _path(steps: Sequence[str], name: object) -> str:
     last = f".{name}" if isinstance(name, str) and name.isidentifier() else f"[{name!r}]"
-    return "".join(_brief(step) for step in [*steps, last]).lstrip(".")
-
-
-def _brief(text: str) -> str:
-    return text if len(text) <= 100 else f"{text[:70]} ... {text[-20:]}"
+    return "".join(brief(step) for step in [*steps, last]).lstrip(".")
 
 
 def _level_of_caller() -> int:

@@ -10,10 +10,13 @@ _CHANNELS = ("analysis", "commentary", "final")
 
 def number(text: str) -> int:
     """A whole number from 0 on, also with separators: ``250_000_000``."""
-    digits = text.replace(",", "").replace("_", "")
-    if not (digits.isascii() and digits.isdigit() and len(digits) < 19):
+    try:
+        value = int(text.replace(",", ""))
+    except ValueError:
+        value = -1
+    if value < 0:
         raise argparse.ArgumentTypeError(f"expected a whole number, got {text!r}")
-    return int(digits)
+    return value
 
 
 def channels(text: str) -> list[str]:

@@ -147,8 +147,8 @@ def diff(
     1
     """
     two: Any = names
-    if not isinstance(two, tuple) or len(two) != 2:
-        raise WrongTypeError(f"names: expected two names, got {quoted(names)}")
+    if not isinstance(two, tuple) or [*map(type, two)] != [str, str]:
+        raise WrongTypeError(f"names: expected a tuple of two strings, got {quoted(names)}")
     first = picture(a, config=config)
     return compare(first, picture(b, config=config_b or config), names)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence, Sized
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from typing import Any, Literal
 
 from openai_harmony.chat import Conversation, Message, Role
@@ -236,7 +236,8 @@ def _mask_of(
                 "0 and 1"
             )
         return x.loss_mask(mask if isinstance(mask, LossMask) else None)
-    if not isinstance(mask, Sized):
+    given: Any = mask
+    if not isinstance(given, Sized) or isinstance(given, (str, set, Mapping)):
         expected = "a LossMask, a bool or a value for each token"
         raise WrongTypeError(f"mask: expected {expected}, got {type(mask).__name__}")
     if len(mask) != len(x):

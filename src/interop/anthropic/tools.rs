@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::interop::UnusedReason;
-use crate::interop::field::BodyField;
+use crate::interop::field::{BodyField, BodyObject};
 use crate::interop::names::ToolId;
 use crate::interop::request::Request;
 use crate::json::At;
@@ -13,16 +13,19 @@ pub(super) fn read_tool(
     defers: bool,
     request: &mut Request<'_>,
 ) -> Result<()> {
-    let is_deferred = tool.object()?.bool("defer_loading")?.unwrap_or(false) && defers;
-    declare(tool, is_deferred, request)
+    declare(tool, request, |tool| Ok(tool.bool("defer_loading")?.unwrap_or(false) && defers))
 }
 
-/// `is_deferred`: only a later message makes the model see it.
-fn declare(tool: &BodyField<'_, '_>, is_deferred: bool, request: &mut Request<'_>) -> Result<()> {
+/// `is_deferred`: whether only a later message makes the model see it.
+fn declare(
+    tool: &BodyField<'_, '_>,
+    request: &mut Request<'_>,
+    is_deferred: impl FnOnce(&BodyObject<'_, '_>) -> Result<bool>,
+) -> Result<()> {
     let object = tool.object()?;
     match object.text("type")? {
         None | Some("custom" | "function") => {
-            request.read_function(&object, "input_schema", None, is_deferred)
+            request.read_function(&object, "input_schema", None, is_deferred(&object)?)
         }
         Some(kind) => {
             request.server_tool(kind, tool);
@@ -65,7 +68,7 @@ pub(super) fn read_change(block: &BodyField<'_, '_>, request: &mut Request<'_>) 
         "tool_definition" if !is_removal => {
             let definition = tool.required("definition")?;
             let name = definition.object()?.required("name")?.text()?.to_owned();
-            declare(&definition, true, request)?;
+            declare(&definition, request, |_| Ok(true))?;
             request.history.added(vec![ToolId::new(name)]);
         }
         other => request.list(block, UnusedReason::TypeNotUsed(other.to_owned())),

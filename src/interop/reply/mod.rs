@@ -362,7 +362,8 @@ impl Reply {
 
     /// [`Self::frame`] after the bytes that are there.
     pub fn frame_into(&self, chunk: &Json, bytes: &mut Vec<u8>) {
-        let name = chunk.text("type").unwrap_or_default();
+        let name =
+            chunk.text("type").filter(|name| !name.contains(['\r', '\n'])).unwrap_or_default();
         let mut sink = Sink::new(bytes, self.dialect.definition().framing);
         sink.chunk(name, |bytes| write_json(chunk, bytes));
     }

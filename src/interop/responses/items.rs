@@ -2,18 +2,17 @@
 
 use std::collections::HashSet;
 
+use crate::brief::Brief;
 use crate::chat::{COMMENTARY, FINAL};
 use crate::error::Result;
 use crate::interop::common::{read_content, read_reasoning, read_response_format};
 use crate::interop::field::{BodyField, BodyObject};
 use crate::interop::history::Call;
 use crate::interop::names::ToolId;
-use crate::interop::options::Resolve;
 use crate::interop::request::Request;
 use crate::interop::thought_blob::read_thought;
 use crate::interop::tools::{custom_arguments, read_arguments};
-use crate::interop::unused::brief;
-use crate::interop::{ToolKind, Unsupported, UnusedReason};
+use crate::interop::{Json, ToolKind, Unsupported, UnusedReason};
 use crate::json::{Array, At};
 use crate::path::Path;
 
@@ -61,10 +60,13 @@ impl<'r, 'o> Items<'r, 'o> {
         if let Some(input) = input.as_ref().filter(|_| text.is_none()) {
             all.extend(input.items_or("a string or a list of items")?);
         }
-        let calls_follow = calls_follow(&all);
-        for (item, call_follows) in all.iter().zip(calls_follow) {
+        let found: Vec<_> = all.iter().map(|item| reader.find(item)).collect();
+        let calls_follow = calls_follow(
+            all.iter().zip(&found).map(|(item, found)| found.as_ref().map_or(item.at(), Json::at)),
+        );
+        for ((item, found), call_follows) in all.iter().zip(&found).zip(calls_follow) {
             reader.request.history.next_message();
-            reader.item(item, call_follows)?;
+            reader.item(item, found.as_ref(), call_follows)?;
         }
         if let Some(text) = text {
             reader.request.history.end_messages();
@@ -75,7 +77,20 @@ impl<'r, 'o> Items<'r, 'o> {
         Ok(())
     }
 
-    fn item(&mut self, field: &BodyField<'_, '_>, call_follows: bool) -> Result<()> {
+    /// What a reference names; nothing for what is in the history, and so is read there.
+    fn find(&self, item: &BodyField<'_, '_>) -> Option<Json> {
+        let is_reference = item_type(item.at()) == Some("item_reference");
+        let id = text_of(item.at(), "id").filter(|id| is_reference && !self.ids.contains(id))?;
+        self.request.options.resolve.as_ref()?.find(id)
+    }
+
+    /// `found`: what the item names, if it is a reference.
+    fn item(
+        &mut self,
+        field: &BodyField<'_, '_>,
+        found: Option<&Json>,
+        call_follows: bool,
+    ) -> Result<()> {
         let item = field.object()?;
         match item_type(field.at()) {
             Some("message") => self.message(&item, call_follows)?,
@@ -93,7 +108,7 @@ impl<'r, 'o> Items<'r, 'o> {
                 let tool = tool.zip(item.get("name"));
                 self.request.history.result(&item, "call_id", tool, text)?;
             }
-            Some("item_reference") => return self.reference(&item, call_follows),
+            Some("item_reference") => return self.reference(&item, found, call_follows),
             Some("additional_tools" | "tool_search_output") => {
                 item.required("tools")?;
                 self.request.read_typed_tools(&item)?;
@@ -162,26 +177,30 @@ impl<'r, 'o> Items<'r, 'o> {
 
     /// An item of the history is there already; `resolve` finds another. Thoughts that it does not
     /// find are dropped.
-    fn reference(&mut self, item: &BodyObject<'_, '_>, call_follows: bool) -> Result<()> {
+    fn reference(
+        &mut self,
+        item: &BodyObject<'_, '_>,
+        found: Option<&Json>,
+        call_follows: bool,
+    ) -> Result<()> {
         let id = item.required("id")?;
         let text = id.text()?;
         if self.ids.contains(text) {
             return Ok(());
         }
-        let resolve = self.request.options.resolve.as_ref();
-        let Some(found) = resolve.and_then(|find| Resolve::find(find, text)) else {
+        let Some(found) = found else {
             if text.starts_with("rs_") {
                 self.request.list(&item.field(), UnusedReason::ThoughtNotStored);
                 return Ok(());
             }
-            return Err(id.invalid(format!("no item with the id {:?} is stored", brief(text))));
+            return Err(id.invalid(format!("no item with the id {:?} is stored", Brief(text))));
         };
         let path = item.field().path();
-        let found = BodyField::root(&path, &found)?;
+        let found = BodyField::root(&path, found)?;
         if item_type(found.at()) == Some("item_reference") {
             return Err(id.invalid("the stored item is a reference itself"));
         }
-        self.item(&found, call_follows)
+        self.item(&found, None, call_follows)
     }
 }
 
@@ -196,36 +215,33 @@ fn item_type(item: At<'_>) -> Option<&str> {
 }
 
 /// Of each item, whether a call of the same turn follows it.
-fn calls_follow(items: &[BodyField<'_, '_>]) -> Vec<bool> {
-    let mut follows = vec![false; items.len()];
+fn calls_follow<'v>(items: impl DoubleEndedIterator<Item = At<'v>>) -> Vec<bool> {
     let mut call_follows = false;
-    for (follows, item) in follows.iter_mut().zip(items).rev() {
-        *follows = call_follows;
-        match item_type(item.at()) {
-            Some("function_call" | "custom_tool_call") => call_follows = true,
-            Some("item_reference") if is_of_call(item) => call_follows = true,
-            Some("message") if text_of(item, "role") != Some("assistant") => {
-                call_follows = false;
+    let mut follows: Vec<_> = items
+        .rev()
+        .map(|item| {
+            let follows = call_follows;
+            match item_type(item) {
+                Some("function_call" | "custom_tool_call") => call_follows = true,
+                Some("message") if text_of(item, "role") != Some("assistant") => {
+                    call_follows = false;
+                }
+                _ => {}
             }
-            _ => {}
-        }
-    }
+            follows
+        })
+        .collect();
+    follows.reverse();
     follows
 }
 
-/// Whether a reference names a call: ids begin with what they are of.
-fn is_of_call(reference: &BodyField<'_, '_>) -> bool {
-    let id = text_of(reference, "id").unwrap_or_default();
-    id.starts_with("fc_") || id.starts_with("ctc_")
-}
-
-fn text_of<'v>(item: &BodyField<'v, '_>, key: &str) -> Option<&'v str> {
-    item.at().get(key)?.as_str()
+fn text_of<'v>(item: At<'v>, key: &str) -> Option<&'v str> {
+    item.get(key)?.as_str()
 }
 
 /// Whether the assistant was cut off in an item.
 fn is_unfinished(item: &BodyField<'_, '_>) -> bool {
-    matches!(text_of(item, "status"), Some("incomplete" | "in_progress"))
+    matches!(text_of(item.at(), "status"), Some("incomplete" | "in_progress"))
 }
 
 fn read_call(item: &BodyObject<'_, '_>, is_custom: bool) -> Result<Call> {

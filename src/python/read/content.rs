@@ -96,7 +96,7 @@ pub(in crate::python) fn reasoning_effort(object: &Bound<'_, PyAny>) -> Read<Rea
         "Medium" => Ok(ReasoningEffort::Medium),
         "High" => Ok(ReasoningEffort::High),
         other => {
-            let shown = brief(other.to_owned());
+            let shown = brief(other);
             Err(InvalidArgument::value(format!("Unknown reasoning effort: {shown}")))
         }
     }

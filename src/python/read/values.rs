@@ -101,7 +101,7 @@ where
     T: for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr>,
 {
     let not_a_number = || InvalidArgument::type_of(object, "a number");
-    object.extract().map_err(|error| unless_raised(error, object, not_a_number))
+    fitting(object, || got(object, "a number that a float can hold"), not_a_number)
 }
 
 /// A whole number from 0 on.
@@ -110,19 +110,20 @@ where
     T: for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr>,
 {
     let not_an_int = || InvalidArgument::type_of(object, "an int");
-    integer(object, || got(object, "an int of at least 0, below 2^64"), not_an_int)
+    fitting(object, || got(object, "an int of at least 0, below 2^64"), not_an_int)
 }
 
 /// A whole number from 1 on.
 pub(in crate::python) fn count_from_one(object: &Bound<'_, PyAny>) -> Read<NonZeroUsize> {
     let refused = || got(object, "a whole number from 1");
-    NonZeroUsize::new(integer(object, refused, refused)?).ok_or_else(refused)
+    NonZeroUsize::new(fitting(object, refused, refused)?).ok_or_else(refused)
 }
 
-fn integer<T>(
+/// A number, if the type can hold it.
+fn fitting<T>(
     object: &Bound<'_, PyAny>,
     out_of_range: impl FnOnce() -> InvalidArgument,
-    not_an_int: impl FnOnce() -> InvalidArgument,
+    not_a_number: impl FnOnce() -> InvalidArgument,
 ) -> Read<T>
 where
     T: for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr>,
@@ -131,7 +132,7 @@ where
         if error.is_instance_of::<PyOverflowError>(object.py()) {
             return out_of_range();
         }
-        unless_raised(error, object, not_an_int)
+        unless_raised(error, object, not_a_number)
     })
 }
 

@@ -2,7 +2,7 @@
 //! depends on nothing.
 
 /// Bits of a token's id.
-pub(crate) const TOKEN_BITS: u32 = 18;
+const TOKEN_BITS: u32 = 18;
 /// The id that stands for no token.
 pub(crate) const NO_TOKEN: u32 = (1 << TOKEN_BITS) - 1;
 

@@ -1,4 +1,4 @@
-//! The longest token that a text begins with: a walk down a trie of all ordinary tokens.
+//! The longest token that a text begins with, and the one that two texts are: walks down a trie of all ordinary tokens.
 //!
 //! The trie is a double array in one: the child of a node for a byte is at the node's base XOR the
 //! byte, if the node found there bears that byte; no two nodes share a base. Below a leaf there is only
@@ -67,10 +67,10 @@ pub(in crate::tokenizer) fn byte_token(byte: u8) -> TokenId {
     Node::at(byte.into()).token().unwrap_or_default()
 }
 
-/// The only token that may consist of two texts, the first of which is not empty: what is below a leaf is not
-/// compared.
+/// The only token that two texts can be when joined, the first of which is not empty. It may be another one: what is
+/// below a leaf is not compared.
 #[inline]
-pub(super) fn only_token(first: &[u8], second: &[u8]) -> Option<TokenId> {
+pub(super) fn candidate(first: &[u8], second: &[u8]) -> Option<TokenId> {
     let mut bytes = first.iter().chain(second);
     let node = Node::at((*bytes.next()?).into());
     let walked = bytes.try_fold(

@@ -18,10 +18,7 @@ pub(super) fn read(row: &Json, dialect: Dialect, options: &RenderRows) -> Result
     if turn.prefill.is_some() {
         return Err(invalid(Path::default(), "a row to train on is complete"));
     }
-    turn.unused.retain(|unused| {
-        let path = unused.path.to_string();
-        // Other columns are the data set's own: ids, sources, scores.
-        path.contains(['.', '[']) || dialect.reads(&path)
-    });
+    // Other columns are the data set's own: ids, sources, scores.
+    turn.unused.retain(|unused| unused.path.name().is_none_or(|column| dialect.reads(column)));
     ChatRow::of_turn(turn, |number| Some(Path::of(dialect.messages()).then(number)))
 }

@@ -1,0 +1,32 @@
+//! How errors quote what they were given.
+
+use std::fmt;
+
+/// A value as an error quotes it: no more than its first 200 characters, then `…`.
+pub(crate) struct Brief<'a>(pub(crate) &'a str);
+
+impl Brief<'_> {
+    /// The quoted part, and what follows the quotation mark.
+    fn parts(&self) -> (&str, &'static str) {
+        const CHARACTERS: usize = 200;
+        match self.0.char_indices().nth(CHARACTERS) {
+            None => (self.0, ""),
+            Some((end, _)) => (&self.0[..end], "…"),
+        }
+    }
+}
+
+impl fmt::Display for Brief<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (text, behind) = self.parts();
+        f.write_str(text)?;
+        f.write_str(behind)
+    }
+}
+
+impl fmt::Debug for Brief<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (text, behind) = self.parts();
+        write!(f, "{text:?}{behind}")
+    }
+}
