@@ -1164,9 +1164,7 @@ def extend_prompt(
     prompt: Iterable[int],
     sampled: Iterable[int],
     conversation: str,
-    config: RenderConversationConfig | None,
-    keep_return: bool,
-    tools: Iterable[str] | None,
+    **options: Any,
 ) -> tuple[Break | None, list[int]]: ...
 
 @final
@@ -1191,10 +1189,8 @@ class _Rollout:
         cls,
         encoding: HarmonyEncoding,
         conversation: str,
-        config: RenderConversationConfig,
         prefill: Prefill | None,
-        keep_return: bool,
-        tools: Iterable[str] | None,
+        **options: Any,
     ) -> Self: ...
     def prompt(self) -> array[int]: ...
     def sampled(

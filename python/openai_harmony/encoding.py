@@ -271,7 +271,7 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding):
         prompt, sampled = list(prompt), list(sampled)
         new = Conversation.from_messages(messages).to_json()
         broken, tokens = _lowlevel.extend_prompt(
-            self, prompt, sampled, new, config, keep_return, tools
+            self, prompt, sampled, new, config=config, keep_return=keep_return, tools=tools
         )
         if broken is not None:
             return Broken(broken, tokens)

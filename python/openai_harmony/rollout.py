@@ -233,11 +233,14 @@ class Rollout:
             WrongTypeError: ``begin`` is of another type.
         """
         free: set[str] = set()
+        if tools is not None and (isinstance(tools, str) or not isinstance(tools, Iterable)):
+            raise WrongTypeError(f"tools: expected a list, got {type(tools).__name__}")
+        names = [*(tools or ())]
         if isinstance(begin, Turn):
-            names = [tool.recipient for tool in begin.tools if tool.declared]
+            names += [tool.recipient for tool in begin.tools if tool.declared]
             free = {tool.recipient for tool in begin.tools if tool.kind != "function"}
             conversation, prefill = begin.conversation, prefill or begin.prefill
-            config, tools = config or begin.config, [*names, *(tools or ())]
+            config = config or begin.config
         elif isinstance(begin, Conversation):
             conversation = begin
         else:
@@ -252,19 +255,22 @@ class Rollout:
         if thoughts is not None or config is None:
             config = config or RenderConversationConfig()
             config = config.model_copy(update={"analysis": policies[thoughts or "drop"]})
-        self._start(encoding, conversation, (config, prefill, keep_return, list(tools or ())), free)
+        options = {"config": config, "keep_return": keep_return, "tools": names}
+        self._start(encoding, conversation, prefill, options, free)
 
     def _start(
         self,
         encoding: HarmonyEncoding,
         conversation: Conversation,
-        options: tuple[RenderConversationConfig, Prefill | None, bool, list[str]],
+        prefill: Prefill | None,
+        options: dict[str, Any],
         free: set[str],
     ) -> None:
-        self._encoding, self._options, self._free = encoding, options, free
+        self._encoding, self._free = encoding, free
+        self._prefill, self._options = prefill, options
         self._messages = list(conversation.messages)
         self._counts = [len(self._messages)]
-        self._raw = _lowlevel._Rollout(encoding, conversation.to_json(), *options)
+        self._raw = _lowlevel._Rollout(encoding, conversation.to_json(), prefill, **options)
 
     @property
     def prompt(self) -> _IntArray:
@@ -346,6 +352,7 @@ class Rollout:
         """What to play again: the beginning, what was sampled, and what was added."""
         return {
             "encoding": self._encoding,
+            "prefill": self._prefill,
             "options": self._options,
             "free": self._free,
             "messages": self._messages,
@@ -357,7 +364,7 @@ class Rollout:
         first, *counts = state["counts"]
         messages: list[Message] = state["messages"]
         begin = Conversation.from_messages(messages[:first])
-        self._start(state["encoding"], begin, state["options"], state["free"])
+        self._start(state["encoding"], begin, state["prefill"], state["options"], state["free"])
         for index, (tokens, logprobs) in enumerate(state["samples"]):
             self.sampled(tokens, logprobs)
             if index < len(counts):

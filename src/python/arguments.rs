@@ -9,7 +9,7 @@ use pyo3::types::PyString;
 use super::errors::{InvalidArgument, type_name, unless_raised, wrong_type};
 use super::options;
 use super::read;
-use super::read::values::boolean;
+use super::read::values::{self, boolean, each};
 use super::text::utf8;
 use crate::ParseConfig;
 use crate::chat::Role;
@@ -104,26 +104,7 @@ fn with_tools(strict: bool, tools: Option<&Bound<'_, PyAny>>) -> PyResult<ParseC
 }
 
 pub(super) fn tool_names(tools: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
-    let refused = |object: &Bound<'_, PyAny>, place: &str| {
-        let text = format!("tools: expected names of tools, got {place}{}", type_name(object));
-        wrong_type(object.py(), text)
-    };
-    // A string would be iterated by its letters.
-    if tools.is_instance_of::<PyString>() {
-        return Err(refused(tools, ""));
-    }
-    let name = |item: PyResult<Bound<'_, PyAny>>| {
-        let item = item?;
-        match item.cast::<PyString>() {
-            Ok(name) => Ok(utf8(name)?.into_owned()),
-            Err(_) => Err(refused(&item, "one of type ")),
-        }
-    };
-    tools
-        .try_iter()
-        .map_err(|error| unless_raised(error, tools, || refused(tools, "")))?
-        .map(name)
-        .collect()
+    each(tools, values::string).map_err(|invalid| invalid.inside("tools").raised(tools.py()))
 }
 
 /// The role that is the argument of this name.

@@ -196,6 +196,11 @@ macro_rules! choices {
             const EXPECTED: &'static str = $expected;
             const ALL: &'static [(&'static str, Self)] = &[$(($word, Self::$variant)),+];
         }
+
+        /// A choice without its word does not compile.
+        const _: fn($type) = |choice| match choice {
+            $($type::$variant)|+ => {}
+        };
     )+};
 }
 

@@ -3,13 +3,14 @@
 //! Messages come as JSON: there are few of them in a step, and they are kept, so nothing is gained by lending them.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyList};
+use pyo3::types::{PyByteArray, PyDict, PyList};
 
 use super::arrays::{array, uint32};
 use super::encoding::{Span, argument, fields_of};
 use super::errors::raised;
-use super::read::values::boolean;
-use super::{arguments, events, logprobs, options, tokens, write};
+use super::options::set_from;
+use super::read::values::{each, optional, string};
+use super::{events, logprobs, options, tokens, write};
 use crate::chat::{Conversation, Message};
 use crate::error::ErrorKind;
 use crate::path::Path;
@@ -40,17 +41,16 @@ pub(super) struct PyRollout {
 #[pymethods]
 impl PyRollout {
     #[new]
+    #[pyo3(signature = (encoding, conversation, prefill, **options))]
     fn new(
         encoding: &Bound<'_, PyAny>,
         conversation: &str,
-        config: &Bound<'_, PyAny>,
         prefill: Option<&Bound<'_, PyAny>>,
-        keep_return: &Bound<'_, PyAny>,
-        tools: Option<&Bound<'_, PyAny>>,
+        options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let py = config.py();
+        let py = encoding.py();
         let encoding = argument(encoding)?;
-        let config = extend_config(Some(config), keep_return, tools)?;
+        let config = extend_config(options)?;
         let prefill = options::prefill(prefill)?;
         messages(conversation)
             .and_then(|messages| Rollout::with_prefill(encoding, messages, &prefill, config))
@@ -99,19 +99,18 @@ impl PyRollout {
 
 /// Why a prompt breaks, and the whole one; or nothing, and what follows the sampled tokens.
 #[pyfunction]
+#[pyo3(signature = (encoding, prompt, sampled, conversation, **options))]
 pub(super) fn extend_prompt<'py>(
     encoding: &Bound<'py, PyAny>,
     prompt: &Bound<'py, PyAny>,
     sampled: &Bound<'py, PyAny>,
     conversation: &str,
-    config: Option<&Bound<'py, PyAny>>,
-    keep_return: &Bound<'py, PyAny>,
-    tools: Option<&Bound<'py, PyAny>>,
+    options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<(Option<&'static str>, Bound<'py, PyList>)> {
     let py = encoding.py();
     let encoding = argument(encoding)?;
     let (prompt, sampled) = (tokens::read(prompt)?, tokens::read(sampled)?);
-    let config = extend_config(config, keep_return, tools)?;
+    let config = extend_config(options)?;
     let extension = messages(conversation)
         .and_then(|messages| encoding.extend(&prompt, &sampled, &messages, &config));
     match extension.map_err(|error| raised(py, &error))? {
@@ -132,17 +131,15 @@ fn messages(conversation: &str) -> crate::Result<Vec<Message>> {
     Ok(read.map_err(invalid)?.messages)
 }
 
-fn extend_config(
-    config: Option<&Bound<'_, PyAny>>,
-    keep_return: &Bound<'_, PyAny>,
-    tools: Option<&Bound<'_, PyAny>>,
-) -> PyResult<ExtendConfig> {
-    let py = keep_return.py();
-    let render = options::config(config).map_err(|invalid| invalid.inside("config").raised(py))?;
-    let keep_return =
-        boolean(keep_return).map_err(|invalid| invalid.inside("keep_return").raised(py))?;
-    let tools = tools.map(arguments::tool_names).transpose()?.unwrap_or_default();
-    Ok(ExtendConfig::new().with_render(render).with_keep_return(keep_return).with_tools(tools))
+fn extend_config(given: Option<&Bound<'_, PyDict>>) -> PyResult<ExtendConfig> {
+    options::set_all(ExtendConfig::new(), given, None, |config, name, value| {
+        // In Python it is named as in the methods that render.
+        options::set(config, if name == "config" { "render" } else { name }, value)
+    })
+}
+
+set_from! {
+    Vec<String>: |names| optional(names, |names| each(names, string)).map(Option::unwrap_or_default),
 }
 
 fn said_fields(py: Python<'_>, said: Said) -> PyResult<SaidFields<'_>> {

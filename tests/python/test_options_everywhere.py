@@ -26,7 +26,7 @@ from openai_harmony import (
     training,
 )
 from openai_harmony._options import Option, annotated_with, flags_of
-from openai_harmony.cli import rendering
+from openai_harmony.cli import dataset, rendering
 from openai_harmony.grammar import TurnGrammar
 from openai_harmony.interop import anthropic, chat_completions, ollama, responses
 from openai_harmony.interop.options import (
@@ -34,9 +34,13 @@ from openai_harmony.interop.options import (
     ReadOptions,
     ReadResponsesOptions,
     ReplyOptions,
+    ResumeOptions,
 )
 from openai_harmony.rollout import Rollout
 from openai_harmony.training import LossMask
+from openai_harmony.training.arrow import Columns
+from openai_harmony.training.dataset import write_dataset
+from openai_harmony.training.dataset.shards import FileFormat
 from openai_harmony.training.options import RowOptions
 
 ROOT = Path(__file__).parents[2]
@@ -60,6 +64,7 @@ NOT_OF_REPLIES = {"model": "it is required, and so in no table"}
 NOT_SAVED = {"make_id": "functions cannot be saved", "clock": "likewise"}
 NOT_OF_GRAMMARS = {"tool_use": "`tool_choice` is both", "allowed": "likewise"}
 NOT_OF_ROLLOUTS = {"render": "it is called `config`"}
+NOT_FLAGS_OF_FILES = {"progress": "the command shows its own", "options": "other options"}
 NOT_FLAGS = {
     "auto_drop_analysis": "`analysis` is the newer form",
     "config": "each of its options is a flag",
@@ -164,6 +169,7 @@ class TestTables:
 
 def test_replies_are_saved_with_their_options() -> None:
     assert set(REPLYING) - set(NOT_SAVED) <= set(SAVED)
+    assert set(ResumeOptions.__annotations__) == set(NOT_SAVED)
 
 
 class TestRendering:
@@ -253,11 +259,61 @@ class TestModels:
         assert f"| `{field}` |" in (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
 
 
+class TestWords:
+    """Those of a choice: ``choices!`` in Rust has one for each variant, or does not compile."""
+
+    @staticmethod
+    def of_python() -> set[frozenset[str]]:
+        """The words of each ``Literal`` and each enumeration of words."""
+        package = ROOT / "python" / "openai_harmony"
+        texts = [file.read_text(encoding="utf-8") for file in package.rglob("*.py")]
+        literals = [
+            found for text in texts for found in re.findall(r"Literal\[(.*?)\]", text, re.S)
+        ]
+        enums = [one for one in vars(openai_harmony).values() if inspect.isclass(one)]
+        return {frozenset(re.findall(r'"(\w+)"', literal)) for literal in literals} | {
+            frozenset(choice.value for choice in one) for one in enums if issubclass(one, Enum)
+        }
+
+    @staticmethod
+    def of_rust() -> dict[str, frozenset[str]]:
+        sources = (ROOT / "src" / "python").glob("*.rs")
+        blocks = re.findall(
+            r"^choices! \{(.*?)\}$",
+            "\n".join(file.read_text(encoding="utf-8") for file in sources),
+            re.MULTILINE | re.DOTALL,
+        )
+        return {
+            name: frozenset(re.findall(r'"(\w+)" \w+', words))
+            for block in blocks
+            for name, words in re.findall(r'(\w+), "[^"]*":(.*?);', block, re.DOTALL)
+        }
+
+    def test_are_the_same_in_both(self) -> None:
+        choices = self.of_rust()
+        assert len(choices) >= 15
+        known = self.of_python()
+        assert {name: words for name, words in choices.items() if words not in known} == {}
+
+
 class TestFlags:
     """Those of ``harmony dataset``, the only command that renders. No command parses."""
 
     parser = argparse.ArgumentParser()
     rendering.add_rendering(parser.add_argument)
+
+    def test_of_writing_are_those_of_the_function(self) -> None:
+        parser = argparse.ArgumentParser()
+        dataset.add(parser)
+        flags = {action.dest: action for action in parser._actions}
+        parameters = inspect.signature(write_dataset).parameters
+        own = set(parameters) - set(RowOptions.__annotations__) - NOT_FLAGS_OF_FILES.keys()
+        assert own <= set(flags)
+        assert {name: flags[name].default for name in own - {"inputs", "output"}} == {
+            name: parameters[name].default for name in own - {"inputs", "output"}
+        }
+        for name, words in (("to", FileFormat), ("columns", Columns)):
+            assert flags[name].choices == [*get_args(words)]
 
     def test_of_each_option(self) -> None:
         options = {

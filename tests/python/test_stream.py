@@ -106,10 +106,10 @@ class TestTools:
     @pytest.mark.parametrize(
         ("tools", "said"),
         [
-            ("bash", "tools: expected names of tools, got str"),
-            (3, "tools: expected names of tools, got int"),
-            (["bash", 3], "tools: expected names of tools, got one of type int"),
-            ([None], "tools: expected names of tools, got one of type NoneType"),
+            ("bash", "tools: expected a list, got str"),
+            (3, "tools: expected a list, got int"),
+            (["bash", 3], "tools[1]: expected a string, got int"),
+            ([None], "tools[0]: expected a string, got NoneType"),
         ],
     )
     def test_must_be_names(self, encoding: HarmonyEncoding, tools: Any, said: str) -> None:
