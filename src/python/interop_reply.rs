@@ -36,7 +36,8 @@ set_from! {
 
 choices! {
     ReasoningField, "'reasoning_content', 'reasoning', 'both' or None":
-        "reasoning_content" ReasoningContent, "reasoning" Reasoning, "both" Both;
+        "reasoning_content" ReasoningContent, "reasoning" Reasoning, "both" Both
+        else Omitted;
     FinishReason, "'stop', 'length' or 'abort'": "stop" Stop, "length" Length, "abort" Abort;
 }
 

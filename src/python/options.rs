@@ -191,15 +191,15 @@ pub(super) trait Choice: Copy + PartialEq + 'static {
 }
 
 macro_rules! choices {
-    ($($type:ident, $expected:literal: $($word:literal $variant:ident),+;)+) => {$(
+    ($($type:ident, $expected:literal: $($word:literal $variant:ident),+ $(else $other:ident)?;)+) => {$(
         impl $crate::python::options::Choice for $type {
             const EXPECTED: &'static str = $expected;
             const ALL: &'static [(&'static str, Self)] = &[$(($word, Self::$variant)),+];
         }
 
-        /// A choice without its word does not compile.
+        /// A choice without its word does not compile, unless it is what stands for none.
         const _: fn($type) = |choice| match choice {
-            $($type::$variant)|+ => {}
+            $($type::$variant)|+ $(| $type::$other)? => {}
         };
     )+};
 }

@@ -26,7 +26,7 @@ _UP_TO_AUTHOR = 3
 _LOG = logging.getLogger("openai_harmony.serve")
 
 
-@dataclass
+@dataclass(slots=True)
 class Answer:
     """One answer: what is sampled for it, and what becomes of it."""
 

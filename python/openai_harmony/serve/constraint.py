@@ -14,7 +14,7 @@ from openai_harmony.options import Prefill
 Written = TypeVar("Written")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Constraint:
     """A turn that has to end with a call, or whose calls or answer have to fit their schemas."""
 

@@ -28,7 +28,7 @@ from openai_harmony.serve.settings import Settings
 from openai_harmony.serve.streaming import ClientGoneError, Ending, Stream, TooSlowError, until_gone
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Call:
     """How requests of an endpoint are answered."""
 

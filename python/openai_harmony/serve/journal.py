@@ -32,7 +32,7 @@ LOG = logging.getLogger("openai_harmony.serve")
 _SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 
 
-@dataclass
+@dataclass(slots=True)
 class Record:
     """A request, from its arrival to its end."""
 

@@ -23,7 +23,7 @@ def _setting(default: Any, text: str) -> Any:
     return dataclasses.field(default=default, metadata={"help": text})
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Settings:
     """All that can be set, by the names of the command line and of the configuration file.
 

@@ -20,7 +20,7 @@ _MOST_TOKENS = 32
 """The most tokens of a cell: any number of marks may follow a letter."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Cell:
     """Tokens that are shown together."""
 

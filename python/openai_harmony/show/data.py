@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from openai_harmony.errors import WrongTypeError
@@ -35,7 +36,7 @@ def data(picture: Picture) -> dict[str, Any]:
 def _block(block: Block) -> dict[str, Any]:
     made: dict[str, Any] = {"message": block.message}
     if block.speaker is not None:
-        made |= {name: value for name, value in vars(block.speaker).items() if value is not None}
+        made |= {name: value for name, value in asdict(block.speaker).items() if value is not None}
     if block.is_dropped:
         return {**made, "dropped": True, "tokens": list(block.tokens)}
     return {

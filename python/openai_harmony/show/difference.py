@@ -26,7 +26,7 @@ class Run(NamedTuple):
     b: range
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Difference(InNotebooks):
     """Where two pictures' tokens differ; :func:`openai_harmony.show.diff` makes it."""
 

@@ -53,7 +53,7 @@ class UnknownForm(ValueError):  # noqa: N818 - what it is, in the sentence that 
     """A text that is none of the forms, or not well-formed; says what is wrong, and where."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Recognized:
     """What a text is."""
 

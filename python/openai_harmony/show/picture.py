@@ -30,7 +30,7 @@ class Mark(NamedTuple):
         return f"{self.kind}: {REASONS.get(self.kind, 'repaired')}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Speaker:
     """What a header says."""
 
@@ -41,7 +41,7 @@ class Speaker:
     content_type: str | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Block:
     """The tokens of a message, or tokens between messages, which have no speaker.
 
@@ -63,7 +63,7 @@ class Block:
     """Those of a dropped message, whose indexes count from its own beginning."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Picture(InNotebooks):
     """Tokens and what is known of them. Terminal and HTML draw the same picture."""
 

@@ -31,7 +31,7 @@ class Sampled(NamedTuple):
         return Sampled(self.tokens[:count], reason, logprobs)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SampleRequest:
     """What to sample from, and how."""
 

@@ -73,7 +73,7 @@ class Position(NamedTuple):
     """The rows in front of it, in all files."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Chunk:
     """Rows that are rendered together."""
 

@@ -42,7 +42,7 @@ class NoExamplesError(Exception):
     """No row gave an example."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What a run does."""
 

@@ -18,7 +18,7 @@ class StateError(Exception):
     """A run cannot go on with the output that is there; the text has the reason."""
 
 
-@dataclass
+@dataclass(slots=True)
 class ShardEntry:
     """A shard that is complete."""
 
@@ -32,7 +32,7 @@ class ShardEntry:
     """The size of each of its files."""
 
 
-@dataclass
+@dataclass(slots=True)
 class Counts:
     """What became of rows."""
 
@@ -85,7 +85,7 @@ class Counts:
             self.unused[name] = self.unused.get(name, 0) + count
 
 
-@dataclass
+@dataclass(slots=True)
 class State:
     """What is done, and with which options."""
 
