@@ -155,6 +155,7 @@ types: $(VENV)/.dev $(VENV)/.built
 	$(BIN)/python -m mypy.stubtest openai_harmony._lowlevel --mypy-config-file pyproject.toml
 
 $(VENV)/.made: | tools
+	@echo "The first time takes a minute or two: a virtual environment in $(VENV), then the extension is built."
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) install --upgrade "pip>=25.1" "maturin>=1.9.4,<2"
 	@touch $@

@@ -310,6 +310,13 @@ impl PyTurn {
         (0..count).map(|index| Some(self.inner.source(index)?.to_string())).collect()
     }
 
+    /// For each message of the conversation the index of the body's message that it comes from.
+    #[getter]
+    fn source_indices(&self) -> Vec<Option<usize>> {
+        let Turn { sources, history_len, .. } = &self.inner;
+        sources.iter().map(|number| number.as_ref()?.checked_sub(*history_len)).collect()
+    }
+
     /// Whether the answer is streamed.
     #[getter]
     fn stream(&self) -> bool {

@@ -66,10 +66,7 @@ def indexes(turn: Turn, messages: Sequence[Mapping[str, Any]] = ()) -> list[int]
     ``messages`` are the body's. If the first one alone is a system's, the developer message has its
     words, and the tools.
     """
-    sources = [
-        int(source[9:-1]) if source and source.startswith("messages[") else -1
-        for source in turn.sources
-    ]
+    sources = [-1 if index is None else index for index in turn.source_indices]
     system = [message.get("role") in ("system", "developer") for message in messages[:2]]
     if system in ([True], [True, False]) and len(sources) > 1 and sources[1] < 0:
         sources[1] = 0

@@ -186,6 +186,16 @@ class Turn(InNotebooks, _Unchanging):
         return self._raw.sources
 
     @property
+    def source_indices(self) -> list[int | None]:
+        """The indices of :attr:`sources` in the body; ``None`` where it has none, as of a history.
+
+        >>> from openai_harmony.interop import chat_completions
+        >>> chat_completions.read({"messages": [{"role": "user", "content": "Hi"}]}).source_indices
+        [None, 0]
+        """
+        return self._raw.source_indices
+
+    @property
     def config(self) -> RenderConversationConfig:
         """How the conversation is rendered. A new copy, as of :attr:`conversation`."""
         return RenderConversationConfig(**self._raw.config)
