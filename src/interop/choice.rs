@@ -158,7 +158,7 @@ impl Choice {
                 }
                 match (recipients.is_empty(), required) {
                     (false, _) => ToolChoice::Allowed { recipients, required },
-                    // None of those may be called that can be. They stay in the prompt, so that its prefix stays.
+                    // No tool that is allowed can be called. The others stay in the prompt, whose prefix is cached.
                     (true, false) => ToolChoice::None,
                     (true, true) => ToolChoice::Auto,
                 }

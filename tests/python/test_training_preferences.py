@@ -254,6 +254,8 @@ class TestApis:
     @pytest.mark.parametrize("options", [{}, {"reasoning_effort": "high", "date": "2026-01-02"}])
     def test_the_same_conversation(self, row: Any, form: Any, options: Any) -> None:
         chat = render([self.CHAT], format="chat", **options)
+        # What other columns are called does not matter.
+        row = {**row, "score": 3, "meta.source": "web", "tags[]": ["x"]}
         batch = render([row, json.dumps(row)], format=form, **options)
         assert not batch.errors
         assert (batch[0].tokens, batch[0].loss_mask) == (chat[0].tokens, chat[0].loss_mask)
