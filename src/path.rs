@@ -54,7 +54,7 @@ impl Path {
         self
     }
 
-    /// The name, if what stands there is a member of the whole.
+    /// The name of a member of the whole; `None` for what lies deeper.
     #[cfg(feature = "training")]
     pub(crate) fn name(&self) -> Option<&str> {
         match &self.0[..] {

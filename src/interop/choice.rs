@@ -96,14 +96,7 @@ impl Choice {
         let list = allowed.required("tools")?;
         let tools = list.items()?.map(|tool| Chosen::read(&tool.object()?, dialect));
         let tools = tools.collect::<Result<Vec<_>>>()?;
-        let required = match allowed.get("mode") {
-            None => false,
-            Some(mode) => match mode.text()? {
-                "auto" => false,
-                "required" => true,
-                other => return Err(mode.unknown("mode", other, &["auto", "required"])),
-            },
-        };
+        let required = allowed.one_of("mode", &["auto", "required"])? == Some("required");
         if required && tools.is_empty() {
             return Err(list.invalid("a call is required, and no tool is allowed"));
         }
@@ -158,7 +151,7 @@ impl Choice {
                 }
                 match (recipients.is_empty(), required) {
                     (false, _) => ToolChoice::Allowed { recipients, required },
-                    // No tool that is allowed can be called. The others stay in the prompt, whose prefix is cached.
+                    // None of the allowed tools can run. The declared ones stay, for the prompt's cached prefix.
                     (true, false) => ToolChoice::None,
                     (true, true) => ToolChoice::Auto,
                 }

@@ -6,7 +6,7 @@
 use super::{Dialect, Json, Unused, UnusedReason};
 use crate::brief::Brief;
 use crate::error::{Error, ErrorKind, Reason, Result};
-use crate::json::{self, At, MAX_DEPTH, Value};
+use crate::json::{self, At, TOO_DEEP, Value};
 use crate::path::Path;
 
 /// The place of a value: `messages[3].content[0].image_url`.
@@ -34,7 +34,7 @@ impl<'v, 'p> BodyField<'v, 'p> {
     pub(crate) fn root(path: &'p Path, json: &'v Json) -> Result<Self> {
         let root = Self { at: json.at(), place: FieldPlace::Root(path) };
         if json.is_too_deep() {
-            return Err(root.invalid(format!("nested more than {MAX_DEPTH} levels deep")));
+            return Err(root.invalid(TOO_DEEP));
         }
         Ok(root)
     }
@@ -248,6 +248,14 @@ impl<'v, 'p> BodyObject<'v, 'p> {
     /// The text of a member, unless it is missing or null.
     pub(crate) fn text(&self, key: &str) -> Result<Option<&'v str>> {
         self.get_or_missing(key).text_unless_null()
+    }
+
+    /// The word of a member, one of a few, unless it is missing or null.
+    pub(crate) fn one_of(&self, key: &str, known: &[&str]) -> Result<Option<&'v str>> {
+        let Some(field) = self.get(key) else { return Ok(None) };
+        let word = field.text()?;
+        let unknown = || field.unknown(key, word, known);
+        known.contains(&word).then_some(Some(word)).ok_or_else(unknown)
     }
 
     /// The flag of a member, unless it is missing or null.

@@ -6,8 +6,8 @@
 
 use std::fmt;
 
-use super::MAX_DEPTH;
 use super::tape::Tape;
+use super::{MAX_DEPTH, TOO_DEEP};
 
 /// Why a text is not JSON. Its sentence, as that of `serde_json`, counts lines and columns from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -178,7 +178,7 @@ impl Lexer<'_> {
         eof: &'static str,
         expected: &'static str,
     ) -> Lexed {
-        self.depth = self.depth.checked_sub(1).ok_or("nested more than 127 levels deep")?;
+        self.depth = self.depth.checked_sub(1).ok_or(TOO_DEEP)?;
         self.at += 1;
         if self.next_token() != Some(end) {
             item(self)?;

@@ -16,3 +16,5 @@ pub(crate) use tape::{Array, At, Object, Tape, Value};
 
 /// How many levels of lists and objects JSON may have, as in texts that `serde_json` reads.
 pub(crate) const MAX_DEPTH: usize = 127;
+/// The error for what lies deeper.
+pub(crate) const TOO_DEEP: &str = "nested more than 127 levels deep";

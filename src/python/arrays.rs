@@ -10,7 +10,7 @@ use crate::span::MessageSpan;
 use crate::tokenizer::TokenId;
 use crate::training::Batch;
 
-/// The fields of `openai_harmony.training.Batch`. Each is freed when it has become an array: a batch may be large.
+/// The fields of `openai_harmony.training.Batch`. A batch may be large, so each vector is freed once it is an array.
 pub(super) fn fields(py: Python<'_>, batch: Batch) -> PyResult<Bound<'_, PyDict>> {
     let fields = PyDict::new(py);
     fields.set_item("tokens", uint32(py, &batch.tokens)?)?;
@@ -20,7 +20,7 @@ pub(super) fn fields(py: Python<'_>, batch: Batch) -> PyResult<Bound<'_, PyDict>
     drop(batch.loss_mask);
     fields.set_item("row", int64(py, batch.rows)?)?;
     fields.set_item("preferred", batch.preferred)?;
-    let spans: Vec<_> = batch.spans.iter().map(fields_of).collect();
+    let spans: Vec<_> = batch.spans.into_iter().map(|span| fields_of(&span)).collect();
     fields.set_item("spans", array(py, "q", spans.as_flattened())?)?;
     fields.set_item("span_offsets", int64(py, batch.span_offsets)?)?;
     let errors = batch.errors.iter().map(|(row, error)| (row, raised(py, error).into_value(py)));

@@ -72,7 +72,7 @@ fn read_part(
 }
 
 /// The fields of all parts, each with its number of rows. Workers render parts while this thread reads later
-/// ones, which needs the interpreter, and puts earlier ones together. A part is not divided among workers: one that waited
+/// ones, which needs the interpreter, and joins earlier ones. A part is not divided among workers: one that waited
 /// for the rest of its part would begin another, and many would be done at once, with nothing left to do.
 pub(super) fn rendered<'py, T: Send>(
     py: Python<'py>,

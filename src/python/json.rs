@@ -22,7 +22,7 @@ const SCHEMA_DEPTH: usize = 128;
 /// Writes a schema and returns its index: what `json.dumps` and a JSON parser would make of it.
 pub(super) fn schema(object: &Bound<'_, PyAny>, tape: &mut Tape) -> Read<usize> {
     let index = tape.end();
-    Walker { tape, of: Of::Schema }.value(object, SCHEMA_DEPTH)?;
+    Walker { tape, of: Of::Schema, limit: SCHEMA_DEPTH }.value(object, SCHEMA_DEPTH)?;
     Ok(index)
 }
 
@@ -56,7 +56,7 @@ pub(super) fn body(body: &Bound<'_, PyAny>) -> PyResult<Json> {
 /// A row of a data set, without the columns that are not read: they may hold what JSON cannot.
 pub(super) fn row(object: &Bound<'_, PyAny>, is_read: impl Fn(&str) -> bool) -> Read<Json> {
     let mut tape = Tape::default();
-    let mut walker = Walker { tape: &mut tape, of: Of::Row };
+    let mut walker = Walker { tape: &mut tape, of: Of::Row, limit: MAX_DEPTH };
     let columns = match object.cast::<PyDict>() {
         Ok(dict) => Some(dict.items().iter().collect()),
         Err(_) => mapping(object)?,
@@ -114,9 +114,9 @@ fn request(object: &Bound<'_, PyAny>) -> Read<Json> {
     within(object, MAX_DEPTH)
 }
 
-fn within(object: &Bound<'_, PyAny>, depth: usize) -> Read<Json> {
+fn within(object: &Bound<'_, PyAny>, limit: usize) -> Read<Json> {
     let mut tape = Tape::default();
-    Walker { tape: &mut tape, of: Of::Request }.value(object, depth)?;
+    Walker { tape: &mut tape, of: Of::Request, limit }.value(object, limit)?;
     Ok(Json::new(tape, 0))
 }
 
@@ -136,6 +136,8 @@ enum Of {
 struct Walker<'t> {
     tape: &'t mut Tape,
     of: Of,
+    /// How deep lists and dicts may lie within each other.
+    limit: usize,
 }
 
 impl Walker<'_> {
@@ -155,10 +157,8 @@ impl Walker<'_> {
     }
 
     fn nested(&mut self, object: &Bound<'_, PyAny>, depth: usize) -> Read<()> {
-        let deeper = depth.checked_sub(1).ok_or_else(|| {
-            let limit = if self.of == Of::Schema { SCHEMA_DEPTH } else { MAX_DEPTH };
-            InvalidArgument::too_deep(limit)
-        });
+        let limit = self.limit;
+        let deeper = depth.checked_sub(1).ok_or_else(|| InvalidArgument::too_deep(limit));
         if let Ok(dict) = object.cast::<PyDict>() {
             // Of a copy: Python code that runs for a value, or when objects are freed, may change the dict, and so
             // may other threads.

@@ -44,7 +44,7 @@ impl<'o> ExampleMaker<'o> {
     }
 
     /// Puts the examples of a conversation into the batch. One that is too long is an error, and leaves
-    /// the other turns what they are; with any other error, which comes before the first example, there are none.
+    /// the other turns what they are. Any other error comes before the first example, so there are none.
     ///
     /// `untrained`: per message, whether the row leaves it out of the loss; empty leaves out none.
     pub(crate) fn add<M: AsMessage>(

@@ -206,7 +206,7 @@ fn thoughts_are_shown_if_thinking_asks_for_them() {
 }
 
 #[test]
-fn words_and_fields_without_a_use_are_listed() {
+fn unknown_words_and_fields_are_listed() {
     let body = json!({
         "thinking": {"type": "disabled", "display": "updates", "effort": "low"},
         "messages": [{"role": "system", "content": "A", "clear_at": "tomorrow"}],

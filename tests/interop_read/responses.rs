@@ -228,7 +228,7 @@ fn references_are_resolved() {
     let input = json!([message("P"), {"id": "msg_9"}, {"id": "fc_7"}, result]);
     let text = said(&RESPONSES.read(json!({"input": input}), &with).unwrap());
     assert!(text.contains("<|channel|>final<|message|>P<|end|><|start|>user"), "{text}");
-    // What the history has follows nothing again.
+    // A reference does not repeat an item of the history.
     let call = json!({"type": "function_call", "id": "fc_1", "call_id": "c", "name": "f", "arguments": "{}"});
     let kept = vec![call, result.clone(), message("Done")];
     let with_history = with.clone().with_history(kept);

@@ -281,6 +281,25 @@ def test_a_frame_is_of_one_chunk() -> None:
             reply.frame(given)  # type: ignore[arg-type]
 
 
+def test_a_chunk_may_be_deeper_than_a_body() -> None:
+    def chunk(levels: int) -> dict[str, Any]:
+        inner: Any = 1
+        for _ in range(levels - 1):
+            inner = [inner]
+        return {"x": inner}
+
+    reply = chat_completions.read({"messages": []}).reply(ENCODING, model="m")
+    assert json.loads(reply.frame(chunk(254)).removeprefix(b"data: ")) == chunk(254)
+    with pytest.raises(ValueError, match="nested more than 254 levels deep"):
+        reply.frame(chunk(255))
+
+
+@pytest.mark.parametrize("kind", [{}, {"type": 5}, {"type": "a\nb"}])
+def test_a_chunk_without_a_name_is_an_event_without_one(kind: dict[str, Any]) -> None:
+    reply = anthropic.read({"messages": [], "max_tokens": 1}).reply(ENCODING, model="m")
+    assert reply.frame(kind) == f"data: {json.dumps(kind, separators=(',', ':'))}\n\n".encode()
+
+
 def test_the_face() -> None:
     made = []
 

@@ -255,6 +255,8 @@ def test_what_cannot_go_on_is_refused(encoding: HarmonyEncoding) -> None:
         assert getattr(raised.value, "kind", "invalid_rollout") == "invalid_rollout"
         assert before == (rollout.prompt, rollout.messages)
 
+    with pytest.raises(TypeError, match="^tools: expected a list, got str"):
+        Rollout(conversation(), encoding, tools="bash")
     refused("nothing was sampled from this prompt yet", rollout.extend, [user("?")])
     refused("sampled: has no tokens", rollout.sampled, [])
     refused("sampled[0]: 300000 is not a token id", rollout.sampled, [300000])

@@ -187,7 +187,7 @@ class Turn(InNotebooks, _Unchanging):
 
     @property
     def source_indices(self) -> list[int | None]:
-        """The indices of :attr:`sources` in the body; ``None`` where it has none, as of a history.
+        """The indices in :attr:`sources`; ``None`` for what is not in the body, such as a history.
 
         >>> from openai_harmony.interop import chat_completions
         >>> chat_completions.read({"messages": [{"role": "user", "content": "Hi"}]}).source_indices

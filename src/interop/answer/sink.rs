@@ -36,7 +36,7 @@ impl<'a> Sink<'a> {
         Self { bytes, framing }
     }
 
-    /// Sends a chunk, whose JSON `write` writes in one line. `name` is that of an event; an empty one is none.
+    /// Sends a chunk, whose JSON `write` writes in one line. An event is named `name`, unless that is empty.
     pub(in crate::interop) fn chunk(&mut self, name: &str, write: impl FnOnce(&mut Vec<u8>)) {
         if self.framing == Framing::NamedEvents && !name.is_empty() {
             self.bytes.extend_from_slice(b"event: ");

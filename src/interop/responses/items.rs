@@ -38,6 +38,9 @@ const OF_ITEM: &[&str] = &[
     "text",
 ];
 
+/// The type of a reference to an item.
+const REFERENCE: &str = "item_reference";
+
 /// Reads items, those of the history first.
 pub(super) struct Items<'r, 'o> {
     request: &'r mut Request<'o>,
@@ -61,12 +64,16 @@ impl<'r, 'o> Items<'r, 'o> {
             all.extend(input.items_or("a string or a list of items")?);
         }
         let found: Vec<_> = all.iter().map(|item| reader.find(item)).collect();
-        let calls_follow = calls_follow(
-            all.iter().zip(&found).map(|(item, found)| found.as_ref().map_or(item.at(), Json::at)),
-        );
-        for ((item, found), call_follows) in all.iter().zip(&found).zip(calls_follow) {
+        let read = all.iter().zip(&found);
+        let read: Vec<_> =
+            read.map(|(item, found)| found.as_ref().map_or(item.at(), Json::at)).collect();
+        for ((item, found), call_follows) in all.iter().zip(&found).zip(calls_follow(&read)) {
             reader.request.history.next_message();
-            reader.item(item, found.as_ref(), call_follows)?;
+            if item_type(item.at()) == Some(REFERENCE) {
+                reader.reference(&item.object()?, found.as_ref(), call_follows)?;
+            } else {
+                reader.item(item, call_follows)?;
+            }
         }
         if let Some(text) = text {
             reader.request.history.end_messages();
@@ -79,18 +86,12 @@ impl<'r, 'o> Items<'r, 'o> {
 
     /// What a reference names; nothing for what is in the history, and so is read there.
     fn find(&self, item: &BodyField<'_, '_>) -> Option<Json> {
-        let is_reference = item_type(item.at()) == Some("item_reference");
+        let is_reference = item_type(item.at()) == Some(REFERENCE);
         let id = text_of(item.at(), "id").filter(|id| is_reference && !self.ids.contains(id))?;
         self.request.options.resolve.as_ref()?.find(id)
     }
 
-    /// `found`: what the item names, if it is a reference.
-    fn item(
-        &mut self,
-        field: &BodyField<'_, '_>,
-        found: Option<&Json>,
-        call_follows: bool,
-    ) -> Result<()> {
+    fn item(&mut self, field: &BodyField<'_, '_>, call_follows: bool) -> Result<()> {
         let item = field.object()?;
         match item_type(field.at()) {
             Some("message") => self.message(&item, call_follows)?,
@@ -108,7 +109,6 @@ impl<'r, 'o> Items<'r, 'o> {
                 let tool = tool.zip(item.get("name"));
                 self.request.history.result(&item, "call_id", tool, text)?;
             }
-            Some("item_reference") => return self.reference(&item, found, call_follows),
             Some("additional_tools" | "tool_search_output") => {
                 item.required("tools")?;
                 self.request.read_typed_tools(&item)?;
@@ -136,14 +136,10 @@ impl<'r, 'o> Items<'r, 'o> {
             "system" | "developer" => self.request.history.instructions(text()?),
             "user" => self.request.history.user(text()?, None),
             "assistant" => {
-                let channel = match item.get("phase") {
+                let channel = match item.one_of("phase", PHASES)? {
+                    Some("commentary") => COMMENTARY,
                     None if call_follows => COMMENTARY,
-                    None => FINAL,
-                    Some(phase) => match phase.text()? {
-                        "commentary" => COMMENTARY,
-                        "final_answer" => FINAL,
-                        other => return Err(phase.unknown("phase", other, PHASES)),
-                    },
+                    _ => FINAL,
                 };
                 if !content.is_null() {
                     self.request.history.say(channel, text()?);
@@ -197,10 +193,10 @@ impl<'r, 'o> Items<'r, 'o> {
         };
         let path = item.field().path();
         let found = BodyField::root(&path, found)?;
-        if item_type(found.at()) == Some("item_reference") {
+        if item_type(found.at()) == Some(REFERENCE) {
             return Err(id.invalid("the stored item is a reference itself"));
         }
-        self.item(&found, None, call_follows)
+        self.item(&found, call_follows)
     }
 }
 
@@ -209,29 +205,25 @@ fn item_type(item: At<'_>) -> Option<&str> {
     match item.get("type").filter(|kind| !At::is_null(*kind)) {
         Some(kind) => kind.as_str(),
         None if item.get("role").is_some() => Some("message"),
-        None if item.get("id").is_some() => Some("item_reference"),
+        None if item.get("id").is_some() => Some(REFERENCE),
         None => None,
     }
 }
 
 /// Of each item, whether a call of the same turn follows it.
-fn calls_follow<'v>(items: impl DoubleEndedIterator<Item = At<'v>>) -> Vec<bool> {
+fn calls_follow(items: &[At<'_>]) -> Vec<bool> {
+    let mut follows = vec![false; items.len()];
     let mut call_follows = false;
-    let mut follows: Vec<_> = items
-        .rev()
-        .map(|item| {
-            let follows = call_follows;
-            match item_type(item) {
-                Some("function_call" | "custom_tool_call") => call_follows = true,
-                Some("message") if text_of(item, "role") != Some("assistant") => {
-                    call_follows = false;
-                }
-                _ => {}
+    for (follows, item) in follows.iter_mut().zip(items).rev() {
+        *follows = call_follows;
+        match item_type(*item) {
+            Some("function_call" | "custom_tool_call") => call_follows = true,
+            Some("message") if text_of(*item, "role") != Some("assistant") => {
+                call_follows = false;
             }
-            follows
-        })
-        .collect();
-    follows.reverse();
+            _ => {}
+        }
+    }
     follows
 }
 

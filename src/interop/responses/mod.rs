@@ -148,13 +148,7 @@ fn read_settings(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result
     if let Some(text) = body.object("text")? {
         read_text_settings(&text, request)?;
     }
-    if let Some(truncation) = body.get("truncation") {
-        request.may_truncate = match truncation.text()? {
-            "auto" => true,
-            "disabled" => false,
-            other => return Err(truncation.unknown("truncation", other, &["auto", "disabled"])),
-        };
-    }
+    request.may_truncate = body.one_of("truncation", &["auto", "disabled"])? == Some("auto");
     read_stop(body, "stop", request)?;
     read_sampling(body, &mut request.sampling)?;
     read_penalties(body, &mut request.sampling)?;

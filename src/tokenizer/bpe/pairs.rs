@@ -101,7 +101,7 @@ pub(in crate::tokenizer) fn is_valid_pair(left: TokenId, right: TokenId) -> bool
 /// Other pairs of tokens may spell a token too, but merging never meets them: see `backtrack`, fact 1.
 pub(super) fn merged(left: TokenId, right: TokenId) -> Option<TokenId> {
     let token = trie::candidate(token_bytes(left)?, token_bytes(right)?)?;
-    // Its bytes are theirs then.
+    // With the same operands it has the same bytes.
     (operands(token) == (left, right)).then_some(token)
 }
 

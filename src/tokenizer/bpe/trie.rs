@@ -1,4 +1,5 @@
-//! The longest token that a text begins with, and the one that two texts are: walks down a trie of all ordinary tokens.
+//! The longest token that a text begins with, and the token of two texts joined: walks down a trie of all ordinary
+//! tokens.
 //!
 //! The trie is a double array in one: the child of a node for a byte is at the node's base XOR the
 //! byte, if the node found there bears that byte; no two nodes share a base. Below a leaf there is only
@@ -67,8 +68,8 @@ pub(in crate::tokenizer) fn byte_token(byte: u8) -> TokenId {
     Node::at(byte.into()).token().unwrap_or_default()
 }
 
-/// The only token that two texts can be when joined, the first of which is not empty. It may be another one: what is
-/// below a leaf is not compared.
+/// The only token that may have the bytes of two texts, joined; the first is not empty. Bytes below a leaf are not
+/// compared, so it may be another token: callers check it.
 #[inline]
 pub(super) fn candidate(first: &[u8], second: &[u8]) -> Option<TokenId> {
     let mut bytes = first.iter().chain(second);
