@@ -91,11 +91,7 @@ pub(crate) fn conversation<'a, M: AsMessage + 'a>(
     config.conversation_has_function_tools |=
         messages.iter().any(|message| has_function_tools(*message));
     let mut sink = Sink::new(tokenizer, tokens);
-    let text = messages.iter().flat_map(|message| message.parts()).map(|part| match part {
-        ContentPart::Text(text) => text.len(),
-        ContentPart::System(_) | ContentPart::Developer(_) => 0,
-    });
-    sink.reserve(messages.len() + 1, text.sum());
+    sink.reserve(messages.len() + 1);
     write_messages(history::kept(&messages, config.analysis), config, &mut sink)?;
     match (ending, ends_in_answer(messages.last().copied())) {
         (RenderEnd::Completion(role), _) => {

@@ -24,10 +24,8 @@ impl Sink {
         Self { tokenizer, rendered, tool_budget: Budget::default() }
     }
 
-    /// Makes room for so many messages, with so many bytes of text.
-    pub(super) fn reserve(&mut self, messages: usize, text: usize) {
-        // Headers have up to eight; of the text as many as `encode_ordinary_into` expects.
-        self.rendered.tokens.reserve(8 * messages + text / 4);
+    /// Makes room for so many spans.
+    pub(super) fn reserve(&mut self, messages: usize) {
         self.rendered.spans.reserve(messages);
         self.rendered.speakers.reserve(messages);
     }

@@ -4,7 +4,9 @@ use super::batch::{Batch, Example};
 use super::{Examples, LossMask, Overflow, RenderRows, Turns};
 use crate::chat::Role;
 use crate::error::{ErrorKind, Result};
-use crate::render::{self, AsMessage, ExchangeRanges, Pieces, RenderEnd, Rendered, Selection};
+use crate::render::{
+    self, AsMessage, ContentPart, ExchangeRanges, Pieces, RenderEnd, Rendered, Selection,
+};
 use crate::tokenizer::Tokenizer;
 
 /// Makes examples of conversations. Any number of threads may share one.
@@ -72,7 +74,8 @@ impl<'o> ExampleMaker<'o> {
     fn add_conversation<M: AsMessage>(&self, row: &mut Row<'_>, messages: &[M]) -> Result<()> {
         let config = self.options.config;
         let ending = RenderEnd::Training;
-        let rendered = render::conversation(self.tokenizer, messages, ending, config, Vec::new())?;
+        let tokens = Vec::with_capacity(expected_tokens(messages));
+        let rendered = render::conversation(self.tokenizer, messages, ending, config, tokens)?;
         match self.options.max_tokens {
             Some(max_tokens) if rendered.tokens.len() > max_tokens => {
                 if self.options.overflow == Overflow::TruncateTurns {
@@ -186,6 +189,15 @@ impl Row<'_> {
             none => *none = Some(TooLong { tokens: tokens(), turn, later: 0 }),
         }
     }
+}
+
+/// About how many tokens the messages have: up to eight for a header, one for four bytes of text.
+fn expected_tokens<M: AsMessage>(messages: &[M]) -> usize {
+    let text = messages.iter().flat_map(AsMessage::parts).map(|part| match part {
+        ContentPart::Text(text) => text.len(),
+        ContentPart::System(_) | ContentPart::Developer(_) => 0,
+    });
+    8 * messages.len() + text.sum::<usize>() / 4
 }
 
 /// The head and the turns before `end`, if they fit.
