@@ -60,7 +60,7 @@ impl Error {
 
     /// The same error of a row, seen from the value around.
     #[cfg(feature = "arrow")]
-    pub(crate) fn inside(mut self, step: impl Into<crate::path::Step>) -> Self {
+    pub(crate) fn inside(mut self, step: impl Into<crate::path::PathStep>) -> Self {
         if let ErrorKind::InvalidRow { path, .. } = &mut self.kind {
             *path = std::mem::take(path).inside(step);
         }
@@ -239,7 +239,7 @@ pub enum ErrorKind {
         reason: &'static str,
     },
     /// A request's body that does not follow its API.
-    #[error("Invalid request: {}", At(.path, .reason))]
+    #[error("Invalid request: {}", AtPath(.path, .reason))]
     InvalidRequest {
         /// Where in the body: `messages[3].role`; empty for the body itself.
         path: Path,
@@ -263,7 +263,7 @@ pub enum ErrorKind {
         code: &'static str,
     },
     /// A row of a data set that is not a conversation, or not one that can be rendered.
-    #[error("Invalid row: {}", At(.path, .reason))]
+    #[error("Invalid row: {}", AtPath(.path, .reason))]
     InvalidRow {
         /// Where in the row: `messages[3].role`; empty for the row itself.
         path: Path,
@@ -325,7 +325,7 @@ pub enum ErrorKind {
         reason: String,
     },
     /// A grammar that no turn can be sampled by.
-    #[error("Invalid grammar: {}", At(.path, .reason))]
+    #[error("Invalid grammar: {}", AtPath(.path, .reason))]
     InvalidGrammar {
         /// Which option, and where in it: `tools[3].parameters`.
         path: Path,
@@ -418,9 +418,9 @@ impl From<&str> for Reason {
 }
 
 /// A path and what is wrong there: "messages is empty", "messages: expected a list".
-struct At<'a>(&'a Path, &'a Reason);
+struct AtPath<'a>(&'a Path, &'a Reason);
 
-impl fmt::Display for At<'_> {
+impl fmt::Display for AtPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self(path, reason) if path.is_empty() => write!(f, "{reason}"),

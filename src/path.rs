@@ -19,11 +19,11 @@ use crate::brief::Brief;
 /// # Ok::<(), openai_harmony::Error>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub struct Path(Vec<Step>);
+pub struct Path(Vec<PathStep>);
 
 /// A step from a value to one within it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Step {
+pub(crate) enum PathStep {
     /// `.content`
     Name(Cow<'static, str>),
     /// `["content"]`, in Python's schemas, where a key may be any text.
@@ -36,12 +36,12 @@ pub(crate) enum Step {
 impl Path {
     /// The path of what stands under a name.
     pub fn of(name: impl Into<Cow<'static, str>>) -> Self {
-        Self(vec![Step::Name(name.into())])
+        Self(vec![PathStep::Name(name.into())])
     }
 
     /// The path of a value within this one.
     #[must_use]
-    pub(crate) fn then(mut self, step: impl Into<Step>) -> Self {
+    pub(crate) fn then(mut self, step: impl Into<PathStep>) -> Self {
         self.0.push(step.into());
         self
     }
@@ -49,7 +49,7 @@ impl Path {
     /// The same, seen from the value around.
     #[cfg(feature = "training")]
     #[must_use]
-    pub(crate) fn inside(mut self, step: impl Into<Step>) -> Self {
+    pub(crate) fn inside(mut self, step: impl Into<PathStep>) -> Self {
         self.0.insert(0, step.into());
         self
     }
@@ -58,7 +58,7 @@ impl Path {
     #[cfg(feature = "training")]
     pub(crate) fn name(&self) -> Option<&str> {
         match &self.0[..] {
-            [Step::Name(name)] => Some(name),
+            [PathStep::Name(name)] => Some(name),
             _ => None,
         }
     }
@@ -83,12 +83,12 @@ impl fmt::Display for PathText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, step) in self.path.0.iter().enumerate() {
             match step {
-                Step::Name(name) if at == 0 => Brief(name).fmt(f)?,
-                Step::Name(name) => write!(f, ".{}", Brief(name))?,
+                PathStep::Name(name) if at == 0 => Brief(name).fmt(f)?,
+                PathStep::Name(name) => write!(f, ".{}", Brief(name))?,
                 #[cfg(feature = "python")]
-                Step::Key(key) => write!(f, "[{:?}]", Brief(key))?,
-                Step::Index(index) if self.has_indices => write!(f, "[{index}]")?,
-                Step::Index(_) => f.write_str("[]")?,
+                PathStep::Key(key) => write!(f, "[{:?}]", Brief(key))?,
+                PathStep::Index(index) if self.has_indices => write!(f, "[{index}]")?,
+                PathStep::Index(_) => f.write_str("[]")?,
             }
         }
         Ok(())
@@ -115,19 +115,19 @@ impl PartialEq<&str> for Path {
     }
 }
 
-impl From<&str> for Step {
+impl From<&str> for PathStep {
     fn from(name: &str) -> Self {
         name.to_owned().into()
     }
 }
 
-impl From<String> for Step {
+impl From<String> for PathStep {
     fn from(name: String) -> Self {
         Self::Name(name.into())
     }
 }
 
-impl From<usize> for Step {
+impl From<usize> for PathStep {
     fn from(index: usize) -> Self {
         Self::Index(index)
     }

@@ -10,7 +10,7 @@ pub(super) type Symbol = u32;
 
 /// What a message is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum MessageKind {
     Thought,
     Preamble,
     Answer,
@@ -19,11 +19,11 @@ pub(super) enum Kind {
 }
 
 /// The token that ends a message.
-pub(super) fn stop_of(kind: Kind) -> TokenId {
+pub(super) fn stop_of(kind: MessageKind) -> TokenId {
     match kind {
-        Kind::Thought | Kind::Preamble => special::END,
-        Kind::Answer => special::RETURN,
-        Kind::Call(_) => special::CALL,
+        MessageKind::Thought | MessageKind::Preamble => special::END,
+        MessageKind::Answer => special::RETURN,
+        MessageKind::Call(_) => special::CALL,
     }
 }
 
@@ -69,10 +69,10 @@ pub(super) fn answer_types(options: &GrammarOptions) -> Types {
 /// All headers, by what they begin, each list in order.
 #[derive(Debug, Clone)]
 pub(super) struct Headers {
-    pub(super) thought: Vec<(Vec<Symbol>, Kind)>,
-    pub(super) preamble: Vec<(Vec<Symbol>, Kind)>,
+    pub(super) thought: Vec<(Vec<Symbol>, MessageKind)>,
+    pub(super) preamble: Vec<(Vec<Symbol>, MessageKind)>,
     /// Of the message that ends the turn.
-    pub(super) last: Vec<(Vec<Symbol>, Kind)>,
+    pub(super) last: Vec<(Vec<Symbol>, MessageKind)>,
 }
 
 impl Headers {
@@ -82,7 +82,7 @@ impl Headers {
         if options.tool_use != ToolUse::Required {
             for kind in answer_types(options) {
                 let header = [&[CHANNEL, Piece::Text(FINAL)], &kind[..], &[MESSAGE]].concat();
-                last.push((symbols(&header), Kind::Answer));
+                last.push((symbols(&header), MessageKind::Answer));
             }
         }
         for (index, tool) in tools.iter().enumerate() {
@@ -92,15 +92,15 @@ impl Headers {
                     let on = [CHANNEL, Piece::Text(channel)];
                     for (first, second) in [(&on, &to), (&to, &on)] {
                         let header = [&first[..], &second[..], &kind[..], &[MESSAGE]].concat();
-                        last.push((symbols(&header), Kind::Call(index)));
+                        last.push((symbols(&header), MessageKind::Call(index)));
                     }
                 }
             }
         }
         last.sort_by(|a, b| a.0.cmp(&b.0));
         Self {
-            thought: vec![(symbols(&plain(ANALYSIS)), Kind::Thought)],
-            preamble: vec![(symbols(&plain(COMMENTARY)), Kind::Preamble)],
+            thought: vec![(symbols(&plain(ANALYSIS)), MessageKind::Thought)],
+            preamble: vec![(symbols(&plain(COMMENTARY)), MessageKind::Preamble)],
             last,
         }
     }
@@ -108,9 +108,9 @@ impl Headers {
 
 /// The headers of a list that begin so.
 pub(super) fn beginning<'h>(
-    headers: &'h [(Vec<Symbol>, Kind)],
+    headers: &'h [(Vec<Symbol>, MessageKind)],
     with: &[Symbol],
-) -> &'h [(Vec<Symbol>, Kind)] {
+) -> &'h [(Vec<Symbol>, MessageKind)] {
     let first = headers.partition_point(|(header, _)| header.as_slice() < with);
     let behind = &headers[first..];
     let count = behind.partition_point(|(header, _)| header.starts_with(with));

@@ -7,7 +7,7 @@ use regex_syntax::hir::Hir;
 use serde_json::{Value, json};
 
 use super::Grammar;
-use super::headers::Kind;
+use super::headers::MessageKind;
 use super::options::JsonSpace;
 use super::schemas::{of_object, without_words};
 use super::turn::{self, Form};
@@ -49,14 +49,14 @@ impl Form for Lark {
         self.token(token)
     }
 
-    fn content(&mut self, grammar: &Grammar, kind: Kind) -> Result<String, Infallible> {
+    fn content(&mut self, grammar: &Grammar, kind: MessageKind) -> Result<String, Infallible> {
         Ok(match grammar.schema_of(kind) {
             Some(schema) => {
-                let is_call = matches!(kind, Kind::Call(_));
+                let is_call = matches!(kind, MessageKind::Call(_));
                 let schema = if is_call { of_object(schema) } else { without_words(schema) };
                 json(schema, grammar.options.json_space)
             }
-            None if kind == Kind::Answer && grammar.pattern.is_some() => "ANSWER".to_owned(),
+            None if kind == MessageKind::Answer && grammar.pattern.is_some() => "ANSWER".to_owned(),
             None => Self::TEXT.to_owned(),
         })
     }

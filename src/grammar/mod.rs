@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use self::headers::{Headers, Kind};
+use self::headers::{Headers, MessageKind};
 pub use self::options::{GrammarOptions, GrammarTool, HeaderForms, JsonSpace, Thoughts, ToolUse};
 use self::pattern::Pattern;
 pub use self::state::{GrammarState, Verdict};
@@ -68,7 +68,7 @@ struct Grammar {
     options: GrammarOptions,
     headers: Headers,
     /// The message that the prompt ends in.
-    begun: Option<Kind>,
+    begun: Option<MessageKind>,
     /// Of an answer that has to be one of some texts, or to fit a regular expression.
     pattern: Option<Pattern>,
     /// For each tool, and for the answer behind them.
@@ -173,19 +173,19 @@ impl TurnGrammar {
 
 impl Grammar {
     /// The schema of a message's content; `None` of text.
-    fn schema_of(&self, kind: Kind) -> Option<&Value> {
+    fn schema_of(&self, kind: MessageKind) -> Option<&Value> {
         match kind {
-            Kind::Call(tool) => self.tools[tool].parameters.as_ref(),
-            Kind::Answer => self.options.response_schema.as_ref(),
-            Kind::Thought | Kind::Preamble => None,
+            MessageKind::Call(tool) => self.tools[tool].parameters.as_ref(),
+            MessageKind::Answer => self.options.response_schema.as_ref(),
+            MessageKind::Thought | MessageKind::Preamble => None,
         }
     }
 
     /// What should have been there instead, if JSON does not fit the schema of its message.
     #[cfg(feature = "schemas")]
-    fn expected_by_schema(&self, kind: Kind, text: &[u8]) -> Option<String> {
+    fn expected_by_schema(&self, kind: MessageKind, text: &[u8]) -> Option<String> {
         let index = match kind {
-            Kind::Call(tool) => tool,
+            MessageKind::Call(tool) => tool,
             _ => self.tools.len(),
         };
         self.fits[index].expected(self.schema_of(kind)?, text)
@@ -194,7 +194,7 @@ impl Grammar {
     /// Without the feature nothing is known of schemas.
     #[cfg(not(feature = "schemas"))]
     #[expect(clippy::unused_self, reason = "as with the feature")]
-    fn expected_by_schema(&self, _: Kind, _: &[u8]) -> Option<String> {
+    fn expected_by_schema(&self, _: MessageKind, _: &[u8]) -> Option<String> {
         None
     }
 }
@@ -204,7 +204,7 @@ fn begun(
     prefill: &Prefill,
     tools: &[GrammarTool],
     options: &GrammarOptions,
-) -> Result<Option<Kind>> {
+) -> Result<Option<MessageKind>> {
     let path = || Path::of("prefill");
     let (kind, has_form) = match (prefill.recipient.as_deref(), prefill.channel.as_deref()) {
         (Some(recipient), _) => {
@@ -213,21 +213,21 @@ fn begun(
                 let reason = format!("no tool that may be called is {recipient:?}");
                 return Err(invalid(path(), reason));
             };
-            (Kind::Call(index), tools[index].parameters.is_some())
+            (MessageKind::Call(index), tools[index].parameters.is_some())
         }
-        (None, Some(FINAL)) => (Kind::Answer, options.has_response_form()),
-        (None, Some(ANALYSIS)) => (Kind::Thought, false),
-        (None, Some(COMMENTARY)) => (Kind::Preamble, false),
+        (None, Some(FINAL)) => (MessageKind::Answer, options.has_response_form()),
+        (None, Some(ANALYSIS)) => (MessageKind::Thought, false),
+        (None, Some(COMMENTARY)) => (MessageKind::Preamble, false),
         (None, Some(other)) => return Err(invalid(path(), format!("no channel is {other:?}"))),
         (None, None) if prefill.text.is_none() => return Ok(None),
         (None, None) => return Err(invalid(path(), "has a text and no channel")),
     };
-    if kind == Kind::Answer && options.tool_use == ToolUse::Required {
+    if kind == MessageKind::Answer && options.tool_use == ToolUse::Required {
         return Err(invalid(path(), Reason::is("an answer where a call is required")));
     }
     let is_begun = prefill.text.as_ref().is_some_and(|text| !text.is_empty());
     if has_form && is_begun {
-        let what = if kind == Kind::Answer && options.response_schema.is_none() {
+        let what = if kind == MessageKind::Answer && options.response_schema.is_none() {
             "an answer that has to fit"
         } else {
             "JSON"

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use super::Grammar;
-use super::headers::{Kind, Symbol, beginning, quoted, stop_of, symbol};
+use super::headers::{MessageKind, Symbol, beginning, quoted, stop_of, symbol};
 use super::options::Thoughts;
 use super::pattern::Matcher;
 use super::well_formed::WellFormed;
@@ -49,7 +49,7 @@ enum Stage {
 
 #[derive(Debug, Clone)]
 struct Content {
-    kind: Kind,
+    kind: MessageKind,
     form: Form,
     /// What was read of it, if it is JSON.
     text: Vec<u8>,
@@ -168,7 +168,7 @@ impl GrammarState {
     }
 
     /// The headers that may stand here.
-    fn lists(&self) -> Vec<&[(Vec<Symbol>, Kind)]> {
+    fn lists(&self) -> Vec<&[(Vec<Symbol>, MessageKind)]> {
         let (headers, options) = (&self.grammar.headers, &self.grammar.options);
         let must_think = options.thoughts == Thoughts::Required && self.ended == 0;
         let has_room = options.max_messages.is_none_or(|most| self.ended + 1 < most);
@@ -185,12 +185,12 @@ impl GrammarState {
         lists
     }
 
-    fn content(&self, kind: Kind) -> Content {
+    fn content(&self, kind: MessageKind) -> Content {
         let most_blanks = self.grammar.options.json_space.most();
-        let is_object = matches!(kind, Kind::Call(_));
+        let is_object = matches!(kind, MessageKind::Call(_));
         let form = match (self.grammar.schema_of(kind), &self.grammar.pattern) {
             (Some(_), _) => Form::Json(WellFormed::new(is_object, most_blanks)),
-            (None, Some(pattern)) if kind == Kind::Answer => {
+            (None, Some(pattern)) if kind == MessageKind::Answer => {
                 Form::Pattern(Box::new(Matcher::new(pattern)))
             }
             (None, _) => Form::Text,

@@ -4,7 +4,9 @@
 //! What all tools share of a header is a rule of its own; a tool adds its name, once for each place of the recipient, and
 //! its schema once.
 
-use super::headers::{CALL_CHANNELS, CHANNEL, Kind, MESSAGE, Piece, answer_types, stop_of, types};
+use super::headers::{
+    CALL_CHANNELS, CHANNEL, MESSAGE, MessageKind, Piece, answer_types, stop_of, types,
+};
 use super::options::{HeaderForms, Thoughts, ToolUse};
 use super::{Grammar, GrammarTool};
 use crate::chat::{ANALYSIS, COMMENTARY, FINAL};
@@ -28,7 +30,7 @@ pub(super) trait Form {
     fn stop(&self, token: TokenId) -> String;
 
     /// What stands for the content of an answer or a call.
-    fn content(&mut self, grammar: &Grammar, kind: Kind) -> Result<String, Self::Error>;
+    fn content(&mut self, grammar: &Grammar, kind: MessageKind) -> Result<String, Self::Error>;
 }
 
 /// Writes the rules of a turn, and of what its messages hold.
@@ -39,8 +41,9 @@ pub(super) trait Form {
 pub(super) fn write<F: Form>(grammar: &Grammar, form: &mut F) -> Result<(), F::Error> {
     let options = &grammar.options;
     form.rule(F::START, &start::<F>(grammar));
-    let has_headers =
-        grammar.begun.is_none_or(|kind| matches!(kind, Kind::Thought | Kind::Preamble));
+    let has_headers = grammar
+        .begun
+        .is_none_or(|kind| matches!(kind, MessageKind::Thought | MessageKind::Preamble));
     let is_answered = options.tool_use != ToolUse::Required;
     if has_headers {
         let next =
@@ -56,7 +59,10 @@ pub(super) fn write<F: Form>(grammar: &Grammar, form: &mut F) -> Result<(), F::E
             let header = sequence(form, &[CHANNEL, Piece::Text(FINAL)]);
             let [kinds, message] =
                 [alternatives(form, answer_types(options)), sequence(form, &[MESSAGE])];
-            form.rule("answer", &joined(&[&header, &kinds, &message, &rule_of(Kind::Answer)]));
+            form.rule(
+                "answer",
+                &joined(&[&header, &kinds, &message, &rule_of(MessageKind::Answer)]),
+            );
         }
         if !grammar.tools.is_empty() {
             last.push("call");
@@ -64,8 +70,8 @@ pub(super) fn write<F: Form>(grammar: &Grammar, form: &mut F) -> Result<(), F::E
         }
         form.rule("last", &last.join(" | "));
     }
-    let calls = (0..grammar.tools.len()).map(Kind::Call);
-    for kind in is_answered.then_some(Kind::Answer).into_iter().chain(calls) {
+    let calls = (0..grammar.tools.len()).map(MessageKind::Call);
+    for kind in is_answered.then_some(MessageKind::Answer).into_iter().chain(calls) {
         if has_headers || grammar.begun == Some(kind) {
             let (content, stop) = (form.content(grammar, kind)?, form.stop(stop_of(kind)));
             form.rule(&rule_of(kind), &joined(&[&content, &stop]));
@@ -75,9 +81,9 @@ pub(super) fn write<F: Form>(grammar: &Grammar, form: &mut F) -> Result<(), F::E
 }
 
 /// The rule of the content of an answer or a call.
-fn rule_of(kind: Kind) -> String {
+fn rule_of(kind: MessageKind) -> String {
     match kind {
-        Kind::Call(tool) => format!("arguments{tool}"),
+        MessageKind::Call(tool) => format!("arguments{tool}"),
         _ => "content".to_owned(),
     }
 }
@@ -103,7 +109,9 @@ fn start<F: Form>(grammar: &Grammar) -> String {
     };
     match grammar.begun {
         None => joined(&[if is_required { "thought" } else { "" }, &many, "last"]),
-        Some(Kind::Thought | Kind::Preamble) => joined(&[F::TEXT, "next", &many, "last"]),
+        Some(MessageKind::Thought | MessageKind::Preamble) => {
+            joined(&[F::TEXT, "next", &many, "last"])
+        }
         Some(kind) => rule_of(kind),
     }
 }
@@ -123,7 +131,7 @@ fn write_calls<F: Form>(tools: &[GrammarTool], forms: HeaderForms, form: &mut F)
     }
     for place in ["channel", "role"] {
         let named = tools.iter().enumerate().map(|(index, tool)| {
-            let rest = format!("{place}{} {}", name_of(tool), rule_of(Kind::Call(index)));
+            let rest = format!("{place}{} {}", name_of(tool), rule_of(MessageKind::Call(index)));
             joined(&[&form.quoted(&tool.recipient), &rest])
         });
         form.rule(&format!("in{place}"), &named.collect::<Vec<_>>().join(F::OR));

@@ -17,15 +17,15 @@
 use std::ops::Range;
 
 use super::CONSTRAIN;
-use super::words::{Kind, Offset, Word, Words};
+use super::words::{Offset, Word, WordKind, Words};
 use crate::chat::CHANNELS;
 use crate::error::{ErrorKind, Result};
 
 /// A word as 0.0.8 counts words.
 #[derive(Debug)]
 pub(super) struct Group<'a> {
-    /// [`Kind::Noise`] if it begins with a misplaced marker, and so has no value.
-    pub(super) kind: Kind,
+    /// [`WordKind::Noise`] if it begins with a misplaced marker, and so has no value.
+    pub(super) kind: WordKind,
     /// Its text without its marker.
     pub(super) value: &'a str,
     /// The header's words that it consists of.
@@ -50,10 +50,10 @@ impl Group<'_> {
 
     /// Whether anything is left of it: a value, or at least a marker that is glued to it.
     fn is_left(&mut self) -> bool {
-        if self.kind != Kind::Plain || !self.value.is_empty() {
+        if self.kind != WordKind::Plain || !self.value.is_empty() {
             return true;
         }
-        self.kind = Kind::Noise;
+        self.kind = WordKind::Noise;
         !self.is_whole()
     }
 }
@@ -78,7 +78,7 @@ pub(super) fn spells_marker(words: &Words) -> bool {
 
 /// Whether 0.0.8 takes a spelled `<|channel|>` for the header's first, and finds a value behind it.
 fn spells_first_channel(words: &Words) -> bool {
-    let before = ordinary(words).take_while(|(kind, _)| *kind != Kind::Channel);
+    let before = ordinary(words).take_while(|(kind, _)| *kind != WordKind::Channel);
     let mut behind = before.filter_map(|(_, text)| Some(text.split_once(CHANNEL)?.1.to_owned()));
     let has_value = |text: String| !text.is_empty() && !text.starts_with(ends_channel);
     behind.next().is_some_and(has_value)
@@ -103,8 +103,8 @@ fn is_several(text: &str) -> bool {
 }
 
 /// The text of ordinary tokens in each word.
-fn ordinary(words: &Words) -> impl Iterator<Item = (Kind, String)> {
-    let list = words.list().iter().filter(|word| word.kind != Kind::Noise);
+fn ordinary(words: &Words) -> impl Iterator<Item = (WordKind, String)> {
+    let list = words.list().iter().filter(|word| word.kind != WordKind::Noise);
     list.map(|word| (word.kind, words.lossy(word.text.clone())))
 }
 
@@ -137,22 +137,22 @@ impl<'a> Groups<'a> {
         for (index, word) in words.list().iter().enumerate() {
             let text = utf8(words.bytes(word.text.clone()))?;
             match word.kind {
-                Kind::Channel if groups.first_channel.is_none() && !is_first_spelled => {
+                WordKind::Channel if groups.first_channel.is_none() && !is_first_spelled => {
                     groups.take_channel(index, word, text);
                     continue;
                 }
-                Kind::Channel => {
+                WordKind::Channel => {
                     groups.settle_channel(text);
                     groups.misplaced(index, word);
                 }
-                Kind::Noise => groups.misplaced(index, word),
-                Kind::Plain if groups.is_glued(word) => groups.extend(index),
-                Kind::Plain if spelled == Spelled::Misplaced => {
+                WordKind::Noise => groups.misplaced(index, word),
+                WordKind::Plain if groups.is_glued(word) => groups.extend(index),
+                WordKind::Plain if spelled == Spelled::Misplaced => {
                     if !groups.begin_spelled(text, index) {
                         continue;
                     }
                 }
-                Kind::Plain | Kind::Constrain => groups.begin(word.kind, text, index),
+                WordKind::Plain | WordKind::Constrain => groups.begin(word.kind, text, index),
             }
             groups.glue = Some(word.text.end);
         }
@@ -168,7 +168,7 @@ impl<'a> Groups<'a> {
         self.glue == Some(word.text.start)
     }
 
-    fn begin(&mut self, kind: Kind, value: &'a str, index: usize) {
+    fn begin(&mut self, kind: WordKind, value: &'a str, index: usize) {
         self.list.push(Group { kind, value, words: index..index + 1 });
     }
 
@@ -177,9 +177,9 @@ impl<'a> Groups<'a> {
         let before = &text[..until_spelled(text)];
         let value = if before.trim_start().is_empty() { behind_channel(text) } else { before };
         if !value.is_empty() {
-            self.begin(Kind::Plain, value, index);
+            self.begin(WordKind::Plain, value, index);
         } else if is_several(text) {
-            self.begin(Kind::Noise, "", index);
+            self.begin(WordKind::Noise, "", index);
         } else {
             return false;
         }
@@ -198,7 +198,7 @@ impl<'a> Groups<'a> {
         if self.is_glued(word) {
             self.extend(index);
         } else {
-            self.begin(Kind::Noise, "", index);
+            self.begin(WordKind::Noise, "", index);
         }
     }
 
@@ -221,10 +221,10 @@ impl<'a> Groups<'a> {
         self.glue = None;
         let rest = behind.trim_start();
         if rest.len() < behind.len() && !rest.is_empty() {
-            self.begin(Kind::Plain, rest, index);
+            self.begin(WordKind::Plain, rest, index);
         } else if text.contains('<') {
             // 0.0.8 counts it as a word, even where it belongs to the channel.
-            self.begin(Kind::Noise, "", index);
+            self.begin(WordKind::Noise, "", index);
         } else {
             return;
         }
@@ -233,8 +233,9 @@ impl<'a> Groups<'a> {
 
     /// Whether there is nothing but white space so far, which is removed.
     fn is_blank(&self) -> bool {
-        let is_blank =
-            |group: &Group<'_>| group.kind == Kind::Plain && group.value.trim_start().is_empty();
+        let is_blank = |group: &Group<'_>| {
+            group.kind == WordKind::Plain && group.value.trim_start().is_empty()
+        };
         self.list.iter().all(is_blank)
     }
 
@@ -248,10 +249,10 @@ impl<'a> Groups<'a> {
 
     /// 0.0.8 removes white space of all kinds from both ends of the header.
     fn trim(&mut self) {
-        let is_word = |group: &Group<'_>| group.kind != Kind::Noise;
+        let is_word = |group: &Group<'_>| group.kind != WordKind::Noise;
         while let Some(at) = self.list.iter().position(is_word) {
             let first = &mut self.list[at];
-            if first.kind == Kind::Plain {
+            if first.kind == WordKind::Plain {
                 first.value = first.value.trim_start();
             }
             if first.is_left() {
@@ -271,21 +272,21 @@ impl<'a> Groups<'a> {
 
     /// A group as an error shows it: all its words, with their markers.
     pub(super) fn shown(&self, words: &Words, group: &Group<'_>) -> String {
-        if group.is_whole() && group.kind != Kind::Noise {
-            let marker = if group.kind == Kind::Constrain { CONSTRAIN } else { "" };
+        if group.is_whole() && group.kind != WordKind::Noise {
+            let marker = if group.kind == WordKind::Constrain { CONSTRAIN } else { "" };
             return [marker, group.value].concat();
         }
         let mut shown = String::new();
         for index in group.words.clone() {
             let word = &words.list()[index];
             match (word.kind, self.first_channel) {
-                (Kind::Channel, Some((first, behind))) if first == index => {
+                (WordKind::Channel, Some((first, behind))) if first == index => {
                     shown.push_str(behind);
                     continue;
                 }
-                (Kind::Channel, _) => shown.push_str(CHANNEL),
-                (Kind::Constrain, _) => shown.push_str(CONSTRAIN),
-                (Kind::Plain | Kind::Noise, _) => {}
+                (WordKind::Channel, _) => shown.push_str(CHANNEL),
+                (WordKind::Constrain, _) => shown.push_str(CONSTRAIN),
+                (WordKind::Plain | WordKind::Noise, _) => {}
             }
             shown.push_str(&words.lossy(word.text.clone()));
         }

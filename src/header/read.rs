@@ -6,7 +6,7 @@
 use super::groups::{Group, Groups, Spelled, spells_marker, until_spelled, utf8};
 use super::name_run::NameRun;
 use super::tools::CONTENT_TYPES;
-use super::words::{Kind, Word, Words};
+use super::words::{Word, WordKind, Words};
 use super::{CONSTRAIN, TO};
 use crate::chat::{Author, BUILT_IN, Message, Role};
 use crate::error::{ErrorKind, Result};
@@ -82,8 +82,8 @@ impl<'a> Reader<'a> {
 
     /// The index of the first group that is not a misplaced marker, if that group is plain.
     fn first_at(&self) -> Option<usize> {
-        let at = self.groups.list.iter().position(|group| group.kind != Kind::Noise)?;
-        (self.groups.list[at].kind == Kind::Plain).then_some(at)
+        let at = self.groups.list.iter().position(|group| group.kind != WordKind::Noise)?;
+        (self.groups.list[at].kind == WordKind::Plain).then_some(at)
     }
 
     /// The text of that group; empty if there is none.
@@ -122,13 +122,13 @@ impl<'a> Reader<'a> {
         };
         let name = group.value;
         let has_channel = self.groups.channel.is_some();
-        let is_tool = group.kind == Kind::Plain
+        let is_tool = group.kind == WordKind::Plain
             && (names_a_tool(name) || has_channel && !is_run_of_names(name));
         // 0.0.8 counts a word that begins with a marker, and one that begins with a spelled marker.
         let has_more = self.groups.list.len() > 1 || self.spelled == Spelled::Misplaced;
         // `assistant<|constrain|>`: the role, to 0.0.8, and an answer must not become a tool's message.
         let is_role =
-            group.kind == Kind::Plain && author_of(&name[..until_spelled(name)]).is_some();
+            group.kind == WordKind::Plain && author_of(&name[..until_spelled(name)]).is_some();
         if is_role || !has_more && !is_tool {
             let role = self.groups.shown(self.words, group);
             return Err(ErrorKind::UnknownRole { role }.into());
@@ -156,7 +156,7 @@ impl<'a> Reader<'a> {
     /// 0.0.8 reads the word `tool` after a tool's name as a repetition of its role.
     fn drop_second_role(&mut self) {
         let is_role = |group: &Group<'_>| {
-            group.kind == Kind::Plain && group.is_whole() && group.value == Role::Tool.as_str()
+            group.kind == WordKind::Plain && group.is_whole() && group.value == Role::Tool.as_str()
         };
         if self.groups.list.first().is_some_and(is_role) {
             self.groups.list.remove(0);
@@ -171,8 +171,8 @@ impl<'a> Reader<'a> {
     fn take_content_type(&mut self) -> Result<Option<String>> {
         let has_channel = self.groups.channel.is_some();
         let list = &mut self.groups.list;
-        let at = list.iter().rposition(|group| group.kind != Kind::Noise).unwrap_or_default();
-        list.retain(|group| group.kind != Kind::Noise);
+        let at = list.iter().rposition(|group| group.kind != WordKind::Noise).unwrap_or_default();
+        list.retain(|group| group.kind != WordKind::Noise);
         let Some(word) = list.last() else { return Ok(None) };
         if let [.., marker, word] = &list[..] {
             let (before, behind) = (marker.first(self.words), word.first(self.words));
@@ -184,7 +184,7 @@ impl<'a> Reader<'a> {
             }
         }
         let content_type = match word.kind {
-            Kind::Constrain => [CONSTRAIN, word.value].concat(),
+            WordKind::Constrain => [CONSTRAIN, word.value].concat(),
             _ if word.value.starts_with(TO) => return Ok(None),
             _ if at > 0 || has_channel && is_content_type(word.value) => word.value.to_owned(),
             _ => return Ok(None),
@@ -196,7 +196,7 @@ impl<'a> Reader<'a> {
     /// The last of the remaining words, unless it is a second `<|constrain|>`.
     fn take_recipient(&mut self) -> Option<String> {
         let last = self.groups.list.pop()?;
-        (last.kind != Kind::Constrain).then(|| recipient_of(last.value).to_owned())
+        (last.kind != WordKind::Constrain).then(|| recipient_of(last.value).to_owned())
     }
 }
 
@@ -204,9 +204,9 @@ impl<'a> Reader<'a> {
 /// space belongs to the content type, so that the guide's `<|constrain|> json` reads back as it was
 /// written.
 pub(super) fn is_spaced_pair(words: &Words, marker: &Word, word: &Word) -> bool {
-    marker.kind == Kind::Constrain
+    marker.kind == WordKind::Constrain
         && marker.text.is_empty()
-        && word.kind == Kind::Plain
+        && word.kind == WordKind::Plain
         && words.bytes(marker.text.end..word.text.start).iter().all(u8::is_ascii_whitespace)
         && !words.bytes(word.text.clone()).starts_with(TO.as_bytes())
 }

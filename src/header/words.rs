@@ -6,7 +6,7 @@ use crate::tokenizer::{Tokenizer, special};
 
 /// What kind of word it is, by its first token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum WordKind {
     /// Ordinary text.
     Plain,
     /// The text directly after `<|channel|>`, which may be empty.
@@ -30,7 +30,7 @@ impl Offset {
 /// A word: the position of its text in the header's text, and its tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word {
-    pub(super) kind: Kind,
+    pub(super) kind: WordKind,
     /// Its place in the header's text.
     pub(super) text: Range<Offset>,
     /// Indices into the header's tokens.
@@ -57,8 +57,8 @@ impl Words {
         for (index, &token) in tokens.iter().enumerate() {
             self.starts.push(self.end());
             open = match token {
-                special::CHANNEL => self.begin(Kind::Channel, index),
-                special::CONSTRAIN => self.begin(Kind::Constrain, index),
+                special::CHANNEL => self.begin(WordKind::Channel, index),
+                special::CONSTRAIN => self.begin(WordKind::Constrain, index),
                 _ if tokenizer.is_special_token(token) => self.noise(tokenizer, token, index),
                 _ => match tokenizer.token_bytes(token) {
                     Some(bytes) => self.plain(bytes, index, open),
@@ -70,7 +70,7 @@ impl Words {
     }
 
     /// Begins a word, which the next text continues.
-    fn begin(&mut self, kind: Kind, index: usize) -> bool {
+    fn begin(&mut self, kind: WordKind, index: usize) -> bool {
         let at = self.end();
         self.list.push(Word { kind, text: at..at, tokens: index..index + 1 });
         true
@@ -78,7 +78,7 @@ impl Words {
 
     /// A token that is a word of its own.
     fn noise(&mut self, tokenizer: Tokenizer, token: u32, index: usize) -> bool {
-        self.begin(Kind::Noise, index);
+        self.begin(WordKind::Noise, index);
         self.text.extend_from_slice(tokenizer.token_bytes(token).unwrap_or("\u{FFFD}".as_bytes()));
         if let Some(word) = self.list.last_mut() {
             word.text.end = Offset(self.text.len());
@@ -95,7 +95,7 @@ impl Words {
                 continue;
             }
             if !open {
-                open = self.begin(Kind::Plain, index);
+                open = self.begin(WordKind::Plain, index);
             }
             self.text.push(byte);
             if let Some(word) = self.list.last_mut() {
@@ -109,10 +109,10 @@ impl Words {
     /// Removes white space beyond ASCII at both ends, as 0.0.8 does, which takes the channel out before. Between two
     /// fields it is part of a word.
     pub(crate) fn trim(&mut self) {
-        let is_other = |word: &Word| word.kind != Kind::Channel;
+        let is_other = |word: &Word| word.kind != WordKind::Channel;
         while let Some(at) = self.list.iter().position(is_other) {
             let first = &self.list[at];
-            if first.kind != Kind::Plain {
+            if first.kind != WordKind::Plain {
                 break;
             }
             let text = self.lossy(first.text.clone());
@@ -126,7 +126,7 @@ impl Words {
         while let Some(at) = self.list.iter().rposition(is_other) {
             let end = self.trimmed_end(at);
             let last = &mut self.list[at];
-            if last.kind != Kind::Plain || last.text.start < end {
+            if last.kind != WordKind::Plain || last.text.start < end {
                 last.text.end = end;
                 break;
             }

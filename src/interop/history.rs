@@ -41,7 +41,7 @@ enum HistoryItem {
     },
     /// What the assistant said in a channel: a thought, a preamble or an answer.
     Said(&'static str, String),
-    Call(Call),
+    Call(HistoryCall),
     /// Deferred tools that are declared here.
     Added(Vec<ToolId>),
     /// A tool that is not offered from here on.
@@ -50,7 +50,7 @@ enum HistoryItem {
 
 /// A call, with its result once there is one.
 #[derive(Debug)]
-pub(super) struct Call {
+pub(super) struct HistoryCall {
     /// Its place in the body.
     path: Path,
     /// The id that its result names, if it has any.
@@ -64,7 +64,7 @@ pub(super) struct Call {
     result: Option<(String, Option<usize>)>,
 }
 
-impl Call {
+impl HistoryCall {
     /// A function's call as a reader finds it.
     pub(super) fn new(
         field: &BodyField<'_, '_>,
@@ -131,7 +131,7 @@ impl History {
     }
 
     /// The assistant's text, and calls behind it: with calls it is a preamble, without it is the answer.
-    pub(super) fn say_and_call(&mut self, text: String, calls: Vec<Call>) {
+    pub(super) fn say_and_call(&mut self, text: String, calls: Vec<HistoryCall>) {
         self.say(if calls.is_empty() { FINAL } else { COMMENTARY }, text);
         for call in calls {
             self.call(call);
@@ -170,7 +170,7 @@ impl History {
         self.pairs.end_group();
     }
 
-    pub(super) fn call(&mut self, call: Call) {
+    pub(super) fn call(&mut self, call: HistoryCall) {
         self.pairs.call(self.entries.len(), call.id.as_ref(), &call.tool);
         self.push(HistoryItem::Call(call));
     }
@@ -262,7 +262,7 @@ impl History {
         let mut sources = Vec::with_capacity(behind.len() + 2);
         for Entry { source, item } in behind {
             let of_result = match &item {
-                HistoryItem::Call(Call { result: Some((_, source)), .. }) => *source,
+                HistoryItem::Call(HistoryCall { result: Some((_, source)), .. }) => *source,
                 _ => source,
             };
             let first = messages.len();
@@ -304,7 +304,7 @@ impl History {
 }
 
 /// The beginning of a call that the model continues.
-fn continued_call(call: Call, names: &ToolNames) -> Option<Prefill> {
+fn continued_call(call: HistoryCall, names: &ToolNames) -> Option<Prefill> {
     let tool = names.by_name(call.tool.namespace.as_deref(), &call.tool.name)?;
     let mut arguments = call.arguments;
     if call.kind == ToolKind::Custom {
@@ -367,8 +367,8 @@ fn added(
 }
 
 /// Writes a call, and its result after it.
-fn write_call(call: Call, names: &ToolNames, messages: &mut Vec<Message>) {
-    let Call { tool, arguments, result, .. } = call;
+fn write_call(call: HistoryCall, names: &ToolNames, messages: &mut Vec<Message>) {
+    let HistoryCall { tool, arguments, result, .. } = call;
     // All tools that were called have names.
     let Some(tool) = names.by_name(tool.namespace.as_deref(), &tool.name) else { return };
     let (channel, content_type) = call_header(tool);

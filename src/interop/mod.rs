@@ -47,7 +47,7 @@ pub use options::{Date, NamedToolChoice, ReadOptions, Resolve, Unsupported};
 pub use reply::{BuiltinCall, Clock, MakeId, Reply, ReplyOptions};
 #[cfg(feature = "training")]
 pub(crate) use request::Request;
-pub use turn::{AnswerOptions, Sampling, Thoughts, ToolChoice, Turn};
+pub use turn::{AnswerOptions, Sampling, ThoughtDisplay, ToolChoice, Turn};
 pub use unused::{Unused, UnusedReason};
 
 dialect::dialects! {

@@ -262,7 +262,7 @@ pub struct AnswerOptions {
     /// Chat: `stream_options.include_usage`, a last chunk with the usage.
     pub include_usage: bool,
     /// Whether thoughts are shown.
-    pub thoughts: Thoughts,
+    pub thoughts: ThoughtDisplay,
     /// Responses: reasoning items carry `encrypted_content`, since `include` asks for it.
     pub encrypted_thoughts: bool,
     /// Chat: tools came as `functions`, so a call is answered as `function_call`.
@@ -275,7 +275,7 @@ pub struct AnswerOptions {
 /// Whether thoughts are shown in the answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Thoughts {
+pub enum ThoughtDisplay {
     /// With their text.
     #[default]
     Shown,

@@ -14,11 +14,11 @@ use crate::error::Result;
 use crate::saved::{invalid, read};
 use crate::tokenizer::Tokenizer;
 
-/// The form of the bytes. It changes with the fields of [`Saved`].
+/// The form of the bytes. It changes with the fields of [`SavedParser`].
 const VERSION: u32 = 4;
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Saved {
+struct SavedParser {
     version: u32,
     config: ParseConfig,
     first_role: Option<Role>,
@@ -55,7 +55,7 @@ impl StreamableParser {
             prefill: self.prefill.clone(),
             spelled_markers: self.spelling.is_read,
         };
-        let saved = Saved {
+        let saved = SavedParser {
             version: VERSION,
             config,
             first_role: self.first_role,
@@ -95,7 +95,7 @@ impl StreamableParser {
     /// # Ok::<(), openai_harmony::Error>(())
     /// ```
     pub fn from_bytes(encoding: impl Into<Tokenizer>, saved: &[u8]) -> Result<Self> {
-        let saved: Saved = read(saved, "parser", VERSION)?;
+        let saved: SavedParser = read(saved, "parser", VERSION)?;
         let mut parser = Self::with_config(encoding, saved.first_role, &saved.config)
             .map_err(|error| invalid(error.to_string()))?;
         parser.restart(saved.begun);

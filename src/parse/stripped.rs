@@ -31,15 +31,15 @@ pub(crate) fn read(text: &str) -> Vec<Message> {
 }
 
 /// A header in a text, and its byte offsets there.
-struct Found {
+struct HeaderText {
     /// A message without content.
     fields: Message,
     from: usize,
     to: usize,
 }
 
-fn headers(text: &str) -> Vec<Found> {
-    let mut found: Vec<Found> = Vec::new();
+fn headers(text: &str) -> Vec<HeaderText> {
+    let mut found: Vec<HeaderText> = Vec::new();
     for (from, _) in text.char_indices() {
         let reached = found.last().map_or(0, |header| header.to);
         if from < reached {
@@ -57,7 +57,7 @@ fn headers(text: &str) -> Vec<Found> {
 
 /// The header that begins at this byte, if a role and a channel, a channel and a recipient, or a
 /// tool's answer make it certain enough.
-fn header_at(text: &str, from: usize) -> Option<Found> {
+fn header_at(text: &str, from: usize) -> Option<HeaderText> {
     let rest = &text[from..];
     if rest.starts_with(" to=assistant") {
         return answer_at(text, from);
@@ -70,12 +70,12 @@ fn header_at(text: &str, from: usize) -> Option<Found> {
     let (fields, content) = fields(behind_role.unwrap_or(rest))?;
     let is_certain =
         fields.channel.is_some() && (behind_role.is_some() || fields.recipient.is_some());
-    is_certain.then(|| Found { fields, from, to: text.len() - content.len() })
+    is_certain.then(|| HeaderText { fields, from, to: text.len() - content.len() })
 }
 
 /// At the beginning of the text a channel or a recipient is enough. A sentence may begin with a
 /// channel's name too, but not before other messages.
-fn first_header(text: &str, next: Option<&Found>) -> Option<Found> {
+fn first_header(text: &str, next: Option<&HeaderText>) -> Option<HeaderText> {
     if next.is_some_and(|next| next.from == 0) {
         return None;
     }
@@ -85,7 +85,7 @@ fn first_header(text: &str, next: Option<&Found>) -> Option<Found> {
         && content.trim_start_matches(' ').starts_with(|c: char| c.is_lowercase());
     let to = text.len() - content.len();
     let is_clear = next.is_none_or(|next| to <= next.from);
-    (is_clear && !is_sentence).then_some(Found { fields, from: 0, to })
+    (is_clear && !is_sentence).then_some(HeaderText { fields, from: 0, to })
 }
 
 /// The fields at the beginning of a text, and what follows them.
@@ -142,7 +142,7 @@ fn take_content_type(text: &mut &str, is_call: bool) -> Option<String> {
 }
 
 /// A tool's answer, `functions.f to=assistantcommentary`; `from` is after its name.
-fn answer_at(text: &str, from: usize) -> Option<Found> {
+fn answer_at(text: &str, from: usize) -> Option<HeaderText> {
     let rest = text[from..].strip_prefix(" to=assistant")?;
     let channel = CHANNELS.into_iter().find(|channel| rest.starts_with(channel))?;
     let is_part = |c: char| c.is_alphanumeric() || "._-".contains(c);
@@ -155,7 +155,7 @@ fn answer_at(text: &str, from: usize) -> Option<Found> {
         content_type: None,
     };
     let to = text.len() - rest.len() + channel.len();
-    Some(Found { fields, from: from - name.len(), to })
+    Some(HeaderText { fields, from: from - name.len(), to })
 }
 
 #[cfg(test)]

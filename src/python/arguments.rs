@@ -58,19 +58,19 @@ impl Argument<'_> {
     }
 
     /// The special tokens that stand for themselves; by default none.
-    pub(super) fn allowed_special(self) -> PyResult<Names> {
+    pub(super) fn allowed_special(self) -> PyResult<SpecialNames> {
         match &self.0 {
-            None => Ok(Names::Set(SpecialSet::None)),
-            Some(names) => Names::read(names, "allowed_special"),
+            None => Ok(SpecialNames::Set(SpecialSet::None)),
+            Some(names) => SpecialNames::read(names, "allowed_special"),
         }
     }
 
     /// The special tokens that are refused; by default all. What is false in Python refuses none.
-    pub(super) fn disallowed_special(self) -> PyResult<Names> {
+    pub(super) fn disallowed_special(self) -> PyResult<SpecialNames> {
         match &self.0 {
-            None => Ok(Names::Set(SpecialSet::All)),
-            Some(names) if !names.is_truthy()? => Ok(Names::Set(SpecialSet::None)),
-            Some(names) => Names::read(names, "disallowed_special"),
+            None => Ok(SpecialNames::Set(SpecialSet::All)),
+            Some(names) if !names.is_truthy()? => Ok(SpecialNames::Set(SpecialSet::None)),
+            Some(names) => SpecialNames::read(names, "disallowed_special"),
         }
     }
 }
@@ -126,13 +126,13 @@ pub(super) fn string<'a, 'py>(
 }
 
 /// The names of special tokens that a caller gives.
-pub(super) enum Names {
+pub(super) enum SpecialNames {
     /// The set that a word or a default stands for.
     Set(SpecialSet<'static>),
     Listed(Vec<String>),
 }
 
-impl Names {
+impl SpecialNames {
     /// `"all"`, or any iterable of names. Another string is one of its letters, as in 0.0.8, so that `"none"` names no
     /// token.
     fn read(names: &Bound<'_, PyAny>, argument: &str) -> PyResult<Self> {

@@ -14,7 +14,7 @@ use super::types::Types;
 pub(super) fn message<'py>(data: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let Ok(data) = data.cast_exact::<PyDict>() else { return Ok(None) };
     let (py, types) = (data.py(), Types::get(data.py())?);
-    let mut fields = Fields::of(data);
+    let mut fields = DictFields::of(data);
     let role = fields.get(intern!(py, "role"))?.and_then(|role| read::role(&role).ok());
     let content = fields.get(intern!(py, "content"))?;
     let (Some(role), Some(content)) = (role, content) else { return Ok(None) };
@@ -40,12 +40,12 @@ pub(super) fn message<'py>(data: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'p
 }
 
 /// The entries of a dict, and how many of them were asked for: if not all, it has others.
-struct Fields<'a, 'py> {
+struct DictFields<'a, 'py> {
     data: &'a Bound<'py, PyDict>,
     found: usize,
 }
 
-impl<'a, 'py> Fields<'a, 'py> {
+impl<'a, 'py> DictFields<'a, 'py> {
     fn of(data: &'a Bound<'py, PyDict>) -> Self {
         Self { data, found: 0 }
     }
@@ -91,7 +91,7 @@ fn parts<'py>(types: &Types, content: &Bound<'py, PyAny>) -> PyResult<Option<Bou
 fn text<'py>(part: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let Ok(part) = part.cast_exact::<PyDict>() else { return Ok(None) };
     let py = part.py();
-    let mut fields = Fields::of(part);
+    let mut fields = DictFields::of(part);
     if let Some(kind) = fields.get(intern!(py, "type"))?
         && !kind.cast_exact::<PyString>().is_ok_and(|kind| kind == "text")
     {

@@ -8,7 +8,7 @@ use pyo3::types::PyString;
 
 use super::types::Types;
 use crate::brief::Brief;
-use crate::path::{Path, Step};
+use crate::path::{Path, PathStep};
 use crate::{Error, ErrorKind};
 
 /// The exception for an error: a `HarmonyError`, which has the path of what is wrong in a request, a row or a grammar,
@@ -98,7 +98,7 @@ impl InvalidArgument {
     }
 
     /// The same, seen from the object around: `step` is `author`, or `[3]`.
-    pub(super) fn inside(mut self, step: impl Into<Step>) -> Self {
+    pub(super) fn inside(mut self, step: impl Into<PathStep>) -> Self {
         self.0.path = self.0.path.inside(step);
         self
     }

@@ -14,7 +14,7 @@ use super::types::Types;
 use crate::error::ErrorKind;
 use crate::interop::{Json, parse_body};
 use crate::json::{MAX_DEPTH, Tape};
-use crate::path::{Path, Step};
+use crate::path::{Path, PathStep};
 
 /// How deep the lists and dicts of a schema may lie within each other. Version 0.0.8's JSON parser had this limit.
 const SCHEMA_DEPTH: usize = 128;
@@ -237,8 +237,8 @@ impl Walker<'_> {
     ) -> Read<()> {
         let of = self.of;
         let at = |key: &str| match of {
-            Of::Schema => Step::Key(key.to_owned().into()),
-            Of::Request | Of::Row => Step::from(key.to_owned()),
+            Of::Schema => PathStep::Key(key.to_owned().into()),
+            Of::Request | Of::Row => PathStep::from(key.to_owned()),
         };
         if let Ok(key) = key.cast::<PyString>() {
             let key = utf8(key)?;

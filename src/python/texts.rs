@@ -50,7 +50,7 @@ pub(super) fn encode_batch<'py>(
     let has_parts = long_text::has_parts(&disallowed);
     let mut whole = TokenBatch::default();
     loop {
-        let Texts { part, long } = read_texts(&mut texts, whole.len(), has_parts)?;
+        let TextsPart { part, long } = read_texts(&mut texts, whole.len(), has_parts)?;
         if part.is_empty() && long.is_none() {
             let (tokens, offsets) = whole.into_arrays();
             return Ok((uint32(py, &tokens)?, int64(py, offsets)?));
@@ -74,7 +74,7 @@ pub(super) fn encode_batch<'py>(
 }
 
 /// Texts that follow each other.
-struct Texts<'py> {
+struct TextsPart<'py> {
     /// Those that are encoded together.
     part: Vec<BorrowedText>,
     /// The one after them, if it is so long that it is encoded in parts. One thread does that: two such texts fill
@@ -88,7 +88,7 @@ fn read_texts<'py>(
     texts: &mut Bound<'py, PyIterator>,
     first: usize,
     has_parts: bool,
-) -> PyResult<Texts<'py>> {
+) -> PyResult<TextsPart<'py>> {
     let mut part = Vec::new();
     let mut size = 0;
     while part.len() < TEXTS && size < SIZE {
@@ -101,13 +101,13 @@ fn read_texts<'py>(
                 .raised(item.py()));
         };
         if has_parts && long_text::is_long(text)? {
-            return Ok(Texts { part, long: Some(text.clone()) });
+            return Ok(TextsPart { part, long: Some(text.clone()) });
         }
         let text = BorrowedText::of(text)?;
         size += text.as_str().len();
         part.push(text);
     }
-    Ok(Texts { part, long: None })
+    Ok(TextsPart { part, long: None })
 }
 
 /// Decodes a batch: two flat arrays, tokens and offsets, or the tokens of each text by themselves.

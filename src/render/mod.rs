@@ -36,7 +36,7 @@ use crate::error::{ErrorKind, Result};
 use crate::header::{self, HeaderSink, Prefill};
 use crate::span::MessageSpan;
 use crate::tokenizer::{TokenId, Tokenizer, special};
-use sink::Sink;
+use sink::TokenSink;
 
 /// What follows the messages of a conversation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -90,7 +90,7 @@ pub(crate) fn conversation<'a, M: AsMessage + 'a>(
     let messages: Vec<&M> = messages.into_iter().collect();
     config.conversation_has_function_tools |=
         messages.iter().any(|message| has_function_tools(*message));
-    let mut sink = Sink::new(tokenizer, tokens);
+    let mut sink = TokenSink::new(tokenizer, tokens);
     sink.reserve(messages.len() + 1);
     write_messages(history::kept(&messages, config.analysis), config, &mut sink)?;
     match (ending, ends_in_answer(messages.last().copied())) {
@@ -114,7 +114,7 @@ pub(crate) fn all_messages<'a, M: AsMessage + 'a>(
     messages: impl IntoIterator<Item = &'a M>,
     config: RenderConfig,
 ) -> Result<Rendered> {
-    let mut sink = Sink::new(tokenizer, Vec::new());
+    let mut sink = TokenSink::new(tokenizer, Vec::new());
     write_messages(messages.into_iter().enumerate(), config, &mut sink)?;
     Ok(sink.rendered)
 }
@@ -126,7 +126,7 @@ pub(crate) fn message(
     config: RenderConfig,
     tokens: Vec<u32>,
 ) -> Result<Rendered> {
-    let mut sink = Sink::new(tokenizer, tokens);
+    let mut sink = TokenSink::new(tokenizer, tokens);
     message_into(0, message, config, &mut sink)?;
     Ok(sink.rendered)
 }
@@ -142,7 +142,7 @@ pub(crate) fn beginning_len(role: Role) -> usize {
 }
 
 /// The beginning of the next message.
-fn write_beginning(role: Role, prefill: &Prefill, config: RenderConfig, sink: &mut Sink) {
+fn write_beginning(role: Role, prefill: &Prefill, config: RenderConfig, sink: &mut TokenSink) {
     let start = sink.len();
     sink.next_turn(role);
     if !prefill.is_empty() {
@@ -159,7 +159,7 @@ fn write_beginning(role: Role, prefill: &Prefill, config: RenderConfig, sink: &m
 fn write_messages<'a, M: AsMessage + 'a>(
     messages: impl Iterator<Item = (usize, &'a M)>,
     config: RenderConfig,
-    sink: &mut Sink,
+    sink: &mut TokenSink,
 ) -> Result<()> {
     for (index, message) in messages {
         message_into(index, message, config, sink).map_err(|error| error.in_message(index))?;
@@ -171,7 +171,7 @@ fn message_into(
     index: usize,
     message: &impl AsMessage,
     config: RenderConfig,
-    sink: &mut Sink,
+    sink: &mut TokenSink,
 ) -> Result<()> {
     let start = sink.len();
     let header = message.header();
@@ -195,7 +195,7 @@ fn part_into(
     part: ContentPart<'_>,
     role: Role,
     config: RenderConfig,
-    sink: &mut Sink,
+    sink: &mut TokenSink,
 ) -> Result<()> {
     match part {
         ContentPart::Text(text) => sink.text(text),

@@ -10,14 +10,14 @@ use crate::tokenizer::{Tokenizer, special};
 use crate::typescript::Budget;
 
 /// What was written so far, and how to add to it.
-pub(super) struct Sink {
+pub(super) struct TokenSink {
     tokenizer: Tokenizer,
     pub(super) rendered: Rendered,
     /// What is left for the text of tools, all messages together.
     tool_budget: Budget,
 }
 
-impl Sink {
+impl TokenSink {
     /// Writes behind these tokens.
     pub(super) fn new(tokenizer: Tokenizer, tokens: Vec<u32>) -> Self {
         let rendered = Rendered { tokens, ..Rendered::default() };
@@ -64,7 +64,7 @@ impl Sink {
     }
 }
 
-impl HeaderSink for Sink {
+impl HeaderSink for TokenSink {
     fn special(&mut self, token: u32) {
         self.rendered.tokens.push(token);
     }

@@ -67,14 +67,14 @@ pub(super) fn by_name(name: &str) -> Option<TokenId> {
 }
 
 /// A special token's name in a text.
-pub(super) struct Found<'t> {
+pub(super) struct SpecialMatch<'t> {
     pub(super) name: &'t str,
     pub(super) token: TokenId,
     /// Where it begins in the text, in bytes.
     pub(super) start: usize,
 }
 
-impl Found<'_> {
+impl SpecialMatch<'_> {
     pub(super) fn end(&self) -> usize {
         self.start + self.name.len()
     }
@@ -83,13 +83,13 @@ impl Found<'_> {
 /// The first name of a special token in `text[from..]`.
 ///
 /// The search stops only at each `<`, so the number of names does not matter.
-pub(super) fn find(text: &str, from: usize) -> Option<Found<'_>> {
+pub(super) fn find(text: &str, from: usize) -> Option<SpecialMatch<'_>> {
     let mut at = from;
     loop {
         // The search for a single character is several times as fast as that for a string.
         let start = at + text[at..].find('<')?;
         if let Some((name, token)) = at_start(&text[start..]) {
-            return Some(Found { name, token, start });
+            return Some(SpecialMatch { name, token, start });
         }
         at = start + 1;
     }
@@ -140,7 +140,7 @@ pub(super) fn find_allowed<'t>(
     text: &'t str,
     from: usize,
     allowed: &SpecialSet<'_>,
-) -> Option<Found<'t>> {
+) -> Option<SpecialMatch<'t>> {
     if *allowed == SpecialSet::None {
         return None;
     }

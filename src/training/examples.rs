@@ -1,4 +1,5 @@
-//! A conversation -> examples, as many and as long as is wanted.
+//! A conversation -> examples, as many and as long as is wanted. What options and errors call a turn, as people who
+//! train do, is an exchange here: a [`Turn`](crate::interop::Turn) is a request.
 
 use super::batch::{Batch, Example};
 use super::{Examples, LossMask, Overflow, RenderRows, Turns};
@@ -13,7 +14,7 @@ use crate::tokenizer::Tokenizer;
 pub(crate) struct ExampleMaker<'o> {
     pub(super) tokenizer: Tokenizer,
     pub(super) options: &'o RenderRows,
-    /// What narrows the mask: in an example for each turn, the last alone is trained.
+    /// What narrows the mask: in an example for each exchange, the last alone is trained.
     mask: LossMask,
 }
 
@@ -30,8 +31,8 @@ struct Row<'b> {
 struct TooLong {
     /// How many tokens the first has.
     tokens: usize,
-    /// The turn at whose end the first ends, where each turn is an example.
-    turn: Option<usize>,
+    /// The exchange at whose end the first ends, where each is an example.
+    exchange: Option<usize>,
     /// How many more there are.
     later: usize,
 }
@@ -46,7 +47,7 @@ impl<'o> ExampleMaker<'o> {
     }
 
     /// Puts the examples of a conversation into the batch. One that is too long is an error, and leaves
-    /// the other turns what they are. Any other error comes before the first example, so there are none.
+    /// the other exchanges what they are. Any other error comes before the first example, so there are none.
     ///
     /// `untrained`: per message, whether the row leaves it out of the loss; empty leaves out none.
     pub(crate) fn add<M: AsMessage>(
@@ -98,8 +99,8 @@ impl<'o> ExampleMaker<'o> {
     fn add_turns<M: AsMessage>(&self, row: &mut Row<'_>, messages: &[M]) -> Result<()> {
         let pieces = self.pieces(messages)?;
         for end in 1..=pieces.exchanges.len() {
-            let mut turn = messages[pieces.exchanges.messages(end - 1..end)].iter();
-            if !turn.any(|message| message.is_from(Role::Assistant)) {
+            let mut last = messages[pieces.exchanges.messages(end - 1..end)].iter();
+            if !last.any(|message| message.is_from(Role::Assistant)) {
                 continue;
             }
             let Some(max_tokens) = self.options.max_tokens else {
@@ -110,11 +111,11 @@ impl<'o> ExampleMaker<'o> {
                 self.add_example(row, &selection.rendered());
                 continue;
             }
-            let turn = Some(end - 1);
+            let exchange = Some(end - 1);
             if self.options.overflow == Overflow::TruncateTurns {
-                self.add_truncated(row, turn, &pieces, end, max_tokens);
+                self.add_truncated(row, exchange, &pieces, end, max_tokens);
             } else {
-                self.leave_out(row, turn, || pieces.select(0..end).tokens);
+                self.leave_out(row, exchange, || pieces.select(0..end).tokens);
             }
         }
         Ok(())
@@ -124,19 +125,24 @@ impl<'o> ExampleMaker<'o> {
         Pieces::new(self.tokenizer, self.options.config, messages, ExchangeRanges::of(messages))
     }
 
-    /// What becomes of an example that is too long; `turn` is its last one, where each turn is an example.
-    fn leave_out(&self, row: &mut Row<'_>, turn: Option<usize>, tokens: impl FnOnce() -> usize) {
+    /// What becomes of an example that is too long; `exchange` is its last one, where each is an example.
+    fn leave_out(
+        &self,
+        row: &mut Row<'_>,
+        exchange: Option<usize>,
+        tokens: impl FnOnce() -> usize,
+    ) {
         match self.options.overflow {
             Overflow::Drop => row.batch.dropped.push(row.index),
-            _ => row.note_too_long(turn, tokens),
+            _ => row.note_too_long(exchange, tokens),
         }
     }
 
-    /// Adds as many turns before `end` as fit: the last ones if the last one alone is trained, else the first.
+    /// Adds as many exchanges before `end` as fit: the last ones if the last one alone is trained, else the first.
     fn add_truncated<M: AsMessage>(
         &self,
         row: &mut Row<'_>,
-        turn: Option<usize>,
+        exchange: Option<usize>,
         pieces: &Pieces<'_, M>,
         end: usize,
         max_tokens: usize,
@@ -145,10 +151,10 @@ impl<'o> ExampleMaker<'o> {
         let (kept, shortest) = if self.mask.turns == Turns::Last {
             (pieces.last_exchanges(end, max_tokens), end.saturating_sub(1)..end)
         } else {
-            (0..first_turns(pieces, end, max_tokens), 0..end.min(1))
+            (0..first_exchanges(pieces, end, max_tokens), 0..end.min(1))
         };
         if kept.is_empty() {
-            row.note_too_long(turn, || pieces.select(shortest).tokens);
+            row.note_too_long(exchange, || pieces.select(shortest).tokens);
         } else if self.add_example(row, &pieces.select(kept).rendered()) {
             row.batch.truncated.push(row.index);
         }
@@ -174,19 +180,20 @@ impl<'o> ExampleMaker<'o> {
     }
 
     fn too_many(&self, too_long: &TooLong) -> crate::Error {
-        let &TooLong { tokens, turn, later } = too_long;
+        let &TooLong { tokens, exchange, later } = too_long;
         let max_tokens = self.options.max_tokens.unwrap_or(usize::MAX);
         let is_single_turn = self.options.overflow == Overflow::TruncateTurns;
-        ErrorKind::TooManyTokens { tokens, max_tokens, turn, later, is_single_turn }.into()
+        ErrorKind::TooManyTokens { tokens, max_tokens, turn: exchange, later, is_single_turn }
+            .into()
     }
 }
 
 impl Row<'_> {
     /// Counts the tokens of the first alone: each count looks at all messages.
-    fn note_too_long(&mut self, turn: Option<usize>, tokens: impl FnOnce() -> usize) {
+    fn note_too_long(&mut self, exchange: Option<usize>, tokens: impl FnOnce() -> usize) {
         match &mut self.too_long {
             Some(first) => first.later += 1,
-            none => *none = Some(TooLong { tokens: tokens(), turn, later: 0 }),
+            none => *none = Some(TooLong { tokens: tokens(), exchange, later: 0 }),
         }
     }
 }
@@ -200,21 +207,21 @@ fn expected_tokens<M: AsMessage>(messages: &[M]) -> usize {
     8 * messages.len() + text.sum::<usize>() / 4
 }
 
-/// The head and the turns before `end`, if they fit.
+/// The head and the exchanges before `end`, if they fit.
 fn whole<'p, M: AsMessage>(
     pieces: &'p Pieces<'_, M>,
     end: usize,
     max_tokens: usize,
 ) -> Option<Selection<'p>> {
-    // Else each turn of a long conversation would look at all messages in front of it.
+    // Else each exchange of a long conversation would look at all messages in front of it.
     if pieces.surely_exceeds(end, max_tokens) {
         return None;
     }
     Some(pieces.select(0..end)).filter(|selection| selection.tokens <= max_tokens)
 }
 
-/// How many of the first turns before `end`, but not all, fit. One turn more may be fewer tokens: it
+/// How many of the first exchanges before `end`, but not all, fit. One more may be fewer tokens: it
 /// completes the one before, whose thoughts are dropped then. So all numbers are tried from the largest.
-fn first_turns<M: AsMessage>(pieces: &Pieces<'_, M>, end: usize, max_tokens: usize) -> usize {
+fn first_exchanges<M: AsMessage>(pieces: &Pieces<'_, M>, end: usize, max_tokens: usize) -> usize {
     (1..end).rev().find(|&count| whole(pieces, count, max_tokens).is_some()).unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-use openai_harmony::interop::{Thoughts, Unsupported};
+use openai_harmony::interop::{ThoughtDisplay, Unsupported};
 use serde_json::{Value, json};
 
 use super::{ANTHROPIC, error, options, prompt, said, system, turn, unused};
@@ -189,12 +189,12 @@ fn effort_counts_before_the_budget() {
 #[test]
 fn thoughts_are_shown_if_thinking_asks_for_them() {
     let cases = [
-        (json!({}), Thoughts::Hidden),
-        (json!({"type": "disabled"}), Thoughts::Hidden),
-        (json!({"type": "enabled", "budget_tokens": 5000}), Thoughts::Shown),
-        (json!({"type": "adaptive", "display": "summarized"}), Thoughts::Shown),
-        (json!({"type": "adaptive", "display": "omitted"}), Thoughts::Omitted),
-        (json!({"type": "adaptive", "display": "updates"}), Thoughts::Shown),
+        (json!({}), ThoughtDisplay::Hidden),
+        (json!({"type": "disabled"}), ThoughtDisplay::Hidden),
+        (json!({"type": "enabled", "budget_tokens": 5000}), ThoughtDisplay::Shown),
+        (json!({"type": "adaptive", "display": "summarized"}), ThoughtDisplay::Shown),
+        (json!({"type": "adaptive", "display": "omitted"}), ThoughtDisplay::Omitted),
+        (json!({"type": "adaptive", "display": "updates"}), ThoughtDisplay::Shown),
     ];
     for (thinking, thoughts) in cases {
         let mut body = json!({"messages": []});

@@ -1,4 +1,4 @@
-use openai_harmony::interop::{Thoughts, ToolKind};
+use openai_harmony::interop::{ThoughtDisplay, ToolKind};
 use serde_json::{Value, json};
 
 use super::{OLLAMA, prompt, said, system, turn, unused};
@@ -95,8 +95,8 @@ fn think_is_a_switch_or_a_level() {
     let off = think(json!(false));
     assert!(!system(&off).contains("Reasoning"), "{}", system(&off));
     assert!(system(&off).contains("Current date: 2025-06-28\n\n# Valid channels"));
-    assert_eq!(off.answer.thoughts, Thoughts::Hidden);
-    assert_eq!(think(json!(true)).answer.thoughts, Thoughts::Shown);
+    assert_eq!(off.answer.thoughts, ThoughtDisplay::Hidden);
+    assert_eq!(think(json!(true)).answer.thoughts, ThoughtDisplay::Shown);
 }
 
 #[test]

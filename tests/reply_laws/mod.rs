@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use openai_harmony::chat::{Content, Message};
 use openai_harmony::interop::{
-    Clock, Dialect, FinishReason, Json, Reply, ReplyOptions, Thoughts, TokenLogprob, Turn,
+    Clock, Dialect, FinishReason, Json, Reply, ReplyOptions, ThoughtDisplay, TokenLogprob, Turn,
 };
 use openai_harmony::{HarmonyEncoding, HarmonyEncodingName, load_harmony_encoding};
 use serde_json::{Value, json};
@@ -130,7 +130,7 @@ fn no_text_is_lost(turn: &Turn, reply: &Reply, response: &Value) {
     let mut texts = Vec::new();
     strings(response, &mut texts);
     texts.extend(reply.builtin_calls().iter().map(|call| letters(&call.text)));
-    let hides = turn.answer.thoughts != Thoughts::Shown;
+    let hides = turn.answer.thoughts != ThoughtDisplay::Shown;
     let begun = turn.prefill.as_ref().and_then(|prefill| prefill.text.as_deref());
     for (index, message) in reply.messages().iter().enumerate() {
         let text = said(message);

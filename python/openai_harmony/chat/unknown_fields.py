@@ -164,10 +164,7 @@ def _warning_texts(unknown: Sequence[UnknownField], root: str) -> Iterator[str]:
 
 def _warning_text(field: UnknownField, place: str) -> str:
     known = ", ".join(field.known)
-    text = (
-        f"Unknown field {quoted(field.name)} in {place} is ignored (known: {known}); "
-        "strict=True makes it an error"
-    )
+    text = f"Unknown field {quoted(field.name)} in {place} is ignored (known: {known})"
     if isinstance(field.name, str):
         text += chat_hint({field.name: None})
     if text not in _texts and len(_texts) >= MOST_WARNINGS:

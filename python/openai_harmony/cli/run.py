@@ -6,7 +6,6 @@ import argparse
 import difflib
 import io
 import os
-import re
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -121,26 +120,32 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Prints the error, in a line, and ends the process."""
-        more = self._suggestion(message) or f" ({self.prog} --help)"
-        self.exit(USAGE, f"{self.prog}: error: {message}{more}\n")
+        self.exit(USAGE, f"{self.prog}: error: {message} ({self.prog} --help)\n")
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         """As in argparse; an unknown option is an error of the command that was given it."""
         options, unknown = self.parse_known_args(args, namespace)
         if unknown:
-            message = f"unrecognized arguments: {' '.join(unknown)}"
             command = self._commands()[options.command]
-            (command if not self._suggestion(message) else self).error(message)
+            suggestion = self._suggestion(unknown[0])
+            parser = self if suggestion else command
+            suggestion = suggestion or command._suggestion(unknown[0])
+            parser.error(f"unrecognized arguments: {' '.join(unknown)}{suggestion}")
         return options
 
-    def _suggestion(self, message: str) -> str:
-        if wrong := re.match(r"unrecognized arguments: (--[^\s=]+)", message):
-            known = [name for name in self._option_string_actions if name.startswith("--")]
-            # Without the dashes, which all of them share.
-            return _nearest(wrong[1].lstrip("-"), [name.lstrip("-") for name in known], "--")
-        if wrong := re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message):
-            return _nearest(wrong[1], re.findall(r"[\w-]+", wrong[2]))
-        return ""
+    def _suggestion(self, argument: str) -> str:
+        if not argument.startswith("--"):
+            return ""
+        # Without the dashes, which all of them share.
+        known = [name[2:] for name in self._option_string_actions if name.startswith("--")]
+        return _nearest(argument[2:].partition("=")[0], known, "--")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            error.message += _nearest(str(value), [str(choice) for choice in action.choices or ()])
+            raise
 
     def _commands(self) -> dict[str, Parser]:
         actions = self._actions

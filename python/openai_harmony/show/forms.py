@@ -193,8 +193,7 @@ def _of_harmony(data: Mapping[str, Any]) -> Recognized:
             conversation = Conversation.from_dict(data)
         except (ValueError, HarmonyError) as error:
             raise UnknownForm(_line(error)) from None
-    notes = [str(one.message).replace("; strict=True makes it an error", "") for one in caught]
-    return Recognized("harmony", conversation, notes)
+    return Recognized("harmony", conversation, [str(one.message) for one in caught])
 
 
 def _of_request(data: Mapping[str, Any], form: Form | None, date: str | None) -> Recognized:

@@ -3,12 +3,12 @@
 use serde_json::{Map, Value};
 
 use super::rules::count;
-use super::schema::Writer;
+use super::schema::SchemaWriter;
 use crate::error::{Reason, Result};
 use crate::grammar::invalid;
 use crate::path::Path;
 
-impl Writer<'_> {
+impl SchemaWriter<'_> {
     /// What stands for an array of a schema.
     pub(super) fn array(&mut self, members: &Map<String, Value>, path: &Path) -> Result<String> {
         let least = count(members, "minItems", path)?.unwrap_or(0);

@@ -4,20 +4,20 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::literals::literal;
-use super::rules::Rules;
+use super::rules::BnfRules;
 
 /// The names that are left out, by their characters.
 #[derive(Default)]
-struct Names {
-    next: BTreeMap<char, Names>,
+struct KeyNames {
+    next: BTreeMap<char, KeyNames>,
     is_name: bool,
 }
 
 /// A key, behind its first quote and up to its last, that is none of these names. It is written without escapes, so
 /// that no name can be spelled another way.
-pub(super) fn write(rules: &mut Rules, names: &[String]) -> String {
+pub(super) fn write(rules: &mut BnfRules, names: &[String]) -> String {
     rules.json("string");
-    let mut tree = Names::default();
+    let mut tree = KeyNames::default();
     for name in names {
         let mut at = &mut tree;
         for char in name.chars() {
@@ -31,7 +31,7 @@ pub(super) fn write(rules: &mut Rules, names: &[String]) -> String {
 }
 
 /// What may follow where the characters so far are the beginning of a name.
-fn write_rest(rules: &mut Rules, names: &Names, plain: &str) -> String {
+fn write_rest(rules: &mut BnfRules, names: &KeyNames, plain: &str) -> String {
     let mut options = Vec::new();
     let mut others = String::from(r#"[^<"\\"#);
     for (&char, next) in &names.next {

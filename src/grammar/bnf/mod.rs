@@ -19,9 +19,9 @@ mod schema;
 use serde_json::json;
 
 use self::literals::literal;
-use self::rules::Rules;
+use self::rules::BnfRules;
 use super::Grammar;
-use super::headers::Kind;
+use super::headers::MessageKind;
 use super::turn::{self, Form};
 use crate::error::{Error, Result};
 use crate::path::Path;
@@ -32,7 +32,7 @@ const NAMED_TOKENS: std::ops::RangeInclusive<TokenId> = 199_998..=200_018;
 
 /// For llama.cpp, which ends a grammar at its own stop tokens, wherever it may end, and matches no other there.
 pub(super) fn gbnf(grammar: &Grammar) -> Result<String> {
-    let mut rules = Rules::new(Some(2000), grammar.options.json_space.most());
+    let mut rules = BnfRules::new(Some(2000), grammar.options.json_space.most());
     turn::write(grammar, &mut Bnf { rules: &mut rules, stops: None })?;
     // It can exclude one token alone, so this is as in strings.
     let names = rules::FIRST_OF_NAMES;
@@ -44,7 +44,7 @@ pub(super) fn gbnf(grammar: &Grammar) -> Result<String> {
 
 /// xgrammar's structural tag, for an engine that stops at these tokens, wherever the grammar may end.
 pub(super) fn structural_tag(grammar: &Grammar, stops: &[TokenId]) -> Result<String> {
-    let mut rules = Rules::new(None, grammar.options.json_space.most());
+    let mut rules = BnfRules::new(None, grammar.options.json_space.most());
     turn::write(grammar, &mut Bnf { rules: &mut rules, stops: Some(stops) })?;
     let tokens: Vec<String> = NAMED_TOKENS.map(|token| token.to_string()).collect();
     rules.add(Bnf::TEXT, format!("ExcludeToken({})*", tokens.join(", ")));
@@ -53,7 +53,7 @@ pub(super) fn structural_tag(grammar: &Grammar, stops: &[TokenId]) -> Result<Str
 }
 
 struct Bnf<'r> {
-    rules: &'r mut Rules,
+    rules: &'r mut BnfRules,
     /// Where xgrammar's engine stops by itself; `None` of llama.cpp, which does so at all stop tokens.
     stops: Option<&'r [TokenId]>,
 }
@@ -84,26 +84,26 @@ impl Form for Bnf<'_> {
         if is_written { self.token(token) } else { String::new() }
     }
 
-    fn content(&mut self, grammar: &Grammar, kind: Kind) -> Result<String> {
+    fn content(&mut self, grammar: &Grammar, kind: MessageKind) -> Result<String> {
         content(self.rules, grammar, kind)
     }
 }
 
-fn content(rules: &mut Rules, grammar: &Grammar, kind: Kind) -> Result<String> {
+fn content(rules: &mut BnfRules, grammar: &Grammar, kind: MessageKind) -> Result<String> {
     let (path, recipient) = match kind {
-        Kind::Call(tool) => {
+        MessageKind::Call(tool) => {
             let path = Path::of("tools").then(grammar.given[tool]).then("parameters");
             (path, grammar.tools[tool].recipient.as_str())
         }
         _ => (Path::of("response_schema"), ""),
     };
     if let Some(schema) = grammar.schema_of(kind) {
-        let value = schema::write(rules, schema, &path, matches!(kind, Kind::Call(_)));
+        let value = schema::write(rules, schema, &path, matches!(kind, MessageKind::Call(_)));
         let value = value.map_err(|error| error.of_schema(recipient))?;
         rules.json("blanks");
         return Ok(format!("blanks {value} blanks"));
     }
-    let Some(pattern) = grammar.pattern.as_ref().filter(|_| kind == Kind::Answer) else {
+    let Some(pattern) = grammar.pattern.as_ref().filter(|_| kind == MessageKind::Answer) else {
         return Ok(Bnf::TEXT.to_owned());
     };
     let is_regex = grammar.options.response_regex.is_some();

@@ -4,12 +4,12 @@ use serde_json::{Map, Value};
 
 use super::keys;
 use super::literals::json_literal;
-use super::schema::{Writer, required};
+use super::schema::{SchemaWriter, required};
 use crate::error::Result;
 use crate::grammar::invalid;
 use crate::path::Path;
 
-impl Writer<'_> {
+impl SchemaWriter<'_> {
     /// Adds the rules of an object's members, one or two for each, and gives what stands for the object.
     pub(super) fn object(&mut self, members: &Map<String, Value>, path: &Path) -> Result<String> {
         let none = Map::new();

@@ -7,13 +7,13 @@ use std::fmt::Write;
 use regex_syntax::hir::{Class, ClassUnicodeRange, Hir, HirKind, Repetition};
 
 use super::literals::literal;
-use super::rules::Rules;
+use super::rules::BnfRules;
 use crate::error::{Reason, Result};
 use crate::grammar::invalid;
 use crate::path::Path;
 
 /// Writes it; `path` is where it stands.
-pub(super) fn expression(rules: &Rules, hir: &Hir, path: &Path) -> Result<String> {
+pub(super) fn expression(rules: &BnfRules, hir: &Hir, path: &Path) -> Result<String> {
     let nested = |hir| expression(rules, hir, path);
     Ok(match hir.kind() {
         HirKind::Empty => "\"\"".to_owned(),
@@ -51,7 +51,7 @@ fn of_bytes(path: &Path) -> crate::Error {
     invalid(path.clone(), Reason::is("of bytes; an answer is of characters"))
 }
 
-fn times(rules: &Rules, repetition: &Repetition, path: &Path) -> Result<String> {
+fn times(rules: &BnfRules, repetition: &Repetition, path: &Path) -> Result<String> {
     let most = repetition.max.unwrap_or(repetition.min);
     rules.bounded(usize::try_from(most).unwrap_or(usize::MAX), "{}", path)?;
     Ok(match (repetition.min, repetition.max) {

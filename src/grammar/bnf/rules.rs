@@ -47,7 +47,7 @@ const OF_JSON: [(&str, &str, &[&str]); 14] = [
 ];
 
 /// Rules in the order in which they were made.
-pub(super) struct Rules {
+pub(super) struct BnfRules {
     text: String,
     /// The rules of JSON that are there.
     of_json: Vec<&'static str>,
@@ -60,7 +60,7 @@ pub(super) struct Rules {
     most_blanks: Option<usize>,
 }
 
-impl Rules {
+impl BnfRules {
     /// For an engine that repeats a part at most so often, with so many blanks in a row in JSON.
     pub(super) fn new(most_repeated: Option<usize>, most_blanks: Option<usize>) -> Self {
         Self {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::integers;
 use super::literals::literals;
-use super::rules::{Rules, count};
+use super::rules::{BnfRules, count};
 use crate::error::{Reason, Result};
 use crate::grammar::invalid;
 use crate::grammar::schemas::{of_object, without_words};
@@ -71,24 +71,24 @@ const TYPES: [&str; 7] = ["object", "array", "string", "number", "integer", "boo
 ///
 /// What no rule can hold: the keyword and its path.
 pub(super) fn write(
-    rules: &mut Rules,
+    rules: &mut BnfRules,
     schema: &Value,
     path: &Path,
     is_object: bool,
 ) -> Result<String> {
     let root = if is_object { of_object(schema) } else { without_words(schema) };
     rules.roots += 1;
-    Writer { rules, root: &root }.value(&root, path)
+    SchemaWriter { rules, root: &root }.value(&root, path)
 }
 
 /// Writes the rules of one schema.
-pub(super) struct Writer<'w> {
-    pub(super) rules: &'w mut Rules,
+pub(super) struct SchemaWriter<'w> {
+    pub(super) rules: &'w mut BnfRules,
     /// Where references lead.
     root: &'w Value,
 }
 
-impl Writer<'_> {
+impl SchemaWriter<'_> {
     /// The name of the rule of a schema's values.
     pub(super) fn value(&mut self, schema: &Value, path: &Path) -> Result<String> {
         let members = match schema {

@@ -4,7 +4,7 @@ use super::super::TO;
 use super::super::name_run::NameRun;
 use super::super::read::{author_of, names_a_tool};
 use super::super::tools::is_tool_name;
-use super::super::words::{Kind, Word};
+use super::super::words::{Word, WordKind};
 use super::rules::{CHANNEL, RECIPIENT};
 use super::spelling::{glued_role, names_no_tool};
 use super::{Draft, HeaderEnd};
@@ -126,7 +126,8 @@ impl Draft<'_> {
             [] => (0..0, self.ahead),
         };
         let is_field = |next: &Word| {
-            matches!(next.kind, Kind::Channel | Kind::Constrain) || self.text(next).starts_with(TO)
+            matches!(next.kind, WordKind::Channel | WordKind::Constrain)
+                || self.text(next).starts_with(TO)
         };
         // A sentence may end with the first word, where the header does.
         let is_name = if end.is_cut() { is_tool_name(first) } else { names_a_tool(first) };
@@ -154,7 +155,7 @@ impl Draft<'_> {
     fn is_for_assistant(&self) -> bool {
         let assistant = Role::Assistant.as_str();
         self.words.list().iter().any(|word| {
-            word.kind == Kind::Plain && self.text(word).strip_prefix(TO) == Some(assistant)
+            word.kind == WordKind::Plain && self.text(word).strip_prefix(TO) == Some(assistant)
         })
     }
 }

@@ -8,7 +8,7 @@ use super::super::words::Word;
 use super::super::{CONSTRAIN, TO};
 use super::rules::{CHANNEL, CONTENT_TYPE, RECIPIENT};
 use super::spelling::{channel_at_start, is_content_type, is_nobody, value_at};
-use super::{Draft, Found, HeaderEnd, is_channel};
+use super::{Draft, FieldValue, HeaderEnd, is_channel};
 use crate::chat::{COMMENTARY, Role};
 use crate::repair::RepairKind;
 
@@ -236,7 +236,7 @@ impl Draft<'_> {
     /// noise.
     fn place_call(&mut self, word: &Word) -> bool {
         let name = self.text(word);
-        let is_constrained = |field: &Found| field.value.starts_with(CONSTRAIN);
+        let is_constrained = |field: &FieldValue| field.value.starts_with(CONSTRAIN);
         let is_call = self.fields.recipient.is_none()
             && self.setting.tools.is_empty()
             && self.fields.author.role == Role::Assistant

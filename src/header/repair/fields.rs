@@ -3,7 +3,7 @@
 use super::super::groups::channel_value;
 use super::super::read::is_spaced_pair;
 use super::super::tools::Lookup;
-use super::super::words::{Kind, Word};
+use super::super::words::{Word, WordKind};
 use super::super::{CONSTRAIN, TO};
 use super::rules::{CHANNEL, CONTENT_TYPE, RECIPIENT};
 use super::spelling::{GluedChannel, is_content_type, is_nobody, value_at};
@@ -87,12 +87,12 @@ impl Draft<'_> {
         // The last word of a header that has not ended may be the first half of `to=`.
         let may_be_half = self.setting.end == HeaderEnd::Open && self.ahead.len() == 1;
         self.ahead.first().is_some_and(|next| match next.kind {
-            Kind::Channel | Kind::Constrain => true,
-            Kind::Plain => {
+            WordKind::Channel | WordKind::Constrain => true,
+            WordKind::Plain => {
                 let text = self.text(next);
                 text.starts_with(TO) || may_be_half && TO.starts_with(&text)
             }
-            Kind::Noise => false,
+            WordKind::Noise => false,
         })
     }
 
@@ -136,7 +136,7 @@ impl Draft<'_> {
     /// Whether some word of the header, before or after the current one, is a recipient.
     pub(super) fn has_recipient_word(&self) -> bool {
         let is_recipient =
-            |word: &Word| word.kind != Kind::Constrain && self.text(word).starts_with(TO);
+            |word: &Word| word.kind != WordKind::Constrain && self.text(word).starts_with(TO);
         self.fields.recipient.is_some() || self.words.list().iter().any(is_recipient)
     }
 
@@ -227,7 +227,7 @@ impl Draft<'_> {
         if let Some((name, _)) = self.setting.tools.misplaced(text) {
             return Some(name);
         }
-        let is_doubled = self.ahead.iter().any(|next| next.kind == Kind::Constrain);
+        let is_doubled = self.ahead.iter().any(|next| next.kind == WordKind::Constrain);
         let name = text.trim_end_matches(':');
         (is_doubled && name.starts_with("functions.")).then(|| name.to_owned())
     }

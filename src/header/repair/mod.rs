@@ -13,7 +13,7 @@ mod spelling;
 use std::ops::Range;
 
 use super::tools::Tools;
-use super::words::{Kind, Offset, Word, Words};
+use super::words::{Offset, Word, WordKind, Words};
 use crate::chat::{Author, CHANNELS, FINAL, Message, Role};
 use crate::repair::RepairKind;
 use crate::tokenizer::special;
@@ -128,13 +128,13 @@ struct Draft<'a> {
 /// The fields that have been found.
 struct Fields {
     author: Author,
-    channel: Option<Found>,
-    recipient: Option<Found>,
-    content_type: Option<Found>,
+    channel: Option<FieldValue>,
+    recipient: Option<FieldValue>,
+    content_type: Option<FieldValue>,
 }
 
 /// A field and its tokens, which a repair reports if another field replaces it.
-struct Found {
+struct FieldValue {
     value: String,
     tokens: Range<usize>,
 }
@@ -156,7 +156,7 @@ impl<'a> Draft<'a> {
 
     /// The next word, if it is plain.
     fn peek_plain(&self) -> Option<&'a Word> {
-        self.ahead.first().filter(|word| word.kind == Kind::Plain)
+        self.ahead.first().filter(|word| word.kind == WordKind::Plain)
     }
 
     /// Reads all words. Returns those that no rule could read, and whether each follows the recipient.
@@ -181,7 +181,7 @@ impl<'a> Draft<'a> {
     }
 
     fn has_channel_marker(&self) -> bool {
-        self.words.list().iter().any(|word| word.kind == Kind::Channel)
+        self.words.list().iter().any(|word| word.kind == WordKind::Channel)
     }
 }
 
@@ -193,7 +193,7 @@ impl Draft<'_> {
 
     /// Adds a field. Where the header has it already, a repair reports the one that does not count.
     fn settle(&mut self, field: &Once, value: impl Into<String>, tokens: &Range<usize>) {
-        let next = Found { value: value.into(), tokens: tokens.clone() };
+        let next = FieldValue { value: value.into(), tokens: tokens.clone() };
         let slot = (field.slot)(&mut self.fields);
         let loser = match slot.take() {
             Some(first) if (field.first_counts)(&first.value, &next.value) => {
@@ -205,7 +205,7 @@ impl Draft<'_> {
                 first
             }
         };
-        if let Some(Found { tokens, .. }) = loser {
+        if let Some(FieldValue { tokens, .. }) = loser {
             self.report(field.duplicate, &tokens);
         }
     }
@@ -223,11 +223,11 @@ impl Draft<'_> {
 impl Draft<'_> {
     /// The assistant writes `to=assistant` in headers that it begins twice, and means no recipient.
     fn drop_own_recipient(&mut self) {
-        let is_own = |field: &&mut Found| field.value == Role::Assistant.as_str();
+        let is_own = |field: &&mut FieldValue| field.value == Role::Assistant.as_str();
         let doubled =
             self.repairs.iter_mut().find(|(kind, _)| *kind == RepairKind::DuplicateChannel);
         if self.fields.author.role == Role::Assistant
-            && let Some(Found { tokens, .. }) = self.fields.recipient.as_mut().filter(is_own)
+            && let Some(FieldValue { tokens, .. }) = self.fields.recipient.as_mut().filter(is_own)
             && let Some((_, doubled)) = doubled
         {
             *doubled = doubled.start.min(tokens.start)..doubled.end.max(tokens.end);

@@ -2,14 +2,14 @@
 //!
 //! Of each list of rules the first that can read the word does.
 
-use super::super::words::{Kind, Word};
-use super::{Draft, Fields, Found, is_channel};
+use super::super::words::{Word, WordKind};
+use super::{Draft, FieldValue, Fields, is_channel};
 use crate::chat::Role;
 use crate::repair::RepairKind;
 
 /// A field that a header has once.
 pub(super) struct Once {
-    pub(super) slot: fn(&mut Fields) -> &mut Option<Found>,
+    pub(super) slot: fn(&mut Fields) -> &mut Option<FieldValue>,
     /// Whether the first of two values counts.
     pub(super) first_counts: fn(&str, &str) -> bool,
     /// What a repair calls the one that does not.
@@ -71,9 +71,9 @@ impl<'a> Draft<'a> {
     }
 
     /// How a later word is read.
-    pub(super) fn rules(&self, kind: Kind) -> &'a [Rule<'a>] {
+    pub(super) fn rules(&self, kind: WordKind) -> &'a [Rule<'a>] {
         match kind {
-            Kind::Channel => &[
+            WordKind::Channel => &[
                 Self::read_spaced_channel,
                 Self::read_recipient_in_channel,
                 Self::read_known_channel,
@@ -82,10 +82,10 @@ impl<'a> Draft<'a> {
                 Self::read_content_in_channel,
                 Self::read_any_channel,
             ],
-            Kind::Constrain => &[Self::read_constrained],
-            Kind::Noise => &[Self::read_noise],
+            WordKind::Constrain => &[Self::read_constrained],
+            WordKind::Noise => &[Self::read_noise],
             // In a header without `<|message|>`, what is no field begins the content.
-            Kind::Plain if self.setting.end.is_cut() => &[
+            WordKind::Plain if self.setting.end.is_cut() => &[
                 Self::read_content,
                 Self::read_addressee,
                 Self::read_spaced_recipient,
@@ -96,7 +96,7 @@ impl<'a> Draft<'a> {
                 Self::read_bare_tool,
                 Self::begin_content,
             ],
-            Kind::Plain => &[Self::read_addressee, Self::read_spaced_recipient],
+            WordKind::Plain => &[Self::read_addressee, Self::read_spaced_recipient],
         }
     }
 

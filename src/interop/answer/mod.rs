@@ -13,5 +13,5 @@ pub(super) use segment::{
     Call, Delta, Segment, SegmentKind, SegmentState, TextKind, joined, visible_logprobs,
 };
 pub(super) use sink::{Framing, Members, Sink, write_object};
+pub(super) use writer::{AnswerState, Head, Outcome, Prefixes, Writer};
 pub use writer::{FinishReason, ReasoningField, Usage};
-pub(super) use writer::{Head, Outcome, Prefixes, State, Writer};

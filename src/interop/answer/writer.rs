@@ -66,9 +66,9 @@ pub(in crate::interop) trait Writer: Debug + Send + Sync {
     /// Sends that a segment ends.
     fn end(&mut self, _index: usize, _segment: &Segment, _sink: &mut Sink<'_>) {}
     /// Sends what ends the stream.
-    fn close(&mut self, state: &State<'_>, sink: &mut Sink<'_>);
+    fn close(&mut self, state: &AnswerState<'_>, sink: &mut Sink<'_>);
     /// Writes the whole answer as JSON.
-    fn response(&self, state: &State<'_>, bytes: &mut Vec<u8>);
+    fn response(&self, state: &AnswerState<'_>, bytes: &mut Vec<u8>);
 }
 
 /// What every chunk repeats of the answer.
@@ -84,7 +84,7 @@ pub(in crate::interop) struct Head {
 
 /// The answer as it stands.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::interop) struct State<'a> {
+pub(in crate::interop) struct AnswerState<'a> {
     pub(in crate::interop) segments: &'a [Segment],
     pub(in crate::interop) usage: Usage,
     /// `None` while it is under way.

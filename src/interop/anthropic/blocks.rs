@@ -4,7 +4,7 @@ use super::tools::{is_change, read_change};
 use crate::error::Result;
 use crate::interop::common::{Texts, read_effort};
 use crate::interop::field::{BodyField, BodyObject};
-use crate::interop::history::Call;
+use crate::interop::history::HistoryCall;
 use crate::interop::names::ToolId;
 use crate::interop::request::Request;
 use crate::interop::thought_blob::read_thought;
@@ -121,7 +121,7 @@ fn read_assistant(content: &BodyField<'_, '_>, request: &mut Request<'_>) -> Res
             "tool_use" => {
                 let tool = ToolId::new(block.required("name")?.text()?);
                 let input = read_arguments(&block, "input", true)?;
-                calls.push(Call::new(&field, block.text("id")?, tool, input));
+                calls.push(HistoryCall::new(&field, block.text("id")?, tool, input));
             }
             kind if is_of_servers(kind) => {
                 request.list(&field, UnusedReason::TypeNotUsed(kind.to_owned()));

@@ -18,7 +18,7 @@ use super::dialect::Definition;
 use super::field::{BodyField, BodyObject};
 use super::names::ToolId;
 use super::request::Request;
-use super::{Dialect, Json, ReadOptions, Thoughts, Turn, UnusedReason};
+use super::{Dialect, Json, ReadOptions, ThoughtDisplay, Turn, UnusedReason};
 use crate::chat::ReasoningEffort;
 use crate::error::{ErrorKind, Result};
 use crate::json::At;
@@ -157,18 +157,18 @@ fn read_thinking(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result
     const LOW_BELOW: usize = 2_048;
     const HIGH_FROM: usize = 16_384;
     const THINKING: &[&str] = &["enabled", "disabled", "adaptive", "between_tools"];
-    request.answer.thoughts = Thoughts::Hidden;
+    request.answer.thoughts = ThoughtDisplay::Hidden;
     let Some(thinking) = body.object("thinking")? else { return Ok(()) };
     let kind = thinking.required("type")?;
     let display = request.word(&thinking, "display", &["summarized", "omitted"])?;
     request.answer.thoughts = match display {
-        Some("omitted") => Thoughts::Omitted,
-        _ => Thoughts::Shown,
+        Some("omitted") => ThoughtDisplay::Omitted,
+        _ => ThoughtDisplay::Shown,
     };
     match kind.text()? {
         "disabled" => {
             request.effort = Some(ReasoningEffort::Low);
-            request.answer.thoughts = Thoughts::Hidden;
+            request.answer.thoughts = ThoughtDisplay::Hidden;
         }
         "enabled" => {
             request.thinking_budget = read_thinking_budget(&thinking, "budget_tokens")?;

@@ -3,18 +3,18 @@
 use serde_json::Map;
 
 use crate::interop::answer::{
-    Delta, Head, Members, Outcome, Segment, SegmentKind, Sink, State, TextKind, Usage, Writer,
-    write_object,
+    AnswerState, Delta, Head, Members, Outcome, Segment, SegmentKind, Sink, TextKind, Usage,
+    Writer, write_object,
 };
 use crate::interop::body::parse_arguments;
 use crate::interop::thought_blob::write_thought;
-use crate::interop::{FinishReason, Json, Thoughts, Turn};
+use crate::interop::{FinishReason, Json, ThoughtDisplay, Turn};
 
 /// Writes Anthropic's messages.
 #[derive(Debug)]
 pub(super) struct Anthropic {
     head: Head,
-    thoughts: Thoughts,
+    thoughts: ThoughtDisplay,
     /// The index of the block that is open or begins next.
     index: usize,
 }
@@ -25,7 +25,7 @@ impl Anthropic {
     }
 
     fn is_shown(&self, segment: &Segment) -> bool {
-        !segment.is_thought() || self.thoughts != Thoughts::Hidden
+        !segment.is_thought() || self.thoughts != ThoughtDisplay::Hidden
     }
 
     /// Writes a segment as a block, an empty one as the block begins.
@@ -33,7 +33,7 @@ impl Anthropic {
         let text = &segment.text;
         match &segment.kind {
             SegmentKind::Text(TextKind::Thought) => {
-                let is_shown = self.thoughts == Thoughts::Shown;
+                let is_shown = self.thoughts == ThoughtDisplay::Shown;
                 block.text("type", "thinking").text("thinking", if is_shown { text } else { "" });
                 let signature = Some(text).filter(|text| !text.is_empty());
                 block.text(
@@ -63,7 +63,12 @@ impl Anthropic {
     }
 
     /// Writes the message with these blocks.
-    fn write_message(&self, blocks: &[&Segment], state: &State<'_>, message: &mut Members<'_>) {
+    fn write_message(
+        &self,
+        blocks: &[&Segment],
+        state: &AnswerState<'_>,
+        message: &mut Members<'_>,
+    ) {
         message.text("id", &self.head.id).text("type", "message").text("role", "assistant");
         message.text("model", &self.head.model);
         message.objects("content", blocks, |block, members| self.write_block(block, members));
@@ -74,7 +79,7 @@ impl Anthropic {
 
 impl Writer for Anthropic {
     fn open(&mut self, usage: Usage, sink: &mut Sink<'_>) {
-        let state = State { segments: &[], usage, outcome: None };
+        let state = AnswerState { segments: &[], usage, outcome: None };
         sink.event("message_start", |event| {
             event.object("message", |message| self.write_message(&[], &state, message));
         });
@@ -92,7 +97,9 @@ impl Writer for Anthropic {
     fn delta(&mut self, _index: usize, segment: &Segment, new: Delta<'_>, sink: &mut Sink<'_>) {
         let (kind, field) = match segment.kind {
             SegmentKind::Call(_) => ("input_json_delta", "partial_json"),
-            SegmentKind::Text(TextKind::Thought) if self.thoughts != Thoughts::Shown => return,
+            SegmentKind::Text(TextKind::Thought) if self.thoughts != ThoughtDisplay::Shown => {
+                return;
+            }
             SegmentKind::Text(TextKind::Thought) => ("thinking_delta", "thinking"),
             SegmentKind::Text(_) => ("text_delta", "text"),
         };
@@ -113,7 +120,7 @@ impl Writer for Anthropic {
         self.index += 1;
     }
 
-    fn close(&mut self, state: &State<'_>, sink: &mut Sink<'_>) {
+    fn close(&mut self, state: &AnswerState<'_>, sink: &mut Sink<'_>) {
         sink.event("message_delta", |event| {
             event.object("delta", |delta| write_stop(state, delta));
             event.object("usage", |usage| write_usage(state.usage, usage));
@@ -121,7 +128,7 @@ impl Writer for Anthropic {
         sink.event("message_stop", |_| {});
     }
 
-    fn response(&self, state: &State<'_>, bytes: &mut Vec<u8>) {
+    fn response(&self, state: &AnswerState<'_>, bytes: &mut Vec<u8>) {
         let shown = state.segments.iter().filter(|segment| self.is_shown(segment));
         let blocks: Vec<&Segment> = shown.collect();
         write_object(bytes, |message| self.write_message(&blocks, state, message));
@@ -129,7 +136,7 @@ impl Writer for Anthropic {
 }
 
 /// Writes why the message ended; null while it is under way.
-fn write_stop(state: &State<'_>, members: &mut Members<'_>) {
+fn write_stop(state: &AnswerState<'_>, members: &mut Members<'_>) {
     let reason = |outcome: &Outcome| match outcome.reason {
         _ if outcome.stop_sequence.is_some() => "stop_sequence",
         FinishReason::Length | FinishReason::Abort => "max_tokens",

@@ -12,7 +12,7 @@ use super::common::{
 };
 use super::dialect::Definition;
 use super::field::{BodyField, BodyObject};
-use super::history::Call;
+use super::history::HistoryCall;
 use super::names::ToolId;
 use super::request::Request;
 use super::tools::{custom_arguments, read_arguments};
@@ -353,21 +353,25 @@ impl<'r, 'o> Messages<'r, 'o> {
     }
 
     /// A call: nested as the API has it, or flat.
-    fn call(&self, call: &BodyObject<'_, '_>) -> Result<Call> {
+    fn call(&self, call: &BodyObject<'_, '_>) -> Result<HistoryCall> {
         let Some(custom) = call.object("custom")? else {
             return self.function(&call.nested("function", self.request.dialect)?, call);
         };
         let tool = ToolId::new(custom.required("name")?.text()?);
         let arguments = custom_arguments(custom.required("input")?.text()?);
-        let mut call = Call::new(&call.field(), call.text("id")?, tool, arguments);
+        let mut call = HistoryCall::new(&call.field(), call.text("id")?, tool, arguments);
         call.kind = ToolKind::Custom;
         Ok(call)
     }
 
-    fn function(&self, function: &BodyObject<'_, '_>, call: &BodyObject<'_, '_>) -> Result<Call> {
+    fn function(
+        &self,
+        function: &BodyObject<'_, '_>,
+        call: &BodyObject<'_, '_>,
+    ) -> Result<HistoryCall> {
         let tool = ToolId::new(function.required("name")?.text()?);
         let arguments = read_arguments(function, "arguments", self.is_ollama)?;
-        Ok(Call::new(&call.field(), call.text("id")?, tool, arguments))
+        Ok(HistoryCall::new(&call.field(), call.text("id")?, tool, arguments))
     }
 }
 

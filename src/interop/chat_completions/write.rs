@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::interop::answer::{
-    Call, Delta, Head, LogprobEntry, Members, Segment, Sink, State, Usage, Writer, joined,
+    AnswerState, Call, Delta, Head, LogprobEntry, Members, Segment, Sink, Usage, Writer, joined,
     visible_logprobs, write_json, write_object,
 };
 use crate::interop::{FinishReason, ReasoningField, Turn};
@@ -112,7 +112,7 @@ impl Chat {
     }
 
     /// Why the answer ended; `None` while it is under way.
-    fn finish_reason(&self, state: &State<'_>) -> Option<&'static str> {
+    fn finish_reason(&self, state: &AnswerState<'_>) -> Option<&'static str> {
         Some(match state.outcome?.reason {
             FinishReason::Length | FinishReason::Abort => "length",
             FinishReason::Stop if !state.segments.iter().any(Segment::is_whole_call) => "stop",
@@ -181,7 +181,7 @@ impl Writer for Chat {
         }
     }
 
-    fn close(&mut self, state: &State<'_>, sink: &mut Sink<'_>) {
+    fn close(&mut self, state: &AnswerState<'_>, sink: &mut Sink<'_>) {
         let reason = self.finish_reason(state);
         let end = |bytes: &mut Vec<u8>| {
             bytes.extend_from_slice(b",\"logprobs\":null,\"finish_reason\":");
@@ -198,7 +198,7 @@ impl Writer for Chat {
         }
     }
 
-    fn response(&self, state: &State<'_>, bytes: &mut Vec<u8>) {
+    fn response(&self, state: &AnswerState<'_>, bytes: &mut Vec<u8>) {
         let Head { id, created, model, index, .. } = &self.head;
         let logprobs: Vec<_> = visible_logprobs(state.segments).collect();
         let logprobs = (!logprobs.is_empty()).then(|| logprobs_of(&logprobs));

@@ -14,7 +14,7 @@ use super::common::{
 use super::dialect::Definition;
 use super::field::{BodyField, BodyObject};
 use super::request::Request;
-use super::{Dialect, Json, ReadOptions, Thoughts, Turn, UnusedReason};
+use super::{Dialect, Json, ReadOptions, ThoughtDisplay, Turn, UnusedReason};
 use crate::chat::BROWSER;
 use crate::error::Result;
 use crate::json::Value;
@@ -115,7 +115,7 @@ fn read_think(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()
         Value::Bool(true) => {}
         Value::Bool(false) => {
             request.effort = None;
-            request.answer.thoughts = Thoughts::Hidden;
+            request.answer.thoughts = ThoughtDisplay::Hidden;
         }
         Value::String(_) => request.effort = Some(read_effort(&think, request)),
         _ => return Err(think.expected("true, false or a level")),

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use crate::interop::answer::{
-    Delta, Head, LogprobEntry, Members, Segment, Sink, State, Writer, joined, visible_logprobs,
-    write_object,
+    AnswerState, Delta, Head, LogprobEntry, Members, Segment, Sink, Writer, joined,
+    visible_logprobs, write_object,
 };
 use crate::interop::body::parse_arguments;
 use crate::interop::options::civil;
-use crate::interop::{FinishReason, Thoughts, Turn};
+use crate::interop::{FinishReason, ThoughtDisplay, Turn};
 
 /// Writes Ollama's answers.
 #[derive(Debug)]
@@ -34,12 +34,12 @@ impl Ollama {
         Self {
             model: head.model,
             created_at: timestamp(head.created),
-            shows_thoughts: turn.answer.thoughts == Thoughts::Shown,
+            shows_thoughts: turn.answer.thoughts == ThoughtDisplay::Shown,
         }
     }
 
     /// Writes a line; the last one, of an answer that has ended, with how it did.
-    fn write(&self, message: &LineMessage<'_>, end: Option<&State<'_>>, bytes: &mut Vec<u8>) {
+    fn write(&self, message: &LineMessage<'_>, end: Option<&AnswerState<'_>>, bytes: &mut Vec<u8>) {
         write_object(bytes, |line| {
             line.text("model", &self.model).text("created_at", &self.created_at);
             line.object("message", |line| {
@@ -87,11 +87,11 @@ impl Writer for Ollama {
         }
     }
 
-    fn close(&mut self, state: &State<'_>, sink: &mut Sink<'_>) {
+    fn close(&mut self, state: &AnswerState<'_>, sink: &mut Sink<'_>) {
         sink.chunk("", |bytes| self.write(&LineMessage::default(), Some(state), bytes));
     }
 
-    fn response(&self, state: &State<'_>, bytes: &mut Vec<u8>) {
+    fn response(&self, state: &AnswerState<'_>, bytes: &mut Vec<u8>) {
         let thoughts = joined(state.segments, Segment::is_thought);
         let message = LineMessage {
             content: joined(state.segments, Segment::is_visible).into(),
@@ -113,7 +113,7 @@ fn write_call(segment: &Segment, item: &mut Members<'_>) {
 }
 
 /// Writes how an answer ended: durations in nanoseconds, counts of tokens.
-fn write_end(state: &State<'_>, line: &mut Members<'_>) {
+fn write_end(state: &AnswerState<'_>, line: &mut Members<'_>) {
     let Some(outcome) = state.outcome else { return };
     let reason = match outcome.reason {
         FinishReason::Stop => "stop",

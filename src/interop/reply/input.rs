@@ -14,11 +14,11 @@ const LOOK_AHEAD: usize = 256;
 #[derive(Debug, Default)]
 pub(super) struct InputDecoder {
     raw: String,
-    state: State,
+    state: InputState,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-enum State {
+enum InputState {
     /// What is there so far may become `{"input": "`.
     #[default]
     Opening,
@@ -32,7 +32,7 @@ enum State {
 
 /// What a text turned out to be.
 #[derive(Debug, PartialEq, Eq)]
-enum Found {
+enum Lookahead {
     /// It is what was looked for; this many bytes.
     Whole(usize),
     /// More text decides.
@@ -44,22 +44,24 @@ impl InputDecoder {
     /// Takes arguments and returns the input that they add.
     pub(super) fn push(&mut self, arguments: &str) -> String {
         self.raw.push_str(arguments);
-        if matches!(self.state, State::Opening) {
+        if matches!(self.state, InputState::Opening) {
             self.state = match opening(&self.raw) {
-                Found::Whole(length) => State::Inside(length),
-                Found::Undecided => State::Opening,
-                Found::Other if self.raw.trim_ascii_start().starts_with('{') => State::Object,
-                Found::Other => State::Bare(0),
+                Lookahead::Whole(length) => InputState::Inside(length),
+                Lookahead::Undecided => InputState::Opening,
+                Lookahead::Other if self.raw.trim_ascii_start().starts_with('{') => {
+                    InputState::Object
+                }
+                Lookahead::Other => InputState::Bare(0),
             };
         }
         let mut input = String::new();
         match &mut self.state {
-            State::Inside(at) => *at = decode(&self.raw, *at, &mut input),
-            State::Bare(at) => {
+            InputState::Inside(at) => *at = decode(&self.raw, *at, &mut input),
+            InputState::Bare(at) => {
                 input.push_str(&self.raw[*at..]);
                 *at = self.raw.len();
             }
-            State::Opening | State::Object => {}
+            InputState::Opening | InputState::Object => {}
         }
         input
     }
@@ -67,9 +69,11 @@ impl InputDecoder {
     /// The end of the arguments: the rest of the input.
     pub(super) fn finish(&self) -> String {
         match self.state {
-            State::Bare(_) => String::new(),
-            State::Opening | State::Object => member(&self.raw).unwrap_or_else(|| self.raw.clone()),
-            State::Inside(at) => rest(&self.raw, at),
+            InputState::Bare(_) => String::new(),
+            InputState::Opening | InputState::Object => {
+                member(&self.raw).unwrap_or_else(|| self.raw.clone())
+            }
+            InputState::Inside(at) => rest(&self.raw, at),
         }
     }
 }
@@ -108,7 +112,7 @@ fn decode(raw: &str, mut at: usize, input: &mut String) -> usize {
         let left = &raw[at..];
         match left.as_bytes().first() {
             None => return at,
-            Some(b'"') if closing(&left[1..]) == Found::Undecided => return at,
+            Some(b'"') if closing(&left[1..]) == Lookahead::Undecided => return at,
             Some(b'"') => {
                 input.push('"');
                 at += 1;
@@ -125,21 +129,25 @@ fn decode(raw: &str, mut at: usize, input: &mut String) -> usize {
 }
 
 /// Whether `{"input": "` begins the text.
-fn opening(text: &str) -> Found {
+fn opening(text: &str) -> Lookahead {
     let mut at = 0;
     for expected in ["{", "\"input\"", ":", "\""] {
         let left = text[at..].trim_ascii_start();
         if !left.starts_with(expected) {
-            return if expected.starts_with(left) { Found::Undecided } else { Found::Other };
+            return if expected.starts_with(left) {
+                Lookahead::Undecided
+            } else {
+                Lookahead::Other
+            };
         }
         at = text.len() - left.len() + expected.len();
     }
-    Found::Whole(at)
+    Lookahead::Whole(at)
 }
 
-/// Whether what stands after a quote can end the object: [`Found::Undecided`] as long as it can,
-/// [`Found::Other`] if the quote belongs to the input.
-fn closing(behind: &str) -> Found {
+/// Whether what stands after a quote can end the object: [`Lookahead::Undecided`] as long as it can,
+/// [`Lookahead::Other`] if the quote belongs to the input.
+fn closing(behind: &str) -> Lookahead {
     let text = behind.trim_ascii_start();
     let goes_on = match text.as_bytes().first() {
         None => behind.len() < LOOK_AHEAD,
@@ -150,22 +158,22 @@ fn closing(behind: &str) -> Found {
         Some(b',') => return another_member(&text[1..]),
         Some(_) => false,
     };
-    if goes_on { Found::Undecided } else { Found::Other }
+    if goes_on { Lookahead::Undecided } else { Lookahead::Other }
 }
 
 /// Whether the text is, or may become, the beginning of another member: `"key":`.
-fn another_member(text: &str) -> Found {
+fn another_member(text: &str) -> Lookahead {
     let text = text.trim_ascii_start();
     let Some(key) = text.strip_prefix('"') else {
-        return if text.is_empty() { Found::Undecided } else { Found::Other };
+        return if text.is_empty() { Lookahead::Undecided } else { Lookahead::Other };
     };
     let head = &key.as_bytes()[..key.len().min(LOOK_AHEAD)];
     let Some(length) = head.iter().position(|&byte| byte == b'"') else {
-        return if head.len() < LOOK_AHEAD { Found::Undecided } else { Found::Other };
+        return if head.len() < LOOK_AHEAD { Lookahead::Undecided } else { Lookahead::Other };
     };
     match key[length + 1..].trim_ascii_start().as_bytes().first() {
-        None | Some(b':') => Found::Undecided,
-        Some(_) => Found::Other,
+        None | Some(b':') => Lookahead::Undecided,
+        Some(_) => Lookahead::Other,
     }
 }
 

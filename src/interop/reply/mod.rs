@@ -30,8 +30,10 @@ use serde_json::Value;
 use self::ids::Ids;
 use self::options::seconds_now;
 use self::sort::Sorter;
-use self::thinking::Budget;
-use super::answer::{FinishReason, Framing, Head, Outcome, Sink, State, Usage, check, write_json};
+use self::thinking::ThinkingBudget;
+use super::answer::{
+    AnswerState, FinishReason, Framing, Head, Outcome, Sink, Usage, check, write_json,
+};
 use super::{Dialect, Json, TokenLogprob, Turn};
 use crate::HarmonyEncoding;
 use crate::chat::{Message, Role};
@@ -101,7 +103,7 @@ pub struct Reply {
     is_open: bool,
     outcome: Option<Outcome>,
     timer: Timer,
-    budget: Option<Budget>,
+    budget: Option<ThinkingBudget>,
     /// The options, complete but for the functions.
     options: ReplyOptions,
     /// How many tokens each call of `feed` was given.
@@ -151,7 +153,7 @@ impl Reply {
             is_open: false,
             outcome: None,
             timer,
-            budget: budget.map(|tokens| Budget::new(encoding.tokenizer(), tokens)),
+            budget: budget.map(|tokens| ThinkingBudget::new(encoding.tokenizer(), tokens)),
         })
     }
 
@@ -318,7 +320,7 @@ impl Reply {
         let outcome = Outcome { reason, stop_sequence, durations: self.timer.durations() };
         let usage = self.usage();
         let Sorter { segments, writer, .. } = &mut self.sorter;
-        writer.close(&State { segments, usage, outcome: Some(&outcome) }, sink);
+        writer.close(&AnswerState { segments, usage, outcome: Some(&outcome) }, sink);
         self.outcome = Some(outcome);
         Ok(())
     }
@@ -344,7 +346,7 @@ impl Reply {
     /// arguments is as the model wrote it.
     pub fn response_into(&self, bytes: &mut Vec<u8>) {
         let (segments, outcome) = (&self.sorter.segments, self.outcome.as_ref());
-        self.sorter.writer.response(&State { segments, usage: self.usage(), outcome }, bytes);
+        self.sorter.writer.response(&AnswerState { segments, usage: self.usage(), outcome }, bytes);
     }
 
     pub(crate) fn full_response(&self) -> Json {

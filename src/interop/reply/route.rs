@@ -9,7 +9,7 @@ use crate::interop::{Tool, ToolChoice, ToolKind, ToolNames, Turn};
 /// The turn's rules for where messages belong.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
-pub(super) struct Rules {
+pub(super) struct RouteRules {
     tools: ToolNames,
     /// Whether calls can be answered at all: tools were offered, and may be called.
     calls: bool,
@@ -33,7 +33,7 @@ pub(super) enum Route {
     Builtin,
 }
 
-impl Rules {
+impl RouteRules {
     pub(super) fn new(turn: &Turn) -> Self {
         let offered = turn.tools.iter().any(|tool| tool.offered && tool.client_runs);
         Self {

@@ -14,11 +14,11 @@ use crate::interop::answer::{FinishReason, Framing};
 use crate::interop::{ReasoningField, TokenLogprob, Turn};
 use crate::saved::{invalid, read};
 
-/// The form of the bytes. It changes with the fields of [`Saved`].
+/// The form of the bytes. It changes with the fields of [`SavedReply`].
 const VERSION: u32 = 3;
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Saved {
+struct SavedReply {
     version: u32,
     dialect: String,
     id: String,
@@ -79,7 +79,7 @@ impl Reply {
         saved: &[u8],
         options: ReplyOptions,
     ) -> Result<Self> {
-        let saved: Saved = read(saved, "reply", VERSION)?;
+        let saved: SavedReply = read(saved, "reply", VERSION)?;
         let dialect = turn.dialect.as_str();
         if saved.dialect != dialect {
             return Err(invalid(format!("it is of {}, the turn of {dialect}", saved.dialect)));
@@ -131,7 +131,7 @@ impl Reply {
     pub fn to_bytes(&self) -> Vec<u8> {
         let options = &self.options;
         let (elapsed, first_token) = self.timer.elapsed();
-        let saved = Saved {
+        let saved = SavedReply {
             version: VERSION,
             dialect: self.dialect.as_str().to_owned(),
             id: options.id.clone().unwrap_or_default(),

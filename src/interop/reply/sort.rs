@@ -5,7 +5,7 @@ use serde_json::json;
 use super::BuiltinCall;
 use super::ids::Ids;
 use super::input::InputDecoder;
-use super::route::{Route, Rules};
+use super::route::{Route, RouteRules};
 use super::stop::StopStrings;
 use crate::chat::PYTHON;
 use crate::error::Result;
@@ -21,7 +21,7 @@ use crate::repair::RepairKind;
 /// What became of the tokens so far. Segments go to the writer as they come about.
 #[derive(Debug)]
 pub(super) struct Sorter {
-    rules: Rules,
+    rules: RouteRules,
     pub(super) writer: Box<dyn Writer>,
     pub(super) ids: Ids,
     prefixes: Prefixes,
@@ -61,7 +61,7 @@ impl Sorter {
     pub(super) fn new(turn: &Turn, writer: Box<dyn Writer>, ids: Ids) -> Result<Self> {
         let begun = turn.prefill.as_ref().and_then(|prefill| prefill.text.as_ref());
         Ok(Self {
-            rules: Rules::new(turn),
+            rules: RouteRules::new(turn),
             writer,
             ids,
             prefixes: turn.dialect.definition().prefixes,

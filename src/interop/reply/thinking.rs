@@ -5,12 +5,12 @@ use crate::tokenizer::{TokenId, Tokenizer};
 
 /// A budget of a reply that has one.
 #[derive(Debug)]
-pub(super) struct Budget {
+pub(super) struct ThinkingBudget {
     tokens: usize,
     end: Vec<TokenId>,
 }
 
-impl Budget {
+impl ThinkingBudget {
     pub(super) fn new(tokenizer: Tokenizer, tokens: usize) -> Self {
         // Behind a bare `<|end|>` models begin another thought.
         let end = "<|end|><|start|>assistant<|channel|>final<|message|>";

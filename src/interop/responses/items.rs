@@ -7,7 +7,7 @@ use crate::chat::{COMMENTARY, FINAL};
 use crate::error::Result;
 use crate::interop::common::{read_content, read_reasoning, read_response_format};
 use crate::interop::field::{BodyField, BodyObject};
-use crate::interop::history::Call;
+use crate::interop::history::HistoryCall;
 use crate::interop::names::ToolId;
 use crate::interop::request::Request;
 use crate::interop::thought_blob::read_thought;
@@ -236,7 +236,7 @@ fn is_unfinished(item: &BodyField<'_, '_>) -> bool {
     matches!(text_of(item.at(), "status"), Some("incomplete" | "in_progress"))
 }
 
-fn read_call(item: &BodyObject<'_, '_>, is_custom: bool) -> Result<Call> {
+fn read_call(item: &BodyObject<'_, '_>, is_custom: bool) -> Result<HistoryCall> {
     let name = item.required("name")?;
     let name = name.text()?;
     let tool = ToolId::within(item.text("namespace")?, name);
@@ -245,7 +245,7 @@ fn read_call(item: &BodyObject<'_, '_>, is_custom: bool) -> Result<Call> {
     } else {
         (ToolKind::Function, read_arguments(item, "arguments", false)?)
     };
-    let mut call = Call::new(&item.field(), item.text("call_id")?, tool, arguments);
+    let mut call = HistoryCall::new(&item.field(), item.text("call_id")?, tool, arguments);
     (call.kind, call.is_cut) = (kind, is_unfinished(&item.field()));
     Ok(call)
 }

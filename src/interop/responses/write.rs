@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::interop::answer::{
-    Delta, Head, Members, Outcome, Segment, SegmentKind, SegmentState, Sink, State, TextKind,
+    AnswerState, Delta, Head, Members, Outcome, Segment, SegmentKind, SegmentState, Sink, TextKind,
     Usage, Writer, write_object,
 };
 use crate::interop::thought_blob::write_thought;
@@ -40,7 +40,7 @@ impl Responses {
     }
 
     /// Sends an event with the response as it stands.
-    fn push_response(&mut self, name: &str, state: &State<'_>, sink: &mut Sink<'_>) {
+    fn push_response(&mut self, name: &str, state: &AnswerState<'_>, sink: &mut Sink<'_>) {
         self.push(name, sink, |writer, event| {
             event.object("response", |response| {
                 writer.write_response(state, state.outcome.map(|_| state.usage), response);
@@ -48,7 +48,12 @@ impl Responses {
         });
     }
 
-    fn write_response(&self, state: &State<'_>, usage: Option<Usage>, response: &mut Members<'_>) {
+    fn write_response(
+        &self,
+        state: &AnswerState<'_>,
+        usage: Option<Usage>,
+        response: &mut Members<'_>,
+    ) {
         let reason = state.outcome.map(|outcome| outcome.reason);
         response.text("id", &self.head.id).text("object", "response");
         response.value("created_at", &self.head.created);
@@ -161,7 +166,7 @@ fn text_events(segment: &Segment) -> [&'static str; 2] {
 
 impl Writer for Responses {
     fn open(&mut self, usage: Usage, sink: &mut Sink<'_>) {
-        let state = State { segments: &[], usage, outcome: None };
+        let state = AnswerState { segments: &[], usage, outcome: None };
         self.push_response("response.created", &state, sink);
         self.push_response("response.in_progress", &state, sink);
     }
@@ -211,7 +216,7 @@ impl Writer for Responses {
         self.push_item("response.output_item.done", index, segment, sink);
     }
 
-    fn close(&mut self, state: &State<'_>, sink: &mut Sink<'_>) {
+    fn close(&mut self, state: &AnswerState<'_>, sink: &mut Sink<'_>) {
         let name = match state.outcome.map_or(FinishReason::Abort, |outcome| outcome.reason) {
             FinishReason::Stop => "response.completed",
             FinishReason::Length => "response.incomplete",
@@ -220,7 +225,7 @@ impl Writer for Responses {
         self.push_response(name, state, sink);
     }
 
-    fn response(&self, state: &State<'_>, bytes: &mut Vec<u8>) {
+    fn response(&self, state: &AnswerState<'_>, bytes: &mut Vec<u8>) {
         write_object(bytes, |response| self.write_response(state, Some(state.usage), response));
     }
 }

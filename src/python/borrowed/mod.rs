@@ -17,7 +17,7 @@ use crate::render::{AsMessage, ContentPart};
 pub(super) struct BorrowedMessage {
     pub(super) author: BorrowedAuthor,
     pub(super) recipient: Option<BorrowedText>,
-    pub(super) content: Parts,
+    pub(super) content: BorrowedParts,
     pub(super) channel: Option<BorrowedText>,
     pub(super) content_type: Option<BorrowedText>,
 }
@@ -29,7 +29,7 @@ pub(super) struct BorrowedAuthor {
 }
 
 /// The parts of a message's content. Nearly all messages have one.
-pub(super) enum Parts {
+pub(super) enum BorrowedParts {
     One(BorrowedPart),
     Many(Vec<BorrowedPart>),
 }
@@ -41,7 +41,7 @@ pub(super) enum BorrowedPart {
     Developer(Box<BorrowedDeveloper>),
 }
 
-impl Parts {
+impl BorrowedParts {
     fn as_slice(&self) -> &[BorrowedPart] {
         match self {
             Self::One(part) => slice::from_ref(part),

@@ -9,24 +9,24 @@ use super::tools::namespaces;
 use super::values::{boolean, each, model, optional, optional_string, optional_text, string, text};
 use crate::chat::{ChannelConfig, ReasoningEffort, ResponseFormat};
 use crate::python::attributes::{Attributes, fields};
-use crate::python::borrowed::{BorrowedDeveloper, BorrowedPart, BorrowedSystem, Parts};
+use crate::python::borrowed::{BorrowedDeveloper, BorrowedPart, BorrowedParts, BorrowedSystem};
 use crate::python::errors::{InvalidArgument, Read, brief};
 use crate::python::json;
 use crate::python::text::BorrowedText;
 use crate::python::types::Types;
 
 /// The parts of a message. A string stands for a single text, as in validation.
-pub(super) fn contents(object: &Bound<'_, PyAny>, types: &Types) -> Read<Parts> {
+pub(super) fn contents(object: &Bound<'_, PyAny>, types: &Types) -> Read<BorrowedParts> {
     if let Ok(text) = object.cast::<PyString>() {
-        return Ok(Parts::One(BorrowedPart::Text(BorrowedText::of(text)?)));
+        return Ok(BorrowedParts::One(BorrowedPart::Text(BorrowedText::of(text)?)));
     }
     if let Ok(list) = object.cast::<PyList>()
         && list.len() == 1
     {
         let only = list.get_item(0)?;
-        return part(&only, types).map(Parts::One).map_err(|invalid| invalid.inside(0));
+        return part(&only, types).map(BorrowedParts::One).map_err(|invalid| invalid.inside(0));
     }
-    each(object, |object| part(object, types)).map(Parts::Many)
+    each(object, |object| part(object, types)).map(BorrowedParts::Many)
 }
 
 fn part(object: &Bound<'_, PyAny>, types: &Types) -> Read<BorrowedPart> {

@@ -7,7 +7,7 @@ use pyo3::types::PyDict;
 
 use super::values::{each, model, optional, optional_text, string, text};
 use crate::json::Tape;
-use crate::path::Step;
+use crate::path::PathStep;
 use crate::python::attributes::{Attributes, fields};
 use crate::python::borrowed::{BorrowedNamespace, BorrowedTool, BorrowedTools};
 use crate::python::errors::{InvalidArgument, Read};
@@ -25,7 +25,7 @@ pub(super) fn namespaces(object: &Bound<'_, PyAny>) -> Read<BorrowedTools> {
     for (name, config) in dict.copy()? {
         let key = string(&name)?;
         let config = namespace(&config, &mut schemas)
-            .map_err(|invalid| invalid.inside(Step::Key(key.clone().into())))?;
+            .map_err(|invalid| invalid.inside(PathStep::Key(key.clone().into())))?;
         namespaces.insert(key, config);
     }
     Ok(BorrowedTools { namespaces, schemas })

@@ -12,7 +12,7 @@ use crate::tokenizer::vocabulary::TokenId;
 
 /// Appends the encoding of a piece.
 pub(super) fn encode(piece: &[u8], out: &mut Vec<TokenId>) {
-    let mut parts = Parts::of_bytes(piece);
+    let mut parts = MergeParts::of_bytes(piece);
     // Offsets where merges were possible when they were noted, by the token that they make.
     let mut candidates: BTreeMap<TokenId, Vec<usize>> = BTreeMap::new();
     for at in 0..piece.len() {
@@ -32,7 +32,7 @@ pub(super) fn encode(piece: &[u8], out: &mut Vec<TokenId>) {
 }
 
 /// The parts of a piece, each at the index of its first byte.
-struct Parts {
+struct MergeParts {
     tokens: Vec<TokenId>,
     /// What the part and the next one are merged into; `None` also where no part begins.
     merges: Vec<Option<TokenId>>,
@@ -42,7 +42,7 @@ struct Parts {
     previous: Vec<usize>,
 }
 
-impl Parts {
+impl MergeParts {
     fn of_bytes(piece: &[u8]) -> Self {
         Self {
             tokens: piece.iter().map(|&byte| trie::byte_token(byte)).collect(),

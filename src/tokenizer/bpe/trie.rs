@@ -13,15 +13,15 @@ use crate::tokenizer::tables::table;
 use crate::tokenizer::vocabulary::{self, TokenId};
 
 table!(
-    /// u64: see `Node`. Those of the first bytes are at 0 to 255.
+    /// u64: see `TrieNode`. Those of the first bytes are at 0 to 255.
     NODES, 8, "trie_nodes.bin"
 );
 
 /// A node, packed by `layout::node`.
 #[derive(Clone, Copy)]
-struct Node(u64);
+struct TrieNode(u64);
 
-impl Node {
+impl TrieNode {
     /// The bits of the byte, and the one that only a hole has.
     const BYTE: u64 = 2 * node::HOLE - 1;
 
@@ -65,7 +65,7 @@ impl Node {
 /// The token of a single byte. Every byte is one, and ends at its node.
 #[inline]
 pub(in crate::tokenizer) fn byte_token(byte: u8) -> TokenId {
-    Node::at(byte.into()).token().unwrap_or_default()
+    TrieNode::at(byte.into()).token().unwrap_or_default()
 }
 
 /// The only token that may have the bytes of two texts, joined; the first is not empty. Bytes below a leaf are not
@@ -73,7 +73,7 @@ pub(in crate::tokenizer) fn byte_token(byte: u8) -> TokenId {
 #[inline]
 pub(super) fn candidate(first: &[u8], second: &[u8]) -> Option<TokenId> {
     let mut bytes = first.iter().chain(second);
-    let node = Node::at((*bytes.next()?).into());
+    let node = TrieNode::at((*bytes.next()?).into());
     let walked = bytes.try_fold(
         node,
         |node, &byte| {
@@ -87,7 +87,7 @@ pub(super) fn candidate(first: &[u8], second: &[u8]) -> Option<TokenId> {
 #[inline]
 pub(super) fn longest_token(text: &[u8]) -> Option<(TokenId, usize)> {
     let (&first, rest) = text.split_first()?;
-    let mut node = Node::at(first.into());
+    let mut node = TrieNode::at(first.into());
     let mut best = (byte_token(first), 1);
     if node.is_leaf() {
         return Some(best);

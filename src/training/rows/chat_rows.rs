@@ -1,7 +1,7 @@
 //! Chat messages in the shapes that data sets on hubs have -> a conversation, by the reader of chat completions.
 
 use super::invalid;
-use super::normalize::{Speaker, write_call, write_calls, write_members};
+use super::normalize::{RowSpeaker, write_call, write_calls, write_members};
 use crate::chat::{ANALYSIS, Message, Role};
 use crate::error::{Reason, Result};
 use crate::interop::chat_completions::{Messages, read_settings};
@@ -223,7 +223,7 @@ struct RowMessage {
     key: &'static str,
     /// Its index in a list; `None` where the column is its text.
     index: Option<usize>,
-    speaker: Speaker,
+    speaker: RowSpeaker,
     /// The row leaves it out of the loss.
     is_untrained: bool,
 }
@@ -256,11 +256,11 @@ impl<'r, 'o> RowMessages<'r, 'o> {
         let (prompt, completion) = self.read.split_at(prompt);
         let has =
             |side: &[RowMessage], speaker| side.iter().any(|message| message.speaker == speaker);
-        if completion.is_empty() || !has(prompt, Speaker::Assistant) {
+        if completion.is_empty() || !has(prompt, RowSpeaker::Assistant) {
             return Ok(false);
         }
-        let asks = prompt.last().is_some_and(|message| message.speaker == Speaker::User);
-        if asks && !has(completion, Speaker::User) {
+        let asks = prompt.last().is_some_and(|message| message.speaker == RowSpeaker::User);
+        if asks && !has(completion, RowSpeaker::User) {
             return Ok(true);
         }
         let reason = "a prompt with assistant messages must end with a user message, and the completion \
@@ -315,7 +315,7 @@ impl<'r, 'o> RowMessages<'r, 'o> {
             self.tape.string(member);
         }
         self.tape.close_object(opened);
-        let speaker = Speaker::of(role);
+        let speaker = RowSpeaker::of(role);
         self.read.push(RowMessage { key, index: None, speaker, is_untrained: false });
         self.reader.read(&given.replaced(self.tape.at(index)))
     }
@@ -338,11 +338,11 @@ impl<'r, 'o> RowMessages<'r, 'o> {
 }
 
 /// Writes a message as chat completions have it. Others have `from` and `value`.
-fn write_message(tape: &mut Tape, message: &BodyObject<'_, '_>) -> Result<Speaker> {
+fn write_message(tape: &mut Tape, message: &BodyObject<'_, '_>) -> Result<RowSpeaker> {
     let opened = tape.open();
     let speaker = match message.get_or_null("role") {
         Some(role) => {
-            let speaker = Speaker::of(role.at().as_str().unwrap_or_default());
+            let speaker = RowSpeaker::of(role.at().as_str().unwrap_or_default());
             write_members(tape, message, "content", speaker, &OF_LOSS)?;
             speaker
         }
@@ -352,9 +352,9 @@ fn write_message(tape: &mut Tape, message: &BodyObject<'_, '_>) -> Result<Speake
     Ok(speaker)
 }
 
-fn write_from_value(tape: &mut Tape, message: &BodyObject<'_, '_>) -> Result<Speaker> {
+fn write_from_value(tape: &mut Tape, message: &BodyObject<'_, '_>) -> Result<RowSpeaker> {
     let Some(from) = message.get_or_null("from") else {
-        return message.required("role").map(|_| Speaker::Other);
+        return message.required("role").map(|_| RowSpeaker::Other);
     };
     let from_text = from.text()?;
     let value = message.required("value")?;
@@ -367,7 +367,7 @@ fn write_from_value(tape: &mut Tape, message: &BodyObject<'_, '_>) -> Result<Spe
     };
     tape.string("role");
     tape.string(role);
-    let speaker = Speaker::of(role);
+    let speaker = RowSpeaker::of(role);
     if from_text == "function_call" {
         let but = [&OF_LOSS[..], &["from", "value", "tool_calls"]].concat();
         write_members(tape, message, "content", speaker, &but)?;

@@ -45,14 +45,14 @@ pub(super) fn is_read(name: &str) -> bool {
 }
 
 /// A message whose texts stand in the row.
-pub(super) struct RowMessage<'v> {
+pub(super) struct HarmonyRowMessage<'v> {
     header: HeaderFields<'v>,
     /// Content that is a text alone.
     text: Option<&'v str>,
     parts: Vec<Content>,
 }
 
-impl AsMessage for RowMessage<'_> {
+impl AsMessage for HarmonyRowMessage<'_> {
     fn header(&self) -> HeaderFields<'_> {
         self.header
     }
@@ -69,7 +69,7 @@ impl AsMessage for RowMessage<'_> {
 pub(super) fn messages<'v>(
     row: &BodyField<'v, '_>,
     system_defaults: bool,
-) -> Result<Vec<RowMessage<'v>>> {
+) -> Result<Vec<HarmonyRowMessage<'v>>> {
     let path = Path::of("messages");
     let columns;
     let list = match row.value() {
@@ -98,7 +98,7 @@ pub(super) fn messages<'v>(
 
 /// Refuses what can only be a chat by its shape. The model puts all its messages on channels; messages of
 /// the assistant's of which none is on one would teach it to leave them out.
-fn refuse_chat(messages: &[RowMessage<'_>]) -> Result<()> {
+fn refuse_chat(messages: &[HarmonyRowMessage<'_>]) -> Result<()> {
     let headers = || messages.iter().map(|message| message.header);
     let is_own = |header: HeaderFields<'_>| header.role == Role::Assistant;
     let Some(index) = headers().position(is_own) else { return Ok(()) };
@@ -110,7 +110,10 @@ fn refuse_chat(messages: &[RowMessage<'_>]) -> Result<()> {
     Err(invalid(Path::of("messages").then(index).then("channel"), Reason::is(reason)))
 }
 
-fn message<'v>(message: &BodyObject<'v, '_>, system_defaults: bool) -> Result<RowMessage<'v>> {
+fn message<'v>(
+    message: &BodyObject<'v, '_>,
+    system_defaults: bool,
+) -> Result<HarmonyRowMessage<'v>> {
     // Other fields would not be trained.
     let [role, name, content, channel, recipient, content_type] =
         message.only(&FIELDS).map_err(|unknown| {
@@ -138,7 +141,7 @@ fn message<'v>(message: &BodyObject<'v, '_>, system_defaults: bool) -> Result<Ro
             .map(|field| part(&field, system_defaults))
             .collect::<Result<_>>()?,
     };
-    Ok(RowMessage { header, text, parts })
+    Ok(HarmonyRowMessage { header, text, parts })
 }
 
 fn part(field: &BodyField<'_, '_>, system_defaults: bool) -> Result<Content> {

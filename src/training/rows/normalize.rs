@@ -12,14 +12,14 @@ const THOUGHTS: [&str; 3] = ["thinking", "reasoning_content", "reasoning"];
 
 /// The author of a row's message.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Speaker {
+pub(super) enum RowSpeaker {
     User,
     Assistant,
     Tool,
     Other,
 }
 
-impl Speaker {
+impl RowSpeaker {
     pub(super) fn of(role: &str) -> Self {
         match role {
             "user" => Self::User,
@@ -38,14 +38,14 @@ pub(super) fn write_members(
     body: &mut Tape,
     message: &BodyObject<'_, '_>,
     content: &str,
-    speaker: Speaker,
+    speaker: RowSpeaker,
     but: &[&str],
 ) -> Result<()> {
     if let Some(channel) = message.get("channel") {
         let reason = "chat messages have no channel; those with one are the format 'harmony'";
         return Err(channel.invalid(reason));
     }
-    let is_own = speaker == Speaker::Assistant;
+    let is_own = speaker == RowSpeaker::Assistant;
     let thought = if is_own { Thought::of(message, content)? } else { Thought::default() };
     for (key, value) in message.members().iter() {
         if but.contains(&key) || thought.is_repeated(key) {
@@ -57,7 +57,9 @@ pub(super) fn write_members(
                 body.string("content");
                 let index = body.end();
                 match value.value() {
-                    Value::Object(_) if speaker == Speaker::Tool => body.string(&value.to_json()),
+                    Value::Object(_) if speaker == RowSpeaker::Tool => {
+                        body.string(&value.to_json());
+                    }
                     _ => thought.write_content(body, value),
                 }
                 if content != "content" {
