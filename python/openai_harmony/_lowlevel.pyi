@@ -24,9 +24,9 @@ __all__ = [
     "Repair",
     "Reply",
     "StreamableParser",
+    "Turn",
     "_GrammarState",
     "_Rollout",
-    "_Turn",
     "_TurnGrammar",
     "__version__",
     "cache_usage",
@@ -38,7 +38,6 @@ __all__ = [
     "get_tool_namespace_config",
     "loss_mask",
     "plain_message",
-    "read_request",
     "render_arrow",
     "render_rows",
     "text_message",
@@ -867,49 +866,116 @@ _ToolFields: TypeAlias = tuple[
     str, str | None, str, Literal["function", "custom", "builtin"], bool, bool, bool
 ]
 
-def read_request(dialect: str, body: Any, **options: Any) -> _Turn: ...
+@disjoint_base
+class Turn:
+    """What a request means in harmony. The ``read`` functions make turns.
 
-@final
-class _Turn:
+    Example:
+        >>> from openai_harmony.interop import chat_completions
+        >>> said = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello!"}]
+        >>> turn = chat_completions.read({"messages": said, "stop": "X", "stream": True})
+        >>> turn.dialect, turn.stop_strings, turn.stop, turn.stream
+        ('chat_completions', ['X'], ['<|return|>', '<|call|>'], True)
+        >>> turn.sources, turn.source_indices
+        ([None, 'messages[0]', 'messages[1]'], [None, 0, 1])
+    """
+
+    def __new__(cls, dialect: str, body: Any, **options: Any) -> Self: ...
     @property
-    def dialect(self) -> str: ...
+    def dialect(self) -> str:
+        """``chat_completions``, ``responses``, ``anthropic`` or ``ollama``."""
+
     @property
-    def messages(self) -> list[Message]: ...
+    def sources(self) -> list[str | None]:
+        """For each message of ``conversation`` the place in the body that it comes from.
+
+        ``messages[3]``, ``input[2]``, or ``history[0]`` of the option. ``None`` of the first
+        system and developer message, which are made of several fields, and of a text that is the
+        whole ``input``. ``render_with_spans`` has the place of each rendered token.
+        """
+
     @property
-    def config(self) -> dict[str, Any]: ...
+    def source_indices(self) -> list[int | None]:
+        """The indices in ``sources``; ``None`` for what is not in the body, such as a history."""
+
     @property
-    def tools(self) -> list[_ToolFields]: ...
-    def tool_by_recipient(self, recipient: str) -> _ToolFields | None: ...
-    def tool_by_name(self, name: str, namespace: str | None) -> _ToolFields | None: ...
+    def stop_token_ids(self) -> list[int]:
+        """The tokens at which the engine stops: ``<|return|>``, ``<|call|>``."""
+
     @property
-    def tool_choice(self) -> tuple[Literal["auto", "none", "required", "named"], list[str]]: ...
+    def stop(self) -> list[str]:
+        """The names of ``stop_token_ids``, for engines that stop at text."""
+
     @property
-    def response_format(self) -> tuple[str, str | None, str] | None: ...
+    def stop_strings(self) -> list[str]:
+        """The body's own stop strings, which act on visible text only."""
+
     @property
-    def prefill(self) -> tuple[str | None, str | None, str | None, str | None] | None: ...
+    def sampling(self) -> Sampling:
+        """How to sample, by the body or else as recommended."""
+
     @property
-    def stop_token_ids(self) -> list[int]: ...
+    def stream(self) -> bool:
+        """Whether the body asks for a streamed answer."""
+
     @property
-    def stop(self) -> list[str]: ...
+    def thinking_budget(self) -> int | None:
+        """The most tokens of thoughts, if the body has a limit.
+
+        Anthropic's ``thinking.budget_tokens``, and ``max_tokens`` in the ``reasoning`` of chat and
+        Responses. ``Reply.force`` ends them.
+        """
+
     @property
-    def stop_strings(self) -> list[str]: ...
+    def may_truncate(self) -> bool:
+        """Whether the body lets the server leave out old turns: Responses' ``truncation: auto``."""
+
+    def prompt(self, encoding: HarmonyEncoding, *, max_tokens: int | None = None) -> list[int]:
+        """The tokens to sample from: the conversation and the beginning of the assistant's message.
+
+        Args:
+            encoding: What renders them.
+            max_tokens: The most tokens that the prompt may have. Of a longer conversation the
+                oldest turns are left out, as few as must be, each whole: no result remains without
+                its call. The system and developer messages in front of the first turn always stay,
+                and so does the last turn. The body asks for it where ``may_truncate`` is true.
+
+        Returns:
+            Token ids.
+
+        Raises:
+            HarmonyError: A schema that cannot be rendered.
+            InvalidRequestError: Of the kind ``prompt_too_long`` where the last turn alone has too
+                many tokens: ``error_body`` writes it as the API does.
+
+        Example:
+            >>> from openai_harmony.interop import chat_completions
+            >>> hi = {"role": "user", "content": "Hi"}
+            >>> hello = {"role": "assistant", "content": "Hello!"}
+            >>> short = chat_completions.read({"messages": [hi, hello, hi]}).prompt(encoding)
+            >>> long = chat_completions.read({"messages": [hi, hello, hi, hello, hi]})
+            >>> long.prompt(encoding, max_tokens=len(short)) == short
+            True
+        """
+
     @property
-    def sampling(self) -> Sampling: ...
+    def _messages(self) -> list[Message]: ...
     @property
-    def unused(self) -> list[tuple[str, str]]: ...
+    def _config(self) -> dict[str, Any]: ...
     @property
-    def not_used(self) -> int: ...
+    def _tools(self) -> list[_ToolFields]: ...
+    def _tool_by_recipient(self, recipient: str) -> _ToolFields | None: ...
+    def _tool_by_name(self, name: str, namespace: str | None) -> _ToolFields | None: ...
     @property
-    def sources(self) -> list[str | None]: ...
+    def _tool_choice(self) -> tuple[Literal["auto", "none", "required", "named"], list[str]]: ...
     @property
-    def source_indices(self) -> list[int | None]: ...
+    def _response_format(self) -> tuple[str, str | None, str] | None: ...
     @property
-    def stream(self) -> bool: ...
+    def _prefill(self) -> tuple[str | None, str | None, str | None, str | None] | None: ...
     @property
-    def thinking_budget(self) -> int | None: ...
+    def _unused(self) -> list[tuple[str, str]]: ...
     @property
-    def may_truncate(self) -> bool: ...
-    def prompt(self, encoding: HarmonyEncoding, max_tokens: int | None = None) -> list[int]: ...
+    def _not_used(self) -> int: ...
 
 @disjoint_base
 class Reply:
@@ -926,7 +992,7 @@ class Reply:
     """
 
     def __new__(
-        cls, turn: _Turn, encoding: HarmonyEncoding, *, saved: bytes | None = None, **options: Any
+        cls, turn: Turn, encoding: HarmonyEncoding, *, saved: bytes | None = None, **options: Any
     ) -> Self: ...
     def to_bytes(self) -> bytes:
         """The reply as bytes, from which ``from_bytes`` goes on with it, in any process.
@@ -1172,6 +1238,8 @@ def extend_prompt(
 @final
 class _TurnGrammar:
     def __new__(cls, tools: list[tuple[str, Any]], **options: Any) -> Self: ...
+    @staticmethod
+    def of_turn(turn: Turn, **options: Any) -> _TurnGrammar: ...
     def to_lark(self) -> str: ...
     def to_xgrammar(self, stops: Iterable[int]) -> str: ...
     def to_gbnf(self) -> str: ...

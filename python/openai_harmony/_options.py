@@ -23,14 +23,11 @@ Type checkers know the options by ``Unpack``.
 from __future__ import annotations
 
 import inspect
-import operator
 import textwrap
 from collections.abc import Callable
 from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
-
-from openai_harmony.errors import WrongTypeError
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Options = TypeVar("_Options")
@@ -69,24 +66,6 @@ def flags_of(table: type) -> dict[str, tuple[Any, Flag]]:
         for one in field.metadata
         if isinstance(one, Flag)
     }
-
-
-def whole_or_none(name: str, value: Any) -> int | None:
-    """The value of an argument that limits something, if it is one.
-
-    >>> whole_or_none("max_tokens", -1)
-    Traceback (most recent call last):
-        ...
-    ValueError: max_tokens: expected a whole number, got -1
-    """
-    if value is None:
-        return None
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise WrongTypeError(f"{name}: expected an int or None, got {type(value).__name__}")
-    number = operator.index(value)
-    if number < 0:
-        raise ValueError(f"{name}: expected a whole number, got {number}")
-    return number
 
 
 class _Taken(NamedTuple):

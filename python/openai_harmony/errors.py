@@ -144,6 +144,7 @@ channel, recipient, content_type)
 class UnknownFieldWarning(UserWarning):
     """JSON has an unknown field, which is ignored as version 0.0.8 ignored it.
 
-    With ``strict=True`` it is an error instead. The text has the field's name and place. Each field is named once per place and call, however
-    many messages have it; Python's filters decide how often the same warning is shown.
+    With ``strict=True`` it is an error instead. The text has the field's name and place. Each field
+    is named once per place and call, however many messages have it; Python's filters decide how
+    often the same warning is shown.
     """

@@ -12,11 +12,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from collections.abc import Collection, Iterable, Mapping
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
+
+from typing_extensions import TypedDict, Unpack
 
 from openai_harmony import _lowlevel
-from openai_harmony._options import whole_or_none
+from openai_harmony._options import Option, completed, takes
 from openai_harmony.chat import ToolDescription
 from openai_harmony.errors import WrongTypeError, quoted
 from openai_harmony.options import Prefill
@@ -86,67 +88,105 @@ class GrammarState:
         return GrammarState(self._raw.copy())
 
 
+class GrammarOptions(TypedDict, total=False):
+    """Those of a grammar, beside its tools, which of them are called, and the answer's schema."""
+
+    response_regex: Annotated[
+        str | None,
+        Option(
+            None,
+            """A regular expression that the whole answer fits, in the syntax of Rust's ``regex``,
+            which is Python's but for references back and looks ahead or behind.""",
+        ),
+    ]
+    response_choices: Annotated[
+        Iterable[str] | None,
+        Option(
+            None,
+            """The texts of which the answer is one. An answer has a schema, a regular expression or
+            choices.""",
+        ),
+    ]
+    thoughts: Annotated[
+        Thoughts,
+        Option("optional", "Whether the model thinks: as it likes, first of all, or never."),
+    ]
+    preambles: Annotated[
+        bool, Option(True, "Whether it may say something before it calls or answers.")
+    ]
+    max_messages: Annotated[int | None, Option(None, "The most messages, the last one included.")]
+    any_json: Annotated[
+        Collection[str],
+        Option(
+            (),
+            """The recipients whose arguments may be any object, whatever their schema, and ``""``
+            for an answer that may be any JSON: those whose schema an engine cannot hold.""",
+        ),
+    ]
+    headers: Annotated[
+        HeaderForms,
+        Option(
+            "few",
+            """``"few"``: as the guide has them and the renderer writes them; ``"all"``: as models
+            write them, too, without the blank in front of ``<|constrain|>``, or with the type
+            ``json`` or ``code`` alone.""",
+        ),
+    ]
+    json_space: Annotated[
+        JsonSpace,
+        Option(
+            "bounded",
+            """The white space of arguments and answers in JSON: ``"compact"``: none;
+            ``"bounded"``: at most 32 characters in a row, since models that are held to JSON can
+            go on with it for ever; ``"any"``.""",
+        ),
+    ]
+    prefill: Annotated[
+        Prefill | None,
+        Option(
+            None,
+            """The beginning of the message that the prompt ends in; without it the prompt ends
+            behind ``<|start|>assistant``. ``Turn.grammar`` has that of the request.""",
+        ),
+    ]
+
+
 class TurnGrammar:
     """What the assistant may say in one turn.
 
     A turn is thoughts and preambles, and then one answer or one call, at which the engine stops.
     Calls stand on ``commentary`` or ``analysis``. Markers are special tokens: text that spells one
     is text.
-
-    Args:
-        tools: What may be called: ``ToolDescription``s, dicts of ``name`` and ``parameters`` (those
-            of chat completions, too), or recipients of the built-in tools, ``"python"``. Names are
-            those of functions; with a namespace of their own they stay as they are.
-        tool_choice: ``"auto"``, ``"none"``, ``"required"``: the turn ends with a call, one tool as
-            ``{"name": …}``, which is required, or names of some that may be called.
-        response_schema: The JSON schema of the answer.
-        response_regex: A regular expression that the whole answer fits, in the syntax of Rust's
-            ``regex``, which is Python's but for references back and looks ahead or behind.
-        response_choices: The texts of which the answer is one. An answer has one of these three.
-        thoughts: Whether the model thinks: as it likes, first of all, or never.
-        preambles: Whether it may say something before it calls or answers.
-        max_messages: The most messages, the last one included.
-        headers: ``"few"``: as the guide has them and the renderer writes them; ``"all"``: as models
-            write them, too, without the blank in front of ``<|constrain|>``, or with the type
-            ``json`` or ``code`` alone.
-        json_space: The white space of arguments and answers in JSON: ``"compact"``: none;
-            ``"bounded"``: at most 32 characters in a row, since models that are held to JSON can
-            go on with it for ever; ``"any"``.
-        prefill: The beginning of the message that the prompt ends in; without it the prompt ends
-            behind ``<|start|>assistant``.
-
-    Raises:
-        HarmonyError: ``invalid_grammar``: a name that no header can carry, or that two tools have;
-            what is no schema, or has a ``$ref`` to nowhere; no regular expression, or one with
-            anchors inside; no choices, or two forms of the answer; a call that is
-            required of no tool; no room for a message; a prefill that ends inside JSON.
-        ValueError: An option is not among those above, or a schema is nested too deeply.
-        TypeError: A tool is neither of the forms above, or a schema has what is no JSON.
     """
 
+    @takes(GrammarOptions, "TurnGrammar")
     def __init__(
         self,
         tools: Iterable[ToolDescription | Mapping[str, Any] | str] = (),
         tool_choice: ToolChoice = "auto",
         response_schema: Mapping[str, Any] | bool | None = None,
-        *,
-        response_regex: str | None = None,
-        response_choices: Iterable[str] | None = None,
-        thoughts: Thoughts = "optional",
-        preambles: bool = True,
-        max_messages: int | None = None,
-        headers: HeaderForms = "few",
-        json_space: JsonSpace = "bounded",
-        prefill: Prefill | None = None,
+        **options: Unpack[GrammarOptions],
     ) -> None:
-        for name, value, known in (
-            ("thoughts", thoughts, get_args(Thoughts)),
-            ("headers", headers, get_args(HeaderForms)),
-            ("json_space", json_space, get_args(JsonSpace)),
-        ):
-            if value not in known:
-                words = ", ".join(map(repr, known))
-                raise ValueError(f"{name}: expected one of {words}, got {quoted(value)}")
+        """The grammar of a turn in which these tools may be called.
+
+        Args:
+            tools: What may be called: ``ToolDescription``s, dicts of ``name`` and ``parameters``
+                (those of chat completions, too), or recipients of the built-in tools,
+                ``"python"``. Names are those of functions; with a namespace of their own they stay
+                as they are.
+            tool_choice: ``"auto"``, ``"none"``, ``"required"``: the turn ends with a call, one tool
+                as ``{"name": …}``, which is required, or names of some that may be called.
+            response_schema: The JSON schema of the answer.
+            options: Those of GrammarOptions.
+
+        Raises:
+            HarmonyError: ``invalid_grammar``: a name that no header can carry, or that two tools
+                have; what is no schema, or has a ``$ref`` to nowhere; no regular expression, or one
+                with anchors inside; no choices, or two forms of the answer; a call that is required
+                of no tool; no room for a message; a prefill that ends inside JSON.
+            ValueError: An option is not among those above, or a schema is nested too deeply.
+            TypeError: A tool is neither of the forms above, or a schema has what is no JSON.
+        """
         if isinstance(tools, (str, bytes, Mapping)) or not isinstance(tools, Iterable):
             raise WrongTypeError(f"tools: expected a list of tools, got {quoted(tools)}")
         use, allowed = _choice(tool_choice)
@@ -158,15 +198,14 @@ class TurnGrammar:
             tool_use=use,
             allowed=allowed,
             response_schema=response_schema,
-            response_regex=_text("response_regex", response_regex),
-            response_choices=_texts(response_choices),
-            thoughts=thoughts,
-            preambles=preambles,
-            max_messages=whole_or_none("max_messages", max_messages),
-            headers=headers,
-            json_space=json_space,
-            prefill=prefill,
+            **completed(TurnGrammar.__init__, options),
         )
+
+    @classmethod
+    def _of(cls, raw: _lowlevel._TurnGrammar, recipients: list[str]) -> TurnGrammar:
+        grammar = cls.__new__(cls)
+        grammar._raw, grammar.recipients = raw, recipients
+        return grammar
 
     def to_lark(self) -> str:
         """The grammar in llguidance's form of Lark, with special tokens by their ids.
@@ -209,20 +248,6 @@ class TurnGrammar:
     def state(self) -> GrammarState:
         """The beginning of a turn, to follow tokens as they are sampled."""
         return GrammarState(self._raw.state())
-
-
-def _text(name: str, given: Any) -> str | None:
-    if given is None or isinstance(given, str):
-        return given
-    raise WrongTypeError(f"{name}: expected a string, got {quoted(given)}")
-
-
-def _texts(given: Any) -> list[str | None] | None:
-    if given is None:
-        return None
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise WrongTypeError(f"response_choices: expected strings, got {quoted(given)}")
-    return [_text(f"response_choices[{index}]", one) for index, one in enumerate(given)]
 
 
 def _tool(index: int, tool: Any) -> tuple[str, Any]:
@@ -270,6 +295,7 @@ def _allowed(name: str) -> str:
 
 
 __all__ = [
+    "GrammarOptions",
     "GrammarState",
     "HeaderForms",
     "JsonSpace",

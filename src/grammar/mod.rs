@@ -16,6 +16,7 @@ mod headers;
 mod lark;
 mod options;
 mod pattern;
+mod request;
 mod schemas;
 mod state;
 mod turn;
@@ -23,7 +24,7 @@ mod well_formed;
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use self::headers::{Headers, MessageKind};
 pub use self::options::{GrammarOptions, GrammarTool, HeaderForms, JsonSpace, Thoughts, ToolUse};
@@ -87,10 +88,18 @@ impl TurnGrammar {
     /// a message; a prefill of a message that there may not be, or that ends inside JSON.
     pub fn new(
         tools: impl IntoIterator<Item = GrammarTool>,
-        options: GrammarOptions,
+        mut options: GrammarOptions,
     ) -> Result<Self> {
-        let tools: Vec<GrammarTool> = tools.into_iter().collect();
+        let mut tools: Vec<GrammarTool> = tools.into_iter().collect();
         options::check(&tools, &options)?;
+        for tool in &mut tools {
+            if tool.parameters.is_some() && options.any_json.contains(&tool.recipient) {
+                tool.parameters = Some(json!({}));
+            }
+        }
+        if options.response_schema.is_some() && options.any_json.iter().any(String::is_empty) {
+            options.response_schema = Some(Value::Bool(true));
+        }
         let is_callable = |tool: &GrammarTool| {
             let is_allowed =
                 options.allowed.as_ref().is_none_or(|allowed| allowed.contains(&tool.recipient));

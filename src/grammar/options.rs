@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::invalid;
 use crate::Prefill;
+use crate::brief::Brief;
 use crate::error::{Reason, Result};
 use crate::names;
 use crate::options::options;
@@ -131,6 +132,11 @@ options! {
         /// The most messages of the turn, the last one included; `None` of no limit.
         pub max_messages: Option<usize>
             => with_max_messages(max_messages: usize) Some(max_messages),
+        /// The recipients whose arguments may be any object, whatever their schema, and `""` for an answer that may
+        /// be any JSON: those whose schema an engine cannot hold.
+        pub any_json: Vec<String>
+            => with_any_json(recipients: impl IntoIterator<Item = impl Into<String>>)
+                recipients.into_iter().map(Into::into).collect(),
         /// How headers are spelled.
         pub headers: HeaderForms => with_headers,
         /// How much white space JSON may have.
@@ -186,12 +192,9 @@ pub(super) fn check(tools: &[GrammarTool], options: &GrammarOptions) -> Result<(
         };
         return Err(invalid(path, "an answer has one form: a schema, a regex or choices"));
     }
-    for (index, name) in options.allowed.iter().flatten().enumerate() {
-        if !seen.contains(name) {
-            let reason = format!("no tool is called {name:?}");
-            return Err(invalid(Path::of("allowed").then(index), reason));
-        }
-    }
+    let allowed = options.allowed.as_deref().unwrap_or_default();
+    check_names("allowed", allowed, |name| seen.contains(name))?;
+    check_names("any_json", &options.any_json, |name| name.is_empty() || seen.contains(name))?;
     let callable = options.allowed.as_ref().map_or(tools.len(), Vec::len);
     if options.tool_use == ToolUse::Required && callable == 0 {
         return Err(invalid(Path::of("tool_use"), "a call is required, and there are no tools"));
@@ -202,6 +205,17 @@ pub(super) fn check(tools: &[GrammarTool], options: &GrammarOptions) -> Result<(
         return Err(invalid(Path::of("max_messages"), reason));
     }
     Ok(())
+}
+
+/// Refuses a name of an option that no tool has.
+fn check_names(
+    option: &'static str,
+    names: &[String],
+    is_known: impl Fn(&String) -> bool,
+) -> Result<()> {
+    let Some(index) = names.iter().position(|name| !is_known(name)) else { return Ok(()) };
+    let reason = format!("no tool is called {:?}", Brief(&names[index]));
+    Err(invalid(Path::of(option).then(index), reason))
 }
 
 /// Why no turn can call a recipient: what no header can carry, and what reads as part of one.

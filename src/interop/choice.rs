@@ -3,7 +3,7 @@
 use super::field::{BodyField, BodyObject};
 use super::names::{ToolId, ToolNames};
 use super::tools::call_prefill;
-use super::{BuiltinTool, Dialect, ToolChoice, Unused, UnusedReason};
+use super::{BuiltinTool, ToolChoice, Unused, UnusedReason};
 use crate::Prefill;
 use crate::brief::Brief;
 use crate::error::{Error, Result};
@@ -41,22 +41,12 @@ impl Chosen {
         Self::Tool(id, missing)
     }
 
-    /// A tool as chat completions and Responses name it: `{"type": "function", "function": {"name": ...}}`, or flat; of
-    /// Responses also the type of one that servers run.
-    fn read(chosen: &BodyObject<'_, '_>, dialect: Dialect) -> Result<Self> {
-        let mut namespace = None;
-        if dialect == Dialect::Responses {
-            let kind = chosen.required("type")?;
-            if !matches!(kind.text()?, "function" | "custom") {
-                let left_out = kind.unused(UnusedReason::ToolNotRun(kind.text()?.to_owned()));
-                return Ok(Self::Builtin(BuiltinTool::of_type(kind.text()?), left_out));
-            }
-            namespace = chosen.text("namespace")?;
-        }
+    /// A tool as chat completions name it: `{"type": "function", "function": {"name": ...}}`, or flat.
+    pub(super) fn read(chosen: &BodyObject<'_, '_>) -> Result<Self> {
         let key = if chosen.get("custom").is_some() { "custom" } else { "function" };
-        let named = chosen.nested(key, dialect)?;
+        let named = chosen.nested(key)?;
         let name = named.required("name")?;
-        Ok(Self::tool(ToolId::within(namespace, name.text()?), &name))
+        Ok(Self::tool(ToolId::new(name.text()?), &name))
     }
 
     /// The tool's recipients; none, if it has been left out.
@@ -82,19 +72,22 @@ impl Chosen {
 }
 
 impl Choice {
-    /// Reads the choice of chat completions and Responses.
-    pub(super) fn read(choice: &BodyField<'_, '_>, dialect: Dialect) -> Result<Self> {
+    /// Reads the choice of chat completions and Responses; `chosen` reads a tool that it names.
+    pub(super) fn read(
+        choice: &BodyField<'_, '_>,
+        chosen: fn(&BodyObject<'_, '_>) -> Result<Chosen>,
+    ) -> Result<Self> {
         if let Value::String(word) = choice.value() {
             let known = &["auto", "none", "required"];
             return Self::word(word, choice).ok_or_else(|| choice.unknown("choice", word, known));
         }
         let object = choice.object()?;
         if object.text("type")? != Some("allowed_tools") {
-            return Chosen::read(&object, dialect).map(Self::Named);
+            return chosen(&object).map(Self::Named);
         }
         let allowed = object.object_or_self("allowed_tools")?;
         let list = allowed.required("tools")?;
-        let tools = list.items()?.map(|tool| Chosen::read(&tool.object()?, dialect));
+        let tools = list.items()?.map(|tool| chosen(&tool.object()?));
         let tools = tools.collect::<Result<Vec<_>>>()?;
         let required = allowed.one_of("mode", &["auto", "required"])? == Some("required");
         if required && tools.is_empty() {

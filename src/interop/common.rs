@@ -10,80 +10,53 @@ use super::field::{BodyField, BodyObject};
 use super::names::ToolId;
 use super::request::Request;
 use super::tools::{DeclaredTool, INPUT};
-use super::{BuiltinTool, Dialect, Sampling, ToolKind, Unsupported, UnusedReason};
+use super::{BuiltinTool, Sampling, ToolKind, Unsupported, UnusedReason};
 use crate::chat::{ReasoningEffort, ResponseFormat};
 use crate::error::Result;
 use crate::json::{self, At, Value};
 
 impl Request<'_> {
-    /// Reads a tool as chat completions and Responses declare it: a function or a free-form tool, nested or flat, a
-    /// namespace of such tools (Responses), or one that servers run.
+    /// Reads a tool as chat completions declare it: a function or a free-form tool, nested or flat, or one that servers
+    /// run.
     pub(crate) fn read_tool(&mut self, tool: &BodyField<'_, '_>) -> Result<()> {
-        self.read_tool_of(tool, None)
-    }
-
-    /// Reads tools of Responses, which always have a type.
-    pub(super) fn read_typed_tools(&mut self, object: &BodyObject<'_, '_>) -> Result<()> {
-        object.each("tools", |tool| {
-            tool.object()?.required("type")?;
-            self.read_tool(tool)
-        })
-    }
-
-    fn read_tool_of(&mut self, tool: &BodyField<'_, '_>, namespace: Option<&str>) -> Result<()> {
         let object = tool.object()?;
-        let nested = |key| object.nested(key, self.dialect);
-        let has_namespaces = self.dialect == Dialect::Responses && namespace.is_none();
         match object.text("type")?.unwrap_or("function") {
             "function" => {
-                self.read_function(&nested("function")?, "parameters", namespace, false)?;
+                self.read_function(&object.nested("function")?, "parameters", None, None)?;
             }
-            "custom" => self.read_custom(&nested("custom")?, namespace)?,
-            "namespace" if has_namespaces => self.read_namespace(&object)?,
-            kind if namespace.is_none() => self.server_tool(kind, tool),
-            kind => self.list(tool, UnusedReason::ToolNotRun(kind.to_owned())),
+            "custom" => self.read_custom(&object.nested("custom")?, None)?,
+            kind => self.server_tool(kind, tool),
         }
-        Ok(())
-    }
-
-    /// The members of a namespace are tools like any other, under both names.
-    fn read_namespace(&mut self, namespace: &BodyObject<'_, '_>) -> Result<()> {
-        let field = namespace.required("name")?;
-        let name = field.text()?;
-        if name.is_empty() {
-            return Err(field.invalid("a namespace needs a name"));
-        }
-        if let Some(description) = namespace.text("description")?.filter(|text| !text.is_empty()) {
-            self.tools.namespaces.push(format!("{name}: {description}"));
-        }
-        for tool in namespace.required("tools")?.items()? {
-            self.read_tool_of(&tool, Some(name))?;
-        }
-        self.list_others(namespace, &["type", "name", "description", "tools"]);
         Ok(())
     }
 
     /// Reads a function: an object with `name` and, maybe, `description` and a schema under
-    /// `schema`.
+    /// `schema`. `is_deferred`: whether only a later message makes the model see it, if the dialect has that.
     pub(super) fn read_function(
         &mut self,
         function: &BodyObject<'_, '_>,
         schema: &str,
         namespace: Option<&str>,
-        is_deferred: bool,
+        is_deferred: Option<bool>,
     ) -> Result<()> {
         let id = read_name(function, namespace)?;
         let description = function.text("description")?.map(str::to_owned);
         let parameters = function.get(schema).map(|schema| read_schema(&schema)).transpose()?;
         let kind = ToolKind::Function;
         let parameters = parameters.flatten();
+        let defers = is_deferred.map(|_| "defer_loading");
+        let is_deferred = is_deferred.unwrap_or(false);
         let tool = DeclaredTool { id, kind, description, parameters, is_deferred };
-        self.declare(tool, function, schema);
+        self.declare(tool, function, [Some(schema), defers]);
         Ok(())
     }
 
     /// Reads a tool that takes free text: `format` is what the text has to be like.
-    fn read_custom(&mut self, custom: &BodyObject<'_, '_>, namespace: Option<&str>) -> Result<()> {
+    pub(super) fn read_custom(
+        &mut self,
+        custom: &BodyObject<'_, '_>,
+        namespace: Option<&str>,
+    ) -> Result<()> {
         let id = read_name(custom, namespace)?;
         let mut description = custom.text("description")?.unwrap_or_default().to_owned();
         if let Some(format) = custom.object("format")? {
@@ -97,19 +70,18 @@ impl Request<'_> {
         }));
         let kind = ToolKind::Custom;
         let tool = DeclaredTool { id, kind, description, parameters, is_deferred: false };
-        self.declare(tool, custom, "format");
+        self.declare(tool, custom, [Some("format"), None]);
         Ok(())
     }
 
     /// Declares a tool, and lists what it has beyond what is read. `strict` is what a grammar is: always.
-    fn declare(&mut self, tool: DeclaredTool, given: &BodyObject<'_, '_>, own: &str) {
+    fn declare(&mut self, tool: DeclaredTool, given: &BodyObject<'_, '_>, own: [Option<&str>; 2]) {
         if !self.tools.add(tool) {
             self.list(&given.field(), UnusedReason::DuplicateTool);
         }
-        let read = ["type", "name", "description", "strict", "cache_control", own];
-        let read =
-            read.into_iter().chain((self.dialect == Dialect::Anthropic).then_some("defer_loading"));
-        self.list_others(given, &read.collect::<Vec<_>>());
+        let known = ["type", "name", "description", "strict", "cache_control"];
+        let known: Vec<_> = known.into_iter().chain(own.into_iter().flatten()).collect();
+        self.list_others(given, &known);
     }
 
     /// A tool of this type that servers run; it is declared if this one does.

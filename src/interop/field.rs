@@ -3,7 +3,7 @@
 //! A path is a chain of places on the stack, made a [`Path`] only when something is wrong: reading costs nothing
 //! for it.
 
-use super::{Dialect, Json, Unused, UnusedReason};
+use super::{Json, Unused, UnusedReason};
 use crate::brief::Brief;
 use crate::error::{Error, ErrorKind, Reason, Result};
 use crate::json::{self, At, TOO_DEEP, Value};
@@ -278,13 +278,9 @@ impl<'v, 'p> BodyObject<'v, 'p> {
         Ok(self.object(key)?.unwrap_or(*self))
     }
 
-    /// The same of a tool, which is flat in Responses, and elsewhere if it has a name.
-    pub(crate) fn nested<'s>(
-        &'s self,
-        key: &'s str,
-        dialect: Dialect,
-    ) -> Result<BodyObject<'v, 's>> {
-        if dialect == Dialect::Responses || self.get("name").is_some() {
+    /// The same of a tool, which has to be nested unless it has a name.
+    pub(crate) fn nested<'s>(&'s self, key: &'s str) -> Result<BodyObject<'v, 's>> {
+        if self.get("name").is_some() {
             return self.object_or_self(key);
         }
         self.required(key)?.object()

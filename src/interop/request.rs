@@ -180,7 +180,7 @@ impl<'o> Request<'o> {
             self.history.into_messages(&names, &mut functions, self.continue_last)?;
         let by_prefill = matches!(options.named, NamedToolChoice::Prefill);
         let call = by_prefill.then(|| choice::prefill(&tool_choice, &names)).flatten();
-        let first = functions.take_first();
+        let first = functions.first.take();
         let developer = developer(&instructions, first, self.response_format.as_ref());
         let first = [Some(system), developer].into_iter().flatten();
         let sources = first.clone().map(|_| None).chain(sources).collect();

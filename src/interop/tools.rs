@@ -38,6 +38,14 @@ pub(super) struct Declared {
     client_builtin: BTreeSet<String>,
 }
 
+/// The namespace `functions`; `None` without tools.
+fn namespace(
+    description: Option<String>,
+    tools: Vec<ToolDescription>,
+) -> Option<ToolNamespaceConfig> {
+    (!tools.is_empty()).then(|| ToolNamespaceConfig::new(FUNCTIONS, description, tools))
+}
+
 /// A tool that a body declares.
 #[derive(Debug)]
 pub(super) struct DeclaredTool {
@@ -52,8 +60,8 @@ pub(super) struct DeclaredTool {
 /// Functions as harmony declares them.
 #[derive(Debug, Default)]
 pub(super) struct Functions {
-    description: Option<String>,
-    first: Vec<ToolDescription>,
+    /// The namespace that the first developer message declares; `None` without tools.
+    pub(super) first: Option<ToolNamespaceConfig>,
     /// Those that wait for something that names them.
     later: HashMap<ToolId, ToolDescription>,
     /// Those that are not offered for now.
@@ -61,17 +69,10 @@ pub(super) struct Functions {
 }
 
 impl Functions {
-    /// The namespace that the first developer message declares; `None` without tools.
-    pub(super) fn take_first(&mut self) -> Option<ToolNamespaceConfig> {
-        let tools = std::mem::take(&mut self.first);
-        let description = self.description.take();
-        (!tools.is_empty()).then(|| ToolNamespaceConfig::new(FUNCTIONS, description, tools))
-    }
-
     /// Those of these tools that are not declared yet.
     pub(super) fn take_later(&mut self, tools: &[ToolId]) -> Option<ToolNamespaceConfig> {
-        let tools: Vec<_> = tools.iter().filter_map(|tool| self.later.remove(tool)).collect();
-        (!tools.is_empty()).then(|| ToolNamespaceConfig::new(FUNCTIONS, None, tools))
+        let tools = tools.iter().filter_map(|tool| self.later.remove(tool)).collect();
+        namespace(None, tools)
     }
 
     /// From here on the tool is not offered.
@@ -138,7 +139,7 @@ impl Declared {
     /// The namespace `functions` as the developer message declares it, and what is declared later.
     pub(super) fn functions(self, names: &ToolNames) -> Functions {
         let description = Some(self.namespaces.join("\n")).filter(|text| !text.is_empty());
-        let mut functions = Functions::default();
+        let (mut first, mut later) = (Vec::new(), HashMap::new());
         for tool in self.tools {
             let DeclaredTool { id, description, parameters, is_deferred, .. } = tool;
             let tool = names.by_name(id.namespace.as_deref(), &id.name);
@@ -147,13 +148,12 @@ impl Declared {
             };
             let tool = ToolDescription { name: name.to_owned(), description, parameters };
             if is_deferred {
-                functions.later.insert(id, tool);
+                later.insert(id, tool);
             } else {
-                functions.first.push(tool);
+                first.push(tool);
             }
         }
-        functions.description = description;
-        functions
+        Functions { first: namespace(description, first), later, ..Functions::default() }
     }
 
     /// Declares the built-in tools in the system message.

@@ -6,7 +6,7 @@ use super::{Dialect, ToolNames, Unused};
 use crate::chat::{Conversation, Message, ResponseFormat, Role};
 use crate::error::{ErrorKind, Result};
 use crate::path::Path;
-use crate::render::{ExchangeRanges, Pieces};
+use crate::render::{self, ExchangeRanges, Pieces};
 use crate::tokenizer::TokenId;
 use crate::{
     AnalysisPolicy, HarmonyEncoding, HeaderStyle, Prefill, RenderConfig, RenderEnd, ToolSchemaStyle,
@@ -108,7 +108,7 @@ impl Turn {
     /// A schema that cannot be rendered. What else can be wrong with a request, reading it has
     /// found.
     pub fn prompt(&self, encoding: &HarmonyEncoding) -> Result<Vec<TokenId>> {
-        encoding.render_conversation_with(&self.conversation, self.ending(), &self.config)
+        self.render(*encoding, &self.conversation)
     }
 
     /// [`Self::prompt`] of at most so many tokens: of a longer conversation the oldest turns are left out, as few as
@@ -152,7 +152,7 @@ impl Turn {
         let end = exchanges.len();
         let pieces = Pieces::new(encoding.tokenizer(), self.config, messages, exchanges)?;
         let nothing = std::iter::empty::<&Message>();
-        let begun = encoding.render_conversation_with(nothing, self.ending(), &self.config)?.len();
+        let begun = self.render(*encoding, nothing)?.len();
         let kept = match max_tokens.checked_sub(begun) {
             Some(max_tokens) => pieces.last_exchanges(end, max_tokens),
             None => end..end,
@@ -164,14 +164,21 @@ impl Turn {
         }
         let head = &messages[pieces.exchanges.head.clone()];
         let kept = head.iter().chain(&messages[pieces.exchanges.messages(kept)]);
-        encoding.render_conversation_with(kept, self.ending(), &self.config)
+        self.render(*encoding, kept)
     }
 
-    fn ending(&self) -> RenderEnd<'_> {
-        match &self.prefill {
+    /// The tokens of messages, and of the beginning of the assistant's.
+    fn render<'a>(
+        &self,
+        encoding: HarmonyEncoding,
+        messages: impl IntoIterator<Item = &'a Message>,
+    ) -> Result<Vec<TokenId>> {
+        let ending = match &self.prefill {
             Some(prefill) => RenderEnd::Prefill(Role::Assistant, prefill),
             None => RenderEnd::Completion(Role::Assistant),
-        }
+        };
+        let tokenizer = encoding.tokenizer();
+        Ok(render::conversation(tokenizer, messages, ending, self.config, Vec::new())?.tokens)
     }
 }
 

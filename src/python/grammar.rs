@@ -5,6 +5,7 @@ use pyo3::types::PyDict;
 use serde_json::Value;
 
 use super::errors::{Read, raised};
+use super::interop::PyTurn;
 use super::json::schema_tree;
 use super::options::{Choice, choices, prefill_fields, set_from};
 use super::read::values::optional;
@@ -57,6 +58,16 @@ impl PyTurnGrammar {
         let tools = tools.map_err(|invalid| invalid.raised(py))?;
         let options = options::set_all(GrammarOptions::new(), options, None, options::set)?;
         let grammar = TurnGrammar::new(tools, options);
+        grammar.map(|inner| Self { inner }).map_err(|error| raised(py, &error))
+    }
+
+    /// The grammar of a request. `options` are those of `new`, but for what the request says.
+    #[staticmethod]
+    #[pyo3(signature = (turn, **options))]
+    fn of_turn(turn: &Bound<'_, PyTurn>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let py = turn.py();
+        let options = options::set_all(GrammarOptions::new(), options, None, options::set)?;
+        let grammar = TurnGrammar::of_turn(&turn.get().inner, options);
         grammar.map(|inner| Self { inner }).map_err(|error| raised(py, &error))
     }
 

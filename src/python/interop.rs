@@ -18,28 +18,10 @@ use crate::interop::{
 };
 use crate::options::SetFrom;
 
-/// What a request means; `openai_harmony.interop.Turn` is its face.
-#[pyclass(name = "_Turn", module = "openai_harmony._lowlevel", frozen)]
+/// What a request means in harmony. The `read` functions make turns.
+#[pyclass(name = "Turn", module = "openai_harmony._lowlevel", frozen, subclass)]
 pub(super) struct PyTurn {
     pub(super) inner: Turn,
-}
-
-/// Reads a request's body. `options` are those of the four `read` functions.
-#[pyfunction]
-#[pyo3(signature = (dialect, body, **options))]
-pub(super) fn read_request(
-    py: Python<'_>,
-    dialect: &str,
-    body: &Bound<'_, PyAny>,
-    options: Option<&Bound<'_, PyDict>>,
-) -> PyResult<PyTurn> {
-    let dialect = dialect_of(dialect)?;
-    let body = json::body(body)?;
-    let failed = Failed::default();
-    let options = options::set_all(ReadOptions::new(), options, Some(&failed), options::set)?;
-    let turn = py.detach(|| dialect.read(body, &options));
-    failed.check()?;
-    turn.map(|inner| PyTurn { inner }).map_err(|error| raised(py, &error))
 }
 
 /// The body of an answer with an error, as JSON text.
@@ -121,8 +103,26 @@ fn resolve(find: Py<PyAny>, failed: Failed) -> Resolve {
 
 #[pymethods]
 impl PyTurn {
-    /// The tokens to sample from.
-    #[pyo3(signature = (encoding, max_tokens = None))]
+    /// Reads a request's body. `options` are those of the four `read` functions.
+    #[new]
+    #[pyo3(signature = (dialect, body, **options))]
+    fn new(
+        py: Python<'_>,
+        dialect: &str,
+        body: &Bound<'_, PyAny>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let dialect = dialect_of(dialect)?;
+        let body = json::body(body)?;
+        let failed = Failed::default();
+        let options = options::set_all(ReadOptions::new(), options, Some(&failed), options::set)?;
+        let turn = py.detach(|| dialect.read(body, &options));
+        failed.check()?;
+        turn.map(|inner| Self { inner }).map_err(|error| raised(py, &error))
+    }
+
+    /// The tokens to sample from: the conversation and the beginning of the assistant's message.
+    #[pyo3(signature = (encoding, *, max_tokens = None))]
     fn prompt<'py>(
         &self,
         py: Python<'py>,
@@ -139,22 +139,25 @@ impl PyTurn {
         tokens::list(py, &prompt.map_err(|error| raised(py, &error))?)
     }
 
+    /// The most tokens of thoughts, if the body has a limit.
     #[getter]
     fn thinking_budget(&self) -> Option<usize> {
         self.inner.thinking_budget
     }
 
+    /// Whether the body lets the server leave out old turns.
     #[getter]
     fn may_truncate(&self) -> bool {
         self.inner.may_truncate
     }
 
+    /// `chat_completions`, `responses`, `anthropic` or `ollama`.
     #[getter]
     fn dialect(&self) -> &'static str {
         self.inner.dialect.as_str()
     }
 
-    #[getter]
+    #[getter(_messages)]
     fn messages<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let messages = &self.inner.conversation.messages;
         let list = write::messages(py, messages)?;
@@ -168,7 +171,7 @@ impl PyTurn {
     }
 
     /// The fields of the config, as JSON of its model.
-    #[getter]
+    #[getter(_config)]
     fn config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let RenderConfig {
             analysis,
@@ -185,16 +188,18 @@ impl PyTurn {
         Ok(fields)
     }
 
-    #[getter]
+    #[getter(_tools)]
     fn tools(&self) -> Vec<ToolFields<'_>> {
         self.inner.tools.iter().map(tool_fields).collect()
     }
 
+    #[pyo3(name = "_tool_by_recipient")]
     fn tool_by_recipient(&self, recipient: &Bound<'_, PyAny>) -> PyResult<Option<ToolFields<'_>>> {
         let recipient = utf8(arguments::string(recipient, "recipient")?)?;
         Ok(self.inner.tools.by_recipient(&recipient).map(tool_fields))
     }
 
+    #[pyo3(name = "_tool_by_name")]
     fn tool_by_name(
         &self,
         name: &Bound<'_, PyAny>,
@@ -207,7 +212,7 @@ impl PyTurn {
     }
 
     /// Mode and recipients.
-    #[getter]
+    #[getter(_tool_choice)]
     fn tool_choice(&self) -> (&'static str, Vec<String>) {
         match &self.inner.tool_choice {
             ToolChoice::Auto => ("auto", Vec::new()),
@@ -220,14 +225,14 @@ impl PyTurn {
     }
 
     /// Name, description, and the schema as JSON text.
-    #[getter]
+    #[getter(_response_format)]
     fn response_format(&self) -> Option<(&str, Option<&str>, String)> {
         let format = self.inner.response_format.as_ref()?;
         Some((&format.name, format.description.as_deref(), format.schema.to_string()))
     }
 
     /// Channel, recipient, content type and text.
-    #[getter]
+    #[getter(_prefill)]
     #[expect(clippy::type_complexity, reason = "the fields of a NamedTuple in Python")]
     fn prefill(&self) -> Option<(Option<&str>, Option<&str>, Option<&str>, Option<&str>)> {
         let prefill = self.inner.prefill.as_ref()?;
@@ -239,16 +244,19 @@ impl PyTurn {
         ))
     }
 
+    /// The tokens at which the engine stops: `<|return|>`, `<|call|>`.
     #[getter]
     fn stop_token_ids(&self) -> Vec<u32> {
         self.inner.stop_token_ids.clone()
     }
 
+    /// The names of `stop_token_ids`, for engines that stop at text.
     #[getter]
     fn stop(&self) -> Vec<String> {
         self.inner.stop.clone()
     }
 
+    /// The body's own stop strings, which act on visible text only.
     #[getter]
     fn stop_strings(&self) -> Vec<String> {
         self.inner.stop_strings.clone()
@@ -290,14 +298,14 @@ impl PyTurn {
     }
 
     /// Paths and reasons.
-    #[getter]
+    #[getter(_unused)]
     fn unused(&self) -> Vec<(String, String)> {
         let unused = self.inner.unused.iter();
         unused.map(|unused| (unused.path.to_string(), unused.reason.to_string())).collect()
     }
 
     /// How many fields of the body this library has no use for.
-    #[getter]
+    #[getter(_not_used)]
     fn not_used(&self) -> usize {
         let unused = self.inner.unused.iter();
         unused.filter(|unused| unused.reason == UnusedReason::NotUsed).count()

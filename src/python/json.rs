@@ -48,7 +48,7 @@ pub(super) fn body(body: &Bound<'_, PyAny>) -> PyResult<Json> {
         });
         text.and_then(|text| py.detach(|| parse_body(text)))
     } else {
-        return request(body).map_err(|invalid| invalid.raised_of_request(py));
+        return request(body, MAX_DEPTH).map_err(|invalid| invalid.raised_of_request(py));
     };
     parsed.map_err(|error| raised(py, &error))
 }
@@ -87,7 +87,7 @@ pub(super) fn list(list: &Bound<'_, PyAny>, argument: &'static str) -> PyResult<
     }
     let items = list.try_iter().map_err(|error| unless_raised(error, list, not_a_list))?;
     let read = |(index, item): (usize, PyResult<Bound<'_, PyAny>>)| {
-        request(&item?).map_err(|invalid| invalid.inside(index))
+        request(&item?, MAX_DEPTH).map_err(|invalid| invalid.inside(index))
     };
     let items = items.enumerate().map(read).collect::<Read<_>>();
     items.map_err(|invalid| invalid.inside(argument).raised_of_request(py))
@@ -96,25 +96,21 @@ pub(super) fn list(list: &Bound<'_, PyAny>, argument: &'static str) -> PyResult<
 /// An item that was found by its id.
 pub(super) fn item(item: &Bound<'_, PyAny>, id: &str) -> PyResult<Json> {
     let place = format!("resolve({id:?})");
-    request(item).map_err(|invalid| invalid.inside(place).raised_of_request(item.py()))
+    request(item, MAX_DEPTH).map_err(|invalid| invalid.inside(place).raised_of_request(item.py()))
 }
 
 /// A chunk of an answer.
 pub(super) fn chunk(chunk: &Bound<'_, PyAny>) -> PyResult<Json> {
     let json = match chunk.cast::<PyDict>() {
         // What a body of the greatest depth has lies deeper in an answer.
-        Ok(_) => within(chunk, 2 * MAX_DEPTH),
+        Ok(_) => request(chunk, 2 * MAX_DEPTH),
         Err(_) => Err(InvalidArgument::type_of(chunk, "a dict")),
     };
     json.map_err(|invalid| invalid.inside("chunk").raised(chunk.py()))
 }
 
-/// A body, a message or an item.
-fn request(object: &Bound<'_, PyAny>) -> Read<Json> {
-    within(object, MAX_DEPTH)
-}
-
-fn within(object: &Bound<'_, PyAny>, limit: usize) -> Read<Json> {
+/// A body, a message, an item or a chunk, of at most so many levels.
+fn request(object: &Bound<'_, PyAny>, limit: usize) -> Read<Json> {
     let mut tape = Tape::default();
     Walker { tape: &mut tape, of: Of::Request, limit }.value(object, limit)?;
     Ok(Json::new(tape, 0))

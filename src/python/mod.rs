@@ -78,7 +78,6 @@ fn _lowlevel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<events::MessageEnd>()?;
     module.add_class::<events::Repair>()?;
     module.add_class::<interop::PyTurn>()?;
-    module.add_function(wrap_pyfunction!(interop::read_request, module)?)?;
     module.add_function(wrap_pyfunction!(interop::error_body, module)?)?;
     module.add_class::<interop_reply::PyReply>()?;
     module.add_class::<grammar::PyTurnGrammar>()?;

@@ -363,6 +363,14 @@ def test_grammars_of_requests() -> None:
     turn = chat_completions.read({**bodies[0][1], "tool_choice": named}, named="prefill")
     assert turn.prefill is not None
     assert turn.grammar().accepts(ids("{}<|call|>")).ok
+    loose = {"messages": ASKED, "format": {"required": ["a"]}, "tools": [{"type": "function", "function": FUNCTION}]}  # fmt: skip
+    loose["tools"][0]["function"] = {**FUNCTION, "parameters": {"required": ["a"]}}
+    held, free = (
+        ollama.read(loose).grammar(any_json=any_json).to_lark()
+        for any_json in ((), ("functions.get_weather", ""))
+    )
+    assert held.count('"required":["a"]') == 2
+    assert '"required"' not in free
     some = {"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": [named]}}
     turn = chat_completions.read({**bodies[0][1], "tool_choice": some})
     assert turn.grammar().accepts(ids(call)).ok
@@ -391,6 +399,7 @@ def deep(levels: int) -> dict[str, Any]:
         ({"tools": [{"name": "a", "parameters": {"$ref": "#/$defs/x"}}]}, "leads to nothing"),
         ({"response_schema": "text"}, "response_schema: a schema is an object"),
         ({"tool_choice": "required"}, "tool_use: a call is required, and there are no tools"),
+        ({"tools": TOOLS, "any_json": ["", "functions.snow"]}, 'any_json[1]: no tool is called "functions.snow"'),
         ({"tools": TOOLS, "tool_choice": {"name": "snow"}}, 'no tool is called "functions.snow"'),
         ({"response_regex": "(a"}, "response_regex: unclosed group"),
         ({"response_regex": "a^b"}, "response_regex: anchors and word boundaries inside"),
@@ -437,24 +446,24 @@ def test_bad_grammars(given: Any, said: str) -> None:
         ),
         ({"tools": [{"name": "a", "parameters": deep(300)}]}, ValueError, "nested more than 128"),
         ({"response_schema": deep(10_000)}, ValueError, "^response_schema.*nested more than 128"),
-        ({"response_regex": 3}, TypeError, "^response_regex: expected a string, got 3"),
-        ({"response_choices": "yes"}, TypeError, "^response_choices: expected strings, got "),
+        ({"response_regex": 3}, TypeError, "^response_regex: expected a string or None, got int"),
+        ({"response_choices": "yes"}, TypeError, "^response_choices: expected a list, got str"),
         (
             {"response_choices": ["a", 3]},
             TypeError,
-            r"^response_choices\[1\]: expected a string, got 3",
+            r"^response_choices\[1\]: expected a string, got int",
         ),
         ({"tool_choice": "any"}, ValueError, "^tool_choice: expected 'auto'"),
         ({"tool_choice": {"type": "x"}}, ValueError, "^tool_choice: expected a name"),
-        ({"thoughts": "maybe"}, ValueError, "^thoughts: expected one of 'optional'"),
-        ({"json_space": "some"}, ValueError, "^json_space: expected one of 'compact'"),
-        ({"headers": "most"}, ValueError, "^headers: expected one of"),
-        ({"max_messages": -1}, ValueError, "^max_messages: expected a whole number"),
-        ({"max_messages": "x"}, WrongTypeError, "^max_messages: expected an int or None, got str"),
+        ({"thoughts": "maybe"}, ValueError, "^thoughts: expected 'optional'"),
+        ({"json_space": "some"}, ValueError, "^json_space: expected 'compact'"),
+        ({"headers": "most"}, ValueError, "^headers: expected 'few' or 'all', got 'most'"),
+        ({"max_messages": -1}, ValueError, "^max_messages: expected an int of at least 0"),
+        ({"max_messages": "x"}, WrongTypeError, "^max_messages: expected an int, got str"),
         (
             {"max_messages": True},
             WrongTypeError,
-            "^max_messages: expected an int or None, got bool",
+            "^max_messages: expected an int, got bool",
         ),
         ({"preambles": "no"}, WrongTypeError, "^preambles: expected a bool, got str"),
         ({"tools": "bash"}, WrongTypeError, "^tools: expected a list of tools, got 'bash'"),

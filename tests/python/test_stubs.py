@@ -76,6 +76,7 @@ def test_all_are_found() -> None:
     assert owners == {
         "HarmonyEncoding",
         "StreamableParser",
+        "Turn",
         "MessageStart",
         "ContentDelta",
         "MessageEnd",

@@ -6,7 +6,6 @@ from typing import Any
 
 from typing_extensions import Unpack
 
-from openai_harmony import _lowlevel
 from openai_harmony._options import completed, takes
 from openai_harmony.interop.options import ReadOptions
 from openai_harmony.interop.turn import Turn
@@ -28,4 +27,4 @@ def read(body: Any, **options: Unpack[ReadOptions]) -> Turn:
         InvalidRequestError: What the API does not allow, with its ``path``.
         UnsupportedContent: What the format cannot carry, with its ``path``.
     """
-    return Turn(_lowlevel.read_request("chat_completions", body, **completed(read, options)))
+    return Turn("chat_completions", body, **completed(read, options))

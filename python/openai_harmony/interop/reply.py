@@ -82,7 +82,7 @@ class Reply(InNotebooks, _lowlevel.Reply):
 
     __slots__ = ("_turn",)
 
-    def __init__(self, turn: _lowlevel._Turn, encoding: HarmonyEncoding, **options: Any) -> None:
+    def __init__(self, turn: Turn, encoding: HarmonyEncoding, **options: Any) -> None:
         """``Turn.reply`` calls it. The options have been read by ``__new__``."""
         self._turn = turn
 
@@ -120,7 +120,7 @@ class Reply(InNotebooks, _lowlevel.Reply):
         >>> reply.response()["choices"][0]["message"]["content"]
         'Four.'
         """
-        return cls(turn._raw, encoding, saved=saved, **completed(Reply.from_bytes, options))
+        return cls(turn, encoding, saved=saved, **completed(Reply.from_bytes, options))
 
     def __repr__(self) -> str:
         where = f"stopped at {self.stop_sequence!r}, " if self.stop_sequence is not None else ""

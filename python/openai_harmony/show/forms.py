@@ -207,7 +207,7 @@ def _of_request(data: Mapping[str, Any], form: Form | None, date: str | None) ->
         except (ValueError, HarmonyError) as error:
             failed = failed or error
             continue
-        unused = turn._raw.not_used
+        unused = turn._not_used
         if best is None or unused < best[0]:
             best = unused, name, turn  # type: ignore[assignment]
         if unused == 0:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from openai_harmony._notebook import InNotebooks
-from openai_harmony._options import whole_or_none
+from openai_harmony.errors import WrongTypeError
 from openai_harmony.kinds import RepairKind
 from openai_harmony.show.cells import Cell, cells, the_encoding
 from openai_harmony.show.reasons import REASONS
@@ -114,7 +115,7 @@ class Picture(InNotebooks):
         Blocks that are short are shown whole, and the others share what is left. A number says how
         many blocks were left out at its place.
         """
-        most = whole_or_none("max_tokens", most)
+        most = _limit(most)
         if most is None or sum(block.end - block.start for block in self.blocks) <= most:
             return [*self.blocks], None
         count = max(most // _LEAST_ROOM, 2)
@@ -176,6 +177,17 @@ def preview(picture: Picture, block: Block, most: int = 90) -> str:
     some = tokens[block.content : min(block.stop, block.content + most)]
     text = " ".join("".join(cell.text for cell in cells(some)).split())
     return text if len(text) <= most else f"{text[:most]}…"
+
+
+def _limit(most: Any) -> int | None:
+    if most is None:
+        return None
+    if isinstance(most, bool) or not hasattr(most, "__index__"):
+        raise WrongTypeError(f"max_tokens: expected an int or None, got {type(most).__name__}")
+    number = operator.index(most)
+    if number < 0:
+        raise ValueError(f"max_tokens: expected a whole number, got {number}")
+    return number
 
 
 __all__ = ["Block", "Mark", "Picture", "Speaker", "counted", "preview", "the_encoding", "with_gaps"]

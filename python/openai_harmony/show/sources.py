@@ -157,7 +157,7 @@ def _of_rendered(
 
 
 def _of_reply(x: Reply, mask: Sequence[int] | None) -> Picture:
-    turn = Turn(x._turn)
+    turn = x._turn
     recipients = [tool.recipient for tool in turn.tools]
     shown = of_tokens(
         x.tokens,

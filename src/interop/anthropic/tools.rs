@@ -25,7 +25,7 @@ fn declare(
     let object = tool.object()?;
     match object.text("type")? {
         None | Some("custom" | "function") => {
-            request.read_function(&object, "input_schema", None, is_deferred(&object)?)
+            request.read_function(&object, "input_schema", None, Some(is_deferred(&object)?))
         }
         Some(kind) => {
             request.server_tool(kind, tool);

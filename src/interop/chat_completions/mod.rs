@@ -5,7 +5,7 @@ mod write;
 use serde_json::{Value as Tree, json};
 
 use super::answer::{Framing, Prefixes};
-use super::choice::Choice;
+use super::choice::{Choice, Chosen};
 use super::common::{
     Texts, read_content, read_count, read_effort, read_logprobs, read_part, read_penalties,
     read_reasoning, read_response_format, read_sampling, read_stop,
@@ -112,7 +112,7 @@ fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
         request.server_tool("web_search", &search);
     }
     if let Some(choice) = body.get("tool_choice").or_else(|| body.get("function_call")) {
-        request.choice = Choice::read(&choice, request.dialect)?;
+        request.choice = Choice::read(&choice, Chosen::read)?;
     }
     read_stop(body, "stop", request)?;
     read_all_sampling(body, request)?;
@@ -134,7 +134,7 @@ pub(crate) fn read_settings<'v, 'p>(
 ) -> Result<()> {
     if let Some(functions) = get("functions") {
         for function in functions.items()? {
-            request.read_function(&function.object()?, "parameters", None, false)?;
+            request.read_function(&function.object()?, "parameters", None, None)?;
             request.answer.function_call = true;
         }
     }
@@ -218,7 +218,11 @@ pub(crate) struct Messages<'r, 'o> {
 
 impl<'r, 'o> Messages<'r, 'o> {
     pub(crate) fn new(request: &'r mut Request<'o>) -> Self {
-        Self { is_ollama: request.dialect == Dialect::Ollama, request, prefix: None }
+        Self { request, is_ollama: false, prefix: None }
+    }
+
+    pub(super) fn of_ollama(request: &'r mut Request<'o>) -> Self {
+        Self { is_ollama: true, ..Self::new(request) }
     }
 
     /// Reads the next message.
@@ -355,7 +359,7 @@ impl<'r, 'o> Messages<'r, 'o> {
     /// A call: nested as the API has it, or flat.
     fn call(&self, call: &BodyObject<'_, '_>) -> Result<HistoryCall> {
         let Some(custom) = call.object("custom")? else {
-            return self.function(&call.nested("function", self.request.dialect)?, call);
+            return self.function(&call.nested("function")?, call);
         };
         let tool = ToolId::new(custom.required("name")?.text()?);
         let arguments = custom_arguments(custom.required("input")?.text()?);

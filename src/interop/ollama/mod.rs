@@ -88,7 +88,7 @@ fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     request.continue_last = true;
     body.each("tools", |tool| read_tool(tool, request))?;
     let options = request.options;
-    let mut messages = Messages::new(request);
+    let mut messages = Messages::of_ollama(request);
     options.each_message(body, "messages", |message| messages.read(message))?;
     messages.end(None)?;
     read_think(body, request)?;
@@ -143,12 +143,12 @@ fn read_options(settings: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Res
 /// the client runs: so Ollama's own template reads them.
 fn read_tool(tool: &BodyField<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     let tool = tool.object()?;
-    let function = tool.nested("function", request.dialect)?;
+    let function = tool.nested("function")?;
     match function.text("name")? {
         Some(name) if name != BROWSER && is_builtin(name) => {
             request.tools.client_tool(name);
             Ok(())
         }
-        _ => request.read_function(&function, "parameters", None, false),
+        _ => request.read_function(&function, "parameters", None, None),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::tools::read_tools;
 use crate::brief::Brief;
 use crate::chat::{COMMENTARY, FINAL};
 use crate::error::Result;
@@ -111,7 +112,7 @@ impl<'r, 'o> Items<'r, 'o> {
             }
             Some("additional_tools" | "tool_search_output") => {
                 item.required("tools")?;
-                self.request.read_typed_tools(&item)?;
+                read_tools(&item, self.request)?;
             }
             Some("configuration_update") => read_update(&item, self.request)?,
             Some(kind) if OF_SERVERS.contains(&kind) => {

@@ -1,9 +1,11 @@
 //! The dialect of Responses, `/v1/responses`: what it owns, and its bodies -> turns.
 
 mod items;
+mod tools;
 mod write;
 
 use self::items::{Items, read_text_settings};
+use self::tools::{read_chosen, read_tools};
 use super::answer::{Framing, Prefixes};
 use super::chat_completions::error_body;
 use super::choice::Choice;
@@ -118,7 +120,7 @@ pub fn read(body: impl Into<Json>, options: &ReadOptions) -> Result<Turn> {
 fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     let has_history = !request.options.history.is_empty();
     request.history.instructions(body.text("instructions")?.unwrap_or_default().to_owned());
-    request.read_typed_tools(body)?;
+    read_tools(body, request)?;
     read_settings(body, request)?;
     // One of these has the messages, whether the server gave them back or not.
     let sources = ["input", "previous_response_id", "conversation", "prompt"];
@@ -127,7 +129,7 @@ fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     }
     Items::read(body, request)?;
     if let Some(choice) = body.get("tool_choice") {
-        request.choice = Choice::read(&choice, request.dialect)?;
+        request.choice = Choice::read(&choice, read_chosen)?;
     }
     read_answer(body, request)?;
     if let Some(prompt) = body.get("prompt") {

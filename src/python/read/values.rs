@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use pyo3::exceptions::PyOverflowError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyType};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PyString, PyType};
 
 use crate::python::errors::{InvalidArgument, Read, brief, unless_raised};
 use crate::python::text::{BorrowedText, utf8};
@@ -119,7 +119,7 @@ pub(in crate::python) fn count_from_one(object: &Bound<'_, PyAny>) -> Read<NonZe
     NonZeroUsize::new(fitting(object, refused, refused)?).ok_or_else(refused)
 }
 
-/// A number, if the type can hold it.
+/// A number, if the type can hold it. A bool is none.
 fn fitting<T>(
     object: &Bound<'_, PyAny>,
     out_of_range: impl FnOnce() -> InvalidArgument,
@@ -128,6 +128,9 @@ fn fitting<T>(
 where
     T: for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr>,
 {
+    if object.is_instance_of::<PyBool>() {
+        return Err(not_a_number());
+    }
     object.extract().map_err(|error: PyErr| {
         if error.is_instance_of::<PyOverflowError>(object.py()) {
             return out_of_range();

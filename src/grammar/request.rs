@@ -1,0 +1,91 @@
+//! The grammar of a request's turn.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use super::{GrammarOptions, GrammarTool, ToolUse, TurnGrammar};
+use crate::chat::Content;
+use crate::error::Result;
+use crate::interop::{Tool, ToolChoice, ToolKind, Turn};
+
+impl TurnGrammar {
+    /// What the assistant may sample in the turn of a request: the tools that the prompt declares with their schemas,
+    /// what `tool_choice` allows, and the schema of the response format are the request's, and so is the prefill, unless
+    /// `options` have one. All else is as in `options`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`TurnGrammar::new`].
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use openai_harmony::grammar::{GrammarOptions, TurnGrammar};
+    /// use openai_harmony::interop::{ReadOptions, chat_completions};
+    /// use openai_harmony::tokenizer::Tokenizer;
+    /// use serde_json::json;
+    ///
+    /// let body = json!({
+    ///     "messages": [{"role": "user", "content": "Rain?"}],
+    ///     "tools": [{"type": "function", "function": {"name": "rain"}}],
+    ///     "tool_choice": "required",
+    /// });
+    /// let turn = chat_completions::read(body, &ReadOptions::default())?;
+    /// let grammar = TurnGrammar::of_turn(&turn, GrammarOptions::new())?;
+    /// let tokenizer = Tokenizer::o200k_harmony();
+    /// let accepts = |text: &str| grammar.accepts(tokenizer.encode_with_special_tokens(text)).ok;
+    /// assert!(accepts("<|channel|>commentary to=functions.rain<|message|>{}<|call|>"));
+    /// assert!(!accepts("<|channel|>final<|message|>It rains.<|return|>"));
+    /// # Ok::<(), openai_harmony::Error>(())
+    /// ```
+    pub fn of_turn(turn: &Turn, mut options: GrammarOptions) -> Result<Self> {
+        let schemas = schemas(turn);
+        let declared = turn.tools.iter().filter(|tool| tool.declared);
+        let tools = declared.map(|tool| grammar_tool(tool, &schemas));
+        let (tool_use, allowed) = match &turn.tool_choice {
+            ToolChoice::None => (ToolUse::None, None),
+            ToolChoice::Auto => (ToolUse::Auto, None),
+            ToolChoice::Required => (ToolUse::Required, None),
+            ToolChoice::Named { recipient } => (ToolUse::Required, Some(vec![recipient.clone()])),
+            ToolChoice::Allowed { recipients, required } => {
+                let tool_use = if *required { ToolUse::Required } else { ToolUse::Auto };
+                (tool_use, Some(recipients.clone()))
+            }
+        };
+        (options.tool_use, options.allowed) = (tool_use, allowed);
+        if let Some(format) = &turn.response_format {
+            options.response_schema = Some(format.schema.clone());
+        }
+        options.prefill = options.prefill.or_else(|| turn.prefill.clone());
+        Self::new(tools, options)
+    }
+}
+
+fn grammar_tool(tool: &Tool, schemas: &HashMap<String, Option<&Value>>) -> GrammarTool {
+    let parameters = match schemas.get(&tool.recipient) {
+        // `python` takes text.
+        None if tool.kind == ToolKind::Builtin => return GrammarTool::of_text(&tool.recipient),
+        None => json!({}),
+        Some(Some(schema)) => (*schema).clone(),
+        // The prompt declares a tool without parameters as one that takes nothing.
+        Some(None) => json!({"type": "object", "additionalProperties": false}),
+    };
+    GrammarTool::new(&tool.recipient, parameters)
+}
+
+/// What the conversation declares, by recipients.
+fn schemas(turn: &Turn) -> HashMap<String, Option<&Value>> {
+    let contents = turn.conversation.messages.iter().flat_map(|message| &message.content);
+    let namespaces = contents.filter_map(|content| match content {
+        Content::SystemContent(system) => system.tools.as_ref(),
+        Content::DeveloperContent(developer) => developer.tools.as_ref(),
+        Content::Text(_) => None,
+    });
+    let tools = namespaces.flat_map(|namespaces| namespaces.values()).flat_map(|namespace| {
+        let name = &namespace.name;
+        let tools = namespace.tools.iter();
+        tools.map(move |tool| (format!("{name}.{}", tool.name), tool.parameters.as_ref()))
+    });
+    tools.collect()
+}
