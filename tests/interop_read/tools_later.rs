@@ -92,6 +92,32 @@ fn tools_come_and_go() {
 }
 
 #[test]
+fn a_tool_that_the_body_declares_is_not_defined_again() {
+    let define = |description: &str| {
+        let definition = json!({"name": "snow", "description": description});
+        let tool = json!({"type": "tool_definition", "definition": definition});
+        json!({"role": "system", "content": [{"type": "tool_addition", "tool": tool}]})
+    };
+    let asked = json!({"role": "user", "content": "A"});
+    for (tools, kept, listed) in [
+        (
+            json!([{"name": "snow", "description": "First"}]),
+            "// First\ntype snow =",
+            [0, 1].as_slice(),
+        ),
+        (json!([]), "// Second\ntype snow =", &[1]),
+    ] {
+        let messages = json!([asked, define("Second"), define("Third"), asked]);
+        let read = turn(ANTHROPIC, json!({"tools": tools, "messages": messages}));
+        let text = said(&read);
+        assert!(text.contains(kept), "{text}");
+        assert_eq!(text.matches("type snow =").count(), 1, "{text}");
+        let place = |index| format!("messages[{}].content[0].tool.definition", index + 1);
+        assert_eq!(unused(&read), listed.iter().map(place).collect::<Vec<_>>());
+    }
+}
+
+#[test]
 fn a_removed_tool_comes_back() {
     let change = |kind: &str, name: &str| {
         let tool = json!({"type": "tool_reference", "name": name});

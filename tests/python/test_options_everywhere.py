@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from pydantic import BaseModel
 
 import openai_harmony
 from openai_harmony import (
@@ -68,6 +69,12 @@ NOT_OF_GRAMMARS = {
     "response_schema": "an argument of its own, which requests have",
 }
 NOT_OF_ROLLOUTS = {"render": "it is called `config`"}
+DEFAULTS_OF_PYTHON = {
+    "date": "Rust takes no clock of its own; rows have none unless they are given one",
+    "config": "`None` stands for that of turns",
+    "mask": "`None` stands for the default",
+    "clock": "`None` stands for the process's",
+}
 NOT_FLAGS_OF_FILES = {"progress": "the command shows its own", "options": "other options"}
 NOT_FLAGS = {
     "auto_drop_analysis": "`analysis` is the newer form",
@@ -76,14 +83,22 @@ NOT_FLAGS = {
 }
 
 
-def of_rust(path: str, name: str) -> dict[str, str]:
-    """The public fields of a struct of options, with their types."""
+def fields_of_rust(path: str, name: str) -> dict[str, tuple[str, str]]:
+    """The public fields of a struct of options, with their types and the defaults that they state."""
     source = (ROOT / "src" / path).read_text(encoding="utf-8")
     body = re.search(
         rf"^( *)(?:pub )?struct {name} {{\n(.*?)^\1}}", source, re.MULTILINE | re.DOTALL
     )
     assert body is not None, name
-    return dict(re.findall(r"^ +(?:pub )?(\w+): (.+?)(?: =.*)?,?$", body[2], re.MULTILINE))
+    fields = re.findall(
+        r"^ +(?:pub )?(\w+): ([^=\n]+?)(?: = (.+?))?,?(?: =>.*)?$", body[2], re.MULTILINE
+    )
+    return {field: (kind, default) for field, kind, default in fields}
+
+
+def of_rust(path: str, name: str) -> dict[str, str]:
+    """The public fields of a struct of options, with their types."""
+    return {field: kind for field, (kind, _) in fields_of_rust(path, name).items()}
 
 
 RENDERING = of_rust("render/options.rs", "RenderConfig")
@@ -176,6 +191,51 @@ class TestTables:
             assert f"\n    {name}: {first}" in help_text, (
                 "the line `options: Those of …` is missing"
             )
+
+    @pytest.mark.parametrize(
+        ("path", "name", "tables"),
+        [
+            ("interop/options.rs", "ReadOptions", [ReadResponsesOptions, ReadAnthropicOptions]),
+            ("interop/reply/options.rs", "ReplyOptions", [ReplyOptions]),
+            ("training/options.rs", "RenderRows", [RowOptions]),
+            ("grammar/options.rs", "GrammarOptions", [GrammarOptions]),
+            ("training/mask.rs", "LossMask", [LossMask]),
+            ("header/prefill.rs", "Prefill", [Prefill]),
+        ],
+    )
+    def test_have_the_defaults(self, path: str, name: str, tables: list[type]) -> None:
+        of_python = {
+            option: default
+            for table in tables
+            for option, default in defaults_of(table).items()
+            if option not in DEFAULTS_OF_PYTHON
+        }
+        assert {
+            option: default_of_rust(*field)
+            for option, field in fields_of_rust(path, name).items()
+            if option in of_python
+        } == of_python
+
+
+def defaults_of(table: Any) -> dict[str, Any]:
+    if issubclass(table, BaseModel):
+        return {name: field.default for name, field in table.model_fields.items()}
+    return {name: option.default for name, (_, option) in annotated_with(table, Option).items()}
+
+
+def default_of_rust(kind: str, stated: str) -> object:
+    """A default as Python writes it: an option that states none has that of its type."""
+    simple = {"bool": False, "usize": 0, "true": True, "false": False}
+    if (stated or kind) in simple:
+        return simple[stated or kind]
+    if kind.startswith(("Option<", "Vec<")):
+        return None if kind.startswith("Option<") else ()
+    sources = [file.read_text(encoding="utf-8") for file in (ROOT / "src").rglob("*.rs")]
+    [enum] = re.findall(rf"^pub enum {kind} {{\n(.*?)^}}", "\n".join(sources), re.M | re.S)
+    [variant] = re.findall(r"#\[default\]\n +(\w+)", enum)
+    [words] = re.findall(rf"\s{kind}, \"[^\"]*\":(.*?);", "\n".join(sources), re.M | re.S)
+    [word] = re.findall(rf'"(\w+)" {variant}\b', words)
+    return word
 
 
 def test_replies_are_saved_with_their_options() -> None:

@@ -98,13 +98,14 @@ fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     if let Some(system) = body.get("system") {
         read_system(&system, request)?;
     }
-    read_messages(body, request)?;
     let mut defers = true;
     body.each("tools", |tool| {
         defers &= !is_search_of_servers(tool);
         Ok(())
     })?;
     body.each("tools", |tool| read_tool(tool, defers, request))?;
+    // Behind the tools, since messages may define more.
+    read_messages(body, request)?;
     if let Some(choice) = body.get("tool_choice") {
         request.choice = read_choice(&choice)?;
     }
