@@ -252,20 +252,19 @@ class TurnGrammar:
 
 def _tool(index: int, tool: Any) -> tuple[str, Any]:
     """A tool's recipient, and the schema of its arguments; ``None`` for text."""
-    if isinstance(tool, str):
-        return tool, None if tool in _WITH_TEXT else {}
-    if isinstance(tool, ToolDescription):
-        return _recipient(tool.name), {} if tool.parameters is None else tool.parameters
-    if isinstance(tool, Mapping):
-        inner = tool.get("function", tool)
-        name = inner.get("name") if isinstance(inner, Mapping) else None
-        if isinstance(name, str):
-            parameters = inner.get("parameters")
-            return _recipient(name), {} if parameters is None else parameters
-    raise WrongTypeError(
-        f"tools[{index}]: expected a ToolDescription, a dict with a name, or the recipient of a "
-        f"built-in tool, got {quoted(tool)}"
-    )
+    match tool:
+        case str():
+            return tool, None if tool in _WITH_TEXT else {}
+        case ToolDescription(name=name):
+            schema = tool.parameters
+        case {"function": {"name": str(name), **fields}} | {"name": str(name), **fields}:
+            schema = fields.get("parameters")
+        case _:
+            raise WrongTypeError(
+                f"tools[{index}]: expected a ToolDescription, a dict with a name, or the recipient "
+                f"of a built-in tool, got {quoted(tool)}"
+            )
+    return _recipient(name), {} if schema is None else schema
 
 
 def _recipient(name: str) -> str:
@@ -274,20 +273,21 @@ def _recipient(name: str) -> str:
 
 def _choice(choice: Any) -> tuple[str, list[str] | None]:
     """Whether tools are called, and which may be."""
-    if isinstance(choice, str):
-        if choice not in ("auto", "none", "required"):
+    match choice:
+        case "auto" | "none" | "required":
+            return choice, None
+        case str():
             known = "'auto', 'none', 'required', {'name': ...} or a list of names"
             raise ValueError(f"tool_choice: expected {known}, got {quoted(choice)}")
-        return choice, None
-    if isinstance(choice, Mapping):
-        name = choice.get("name")
-        if not isinstance(name, str):
+        case {"name": str(name)}:
+            return "required", [_allowed(name)]
+        case Mapping():
             raise ValueError(f"tool_choice: expected a name in it, got {quoted(dict(choice))}")
-        return "required", [_allowed(name)]
-    names = [*choice] if isinstance(choice, Iterable) else [choice]
-    if not isinstance(choice, Iterable) or not all(isinstance(name, str) for name in names):
-        raise WrongTypeError(f"tool_choice: expected a word or names, got {quoted(choice)}")
-    return "auto", [_allowed(name) for name in names]
+        case Iterable():
+            names = [*choice]
+            if all(isinstance(name, str) for name in names):
+                return "auto", [_allowed(name) for name in names]
+    raise WrongTypeError(f"tool_choice: expected a word or names, got {quoted(choice)}")
 
 
 def _allowed(name: str) -> str:

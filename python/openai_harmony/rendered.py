@@ -68,20 +68,23 @@ class MessageSpan(NamedTuple):
         """
         spans: list[MessageSpan] = []
         for index, event in enumerate(events):
-            if not isinstance(event, (MessageStart, ContentDelta, MessageEnd, Repair)):
-                got = type(event).__name__
-                raise WrongTypeError(f"events[{index}]: expected an event, got {got}")
-            first, end = event.span
-            if isinstance(event, MessageStart):
-                spans.append(cls(None, first, end, end, end))
-            elif not spans and not isinstance(event, Repair):
-                raise ValueError(
-                    f"events[{index}]: its message has no MessageStart; give all events of a stream"
-                )
-            elif isinstance(event, ContentDelta):
-                spans[-1] = spans[-1]._replace(stop=end, end=end)
-            elif isinstance(event, MessageEnd):
-                spans[-1] = spans[-1]._replace(message=event.index, stop=first, end=end)
+            match event:
+                case MessageStart(span=(first, end)):
+                    spans.append(cls(None, first, end, end, end))
+                case Repair():
+                    pass
+                case ContentDelta() | MessageEnd() if not spans:
+                    raise ValueError(
+                        f"events[{index}]: its message has no MessageStart; give all events of a "
+                        "stream"
+                    )
+                case ContentDelta(span=(_, end)):
+                    spans[-1] = spans[-1]._replace(stop=end, end=end)
+                case MessageEnd(index=message, span=(first, end)):
+                    spans[-1] = spans[-1]._replace(message=message, stop=first, end=end)
+                case _:
+                    got = type(event).__name__
+                    raise WrongTypeError(f"events[{index}]: expected an event, got {got}")
         return spans
 
 

@@ -46,14 +46,16 @@ def picture(
     if config is not None or ending is not None:
         name = "ending" if config is None else "config"
         raise ValueError(f"{name}: {type(x).__name__} is rendered already")
-    if isinstance(x, Rendered):
-        return _of_rendered(x, "rendered", _mask_of(x, mask), tools)
-    if isinstance(x, Reply):
-        return _of_reply(x, _mask_of(x.tokens, mask))
-    if isinstance(x, StreamableParser):
-        return _of_running(x, _mask_of(x.tokens, mask))
-    tokens = _token_ids(x)
-    return of_tokens(tokens, mask=_mask_of(tokens, mask), tools=tools)
+    match x:
+        case Rendered():
+            return _of_rendered(x, "rendered", _mask_of(x, mask), tools)
+        case Reply():
+            return _of_reply(x, _mask_of(x.tokens, mask))
+        case StreamableParser():
+            return _of_running(x, _mask_of(x.tokens, mask))
+        case _:
+            tokens = _token_ids(x)
+            return of_tokens(tokens, mask=_mask_of(tokens, mask), tools=tools)
 
 
 def of_tokens(
