@@ -252,6 +252,7 @@ class TurnGrammar:
 
 def _tool(index: int, tool: Any) -> tuple[str, Any]:
     """A tool's recipient, and the schema of its arguments; ``None`` for text."""
+    schema: Any
     match tool:
         case str():
             return tool, None if tool in _WITH_TEXT else {}
