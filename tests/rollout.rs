@@ -4,7 +4,7 @@
 use openai_harmony::chat::{
     Author, DeveloperContent, Message, Role, SystemContent, ToolDescription, ToolNamespaceConfig,
 };
-use openai_harmony::rollout::{Break, ExtendConfig, Extension, Rollout, Segment, StepKind};
+use openai_harmony::rollout::{Break, ExtendConfig, Extension, Rollout, SaidKind, Segment};
 use openai_harmony::{
     AnalysisPolicy, HarmonyEncoding, HarmonyEncodingName, HeaderStyle, ParseConfig, RenderConfig,
     RenderEnd, load_harmony_encoding,
@@ -516,7 +516,7 @@ fn a_step_says_what_was_sampled() {
     let kinds: Vec<_> = step.said.iter().map(|said| (said.kind, said.is_complete)).collect();
     assert_eq!(
         kinds,
-        [(StepKind::Thought, true), (StepKind::Preamble, true), (StepKind::Call, false)]
+        [(SaidKind::Thought, true), (SaidKind::Preamble, true), (SaidKind::Call, false)]
     );
     let contents: Vec<_> =
         step.said.iter().map(|said| text(&sampled[said.span.content_tokens()])).collect();

@@ -145,8 +145,9 @@ class GrammarOptions(TypedDict, total=False):
         Prefill | None,
         Option(
             None,
-            """The beginning of the message that the prompt ends in; without it the prompt ends
-            behind ``<|start|>assistant``. ``Turn.grammar`` has that of the request.""",
+            """The beginning of the message that the prompt ends in. Left out it is the request's in
+            ``Turn.grammar``; ``Prefill()``, and nothing in ``TurnGrammar``, is a prompt that ends
+            behind ``<|start|>assistant``.""",
         ),
     ]
 
@@ -275,7 +276,7 @@ def _recipient(name: str) -> str:
 def _choice(choice: Any) -> tuple[str, list[str] | None]:
     """Whether tools are called, and which may be."""
     match choice:
-        case "auto" | "none" | "required":
+        case str() if choice in ("auto", "none", "required"):
             return choice, None
         case str():
             known = "'auto', 'none', 'required', {'name': ...} or a list of names"

@@ -91,7 +91,6 @@ impl TurnGrammar {
         mut options: GrammarOptions,
     ) -> Result<Self> {
         let mut tools: Vec<GrammarTool> = tools.into_iter().collect();
-        options::check(&tools, &options)?;
         for tool in &mut tools {
             if tool.parameters.is_some() && options.any_json.contains(&tool.recipient) {
                 tool.parameters = Some(json!({}));
@@ -100,6 +99,7 @@ impl TurnGrammar {
         if options.response_schema.is_some() && options.any_json.iter().any(String::is_empty) {
             options.response_schema = Some(Value::Bool(true));
         }
+        options::check(&tools, &options)?;
         let is_callable = |tool: &GrammarTool| {
             let is_allowed =
                 options.allowed.as_ref().is_none_or(|allowed| allowed.contains(&tool.recipient));

@@ -16,20 +16,6 @@ use crate::error::Result;
 use crate::json::{self, At, Value};
 
 impl Request<'_> {
-    /// Reads a tool as chat completions declare it: a function or a free-form tool, nested or flat, or one that servers
-    /// run.
-    pub(crate) fn read_tool(&mut self, tool: &BodyField<'_, '_>) -> Result<()> {
-        let object = tool.object()?;
-        match object.text("type")?.unwrap_or("function") {
-            "function" => {
-                self.read_function(&object.nested("function")?, "parameters", None, None)?;
-            }
-            "custom" => self.read_custom(&object.nested("custom")?, None)?,
-            kind => self.server_tool(kind, tool),
-        }
-        Ok(())
-    }
-
     /// Reads a function: an object with `name` and, maybe, `description` and a schema under
     /// `schema`. `is_deferred`: whether only a later message makes the model see it, if the dialect has that.
     pub(super) fn read_function(

@@ -38,14 +38,6 @@ pub(super) struct Declared {
     client_builtin: BTreeSet<String>,
 }
 
-/// The namespace `functions`; `None` without tools.
-fn namespace(
-    description: Option<String>,
-    tools: Vec<ToolDescription>,
-) -> Option<ToolNamespaceConfig> {
-    (!tools.is_empty()).then(|| ToolNamespaceConfig::new(FUNCTIONS, description, tools))
-}
-
 /// A tool that a body declares.
 #[derive(Debug)]
 pub(super) struct DeclaredTool {
@@ -84,6 +76,14 @@ impl Functions {
     pub(super) fn is_back(&mut self, tool: &ToolId) -> bool {
         self.removed.remove(tool) && !self.later.contains_key(tool)
     }
+}
+
+/// The namespace `functions`; `None` without tools.
+fn namespace(
+    description: Option<String>,
+    tools: Vec<ToolDescription>,
+) -> Option<ToolNamespaceConfig> {
+    (!tools.is_empty()).then(|| ToolNamespaceConfig::new(FUNCTIONS, description, tools))
 }
 
 impl Declared {

@@ -262,7 +262,7 @@ impl PyTurn {
         self.inner.stop_strings.clone()
     }
 
-    /// The body's values for sampling, and the recommended ones where it has none.
+    /// How to sample, by the body or else as recommended.
     #[getter]
     fn sampling<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let sampling = &self.inner.sampling;
@@ -311,21 +311,21 @@ impl PyTurn {
         unused.filter(|unused| unused.reason == UnusedReason::NotUsed).count()
     }
 
-    /// For each message of the conversation its place in the body.
+    /// For each message of `conversation` the place in the body that it comes from.
     #[getter]
     fn sources(&self) -> Vec<Option<String>> {
         let count = self.inner.conversation.messages.len();
         (0..count).map(|index| Some(self.inner.source(index)?.to_string())).collect()
     }
 
-    /// For each message of the conversation the index of the body's message that it comes from.
+    /// The indices in `sources`; `None` for what is not in the body, such as a history.
     #[getter]
     fn source_indices(&self) -> Vec<Option<usize>> {
         let Turn { sources, history_len, .. } = &self.inner;
         sources.iter().map(|number| number.as_ref()?.checked_sub(*history_len)).collect()
     }
 
-    /// Whether the answer is streamed.
+    /// Whether the body asks for a streamed answer.
     #[getter]
     fn stream(&self) -> bool {
         self.inner.answer.stream

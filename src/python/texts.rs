@@ -50,13 +50,13 @@ pub(super) fn encode_batch<'py>(
     let has_parts = long_text::has_parts(&disallowed);
     let mut whole = TokenBatch::default();
     loop {
-        let TextsPart { part, long } = read_texts(&mut texts, whole.len(), has_parts)?;
-        if part.is_empty() && long.is_none() {
+        let NextTexts { together, long } = read_texts(&mut texts, whole.len(), has_parts)?;
+        if together.is_empty() && long.is_none() {
             let (tokens, offsets) = whole.into_arrays();
             return Ok((uint32(py, &tokens)?, int64(py, offsets)?));
         }
         let batches =
-            py.detach(|| tokenizer.encode_batch_on(&workers, &part, &allowed, &disallowed));
+            py.detach(|| tokenizer.encode_batch_on(&workers, &together, &allowed, &disallowed));
         let batches = batches.map_err(|error| raised_of(py, "texts", whole.len(), &error))?;
         for batch in &batches {
             whole.append(batch);
@@ -73,10 +73,9 @@ pub(super) fn encode_batch<'py>(
     }
 }
 
-/// Texts that follow each other.
-struct TextsPart<'py> {
-    /// Those that are encoded together.
-    part: Vec<BorrowedText>,
+/// The texts that are encoded next.
+struct NextTexts<'py> {
+    together: Vec<BorrowedText>,
     /// The one after them, if it is so long that it is encoded in parts. One thread does that: two such texts fill
     /// what the threads get at once, so there is little to share.
     long: Option<Bound<'py, PyString>>,
@@ -88,26 +87,26 @@ fn read_texts<'py>(
     texts: &mut Bound<'py, PyIterator>,
     first: usize,
     has_parts: bool,
-) -> PyResult<TextsPart<'py>> {
-    let mut part = Vec::new();
+) -> PyResult<NextTexts<'py>> {
+    let mut together = Vec::new();
     let mut size = 0;
-    while part.len() < TEXTS && size < SIZE {
+    while together.len() < TEXTS && size < SIZE {
         let Some(item) = texts.next() else { break };
         let item = item?;
         let Ok(text) = item.cast::<PyString>() else {
-            let place = format!("texts[{}]", first + part.len());
+            let place = format!("texts[{}]", first + together.len());
             return Err(InvalidArgument::type_of(&item, "a string")
                 .inside(place)
                 .raised(item.py()));
         };
         if has_parts && long_text::is_long(text)? {
-            return Ok(TextsPart { part, long: Some(text.clone()) });
+            return Ok(NextTexts { together, long: Some(text.clone()) });
         }
         let text = BorrowedText::of(text)?;
         size += text.as_str().len();
-        part.push(text);
+        together.push(text);
     }
-    Ok(TextsPart { part, long: None })
+    Ok(NextTexts { together, long: None })
 }
 
 /// Decodes a batch: two flat arrays, tokens and offsets, or the tokens of each text by themselves.

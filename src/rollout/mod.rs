@@ -21,4 +21,4 @@ pub use breaks::Break;
 pub use config::ExtendConfig;
 pub use episode::{Rollout, Segment};
 pub use extend::Extension;
-pub use step::{Said, Step, StepKind};
+pub use step::{Said, SaidKind, Step};

@@ -24,7 +24,7 @@ pub struct Said {
     /// The message.
     pub message: Message,
     /// What it is.
-    pub kind: StepKind,
+    pub kind: SaidKind,
     /// Its tokens, as indices into the sampled tokens.
     pub span: MessageSpan,
     /// Whether the model ended it. A call that it did not end must not run.
@@ -34,7 +34,7 @@ pub struct Said {
 /// What a sampled message is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum StepKind {
+pub enum SaidKind {
     /// On `analysis`, to nobody.
     Thought,
     /// Visible text before the answer: on `commentary` or without a channel.
@@ -47,7 +47,7 @@ pub enum StepKind {
     Other,
 }
 
-impl StepKind {
+impl SaidKind {
     /// The kind's name in Python.
     pub const fn name(self) -> &'static str {
         match self {
@@ -78,7 +78,7 @@ impl Step {
         let behind = |token: usize| token.saturating_sub(open);
         let messages = sampled.messages.iter().zip(&sampled.spans).enumerate();
         let said = messages.map(|(index, (message, span))| Said {
-            kind: StepKind::of(message),
+            kind: SaidKind::of(message),
             message: message.clone(),
             span: MessageSpan {
                 message: Some(index),
@@ -100,7 +100,7 @@ impl Step {
     }
 
     /// The messages of one kind.
-    pub fn of_kind(&self, kind: StepKind) -> impl Iterator<Item = &Said> {
+    pub fn of_kind(&self, kind: SaidKind) -> impl Iterator<Item = &Said> {
         self.said.iter().filter(move |said| said.kind == kind)
     }
 
@@ -111,6 +111,6 @@ impl Step {
 
     /// Whether no thought was cut off. True if there is none.
     pub fn thought_closed(&self) -> bool {
-        self.of_kind(StepKind::Thought).all(|thought| thought.is_complete)
+        self.of_kind(SaidKind::Thought).all(|thought| thought.is_complete)
     }
 }

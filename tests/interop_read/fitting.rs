@@ -93,6 +93,20 @@ fn responses_say_whether_turns_may_be_left_out() {
     assert!(wrong.to_string().contains("truncation: unknown truncation \"some\""), "{wrong}");
 }
 
+#[test]
+fn every_api_says_what_is_wrong() {
+    for dialect in Dialect::ALL {
+        for status in [400, 401, 429, 500] {
+            let body = dialect.error_body(status, "Such a thing.", Some("messages[0]"), None);
+            let members = body.as_object().expect("an object");
+            assert!(
+                !members.is_empty() && body.to_string().contains("Such a thing."),
+                "{dialect}: {body}"
+            );
+        }
+    }
+}
+
 /// What clients look for: those of `OpenAI` at the code, those of Anthropic at the words.
 #[test]
 fn each_api_has_its_own_error() {

@@ -56,10 +56,13 @@ fn history_comes_before_the_messages() {
     for dialect in Dialect::ALL {
         let messages = if *dialect == Dialect::Responses { "input" } else { "messages" };
         let body = json!({messages: [{"role": "user", "content": "C"}]});
+        let turn = dialect.read(&body, &with).unwrap();
         assert_eq!(
-            said(&dialect.read(&body, &with).unwrap()),
+            said(&turn),
             "<|start|>user<|message|>A<|end|><|start|>assistant<|channel|>final<|message|>B<|end|>\
              <|start|>user<|message|>C<|end|>"
         );
+        let sources: Vec<_> = (1..4).map(|at| turn.source(at).unwrap().to_string()).collect();
+        assert_eq!(sources, ["history[0]", "history[1]", &format!("{messages}[0]")], "{dialect}");
     }
 }

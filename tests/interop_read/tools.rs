@@ -143,7 +143,9 @@ fn tools_may_be_nested_or_flat() {
                     // F.\ntype f = (_: {\na: string,\n}) => any;\n\n} // namespace functions<|end|>";
     assert_eq!(chat(&nested), expected);
     assert_eq!(chat(&flat), expected);
-    for tools in [&nested, &flat] {
+    let mut null = flat.clone();
+    null[0]["type"] = json!(null);
+    for tools in [&nested, &flat, &null] {
         assert_eq!(said(&turn(RESPONSES, json!({"input": [], "tools": tools}))), expected);
     }
     assert_eq!(said(&turn(ANTHROPIC, json!({"messages": [], "tools": anthropic}))), expected);

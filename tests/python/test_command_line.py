@@ -58,7 +58,7 @@ def test_replaces_what_was_there(tmp_path: Path) -> None:
         (["vocabulary", ""], 1, "no directory is named"),
         (["vocabulary"], 2, "the following arguments are required: DIR"),
         (["vocab"], 2, "invalid choice: 'vocab'"),
-        (["vocabluary"], 2, ": did you mean vocabulary?"),
+        (["vocabluary"], 2, ": did you mean vocabulary? ("),
         (["--vresion"], 2, "the following arguments are required: COMMAND"),
         (["--vresion", "vocabulary", "x"], 2, "arguments: --vresion: did you mean --version?"),
         (["vocabulary", "x", "--zzz"], 2, "unrecognized arguments: --zzz"),

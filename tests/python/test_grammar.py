@@ -371,10 +371,37 @@ def test_grammars_of_requests() -> None:
     )
     assert held.count('"required":["a"]') == 2
     assert '"required"' not in free
+    broken = {**FUNCTION, "parameters": {"$ref": "#/nowhere"}}
+    broken = {"messages": ASKED, "tools": [{"type": "function", "function": broken}]}
+    with pytest.raises(HarmonyError, match="leads to nothing in the schema"):
+        chat_completions.read(broken).grammar()
+    grammar = chat_completions.read(broken).grammar(any_json=["functions.get_weather"])
+    assert grammar.accepts(ids(call)).ok
     some = {"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": [named]}}
     turn = chat_completions.read({**bodies[0][1], "tool_choice": some})
     assert turn.grammar().accepts(ids(call)).ok
     assert not turn.grammar().accepts(ids("<|channel|>final<|message|>a<|return|>")).ok
+    some["allowed_tools"] = {"mode": "auto", "tools": [named]}
+    other = {"type": "function", "function": {"name": "other"}}
+    tools = [*bodies[0][1]["tools"], other]
+    turn = chat_completions.read({"messages": ASKED, "tools": tools, "tool_choice": some})
+    assert turn.grammar().accepts(ids(call)).ok
+    assert turn.grammar().accepts(ids("<|channel|>final<|message|>a<|return|>")).ok
+    assert not turn.grammar().accepts(ids(call.replace("get_weather", "other"))).ok
+
+
+def test_a_thought_that_a_request_continues() -> None:
+    thought = {"role": "assistant", "reasoning": "It", "prefix": True}
+    turn = chat_completions.read({"messages": [*ASKED, thought]})
+    goes_on, anew = ids(" rains.<|end|>"), ids("<|channel|>analysis<|message|>It rains.<|end|>")
+    answer = ids("<|start|>assistant<|channel|>final<|message|>Yes.<|return|>")
+    for grammar, begun in (
+        (turn.grammar(), goes_on),
+        (turn.grammar(prefill=Prefill()), anew),
+        (turn.grammar(prefill=Prefill(channel="analysis")), ids("It.<|end|>")),
+    ):
+        assert grammar.accepts(begun + answer).ok
+    assert not turn.grammar().accepts(anew + answer).ok
 
 
 # Bad input.

@@ -88,6 +88,8 @@ def test_row(row: Row, encoding: HarmonyEncoding) -> None:
     if row.test == "unused":
         assert row.path() in [unused.path for unused in turn.unused]
         return
+    if "unused" not in row.test and row.table in ("Fields", "Tools"):
+        assert row.path() not in [unused.path for unused in turn.unused]
     text = encoding.decode(turn.prompt(encoding))
     system, said = text.split("<|end|>", 1)
     names = {"turn": turn, "system": system, "said": said, "field": row.field}

@@ -70,10 +70,19 @@ NOT_OF_GRAMMARS = {
 }
 NOT_OF_ROLLOUTS = {"render": "it is called `config`"}
 DEFAULTS_OF_PYTHON = {
-    "date": "Rust takes no clock of its own; rows have none unless they are given one",
-    "config": "`None` stands for that of turns",
-    "mask": "`None` stands for the default",
-    "clock": "`None` stands for the process's",
+    "ReadOptions": {"date": "Rust takes no clock of its own"},
+    "ReplyOptions": {"clock": "`None` stands for the process's"},
+    "RenderRows": {
+        "config": "`None` stands for that of turns",
+        "mask": "`None` stands for the default",
+        "date": "`None` stands for none",
+    },
+}
+WITHOUT_BUILDER = {
+    "model": "an argument of `ReplyOptions::new`",
+    "max_tokens": "`with_max_tokens` sets both",
+    "overflow": "likewise",
+    "strict": "`ParseConfig::strict` and `lenient` make it",
 }
 NOT_FLAGS_OF_FILES = {"progress": "the command shows its own", "options": "other options"}
 NOT_FLAGS = {
@@ -126,6 +135,22 @@ def test_they_are_found() -> None:
     assert {"channel", "text"} < set(PREFILL)
     assert RENDERING["analysis"] == "AnalysisPolicy"
     assert ROWS["threads"] == "Option<NonZeroUsize>"
+
+
+def test_each_has_a_builder_in_rust() -> None:
+    blocks = [
+        block
+        for file in (ROOT / "src").rglob("*.rs")
+        for block in re.findall(
+            r"^options! {$(.*?)^}$", file.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+        )
+    ]
+    fields = [
+        field for block in blocks for field in re.split(r"^ +pub (?=\w+: )", block, flags=re.M)[1:]
+    ]
+    assert len(fields) > 40
+    without = {field.partition(":")[0] for field in fields if "=> with_" not in field}
+    assert without == set(WITHOUT_BUILDER)
 
 
 def test_what_is_listed_exists() -> None:
@@ -204,11 +229,13 @@ class TestTables:
         ],
     )
     def test_have_the_defaults(self, path: str, name: str, tables: list[type]) -> None:
+        own = DEFAULTS_OF_PYTHON.get(name, {})
+        assert set(own) <= set(fields_of_rust(path, name))
         of_python = {
             option: default
             for table in tables
             for option, default in defaults_of(table).items()
-            if option not in DEFAULTS_OF_PYTHON
+            if option not in own
         }
         assert {
             option: default_of_rust(*field)
@@ -229,6 +256,7 @@ def default_of_rust(kind: str, stated: str) -> object:
     if (stated or kind) in simple:
         return simple[stated or kind]
     if kind.startswith(("Option<", "Vec<")):
+        assert not stated
         return None if kind.startswith("Option<") else ()
     sources = [file.read_text(encoding="utf-8") for file in (ROOT / "src").rglob("*.rs")]
     [enum] = re.findall(rf"^pub enum {kind} {{\n(.*?)^}}", "\n".join(sources), re.M | re.S)

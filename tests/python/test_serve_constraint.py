@@ -212,3 +212,14 @@ def test_behind_a_thinking_budget_the_grammar_goes_on(choice: str) -> None:
         assert message["tool_calls"][0]["function"]["arguments"] == '{"in":"Oslo"}'
     else:
         assert json.loads(message["content"]) == {"in": "Oslo"}
+
+
+def test_behind_a_thinking_budget_no_thought_of_the_request_is_continued() -> None:
+    thought = {"role": "assistant", "reasoning": "Hm", "prefix": True}
+    body = {**CHAT, "messages": [*USER, thought], "tool_choice": "required"}
+    made = constraint(chat_completions.read, body)
+    assert made is not None
+    assert made.written(
+        lambda grammar: grammar.accepts(tokens(", hm.<|end|><|start|>assistant" + CALL))
+    ).ok
+    assert made.behind_thought().written(lambda grammar: grammar.accepts(tokens(CALL))).ok

@@ -55,7 +55,7 @@ class Constraint:
 
         Behind ``<|start|>assistant`` if a call has to follow, else inside the answer.
         """
-        prefill = None if self.needs_call else Prefill(channel="final", text="")
+        prefill = Prefill() if self.needs_call else Prefill(channel="final", text="")
         return replace(self, options={"prefill": prefill, "thoughts": "off"})
 
 

@@ -105,7 +105,7 @@ fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     let mut messages = Messages::new(request);
     options.each_message(body, "messages", |message| messages.read(message))?;
     messages.end(body.get("continue_final_message"))?;
-    body.each("tools", |tool| request.read_tool(tool))?;
+    body.each("tools", |tool| read_tool(tool, request))?;
     read_settings(|key| body.get(key), request)?;
     if let Some(search) = body.get("web_search_options") {
         search.object()?;
@@ -125,6 +125,19 @@ fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
         "text" => Ok(()),
         other => Err(modality.unsupported(format!("answers as {other}"))),
     })
+}
+
+/// Reads a tool: a function or a free-form tool, nested or flat, or one that servers run.
+pub(crate) fn read_tool(tool: &BodyField<'_, '_>, request: &mut Request<'_>) -> Result<()> {
+    let object = tool.object()?;
+    match object.text("type")?.unwrap_or("function") {
+        "function" => {
+            request.read_function(&object.nested("function")?, "parameters", None, None)?;
+        }
+        "custom" => request.read_custom(&object.nested("custom")?, None)?,
+        kind => request.server_tool(kind, tool),
+    }
+    Ok(())
 }
 
 /// Reads what rows of data sets can have beside messages and tools, too; `get` finds it.

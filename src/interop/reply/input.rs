@@ -30,7 +30,7 @@ enum InputState {
     Object,
 }
 
-/// What a text turned out to be.
+/// Whether a text is what was looked for, as far as it has arrived.
 #[derive(Debug, PartialEq, Eq)]
 enum Lookahead {
     /// It is what was looked for; this many bytes.

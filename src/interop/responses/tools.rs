@@ -12,7 +12,7 @@ use crate::interop::{BuiltinTool, UnusedReason};
 pub(super) fn read_tools(object: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     object.each("tools", |tool| {
         let object = tool.object()?;
-        match object.required("type")?.text()? {
+        match object.required("type")?.text_unless_null()?.unwrap_or("function") {
             "namespace" => read_namespace(&object, request),
             kind if is_own(kind) => read_own(kind, &object, None, request),
             kind => {

@@ -4,7 +4,7 @@ use super::invalid;
 use super::normalize::{RowSpeaker, write_call, write_calls, write_members};
 use crate::chat::{ANALYSIS, Message, Role};
 use crate::error::{Reason, Result};
-use crate::interop::chat_completions::{Messages, read_settings};
+use crate::interop::chat_completions::{Messages, read_settings, read_tool};
 use crate::interop::{
     BodyField, BodyObject, Dialect, Json, ReadOptions, Request, Turn, UnusedReason,
 };
@@ -142,7 +142,7 @@ fn read_tools(given: &BodyField<'_, '_>, request: &mut Request<'_>) -> Result<()
         let tool = parsed.field()?;
         let mut tape = Tape::default();
         tape.copy_without_nulls(tool.at());
-        request.read_tool(&tool.replaced(tape.at(0)))?;
+        read_tool(&tool.replaced(tape.at(0)), request)?;
     }
     Ok(())
 }
