@@ -34,13 +34,15 @@ FORMS: tuple[Form, ...] = get_args(Form)
 MOST_MESSAGES = 100_000
 """The most messages of a conversation or a request: pictures of more would take gigabytes."""
 
-# In the order in which they are tried: of readers that use all of a body the first is taken.
-_READERS: dict[str, Any] = {
-    "chat_completions": chat_completions.read,
-    "responses": responses.read,
-    "anthropic": anthropic.read,
-    "ollama": ollama.read,
+# With the field of a body that has the messages. In the order in which they are tried: of readers
+# that use all of a body the first is taken.
+_READERS: dict[str, tuple[Any, str]] = {
+    "chat_completions": (chat_completions.read, "messages"),
+    "responses": (responses.read, "input"),
+    "anthropic": (anthropic.read, "messages"),
+    "ollama": (ollama.read, "messages"),
 }
+_MESSAGES = tuple(dict.fromkeys(field for _, field in _READERS.values()))
 _MARKER = re.compile(r"<\|(?:start|end|message|channel|constrain|return|call)\|>")
 _STRIPPED = re.compile(r"\s*(?:assistant)?(?:analysis|commentary|final)(?=\S)")
 _NUMBERS = re.compile(r"[\[(\s]*-?\d+(?:[\s,]+-?\d+)*[\],)\s]*")
@@ -152,12 +154,12 @@ def _of_json(data: Any, form: Form | None, date: str | None) -> Recognized:
             return Recognized("tokens", _ids(data[name], name))
     if form == "tokens":
         raise UnknownForm(f"expected a list of token ids, or an object with {_TOKEN_FIELDS[0]!r}")
-    if form is None and not {"messages", "input", "previous_response_id"} & set(data):
+    if form is None and not {*_MESSAGES, "previous_response_id"} & set(data):
+        fields = ", ".join(map(repr, _MESSAGES))
         raise UnknownForm(
-            "expected an object with 'messages' (a conversation, or a request for chat "
-            "completions, Anthropic or Ollama), 'input' (Responses) or 'tokens'"
+            f"expected an object with {fields} (a conversation, or a request of an API) or 'tokens'"
         )
-    for name in ("messages", "input"):
+    for name in _MESSAGES:
         if isinstance(data.get(name), list) and len(data[name]) > MOST_MESSAGES:
             raise UnknownForm(
                 f"{name}: {len(data[name]):,} of them, more than the {MOST_MESSAGES:,} that are "
@@ -203,7 +205,7 @@ def _of_request(data: Mapping[str, Any], form: Form | None, date: str | None) ->
     failed: Exception | None = None
     for name in names:
         try:
-            turn = _READERS[name](data, date=date)
+            turn = _READERS[name][0](data, date=date)
         except (ValueError, HarmonyError) as error:
             failed = failed or error
             continue
@@ -219,9 +221,9 @@ def _of_request(data: Mapping[str, Any], form: Form | None, date: str | None) ->
 
 
 def _is_of(name: str, data: Mapping[str, Any]) -> bool:
-    """Whether what was said does not stand in the field that only other APIs have."""
-    own, other = ("input", "messages") if name == "responses" else ("messages", "input")
-    return own in data or data.get(other) is None
+    """Whether the messages do not stand in a field that only other APIs have."""
+    own = _READERS[name][1]
+    return own in data or all(data.get(other) is None for other in _MESSAGES if other != own)
 
 
 def _ids(values: list[Any], name: str = "tokens") -> list[int]:
