@@ -27,21 +27,21 @@ use crate::path::Path;
 /// ```
 #[derive(Clone, Default)]
 pub struct Json {
+    /// The value is the first that was written.
     tape: Tape,
-    index: usize,
 }
 
 impl Json {
-    /// The value at an index of a tape.
-    pub(crate) fn new(tape: Tape, index: usize) -> Self {
-        Self { tape, index }
+    /// The first value of a tape.
+    pub(crate) fn new(tape: Tape) -> Self {
+        Self { tape }
     }
 
     /// JSON that this library wrote.
     pub(super) fn written(bytes: &[u8]) -> Self {
         let mut tape = Tape::default();
-        let index = tape.parse_written(std::str::from_utf8(bytes).unwrap_or_default());
-        Self::new(tape, index)
+        tape.parse_written(std::str::from_utf8(bytes).unwrap_or_default());
+        Self::new(tape)
     }
 
     /// The same of several, each in a line.
@@ -51,7 +51,7 @@ impl Json {
     }
 
     pub(crate) fn at(&self) -> At<'_> {
-        self.tape.at(self.index)
+        self.tape.at(0)
     }
 
     pub(super) fn is_too_deep(&self) -> bool {
@@ -73,8 +73,8 @@ impl Json {
 impl From<&Tree> for Json {
     fn from(tree: &Tree) -> Self {
         let mut tape = Tape::default();
-        let index = tape.tree(tree, MAX_DEPTH);
-        Self { tape, index }
+        tape.tree(tree, MAX_DEPTH);
+        Self::new(tape)
     }
 }
 
@@ -122,7 +122,7 @@ pub(super) fn parse_arguments(text: &str) -> Option<Json> {
     let mut tape = Tape::default();
     let index = tape.parse(text, NotNumbers::Refused).ok()?;
     let is_taken = tape.at(index).as_object().is_some() && !tape.has_half_pairs();
-    is_taken.then_some(Json { tape, index })
+    is_taken.then_some(Json::new(tape))
 }
 
 /// Reads a request's body from its text.
@@ -145,7 +145,7 @@ pub(super) fn parse_arguments(text: &str) -> Option<Json> {
 pub fn parse_body(text: &str) -> Result<Json> {
     let mut tape = Tape::default();
     match tape.parse(text.strip_prefix('\u{FEFF}').unwrap_or(text), NotNumbers::Refused) {
-        Ok(index) => Ok(Json { tape, index }),
+        Ok(_) => Ok(Json::new(tape)),
         Err(error) => {
             let reason = format!("the body is not JSON: {error}");
             Err(ErrorKind::InvalidRequest { path: Path::default(), reason: reason.into() }.into())

@@ -39,12 +39,10 @@ impl Tape {
         self.parse_within(text, not_numbers, MAX_DEPTH)
     }
 
-    /// Writes the value of JSON text that this library wrote around values of others, and returns its index.
-    pub(crate) fn parse_written(&mut self, text: &str) -> usize {
-        let index = self.end();
+    /// Writes the value of JSON text that this library wrote around values of others.
+    pub(crate) fn parse_written(&mut self, text: &str) {
         // Text of this library's is JSON, and no API nests what it is given a hundred levels deep.
         let _never = self.parse_within(text, NotNumbers::Refused, 2 * MAX_DEPTH);
-        index
     }
 
     fn parse_within(

@@ -63,7 +63,7 @@ pub(super) fn row(object: &Bound<'_, PyAny>, is_read: impl Fn(&str) -> bool) -> 
     };
     let Some(columns) = columns else {
         walker.value(object, MAX_DEPTH)?;
-        return Ok(Json::new(tape, 0));
+        return Ok(Json::new(tape));
     };
     let opened = walker.tape.open();
     for column in columns {
@@ -74,7 +74,7 @@ pub(super) fn row(object: &Bound<'_, PyAny>, is_read: impl Fn(&str) -> bool) -> 
         }
     }
     walker.tape.close_object(opened);
-    Ok(Json::new(tape, 0))
+    Ok(Json::new(tape))
 }
 
 /// The messages or items that are the argument of this name.
@@ -113,7 +113,7 @@ pub(super) fn chunk(chunk: &Bound<'_, PyAny>) -> PyResult<Json> {
 fn request(object: &Bound<'_, PyAny>, limit: usize) -> Read<Json> {
     let mut tape = Tape::default();
     Walker { tape: &mut tape, of: Of::Request, limit }.value(object, limit)?;
-    Ok(Json::new(tape, 0))
+    Ok(Json::new(tape))
 }
 
 /// What the JSON is of, which decides which objects it may be made of.

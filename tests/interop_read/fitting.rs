@@ -98,9 +98,8 @@ fn every_api_says_what_is_wrong() {
     for dialect in Dialect::ALL {
         for status in [400, 401, 429, 500] {
             let body = dialect.error_body(status, "Such a thing.", Some("messages[0]"), None);
-            let members = body.as_object().expect("an object");
             assert!(
-                !members.is_empty() && body.to_string().contains("Such a thing."),
+                body.is_object() && body.to_string().contains("Such a thing."),
                 "{dialect}: {body}"
             );
         }

@@ -67,7 +67,7 @@ fn row(rows: &dyn Array, at: usize, format: RowFormat) -> Result<Row<'_>> {
         Some(columns) => fields(&mut tape, columns, at, |name| super::is_read(name, format))?,
         None => write(&mut tape, rows, at)?,
     }
-    Ok(Row::Json(Json::new(tape, 0)))
+    Ok(Row::Json(Json::new(tape)))
 }
 
 /// Writes the members of a struct that are not null.

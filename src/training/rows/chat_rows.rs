@@ -410,12 +410,12 @@ impl<'v, 'p> Parsed<'v, 'p> {
     fn of(given: BodyField<'v, 'p>, what: &str) -> Result<Self> {
         let Value::String(text) = given.value() else { return Ok(Self { given, json: None }) };
         let mut tape = Tape::default();
-        let index = tape.parse(text, NotNumbers::Refused).map_err(|error| {
+        tape.parse(text, NotNumbers::Refused).map_err(|error| {
             let reason =
                 format!("expected {what}, or the JSON text of one; it is not JSON: {error}");
             given.invalid(reason)
         })?;
-        Ok(Self { given, json: Some((given.path(), Json::new(tape, index))) })
+        Ok(Self { given, json: Some((given.path(), Json::new(tape))) })
     }
 
     fn field(&self) -> Result<BodyField<'_, '_>> {

@@ -117,7 +117,7 @@ impl ExampleMaker<'_> {
         if tape.has_not_numbers() {
             refuse_not_numbers(tape.at(index), self.options.format)?;
         }
-        Ok(Json::new(tape, index))
+        Ok(Json::new(tape))
     }
 
     fn add_chat(&self, batch: &mut Batch, index: usize, row: ChatRow) -> Result<()> {
