@@ -180,6 +180,16 @@ fn what_bodies_ask_for() {
     );
 }
 
+/// Words in the middle of a text without a header can be read as its type.
+#[test]
+fn text_around_a_type_has_them_to_its_end() {
+    let body = chat(json!({"logprobs": true}));
+    let sampled = ["A\u{B}<|constrain|>\u{B}b{}.<\u{0} c to=d e f<|call|>"];
+    let all: Vec<_> = (1..30).map(|size| bytes(&fed(CHAT, &body, &sampled, size).0)).collect();
+    assert!(all[0].concat().ends_with(b" e f"), "{:?}", all[0]);
+    assert!(all.iter().all(|tokens| *tokens == all[0]), "{all:?}");
+}
+
 /// The bytes of the tokens of the answer.
 fn bytes(reply: &Reply) -> Vec<Vec<u8>> {
     let response = reply.response();

@@ -91,14 +91,31 @@ impl Logprobs {
         is_all: bool,
     ) -> Vec<LogprobEntry> {
         let all = self.start(end);
-        // Bytes that are no UTF-8 are not as long in the text.
-        let least = if is_all { all.saturating_sub(char::MAX.len_utf8() - 1) } else { 0 };
+        // The text is not always as long as its tokens: bytes that are no UTF-8 are not, nor is content around words
+        // that a repair reads as part of the header.
+        let least = if is_all { all - self.begun_character(end) } else { 0 };
         self.emitted = (self.emitted + bytes).clamp(least, all);
         let known = self.tokens.get(self.next..end).unwrap_or_default();
         let emitted = &known[..known.partition_point(|token| token.start < self.emitted)];
         let entries = emitted.iter().filter_map(|token| self.entry(token)).collect();
         self.next += emitted.len();
         entries
+    }
+
+    /// How many bytes before a token are the beginning of a character that goes on behind it.
+    fn begun_character(&self, end: usize) -> usize {
+        const MOST: usize = char::MAX.len_utf8() - 1;
+        let tokens = self.tokens.get(self.next..end).unwrap_or_default().iter().rev();
+        let bytes = tokens.filter_map(|token| bytes_of(token.id)).flat_map(|all| all.iter().rev());
+        let mut last = [0; MOST];
+        for (slot, byte) in last.iter_mut().rev().zip(bytes) {
+            *slot = *byte;
+        }
+        let is_begun = |count: &usize| {
+            let checked = str::from_utf8(&last[MOST - count..]);
+            checked.is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
+        };
+        (1..=MOST).find(is_begun).unwrap_or(0)
     }
 
     fn start(&self, token: usize) -> usize {
