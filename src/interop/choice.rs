@@ -59,9 +59,9 @@ impl Chosen {
             }
             Self::Builtin(builtin, left_out) => {
                 let own = builtin.map_or(&[][..], BuiltinTool::recipients);
-                let offered = names.iter().filter(|tool| tool.offered).map(|tool| &tool.recipient);
-                let offered = offered.filter(|recipient| own.contains(&recipient.as_str()));
-                let recipients: Vec<_> = offered.cloned().collect();
+                let offered = own.iter().filter_map(|name| names.by_recipient(name));
+                let offered = offered.filter(|tool| tool.offered);
+                let recipients: Vec<_> = offered.map(|tool| tool.recipient.clone()).collect();
                 if recipients.is_empty() {
                     unused.push(left_out);
                 }

@@ -165,6 +165,19 @@ impl History {
         added.flatten().collect()
     }
 
+    /// The tools that are not offered at the end.
+    pub(super) fn all_removed(&self) -> HashSet<&ToolId> {
+        let mut removed = HashSet::new();
+        for entry in &self.entries {
+            match &entry.item {
+                HistoryItem::Removed(tool) => _ = removed.insert(tool),
+                HistoryItem::Added(tools) => tools.iter().for_each(|tool| _ = removed.remove(tool)),
+                _ => {}
+            }
+        }
+        removed
+    }
+
     /// The calls that follow are of another message than those before.
     pub(super) fn end_group(&mut self) {
         self.pairs.end_group();
@@ -201,10 +214,16 @@ impl History {
         }))
     }
 
-    /// Whether the last item is a text, a thought or a call of the assistant, so that it can be
+    /// The last item, if it is of the message that was read last: nothing continues what is before that.
+    fn last_of_all(&mut self) -> Option<&mut HistoryItem> {
+        let last = self.entries.last_mut().filter(|entry| entry.source == self.source)?;
+        Some(&mut last.item)
+    }
+
+    /// Whether the last message ends with a text, a thought or a call of the assistant, so that it can be
     /// continued. Then a call counts as cut off.
     pub(super) fn open_last(&mut self) -> bool {
-        match self.entries.last_mut().map(|entry| &mut entry.item) {
+        match self.last_of_all() {
             Some(HistoryItem::Said(..)) => true,
             Some(HistoryItem::Call(call)) if !call.is_answered() => {
                 call.is_cut = true;
@@ -216,7 +235,8 @@ impl History {
 
     /// Leaves out calls that were cut off and that nothing continues: harmony has no word for half a call.
     pub(super) fn drop_cut_calls(&mut self, continue_last: bool, unused: &mut Vec<Unused>) {
-        let end = self.entries.len() - usize::from(continue_last && !self.entries.is_empty());
+        let is_continued = continue_last && self.last_of_all().is_some();
+        let end = self.entries.len() - usize::from(is_continued);
         let mut index = 0;
         self.entries.retain(|entry| {
             index += 1;
@@ -237,8 +257,8 @@ impl History {
         })
     }
 
-    /// The messages. `continue_last`: a last text or thought of the assistant is continued, and a
-    /// call that was cut off.
+    /// The messages. `continue_last`: the text or thought of the assistant at the end of the last message is continued,
+    /// and a call that was cut off.
     ///
     /// # Errors
     ///
@@ -287,6 +307,7 @@ impl History {
     }
 
     fn take_prefill(&mut self, names: &ToolNames) -> Option<Prefill> {
+        self.last_of_all()?;
         let Entry { source, item } = self.entries.pop()?;
         match item {
             HistoryItem::Said(channel, text) => {
@@ -306,7 +327,7 @@ impl History {
 /// The beginning of a call that the model continues.
 fn continued_call(call: HistoryCall, names: &ToolNames) -> Option<Prefill> {
     let tool = names.by_name(call.tool.namespace.as_deref(), &call.tool.name)?;
-    let mut arguments = call.arguments;
+    let mut arguments = arguments_in_harmony(tool, call.arguments);
     if call.kind == ToolKind::Custom {
         // The end of the string that the input is in, and of the object.
         arguments.truncate(arguments.len() - "\"}".len());
@@ -332,7 +353,9 @@ fn write(
         }
         HistoryItem::Removed(id) => {
             let Some(tool) = names.by_name(None, &id.name) else { return };
-            functions.remove(id);
+            if !functions.remove(id) {
+                return;
+            }
             let text = format!("The tool {} is not available any longer.", tool.recipient);
             developer(DeveloperContent::new().with_instructions(text))
         }
@@ -403,12 +426,20 @@ struct Pairs {
     waiting: HashMap<PairKey, Waiting>,
 }
 
-/// What a call is found by, the tool by its short name; `bool`: among the calls without an id.
+/// What a call is found by, the tool by its name, or by the spelling that harmony may have given it; `bool`: among the
+/// calls without an id.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum PairKey {
     Id(String),
     Tool(ToolId, bool),
+    Spelled(ToolId, bool),
     Order(bool),
+}
+
+impl PairKey {
+    fn of_tool(tool: &ToolId, without_id: bool) -> [Self; 2] {
+        [Self::Tool(tool.clone(), without_id), Self::Spelled(tool.spelled(), without_id)]
+    }
 }
 
 /// Calls by their indices, in groups of those of one message.
@@ -447,8 +478,10 @@ impl Pairs {
     /// A call, by its index among the items of the history.
     fn call(&mut self, call: usize, id: Option<&String>, tool: &ToolId) {
         self.unanswered.insert(call);
-        let by_name =
-            |without_id| [PairKey::Tool(tool.short(), without_id), PairKey::Order(without_id)];
+        let by_name = |without_id| {
+            let [exact, spelled] = PairKey::of_tool(tool, without_id);
+            [exact, spelled, PairKey::Order(without_id)]
+        };
         let by_id = id.map(|id| PairKey::Id(id.clone()));
         let without_id = id.is_none().then(|| by_name(true));
         for key in by_name(false).into_iter().chain(by_id).chain(without_id.into_iter().flatten()) {
@@ -460,11 +493,12 @@ impl Pairs {
     fn answered(&mut self, id: Option<&str>, tool: Option<&ToolId>) -> Option<usize> {
         let by_id = id.map(|id| PairKey::Id(id.to_owned()));
         let by_id = by_id.filter(|key| self.waiting.contains_key(key));
-        let key = by_id.unwrap_or_else(|| match tool {
-            Some(tool) => PairKey::Tool(tool.short(), id.is_some()),
-            None => PairKey::Order(id.is_some()),
-        });
-        let call = self.waiting.get_mut(&key)?.take(&self.unanswered)?;
+        let keys = match (by_id, tool) {
+            (Some(key), _) => vec![key],
+            (None, Some(tool)) => PairKey::of_tool(tool, id.is_some()).into(),
+            (None, None) => vec![PairKey::Order(id.is_some())],
+        };
+        let call = keys.iter().find_map(|key| self.waiting.get_mut(key)?.take(&self.unanswered))?;
         self.unanswered.remove(&call);
         Some(call)
     }

@@ -70,13 +70,15 @@ impl ToolId {
 
     /// A member of a namespace, if there is one.
     pub(super) fn within(namespace: Option<&str>, name: &str) -> Self {
+        let namespace = namespace.filter(|namespace| !namespace.is_empty());
         Self { namespace: namespace.map(str::to_owned), name: name.to_owned() }
     }
 
-    /// Under the one name, `rain`, of the two that mean the same tool, `rain` and `functions.rain`.
-    pub(super) fn short(&self) -> Self {
+    /// As harmony has it unless another tool is spelled so, too: `get_rain` of `get rain` and of `functions.get_rain`.
+    pub(super) fn spelled(&self) -> Self {
         let name = function_name(&self.name).unwrap_or(&self.name);
-        Self { namespace: self.namespace.clone(), name: name.to_owned() }
+        let name = if is_carried(name) { name.to_owned() } else { spelled(name) };
+        Self { namespace: self.namespace.clone(), name }
     }
 }
 
@@ -234,6 +236,7 @@ pub(super) fn function_name(recipient: &str) -> Option<&str> {
 fn is_carried(name: &str) -> bool {
     !is_word_of_the_format(name)
         && names::flaw(name).is_none()
+        && !name.ends_with('.')
         && !begins_comment(name)
         && name.chars().all(can_stand)
 }
@@ -250,7 +253,9 @@ fn spelled(name: &str) -> String {
     let spelled =
         name.chars().map(|c| if can_stand(c) && !(no_slash && c == '/') { c } else { '_' });
     let spelled: String = spelled.collect();
-    if spelled.is_empty() { "_".to_owned() } else { spelled }
+    // A recipient does not end with its namespace.
+    let last = if spelled.is_empty() || spelled.ends_with('.') { "_" } else { "" };
+    [&spelled, last].concat()
 }
 
 /// What ends a word of a header or is not seen, what begins something else to lenient parsing, and

@@ -165,7 +165,8 @@ impl<'o> Request<'o> {
             // Its arguments are sampled at once, so the model has to see them.
             self.tools.load(named);
         }
-        let names = self.tools.names(self.history.called(), &added, declares);
+        let removed = self.history.all_removed();
+        let names = self.tools.names(self.history.called(), &added, &removed, declares);
         let tool_choice = self.choice.resolve(&names, &mut self.unused)?;
         let unknown = self.changed.into_iter().filter(|(id, _)| !self.tools.has(id));
         self.unused.extend(unknown.map(|(_, unused)| unused));

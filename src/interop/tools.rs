@@ -56,25 +56,31 @@ pub(super) struct Functions {
     pub(super) first: Option<ToolNamespaceConfig>,
     /// Those that wait for something that names them.
     later: HashMap<ToolId, ToolDescription>,
-    /// Those that are not offered for now.
+    declared: HashSet<ToolId>,
+    /// Those of the declared that are not offered for now.
     removed: HashSet<ToolId>,
 }
 
 impl Functions {
     /// Those of these tools that are not declared yet.
     pub(super) fn take_later(&mut self, tools: &[ToolId]) -> Option<ToolNamespaceConfig> {
-        let tools = tools.iter().filter_map(|tool| self.later.remove(tool)).collect();
-        namespace(None, tools)
+        let Self { later, declared, .. } = self;
+        let tools = tools.iter().filter_map(|id| {
+            let tool = later.remove(id)?;
+            declared.insert(id.clone());
+            Some(tool)
+        });
+        namespace(None, tools.collect())
     }
 
-    /// From here on the tool is not offered.
-    pub(super) fn remove(&mut self, tool: ToolId) {
-        self.removed.insert(tool);
+    /// From here on the tool is not offered; `false` if it is not anyway.
+    pub(super) fn remove(&mut self, tool: ToolId) -> bool {
+        self.declared.contains(&tool) && self.removed.insert(tool)
     }
 
-    /// Whether the tool was declared and then removed. From here on it is offered.
+    /// Whether the tool was removed. From here on it is offered.
     pub(super) fn is_back(&mut self, tool: &ToolId) -> bool {
-        self.removed.remove(tool) && !self.later.contains_key(tool)
+        self.removed.remove(tool)
     }
 }
 
@@ -96,9 +102,10 @@ impl Declared {
         is_new
     }
 
-    /// Declares a tool that was deferred with the others.
+    /// Declares a tool with the others, if it was deferred, by its name in the API or in harmony.
     pub(super) fn load(&mut self, id: &ToolId) {
-        if let Some(tool) = self.tools.iter_mut().find(|tool| tool.id == *id) {
+        let is_meant = |tool: &DeclaredTool| tool.id == *id || tool.id.spelled() == id.spelled();
+        if let Some(tool) = self.tools.iter_mut().find(|tool| tool.is_deferred && is_meant(tool)) {
             tool.is_deferred = false;
         }
     }
@@ -118,6 +125,7 @@ impl Declared {
         &self,
         called: impl Iterator<Item = (&'a ToolId, ToolKind)>,
         added: &HashSet<&ToolId>,
+        removed: &HashSet<&ToolId>,
         declared: bool,
     ) -> ToolNames {
         let builtin = |name: &str, client_runs| Tool {
@@ -128,9 +136,14 @@ impl Declared {
         let client_builtin = self.client_builtin.iter().map(|name| builtin(name, true));
         let server_builtin = self.server_builtin.iter().flat_map(|tool| tool.recipients());
         let server_builtin = server_builtin.map(|name| builtin(name, false));
-        let functions = self.tools.iter().map(|tool| Tool {
-            declared: declared && (!tool.is_deferred || added.contains(&tool.id)),
-            ..Tool::new(&tool.id, tool.kind)
+        let functions = self.tools.iter().map(|tool| {
+            let offered = !removed.contains(&tool.id);
+            let is_loaded = !tool.is_deferred || added.contains(&tool.id);
+            Tool {
+                offered,
+                declared: declared && offered && is_loaded,
+                ..Tool::new(&tool.id, tool.kind)
+            }
         });
         let called = called.map(|(id, kind)| Tool { offered: false, ..Tool::new(id, kind) });
         names::assign(client_builtin.chain(functions).chain(server_builtin), called)
@@ -139,7 +152,7 @@ impl Declared {
     /// The namespace `functions` as the developer message declares it, and what is declared later.
     pub(super) fn functions(self, names: &ToolNames) -> Functions {
         let description = Some(self.namespaces.join("\n")).filter(|text| !text.is_empty());
-        let (mut first, mut later) = (Vec::new(), HashMap::new());
+        let (mut first, mut later, mut declared) = (Vec::new(), HashMap::new(), HashSet::new());
         for tool in self.tools {
             let DeclaredTool { id, description, parameters, is_deferred, .. } = tool;
             let tool = names.by_name(id.namespace.as_deref(), &id.name);
@@ -150,10 +163,12 @@ impl Declared {
             if is_deferred {
                 later.insert(id, tool);
             } else {
+                declared.insert(id);
                 first.push(tool);
             }
         }
-        Functions { first: namespace(description, first), later, ..Functions::default() }
+        let first = namespace(description, first);
+        Functions { first, later, declared, removed: HashSet::new() }
     }
 
     /// Declares the built-in tools in the system message.

@@ -34,3 +34,4 @@ pub use options::{ParseConfig, ParseOptions};
 pub use state::{HeaderData, StateData, StreamState};
 pub use stream::StreamableParser;
 pub(crate) use stripped::read as read_stripped;
+pub(crate) use utf8::Utf8Decoder;

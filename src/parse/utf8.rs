@@ -2,7 +2,7 @@
 
 /// The bytes of a character whose end has not arrived; at most three.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Utf8Decoder {
+pub(crate) struct Utf8Decoder {
     pending: [u8; 4],
     length: usize,
 }
@@ -11,7 +11,7 @@ impl Utf8Decoder {
     /// Appends the text that these bytes complete. Bytes that cannot become UTF-8 are replaced by
     /// U+FFFD, one for each maximal subpart, as the Unicode standard recommends (section 3.9,
     /// "U+FFFD Substitution of Maximal Subparts").
-    pub(super) fn push(&mut self, mut bytes: &[u8], text: &mut String) {
+    pub(crate) fn push(&mut self, mut bytes: &[u8], text: &mut String) {
         while self.length > 0 {
             let Some((&next, rest)) = bytes.split_first() else { return };
             self.pending[self.length] = next;

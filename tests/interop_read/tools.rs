@@ -68,7 +68,7 @@ fn other_names_get_a_spelling_of_their_own() {
 fn names_of_harmony_have_no_second_namespace() {
     assert_eq!(
         recipients(&["functions.look", "functions."]),
-        ["functions.look", "functions.functions."]
+        ["functions.look", "functions.functions._"]
     );
     assert_eq!(recipients(&["functions.python"]), ["functions.functions.python"]);
     let both = ["functions.look", "look"];

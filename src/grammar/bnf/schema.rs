@@ -227,6 +227,10 @@ impl SchemaWriter<'_> {
             return Err(invalid(path, "no grammar holds several schemas at once"));
         }
         if key == "oneOf" {
+            if all.len() > MOST_COMPARED {
+                let reason = format!("more than {MOST_COMPARED} are not compared; is it anyOf?");
+                return Err(invalid(path, reason));
+            }
             self.refuse_overlap(all, &path)?;
         }
         let written = all.iter().enumerate();
@@ -272,6 +276,9 @@ impl SchemaWriter<'_> {
         pointer.and_then(|pointer| self.root.pointer(pointer)).unwrap_or(schema)
     }
 }
+
+/// The most schemas of a `oneOf`: each is compared with all others.
+const MOST_COMPARED: usize = 1_000;
 
 /// The only values that a schema admits, if it lists them.
 fn values(schema: &Value) -> Option<&[Value]> {

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{ErrorKind, Result};
+use crate::parse::Utf8Decoder;
 use crate::path::Path;
 use crate::tokenizer::{TokenId, Tokenizer};
 
@@ -40,33 +41,43 @@ pub(in crate::interop) struct Logprobs {
     /// How many alternatives of each token the answer has.
     alternatives: usize,
     tokens: Vec<FedToken>,
-    /// The length of all tokens in bytes.
-    len: usize,
     /// The first token of the open message that no delta had yet.
     next: usize,
-    /// Up to where deltas had the text, in bytes of all tokens.
+    /// The first one that is not decoded.
+    undecoded: usize,
+    decoder: Utf8Decoder,
+    /// How many bytes of text the decoded tokens of the open message have.
+    decoded: usize,
+    /// How many of them deltas had.
     emitted: usize,
 }
 
 #[derive(Debug, Clone)]
 struct FedToken {
     id: TokenId,
-    /// The bytes of all tokens before it.
-    start: usize,
     given: Option<TokenLogprob>,
+    /// Where in the text of its message the character begins that its first byte is of.
+    start: usize,
 }
 
 impl Logprobs {
     pub(in crate::interop) fn new(alternatives: usize) -> Self {
-        Self { alternatives, tokens: Vec::new(), len: 0, next: 0, emitted: 0 }
+        Self {
+            alternatives,
+            tokens: Vec::new(),
+            next: 0,
+            undecoded: 0,
+            decoder: Utf8Decoder::default(),
+            decoded: 0,
+            emitted: 0,
+        }
     }
 
     /// Adds tokens that are fed, each with its log-probability if the engine gave one.
     pub(in crate::interop) fn feed(&mut self, ids: &[TokenId], given: &[Option<TokenLogprob>]) {
         for (index, &id) in ids.iter().enumerate() {
             let given = given.get(index).cloned().flatten().map(TokenLogprob::finite);
-            self.tokens.push(FedToken { id, start: self.len, given });
-            self.len += bytes_of(id).map_or(0, <[u8]>::len);
+            self.tokens.push(FedToken { id, given, start: 0 });
         }
     }
 
@@ -77,8 +88,9 @@ impl Logprobs {
 
     /// A message's content begins with this token.
     pub(in crate::interop) fn begin(&mut self, first: usize) {
-        self.next = first;
-        self.emitted = self.start(first);
+        (self.next, self.undecoded) = (first, first);
+        (self.decoded, self.emitted) = (0, 0);
+        self.decoder = Utf8Decoder::default();
     }
 
     /// The entries of the tokens of the next so many bytes of text, of which the tokens up to `end` are known. The rest
@@ -90,36 +102,29 @@ impl Logprobs {
         end: usize,
         is_all: bool,
     ) -> Vec<LogprobEntry> {
-        let all = self.start(end);
-        // The text is not always as long as its tokens: bytes that are no UTF-8 are not, nor is content around words
-        // that a repair reads as part of the header.
-        let least = if is_all { all - self.begun_character(end) } else { 0 };
-        self.emitted = (self.emitted + bytes).clamp(least, all);
-        let known = self.tokens.get(self.next..end).unwrap_or_default();
+        self.decode(end);
+        self.emitted += bytes;
+        if is_all {
+            // Words inside of a text that a repair reads as part of the header are no part of it.
+            self.emitted = self.emitted.max(self.decoded);
+        }
+        let known = self.tokens.get(self.next..self.undecoded).unwrap_or_default();
         let emitted = &known[..known.partition_point(|token| token.start < self.emitted)];
         let entries = emitted.iter().filter_map(|token| self.entry(token)).collect();
         self.next += emitted.len();
         entries
     }
 
-    /// How many bytes before a token are the beginning of a character that goes on behind it.
-    fn begun_character(&self, end: usize) -> usize {
-        const MOST: usize = char::MAX.len_utf8() - 1;
-        let tokens = self.tokens.get(self.next..end).unwrap_or_default().iter().rev();
-        let bytes = tokens.filter_map(|token| bytes_of(token.id)).flat_map(|all| all.iter().rev());
-        let mut last = [0; MOST];
-        for (slot, byte) in last.iter_mut().rev().zip(bytes) {
-            *slot = *byte;
+    /// Decodes the tokens before this one.
+    fn decode(&mut self, end: usize) {
+        let mut text = String::new();
+        for token in self.tokens.iter_mut().take(end).skip(self.undecoded) {
+            token.start = self.decoded;
+            self.decoder.push(bytes_of(token.id).unwrap_or_default(), &mut text);
+            self.decoded += text.len();
+            text.clear();
+            self.undecoded += 1;
         }
-        let is_begun = |count: &usize| {
-            let checked = str::from_utf8(&last[MOST - count..]);
-            checked.is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
-        };
-        (1..=MOST).find(is_begun).unwrap_or(0)
-    }
-
-    fn start(&self, token: usize) -> usize {
-        self.tokens.get(token).map_or(self.len, |token| token.start)
     }
 
     /// `None` for a token whose log-probability is not known.

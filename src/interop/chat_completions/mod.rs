@@ -2,6 +2,8 @@
 
 mod write;
 
+use std::collections::HashSet;
+
 use serde_json::{Value as Tree, json};
 
 use super::answer::{Framing, Prefixes};
@@ -321,9 +323,9 @@ impl<'r, 'o> Messages<'r, 'o> {
 
     /// Thought, preamble, calls, in this order; text without calls is the answer.
     fn assistant(&mut self, message: &BodyObject<'_, '_>, unsupported: Unsupported) -> Result<()> {
-        let mut thoughts: Vec<String> = Vec::new();
+        let (mut thoughts, mut seen) = (Vec::new(), HashSet::new());
         let mut think = |thought: &str| {
-            if !thoughts.iter().any(|other| other == thought) {
+            if seen.insert(thought.to_owned()) {
                 thoughts.push(thought.to_owned());
             }
         };

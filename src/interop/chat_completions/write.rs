@@ -93,7 +93,7 @@ impl Chat {
             if is_first {
                 function.text("name", &name_of(call));
             }
-            function.text(call.argument(), more);
+            function.text(self.argument(call), more);
         };
         let delta = |delta: &mut Members<'_>| {
             if self.function_call {
@@ -121,6 +121,11 @@ impl Chat {
         })
     }
 
+    /// The field of a call's arguments: the old form knows no free text.
+    fn argument(&self, call: &Call) -> &'static str {
+        if self.function_call { "arguments" } else { call.argument() }
+    }
+
     fn message(&self, segments: &[Segment]) -> Value {
         let calls = segments.iter().filter_map(|segment| Some((segment.as_call()?, &segment.text)));
         let calls: Vec<_> = calls.collect();
@@ -133,8 +138,7 @@ impl Chat {
                 message[field] = json!(thoughts);
             }
         }
-        let function =
-            |(call, text): &(&Call, &String)| json!({"name": name_of(call), call.argument(): text});
+        let function = |(call, text): &(&Call, &String)| json!({"name": name_of(call), self.argument(call): text});
         match calls.first() {
             None => {}
             Some(call) if self.function_call => message["function_call"] = function(call),

@@ -80,7 +80,7 @@ impl<'r, 'o> Items<'r, 'o> {
             reader.request.history.end_messages();
             reader.request.history.user(text.to_owned(), None);
         } else {
-            reader.request.continue_last = all.last().is_some_and(is_unfinished);
+            reader.request.continue_last = read.last().is_some_and(|item| is_unfinished(*item));
         }
         Ok(())
     }
@@ -120,7 +120,7 @@ impl<'r, 'o> Items<'r, 'o> {
                 return Ok(());
             }
             Some(kind) => return Err(item.required("type")?.unknown("type of an item", kind, &[])),
-            None => item.required("type").map(|_| ())?,
+            None => item.required("type")?.text().map(|_| ())?,
         }
         self.request.list_others(&item, OF_ITEM);
         Ok(())
@@ -233,8 +233,8 @@ fn text_of<'v>(item: At<'v>, key: &str) -> Option<&'v str> {
 }
 
 /// Whether the assistant was cut off in an item.
-fn is_unfinished(item: &BodyField<'_, '_>) -> bool {
-    matches!(text_of(item.at(), "status"), Some("incomplete" | "in_progress"))
+fn is_unfinished(item: At<'_>) -> bool {
+    matches!(text_of(item, "status"), Some("incomplete" | "in_progress"))
 }
 
 fn read_call(item: &BodyObject<'_, '_>, is_custom: bool) -> Result<HistoryCall> {
@@ -247,7 +247,7 @@ fn read_call(item: &BodyObject<'_, '_>, is_custom: bool) -> Result<HistoryCall> 
         (ToolKind::Function, read_arguments(item, "arguments", false)?)
     };
     let mut call = HistoryCall::new(&item.field(), item.text("call_id")?, tool, arguments);
-    (call.kind, call.is_cut) = (kind, is_unfinished(&item.field()));
+    (call.kind, call.is_cut) = (kind, is_unfinished(item.field().at()));
     Ok(call)
 }
 
