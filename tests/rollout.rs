@@ -453,13 +453,13 @@ fn what_cannot_go_on_is_refused() {
             &good,
             tokens(calls),
             vec![result("functions.g")],
-            "messages[0]: is a result of \"functions.g\", the call that waits: \"functions.f\"",
+            "messages[0]: is a result of \"functions.g\", the calls that wait: functions.f",
         ),
         (
             &good,
             tokens(answer),
             vec![user("?"), result("functions.f")],
-            "messages[1]: is a result of \"functions.f\", the call that waits: none",
+            "messages[1]: is a result of \"functions.f\", the calls that wait: none",
         ),
         (
             &good,
@@ -498,11 +498,38 @@ fn an_error_leaves_the_rollout_as_it_was() {
     let after = (rollout.prompt(), rollout.messages().len());
     refuse(
         rollout.extend(&[result("functions.f")]).unwrap_err(),
-        "messages[0]: is a result of \"functions.f\", the call that waits: none",
+        "messages[0]: is a result of \"functions.f\", the calls that wait: none",
     );
     assert_eq!((rollout.prompt(), rollout.messages().len()), after);
     assert_eq!(rollout.extend(&[user("And 3?")]).unwrap(), Some(Break::ReturnSampled));
     assert_eq!(rollout.segments().len(), 2);
+}
+
+#[test]
+fn every_call_of_a_step_may_be_answered() {
+    let call = |name: &str| {
+        format!("<|channel|>commentary to=functions.{name}<|message|>{{}}<|end|><|start|>assistant")
+    };
+    let last = "<|channel|>commentary to=functions.g<|message|>{}<|call|>";
+    let sampled = tokens(&[call("f"), call("f"), last.to_owned()].concat());
+    let results = ["functions.g", "functions.f", "functions.f"].map(result);
+    let extend = |sampled: &[u32], results: &[Message]| {
+        let prompt = prompt(&[user("2 + 2?")], RenderConfig::new());
+        encoding().extend(&prompt, sampled, results, &ExtendConfig::new())
+    };
+    assert!(extend(&sampled, &results).is_ok());
+    let refused =
+        |sampled: &[u32], results: &[Message]| extend(sampled, results).unwrap_err().to_string();
+    let more = [&results[..], &[result("functions.f")]].concat();
+    assert!(
+        refused(&sampled, &more)
+            .ends_with("messages[3]: is a result of \"functions.f\", the calls that wait: none")
+    );
+    let behind = [result("functions.g"), user("?"), result("functions.f")];
+    assert!(refused(&sampled, &behind).contains("messages[2]: is a result of"));
+    let answered =
+        tokens(&[call("f"), "<|channel|>final<|message|>4<|return|>".to_owned()].concat());
+    assert!(refused(&answered, &[result("functions.f")]).contains("messages[0]: is a result of"));
 }
 
 #[test]

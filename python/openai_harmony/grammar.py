@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
-from typing_extensions import TypedDict, Unpack
+from typing_extensions import Self, TypedDict, Unpack
 
 from openai_harmony import _lowlevel
 from openai_harmony._options import Option, completed, takes
@@ -86,6 +86,12 @@ class GrammarState:
     def copy(self) -> GrammarState:
         """The same place, from which to go on another way."""
         return GrammarState(self._raw.copy())
+
+    def __copy__(self) -> GrammarState:
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> GrammarState:
+        return self.copy()
 
 
 class GrammarOptions(TypedDict, total=False):
@@ -207,6 +213,12 @@ class TurnGrammar:
         grammar = cls.__new__(cls)
         grammar._raw, grammar.recipients = raw, recipients
         return grammar
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
 
     def to_lark(self) -> str:
         """The grammar in llguidance's form of Lark, with special tokens by their ids.

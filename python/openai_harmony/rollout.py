@@ -71,7 +71,14 @@ class Call(NamedTuple):
     message: Message
 
     def result(self, text: str) -> Message:
-        """The message that answers it, for :meth:`Rollout.extend`."""
+        """The message that answers it, for :meth:`Rollout.extend`.
+
+        Raises:
+            WrongTypeError: The result is no text: ``json.dumps`` makes one of other values.
+        """
+        if not isinstance(text, str):
+            got = type(text).__name__
+            raise WrongTypeError(f"text: expected a string, got {got}; json.dumps makes one")
         author = Author.new(Role.TOOL, self.name)
         message = Message.from_author_and_content(author, text).with_recipient("assistant")
         return message.with_channel(self.message.channel or "commentary")

@@ -91,9 +91,16 @@ fn ends_a_turn(message: &Message) -> bool {
 /// # Errors
 ///
 /// [`ErrorKind::InvalidRollout`](crate::ErrorKind::InvalidRollout): a message of the assistant; the result of a tool
-/// that was not called.
+/// that was not called, or behind another message than a result.
 pub(super) fn check(new: &[Message], sampled: &Sampled) -> Result<()> {
-    let called = sampled.messages.last().and_then(|message| message.recipient.as_deref());
+    let recipient = |message: &'_ Message| message.recipient.clone();
+    // Damaged output can hold several calls; well-formed output ends with its only one.
+    let mut called: Vec<_> = match sampled.messages.last() {
+        Some(last) if last.recipient.is_some() => {
+            sampled.messages.iter().filter_map(recipient).collect()
+        }
+        _ => Vec::new(),
+    };
     for (index, message) in new.iter().enumerate() {
         let at = || Path::of("messages").then(index);
         match message.author.role {
@@ -103,12 +110,18 @@ pub(super) fn check(new: &[Message], sampled: &Sampled) -> Result<()> {
             }
             Role::Tool => {
                 let name = message.author.name.as_deref().unwrap_or_default();
-                let is_answer = index == 0 && called.is_some_and(|called| answers(name, called));
-                if !is_answer {
-                    let called = called.map_or("none".to_owned(), |called| format!("{called:?}"));
-                    let reason = format!("is a result of {name:?}, the call that waits: {called}");
+                let is_first = new[..index].iter().all(|before| before.author.role == Role::Tool);
+                let answered = called.iter().position(|called| is_first && answers(name, called));
+                let Some(answered) = answered else {
+                    let called = if is_first && !called.is_empty() {
+                        called.join(", ")
+                    } else {
+                        "none".to_owned()
+                    };
+                    let reason = format!("is a result of {name:?}, the calls that wait: {called}");
                     return Err(invalid(at(), reason));
-                }
+                };
+                called.remove(answered);
             }
             Role::User | Role::System | Role::Developer => {}
         }

@@ -173,6 +173,44 @@ fn a_result_may_name_its_tool_by_the_recipient() {
 }
 
 #[test]
+fn a_result_may_name_its_tool_by_either_spelling() {
+    let declared = json!([{"type": "function", "function": {"name": "get rain"}}]);
+    for (called, named) in [("get_rain", "get rain"), ("get rain", "functions.get_rain")] {
+        let call = json!({"function": {"name": called, "arguments": {}}});
+        let turn = turn(
+            OLLAMA,
+            json!({"tools": declared, "messages": [
+                {"role": "user", "content": "Q"},
+                {"role": "assistant", "tool_calls": [call]},
+                {"role": "tool", "tool_name": named, "content": "R"},
+            ]}),
+        );
+        assert!(said(&turn).ends_with(
+            "<|start|>functions.get_rain to=assistant<|channel|>commentary<|message|>R<|end|>"
+        ));
+    }
+    // Of two tools that this could mean, it is the one with the very name.
+    let declared = json!([
+        {"type": "function", "function": {"name": "f"}},
+        {"type": "function", "function": {"name": "functions.f"}},
+    ]);
+    let call = |name: &str| json!({"function": {"name": name, "arguments": {"of": name}}});
+    let turn = turn(
+        OLLAMA,
+        json!({"tools": declared, "messages": [
+            {"role": "user", "content": "Q"},
+            {"role": "assistant", "tool_calls": [call("f"), call("functions.f")]},
+            {"role": "tool", "tool_name": "functions.f", "content": "R2"},
+            {"role": "tool", "tool_name": "f", "content": "R1"},
+        ]}),
+    );
+    let said = said(&turn);
+    let order = ["{\"of\":\"f\"}", "R1", "{\"of\":\"functions.f\"}", "R2"]
+        .map(|part| said.find(part).unwrap());
+    assert!(order.is_sorted(), "{said}");
+}
+
+#[test]
 fn a_call_without_a_result_is_the_last_thing_said() {
     let last = turn(CHAT, chat(&[calls(&[call("a", "f", 1), call("b", "f", 2)])]));
     assert_eq!(order(&said(&last)), "c1 c2");

@@ -10,6 +10,7 @@ mod anthropic;
 mod any_body;
 mod calls;
 mod chat_completions;
+mod continued;
 mod fitting;
 mod ollama;
 mod options;

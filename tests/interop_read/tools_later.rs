@@ -118,6 +118,50 @@ fn a_tool_that_the_body_declares_is_not_defined_again() {
 }
 
 #[test]
+fn a_removed_tool_is_not_offered() {
+    let gone = json!({"role": "system", "content": [
+        {"type": "tool_removal", "tool": {"type": "tool_reference", "name": "rain"}},
+    ]});
+    let user = json!({"role": "user", "content": "A"});
+    let body = |tools: Value, choice: Value| json!({"tools": tools, "messages": [user, gone, gone, user], "tool_choice": choice});
+    let (rain, snow) = (json!({"name": "rain"}), json!({"name": "snow"}));
+    let both = json!([rain, snow]);
+    let read = turn(ANTHROPIC, body(both.clone(), json!(null)));
+    let declared: Vec<_> = read.tools.recipients().collect();
+    assert_eq!(declared, ["functions.snow"]);
+    assert_eq!(said(&read).matches("is not available any longer.").count(), 1);
+    let named = body(both.clone(), json!({"type": "tool", "name": "rain"}));
+    assert!(
+        error(ANTHROPIC, named)
+            .to_string()
+            .ends_with("tool_choice.name: no tool is named \"rain\"")
+    );
+    // What the model never saw need not be taken back.
+    for body in [
+        body(both, json!({"type": "none"})),
+        body(json!([{"name": "rain", "defer_loading": true}, snow]), json!(null)),
+    ] {
+        assert!(!said(&turn(ANTHROPIC, body)).contains("is not available"));
+    }
+}
+
+#[test]
+fn a_deferred_tool_that_is_named_by_its_spelling_is_declared() {
+    for (name, choice) in [("python", "python_tool"), ("f", "functions.f")] {
+        let choice = json!({"type": "tool", "name": choice});
+        let tools = json!([{"name": name, "defer_loading": true}, {"name": "other"}]);
+        let messages = json!([{"role": "user", "content": "A"}]);
+        let read =
+            turn(ANTHROPIC, json!({"tools": tools, "messages": messages, "tool_choice": choice}));
+        let recipient = read.prefill.as_ref().unwrap().recipient.clone().unwrap();
+        assert!(
+            said(&read)
+                .contains(&format!("type {} = ", recipient.trim_start_matches("functions.")))
+        );
+    }
+}
+
+#[test]
 fn a_removed_tool_comes_back() {
     let change = |kind: &str, name: &str| {
         let tool = json!({"type": "tool_reference", "name": name});

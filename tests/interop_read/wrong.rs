@@ -293,6 +293,12 @@ fn paths_and_reasons() {
         (RESPONSES, item(json!({})), "input[0].type", "is missing"),
         (
             RESPONSES,
+            item(json!({"type": 5, "role": "user", "content": "A"})),
+            "input[0].type",
+            "expected a string, got a number",
+        ),
+        (
+            RESPONSES,
             item(json!({"type": "song"})),
             "input[0].type",
             "unknown type of an item \"song\"",

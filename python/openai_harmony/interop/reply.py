@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
 
 from typing_extensions import Self, Unpack
 
@@ -121,6 +121,9 @@ class Reply(InNotebooks, _lowlevel.Reply):
         'Four.'
         """
         return cls(turn, encoding, saved=saved, **completed(Reply.from_bytes, options))
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Reply cannot be pickled or copied: use to_bytes and Reply.from_bytes")
 
     def __repr__(self) -> str:
         where = f"stopped at {self.stop_sequence!r}, " if self.stop_sequence is not None else ""

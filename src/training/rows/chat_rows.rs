@@ -8,7 +8,7 @@ use crate::interop::chat_completions::{Messages, read_settings, read_tool};
 use crate::interop::{
     BodyField, BodyObject, Dialect, Json, ReadOptions, Request, Turn, UnusedReason,
 };
-use crate::json::{self, NotNumbers, Tape, Value};
+use crate::json::{self, At, NotNumbers, Tape, Value};
 use crate::path::Path;
 use crate::training::RenderRows;
 
@@ -292,6 +292,9 @@ impl<'r, 'o> RowMessages<'r, 'o> {
                 return Err(invalid(Path::of(key), reason));
             }
         };
+        if side.is_some() && repeats_prompt(&completion, &prompt)? {
+            return self.add_list(key, &completion);
+        }
         for (key, role, given) in [("prompt", "user", prompt), (key, "assistant", completion)] {
             match given.value() {
                 Value::String(text) => self.add_text(key, role, &given, text)?,
@@ -335,6 +338,32 @@ impl<'r, 'o> RowMessages<'r, 'o> {
         }
         if is_empty { Err(list.invalid(Reason::is("empty"))) } else { Ok(()) }
     }
+}
+
+/// Whether the messages beside a prompt are the whole conversation: some data sets of preferences have the prompt twice.
+fn repeats_prompt(whole: &BodyField<'_, '_>, prompt: &BodyField<'_, '_>) -> Result<bool> {
+    let Some(list) = whole.at().as_array() else { return Ok(false) };
+    let member = |item: At<'_>, names: [&str; 2]| {
+        names.iter().find_map(|name| item.get(name)?.as_str().map(str::to_owned))
+    };
+    let is_own = |item: &At<'_>| {
+        let role = member(*item, ["role", "from"]).unwrap_or_default();
+        RowSpeaker::of(&role) == RowSpeaker::Assistant
+    };
+    let asked = list.iter().take_while(|item| !is_own(item)).last();
+    let Some(asked) = asked else { return Ok(false) };
+    let repeats = match (prompt.at().as_array(), prompt.at().as_str()) {
+        (Some(prompts), _) => {
+            let mut items = list.iter();
+            prompts
+                .iter()
+                .all(|one| items.next().is_some_and(|item| item.to_json() == one.to_json()))
+        }
+        (None, text) => member(asked, ["content", "value"]).as_deref() == text,
+    };
+    let reason =
+        "begins with other messages than the prompt; beside a prompt stand the assistant's";
+    if repeats { Ok(true) } else { Err(whole.invalid(reason)) }
 }
 
 /// Writes a message as chat completions have it. Others have `from` and `value`.

@@ -121,6 +121,10 @@ fn write_arguments(body: &mut Tape, arguments: &BodyField<'_, '_>) -> Result<()>
             let reason = format!("expected an object or its JSON text; not JSON: {error}");
             arguments.invalid(reason)
         })?;
+        if !text.trim_start().starts_with('{') {
+            let reason = "expected an object or its JSON text; this is the text of another value";
+            return Err(arguments.invalid(reason));
+        }
     }
     body.copy_without_nulls(arguments.at());
     Ok(())
