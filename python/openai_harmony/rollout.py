@@ -94,7 +94,8 @@ class Step(NamedTuple):
     repairs: list[Repair]
     """What of the tokens was malformed. Spans are of sampled tokens."""
     calls: list[Call]
-    """The calls of tools. A well-formed step has one at most, its last message."""
+    """The calls of tools. A well-formed step has one at most, its last message; of several, all may
+    be answered."""
 
     @property
     def complete(self) -> bool:

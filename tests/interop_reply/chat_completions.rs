@@ -135,6 +135,14 @@ fn the_reasons() {
     }
 }
 
+/// Whatever a thought's channel is spelled like, no user sees it.
+#[test]
+fn a_channel_in_capitals_is_the_same() {
+    let sampled = "<|channel|>Analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>A<|return|>";
+    let message = message(&plain(), &[sampled]);
+    assert_eq!((&message["content"], &message["reasoning_content"]), (&json!("A"), &json!("Hm.")));
+}
+
 #[test]
 fn the_old_form_of_a_call() {
     let functions = json!([{"name": "get_weather", "parameters": parameters()}]);
@@ -148,6 +156,11 @@ fn the_old_form_of_a_call() {
     assert_eq!(message["function_call"], call);
     assert_eq!(message["content"], "{\"city\":\"Oslo\"}");
     assert_eq!(message.get("tool_calls"), None);
+    // It knows no free text.
+    let custom = json!({"tools": [{"type": "custom", "custom": {"name": "c"}}]});
+    let sampled = "<|channel|>commentary to=functions.c<|message|>{\"input\": \"x\"}<|call|>";
+    let called = &self::message(&with(body, custom), &[sampled])["function_call"];
+    assert_eq!(*called, json!({"name": "c", "arguments": "x"}));
 }
 
 #[test]

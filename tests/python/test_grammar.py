@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 import time
@@ -515,10 +516,21 @@ def test_a_state_can_be_copied() -> None:
     state = TurnGrammar().state()
     for token in ids("<|channel|>final<|message|>a"):
         assert state.feed(token) is None
-    copy = state.copy()
-    assert copy.feed(200002) is None
-    assert (copy.complete, state.complete) == (True, False)
-    assert copy.expected == "nothing: the turn is complete"
+    for copied in (state.copy(), copy.copy(state), copy.deepcopy(state)):
+        assert copied.feed(200002) is None
+        assert (copied.complete, state.complete) == (True, False)
+        assert copied.expected == "nothing: the turn is complete"
+    grammar = TurnGrammar(TOOLS)
+    assert copy.copy(grammar) is copy.deepcopy(grammar) is grammar
+
+
+def test_many_schemas_of_which_one_fits_are_not_compared() -> None:
+    grammar = TurnGrammar(response_schema={"oneOf": [{"const": one} for one in range(1_001)]})
+    with pytest.raises(
+        HarmonyError, match="response_schema.oneOf: more than 1000 are not compared"
+    ):
+        grammar.to_gbnf()
+    assert '"oneOf"' in grammar.to_lark()
 
 
 def test_messages_of_authors_are_not_sampled() -> None:

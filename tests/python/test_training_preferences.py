@@ -60,6 +60,21 @@ class TestPreferences:
             for answer, example in zip(("chosen_ids", "rejected_ids"), batch):
                 assert read["prompt_ids"] + read[answer] == list(example.tokens)
 
+    @pytest.mark.parametrize("prompt", ["2 + 2?", [USER]])
+    def test_answers_that_repeat_the_prompt(self, prompt: Any) -> None:
+        row = {"prompt": prompt, "chosen": [USER, RIGHT], "rejected": [USER, WRONG]}
+        batch = render([row], format="preference")
+        assert not batch.errors
+        assert len(batch) == 2
+        for example in batch:
+            assert ENCODING.decode(list(example.tokens)).count("2 + 2?") == 1
+        other = {"role": "user", "content": "3 + 3?"}
+        row = {"prompt": prompt, "chosen": [other, RIGHT], "rejected": [USER, WRONG]}
+        assert "chosen: begins with other messages than the prompt" in error(row, "preference")
+        row = {"prompt": prompt, "completion": [USER, RIGHT], "label": True}
+        [example] = render([row], format="preference")
+        assert ENCODING.decode(list(example.tokens)).count("2 + 2?") == 1
+
     def test_kto(self) -> None:
         pytest.importorskip("pyarrow", reason="pyarrow has no wheel for this Python")
         rows = [
