@@ -55,6 +55,7 @@ def asked(app: Any, path: str, body: Any = None, **options: Any) -> Answer:
 
 BODIES_THAT_ARE_NONE = [
     (b"", "not JSON"),
+    (b'{"seed": ' + b"1" * 5_000 + b"}", "the body has a number of too many digits"),
     (b"{", "not JSON"),
     (b"\xff\xfe", "not JSON"),
     (b"[]", "not an object"),
@@ -65,7 +66,7 @@ BODIES_THAT_ARE_NONE = [
 
 
 @pytest.mark.parametrize("path", BODIES)
-@pytest.mark.parametrize(("body", "said"), BODIES_THAT_ARE_NONE, ids=range(7))
+@pytest.mark.parametrize(("body", "said"), BODIES_THAT_ARE_NONE, ids=range(8))
 def test_a_body_that_is_none(path: str, body: bytes, said: str) -> None:
     answer = asked(serve.app(says()), path, body)
     assert answer.status == 400

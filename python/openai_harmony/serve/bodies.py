@@ -50,9 +50,13 @@ async def read_body(request: Request, limit: int, timeout: float) -> tuple[Body,
         raise RefusedError("the body did not arrive in time", 408) from None
     try:
         body = json.loads(raw)
-    except (ValueError, RecursionError) as error:
-        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise RefusedError(f"the body is not JSON: {reason}") from None
+    except RecursionError:
+        raise RefusedError("the body is not JSON: nested too deeply") from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise RefusedError(f"the body is not JSON: {error}") from None
+    except ValueError:
+        # Python's advice is not for clients.
+        raise RefusedError("the body has a number of too many digits") from None
     if not isinstance(body, dict):
         raise RefusedError("the body is not an object")
     _refuse_other(path_of(request.scope), body)

@@ -229,8 +229,8 @@ class Run:
         counts = self._counts
         if not counts.rows:
             return f"no rows in {', '.join(self._plan.inputs.paths[:3])}"
-        reasons = [f"{kind} {count:,}" for kind, count in counts.errors.items()]
+        reasons = [f"{count:,} {kind}" for kind, count in counts.errors.items()]
         if counts.dropped:
-            reasons.append(f"longer than max_tokens {counts.dropped:,}")
+            reasons.append(f"{counts.dropped:,} longer than max_tokens")
         first = f"; the first is {counts.first_error}" if counts.first_error else ""
         return f"none of {counts.rows:,} rows gave an example: {', '.join(reasons)}{first}"

@@ -145,7 +145,7 @@ class State:
 
     def check(self, settings: dict[str, Any], inputs: list[dict[str, Any]]) -> None:
         """``StateError`` that names the options or files that are not those of this state."""
-        again = "; restart starts over"
+        again = "; with restart it starts over"
         for name in sorted({*settings, *self.settings}):
             before, now = self.settings.get(name), settings.get(name)
             if before != now:
