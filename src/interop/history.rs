@@ -327,7 +327,7 @@ impl History {
 /// The beginning of a call that the model continues.
 fn continued_call(call: HistoryCall, names: &ToolNames) -> Option<Prefill> {
     let tool = names.by_name(call.tool.namespace.as_deref(), &call.tool.name)?;
-    let mut arguments = arguments_in_harmony(tool, call.arguments);
+    let mut arguments = call.arguments;
     if call.kind == ToolKind::Custom {
         // The end of the string that the input is in, and of the object.
         arguments.truncate(arguments.len() - "\"}".len());

@@ -33,7 +33,7 @@ pub(crate) struct Request<'o> {
     pub(super) latest_effort: Option<ReasoningEffort>,
     pub(super) sampling: Sampling,
     pub(super) stop_strings: Vec<String>,
-    /// Whether a last text or thought of the assistant is continued, and a call that was cut off.
+    /// Whether the end of the last message is continued: a text or thought of the assistant, and a call that was cut off.
     pub(crate) continue_last: bool,
     pub(super) thinking_budget: Option<usize>,
     pub(super) may_truncate: bool,
@@ -161,9 +161,10 @@ impl<'o> Request<'o> {
         let options = self.options;
         let declares = options.declare_on_none || !self.choice.is_none();
         let added = self.history.all_added();
-        if let Some(named) = self.choice.named().filter(|named| !added.contains(named)) {
+        let chosen = self.choice.named().map(|id| self.tools.meant(id.clone()));
+        if let Some(id) = chosen.filter(|id| !added.contains(id)) {
             // Its arguments are sampled at once, so the model has to see them.
-            self.tools.load(named);
+            self.tools.load(&id);
         }
         let removed = self.history.all_removed();
         let names = self.tools.names(self.history.called(), &added, &removed, declares);

@@ -30,6 +30,8 @@ pub(super) const INPUT: &str = "input";
 pub(super) struct Declared {
     tools: Vec<DeclaredTool>,
     seen: HashSet<ToolId>,
+    /// The first tool of each spelling.
+    spelled: HashMap<ToolId, ToolId>,
     /// Lines about namespaces, `crm: Customer records.`
     pub(super) namespaces: Vec<String>,
     /// The built-in tools that this server runs and the body asks for.
@@ -97,15 +99,23 @@ impl Declared {
     pub(super) fn add(&mut self, tool: DeclaredTool) -> bool {
         let is_new = self.seen.insert(tool.id.clone());
         if is_new {
+            self.spelled.entry(tool.id.spelled()).or_insert_with(|| tool.id.clone());
             self.tools.push(tool);
         }
         is_new
     }
 
-    /// Declares a tool with the others, if it was deferred, by its name in the API or in harmony.
+    /// The declared tool of a name in the API or in harmony; the name itself if there is none.
+    pub(super) fn meant(&self, id: ToolId) -> ToolId {
+        if self.seen.contains(&id) {
+            return id;
+        }
+        self.spelled.get(&id.spelled()).cloned().unwrap_or(id)
+    }
+
+    /// Declares a tool with the others, if it was deferred.
     pub(super) fn load(&mut self, id: &ToolId) {
-        let is_meant = |tool: &DeclaredTool| tool.id == *id || tool.id.spelled() == id.spelled();
-        if let Some(tool) = self.tools.iter_mut().find(|tool| tool.is_deferred && is_meant(tool)) {
+        if let Some(tool) = self.tools.iter_mut().find(|tool| tool.id == *id) {
             tool.is_deferred = false;
         }
     }

@@ -146,6 +146,34 @@ fn a_removed_tool_is_not_offered() {
 }
 
 #[test]
+fn a_tool_that_is_removed_by_its_spelling_is_not_offered() {
+    for (name, spelled) in [("rain", "functions.rain"), ("get rain", "get_rain")] {
+        let gone =
+            json!([{"type": "tool_removal", "tool": {"type": "tool_reference", "name": spelled}}]);
+        let messages =
+            json!([{"role": "user", "content": "A"}, {"role": "system", "content": gone}]);
+        let read = turn(ANTHROPIC, json!({"tools": [{"name": name}], "messages": messages}));
+        assert_eq!(read.tools.recipients().count(), 0);
+        assert!(said(&read).contains("is not available any longer."));
+    }
+}
+
+/// Of two that are spelled alike, the one with the very name.
+#[test]
+fn the_named_one_of_two_deferred_tools_is_declared() {
+    let deferred = |name: &str| json!({"name": name, "defer_loading": true});
+    let tools = json!([deferred("get rain"), deferred("get_rain"), {"name": "other"}]);
+    let choice = json!({"type": "tool", "name": "get_rain"});
+    let messages = json!([{"role": "user", "content": "A"}]);
+    let text = said(&turn(
+        ANTHROPIC,
+        json!({"tools": tools, "messages": messages, "tool_choice": choice}),
+    ));
+    assert!(text.contains("type get_rain ="), "{text}");
+    assert!(!text.contains("get_rain_2"), "{text}");
+}
+
+#[test]
 fn a_deferred_tool_that_is_named_by_its_spelling_is_declared() {
     for (name, choice) in [("python", "python_tool"), ("f", "functions.f")] {
         let choice = json!({"type": "tool", "name": choice});

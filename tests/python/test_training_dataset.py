@@ -180,7 +180,9 @@ def test_nothing_to_write(rows: str, tmp_path: Path) -> None:
     with pytest.raises(dataset.NoExamplesError, match="^no rows in .*empty.jsonl"):
         write_dataset([f"{tmp_path}/empty.jsonl"], str(tmp_path / "out"), **CHAT)
     # A forgotten format: the first error says so, and the right one can follow.
-    with pytest.raises(dataset.NoExamplesError, match=r"302 invalid_row; the first is .*rows.jsonl:1: Invalid"):
+    with pytest.raises(
+        dataset.NoExamplesError, match=r"302 invalid_row; the first is .*rows.jsonl:1: Invalid"
+    ):
         write_dataset([rows], str(tmp_path / "out"))
     with pytest.raises(dataset.NoExamplesError, match="300 longer than max_tokens"):
         write_dataset([rows], str(tmp_path / "none"), max_tokens=1, overflow="drop", **CHAT)

@@ -15,6 +15,7 @@ from openai_harmony.training.dataset import write_dataset
 ENCODING = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
 USER = {"role": "user", "content": "2 + 2?"}
 RIGHT: dict[str, Any] = {"role": "assistant", "content": "4."}
+SYSTEM = {"role": "system", "content": "Count."}
 WRONG: dict[str, Any] = {"role": "assistant", "thinking": "Hm.", "content": "5."}
 END = "<|start|>user<|message|>2 + 2?<|end|><|start|>assistant"
 FOUR = "<|channel|>final<|message|>4.<|return|>"
@@ -60,20 +61,46 @@ class TestPreferences:
             for answer, example in zip(("chosen_ids", "rejected_ids"), batch):
                 assert read["prompt_ids"] + read[answer] == list(example.tokens)
 
-    @pytest.mark.parametrize("prompt", ["2 + 2?", [USER]])
-    def test_answers_that_repeat_the_prompt(self, prompt: Any) -> None:
-        row = {"prompt": prompt, "chosen": [USER, RIGHT], "rejected": [USER, WRONG]}
+    @pytest.mark.parametrize(
+        ("prompt", "asked"),
+        [
+            ("2 + 2?", [USER]),
+            ([USER], [USER]),
+            ([USER], [{**USER, "name": None}]),
+            ([USER], [{"content": "2 + 2?", "role": "user"}]),
+            ("2 + 2?", [{"role": "user", "content": [{"type": "text", "text": "2 + 2?"}]}]),
+            ("2 + 2? ", [{"from": "human", "value": "2 + 2?"}]),
+            ([USER], [SYSTEM, USER]),
+            ("2 + 2?", [SYSTEM, USER]),
+            ([SYSTEM, USER], [USER]),
+        ],
+    )
+    def test_answers_that_repeat_the_prompt(self, prompt: Any, asked: list[Any]) -> None:
+        row = {"prompt": prompt, "chosen": [*asked, RIGHT], "rejected": [*asked, WRONG]}
         batch = render([row], format="preference")
         assert not batch.errors
         assert len(batch) == 2
         for example in batch:
-            assert ENCODING.decode(list(example.tokens)).count("2 + 2?") == 1
-        other = {"role": "user", "content": "3 + 3?"}
-        row = {"prompt": prompt, "chosen": [other, RIGHT], "rejected": [USER, WRONG]}
-        assert "chosen: begins with other messages than the prompt" in error(row, "preference")
-        row = {"prompt": prompt, "completion": [USER, RIGHT], "label": True}
+            text = ENCODING.decode(list(example.tokens))
+            assert text.count("2 + 2?") == 1
+            assert text.count("Count.") == (
+                (SYSTEM in asked and prompt != [USER]) or SYSTEM in prompt
+            )
+        row = {"prompt": prompt, "completion": [*asked, RIGHT], "label": True}
         [example] = render([row], format="preference")
         assert ENCODING.decode(list(example.tokens)).count("2 + 2?") == 1
+
+    def test_answers_to_another_prompt(self) -> None:
+        other = {"role": "user", "content": "3 + 3?"}
+        row: Any = {"prompt": [USER], "chosen": [other, RIGHT], "rejected": [USER, WRONG]}
+        assert "chosen: begins with another question than the prompt" in error(row, "preference")
+        for prompt, said in ((5, "prompt: expected a list"), ([], "prompt is empty")):
+            row = {"prompt": prompt, "chosen": [USER, RIGHT], "rejected": [USER, WRONG]}
+            assert said in error(row, "preference")
+
+    def test_answers_with_from(self) -> None:
+        row = {"prompt": "2 + 2?", "chosen": [{"from": "gpt", "value": "4."}], "rejected": [WRONG]}
+        assert not render([row], format="preference").errors
 
     def test_kto(self) -> None:
         pytest.importorskip("pyarrow", reason="pyarrow has no wheel for this Python")

@@ -278,7 +278,7 @@ impl SchemaWriter<'_> {
 }
 
 /// The most schemas of a `oneOf`: each is compared with all others.
-const MOST_COMPARED: usize = 1_000;
+const MOST_COMPARED: usize = 300;
 
 /// The only values that a schema admits, if it lists them.
 fn values(schema: &Value) -> Option<&[Value]> {

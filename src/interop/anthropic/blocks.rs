@@ -170,7 +170,8 @@ fn read_result(block: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<
         block.each("content", |part| {
             let part = part.object()?;
             if part.text("type")? == Some("tool_reference") {
-                found.push(ToolId::new(part.required("tool_name")?.text()?));
+                let tool = ToolId::new(part.required("tool_name")?.text()?);
+                found.push(request.tools.meant(tool));
             }
             Ok(())
         })?;

@@ -65,9 +65,9 @@ impl RouteRules {
     }
 
     fn kind(&self, channel: Option<&str>) -> TextKind {
-        match channel {
-            // A thought is not shown, however its channel is spelled.
-            Some(channel) if channel.eq_ignore_ascii_case(ANALYSIS) => TextKind::Thought,
+        // A thought is not shown, however its channel is spelled.
+        match channel.map(str::to_ascii_lowercase).as_deref() {
+            Some(ANALYSIS) => TextKind::Thought,
             Some(COMMENTARY) if self.preambles_as_thoughts => TextKind::Thought,
             Some(COMMENTARY) => TextKind::Preamble,
             _ => TextKind::Answer,

@@ -8,7 +8,7 @@ use crate::interop::chat_completions::{Messages, read_settings, read_tool};
 use crate::interop::{
     BodyField, BodyObject, Dialect, Json, ReadOptions, Request, Turn, UnusedReason,
 };
-use crate::json::{self, At, NotNumbers, Tape, Value};
+use crate::json::{self, Array, At, NotNumbers, Tape, Value};
 use crate::path::Path;
 use crate::training::RenderRows;
 
@@ -292,16 +292,24 @@ impl<'r, 'o> RowMessages<'r, 'o> {
                 return Err(invalid(Path::of(key), reason));
             }
         };
-        if side.is_some() && repeats_prompt(&completion, &prompt)? {
+        let repeated = match repeated(&completion, &prompt) {
+            // Elsewhere a completion may go on with other questions.
+            Err(_) if side.is_none() => 0,
+            repeated => repeated?,
+        };
+        let first = completion.at().as_array().and_then(|list| role_of(list.iter().next()?));
+        // Only the repetition has what is before the question.
+        if repeated > 0 && (prompt.at().as_str().is_some() || first != Some("user")) {
             return self.add_list(key, &completion);
         }
-        for (key, role, given) in [("prompt", "user", prompt), (key, "assistant", completion)] {
-            match given.value() {
-                Value::String(text) => self.add_text(key, role, &given, text)?,
-                _ => self.add_list(key, &given)?,
-            }
+        match prompt.value() {
+            Value::String(text) => self.add_text("prompt", "user", &prompt, text)?,
+            _ => self.add_list("prompt", &prompt)?,
         }
-        Ok(())
+        match completion.value() {
+            Value::String(text) => self.add_text(key, "assistant", &completion, text),
+            _ => self.add_list_behind(key, &completion, repeated),
+        }
     }
 
     /// Reads a message that is a column of its own.
@@ -324,10 +332,20 @@ impl<'r, 'o> RowMessages<'r, 'o> {
     }
 
     fn add_list(&mut self, key: &'static str, given: &BodyField<'_, '_>) -> Result<()> {
+        self.add_list_behind(key, given, 0)
+    }
+
+    /// Reads the messages of a list but for the first so many.
+    fn add_list_behind(
+        &mut self,
+        key: &'static str,
+        given: &BodyField<'_, '_>,
+        first: usize,
+    ) -> Result<()> {
         let parsed = Parsed::of(*given, "a list")?;
         let list = parsed.field()?;
         let mut is_empty = true;
-        for (number, field) in list.items()?.enumerate() {
+        for (number, field) in list.items()?.enumerate().skip(first) {
             is_empty = false;
             let message = field.object()?;
             let is_untrained = is_untrained(&message)?;
@@ -340,30 +358,52 @@ impl<'r, 'o> RowMessages<'r, 'o> {
     }
 }
 
-/// Whether the messages beside a prompt are the whole conversation: some data sets of preferences have the prompt twice.
-fn repeats_prompt(whole: &BodyField<'_, '_>, prompt: &BodyField<'_, '_>) -> Result<bool> {
-    let Some(list) = whole.at().as_array() else { return Ok(false) };
-    let member = |item: At<'_>, names: [&str; 2]| {
-        names.iter().find_map(|name| item.get(name)?.as_str().map(str::to_owned))
-    };
-    let is_own = |item: &At<'_>| {
-        let role = member(*item, ["role", "from"]).unwrap_or_default();
-        RowSpeaker::of(&role) == RowSpeaker::Assistant
-    };
-    let asked = list.iter().take_while(|item| !is_own(item)).last();
-    let Some(asked) = asked else { return Ok(false) };
-    let repeats = match (prompt.at().as_array(), prompt.at().as_str()) {
-        (Some(prompts), _) => {
-            let mut items = list.iter();
-            prompts
-                .iter()
-                .all(|one| items.next().is_some_and(|item| item.to_json() == one.to_json()))
+/// How many messages of an answer repeat its prompt, as some data sets of preferences have it: those before the answer
+/// itself. They must ask what the prompt asks.
+fn repeated(answer: &BodyField<'_, '_>, prompt: &BodyField<'_, '_>) -> Result<usize> {
+    let is_user = |item: &At<'_>| role_of(*item) == Some("user");
+    let Some(messages) = answer.at().as_array() else { return Ok(0) };
+    let first = messages.iter().next().and_then(role_of);
+    let asked = match prompt.value() {
+        Value::String(text) => text.to_owned(),
+        Value::Array(prompts) => {
+            prompts.iter().filter(is_user).last().map_or_else(String::new, text_of)
         }
-        (None, text) => member(asked, ["content", "value"]).as_deref() == text,
+        _ => String::new(),
     };
-    let reason =
-        "begins with other messages than the prompt; beside a prompt stand the assistant's";
-    if repeats { Ok(true) } else { Err(whole.invalid(reason)) }
+    if asked.is_empty() || !matches!(first, Some("user" | "system" | "developer")) {
+        return Ok(0);
+    }
+    let users = || messages.iter().enumerate().filter(|(_, item)| is_user(item));
+    let last =
+        users().last().filter(|_| users().any(|(_, item)| text_of(item).trim() == asked.trim()));
+    let reason = "begins with another question than the prompt; beside a prompt stand the assistant's messages";
+    last.map(|(index, _)| index + 1).ok_or_else(|| answer.invalid(reason))
+}
+
+/// The role of a message, whatever member names it.
+fn role_of(message: At<'_>) -> Option<&str> {
+    let role = message.get("role").or_else(|| message.get("from"))?.as_str()?;
+    Some(role_of_speaker(role).unwrap_or(role))
+}
+
+/// The text of a message's content, or of its parts.
+fn text_of(message: At<'_>) -> String {
+    let content = message.get("content").or_else(|| message.get("value"));
+    let parts = content.and_then(At::as_array).into_iter().flat_map(Array::iter);
+    let texts = parts.filter_map(|part| part.get("text")).chain(content).filter_map(At::as_str);
+    texts.collect::<Vec<_>>().join("\n\n")
+}
+
+/// The role that a name in `from` means.
+fn role_of_speaker(from: &str) -> Option<&'static str> {
+    Some(match from {
+        "human" | "user" => "user",
+        "gpt" | "assistant" | "function_call" => "assistant",
+        "system" => "system",
+        "tool" | "observation" => "tool",
+        _ => return None,
+    })
 }
 
 /// Writes a message as chat completions have it. Others have `from` and `value`.
@@ -387,13 +427,8 @@ fn write_from_value(tape: &mut Tape, message: &BodyObject<'_, '_>) -> Result<Row
     };
     let from_text = from.text()?;
     let value = message.required("value")?;
-    let role = match from_text {
-        "human" | "user" => "user",
-        "gpt" | "assistant" | "function_call" => "assistant",
-        "system" => "system",
-        "tool" | "observation" => "tool",
-        other => return Err(from.unknown("speaker", other, &[SPEAKERS])),
-    };
+    let unknown = || from.unknown("speaker", from_text, &[SPEAKERS]);
+    let role = role_of_speaker(from_text).ok_or_else(unknown)?;
     tape.string("role");
     tape.string(role);
     let speaker = RowSpeaker::of(role);
