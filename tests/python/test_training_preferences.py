@@ -83,9 +83,7 @@ class TestPreferences:
         for example in batch:
             text = ENCODING.decode(list(example.tokens))
             assert text.count("2 + 2?") == 1
-            assert text.count("Count.") == (
-                (SYSTEM in asked and prompt != [USER]) or SYSTEM in prompt
-            )
+            assert text.count("Count.") == (SYSTEM in [*asked, *prompt])
         row = {"prompt": prompt, "completion": [*asked, RIGHT], "label": True}
         [example] = render([row], format="preference")
         assert ENCODING.decode(list(example.tokens)).count("2 + 2?") == 1
