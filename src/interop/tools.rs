@@ -30,8 +30,8 @@ pub(super) const INPUT: &str = "input";
 pub(super) struct Declared {
     tools: Vec<DeclaredTool>,
     seen: HashSet<ToolId>,
-    /// The first tool of each spelling.
-    spelled: HashMap<ToolId, ToolId>,
+    /// The first tool of each spelling, of the first so many tools: few bodies need it.
+    spelled: (HashMap<ToolId, ToolId>, usize),
     /// Lines about namespaces, `crm: Customer records.`
     pub(super) namespaces: Vec<String>,
     /// The built-in tools that this server runs and the body asks for.
@@ -99,18 +99,22 @@ impl Declared {
     pub(super) fn add(&mut self, tool: DeclaredTool) -> bool {
         let is_new = self.seen.insert(tool.id.clone());
         if is_new {
-            self.spelled.entry(tool.id.spelled()).or_insert_with(|| tool.id.clone());
             self.tools.push(tool);
         }
         is_new
     }
 
     /// The declared tool of a name in the API or in harmony; the name itself if there is none.
-    pub(super) fn meant(&self, id: ToolId) -> ToolId {
+    pub(super) fn meant(&mut self, id: ToolId) -> ToolId {
         if self.seen.contains(&id) {
             return id;
         }
-        self.spelled.get(&id.spelled()).cloned().unwrap_or(id)
+        let (spelled, count) = &mut self.spelled;
+        for tool in &self.tools[*count..] {
+            spelled.entry(tool.id.spelled()).or_insert_with(|| tool.id.clone());
+        }
+        *count = self.tools.len();
+        spelled.get(&id.spelled()).cloned().unwrap_or(id)
     }
 
     /// Declares a tool with the others, if it was deferred.
