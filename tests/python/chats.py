@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from typing import Any
 
@@ -41,7 +42,7 @@ def mixed_chats(count: int) -> list[dict[str, Any]]:
         row = {"id": index if index % 2 else f"chat-{index}", "messages": messages}
         if index % 5 == 2:
             arguments: Any = {f"place{index % 7}": "Oslo", "days": index}
-            call = {"name": "rain", "arguments": arguments if index % 2 else str(index)}
+            call = {"name": "rain", "arguments": arguments if index % 2 else json.dumps(arguments)}
             messages += [
                 {"role": "user", "content": "Rain?"},
                 {"role": "assistant", "content": None, "tool_calls": [{"function": call}]},
