@@ -15,9 +15,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
-from typing_extensions import Self, TypedDict, Unpack
+from typing_extensions import TypedDict, Unpack
 
 from openai_harmony import _lowlevel
+from openai_harmony._immutable import Immutable
 from openai_harmony._options import Option, completed, takes
 from openai_harmony.chat import ToolDescription
 from openai_harmony.errors import WrongTypeError, quoted
@@ -158,7 +159,7 @@ class GrammarOptions(TypedDict, total=False):
     ]
 
 
-class TurnGrammar:
+class TurnGrammar(Immutable):
     """What the assistant may say in one turn.
 
     A turn is thoughts and preambles, and then one answer or one call, at which the engine stops.
@@ -213,12 +214,6 @@ class TurnGrammar:
         grammar = cls.__new__(cls)
         grammar._raw, grammar.recipients = raw, recipients
         return grammar
-
-    def __copy__(self) -> Self:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> Self:
-        return self
 
     def to_lark(self) -> str:
         """The grammar in llguidance's form of Lark, with special tokens by their ids.

@@ -215,7 +215,7 @@ impl History {
     }
 
     /// The last item, if it is of the message that was read last: nothing continues what is before that.
-    fn last_of_all(&mut self) -> Option<&mut HistoryItem> {
+    fn end_of_last_message(&mut self) -> Option<&mut HistoryItem> {
         let last = self.entries.last_mut().filter(|entry| entry.source == self.source)?;
         Some(&mut last.item)
     }
@@ -223,7 +223,7 @@ impl History {
     /// Whether the last message ends with a text, a thought or a call of the assistant, so that it can be
     /// continued. Then a call counts as cut off.
     pub(super) fn open_last(&mut self) -> bool {
-        match self.last_of_all() {
+        match self.end_of_last_message() {
             Some(HistoryItem::Said(..)) => true,
             Some(HistoryItem::Call(call)) if !call.is_answered() => {
                 call.is_cut = true;
@@ -235,7 +235,7 @@ impl History {
 
     /// Leaves out calls that were cut off and that nothing continues: harmony has no word for half a call.
     pub(super) fn drop_cut_calls(&mut self, continue_last: bool, unused: &mut Vec<Unused>) {
-        let is_continued = continue_last && self.last_of_all().is_some();
+        let is_continued = continue_last && self.end_of_last_message().is_some();
         let end = self.entries.len() - usize::from(is_continued);
         let mut index = 0;
         self.entries.retain(|entry| {
@@ -307,7 +307,7 @@ impl History {
     }
 
     fn take_prefill(&mut self, names: &ToolNames) -> Option<Prefill> {
-        self.last_of_all()?;
+        self.end_of_last_message()?;
         let Entry { source, item } = self.entries.pop()?;
         match item {
             HistoryItem::Said(channel, text) => {

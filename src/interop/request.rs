@@ -161,7 +161,7 @@ impl<'o> Request<'o> {
         let options = self.options;
         let declares = options.declare_on_none || !self.choice.is_none();
         let added = self.history.all_added();
-        let chosen = self.choice.named().map(|id| self.tools.meant(id.clone()));
+        let chosen = self.choice.named().map(|id| self.tools.declared_id(id.clone()));
         if let Some(id) = chosen.filter(|id| !added.contains(id)) {
             // Its arguments are sampled at once, so the model has to see them.
             self.tools.load(&id);

@@ -30,7 +30,7 @@ pub(super) const INPUT: &str = "input";
 pub(super) struct Declared {
     tools: Vec<DeclaredTool>,
     seen: HashSet<ToolId>,
-    /// The first tool of each spelling, of the first so many tools: few bodies need it.
+    /// The first tool of each spelling, and how many tools it was made of: few bodies need it, so it grows when asked.
     spelled: (HashMap<ToolId, ToolId>, usize),
     /// Lines about namespaces, `crm: Customer records.`
     pub(super) namespaces: Vec<String>,
@@ -58,8 +58,9 @@ pub(super) struct Functions {
     pub(super) first: Option<ToolNamespaceConfig>,
     /// Those that wait for something that names them.
     later: HashMap<ToolId, ToolDescription>,
+    /// Those that were declared so far.
     declared: HashSet<ToolId>,
-    /// Those of the declared that are not offered for now.
+    /// Those of them that are not offered for now.
     removed: HashSet<ToolId>,
 }
 
@@ -105,7 +106,7 @@ impl Declared {
     }
 
     /// The declared tool of a name in the API or in harmony; the name itself if there is none.
-    pub(super) fn meant(&mut self, id: ToolId) -> ToolId {
+    pub(super) fn declared_id(&mut self, id: ToolId) -> ToolId {
         if self.seen.contains(&id) {
             return id;
         }

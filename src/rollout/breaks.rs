@@ -93,14 +93,10 @@ fn ends_a_turn(message: &Message) -> bool {
 /// [`ErrorKind::InvalidRollout`](crate::ErrorKind::InvalidRollout): a message of the assistant; the result of a tool
 /// that was not called, or behind another message than a result.
 pub(super) fn check(new: &[Message], sampled: &Sampled) -> Result<()> {
-    let recipient = |message: &'_ Message| message.recipient.clone();
     // Damaged output can hold several calls; well-formed output ends with its only one.
-    let mut called: Vec<_> = match sampled.messages.last() {
-        Some(last) if last.recipient.is_some() => {
-            sampled.messages.iter().filter_map(recipient).collect()
-        }
-        _ => Vec::new(),
-    };
+    let ends_in_call = sampled.messages.last().is_some_and(|last| last.recipient.is_some());
+    let calls = sampled.messages.iter().filter(|_| ends_in_call);
+    let mut called: Vec<_> = calls.filter_map(|call| call.recipient.as_deref()).collect();
     for (index, message) in new.iter().enumerate() {
         let at = || Path::of("messages").then(index);
         match message.author.role {
@@ -110,20 +106,16 @@ pub(super) fn check(new: &[Message], sampled: &Sampled) -> Result<()> {
             }
             Role::Tool => {
                 let name = message.author.name.as_deref().unwrap_or_default();
-                let is_first = new[..index].iter().all(|before| before.author.role == Role::Tool);
-                let answered = called.iter().position(|called| is_first && answers(name, called));
-                let Some(answered) = answered else {
-                    let called = if is_first && !called.is_empty() {
-                        called.join(", ")
-                    } else {
-                        "none".to_owned()
-                    };
+                let Some(answered) = called.iter().position(|called| answers(name, called)) else {
+                    let called =
+                        if called.is_empty() { "none".to_owned() } else { called.join(", ") };
                     let reason = format!("is a result of {name:?}, the calls that wait: {called}");
                     return Err(invalid(at(), reason));
                 };
                 called.remove(answered);
             }
-            Role::User | Role::System | Role::Developer => {}
+            // Behind it no call waits any longer.
+            Role::User | Role::System | Role::Developer => called.clear(),
         }
     }
     Ok(())

@@ -6,16 +6,16 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import (
     TYPE_CHECKING,
-    Any,
     Literal,
     NamedTuple,
     NoReturn,
     overload,
 )
 
-from typing_extensions import Self, TypedDict, Unpack
+from typing_extensions import TypedDict, Unpack
 
 from openai_harmony import _lowlevel
+from openai_harmony._immutable import Immutable
 from openai_harmony._notebook import InNotebooks
 from openai_harmony._options import completed, takes
 from openai_harmony.chat import Conversation, ResponseFormat
@@ -48,14 +48,8 @@ class Tool(NamedTuple):
     """Whether the client runs it; a built-in tool that the server runs is left to the server."""
 
 
-class _Unchanging:
-    """Immutable: copying returns it. It cannot be pickled."""
-
-    def __copy__(self) -> Self:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> Self:
-        return self
+class _Unchanging(Immutable):
+    """It cannot be pickled."""
 
     def __reduce__(self) -> NoReturn:
         name = type(self).__name__

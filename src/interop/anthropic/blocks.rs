@@ -171,7 +171,7 @@ fn read_result(block: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<
             let part = part.object()?;
             if part.text("type")? == Some("tool_reference") {
                 let tool = ToolId::new(part.required("tool_name")?.text()?);
-                found.push(request.tools.meant(tool));
+                found.push(request.tools.declared_id(tool));
             }
             Ok(())
         })?;

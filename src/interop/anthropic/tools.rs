@@ -56,7 +56,7 @@ pub(super) fn read_change(block: &BodyField<'_, '_>, request: &mut Request<'_>) 
     match kind.text()? {
         "tool_reference" => {
             let name = tool.required("name")?;
-            let id = request.tools.meant(ToolId::new(name.text()?));
+            let id = request.tools.declared_id(ToolId::new(name.text()?));
             let unknown = UnusedReason::UnknownTool(id.name.clone());
             request.changed.push((id.clone(), name.unused(unknown)));
             if is_removal {

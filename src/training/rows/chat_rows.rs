@@ -377,7 +377,8 @@ fn repeated(answer: &BodyField<'_, '_>, prompt: &BodyField<'_, '_>) -> Result<us
     let users = || messages.iter().enumerate().filter(|(_, item)| is_user(item));
     let last =
         users().last().filter(|_| users().any(|(_, item)| text_of(item).trim() == asked.trim()));
-    let reason = "begins with another question than the prompt; beside a prompt stand the assistant's messages";
+    let reason =
+        "begins with another question than the prompt; expected it, or the assistant's messages";
     last.map(|(index, _)| index + 1).ok_or_else(|| answer.invalid(reason))
 }
 

@@ -1,0 +1,17 @@
+"""What does not change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from typing_extensions import Self
+
+
+class Immutable:
+    """Copying returns it."""
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
