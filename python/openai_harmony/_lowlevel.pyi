@@ -41,6 +41,8 @@ __all__ = [
     "render_arrow",
     "render_rows",
     "text_message",
+    "too_long_message",
+    "unsupported_message",
     "use_classes",
     "vocabulary",
 ]
@@ -945,7 +947,7 @@ class Turn:
 
         Raises:
             HarmonyError: A schema that cannot be rendered.
-            InvalidRequestError: Of the kind ``prompt_too_long`` where the last turn alone has too
+            PromptTooLongError: Where the last turn alone has too
                 many tokens: ``error_body`` writes it as the API does.
 
         Example:
@@ -1227,6 +1229,8 @@ class Reply:
 def error_body(
     dialect: str, status: int, message: str, path: str | None, code: str | None
 ) -> str: ...
+def unsupported_message(dialect: str, path: str, content: str) -> str | None: ...
+def too_long_message(dialect: str, tokens: int, max_tokens: int) -> str: ...
 def extend_prompt(
     encoding: HarmonyEncoding,
     prompt: Iterable[int],

@@ -74,8 +74,48 @@ class InvalidRequestError(HarmonyError):
 class UnsupportedContent(InvalidRequestError):  # noqa: N818  (what it says is unsupported)
     """A request has something that the format cannot carry: an image, audio, a file.
 
-    ``path`` says where: ``messages[3].content[0].image_url``. Servers answer with status 400.
+    ``path`` says where: ``messages[3].content[0].image_url``. Servers answer with status 400, and
+    :func:`openai_harmony.interop.error_body` words it as the API does.
     """
+
+    content: str
+    """What it is: ``images``, ``audio``, ``files``."""
+
+    def __init__(
+        self,
+        message: str = "",
+        kind: ErrorKind = "unsupported_content",
+        token_index: int | None = None,
+        path: str = "",
+        content: str = "",
+    ) -> None:
+        super().__init__(message, kind, token_index, path)
+        self.content = content
+
+    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
+        return type(self), (str(self), self.kind, self.token_index, self.path, self.content)
+
+
+class PromptTooLongError(InvalidRequestError):
+    """A prompt has more tokens than it may have.
+
+    :func:`openai_harmony.interop.error_body` words it as the API does, with both numbers.
+    """
+
+    tokens: int
+    """How many tokens it has; where turns were left out, with its last turn only."""
+    max_tokens: int
+    """How many it may have."""
+
+    def __init__(
+        self, message: str = "", path: str = "", tokens: int = 0, max_tokens: int = 0
+    ) -> None:
+        code = "context_length_exceeded"
+        super().__init__(message, "prompt_too_long", path=path, code=code)
+        self.tokens, self.max_tokens = tokens, max_tokens
+
+    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
+        return type(self), (str(self), self.path, self.tokens, self.max_tokens)
 
 
 class InvalidRowError(InvalidRequestError):

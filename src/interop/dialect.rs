@@ -12,7 +12,7 @@ use super::answer::{Framing, Head, Prefixes, Writer};
 use super::field::BodyObject;
 use super::request::Request;
 use super::{Dialect, Turn};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::path::Path;
 
 /// A dialect.
@@ -42,6 +42,11 @@ pub(super) struct Definition {
     pub(super) last_frame: &'static [u8],
     /// The body of an answer with this status, message, path and code.
     pub(super) error_body: fn(u16, &str, Option<&str>, Option<&str>) -> Value,
+    /// The message about content (`images`) at a path that harmony cannot carry, as the API words it: clients look for
+    /// its words, take the content out and ask again. `None` for content that the API has no words for.
+    pub(super) unsupported: fn(path: &str, content: &str) -> Option<String>,
+    /// The message about a prompt of so many tokens, as the API words it, where so many at most fit.
+    pub(super) too_long: fn(tokens: usize, max_tokens: usize) -> String,
 }
 
 /// The enum of all dialects, from their modules.
@@ -101,7 +106,28 @@ impl Dialect {
     pub fn error_answer(self, error: &Error) -> (u16, Value) {
         let kind = error.kind();
         let path = kind.path().filter(|path| !path.is_empty()).map(Path::to_string);
-        (400, self.error_body(400, &error.to_string(), path.as_deref(), kind.code()))
+        let message = match kind {
+            ErrorKind::UnsupportedContent { path, content } => {
+                self.unsupported_message(&path.to_string(), content)
+            }
+            ErrorKind::PromptTooLong { tokens, max_tokens, .. } => {
+                Some(self.too_long_message(*tokens, *max_tokens))
+            }
+            _ => None,
+        };
+        let message = message.unwrap_or_else(|| error.to_string());
+        (400, self.error_body(400, &message, path.as_deref(), kind.code()))
+    }
+
+    /// The message of an error about content that harmony cannot carry, `images` at `messages[3].content[0].source`, as
+    /// this API words it, so that its clients can take the content out and ask again.
+    pub(crate) fn unsupported_message(self, path: &str, content: &str) -> Option<String> {
+        (self.definition().unsupported)(path, content)
+    }
+
+    /// The message of an error about a prompt that is too long, as this API words it.
+    pub(crate) fn too_long_message(self, tokens: usize, max_tokens: usize) -> String {
+        (self.definition().too_long)(tokens, max_tokens)
     }
 
     /// The body of an answer with an error's status: 400, 401, 403, 404, 413, 429, or one from 500 on.

@@ -46,8 +46,11 @@ options! {
         pub declare_on_none: bool => with_declare_on_none,
         /// How a call of the tool that `tool_choice` names is forced.
         pub named: NamedToolChoice => with_named,
-        /// What becomes of images, audio and files.
+        /// What becomes of images, audio and files in the newest message of the user.
         pub unsupported: Unsupported => with_unsupported,
+        /// Whether an error is what else becomes something that the model can read, so that a session survives it:
+        /// images, audio and files in older messages, as [`unsupported`](Self::unsupported) says of the newest.
+        pub strict: bool => with_strict,
         /// Whether Anthropic system blocks that begin `x-anthropic-billing-header` are kept.
         pub keep_billing_header: bool => with_keep_billing_header,
         /// The effort of a body without one; `None` is medium.
@@ -132,8 +135,9 @@ pub enum NamedToolChoice {
     Grammar,
 }
 
-/// What becomes of content that harmony cannot carry: images, audio, files. In the results of
-/// tools it is always a placeholder, so that one screenshot does not end a session.
+/// What becomes of content that harmony cannot carry, images, audio, files, in the newest message of
+/// the user. In older messages, in those of others and in the results of tools it is a placeholder,
+/// so that one screenshot does not end a session: clients send it again with every request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Unsupported {

@@ -6,13 +6,14 @@ use super::history::{History, HistoryMessages};
 use super::names::ToolId;
 use super::options::{NamedToolChoice, ReadOptions};
 use super::tools::{Declared, Functions};
-use super::{AnswerOptions, Dialect, Json, Sampling, Turn, Unused, UnusedReason};
+use super::{AnswerOptions, Dialect, Json, Sampling, Turn, Unsupported, Unused, UnusedReason};
 use crate::AnalysisPolicy;
 use crate::chat::{
     Conversation, DeveloperContent, Message, ReasoningEffort, ResponseFormat, Role, SystemContent,
     ToolNamespaceConfig,
 };
 use crate::error::Result;
+use crate::json::At;
 use crate::path::Path;
 use crate::tokenizer::special;
 
@@ -41,6 +42,8 @@ pub(crate) struct Request<'o> {
     pub(super) keep_thoughts: bool,
     pub(super) answer: AnswerOptions,
     pub(super) unused: Vec<Unused>,
+    /// What becomes of images in the message that is being read.
+    pub(super) unsupported: Unsupported,
 }
 
 impl Dialect {
@@ -91,18 +94,47 @@ impl Dialect {
 /// The field that has the system prompt, where it is no message.
 const SYSTEM: &str = "system";
 
+/// What the place of a message among the others decides.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct MessagePlace {
+    /// Whether a later message is the user's.
+    pub(super) user_follows: bool,
+    /// What becomes of images in it.
+    pub(super) unsupported: Unsupported,
+}
+
 impl ReadOptions {
     /// Gives `read` each message of the history, then each that the body has under a key.
     pub(super) fn each_message(
         &self,
         body: &BodyObject<'_, '_>,
         key: &str,
-        mut read: impl FnMut(&BodyField<'_, '_>) -> Result<()>,
+        mut read: impl FnMut(&BodyField<'_, '_>, MessagePlace) -> Result<()>,
     ) -> Result<()> {
+        let is_user = |message: At<'_>| message.get("role").and_then(At::as_str) == Some("user");
+        let mut users = self.history.iter().filter(|message| is_user(message.at())).count();
+        body.each(key, |message| {
+            users += usize::from(is_user(message.at()));
+            Ok(())
+        })?;
+        let mut read = |message: &BodyField<'_, '_>, is_in_body: bool| {
+            let is_of_user = is_user(message.at());
+            users -= usize::from(is_of_user);
+            let user_follows = users > 0;
+            let is_newest = is_of_user && is_in_body && !user_follows;
+            let unsupported = self.unsupported_in(is_newest);
+            read(message, MessagePlace { user_follows, unsupported })
+        };
         for (index, message) in self.history.iter().enumerate() {
-            read(&BodyField::root(&Path::of("history").then(index), message)?)?;
+            read(&BodyField::root(&Path::of("history").then(index), message)?, false)?;
         }
-        body.each(key, read)
+        body.each(key, |message| read(message, true))
+    }
+
+    /// What becomes of images in a message. `is_newest`: it is the body's newest one of the user. What a client cannot
+    /// take back is no error: older messages, and a history that the server has accepted.
+    pub(super) fn unsupported_in(&self, is_newest: bool) -> Unsupported {
+        if is_newest || self.strict { self.unsupported } else { Unsupported::Placeholder }
     }
 }
 
@@ -126,6 +158,7 @@ impl<'o> Request<'o> {
             keep_thoughts: false,
             answer: AnswerOptions::default(),
             unused: Vec::new(),
+            unsupported: options.unsupported,
         }
     }
 

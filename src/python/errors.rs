@@ -19,13 +19,25 @@ pub(super) fn raised(py: Python<'_>, error: &Error) -> PyErr {
         return PyValueError::new_err(error.to_string());
     }
     let (class, detail) = match kind {
-        ErrorKind::UnsupportedContent { .. } => ("UnsupportedContent", None),
+        ErrorKind::UnsupportedContent { content, .. } => {
+            ("UnsupportedContent", Some(content.as_str()))
+        }
         ErrorKind::InvalidRow { .. } => ("InvalidRowError", None),
         ErrorKind::InvalidGrammar { recipient, .. } => {
             ("InvalidGrammarError", recipient.as_deref())
         }
         _ => ("InvalidRequestError", kind.code()),
     };
+    if let ErrorKind::PromptTooLong { path, tokens, max_tokens } = kind {
+        let numbers = (*tokens, *max_tokens);
+        return py
+            .import("openai_harmony.errors")
+            .and_then(|errors| errors.getattr("PromptTooLongError"))
+            .and_then(|class| {
+                class.call1((error.to_string(), path.to_string(), numbers.0, numbers.1))
+            })
+            .map_or_else(|failed| failed, PyErr::from_value);
+    }
     if let Some(path) = kind.path() {
         return py
             .import("openai_harmony.errors")

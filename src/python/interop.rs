@@ -36,6 +36,26 @@ pub(super) fn error_body(
     Ok(dialect_of(dialect)?.error_body(status, message, path, code).to_string())
 }
 
+/// The message of an error about content at a path that harmony cannot carry, as the API words it.
+#[pyfunction]
+pub(super) fn unsupported_message(
+    dialect: &str,
+    path: &str,
+    content: &str,
+) -> PyResult<Option<String>> {
+    Ok(dialect_of(dialect)?.unsupported_message(path, content))
+}
+
+/// The message of an error about a prompt that is too long, as the API words it.
+#[pyfunction]
+pub(super) fn too_long_message(
+    dialect: &str,
+    tokens: usize,
+    max_tokens: usize,
+) -> PyResult<String> {
+    Ok(dialect_of(dialect)?.too_long_message(tokens, max_tokens))
+}
+
 fn dialect_of(name: &str) -> PyResult<Dialect> {
     let unknown = || {
         let names: Vec<_> = Dialect::ALL.iter().map(|dialect| dialect.as_str()).collect();

@@ -79,6 +79,8 @@ fn _lowlevel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<events::Repair>()?;
     module.add_class::<interop::PyTurn>()?;
     module.add_function(wrap_pyfunction!(interop::error_body, module)?)?;
+    module.add_function(wrap_pyfunction!(interop::unsupported_message, module)?)?;
+    module.add_function(wrap_pyfunction!(interop::too_long_message, module)?)?;
     module.add_class::<interop_reply::PyReply>()?;
     module.add_class::<grammar::PyTurnGrammar>()?;
     module.add_class::<grammar::PyGrammarState>()?;

@@ -12,6 +12,7 @@ mod calls;
 mod chat_completions;
 mod continued;
 mod fitting;
+mod images;
 mod ollama;
 mod options;
 mod responses;

@@ -455,12 +455,6 @@ fn what_harmony_cannot_carry() {
         (CHAT, part(json!({"type": "file", "file": {}})), "messages[1].content[0].file", "files"),
         (
             CHAT,
-            json!({"messages": [{"role": "assistant", "audio": {"id": "a"}}]}),
-            "messages[0].audio",
-            "audio",
-        ),
-        (
-            CHAT,
             json!({"messages": [], "modalities": ["text", "audio"]}),
             "modalities[1]",
             "answers as audio",

@@ -183,11 +183,8 @@ def test_a_prompt_that_is_too_long() -> None:
     error = refused.json()["error"]
     assert (error["code"], error["param"]) == ("context_length_exceeded", "messages")
     assert asked(engine, RESPONSES, BODIES[RESPONSES]).json()["error"]["param"] == "input"
-    assert (
-        asked(engine, ANTHROPIC, BODIES[ANTHROPIC]).json()["error"]["type"]
-        == "invalid_request_error"
-    )
-    assert "prompt is too long: " in asked(engine, OLLAMA, BODIES[OLLAMA]).json()["error"]
+    error = asked(engine, ANTHROPIC, BODIES[ANTHROPIC]).json()["error"]
+    assert error["type"] == "invalid_request_error"
 
 
 def thinks() -> Engine:

@@ -15,7 +15,7 @@ Each dialect has a module with a function ``read``, which makes a :class:`Turn` 
 No SDK is imported: bodies are mappings, JSON text, or whatever pydantic objects a caller has.
 """
 
-from openai_harmony.errors import InvalidRequestError, UnsupportedContent
+from openai_harmony.errors import InvalidRequestError, PromptTooLongError, UnsupportedContent
 from openai_harmony.interop import anthropic, chat_completions, ollama, responses
 from openai_harmony.interop.conversations import encode_conversations_with_harmony
 from openai_harmony.interop.error_body import ErrorBody, error_body
@@ -33,6 +33,7 @@ __all__ = [
     "BuiltinCall",
     "ErrorBody",
     "InvalidRequestError",
+    "PromptTooLongError",
     "Reply",
     "Sampling",
     "TokenLogprob",

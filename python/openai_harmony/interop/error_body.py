@@ -6,7 +6,12 @@ import json
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from openai_harmony import _lowlevel
-from openai_harmony.errors import HarmonyError, InvalidRequestError
+from openai_harmony.errors import (
+    HarmonyError,
+    InvalidRequestError,
+    PromptTooLongError,
+    UnsupportedContent,
+)
 
 Api: TypeAlias = Literal["chat_completions", "responses", "anthropic", "ollama"]
 
@@ -47,5 +52,15 @@ def error_body(api: Api, error: Exception | str, status: int | None = None) -> E
     path, code = None, None
     if isinstance(error, InvalidRequestError):
         path, code = error.path or None, error.code
-    body = _lowlevel.error_body(api, status, str(error), path, code)
+    message = _in_words_of(api, error) or str(error)
+    body = _lowlevel.error_body(api, status, message, path, code)
     return ErrorBody(status, json.loads(body))
+
+
+def _in_words_of(api: Api, error: Exception | str) -> str | None:
+    """The message as the API words it, if clients look for its words."""
+    if isinstance(error, UnsupportedContent):
+        return _lowlevel.unsupported_message(api, error.path, error.content)
+    if isinstance(error, PromptTooLongError):
+        return _lowlevel.too_long_message(api, error.tokens, error.max_tokens)
+    return None

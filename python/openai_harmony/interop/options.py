@@ -69,8 +69,16 @@ class ReadOptions(TypedDict, total=False):
         Literal["error", "placeholder"],
         Option(
             "error",
-            """What becomes of images, audio and files: an error, or a placeholder, which they
-            always are in the results of tools.""",
+            """What becomes of images, audio and files in the newest message of the user: an error,
+            or a placeholder, which they are in all other messages and in the results of tools.""",
+        ),
+    ]
+    strict: Annotated[
+        bool,
+        Option(
+            False,
+            """Whether an error is what else becomes something that the model can read, so that a
+            session survives it: images, audio and files in older messages.""",
         ),
     ]
 

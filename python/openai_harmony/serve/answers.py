@@ -129,9 +129,9 @@ class Answer:
         return self.reply.frame(self.shape(chunk) if self.shape else chunk)
 
 
-def failed(last: Chunk, message: str) -> Chunk:
+def failed(last: Chunk, message: str, code: str | None = None) -> Chunk:
     """The terminal event of a response that failed after all."""
-    error = {"code": "server_error", "message": message}
+    error = {"code": code or "server_error", "message": message}
     response = {**last["response"], "status": "failed", "error": error}
     return {**last, "type": "response.failed", "response": response}
 

@@ -19,6 +19,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from openai_harmony.interop import anthropic, chat_completions, ollama
+from openai_harmony.interop.error_body import Api
 from openai_harmony.serve import ollama as ollama_api
 from openai_harmony.serve.doorkeeper import Doorkeeper, api_keys
 from openai_harmony.serve.engines import Engine, EngineError, connect
@@ -112,17 +113,20 @@ class Endpoints:
         """Of this gateway."""
         self._gateway = gateway
 
+    def _call(self, api: Api, dialect: Any) -> Call:
+        return Call(api, partial(dialect.read, **self._gateway.settings.reading))
+
     async def chat(self, request: Request) -> Response:
         """``POST /v1/chat/completions``."""
-        return await self._gateway.answer(request, Call("chat_completions", chat_completions.read))
+        return await self._gateway.answer(request, self._call("chat_completions", chat_completions))
 
     async def messages(self, request: Request) -> Response:
         """``POST /v1/messages``."""
-        return await self._gateway.answer(request, Call("anthropic", anthropic.read))
+        return await self._gateway.answer(request, self._call("anthropic", anthropic))
 
     async def count_tokens(self, request: Request) -> Response:
         """``POST /v1/messages/count_tokens``."""
-        return await self._gateway.counted(request, Call("anthropic", anthropic.read), {})
+        return await self._gateway.counted(request, self._call("anthropic", anthropic), {})
 
     async def completions(self, request: Request) -> Response:
         """``POST /v1/completions``, which the engine answers itself."""
@@ -139,11 +143,12 @@ class Endpoints:
 
     async def ollama_chat(self, request: Request) -> Response:
         """``POST /api/chat``."""
-        return await self._ollama(request, Call("ollama", ollama.read), "messages", "message")
+        return await self._ollama(request, self._call("ollama", ollama), "messages", "message")
 
     async def ollama_generate(self, request: Request) -> Response:
         """``POST /api/generate``."""
-        call = Call("ollama", ollama_api.read_generate, shape=ollama_api.as_generate)
+        read = partial(ollama_api.read_generate, **self._gateway.settings.reading)
+        call = Call("ollama", read, shape=ollama_api.as_generate)
         return await self._ollama(request, call, "prompt", "response")
 
     async def _ollama(self, request: Request, call: Call, asked: str, answered: str) -> Response:

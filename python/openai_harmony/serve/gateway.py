@@ -14,9 +14,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from openai_harmony.encoding import HarmonyEncodingName, load_harmony_encoding
-from openai_harmony.interop.error_body import Api
+from openai_harmony.errors import PromptTooLongError
+from openai_harmony.interop.error_body import Api, error_body
 from openai_harmony.interop.turn import Turn
-from openai_harmony.serve.answers import Answer, Keep, Shape, joined, side_by_side
+from openai_harmony.serve.answers import Answer, Keep, Shape, failed, joined, side_by_side
 from openai_harmony.serve.bodies import Body, read_body
 from openai_harmony.serve.constraint import constraint_of
 from openai_harmony.serve.engines import Engine, EngineError
@@ -114,11 +115,18 @@ class Gateway:
         self, call: Call, request: Request, record: Record, stack: AsyncExitStack
     ) -> Response:
         body, size = call.body or await self.body(request)
-        turn, record.prompt = await self._read(call, body, size)
+        turn = await self._read(call, body, size)
         record.stream = turn.stream
         limit = self.settings.request_timeout
-        beginning = self._begin(turn, record.prompt, body, call)
-        record.answers = await until_gone(request.receive, beginning, limit, self.ending)
+        try:
+            record.prompt = await self._prompt(turn, size)
+            beginning = self._begin(turn, record.prompt, body, call)
+            record.answers = await until_gone(request.receive, beginning, limit, self.ending)
+        except PromptTooLongError as error:
+            if call.api != "responses" or not turn.stream:
+                raise
+            record.error = str(error)
+            return self._failed(turn, error)
         for answer in record.answers:
             # A stream that is cancelled before its first piece closes nothing itself.
             stack.push_async_callback(answer.begun[1].aclose)
@@ -153,31 +161,44 @@ class Gateway:
             record.engine_status = error.status
         return refusal(record.api, error)
 
+    def _failed(self, turn: Turn, error: PromptTooLongError) -> Response:
+        """A stream that fails before its first token, where Codex knows the error's code."""
+        reply = turn.reply(self.encoding, model=self.model, prompt_tokens=error.tokens)
+        *chunks, last = [*reply.feed([]), *reply.finish("abort")]
+        message = error_body("responses", error).body["error"]["message"]
+        chunks.append(failed(last, message, error.code))
+        data = b"".join(map(reply.frame, chunks)) + reply.frame()
+        return Response(data, media_type=reply.media_type)
+
     async def counted(self, request: Request, call: Call, about: dict[str, Any]) -> Response:
         """How many tokens the prompt of a request has, in an object that has ``about``, too."""
         try:
-            _, prompt = await self._read(call, *await self.body(request))
+            body, size = await self.body(request)
+            turn = await self._read(call, body, size)
+            prompt = await self._prompt(turn, size)
             return JSONResponse({**about, "input_tokens": len(prompt)})
         except REFUSALS as error:
             return refusal(call.api, error)
 
-    async def _read(self, call: Call, body: Body, size: int) -> tuple[Turn, list[int]]:
-        """The turn of a body of so many bytes, and its prompt."""
-        if call.blocks or size > _LARGE:
-            return await run_in_threadpool(self._turn, call, body)
-        return self._turn(call, body)
-
-    def _turn(self, call: Call, body: Body) -> tuple[Turn, list[int]]:
+    async def _read(self, call: Call, body: Body, size: int) -> Turn:
+        """The turn of a body of so many bytes."""
         try:
-            turn = call.read(body)
-            if not turn.may_truncate:
-                return turn, turn.prompt(self.encoding)
+            if call.blocks or size > _LARGE:
+                return await run_in_threadpool(call.read, body)
+            return call.read(body)
+        except RecursionError:
+            raise RefusedError("the body is nested too deeply") from None
+
+    async def _prompt(self, turn: Turn, size: int) -> list[int]:
+        """The prompt of a turn whose body has so many bytes."""
+        most = None
+        if turn.may_truncate:
             context, asked = self.engine.context, turn.sampling.get("max_tokens")
             # The answer needs room, too: what is asked for, but at most half of the context.
             room = min(context // 2, self.settings.max_output_tokens, asked or context)
-            return turn, turn.prompt(self.encoding, max_tokens=context - room)
-        except RecursionError:
-            raise RefusedError("the body is nested too deeply") from None
+            most = context - room
+        render = partial(turn.prompt, self.encoding, max_tokens=most)
+        return await run_in_threadpool(render) if size > _LARGE else render()
 
     async def _begin(self, turn: Turn, prompt: list[int], body: Body, call: Call) -> list[Answer]:
         """Answers whose first tokens are there, all of one id and time."""

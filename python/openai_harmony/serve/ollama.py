@@ -53,8 +53,10 @@ def loaded(body: dict[str, Any], model: str, field: str) -> dict[str, Any]:
     }
 
 
-def read_generate(body: dict[str, Any]) -> Turn:
+def read_generate(body: dict[str, Any], **options: Any) -> Turn:
     """Reads a body of ``/api/generate``: a prompt is a chat of one message.
+
+    ``options`` are those of ``ollama.read``.
 
     ``RefusedError`` for what would bypass the format, as ``raw`` and ``template``.
     """
@@ -70,7 +72,7 @@ def read_generate(body: dict[str, Any]) -> Turn:
     if body.get("system"):
         messages.insert(0, {"role": "system", "content": body["system"]})
     chat = {name: body[name] for name in _OF_BOTH if name in body}
-    return ollama.read({**chat, "messages": messages})
+    return ollama.read({**chat, "messages": messages}, **options)
 
 
 def as_generate(chunk: Chunk) -> Chunk:

@@ -8,6 +8,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
+from openai_harmony.errors import PromptTooLongError
 from openai_harmony.interop.turn import Turn
 from openai_harmony.serve.constraint import Constraint
 from openai_harmony.serve.engines import Engine, EngineError, Sampled, SampleRequest
@@ -24,7 +25,7 @@ def requests(
 ) -> list[SampleRequest]:
     """What to ask the engine for, for each answer.
 
-    ``RefusedError`` for a prompt that is too long, and for too many answers.
+    ``PromptTooLongError`` for a prompt that leaves no room, ``RefusedError`` for too many answers.
     """
     sampling: dict[str, Any] = {**turn.sampling}
     answers, limit = turn.sampling["n"], turn.sampling.get("max_tokens")
@@ -37,11 +38,11 @@ def requests(
         )
     left = engine.context - len(prompt)
     if left <= 0:
-        raise RefusedError(
-            # Clients look for these words, where the API has no code for it.
+        raise PromptTooLongError(
             f"The prompt is too long: {len(prompt)} tokens > {engine.context} maximum",
-            path="input" if turn.dialect == "responses" else "messages",
-            code="context_length_exceeded",
+            "input" if turn.dialect == "responses" else "messages",
+            len(prompt),
+            engine.context,
         )
     tokens = min(left, most_tokens, left if limit is None else max(limit, 1))
     return [

@@ -48,6 +48,9 @@ class Settings:
     max_body: int = _setting(32 * 2**20, "bytes of a request's body")
     max_output_tokens: int = _setting(131_072, "tokens of an answer, whatever the request says")
     thinking_budget: int | None = _setting(None, "tokens of thoughts, if the request names none")
+    unsupported: str = _setting(
+        "error", "images, audio, files in the user's newest message: error or placeholder"
+    )
     spelled_markers: bool = _setting(False, "read markers that ordinary tokens spell (fine-tunes)")
     max_answers: int = _setting(16, "answers (`n`) of a request")
     max_running: int = _setting(1024, "requests that are answered at a time")
@@ -73,6 +76,9 @@ class Settings:
                 _refuse_number(field.name, value)
         if not 0 <= self.port <= 65535:
             raise ValueError(f"port: {self.port} is not a port")
+        if self.unsupported not in ("error", "placeholder"):
+            text = f"unsupported: expected error or placeholder, got {self.unsupported!r}"
+            raise ValueError(text)
         if not self.store:
             raise ValueError("store: empty; none stores nothing")
         if not self.host or self.host.startswith("["):
@@ -81,6 +87,11 @@ class Settings:
             if origin != "*" and not re.fullmatch(r"[a-z][a-z0-9+.-]*://[^/?#]+", origin):
                 text = f"cors: expected * or origins as https://example.org, got {origin!r}"
                 raise ValueError(text)
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """What they say of how requests are read."""
+        return {"unsupported": self.unsupported}
 
     @property
     def origins(self) -> list[str]:

@@ -88,7 +88,7 @@ class StoredResponses:
             if not isinstance(body.get(name), (kind, type(None))):
                 expected = {str: "a string", bool: "a boolean"}[kind]
                 raise RefusedError(f"{name}: expected {expected}", path=name)
-        options: dict[str, Any] = {}
+        options: dict[str, Any] = {**self._gateway.settings.reading}
         if store is None:
             if previous is not None:
                 raise RefusedError(

@@ -29,7 +29,7 @@ pub(super) fn read_system(system: &BodyField<'_, '_>, request: &mut Request<'_>)
             changes.push(field);
             continue;
         }
-        let text = read_block(&block, request.options.unsupported)?;
+        let text = read_block(&block, request.unsupported)?;
         if request.options.keep_billing_header || !text.starts_with(BILLING) {
             texts.add(&text);
         } else {
@@ -94,7 +94,7 @@ fn read_user(content: &BodyField<'_, '_>, request: &mut Request<'_>) -> Result<(
                 request.list(&field, UnusedReason::TypeNotUsed(kind.to_owned()));
             }
             _ => {
-                texts.add(&read_block(&block, request.options.unsupported)?);
+                texts.add(&read_block(&block, request.unsupported)?);
                 only_results = false;
             }
         }
@@ -126,7 +126,7 @@ fn read_assistant(content: &BodyField<'_, '_>, request: &mut Request<'_>) -> Res
             kind if is_of_servers(kind) => {
                 request.list(&field, UnusedReason::TypeNotUsed(kind.to_owned()));
             }
-            _ => texts.add(&read_block(&block, request.options.unsupported)?),
+            _ => texts.add(&read_block(&block, request.unsupported)?),
         }
     }
     request.history.say_and_call(texts.into_text(), calls);

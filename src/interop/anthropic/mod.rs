@@ -21,7 +21,6 @@ use super::request::Request;
 use super::{Dialect, Json, ReadOptions, ThoughtDisplay, Turn, UnusedReason};
 use crate::chat::ReasoningEffort;
 use crate::error::{ErrorKind, Result};
-use crate::json::At;
 
 pub(super) const DEFINITION: Definition = Definition {
     name: "anthropic",
@@ -36,7 +35,33 @@ pub(super) const DEFINITION: Definition = Definition {
     framing: Framing::NamedEvents,
     last_frame: b"",
     error_body,
+    unsupported: |path, content| {
+        let place = place_of(path, block_of(content)?);
+        Some(format!("{place}: this model reads text, and cannot take {content}"))
+    },
+    too_long: |tokens, max_tokens| {
+        format!("prompt is too long: {tokens} tokens > {max_tokens} maximum")
+    },
 };
+
+/// The type of a block with this content.
+fn block_of(content: &str) -> Option<&'static str> {
+    Some(match content {
+        "images" => "image",
+        "documents" => "document",
+        "files" => "container_upload",
+        _ => return None,
+    })
+}
+
+/// A block's path as the API writes it, with the block's type: `messages.3.content.0.image.source`. By it Claude Code
+/// finds what to take out.
+fn place_of(path: &str, block: &str) -> String {
+    let end = path.rfind(']').map_or(path.len(), |end| end + 1);
+    let [index, rest] = [&path[..end], &path[end..]];
+    let index = index.replace('[', ".").replace(']', "");
+    format!("{index}.{block}{rest}")
+}
 
 /// The fields of a body that are read; any other is listed in [`Turn::unused`].
 const FIELDS: &[&str] = &[
@@ -95,6 +120,7 @@ fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
         return Err(ErrorKind::UnsupportedField { path, code }.into());
     }
     request.continue_last = true;
+    request.unsupported = request.options.unsupported_in(false);
     if let Some(system) = body.get("system") {
         read_system(&system, request)?;
     }
@@ -116,20 +142,12 @@ fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Reads the messages, each with whether a user's message follows it.
 fn read_messages(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
-    body.required("messages")?;
-    let is_user =
-        |message: &BodyField<'_, '_>| message.at().get("role").and_then(At::as_str) == Some("user");
+    body.required("messages")?.items().map(drop)?;
     let options = request.options;
-    let mut users = 0;
-    options.each_message(body, "messages", |message| {
-        users += usize::from(is_user(message));
-        Ok(())
-    })?;
-    options.each_message(body, "messages", |message| {
-        users -= usize::from(is_user(message));
-        read_message(message, users > 0, request)
+    options.each_message(body, "messages", |message, place| {
+        request.unsupported = place.unsupported;
+        read_message(message, place.user_follows, request)
     })
 }
 

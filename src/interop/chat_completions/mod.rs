@@ -16,7 +16,7 @@ use super::dialect::Definition;
 use super::field::{BodyField, BodyObject};
 use super::history::HistoryCall;
 use super::names::ToolId;
-use super::request::Request;
+use super::request::{MessagePlace, Request};
 use super::tools::{custom_arguments, read_arguments};
 use super::{Dialect, Json, ReadOptions, ToolKind, Turn, Unsupported, Unused, UnusedReason};
 use crate::error::Result;
@@ -37,7 +37,32 @@ pub(super) const DEFINITION: Definition = Definition {
     framing: Framing::Events,
     last_frame: b"data: [DONE]\n\n",
     error_body,
+    unsupported: |path, content| Some(only_some_models(path, part_of(content)?)),
+    too_long: |tokens, max_tokens| {
+        format!(
+            "This model's maximum context length is {max_tokens} tokens. However, your messages resulted in {tokens} \
+             tokens. Please reduce the length of the messages."
+        )
+    },
 };
+
+/// The type of a part with this content.
+fn part_of(content: &str) -> Option<&'static str> {
+    Some(match content {
+        "images" => "image_url",
+        "audio" => "input_audio",
+        "video" => "video_url",
+        "files" => "file",
+        _ => return None,
+    })
+}
+
+/// The error about a part that not all models read, as chat completions and Responses word it.
+pub(super) fn only_some_models(path: &str, part: &str) -> String {
+    format!(
+        "Invalid content type. {part} is only supported by certain models, and this one reads text: {path}"
+    )
+}
 
 /// The fields of a body that are read; any other is listed in [`Turn::unused`].
 const FIELDS: &[&str] = &[
@@ -102,10 +127,10 @@ pub fn read(body: impl Into<Json>, options: &ReadOptions) -> Result<Turn> {
 }
 
 fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
-    body.required("messages")?;
+    body.required("messages")?.items().map(drop)?;
     let options = request.options;
     let mut messages = Messages::new(request);
-    options.each_message(body, "messages", |message| messages.read(message))?;
+    options.each_message(body, "messages", |message, place| messages.read_at(message, place))?;
     messages.end(body.get("continue_final_message"))?;
     body.each("tools", |tool| read_tool(tool, request))?;
     read_settings(|key| body.get(key), request)?;
@@ -240,11 +265,17 @@ impl<'r, 'o> Messages<'r, 'o> {
         Self { is_ollama: true, ..Self::new(request) }
     }
 
+    /// Reads the next message of a body.
+    pub(super) fn read_at(&mut self, field: &BodyField<'_, '_>, place: MessagePlace) -> Result<()> {
+        self.request.unsupported = place.unsupported;
+        self.read(field)
+    }
+
     /// Reads the next message.
     pub(crate) fn read(&mut self, field: &BodyField<'_, '_>) -> Result<()> {
         let message = field.object()?;
         let role = message.required("role")?;
-        let unsupported = self.request.options.unsupported;
+        let unsupported = self.request.unsupported;
         self.request.history.next_message();
         self.request.history.end_group();
         let mut reads_name = false;

@@ -32,6 +32,15 @@ pub(super) const DEFINITION: Definition = Definition {
     framing: Framing::Lines,
     last_frame: b"",
     error_body: |_, message, _, _| json!({"error": message}),
+    unsupported: |path, content| {
+        let is_image = content == "images";
+        is_image.then(|| format!("{path}: this model is missing data required for image input"))
+    },
+    too_long: |tokens, max_tokens| {
+        format!(
+            "the input length exceeds the context length: {tokens} tokens > {max_tokens} maximum"
+        )
+    },
 };
 
 /// The fields of a body that are read; any other is listed in [`Turn::unused`].
@@ -89,7 +98,7 @@ fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     body.each("tools", |tool| read_tool(tool, request))?;
     let options = request.options;
     let mut messages = Messages::of_ollama(request);
-    options.each_message(body, "messages", |message| messages.read(message))?;
+    options.each_message(body, "messages", |message, place| messages.read_at(message, place))?;
     messages.end(None)?;
     read_think(body, request)?;
     if let Some(format) = body.get("format") {

@@ -52,7 +52,8 @@ pub(super) struct Items<'r, 'o> {
 impl<'r, 'o> Items<'r, 'o> {
     /// Reads the history and the body's `input`.
     pub(super) fn read(body: &BodyObject<'_, '_>, request: &'r mut Request<'o>) -> Result<()> {
-        let history = &request.options.history;
+        let options = request.options;
+        let history = &options.history;
         let ids = history.iter().filter_map(|item| item.text("id")).collect();
         let mut reader = Self { request, ids };
         let paths: Vec<_> =
@@ -68,8 +69,12 @@ impl<'r, 'o> Items<'r, 'o> {
         let read = all.iter().zip(&found);
         let read: Vec<_> =
             read.map(|(item, found)| found.as_ref().map_or(item.at(), Json::at)).collect();
-        for ((item, found), call_follows) in all.iter().zip(&found).zip(calls_follow(&read)) {
+        let newest = read.iter().rposition(|item| is_of_user(*item));
+        let newest = newest.filter(|&index| index >= history.len());
+        let places = all.iter().zip(&found).zip(calls_follow(&read)).enumerate();
+        for (index, ((item, found), call_follows)) in places {
             reader.request.history.next_message();
+            reader.request.unsupported = options.unsupported_in(newest == Some(index));
             if item_type(item.at()) == Some(REFERENCE) {
                 reader.reference(&item.object()?, found.as_ref(), call_follows)?;
             } else {
@@ -131,7 +136,7 @@ impl<'r, 'o> Items<'r, 'o> {
         const PHASES: &[&str] = &["commentary", "final_answer"];
         let role = item.required("role")?;
         let content = item.required("content")?;
-        let unsupported = self.request.options.unsupported;
+        let unsupported = self.request.unsupported;
         let text = || read_content(&content, unsupported);
         match role.text()? {
             "system" | "developer" => self.request.history.instructions(text()?),
@@ -155,7 +160,7 @@ impl<'r, 'o> Items<'r, 'o> {
     fn reasoning(&mut self, item: &BodyObject<'_, '_>) -> Result<()> {
         let request = &mut *self.request;
         let content = item.get("content");
-        let text = content.map(|content| read_content(&content, request.options.unsupported));
+        let text = content.map(|content| read_content(&content, request.unsupported));
         let text = text.transpose()?.unwrap_or_default();
         if !text.is_empty() {
             request.history.thought(&text);
@@ -226,6 +231,11 @@ fn calls_follow(items: &[At<'_>]) -> Vec<bool> {
         }
     }
     follows
+}
+
+/// Whether an item is a message of the user.
+fn is_of_user(item: At<'_>) -> bool {
+    item_type(item) == Some("message") && text_of(item, "role") == Some("user")
 }
 
 fn text_of<'v>(item: At<'v>, key: &str) -> Option<&'v str> {

@@ -7,7 +7,7 @@ mod write;
 use self::items::{Items, read_text_settings};
 use self::tools::{read_chosen, read_tools};
 use super::answer::{Framing, Prefixes};
-use super::chat_completions::error_body;
+use super::chat_completions::{error_body, only_some_models};
 use super::choice::Choice;
 use super::common::{
     read_count, read_penalties, read_reasoning, read_sampling, read_stop, read_top_logprobs,
@@ -37,6 +37,24 @@ pub(super) const DEFINITION: Definition = Definition {
     framing: Framing::NamedEvents,
     last_frame: b"",
     error_body,
+    unsupported: |path, content| {
+        Some(match content {
+            // Codex takes images out if it reads these words.
+            "images" => format!(
+                "The image data you provided does not represent a valid image for this model, which reads text: {path}"
+            ),
+            "audio" => only_some_models(path, "input_audio"),
+            "video" => only_some_models(path, "input_video"),
+            "files" => only_some_models(path, "input_file"),
+            _ => return None,
+        })
+    },
+    too_long: |tokens, max_tokens| {
+        format!(
+            "Your input exceeds the context window of this model: {tokens} tokens > {max_tokens} maximum. Please adjust \
+             your input and try again."
+        )
+    },
 };
 
 /// The fields of a body that are read; `REPEATED` has more.

@@ -9,7 +9,7 @@ use crate::training::RenderRows;
 
 /// Reads a row as a body of the API, of which the last message is whole.
 pub(super) fn read(row: &Json, dialect: Dialect, options: &RenderRows) -> Result<ChatRow> {
-    let mut read = ReadOptions::new().with_date(options.date.clone());
+    let mut read = ReadOptions::new().with_date(options.date.clone()).with_strict(true);
     read.identity.clone_from(&options.identity);
     read.effort = options.reasoning_effort;
     let mut request = dialect.request(row, &read)?;

@@ -91,7 +91,7 @@ fn read_side(
         _ => return Err(row.expected("an object or a list of messages")),
     };
     let column = |key: &'static str| columns.as_ref()?.get(key);
-    let mut read = ReadOptions::new().with_date(options.date.clone());
+    let mut read = ReadOptions::new().with_date(options.date.clone()).with_strict(true);
     read.effort = options.reasoning_effort;
     let template = column(TEMPLATE).filter(|given| !is_blank(given));
     let template = template.map(|given| Parsed::of(given, "an object")).transpose()?;

@@ -1,0 +1,130 @@
+//! What harmony cannot carry: an error in the newest message of the user, else a placeholder.
+
+use openai_harmony::interop::{Dialect, Unsupported};
+use serde_json::{Value, json};
+
+use super::{ANTHROPIC, CHAT, OLLAMA, RESPONSES, error, options, said, turn};
+
+/// A message with an image after its text.
+fn with_image(dialect: Dialect, role: &str, text: &str) -> Value {
+    let (kind, image) = match dialect {
+        Dialect::Ollama => return json!({"role": role, "content": text, "images": ["aGk="]}),
+        Dialect::Responses => ("input_text", json!({"type": "input_image", "image_url": "data:"})),
+        Dialect::Anthropic => {
+            let source = json!({"type": "base64", "media_type": "image/png", "data": "aGk="});
+            ("text", json!({"type": "image", "source": source}))
+        }
+        _ => ("text", json!({"type": "image_url", "image_url": {"url": "data:"}})),
+    };
+    json!({"role": role, "content": [{"type": kind, "text": text}, image]})
+}
+
+fn body(dialect: Dialect, messages: &[Value]) -> Value {
+    let key = if dialect == RESPONSES { "input" } else { "messages" };
+    json!({key: messages})
+}
+
+const ROLES: [&str; 2] = ["user", "assistant"];
+
+/// Every conversation of four messages of the two roles, with an image in one of them.
+#[test]
+fn only_in_the_newest_message_of_the_user_an_image_is_an_error() {
+    for &dialect in Dialect::ALL {
+        for roles in 0..16_usize {
+            let role = |at: usize| ROLES[roles >> at & 1];
+            let newest = (0..4).rposition(|at| role(at) == "user");
+            for at in 0..4 {
+                let message = |index: usize| {
+                    if index == at {
+                        return with_image(dialect, role(index), "A");
+                    }
+                    json!({"role": role(index), "content": "A"})
+                };
+                let body = body(dialect, &(0..4).map(message).collect::<Vec<_>>());
+                let read = dialect.read(&body, &options());
+                assert_eq!(read.is_err(), newest == Some(at), "{dialect} {body}");
+                let strict = options().with_strict(true);
+                assert!(dialect.read(&body, &strict).is_err(), "{dialect} {body}");
+                for strict in [false, true] {
+                    let all = options().with_unsupported(Unsupported::Placeholder);
+                    let turn = dialect.read(&body, &all.with_strict(strict)).unwrap();
+                    let prefill = turn.prefill.as_ref().and_then(|prefill| prefill.text.clone());
+                    let text = said(&turn) + &prefill.unwrap_or_default();
+                    assert!(text.contains("[image omitted]"), "{dialect} {body}: {text}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn instructions_and_results_of_tools_have_placeholders() {
+    for &dialect in Dialect::ALL {
+        let messages =
+            [with_image(dialect, "system", "S"), json!({"role": "user", "content": "A"})];
+        let text = said(&turn(dialect, body(dialect, &messages)));
+        assert!(text.contains("[image omitted]"), "{dialect}: {text}");
+    }
+    let system = json!({"system": [{"type": "image", "source": {}}], "messages": []});
+    assert!(said(&turn(ANTHROPIC, system)).contains("[image omitted]"));
+    let result = json!([{"type": "image", "source": {}}]);
+    let read = said(&turn(
+        ANTHROPIC,
+        json!({"messages": [
+            {"role": "user", "content": "A"},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": result}]},
+        ]}),
+    ));
+    assert!(read.ends_with("<|message|>[image omitted]<|end|>"), "{read}");
+}
+
+/// What the server keeps was accepted once; nothing could take it out of there.
+#[test]
+fn a_history_has_placeholders() {
+    for &dialect in Dialect::ALL {
+        let history = options().with_history([with_image(dialect, "user", "A")]);
+        let answer = json!({"role": "assistant", "content": "B"});
+        let turn = dialect.read(body(dialect, &[answer]), &history).unwrap();
+        assert!(said(&turn).contains("[image omitted]"), "{dialect}");
+    }
+}
+
+/// Clients look for these words and paths, take the content out, and ask again.
+#[test]
+fn each_api_has_its_own_words_and_paths() {
+    let kinds = [
+        (CHAT, json!({"type": "image_url", "image_url": {"url": "data:"}}), "image_url"),
+        (CHAT, json!({"type": "input_audio", "input_audio": {}}), "input_audio"),
+        (CHAT, json!({"type": "file", "file": {}}), "file is only supported by certain models"),
+        (
+            RESPONSES,
+            json!({"type": "input_image", "image_url": "data:"}),
+            "The image data you provided does not represent a valid image",
+        ),
+        (RESPONSES, json!({"type": "input_file", "file_id": "f"}), "input_file is only supported"),
+        (ANTHROPIC, json!({"type": "image", "source": {}}), "messages.1.content.1.image.source: "),
+        (
+            ANTHROPIC,
+            json!({"type": "document", "source": {"type": "base64"}}),
+            "messages.1.content.1.document.source: ",
+        ),
+        (
+            ANTHROPIC,
+            json!({"type": "container_upload", "file_id": "f"}),
+            "messages.1.content.1.container_upload: ",
+        ),
+    ];
+    for (dialect, part, words) in kinds {
+        let text = if dialect == RESPONSES { "input_text" } else { "text" };
+        let user = json!({"role": "user", "content": [{"type": text, "text": "A"}, part]});
+        let error = error(dialect, body(dialect, &[json!({"role": "user", "content": "A"}), user]));
+        let (status, answer) = dialect.error_answer(&error);
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(status == 400 && message.contains(words), "{answer}");
+    }
+    let error = error(OLLAMA, body(OLLAMA, &[with_image(OLLAMA, "user", "A")]));
+    let (_, answer) = OLLAMA.error_answer(&error);
+    let expected = "messages[0].images[0]: this model is missing data required for image input";
+    assert_eq!(answer["error"], expected);
+}
