@@ -13,7 +13,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 /// forks, as data loaders do, and work given to them there would wait for ever. Starting them costs
 /// some 50 µs.
 pub(crate) struct Workers {
-    threads: usize,
+    wanted: Option<NonZeroUsize>,
     pool: OnceLock<Option<ThreadPool>>,
 }
 
@@ -21,65 +21,70 @@ pub(crate) struct Workers {
 /// take minutes to start.
 const MOST: usize = 256;
 
-/// So many items are done by one thread at a time.
-const ITEMS: usize = 16;
+/// So many items that are small are done by one thread at a time.
+pub(crate) const ITEMS: usize = 16;
 
 impl Workers {
     /// As many threads as are wanted, or as there are cores. They are started when there is work for
     /// more than one.
-    pub(crate) fn new(threads: Option<NonZeroUsize>) -> Self {
-        let cores = available_parallelism().map_or(1, NonZeroUsize::get);
-        let threads = threads.map_or(cores, NonZeroUsize::get).min(cores.max(MOST));
-        Self { threads, pool: OnceLock::new() }
+    pub(crate) fn new(wanted: Option<NonZeroUsize>) -> Self {
+        Self { wanted, pool: OnceLock::new() }
     }
 
     /// The calling thread does the work.
     #[cfg(feature = "python")]
     pub(crate) fn none() -> Self {
-        Self { threads: 1, pool: OnceLock::new() }
+        Self::new(Some(NonZeroUsize::MIN))
     }
 
-    /// How many threads there are.
-    #[cfg(feature = "python")]
+    /// How many threads there are. To ask the system takes 20 µs, so it is not asked for little work.
     pub(crate) fn threads(&self) -> usize {
-        self.threads
+        let cores = || available_parallelism().map_or(1, NonZeroUsize::get);
+        match self.wanted.map(NonZeroUsize::get) {
+            Some(threads) if threads <= MOST => threads,
+            Some(threads) => threads.min(cores().max(MOST)),
+            None => cores(),
+        }
     }
 
     /// Lets a task give work to the threads, which it does not wait for. `None` where there are no others
     /// than the calling thread.
     #[cfg(feature = "python")]
     pub(crate) fn scope<'s, R>(&self, task: impl FnOnce(Option<&Scope<'s>>) -> R) -> R {
-        match self.pool(usize::MAX) {
+        match self.pool() {
             Some(pool) => pool.in_place_scope(|scope| task(Some(scope))),
             None => task(None),
         }
     }
 
-    /// `None` where the calling thread does the work: of few items, or where the system gives no more
-    /// threads.
-    fn pool(&self, items: usize) -> Option<&ThreadPool> {
-        if self.threads == 1 || items <= ITEMS {
-            return None;
-        }
-        let start = || ThreadPoolBuilder::new().num_threads(self.threads).build().ok();
+    /// `None` where the calling thread does the work: it is the only one wanted, or the system gives no
+    /// others.
+    fn pool(&self) -> Option<&ThreadPool> {
+        let start = || {
+            let threads = Some(self.threads()).filter(|&threads| threads > 1)?;
+            ThreadPoolBuilder::new().num_threads(threads).build().ok()
+        };
         self.pool.get_or_init(start).as_ref()
     }
 
-    /// Gathers what `work` makes of items in their order, in parts.
+    /// Gathers what `work` makes of items in their order, in parts. A thread does `at_once` of them at a time,
+    /// and if there are no more than these, the calling thread does.
     pub(crate) fn gather<T: Send, P: Send + Default>(
         &self,
         items: Vec<T>,
+        at_once: usize,
         work: impl Fn(&mut P, usize, T) + Sync,
     ) -> Vec<P> {
         let add = |mut part: P, (index, item)| {
             work(&mut part, index, item);
             part
         };
-        let Some(pool) = self.pool(items.len()) else {
+        let several = items.len() > at_once;
+        let Some(pool) = several.then(|| self.pool()).flatten() else {
             return vec![items.into_iter().enumerate().fold(P::default(), add)];
         };
         pool.install(|| {
-            items.into_par_iter().enumerate().fold_chunks(ITEMS, P::default, add).collect()
+            items.into_par_iter().enumerate().fold_chunks(at_once, P::default, add).collect()
         })
     }
 }

@@ -148,6 +148,35 @@ class HarmonyEncoding:
             [13225, 200007]
         """
 
+    def encode_array(
+        self,
+        text: str,
+        *,
+        allowed_special: Literal["all"] | Collection[str] = (),
+        disallowed_special: Literal["all"] | Collection[str] | None = "all",
+    ) -> array[int]:
+        """Encodes text to an array of uint32 instead of a list, by the rules of :meth:`encode`.
+
+        The array is an ``array.array``, as ``TokenBatch.tokens`` is. NumPy takes it without a copy,
+        and so does whatever reads the buffer protocol; no ints are made.
+
+        Args:
+            text: The text.
+            allowed_special: As for :meth:`encode`.
+            disallowed_special: As for :meth:`encode`.
+
+        Returns:
+            Token ids.
+
+        Raises:
+            HarmonyError: As :meth:`encode`.
+            ValueError: An argument has another type or value.
+
+        Example:
+            >>> encoding.encode_array("Hello, world")
+            array('I', [13225, 11, 2375])
+        """
+
     def encode_ordinary(self, text: str) -> list[int]:
         """Encodes text as ordinary text, whatever markers it spells.
 
@@ -958,6 +987,30 @@ class Turn:
             >>> long = chat_completions.read({"messages": [hi, hello, hi, hello, hi]})
             >>> long.prompt(encoding, max_tokens=len(short)) == short
             True
+        """
+
+    def prompt_array(
+        self, encoding: HarmonyEncoding, *, max_tokens: int | None = None
+    ) -> array[int]:
+        """The tokens of :meth:`prompt` as an array of uint32, for engines that take arrays.
+
+        Args:
+            encoding: As for :meth:`prompt`.
+            max_tokens: As for :meth:`prompt`.
+
+        Returns:
+            Token ids: an ``array.array``, which NumPy takes without a copy.
+
+        Raises:
+            HarmonyError: As :meth:`prompt`.
+            InvalidRequestError: As :meth:`prompt`.
+
+        Example:
+            >>> from openai_harmony.interop import chat_completions
+            >>> turn = chat_completions.read({"messages": [{"role": "user", "content": "Hi"}]})
+            >>> prompt = turn.prompt_array(encoding)
+            >>> prompt.typecode, prompt.tolist() == turn.prompt(encoding)
+            ('I', True)
         """
 
     @property

@@ -9,7 +9,8 @@ use super::options::{Choice, Failed, Given, choices, set_from};
 use super::read::reasoning_effort;
 use super::read::values::{count, each, optional, optional_string};
 use super::text::utf8;
-use super::{arguments, json, json_out, options, tokens, write};
+use super::tokens::Form;
+use super::{arguments, json, json_out, options, write};
 use crate::RenderConfig;
 use crate::chat::{Content, Message, ReasoningEffort};
 use crate::interop::{
@@ -121,6 +122,24 @@ fn resolve(find: Py<PyAny>, failed: Failed) -> Resolve {
     })
 }
 
+impl PyTurn {
+    fn prompt_as<'py>(
+        &self,
+        form: Form,
+        encoding: &Bound<'py, PyAny>,
+        max_tokens: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, encoding) = (encoding.py(), super::encoding::argument(encoding)?);
+        let max_tokens = max_tokens.map(|most| count(most)).transpose();
+        let max_tokens = max_tokens.map_err(|invalid| invalid.inside("max_tokens").raised(py))?;
+        let prompt = py.detach(|| match max_tokens {
+            Some(max_tokens) => self.inner.prompt_within(&encoding, max_tokens),
+            None => self.inner.prompt(&encoding),
+        });
+        form.of(py, &prompt.map_err(|error| raised(py, &error))?)
+    }
+}
+
 #[pymethods]
 impl PyTurn {
     /// Reads a request's body. `options` are those of the four `read` functions.
@@ -145,18 +164,20 @@ impl PyTurn {
     #[pyo3(signature = (encoding, *, max_tokens = None))]
     fn prompt<'py>(
         &self,
-        py: Python<'py>,
         encoding: &Bound<'py, PyAny>,
         max_tokens: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyList>> {
-        let encoding = super::encoding::argument(encoding)?;
-        let max_tokens = max_tokens.map(|most| count(most)).transpose();
-        let max_tokens = max_tokens.map_err(|invalid| invalid.inside("max_tokens").raised(py))?;
-        let prompt = py.detach(|| match max_tokens {
-            Some(max_tokens) => self.inner.prompt_within(&encoding, max_tokens),
-            None => self.inner.prompt(&encoding),
-        });
-        tokens::list(py, &prompt.map_err(|error| raised(py, &error))?)
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.prompt_as(Form::List, encoding, max_tokens)
+    }
+
+    /// The tokens of `prompt` as an array of uint32.
+    #[pyo3(signature = (encoding, *, max_tokens = None))]
+    fn prompt_array<'py>(
+        &self,
+        encoding: &Bound<'py, PyAny>,
+        max_tokens: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.prompt_as(Form::Array, encoding, max_tokens)
     }
 
     /// The most tokens of thoughts, if the body has a limit.

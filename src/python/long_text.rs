@@ -2,11 +2,11 @@
 
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PySlice, PyString};
+use pyo3::types::{PySlice, PyString};
 
 use super::errors::raised;
 use super::text::utf8;
-use super::tokens;
+use super::tokens::Form;
 use crate::Result;
 use crate::tokenizer::{SpecialSet, chunk_end};
 
@@ -31,16 +31,17 @@ pub(super) fn has_parts(disallowed: &SpecialSet<'_>) -> bool {
 /// The tokens of a string, by an `encode` that appends those of a text, in [parts](for_each_part).
 pub(super) fn encode<'py>(
     string: &Bound<'py, PyString>,
+    form: Form,
     encode: impl Fn(&str, &mut Vec<u32>) -> Result<()> + Sync,
-) -> PyResult<Bound<'py, PyList>> {
+) -> PyResult<Bound<'py, PyAny>> {
     let py = string.py();
-    let list = PyList::empty(py);
+    let (tokens, mut ids) = (form.of(py, &[])?, Vec::new());
     for_each_part(string, |text| {
-        let mut ids = Vec::new();
+        ids.clear();
         py.detach(|| encode(text, &mut ids)).map_err(|error| raised(py, &error))?;
-        list.set_slice(list.len(), list.len(), tokens::list(py, &ids)?.as_any())
+        form.append(&tokens, &ids)
     })?;
-    Ok(list)
+    Ok(tokens)
 }
 
 /// Gives the parts of a string one after the other, as texts: their tokens, put together, are the string's.

@@ -35,6 +35,7 @@ mod batch;
 mod borrowed;
 mod cache;
 mod dict_form;
+mod encoded;
 mod encoding;
 mod errors;
 mod events;

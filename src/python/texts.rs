@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyIterator, PyList, PyString};
 
 use super::arguments::Argument;
-use super::arrays::{int64, uint32};
+use super::arrays::{self, array, as_i64, empty_array};
 use super::encoding::PyHarmonyEncoding;
 use super::errors::{InvalidArgument, type_name, unless_raised, wrong_type};
 use super::long_text;
@@ -16,7 +16,7 @@ use super::read::values::{count, count_from_one, each};
 use super::text::{BorrowedText, decoded};
 use super::tokens;
 use super::types::Types;
-use crate::tokenizer::{TextError, TokenBatch, Tokenizer};
+use crate::tokenizer::{TextError, TokenBatch, TokenId, Tokenizer};
 use crate::workers::Workers;
 
 /// So many texts, or as many with so many bytes or tokens, are given to the workers at once. Between
@@ -48,36 +48,67 @@ pub(super) fn encode_batch<'py>(
     let workers = workers(threads)?;
     let mut texts = items(texts, "texts: expected an iterable of strings")?;
     let has_parts = long_text::has_parts(&disallowed);
-    let mut whole = TokenBatch::default();
+    let mut whole = Arrays { tokens: empty_array(py, "I")?, len: 0, offsets: vec![0] };
     loop {
-        let NextTexts { together, long } = read_texts(&mut texts, whole.len(), has_parts)?;
+        let NextTexts { together, long } = read_texts(&mut texts, whole.texts(), has_parts)?;
         if together.is_empty() && long.is_none() {
-            let (tokens, offsets) = whole.into_arrays();
-            return Ok((uint32(py, &tokens)?, int64(py, offsets)?));
+            return Ok((whole.tokens, array(py, "q", &whole.offsets)?));
         }
+        let first = whole.texts();
         let batches =
             py.detach(|| tokenizer.encode_batch_on(&workers, &together, &allowed, &disallowed));
-        let batches = batches.map_err(|error| raised_of(py, "texts", whole.len(), &error))?;
-        for batch in &batches {
-            whole.append(batch);
-        }
+        let batches = batches.map_err(|error| raised_of(py, "texts", first, &error))?;
+        drop(together);
+        batches.iter().try_for_each(|batch| whole.append(batch))?;
         if let Some(long) = long {
-            let (index, mut ids) = (whole.len(), Vec::new());
+            let index = whole.texts();
             long_text::for_each_part(&long, |text| {
-                py.detach(|| tokenizer.encode_into(text, &allowed, &disallowed, &mut ids))
-                    .map_err(|error| raised_of(py, "texts", index, &TextError { index: 0, error }))
+                let parts = py
+                    .detach(|| tokenizer.encode_batch_on(&workers, &[text], &allowed, &disallowed))
+                    .map_err(|error| raised_of(py, "texts", index, &error))?;
+                parts.iter().try_for_each(|part| whole.append_tokens(part.tokens()))
             })?;
-            whole.push(&ids);
+            whole.end_text();
         }
         py.check_signals()?;
+    }
+}
+
+/// The arrays of a batch as they grow. Tokens are copied into them once, from where they were encoded.
+struct Arrays<'py> {
+    tokens: Bound<'py, PyAny>,
+    /// How many tokens there are.
+    len: usize,
+    offsets: Vec<i64>,
+}
+
+impl Arrays<'_> {
+    /// How many texts are whole.
+    fn texts(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Appends a batch as [`TokenBatch::append`] does.
+    fn append(&mut self, batch: &TokenBatch) -> PyResult<()> {
+        let before = self.len;
+        self.offsets.extend(batch.offsets()[1..].iter().map(|offset| as_i64(before + offset)));
+        self.append_tokens(batch.tokens())
+    }
+
+    fn append_tokens(&mut self, tokens: &[TokenId]) -> PyResult<()> {
+        self.len += tokens.len();
+        arrays::append(&self.tokens, tokens)
+    }
+
+    fn end_text(&mut self) {
+        self.offsets.push(as_i64(self.len));
     }
 }
 
 /// The texts that are encoded next.
 struct NextTexts<'py> {
     together: Vec<BorrowedText>,
-    /// The one after them, if it is so long that it is encoded in parts. One thread does that: two such texts fill
-    /// what the threads get at once, so there is little to share.
+    /// The one after them, if it is so long that it is encoded in parts, between which signal handlers run.
     long: Option<Bound<'py, PyString>>,
 }
 

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::sync::critical_section::with_critical_section;
 use pyo3::types::{PyList, PyString, PyTuple};
 
+use super::arrays;
 use super::errors::{brief, type_name, unless_raised, wrong_type};
 use super::ints::INTS;
 
@@ -177,6 +178,34 @@ where
 fn is_swapped<T: Element>(buffer: &PyBuffer<T>) -> bool {
     let other: &[u8] = if cfg!(target_endian = "little") { b">!" } else { b"<" };
     buffer.format().to_bytes().first().is_some_and(|order| other.contains(order))
+}
+
+/// What Python gets tokens as.
+#[derive(Clone, Copy)]
+pub(super) enum Form {
+    List,
+    /// An `array.array` of uint32.
+    Array,
+}
+
+impl Form {
+    pub(super) fn of<'py>(self, py: Python<'py>, tokens: &[u32]) -> PyResult<Bound<'py, PyAny>> {
+        match self {
+            Self::List => list(py, tokens).map(Bound::into_any),
+            Self::Array => arrays::uint32(py, tokens),
+        }
+    }
+
+    /// Appends to what [`of`](Self::of) returned.
+    pub(super) fn append(self, to: &Bound<'_, PyAny>, tokens: &[u32]) -> PyResult<()> {
+        match self {
+            Self::List => {
+                let to = to.cast::<PyList>()?;
+                to.set_slice(to.len(), to.len(), list(to.py(), tokens)?.as_any())
+            }
+            Self::Array => arrays::append(to, tokens),
+        }
+    }
 }
 
 /// A list of ids.

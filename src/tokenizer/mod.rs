@@ -20,8 +20,8 @@ mod batch;
 mod bits;
 mod bpe;
 pub mod cache;
-// For the extension, which looks for signals between the parts of a long text.
-#[cfg(any(feature = "python", test))]
+// For threads that share a long text, and for the extension, which looks for signals between its parts.
+#[cfg(any(feature = "training", test))]
 mod chunk;
 mod decode;
 pub mod special;

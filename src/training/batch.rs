@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::error::{Error, Result};
 use crate::span::MessageSpan;
 use crate::tokenizer::TokenId;
-use crate::workers::Workers;
+use crate::workers::{self, Workers};
 
 /// The examples of many rows as flat arrays, in the order of the rows.
 ///
@@ -156,7 +156,7 @@ pub(crate) fn render_on<T: Send>(
     first_row: usize,
     add: impl Fn(&mut Batch, usize, T) -> Result<()> + Sync,
 ) -> Vec<Batch> {
-    workers.gather(rows, |batch: &mut Batch, index, row| {
+    workers.gather(rows, workers::ITEMS, |batch: &mut Batch, index, row| {
         let index = first_row + index;
         if let Err(error) = add(batch, index, row) {
             batch.errors.push((index, error));

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import random
+import re
 import signal
 import threading
 import time
@@ -27,7 +28,59 @@ def some_texts(count: int) -> list[str]:
     return ["".join(drawn.choices("abc \nßé漢😀", k=drawn.randint(0, 30))) for _ in range(count)]
 
 
+class TestArrayOfOneText:
+    @pytest.mark.parametrize(
+        "options",
+        [
+            {},
+            {"allowed_special": "all"},
+            {"disallowed_special": ()},
+            {"allowed_special": {"<|end|>"}, "disallowed_special": ["<|call|>"]},
+        ],
+    )
+    def test_it_has_the_tokens_of_the_list(
+        self, encoding: HarmonyEncoding, options: dict[str, Any]
+    ) -> None:
+        for text in [*TEXTS, *some_texts(200), "a<|end|>b"]:
+            try:
+                expected = encoding.encode(text, **options)
+            except HarmonyError as error:
+                with pytest.raises(HarmonyError, match=re.escape(str(error))):
+                    encoding.encode_array(text, **options)
+                continue
+            tokens = encoding.encode_array(text, **options)
+            assert tokens == array("I", expected)
+            assert tokens.typecode == encoding.encode_batch([text], **options).tokens.typecode
+
+    def test_a_text_that_is_encoded_in_parts(self, encoding: HarmonyEncoding) -> None:
+        text = "".join(some_texts(10_000)) * 32
+        assert len(text) > 1 << 22
+        assert encoding.encode_array(text).tolist() == encoding.encode(text)
+
+    def test_numpy_takes_it_without_a_copy(self, encoding: HarmonyEncoding) -> None:
+        tokens = encoding.encode_array("Hello, world")
+        viewed = np.frombuffer(tokens, np.uint32)
+        viewed[0] = 7
+        assert tokens[0] == 7
+
+    def test_it_can_grow_and_is_its_callers(self, encoding: HarmonyEncoding) -> None:
+        first, second = encoding.encode_array("Hi"), encoding.encode_array("Hi")
+        first.append(1)
+        assert (first.tolist(), second.tolist()) == ([12194, 1], [12194])
+
+    @pytest.mark.parametrize("text", [None, 5, b"Hi", ["Hi"]])
+    def test_what_is_not_text_is_refused(self, encoding: HarmonyEncoding, text: Any) -> None:
+        with pytest.raises(WrongTypeError, match="^text: "):
+            encoding.encode_array(text)
+
+
 class TestEncode:
+    @pytest.mark.parametrize("threads", [None, 1, 3])
+    def test_threads_share_long_texts(self, encoding: HarmonyEncoding, threads: int) -> None:
+        texts = ["", "".join(some_texts(9_000)), "x" * 200_000, "Hi", "".join(some_texts(9_001))]
+        batch = encoding.encode_batch(texts, threads=threads)
+        assert [list(tokens) for tokens in batch] == [encoding.encode(text) for text in texts]
+
     @pytest.mark.parametrize("threads", [None, 1, 2, 7])
     def test_it_is_encoding_one_by_one(self, encoding: HarmonyEncoding, threads: int) -> None:
         texts = TEXTS + some_texts(10_000)

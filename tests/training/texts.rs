@@ -58,6 +58,37 @@ proptest! {
     }
 }
 
+/// Threads encode parts of them: some that can be divided anywhere, some nowhere, and names of special tokens all over.
+#[test]
+fn long_texts_are_encoded_as_one_by_one() {
+    let words = "A word, 中国的猫。 1234\r\n don't  naïve 🤷🏽‍♀️\n\n";
+    let texts = [
+        words.repeat(5000),
+        String::new(),
+        "x".repeat(150_000),
+        "short".to_owned(),
+        "中".repeat(70_000),
+        format!("{words}<|end|>").repeat(3000),
+        " ".repeat(200_000),
+        "🙂".repeat(50_000) + " a",
+    ];
+    let tokenizer = encoding().tokenizer();
+    for (allowed, disallowed) in [
+        (SpecialSet::All, SpecialSet::None),
+        (SpecialSet::None, SpecialSet::None),
+        (SpecialSet::Names(NAMES), SpecialSet::All),
+        (SpecialSet::None, SpecialSet::Names(&["no such name"])),
+    ] {
+        let encode = |text: &String| tokenizer.encode(text, &allowed, &disallowed).unwrap();
+        let expected: Vec<Vec<u32>> = texts.iter().map(encode).collect();
+        for threads in [None, Some(1), Some(3)] {
+            let threads = threads.and_then(NonZeroUsize::new);
+            let batch = tokenizer.encode_batch(&texts, &allowed, &disallowed, threads).unwrap();
+            assert_eq!(batch.iter().collect::<Vec<_>>(), expected);
+        }
+    }
+}
+
 #[test]
 fn of_many_errors_the_first_is_named() {
     let tokenizer = encoding().tokenizer();
