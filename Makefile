@@ -16,7 +16,7 @@ PIP = $(BIN)/python -m pip
 export PIP_COMPILE := 0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
-SOURCES := $(shell find src build.rs build Cargo.toml Cargo.lock -type f 2>/dev/null)
+SOURCES := $(shell find src build.rs build Cargo.toml Cargo.lock python/src python/Cargo.toml -type f 2>/dev/null)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -43,7 +43,7 @@ fuzz: tools ## fuzz the parser and the readers of requests; FUZZ_SECONDS=60 sets
 	sh fuzz/run.sh $(or $(FUZZ_SECONDS),60)
 
 laws: tools ## try the laws on LAWS_CASES=20000 new random cases
-	PROPTEST_CASES=$(or $(LAWS_CASES),20000) cargo test --release --features arrow
+	PROPTEST_CASES=$(or $(LAWS_CASES),20000) cargo test --release --workspace --features arrow
 
 browser: $(VENV)/.dev $(VENV)/.built $(VENV)/.browser ## the playground in a real browser: Debian's chromium and chromium-driver
 	$(BIN)/python -m pytest -rs tests/browser
@@ -74,11 +74,12 @@ tools:
 # `make laws` tries new ones.
 test-rust: tools
 	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --features arrow
+	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --package openai-harmony-checks --all-targets
 
-# Without vector instructions, and with the 25 crates that check arguments against schemas: the crate is built once more.
+# Without vector instructions.
 test-features: tools
-	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --features arrow,schemas,portable \
-	  --test tokenizer_equivalence --test grammar_schemas
+	PROPTEST_RNG_SEED=$${PROPTEST_RNG_SEED:-0} cargo test --package openai-harmony-checks --features portable \
+	  --test tokenizer_equivalence
 
 test-python: $(VENV)/.dev $(VENV)/.built $(ORACLE)/.made
 	@OPENAI_HARMONY_ORACLE_PYTHON="$$(ls $(CURDIR)/$(ORACLE)/bin/python 2>/dev/null)" \
@@ -133,12 +134,12 @@ test-agents: $(AGENTS)/.made $(VENV)/.built ## the gateway with the agents that 
 	else PYTHONPATH=$(CURDIR)/python $(AGENTS)/bin/python -m pytest -rs -o filterwarnings=ignore tests/python/clients; fi
 
 format: $(VENV)/.dev
-	cargo fmt --check
+	cargo fmt --all --check
 	$(BIN)/ruff format --check .
 
 lint: $(VENV)/.dev
 	cargo clippy --all-targets -- -D warnings
-	PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo clippy --all-targets --features python,arrow,schemas -- -D warnings
+	PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo clippy --workspace --all-targets --features arrow -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps
 	RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --features arrow
 	@if rustup toolchain list 2>/dev/null | grep -q '^1\.88'; then \
@@ -171,7 +172,7 @@ $(VENV)/.built: $(VENV)/.made $(SOURCES) pyproject.toml
 # For the demo, until the tests build more: without Arrow and optimisation, in half the time.
 $(VENV)/.tried: $(VENV)/.made $(SOURCES) pyproject.toml
 	@test -f $@ || echo "Building the extension: a minute the first time, seconds after a change."
-	CARGO_PROFILE_DEV_OPT_LEVEL=0 $(DEVELOP) --features python
+	CARGO_PROFILE_DEV_OPT_LEVEL=0 $(DEVELOP) --no-default-features
 	@touch $@
 
 # As users install it: the release, from a wheel.

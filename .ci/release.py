@@ -3,7 +3,7 @@
 A package index takes no local version (`+dropin.1`), and `openai-harmony` is another project
 there. `.ci/distribution` has the name and the version under which this package is published.
 
-    python .ci/release.py rename      writes them into pyproject.toml and Cargo.toml, for a build
+    python .ci/release.py rename      writes them into pyproject.toml and the manifests, for a build
     python .ci/release.py check DIR   checks the distributions in a folder
     python .ci/release.py tag         tags the commit and pushes the tag, which starts the workflow
 """
@@ -37,6 +37,9 @@ def rename() -> None:
     replace("pyproject.toml", r'^name = "openai-harmony"$', f'name = "{name}"')
     replace("pyproject.toml", r'^dynamic = \["version"\]$', f'version = "{version}"')
     replace("Cargo.toml", r'^name = "openai-harmony"$', f'name = "{name}"')
+    for member in ("checks", "python"):
+        library = r"^openai-harmony = \{ path"
+        replace(f"{member}/Cargo.toml", library, f'openai-harmony = {{ package = "{name}", path')
     extras = "python/openai_harmony/_extras.py"
     replace(extras, r'^DISTRIBUTION = "openai-harmony"$', f'DISTRIBUTION = "{name}"')
 

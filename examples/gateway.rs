@@ -1,6 +1,6 @@
 //! A server for chat completions in one file, streamed and whole.
 //!
-//! Run it with `cargo run --example gateway -- --replay recorded.jsonl --port 8000`.
+//! Run it with `cargo run -p openai-harmony-checks --example gateway -- --replay recorded.jsonl --port 8000`.
 //!
 //! Behind it stands an engine that says what was recorded in a JSONL file of
 //! `{"match": "...", "text": "..."}`: the first record counts whose match stands in the prompt. For

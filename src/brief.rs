@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// A value as an error quotes it: no more than its first 200 characters, then `…`.
-pub(crate) struct Brief<'a>(pub(crate) &'a str);
+pub struct Brief<'a>(pub &'a str);
 
 impl Brief<'_> {
     /// The quoted part, and what follows the quotation mark.

@@ -121,8 +121,6 @@ mod names;
 mod options;
 mod parse;
 mod path;
-#[cfg(feature = "python")]
-mod python;
 mod render;
 mod repair;
 mod saved;
@@ -134,6 +132,8 @@ mod workers;
 pub mod chat;
 pub mod grammar;
 pub mod interop;
+#[doc(hidden)]
+pub mod machinery;
 pub mod rollout;
 pub mod tokenizer;
 pub mod training;

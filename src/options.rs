@@ -35,7 +35,6 @@ macro_rules! options {
             })*
         }
 
-        #[cfg(feature = "python")]
         impl<V, E> $crate::options::SetByName<V, E> for $name
         where
             $($type: $crate::options::SetFrom<V, E>),*
@@ -74,9 +73,39 @@ macro_rules! options {
 
 pub(crate) use options;
 
+/// Declares the words of choices, by which other languages name them.
+macro_rules! choices {
+    ($($type:ident, $expected:literal: $($word:literal $variant:ident),+ $(else $other:ident)?;)+) => {$(
+        impl $crate::options::Choice for $type {
+            const EXPECTED: &'static str = $expected;
+            const ALL: &'static [(&'static str, Self)] = &[$(($word, Self::$variant)),+];
+        }
+
+        /// A choice without its word does not compile, unless it is what stands for none.
+        const _: fn($type) = |choice| match choice {
+            $($type::$variant)|+ $(| $type::$other)? => {}
+        };
+    )+};
+}
+
+pub(crate) use choices;
+
+/// A choice that other languages name by a word.
+pub trait Choice: Copy + PartialEq + 'static {
+    /// The expected words, for errors.
+    const EXPECTED: &'static str;
+    /// Each word, and what it stands for.
+    const ALL: &'static [(&'static str, Self)];
+
+    /// `None` of what stands for none.
+    fn word(self) -> Option<&'static str> {
+        Self::ALL.iter().find(|(_, choice)| *choice == self).map(|(name, _)| *name)
+    }
+}
+
 /// Options that are set by their names, from values `V` of another language.
-#[cfg(feature = "python")]
-pub(crate) trait SetByName<V, E> {
+pub trait SetByName<V, E> {
+    /// The names of all options.
     const NAMES: &'static [&'static str];
 
     /// `None` if no option has the name.
@@ -84,7 +113,11 @@ pub(crate) trait SetByName<V, E> {
 }
 
 /// The type of an option that is set from a value `V` of another language, or the error `E`.
-#[cfg(feature = "python")]
-pub(crate) trait SetFrom<V, E> {
+pub trait SetFrom<V, E> {
+    /// Takes the value over.
+    ///
+    /// # Errors
+    ///
+    /// What the value lacks to be one of this type.
     fn set_from(&mut self, value: V) -> Result<(), E>;
 }

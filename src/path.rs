@@ -23,11 +23,10 @@ pub struct Path(Vec<PathStep>);
 
 /// A step from a value to one within it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum PathStep {
+pub enum PathStep {
     /// `.content`
     Name(Cow<'static, str>),
     /// `["content"]`, in Python's schemas, where a key may be any text.
-    #[cfg(feature = "python")]
     Key(Cow<'static, str>),
     /// `[3]`
     Index(usize),
@@ -47,9 +46,9 @@ impl Path {
     }
 
     /// The same, seen from the value around.
-    #[cfg(feature = "training")]
+    #[doc(hidden)]
     #[must_use]
-    pub(crate) fn inside(mut self, step: impl Into<PathStep>) -> Self {
+    pub fn inside(mut self, step: impl Into<PathStep>) -> Self {
         self.0.insert(0, step.into());
         self
     }
@@ -85,7 +84,6 @@ impl fmt::Display for PathText<'_> {
             match step {
                 PathStep::Name(name) if at == 0 => Brief(name).fmt(f)?,
                 PathStep::Name(name) => write!(f, ".{}", Brief(name))?,
-                #[cfg(feature = "python")]
                 PathStep::Key(key) => write!(f, "[{:?}]", Brief(key))?,
                 PathStep::Index(index) if self.has_indices => write!(f, "[{index}]")?,
                 PathStep::Index(_) => f.write_str("[]")?,

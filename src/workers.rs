@@ -4,7 +4,6 @@ use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 use std::thread::available_parallelism;
 
-#[cfg(feature = "python")]
 use rayon::Scope;
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -12,7 +11,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 /// Threads for one call. They end with it: threads that are kept do not live on in a process that
 /// forks, as data loaders do, and work given to them there would wait for ever. Starting them costs
 /// some 50 µs.
-pub(crate) struct Workers {
+pub struct Workers {
     wanted: Option<NonZeroUsize>,
     pool: OnceLock<Option<ThreadPool>>,
 }
@@ -27,18 +26,17 @@ pub(crate) const ITEMS: usize = 16;
 impl Workers {
     /// As many threads as are wanted, or as there are cores. They are started when there is work for
     /// more than one.
-    pub(crate) fn new(wanted: Option<NonZeroUsize>) -> Self {
+    pub fn new(wanted: Option<NonZeroUsize>) -> Self {
         Self { wanted, pool: OnceLock::new() }
     }
 
     /// The calling thread does the work.
-    #[cfg(feature = "python")]
-    pub(crate) fn none() -> Self {
+    pub fn none() -> Self {
         Self::new(Some(NonZeroUsize::MIN))
     }
 
     /// How many threads there are. To ask the system takes 20 µs, so it is not asked for little work.
-    pub(crate) fn threads(&self) -> usize {
+    pub fn threads(&self) -> usize {
         let cores = || available_parallelism().map_or(1, NonZeroUsize::get);
         match self.wanted.map(NonZeroUsize::get) {
             Some(threads) if threads <= MOST => threads,
@@ -49,8 +47,7 @@ impl Workers {
 
     /// Lets a task give work to the threads, which it does not wait for. `None` where there are no others
     /// than the calling thread.
-    #[cfg(feature = "python")]
-    pub(crate) fn scope<'s, R>(&self, task: impl FnOnce(Option<&Scope<'s>>) -> R) -> R {
+    pub fn scope<'s, R>(&self, task: impl FnOnce(Option<&Scope<'s>>) -> R) -> R {
         match self.pool() {
             Some(pool) => pool.in_place_scope(|scope| task(Some(scope))),
             None => task(None),

@@ -1,4 +1,4 @@
-# The compiled extension, made by src/python/. mypy's stubtest compares it with the module. Editors
+# The compiled extension, made by python/src/. mypy's stubtest compares it with the module. Editors
 # show these docstrings; their examples run as tests, which know `encoding` and all public names.
 
 from array import array

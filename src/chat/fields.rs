@@ -4,12 +4,13 @@ use super::{Message, Role};
 
 /// The fields of a message's header, as in [`Message`].
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct HeaderFields<'a> {
-    pub(crate) role: Role,
-    pub(crate) name: Option<&'a str>,
-    pub(crate) recipient: Option<&'a str>,
-    pub(crate) channel: Option<&'a str>,
-    pub(crate) content_type: Option<&'a str>,
+#[expect(missing_docs, reason = "their names say it")]
+pub struct HeaderFields<'a> {
+    pub role: Role,
+    pub name: Option<&'a str>,
+    pub recipient: Option<&'a str>,
+    pub channel: Option<&'a str>,
+    pub content_type: Option<&'a str>,
 }
 
 impl Message {

@@ -20,9 +20,9 @@
 mod channels;
 mod content;
 mod conversation;
-mod fields;
+pub(crate) mod fields;
 mod message;
-mod tools;
+pub(crate) mod tools;
 
 pub(crate) use channels::{ANALYSIS, CHANNELS, COMMENTARY, FINAL};
 pub use content::{

@@ -116,13 +116,14 @@ impl ToolNamespaceConfig {
 }
 
 /// The namespace whose tools are called on the commentary channel.
-pub(crate) const FUNCTIONS: &str = "functions";
+pub const FUNCTIONS: &str = "functions";
 
 /// The namespaces of the tools that the model was trained with (guide, section "Built-in tools").
 pub(crate) const BUILT_IN: [&str; 2] = [BROWSER, PYTHON];
-pub(crate) const BROWSER: &str = "browser";
+/// It has the functions `search`, `open` and `find`.
+pub const BROWSER: &str = "browser";
 /// It has no functions, and is itself the recipient of its calls.
-pub(crate) const PYTHON: &str = "python";
+pub const PYTHON: &str = "python";
 
 // The guide's own words: the model was trained on exactly these texts.
 

@@ -6,12 +6,9 @@
 //! engines with llguidance, [`TurnGrammar::to_xgrammar`] for those with xgrammar, [`TurnGrammar::to_gbnf`] for llama.cpp.
 //!
 //! Structure is exact, token by token: a marker that ordinary tokens spell is text. Of arguments and answers with a
-//! schema, following tokens asks for well-formed JSON, and an object where a call is; with the feature `schemas`, what
-//! they hold must fit the schema where the message ends.
+//! schema, following tokens asks for well-formed JSON, and an object where a call is.
 
 mod bnf;
-#[cfg(feature = "schemas")]
-mod fits;
 mod headers;
 mod lark;
 mod options;
@@ -72,9 +69,6 @@ struct Grammar {
     begun: Option<MessageKind>,
     /// Of an answer that has to be one of some texts, or to fit a regular expression.
     pattern: Option<Pattern>,
-    /// For each tool, and for the answer behind them.
-    #[cfg(feature = "schemas")]
-    fits: Vec<fits::Fits>,
 }
 
 impl TurnGrammar {
@@ -115,16 +109,7 @@ impl TurnGrammar {
         };
         let begun = options.prefill.as_ref().map(|prefill| begun(prefill, &tools, &options));
         let begun = begun.transpose()?.flatten();
-        let grammar = Grammar {
-            #[cfg(feature = "schemas")]
-            fits: (0..=tools.len()).map(|_| fits::Fits::default()).collect(),
-            tools,
-            given,
-            options,
-            headers,
-            begun,
-            pattern,
-        };
+        let grammar = Grammar { tools, given, options, headers, begun, pattern };
         Ok(Self { grammar: Arc::new(grammar) })
     }
 
@@ -188,23 +173,6 @@ impl Grammar {
             MessageKind::Answer => self.options.response_schema.as_ref(),
             MessageKind::Thought | MessageKind::Preamble => None,
         }
-    }
-
-    /// What should have been there instead, if JSON does not fit the schema of its message.
-    #[cfg(feature = "schemas")]
-    fn expected_by_schema(&self, kind: MessageKind, text: &[u8]) -> Option<String> {
-        let index = match kind {
-            MessageKind::Call(tool) => tool,
-            _ => self.tools.len(),
-        };
-        self.fits[index].expected(self.schema_of(kind)?, text)
-    }
-
-    /// Without the feature nothing is known of schemas.
-    #[cfg(not(feature = "schemas"))]
-    #[expect(clippy::unused_self, reason = "as with the feature")]
-    fn expected_by_schema(&self, _: MessageKind, _: &[u8]) -> Option<String> {
-        None
     }
 }
 

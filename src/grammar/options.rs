@@ -9,7 +9,7 @@ use crate::Prefill;
 use crate::brief::Brief;
 use crate::error::{Reason, Result};
 use crate::names;
-use crate::options::options;
+use crate::options::{choices, options};
 use crate::path::Path;
 use crate::typescript::{MAX_DEPTH, is_too_deep};
 
@@ -84,6 +84,16 @@ pub enum JsonSpace {
     Bounded,
     /// Any.
     Any,
+}
+
+choices! {
+    ToolUse, "'auto', 'none' or 'required'": "auto" Auto, "none" None, "required" Required;
+    Thoughts, "'optional', 'required' or 'off'":
+        "optional" Optional,
+        "required" Required,
+        "off" Off;
+    HeaderForms, "'few' or 'all'": "few" Few, "all" All;
+    JsonSpace, "'compact', 'bounded' or 'any'": "compact" Compact, "bounded" Bounded, "any" Any;
 }
 
 impl JsonSpace {

@@ -51,8 +51,6 @@ enum Stage {
 struct Content {
     kind: MessageKind,
     form: Form,
-    /// What was read of it, if it is JSON.
-    text: Vec<u8>,
     /// The first bytes of a character.
     rest: Vec<u8>,
 }
@@ -150,10 +148,6 @@ impl GrammarState {
         if !is_whole || token != stop_of(content.kind) {
             return false;
         }
-        if let Some(expected) = self.grammar.expected_by_schema(content.kind, &content.text) {
-            self.stage = Stage::Failed(expected);
-            return false;
-        }
         self.ended += 1;
         self.stage = if token == special::END { Stage::Header(Vec::new()) } else { Stage::Done };
         true
@@ -195,7 +189,7 @@ impl GrammarState {
             }
             (None, _) => Form::Text,
         };
-        Content { kind, form, text: Vec::new(), rest: Vec::new() }
+        Content { kind, form, rest: Vec::new() }
     }
 
     fn expected_in_header(&self, read: &[Symbol]) -> String {
@@ -221,12 +215,7 @@ impl Content {
     fn feed(&mut self, bytes: &[u8]) -> bool {
         let is_taken = match &mut self.form {
             Form::Text => true,
-            Form::Json(json) => {
-                if cfg!(feature = "schemas") {
-                    self.text.extend_from_slice(bytes);
-                }
-                bytes.iter().all(|&byte| json.feed(byte))
-            }
+            Form::Json(json) => bytes.iter().all(|&byte| json.feed(byte)),
             Form::Pattern(matcher) => matcher.feed(bytes),
         };
         if !is_taken {

@@ -7,6 +7,7 @@ use super::{CONSTRAIN, TO};
 use crate::chat::{HeaderFields, Role};
 use crate::error::{ErrorKind, Result};
 use crate::names;
+use crate::options::choices;
 use crate::tokenizer::special;
 
 /// Where a call's recipient stands in its header (guide, section "Receiving tool calls").
@@ -21,6 +22,12 @@ pub enum HeaderStyle {
     /// itself writes its calls. Only messages of the assistant with a channel differ; tool
     /// results keep the documented form.
     RecipientInChannel,
+}
+
+choices! {
+    HeaderStyle, "a HeaderStyle":
+        "recipient_in_role" RecipientInRole,
+        "recipient_in_channel" RecipientInChannel;
 }
 
 /// Takes what a header is written as.

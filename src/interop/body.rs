@@ -33,7 +33,8 @@ pub struct Json {
 
 impl Json {
     /// The first value of a tape.
-    pub(crate) fn new(tape: Tape) -> Self {
+    #[doc(hidden)]
+    pub fn new(tape: Tape) -> Self {
         Self { tape }
     }
 
@@ -50,7 +51,8 @@ impl Json {
         lines.map(Self::written).collect()
     }
 
-    pub(crate) fn at(&self) -> At<'_> {
+    #[doc(hidden)]
+    pub fn at(&self) -> At<'_> {
         self.tape.at(0)
     }
 

@@ -1,6 +1,7 @@
 //! The tools that the model was trained with.
 
 use crate::chat::{BROWSER, PYTHON};
+use crate::options::choices;
 
 /// A tool that the model was trained with (guide, section "Built-in tools").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -10,6 +11,10 @@ pub enum BuiltinTool {
     Browser,
     /// `python`: code execution.
     Python,
+}
+
+choices! {
+    BuiltinTool, "'browser' or 'python'": "browser" Browser, "python" Python;
 }
 
 impl BuiltinTool {

@@ -121,12 +121,14 @@ impl Dialect {
 
     /// The message of an error about content that harmony cannot carry, `images` at `messages[3].content[0].source`, as
     /// this API words it, so that its clients can take the content out and ask again.
-    pub(crate) fn unsupported_message(self, path: &str, content: &str) -> Option<String> {
+    #[doc(hidden)]
+    pub fn unsupported_message(self, path: &str, content: &str) -> Option<String> {
         (self.definition().unsupported)(path, content)
     }
 
     /// The message of an error about a prompt that is too long, as this API words it.
-    pub(crate) fn too_long_message(self, tokens: usize, max_tokens: usize) -> String {
+    #[doc(hidden)]
+    pub fn too_long_message(self, tokens: usize, max_tokens: usize) -> String {
         (self.definition().too_long)(tokens, max_tokens)
     }
 

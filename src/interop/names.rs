@@ -10,6 +10,7 @@ use std::collections::{HashMap, HashSet};
 use super::builtin::is_builtin;
 use crate::chat::{CHANNELS, FUNCTIONS, Role};
 use crate::names;
+use crate::options::choices;
 
 /// What a tool is in the API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -23,6 +24,10 @@ pub enum ToolKind {
     /// One that the model was trained with, `browser.search` or `python`: declared in the system
     /// message, and called under this very recipient.
     Builtin,
+}
+
+choices! {
+    ToolKind, "a kind of tool": "function" Function, "custom" Custom, "builtin" Builtin;
 }
 
 /// A tool's name in the API and in harmony.

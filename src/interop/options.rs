@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::{BuiltinTool, Json};
 use crate::RenderConfig;
 use crate::chat::ReasoningEffort;
-use crate::options::options;
+use crate::options::{choices, options};
 
 options! {
     /// Options of the four `read` functions. The default is what serving wants.
@@ -146,6 +146,11 @@ pub enum Unsupported {
     Error,
     /// A text in its place, such as `[image omitted]`.
     Placeholder,
+}
+
+choices! {
+    NamedToolChoice, "'prefill' or 'grammar'": "prefill" Prefill, "grammar" Grammar;
+    Unsupported, "'error' or 'placeholder'": "error" Error, "placeholder" Placeholder;
 }
 
 /// A function from an item's id to the item.

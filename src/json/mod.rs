@@ -12,9 +12,10 @@ pub(crate) use lex::NotNumbers;
 #[cfg(feature = "training")]
 pub(crate) use number::is_not_a_number;
 pub(crate) use number::read as read_number;
-pub(crate) use tape::{Array, At, Object, Tape, Value};
+pub(crate) use tape::{Array, Object};
+pub use tape::{At, Tape, Value};
 
 /// How many levels of lists and objects JSON may have, as in texts that `serde_json` reads.
-pub(crate) const MAX_DEPTH: usize = 127;
+pub const MAX_DEPTH: usize = 127;
 /// The error for what lies deeper.
 pub(crate) const TOO_DEEP: &str = "nested more than 127 levels deep";

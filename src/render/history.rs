@@ -2,6 +2,7 @@
 
 use super::AsMessage;
 use crate::chat::{ANALYSIS, FINAL, Role};
+use crate::options::choices;
 
 /// Which thoughts of the assistant are rendered. Thoughts are its messages on `analysis`; by the
 /// guide they are dropped once they have led to an answer (guide, section "Handling reasoning
@@ -22,9 +23,17 @@ pub enum AnalysisPolicy {
     DropCompletedTurns,
 }
 
+choices! {
+    AnalysisPolicy, "an AnalysisPolicy":
+        "keep_all" KeepAll,
+        "drop_before_first_final" DropBeforeFirstFinal,
+        "drop_completed_turns" DropCompletedTurns;
+}
+
 impl AnalysisPolicy {
     /// What 0.0.8's `auto_drop_analysis` chooses.
-    pub(crate) fn of_auto_drop(auto_drop_analysis: bool) -> Self {
+    #[doc(hidden)]
+    pub fn of_auto_drop(auto_drop_analysis: bool) -> Self {
         if auto_drop_analysis { Self::DropBeforeFirstFinal } else { Self::KeepAll }
     }
 }

@@ -27,7 +27,7 @@ pub(crate) use pieces::Pieces;
 #[cfg(feature = "training")]
 pub(crate) use pieces::Selection;
 pub(crate) use system::{announce_function_tools, announces_function_tools};
-pub(crate) use view::{AsMessage, AsTools, ContentPart, DeveloperFields, SystemFields};
+pub use view::{AsMessage, AsTools, ContentPart, DeveloperFields, SystemFields};
 
 use std::borrow::Cow;
 
@@ -73,14 +73,19 @@ pub struct Rendered {
 /// Who speaks in a message that was rendered. The tokens do not have it: a tool may be named
 /// `assistant`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Speaker {
-    pub(crate) role: Role,
+#[expect(missing_docs, reason = "their names say it")]
+pub struct Speaker {
+    pub role: Role,
     /// Without a copy where it is a known one.
-    pub(crate) channel: Option<Cow<'static, str>>,
+    pub channel: Option<Cow<'static, str>>,
 }
 
 /// Renders the messages that the config does not drop, and the ending, behind the tokens that are there.
-pub(crate) fn conversation<'a, M: AsMessage + 'a>(
+///
+/// # Errors
+///
+/// As of [`HarmonyEncoding::render_conversation_with`](crate::HarmonyEncoding::render_conversation_with).
+pub fn conversation<'a, M: AsMessage + 'a>(
     tokenizer: Tokenizer,
     messages: impl IntoIterator<Item = &'a M>,
     ending: RenderEnd<'_>,
@@ -120,7 +125,11 @@ pub(crate) fn all_messages<'a, M: AsMessage + 'a>(
 }
 
 /// Renders one message, behind the tokens that are there.
-pub(crate) fn message(
+///
+/// # Errors
+///
+/// As of [`HarmonyEncoding::render_with`](crate::HarmonyEncoding::render_with).
+pub fn message(
     tokenizer: Tokenizer,
     message: &impl AsMessage,
     config: RenderConfig,

@@ -12,7 +12,7 @@ use crate::chat::{
 use crate::typescript::{Namespace, Parameters, Tool};
 
 /// A message to render.
-pub(crate) trait AsMessage {
+pub trait AsMessage {
     /// Its header's fields.
     fn header(&self) -> HeaderFields<'_>;
 
@@ -32,7 +32,8 @@ pub(crate) trait AsMessage {
 
 /// One part of a message's content.
 #[derive(Clone, Copy)]
-pub(crate) enum ContentPart<'a> {
+#[expect(missing_docs, reason = "their names say it")]
+pub enum ContentPart<'a> {
     Text(&'a str),
     System(SystemFields<'a>),
     Developer(DeveloperFields<'a>),
@@ -40,25 +41,27 @@ pub(crate) enum ContentPart<'a> {
 
 /// The fields of a system message, as in [`SystemContent`].
 #[derive(Clone, Copy)]
-pub(crate) struct SystemFields<'a> {
-    pub(crate) model_identity: Option<&'a str>,
-    pub(crate) reasoning_effort: Option<ReasoningEffort>,
-    pub(crate) tools: Option<&'a dyn AsTools>,
-    pub(crate) conversation_start_date: Option<&'a str>,
-    pub(crate) knowledge_cutoff: Option<&'a str>,
-    pub(crate) channel_config: Option<&'a ChannelConfig>,
+#[expect(missing_docs, reason = "their names say it")]
+pub struct SystemFields<'a> {
+    pub model_identity: Option<&'a str>,
+    pub reasoning_effort: Option<ReasoningEffort>,
+    pub tools: Option<&'a dyn AsTools>,
+    pub conversation_start_date: Option<&'a str>,
+    pub knowledge_cutoff: Option<&'a str>,
+    pub channel_config: Option<&'a ChannelConfig>,
 }
 
 /// The fields of a developer message, as in [`DeveloperContent`].
 #[derive(Clone, Copy)]
-pub(crate) struct DeveloperFields<'a> {
-    pub(crate) instructions: Option<&'a str>,
-    pub(crate) tools: Option<&'a dyn AsTools>,
-    pub(crate) response_formats: &'a [ResponseFormat],
+#[expect(missing_docs, reason = "their names say it")]
+pub struct DeveloperFields<'a> {
+    pub instructions: Option<&'a str>,
+    pub tools: Option<&'a dyn AsTools>,
+    pub response_formats: &'a [ResponseFormat],
 }
 
 /// Tools by namespace.
-pub(crate) trait AsTools {
+pub trait AsTools {
     /// The namespaces in the order of their keys. A builder uses the name as the key.
     fn namespaces(&self) -> Vec<Namespace<'_>>;
 

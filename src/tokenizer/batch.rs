@@ -97,7 +97,8 @@ impl TokenBatch {
     }
 
     /// Adds what follows. The tokens after the last offset of either belong to a text that goes on in the next.
-    pub(crate) fn append(&mut self, later: &Self) {
+    #[doc(hidden)]
+    pub fn append(&mut self, later: &Self) {
         let before = self.tokens.len();
         self.tokens.extend_from_slice(&later.tokens);
         self.offsets.extend(later.offsets[1..].iter().map(|offset| before + offset));
@@ -141,7 +142,8 @@ impl Tokenizer {
     }
 
     /// [`encode_batch`](Self::encode_batch), as batches to be [appended](TokenBatch::append).
-    pub(crate) fn encode_batch_on<T: AsRef<str> + Sync>(
+    #[doc(hidden)]
+    pub fn encode_batch_on<T: AsRef<str> + Sync>(
         self,
         workers: &Workers,
         texts: &[T],
@@ -186,8 +188,8 @@ impl Tokenizer {
     }
 
     /// The bytes of some texts of a batch, in parts that follow each other.
-    #[cfg(feature = "python")]
-    pub(crate) fn decode_batch_on(
+    #[doc(hidden)]
+    pub fn decode_batch_on(
         self,
         workers: &Workers,
         batch: &TokenBatch,

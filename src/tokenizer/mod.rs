@@ -21,8 +21,7 @@ mod bits;
 mod bpe;
 pub mod cache;
 // For threads that share a long text, and for the extension, which looks for signals between its parts.
-#[cfg(any(feature = "training", test))]
-mod chunk;
+pub(crate) mod chunk;
 mod decode;
 pub mod special;
 mod special_names;
@@ -34,8 +33,6 @@ use std::io;
 
 #[cfg(feature = "training")]
 pub use batch::{TextError, TokenBatch};
-#[cfg(feature = "python")]
-pub(crate) use chunk::chunk_end;
 pub use special::SpecialSet;
 pub use vocabulary::TokenId;
 

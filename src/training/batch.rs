@@ -150,7 +150,7 @@ impl Batch {
 
 /// Renders rows of any kind, the first of which has the index `first_row`, in batches that follow each
 /// other.
-pub(crate) fn render_on<T: Send>(
+pub fn render_on<T: Send>(
     workers: &Workers,
     rows: Vec<T>,
     first_row: usize,

@@ -11,7 +11,7 @@ use crate::render::{
 use crate::tokenizer::Tokenizer;
 
 /// Makes examples of conversations. Any number of threads may share one.
-pub(crate) struct ExampleMaker<'o> {
+pub struct ExampleMaker<'o> {
     pub(super) tokenizer: Tokenizer,
     pub(super) options: &'o RenderRows,
     /// What narrows the mask: in an example for each exchange, the last alone is trained.
@@ -38,7 +38,8 @@ struct TooLong {
 }
 
 impl<'o> ExampleMaker<'o> {
-    pub(crate) fn new(tokenizer: Tokenizer, options: &'o RenderRows) -> Self {
+    /// Makes examples by these options.
+    pub fn new(tokenizer: Tokenizer, options: &'o RenderRows) -> Self {
         let mut mask = options.mask.clone();
         if options.examples == Examples::Turns {
             mask.turns = Turns::Last;

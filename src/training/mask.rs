@@ -2,7 +2,7 @@
 
 use super::sampled::Sampler;
 use crate::chat::Role;
-use crate::options::options;
+use crate::options::{choices, options};
 use crate::render::{Rendered, Speaker};
 
 /// Which of the model's turns are trained. A turn ends at a message of the user.
@@ -15,6 +15,10 @@ pub enum Turns {
     /// What stands after the last message of the user that was rendered; everything, if there is
     /// none. Where the conversation ends with a user's message, this leaves nothing.
     Last,
+}
+
+choices! {
+    Turns, "'all' or 'last'": "all" All, "last" Last;
 }
 
 options! {

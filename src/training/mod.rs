@@ -36,23 +36,19 @@ mod mask;
 mod sampled;
 
 #[cfg(feature = "training")]
-mod batch;
+pub(crate) mod batch;
 #[cfg(feature = "training")]
-mod examples;
+pub(crate) mod examples;
 #[cfg(feature = "training")]
 mod options;
 #[cfg(feature = "training")]
 mod render;
 #[cfg(feature = "training")]
-mod rows;
+pub(crate) mod rows;
 
 pub use mask::{LossMask, Turns};
 #[cfg(feature = "arrow")]
 pub use rows::render_array;
-#[cfg(all(feature = "arrow", feature = "python"))]
-pub(crate) use rows::render_array_on;
-#[cfg(feature = "python")]
-pub(crate) use {batch::render_on, examples::ExampleMaker, rows::is_read};
 #[cfg(feature = "training")]
 pub use {
     batch::{Batch, Example},

@@ -6,7 +6,7 @@ use super::LossMask;
 use crate::RenderConfig;
 use crate::chat::ReasoningEffort;
 use crate::interop::{Date, Turn};
-use crate::options::options;
+use crate::options::{choices, options};
 
 options! {
     /// How [`render`](super::render) reads and renders rows.
@@ -108,6 +108,20 @@ pub enum Overflow {
     /// turns go, otherwise the last; messages of the system and the developer in front of the first turn
     /// stay. One turn that does not fit by itself, however many calls it has, is an error as above.
     TruncateTurns,
+}
+
+choices! {
+    RowFormat, "'harmony', 'chat', 'preference', 'anthropic' or 'responses'":
+        "harmony" Harmony,
+        "chat" Chat,
+        "preference" Preference,
+        "anthropic" Anthropic,
+        "responses" Responses;
+    Examples, "'conversation' or 'turns'": "conversation" Conversation, "turns" Turns;
+    Overflow, "'error', 'drop' or 'truncate_turns'":
+        "error" Error,
+        "drop" Drop,
+        "truncate_turns" TruncateTurns;
 }
 
 impl RenderRows {

@@ -29,7 +29,10 @@ pub(crate) use comment::write_comment;
 pub(crate) use depth::{MAX_DEPTH, check_depth, is_too_deep};
 pub(crate) use escape::is_line_end;
 pub(crate) use literal::write_json_as_is;
-pub(crate) use namespace::{Namespace, Parameters, Tool, write_tool_section};
+pub(crate) use namespace::write_tool_section;
+pub use namespace::{Namespace, Parameters, Tool};
+
+use crate::options::choices;
 
 /// How the schemas of tools are written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -43,4 +46,8 @@ pub enum ToolSchemaStyle {
     /// in a schema can end its comment, close a type or begin a declaration. The tools of one
     /// rendering may take 1 MiB of text.
     Full,
+}
+
+choices! {
+    ToolSchemaStyle, "a ToolSchemaStyle": "compat" Compat, "full" Full;
 }

@@ -15,31 +15,31 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::json::{At, Tape};
 
 /// A namespace to be written.
-pub(crate) struct Namespace<'a> {
+pub struct Namespace<'a> {
     /// Its name, which need not be the key that it is sorted by.
-    pub(crate) name: &'a str,
+    pub name: &'a str,
     /// What its tools have in common.
-    pub(crate) description: Option<&'a str>,
+    pub description: Option<&'a str>,
     /// Its tools, in the order in which they are written.
-    pub(crate) tools: Vec<Tool<'a>>,
+    pub tools: Vec<Tool<'a>>,
 }
 
 /// A tool to be written.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Tool<'a> {
+pub struct Tool<'a> {
     /// Its name within the namespace.
-    pub(crate) name: &'a str,
+    pub name: &'a str,
     /// What it does; `None` and an empty text write no comment.
-    pub(crate) description: Option<&'a str>,
+    pub description: Option<&'a str>,
     /// The schema of its arguments.
-    pub(crate) parameters: Option<Parameters<'a>>,
+    pub parameters: Option<Parameters<'a>>,
 }
 
 /// The schema of a tool's arguments.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Parameters<'a> {
+#[expect(missing_docs, reason = "their names say it")]
+pub enum Parameters<'a> {
     Tree(&'a Value),
-    #[cfg_attr(not(feature = "python"), expect(dead_code, reason = "the binding makes them"))]
     Taped(At<'a>),
 }
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+
 Module = tuple[str, ...]
 """The path of a module, ``("tokenizer", "split")``; the root itself is ``()``."""
 
@@ -37,6 +40,25 @@ def upward(imports: Arrows, layers: list[list[str]]) -> list[str]:
         if module and target and module[0] != target[0]
     }
     return sorted(f"{room} -> {to}" for room, to in between if layer[room] >= layer[to])
+
+
+_BRANCHED = re.compile(r"([^{]*)\{(.*)\}", re.DOTALL)
+
+
+def branches(tree: str) -> Iterator[str]:
+    """The paths of Rust's ``a::{b, c::{d, e}}``."""
+    branched = _BRANCHED.fullmatch(tree)
+    if branched is None:
+        yield tree
+        return
+    stem, inner = branched.groups()
+    depth, start = 0, 0
+    for index, char in enumerate(inner + ","):
+        depth += (char == "{") - (char == "}")
+        if char == "," and depth == 0:
+            if index > start:
+                yield from (stem + branch for branch in branches(inner[start:index]))
+            start = index + 1
 
 
 def _reached(module: Module, arrows: Arrows) -> set[Module]:

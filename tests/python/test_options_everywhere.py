@@ -374,7 +374,7 @@ class TestWords:
 
     @staticmethod
     def of_rust() -> dict[str, frozenset[str]]:
-        sources = (ROOT / "src" / "python").glob("*.rs")
+        sources = (ROOT / "src").rglob("*.rs")
         blocks = re.findall(
             r"^choices! \{(.*?)\}$",
             "\n".join(file.read_text(encoding="utf-8") for file in sources),

@@ -114,10 +114,15 @@ def test_the_published_name_stands_everywhere(tmp_path: Path) -> None:
     """As `make package` writes it, so that no hint installs the package of the original's name."""
     root = Path(__file__).parents[2]
     files = ["pyproject.toml", "Cargo.toml", "python/openai_harmony/_extras.py"]
-    for file in [".ci/release.py", ".ci/distribution", *files]:
+    members = ["checks/Cargo.toml", "python/Cargo.toml"]
+    for file in [".ci/release.py", ".ci/distribution", *files, *members]:
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(root / file, tmp_path / file)
     subprocess.run([sys.executable, str(tmp_path / ".ci/release.py"), "rename"], check=True)
     name = (root / ".ci/distribution").read_text("utf-8").split()[0]
     for file in files:
         assert f'= "{name}"\n' in (tmp_path / file).read_text("utf-8"), file
+    for file in members:
+        assert f'openai-harmony = {{ package = "{name}", path = ".."' in (
+            (tmp_path / file).read_text("utf-8")
+        ), file

@@ -1,5 +1,6 @@
 //! What the writers of the dialects have in common.
 
+use crate::options::choices;
 use std::fmt::Debug;
 use std::time::Duration;
 
@@ -32,6 +33,14 @@ pub enum ReasoningField {
     Both,
     /// Thoughts are not in the answer.
     Omitted,
+}
+
+choices! {
+    ReasoningField, "'reasoning_content', 'reasoning', 'both' or None":
+        "reasoning_content" ReasoningContent,
+        "reasoning" Reasoning,
+        "both" Both else Omitted;
+    FinishReason, "'stop', 'length' or 'abort'": "stop" Stop, "length" Length, "abort" Abort;
 }
 
 /// How many tokens a turn took.

@@ -349,7 +349,8 @@ impl Reply {
         self.sorter.writer.response(&AnswerState { segments, usage: self.usage(), outcome }, bytes);
     }
 
-    pub(crate) fn full_response(&self) -> Json {
+    #[doc(hidden)]
+    pub fn full_response(&self) -> Json {
         let mut bytes = Vec::new();
         self.response_into(&mut bytes);
         Json::written(&bytes)
@@ -393,8 +394,8 @@ impl Reply {
         self.parser.is_turn_ended()
     }
 
-    #[cfg(feature = "python")]
-    pub(crate) fn reads_spelled_markers(&self) -> bool {
+    #[doc(hidden)]
+    pub fn reads_spelled_markers(&self) -> bool {
         self.options.spelled_markers
     }
 

@@ -10,12 +10,13 @@ use std::ops::Range;
 
 use serde_json::Value as Tree;
 
-pub(crate) use self::value::{Array, At, Object, Value};
+pub(crate) use self::value::{Array, Object};
+pub use self::value::{At, Value};
 use crate::path::Path;
 
 /// JSON values, each found by its index.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Tape {
+pub struct Tape {
     nodes: Vec<Node>,
     /// All strings, keys and numbers, and the JSON texts that they come from.
     text: String,
@@ -51,7 +52,7 @@ enum Node {
 }
 
 /// A list or an object that is being written.
-pub(crate) struct Opened(usize);
+pub struct Opened(usize);
 
 impl Tape {
     /// A tape without values.
@@ -65,20 +66,19 @@ impl Tape {
     };
 
     /// The index of the value that is written next.
-    pub(crate) fn end(&self) -> usize {
+    pub fn end(&self) -> usize {
         self.nodes.len()
     }
 
     /// About how many bytes the values take as JSON text.
-    #[cfg(feature = "python")]
-    pub(crate) fn size(&self) -> usize {
+    pub fn size(&self) -> usize {
         /// Quotes, commas and the like.
         const AROUND: usize = 4;
         self.text.len() + self.nodes.len() * AROUND
     }
 
     /// The value of an index.
-    pub(crate) fn at(&self, index: usize) -> At<'_> {
+    pub fn at(&self, index: usize) -> At<'_> {
         At { tape: self, index }
     }
 
@@ -86,16 +86,18 @@ impl Tape {
         self.text.get(start..end).unwrap_or_default()
     }
 
-    pub(crate) fn null(&mut self) {
+    /// Writes `null`.
+    pub fn null(&mut self) {
         self.nodes.push(Node::Null);
     }
 
-    pub(crate) fn bool(&mut self, value: bool) {
+    /// Writes a boolean.
+    pub fn bool(&mut self, value: bool) {
         self.nodes.push(Node::Bool(value));
     }
 
     /// Writes a number by its JSON text.
-    pub(crate) fn number(&mut self, digits: &str) {
+    pub fn number(&mut self, digits: &str) {
         let start = self.push_text(digits);
         self.number_within(start..self.text.len());
     }
@@ -123,15 +125,14 @@ impl Tape {
     }
 
     /// Writes a double; `None` of those that JSON does not have.
-    #[cfg(any(feature = "arrow", feature = "python"))]
-    pub(crate) fn double(&mut self, value: f64) -> Option<()> {
+    pub fn double(&mut self, value: f64) -> Option<()> {
         let digits = serde_json::Number::from_f64(value)?.to_string();
         self.number(&digits);
         Some(())
     }
 
     /// Writes a text or a key.
-    pub(crate) fn string(&mut self, text: &str) {
+    pub fn string(&mut self, text: &str) {
         let start = self.push_text(text);
         self.end_text(start);
     }
@@ -163,20 +164,20 @@ impl Tape {
     }
 
     /// Begins a list or an object.
-    pub(crate) fn open(&mut self) -> Opened {
+    pub fn open(&mut self) -> Opened {
         let opened = Opened(self.end());
         self.null();
         opened
     }
 
     /// Ends a list: its items are what has been written since it was opened.
-    pub(crate) fn close_array(&mut self, Opened(index): Opened) {
+    pub fn close_array(&mut self, Opened(index): Opened) {
         self.nodes[index] = Node::Array { nodes: self.end() - index - 1 };
     }
 
     /// Ends an object: what has been written since it was opened is keys, each with its value. Of several values of
     /// one key the last counts, in the place of the first.
-    pub(crate) fn close_object(&mut self, Opened(index): Opened) {
+    pub fn close_object(&mut self, Opened(index): Opened) {
         self.end_object(index);
         if self.repeats_a_key(index) {
             self.drop_repeated(index);
@@ -225,7 +226,7 @@ impl Tape {
     }
 
     /// Writes a tree. One that is nested more than `depth` levels deep [counts as too deep](Self::is_too_deep).
-    pub(crate) fn tree(&mut self, tree: &Tree, depth: usize) -> usize {
+    pub fn tree(&mut self, tree: &Tree, depth: usize) -> usize {
         let index = self.end();
         match tree {
             Tree::Null => self.null(),

@@ -11,14 +11,15 @@ use crate::path::Path;
 
 /// A place on a tape.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct At<'a> {
+pub struct At<'a> {
     pub(super) tape: &'a Tape,
     pub(super) index: usize,
 }
 
 /// A JSON value.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Value<'a> {
+#[expect(missing_docs, reason = "their names say it")]
+pub enum Value<'a> {
     Null,
     Bool(bool),
     /// A number by its text.
@@ -30,7 +31,7 @@ pub(crate) enum Value<'a> {
 
 impl<'a> At<'a> {
     /// The value here; `null` after the end.
-    pub(crate) fn value(self) -> Value<'a> {
+    pub fn value(self) -> Value<'a> {
         match *self.node() {
             Node::Null => Value::Null,
             Node::Bool(value) => Value::Bool(value),
@@ -125,7 +126,7 @@ impl<'a> At<'a> {
     }
 
     /// The same as a tree, whose numbers have 64 bits.
-    pub(crate) fn to_tree(self) -> Tree {
+    pub fn to_tree(self) -> Tree {
         match self.value() {
             Value::Null => Tree::Null,
             Value::Bool(value) => Tree::Bool(value),
@@ -155,11 +156,11 @@ impl Value<'_> {
 
 /// A list on a tape.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Array<'a>(Values<'a>);
+pub struct Array<'a>(Values<'a>);
 
 /// An object on a tape: its entries in the order in which they were written, no two of one key.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Object<'a>(Values<'a>);
+pub struct Object<'a>(Values<'a>);
 
 /// The values from one up to an index, without those within them.
 #[derive(Debug, Clone, Copy)]
@@ -181,7 +182,7 @@ impl<'a> Values<'a> {
 }
 
 impl<'a> Array<'a> {
-    pub(crate) fn iter(self) -> impl Iterator<Item = At<'a>> + use<'a> {
+    pub fn iter(self) -> impl Iterator<Item = At<'a>> + use<'a> {
         let Self(mut values) = self;
         iter::from_fn(move || values.take())
     }
@@ -199,7 +200,7 @@ impl Default for Array<'_> {
 }
 
 impl<'a> Object<'a> {
-    pub(crate) fn iter(self) -> impl Iterator<Item = (&'a str, At<'a>)> + use<'a> {
+    pub fn iter(self) -> impl Iterator<Item = (&'a str, At<'a>)> + use<'a> {
         let Self(mut values) = self;
         iter::from_fn(move || Some((values.take()?.as_str()?, values.take()?)))
     }

@@ -46,7 +46,7 @@ pub fn render_array(encoding: &HarmonyEncoding, rows: &dyn Array, options: &Rend
 }
 
 /// [`render_array`] by what is there already.
-pub(crate) fn render_array_on(
+pub fn render_array_on(
     workers: &Workers,
     maker: &ExampleMaker<'_>,
     rows: &dyn Array,

@@ -172,8 +172,12 @@ fn add_defaults(part: &mut Tree) {
 }
 
 impl ExampleMaker<'_> {
-    /// Puts the examples of a conversation into the batch; an error names the message.
-    pub(crate) fn add_harmony<M: AsMessage>(
+    /// Puts the examples of a conversation into the batch.
+    ///
+    /// # Errors
+    ///
+    /// A message that cannot be rendered; an example that is too long, or of which the mask leaves nothing.
+    pub fn add_harmony<M: AsMessage>(
         &self,
         batch: &mut Batch,
         row: usize,

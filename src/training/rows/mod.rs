@@ -18,9 +18,7 @@ use std::borrow::Cow;
 use serde_json::Value as Tree;
 
 #[cfg(feature = "arrow")]
-pub use self::arrow::render_array;
-#[cfg(all(feature = "arrow", feature = "python"))]
-pub(crate) use self::arrow::render_array_on;
+pub use self::arrow::{render_array, render_array_on};
 use self::chat_rows::ChatRow;
 use super::examples::ExampleMaker;
 use super::{Batch, RowFormat};
@@ -74,7 +72,12 @@ impl From<Conversation> for Row<'_> {
 
 impl ExampleMaker<'_> {
     /// Puts the examples of a row into the batch.
-    pub(crate) fn add_row(&self, batch: &mut Batch, index: usize, row: Row<'_>) -> Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// A row that is not a conversation, or one that cannot be rendered; an example that is too long, or of which the mask
+    /// leaves nothing.
+    pub fn add_row(&self, batch: &mut Batch, index: usize, row: Row<'_>) -> Result<()> {
         let json = match row {
             Row::Text(text) => self.parse(&text)?,
             Row::Json(json) => json,
@@ -143,7 +146,7 @@ impl ExampleMaker<'_> {
 }
 
 /// Whether rows of this format have a column of this name read, if only to report that they are of another.
-pub(crate) fn is_read(column: &str, format: RowFormat) -> bool {
+pub fn is_read(column: &str, format: RowFormat) -> bool {
     match format {
         RowFormat::Harmony => harmony::is_read(column),
         RowFormat::Chat => chat_rows::is_read(column),

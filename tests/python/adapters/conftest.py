@@ -8,7 +8,7 @@ import pytest
 
 from adapters.headers import ENCODING
 
-# OpenAI's expression of o200k; `tests/tokenizer_equivalence.rs` holds this package against it.
+# OpenAI's expression of o200k; `checks/tests/tokenizer_equivalence.rs` holds this package against it.
 PIECES = "|".join(
     [
         r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+"

@@ -1,0 +1,175 @@
+//! Arguments whose defaults are not `None`, and what they may hold.
+
+use std::convert::Infallible;
+use std::ffi::CString;
+
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use super::errors::{InvalidArgument, type_name, unless_raised, wrong_type};
+use super::options;
+use super::read;
+use super::read::values::{self, boolean, each};
+use super::text::utf8;
+use openai_harmony::ParseConfig;
+use openai_harmony::chat::Role;
+use openai_harmony::tokenizer::SpecialSet;
+
+/// What a caller gave, or [`LEFT_OUT`]. An `Option` could not distinguish `None` from that.
+pub(super) struct Argument<'py>(Option<Bound<'py, PyAny>>);
+
+/// An argument that the caller left out.
+pub(super) const LEFT_OUT: Argument<'static> = Argument(None);
+
+impl<'py> FromPyObject<'_, 'py> for Argument<'py> {
+    type Error = Infallible;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> Result<Self, Infallible> {
+        Ok(Self(Some(object.to_owned())))
+    }
+}
+
+impl Argument<'_> {
+    /// Whether to parse strictly; `None` is the default too.
+    fn strict(self, default: bool) -> PyResult<bool> {
+        let Some(strict) = self.0.filter(|strict| !strict.is_none()) else { return Ok(default) };
+        boolean(&strict).map_err(|invalid| invalid.inside("strict").raised(strict.py()))
+    }
+
+    /// The option of lenient parsing; by default markers are not read where they are spelled.
+    fn spelled_markers(self, config: ParseConfig) -> PyResult<ParseConfig> {
+        let Some(object) = self.0 else { return Ok(config) };
+        let invalid =
+            |invalid: InvalidArgument| invalid.inside("spelled_markers").raised(object.py());
+        match boolean(&object).map_err(invalid)? {
+            true if config.strict => Err(invalid(InvalidArgument::value(
+                "only lenient parsing reads them: strict=False",
+            ))),
+            are_read => Ok(config.with_spelled_markers(are_read)),
+        }
+    }
+
+    /// What to do with bytes that are not UTF-8; by default they are replaced.
+    pub(super) fn errors(self) -> PyResult<CString> {
+        match &self.0 {
+            None => Ok(c"replace".to_owned()),
+            Some(errors) => Ok(CString::new(&*utf8(string(errors, "errors")?)?)?),
+        }
+    }
+
+    /// The special tokens that stand for themselves; by default none.
+    pub(super) fn allowed_special(self) -> PyResult<SpecialNames> {
+        match &self.0 {
+            None => Ok(SpecialNames::Set(SpecialSet::None)),
+            Some(names) => SpecialNames::read(names, "allowed_special"),
+        }
+    }
+
+    /// The special tokens that are refused; by default all. What is false in Python refuses none.
+    pub(super) fn disallowed_special(self) -> PyResult<SpecialNames> {
+        match &self.0 {
+            None => Ok(SpecialNames::Set(SpecialSet::All)),
+            Some(names) if !names.is_truthy()? => Ok(SpecialNames::Set(SpecialSet::None)),
+            Some(names) => SpecialNames::read(names, "disallowed_special"),
+        }
+    }
+}
+
+/// How to parse: strictly by default, with the names of the tools that the model was offered and
+/// what the prompt holds of its answer.
+pub(super) fn parse_config(
+    strict: Argument<'_>,
+    tools: Option<&Bound<'_, PyAny>>,
+    prefill: Option<&Bound<'_, PyAny>>,
+    spelled_markers: Argument<'_>,
+) -> PyResult<ParseConfig> {
+    let config = with_tools(strict.strict(true)?, tools)?.with_prefill(options::prefill(prefill)?);
+    spelled_markers.spelled_markers(config)
+}
+
+/// The same, leniently by default.
+pub(super) fn lenient_parse_config(
+    strict: Argument<'_>,
+    tools: Option<&Bound<'_, PyAny>>,
+) -> PyResult<ParseConfig> {
+    with_tools(strict.strict(false)?, tools)
+}
+
+fn with_tools(strict: bool, tools: Option<&Bound<'_, PyAny>>) -> PyResult<ParseConfig> {
+    let config = if strict { ParseConfig::strict() } else { ParseConfig::lenient() };
+    match tools {
+        Some(tools) => Ok(config.with_tools(tool_names(tools)?)),
+        None => Ok(config),
+    }
+}
+
+pub(super) fn tool_names(tools: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    each(tools, values::string).map_err(|invalid| invalid.inside("tools").raised(tools.py()))
+}
+
+/// The role that is the argument of this name.
+pub(super) fn role(object: &Bound<'_, PyAny>, argument: &str) -> PyResult<Role> {
+    read::role(object).map_err(|invalid| invalid.inside(argument).raised(object.py()))
+}
+
+/// The string that is the argument of this name.
+pub(super) fn string<'a, 'py>(
+    object: &'a Bound<'py, PyAny>,
+    argument: &str,
+) -> PyResult<&'a Bound<'py, PyString>> {
+    match object.cast::<PyString>() {
+        Ok(string) => Ok(string),
+        Err(_) => {
+            Err(InvalidArgument::type_of(object, "a string").inside(argument).raised(object.py()))
+        }
+    }
+}
+
+/// The names of special tokens that a caller gives.
+pub(super) enum SpecialNames {
+    /// The set that a word or a default stands for.
+    Set(SpecialSet<'static>),
+    Listed(Vec<String>),
+}
+
+impl SpecialNames {
+    /// `"all"`, or any iterable of names. Another string is one of its letters, as in 0.0.8, so that `"none"` names no
+    /// token.
+    fn read(names: &Bound<'_, PyAny>, argument: &str) -> PyResult<Self> {
+        let expected = format!("{argument}: expected 'all' or names of special tokens, got");
+        let refused = |object: &Bound<'_, PyAny>, place: &str| {
+            wrong_type(object.py(), format!("{expected} {place}{}", type_name(object)))
+        };
+        if let Ok(word) = names.cast::<PyString>()
+            && utf8(word)? == "all"
+        {
+            return Ok(Self::Set(SpecialSet::All));
+        }
+        let name = |item: PyResult<Bound<'_, PyAny>>| {
+            let item = item?;
+            match item.cast::<PyString>() {
+                Ok(name) => Ok(utf8(name)?.into_owned()),
+                Err(_) => Err(refused(&item, "one that is of type ")),
+            }
+        };
+        let items =
+            names.try_iter().map_err(|error| unless_raised(error, names, || refused(names, "")))?;
+        items.map(name).collect::<PyResult<_>>().map(Self::Listed)
+    }
+
+    /// The names, for [`Self::set`].
+    pub(super) fn borrowed(&self) -> Vec<&str> {
+        match self {
+            Self::Set(_) => Vec::new(),
+            Self::Listed(names) => names.iter().map(String::as_str).collect(),
+        }
+    }
+
+    /// The set, over what [`Self::borrowed`] returned.
+    pub(super) fn set<'a>(&self, borrowed: &'a [&'a str]) -> SpecialSet<'a> {
+        match self {
+            Self::Set(set) => *set,
+            Self::Listed(_) => SpecialSet::Names(borrowed),
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Arrow arrays of other libraries, by Arrow's C interface: no copies, and no library is imported.
+//!
+//! That a producer keeps the interface's contract is left to it. What it hands on of a file it may not have looked at:
+//! offsets and UTF-8 are checked, in the columns that are read.
+
+use std::fmt::Display;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::ffi::FFI_ArrowSchema;
+use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
+use arrow_array::{Array, ArrayRef, StructArray};
+use arrow_schema::ArrowError;
+use pyo3::exceptions::PyValueError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict};
+
+use super::batch::{ROWS, read_options, rendered};
+use super::encoding::PyHarmonyEncoding;
+use openai_harmony::machinery::{ExampleMaker, Workers, is_read, render_array_on};
+
+/// So many levels deep arrays may be nested: more than the JSON text of a row may be.
+const DEEPEST: usize = 256;
+
+/// [`render_rows`](super::batch::render_rows), of anything that gives an Arrow stream.
+#[pyfunction]
+#[pyo3(signature = (encoding, stream, **options))]
+pub(super) fn render_arrow<'py>(
+    encoding: &Bound<'py, PyHarmonyEncoding>,
+    stream: &Bound<'py, PyAny>,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let options = read_options(options)?;
+    let maker = ExampleMaker::new(encoding.get().inner.tokenizer(), &options);
+    let workers = Workers::new(options.threads);
+    let mut arrays = arrays(stream, |name| is_read(name, options.format))?;
+    let mut rest: Option<ArrayRef> = None;
+    let next = || {
+        while rest.as_ref().is_none_or(|rest: &ArrayRef| Array::is_empty(rest)) {
+            let Some(array) = arrays.next() else { return Ok(None) };
+            rest = Some(array?);
+        }
+        Ok(rest.as_mut().map(|rest| {
+            let count = rest.len().min(ROWS);
+            let part = rest.slice(0, count);
+            *rest = rest.slice(count, rest.len() - count);
+            (part, count)
+        }))
+    };
+    rendered(encoding.py(), &workers, options.first_row, next, |part, first_row| {
+        render_array_on(&Workers::none(), &maker, part, first_row)
+    })
+}
+
+/// The arrays of an object with the method `__arrow_c_stream__`; of tables, the columns that are read.
+fn arrays(
+    stream: &Bound<'_, PyAny>,
+    is_read: impl Fn(&str) -> bool,
+) -> PyResult<impl Iterator<Item = PyResult<ArrayRef>>> {
+    let capsule = stream.call_method0(intern!(stream.py(), "__arrow_c_stream__"))?;
+    let pointer = capsule.cast::<PyCapsule>()?.pointer_checked(Some(c"arrow_array_stream"))?;
+    let pointer: NonNull<FFI_ArrowArrayStream> = pointer.cast();
+    // SAFETY: by Arrow's PyCapsule interface a capsule of this name holds such a stream. It is taken
+    // out of the capsule, which is left with a stream that is released; dropping it releases it.
+    let mut stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
+    let mut reader = caught("a schema does not have all its parts", || {
+        if is_deeper(&schema_of(&mut stream), DEEPEST) {
+            return Err(invalid(format!("a type is nested more than {DEEPEST} levels deep")));
+        }
+        ArrayStreamReader::try_new(stream).map_err(invalid)
+    })?;
+    Ok(std::iter::from_fn(move || {
+        caught("an array does not fit its buffers", || {
+            let array = reader.next().map(|array| checked(array?, &is_read));
+            array.transpose().map_err(invalid)
+        })
+        .transpose()
+    }))
+}
+
+/// What `arrow-array` reads; an error where it panics, as at offsets that no buffer can have.
+fn caught<T>(reason: &str, read: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err(invalid(reason)))
+}
+
+/// The type of a stream's arrays; of nothing where the stream gives none or is released: its reader finds that, too.
+fn schema_of(stream: &mut FFI_ArrowArrayStream) -> FFI_ArrowSchema {
+    let mut schema = FFI_ArrowSchema::empty();
+    // A stream that another consumer has taken keeps its other callbacks, whose data is gone.
+    if let (Some(get_schema), Some(_)) = (stream.get_schema(), stream.release()) {
+        // SAFETY: the stream is not released, and the schema is one that the callback may write.
+        unsafe { get_schema(stream, &raw mut schema) };
+    }
+    schema
+}
+
+fn is_deeper(schema: &FFI_ArrowSchema, levels: usize) -> bool {
+    let mut inside = schema.children().chain(schema.dictionary());
+    levels == 0 || inside.any(|inside| is_deeper(inside, levels - 1))
+}
+
+/// An array without the columns that are not read, where it is one of structs. The rest is valid.
+fn checked(array: ArrayRef, is_read: impl Fn(&str) -> bool) -> Result<ArrayRef, ArrowError> {
+    let array = match array.as_struct_opt() {
+        Some(table) => selection(table, is_read)?,
+        None => array,
+    };
+    array.to_data().validate_full()?;
+    Ok(array)
+}
+
+fn selection(table: &StructArray, is_read: impl Fn(&str) -> bool) -> Result<ArrayRef, ArrowError> {
+    let columns = table.fields().iter().zip(table.columns());
+    let columns = columns.filter(|(field, _)| is_read(field.name()));
+    let (fields, columns): (Vec<_>, Vec<_>) =
+        columns.map(|(field, column)| (field.clone(), column.clone())).unzip();
+    let nulls = table.nulls().cloned();
+    Ok(Arc::new(StructArray::try_new_with_length(fields.into(), columns, nulls, table.len())?))
+}
+
+fn invalid(reason: impl Display) -> PyErr {
+    PyValueError::new_err(format!("rows: not valid Arrow data: {reason}"))
+}

@@ -1,0 +1,60 @@
+//! Texts and conversations to the tokens that Python gets.
+
+use std::cell::Cell;
+
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use super::errors::raised;
+use super::gil::released_if;
+use super::long_text;
+use super::text::utf8;
+use super::tokens::Form;
+use openai_harmony::Result;
+
+/// Bytes of text from which on work is done with the GIL released: some 5 µs of it. Releasing the GIL
+/// costs a tenth of that, and more where other threads want it.
+pub(super) const MUCH_TEXT: usize = 2_000;
+
+/// The tokens of a string, by an `encode` that appends those of a text. `has_parts`: its parts, encoded one by
+/// one, give the tokens of the whole.
+pub(super) fn encoded<'py>(
+    string: &Bound<'py, PyString>,
+    form: Form,
+    has_parts: bool,
+    encode: impl Fn(&str, &mut Vec<u32>) -> Result<()> + Sync,
+) -> PyResult<Bound<'py, PyAny>> {
+    if has_parts && long_text::is_long(string)? {
+        return long_text::encode(string, form, encode);
+    }
+    let text = utf8(string)?;
+    tokens_of(string.py(), form, text.len() >= MUCH_TEXT, |ids| encode(&text, ids))
+}
+
+/// The tokens that `write` appends to an empty vector.
+pub(super) fn tokens_of(
+    py: Python<'_>,
+    form: Form,
+    much: bool,
+    write: impl FnOnce(&mut Vec<u32>) -> Result<()> + Send,
+) -> PyResult<Bound<'_, PyAny>> {
+    // Default where a thread is past the end of its storage.
+    let mut ids = IDS.try_with(Cell::take).unwrap_or_default();
+    ids.clear();
+    let tokens = match released_if(py, much, || write(&mut ids)) {
+        Ok(()) => form.of(py, &ids),
+        Err(error) => Err(raised(py, &error)),
+    };
+    if ids.capacity() <= KEPT {
+        let _ = IDS.try_with(|kept| kept.set(ids));
+    }
+    tokens
+}
+
+/// Most ids for which a thread keeps its vector, 64 KiB.
+const KEPT: usize = 1 << 14;
+
+thread_local! {
+    /// The vector for the ids of short texts. A new one each time is a tenth of encoding two words.
+    static IDS: Cell<Vec<u32>> = const { Cell::new(Vec::new()) };
+}

@@ -1,0 +1,432 @@
+//! `HarmonyEncoding` for Python.
+
+use std::borrow::Cow;
+use std::mem::take;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList, PyString};
+
+use super::arguments::{Argument, LEFT_OUT};
+use super::arrays::uint32;
+use super::borrowed::BorrowedMessage;
+use super::encoded::{MUCH_TEXT, encoded, tokens_of};
+use super::errors::{InvalidArgument, quoted, raised};
+use super::gil::released_if;
+use super::text::{decoded, utf8};
+use super::tokens::Form;
+use super::{arguments, long_text, options, read, tokens, write};
+use openai_harmony::MessageSpan;
+use openai_harmony::RenderEnd;
+use openai_harmony::machinery::{render, speakers};
+use openai_harmony::tokenizer::Tokenizer;
+use openai_harmony::{HarmonyEncoding, HarmonyEncodingName, Result, load_harmony_encoding};
+
+/// Tokens to parse, and to decode if they are not a list, from which on work is done with the GIL released.
+pub(super) const MANY_TOKENS: usize = 500;
+
+/// A handle on the encoding of a name.
+#[pyclass(name = "HarmonyEncoding", module = "openai_harmony._lowlevel", subclass, frozen)]
+pub(super) struct PyHarmonyEncoding {
+    pub(super) inner: HarmonyEncoding,
+}
+
+impl PyHarmonyEncoding {
+    fn tokenizer(&self) -> Tokenizer {
+        self.inner.tokenizer()
+    }
+
+    /// The tokens that rendering a conversation with this ending gives.
+    fn rendered_conversation<'py>(
+        &self,
+        conversation: &Bound<'py, PyAny>,
+        ending: RenderEnd<'_>,
+        config: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, tokenizer) = (conversation.py(), self.tokenizer());
+        let messages = read::conversation(conversation).map_err(|invalid| invalid.raised(py))?;
+        let config =
+            options::config(config).map_err(|invalid| invalid.inside("config").raised(py))?;
+        tokens_of(py, Form::List, is_much(&messages), |ids| {
+            *ids = render::conversation(tokenizer, &messages, ending, config, take(ids))?.tokens;
+            Ok(())
+        })
+    }
+
+    /// The tokens of a text by tiktoken's rules.
+    fn encoded<'py>(
+        &self,
+        text: &Bound<'py, PyAny>,
+        form: Form,
+        allowed_special: Argument<'py>,
+        disallowed_special: Argument<'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let text = arguments::string(text, "text")?;
+        let allowed = allowed_special.allowed_special()?;
+        let disallowed = disallowed_special.disallowed_special()?;
+        let tokenizer = self.tokenizer();
+        let (allowed_names, disallowed_names) = (allowed.borrowed(), disallowed.borrowed());
+        let (allowed, disallowed) =
+            (allowed.set(&allowed_names), disallowed.set(&disallowed_names));
+        encoded(text, form, long_text::has_parts(&disallowed), |text, ids| {
+            tokenizer.encode_into(text, &allowed, &disallowed, ids)
+        })
+    }
+
+    /// The bytes of tokens.
+    fn bytes_of(&self, tokens: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+        let tokenizer = self.tokenizer();
+        if let Ok(list) = tokens.cast::<PyList>() {
+            // Room for what tokens have on average.
+            let mut bytes = Vec::with_capacity(list.len() * 5 + 16);
+            let mut result = Ok(());
+            let decode = |block: &[u32]| {
+                if result.is_ok() {
+                    result = tokenizer.decode_bytes_into(block, &mut bytes);
+                }
+            };
+            if tokens::in_blocks(list, decode) && result.is_ok() {
+                return Ok(bytes);
+            }
+        }
+        // Other sequences, and errors, which name the token's place.
+        on_ids(tokens, |ids| tokenizer.decode_bytes(ids))
+    }
+}
+
+/// The encoding that is the argument `encoding`.
+pub(super) fn argument(object: &Bound<'_, PyAny>) -> PyResult<HarmonyEncoding> {
+    match object.cast::<PyHarmonyEncoding>() {
+        Ok(encoding) => Ok(encoding.get().inner),
+        Err(_) => Err(InvalidArgument::type_of(object, "a HarmonyEncoding")
+            .inside("encoding")
+            .raised(object.py())),
+    }
+}
+
+#[pymethods]
+impl PyHarmonyEncoding {
+    #[new]
+    fn new(py: Python<'_>, name: &Bound<'_, PyAny>) -> PyResult<Self> {
+        // Version 0.0.8's constructor took what `_inner` gives.
+        if let Ok(encoding) = name.cast::<Self>() {
+            return Ok(Self { inner: encoding.get().inner });
+        }
+        let name = match name.cast::<PyString>() {
+            Ok(name) => utf8(name)?.into_owned(),
+            Err(_) => name.str()?.to_string(),
+        };
+        name.parse::<HarmonyEncodingName>()
+            .and_then(load_harmony_encoding)
+            .map(|inner| Self { inner })
+            .map_err(|error| raised(py, &error))
+    }
+
+    /// Itself: a handle on immutable data.
+    fn __copy__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    /// Itself: a handle on immutable data.
+    #[pyo3(signature = (memo, /))]
+    fn __deepcopy__<'py>(slf: Bound<'py, Self>, memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
+        let _ = memo;
+        slf
+    }
+
+    /// The encoding's name.
+    #[getter]
+    fn name(&self) -> String {
+        self.inner.name().to_string()
+    }
+
+    /// The size of the vocabulary as the models' configuration states it, 201088.
+    #[getter]
+    fn n_vocab(&self) -> usize {
+        self.tokenizer().n_vocab()
+    }
+
+    /// The names of all special tokens, by id.
+    fn _special_tokens(&self) -> Vec<&'static str> {
+        self.tokenizer().special_tokens().map(|(name, _)| name).collect()
+    }
+
+    // Text and tokens.
+
+    /// Encodes text by tiktoken's rules.
+    ///
+    /// The names of special tokens are refused (`HarmonyError`), unless `allowed_special` holds
+    /// them: then they stand for the tokens. "all" allows all. Names that `disallowed_special`
+    /// leaves out are ordinary text; `()` and `None` leave out all. Lone surrogates become U+FFFD.
+    ///
+    /// Texts of millions of characters are encoded in parts, and signal handlers run between them.
+    #[pyo3(
+        signature = (text, *, allowed_special = LEFT_OUT, disallowed_special = LEFT_OUT),
+        text_signature = "($self, text, *, allowed_special=(), disallowed_special='all')"
+    )]
+    fn encode<'py>(
+        &self,
+        text: &Bound<'py, PyAny>,
+        allowed_special: Argument<'py>,
+        disallowed_special: Argument<'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.encoded(text, Form::List, allowed_special, disallowed_special)
+    }
+
+    /// The tokens of `encode` as an array of uint32, which takes a fifth of the time of a list: `array('I')`, as
+    /// `TokenBatch.tokens` is. `NumPy` takes it without a copy.
+    #[pyo3(
+        signature = (text, *, allowed_special = LEFT_OUT, disallowed_special = LEFT_OUT),
+        text_signature = "($self, text, *, allowed_special=(), disallowed_special='all')"
+    )]
+    fn encode_array<'py>(
+        &self,
+        text: &Bound<'py, PyAny>,
+        allowed_special: Argument<'py>,
+        disallowed_special: Argument<'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.encoded(text, Form::Array, allowed_special, disallowed_special)
+    }
+
+    /// Encodes text in which no special token is looked for.
+    fn encode_ordinary<'py>(&self, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let tokenizer = self.tokenizer();
+        encoded(arguments::string(text, "text")?, Form::List, true, |text, ids| {
+            tokenizer.encode_ordinary_into(text, ids);
+            Ok(())
+        })
+    }
+
+    /// The text of tokens. `errors` decides what becomes of bytes that are not UTF-8, as
+    /// in `bytes.decode`. `HarmonyError` for an id that does not exist.
+    #[pyo3(
+        signature = (tokens, errors = LEFT_OUT),
+        text_signature = "($self, tokens, errors='replace')"
+    )]
+    fn decode<'py>(
+        &self,
+        tokens: &Bound<'py, PyAny>,
+        errors: Argument<'py>,
+    ) -> PyResult<Bound<'py, PyString>> {
+        let errors = errors.errors()?;
+        decoded(tokens.py(), &self.bytes_of(tokens)?, &errors)
+    }
+
+    /// The text of tokens; `HarmonyError` if their bytes are not UTF-8.
+    fn decode_utf8(&self, tokens: &Bound<'_, PyAny>) -> PyResult<String> {
+        let tokenizer = self.tokenizer();
+        on_ids(tokens, |ids| tokenizer.decode_utf8(ids))
+    }
+
+    /// The bytes of tokens.
+    fn decode_bytes<'py>(&self, tokens: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(tokens.py(), &self.bytes_of(tokens)?))
+    }
+
+    /// Whether an id is that of a special token.
+    fn is_special_token(&self, token: &Bound<'_, PyAny>) -> PyResult<bool> {
+        Ok(self.tokenizer().is_special_token(tokens::read_one(token)?))
+    }
+
+    /// The id of the special token of a name; `ValueError` where no special token has that name.
+    fn special_token(&self, name: &Bound<'_, PyAny>) -> PyResult<u32> {
+        let (py, name) = (name.py(), utf8(arguments::string(name, "name")?)?);
+        self.tokenizer().special_token(&name).ok_or_else(|| {
+            let shown = quoted(py, &name);
+            PyValueError::new_err(format!(
+                "Unknown special token: {shown}; `special_tokens_set` has their names"
+            ))
+        })
+    }
+
+    /// The tokens at which a message ends: `<|return|>`, `<|end|>`, `<|call|>`.
+    fn stop_tokens(&self) -> [u32; 3] {
+        self.inner.stop_token_ids()
+    }
+
+    /// The tokens at which sampling stops for the caller to act: `<|return|>`, `<|call|>`.
+    fn stop_tokens_for_assistant_actions(&self) -> [u32; 2] {
+        self.inner.stop_token_ids_for_assistant_actions()
+    }
+
+    // Conversations and tokens.
+
+    /// Renders a single message.
+    #[pyo3(signature = (message, render_options = None))]
+    fn render<'py>(
+        &self,
+        py: Python<'py>,
+        message: &Bound<'py, PyAny>,
+        render_options: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let message = read::single_message(message).map_err(|invalid| invalid.raised(py))?;
+        let options = options::render_options(render_options)
+            .map_err(|invalid| invalid.inside("render_options").raised(py))?;
+        let much = is_much(std::slice::from_ref(&message));
+        tokens_of(py, Form::List, much, |ids| {
+            *ids = render::message(self.tokenizer(), &message, options, take(ids))?.tokens;
+            Ok(())
+        })
+    }
+
+    /// Renders a conversation and nothing after it.
+    #[pyo3(signature = (conversation, config = None))]
+    fn render_conversation<'py>(
+        &self,
+        conversation: &Bound<'py, PyAny>,
+        config: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.rendered_conversation(conversation, RenderEnd::None, config)
+    }
+
+    /// Renders a conversation and the beginning of the next message, which the model completes.
+    ///
+    /// `prefill` is more of that message: the model continues after it.
+    #[pyo3(signature = (conversation, next_turn_role, config = None, *, prefill = None))]
+    fn render_conversation_for_completion<'py>(
+        &self,
+        conversation: &Bound<'py, PyAny>,
+        next_turn_role: &Bound<'py, PyAny>,
+        config: Option<&Bound<'py, PyAny>>,
+        prefill: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let role = arguments::role(next_turn_role, "next_turn_role")?;
+        let prefill = options::prefill(prefill)?;
+        self.rendered_conversation(conversation, RenderEnd::Prefill(role, &prefill), config)
+    }
+
+    /// Renders a conversation to train on: if its last message is the assistant's on `final`, it
+    /// ends with `<|return|>`, as the model itself ends it.
+    ///
+    /// By default the thought that a single turn trains is dropped, by version 0.0.8's rule;
+    /// `RenderConversationConfig(analysis=AnalysisPolicy.DROP_COMPLETED_TURNS)` keeps it.
+    #[pyo3(signature = (conversation, config = None))]
+    fn render_conversation_for_training<'py>(
+        &self,
+        conversation: &Bound<'py, PyAny>,
+        config: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.rendered_conversation(conversation, RenderEnd::Training, config)
+    }
+
+    /// The tokens of a conversation as an array of uint32, the spans of its messages, and who speaks in
+    /// each: role and channel.
+    fn _render_with_spans<'py>(
+        &self,
+        conversation: &Bound<'py, PyAny>,
+        config: Option<&Bound<'py, PyAny>>,
+        ending: &str,
+        role: &Bound<'py, PyAny>,
+        prefill: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyAny>, Vec<Span>, Vec<Speaker>)> {
+        let py = conversation.py();
+        let role = arguments::role(role, "role")?;
+        let prefill = options::prefill(prefill)?;
+        let ending = match ending {
+            "none" => RenderEnd::None,
+            "training" => RenderEnd::Training,
+            _ => RenderEnd::Prefill(role, &prefill),
+        };
+        let messages = read::conversation(conversation).map_err(|invalid| invalid.raised(py))?;
+        let config =
+            options::config(config).map_err(|invalid| invalid.inside("config").raised(py))?;
+        let rendered = released_if(py, is_much(&messages), || {
+            render::conversation(self.tokenizer(), &messages, ending, config, Vec::new())
+        })
+        .map_err(|error| raised(py, &error))?;
+        let spans = rendered.spans.iter().map(fields_of).collect();
+        let speakers = speakers(&rendered)
+            .iter()
+            .map(|one| (one.role.as_str(), one.channel.clone()))
+            .collect();
+        Ok((uint32(py, &rendered.tokens)?, spans, speakers))
+    }
+
+    /// Parses a whole sequence of tokens into messages.
+    ///
+    /// `role` is the author's role of the first message where the tokens begin after it, as a
+    /// completion's do. `strict=False` repairs what is not well-formed instead of raising, and uses
+    /// `tools`, the names of those that the model was offered, to recognise calls.
+    /// `prefill` is what the prompt held of the first message. `spelled_markers=True` reads markers that ordinary
+    /// tokens spell, too.
+    #[pyo3(
+        signature = (
+            tokens, role = None, *, strict = LEFT_OUT, tools = None, prefill = None, spelled_markers = LEFT_OUT
+        ),
+        text_signature = "($self, tokens, role=None, *, strict=True, tools=None, prefill=None, spelled_markers=False)"
+    )]
+    fn parse_messages_from_completion_tokens<'py>(
+        &self,
+        tokens: &Bound<'py, PyAny>,
+        role: Option<&Bound<'py, PyAny>>,
+        strict: Argument<'py>,
+        tools: Option<&Bound<'py, PyAny>>,
+        prefill: Option<&Bound<'py, PyAny>>,
+        spelled_markers: Argument<'py>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let py = tokens.py();
+        let role = role.map(|role| arguments::role(role, "role")).transpose()?;
+        let config = arguments::parse_config(strict, tools, prefill, spelled_markers)?;
+        let messages = on_ids(tokens, |ids| {
+            self.inner.parse_messages_with(ids.iter().copied(), role, &config)
+        })?;
+        write::messages(py, &messages)
+    }
+
+    /// Parses text in which the special tokens are spelled by their names.
+    #[pyo3(
+        signature = (text, role = None, *, strict = LEFT_OUT, tools = None),
+        text_signature = "($self, text, role=None, *, strict=False, tools=None)"
+    )]
+    fn parse_messages_from_text<'py>(
+        &self,
+        text: &Bound<'py, PyAny>,
+        role: Option<&Bound<'py, PyAny>>,
+        strict: Argument<'py>,
+        tools: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let py = text.py();
+        let text = utf8(arguments::string(text, "text")?)?;
+        let role = role.map(|role| arguments::role(role, "role")).transpose()?;
+        let config = arguments::lenient_parse_config(strict, tools)?;
+        let messages = released_if(py, text.len() >= MUCH_TEXT, || {
+            self.inner.parse_messages_from_text(&text, role, &config)
+        })
+        .map_err(|error| raised(py, &error))?;
+        write::messages(py, &messages)
+    }
+
+    /// Guesses the messages of a text from which an engine dropped the special tokens.
+    fn read_stripped_text<'py>(&self, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        let py = text.py();
+        let text = utf8(arguments::string(text, "text")?)?;
+        let much = text.len() >= MUCH_TEXT;
+        let messages = released_if(py, much, || self.inner.read_stripped_text(&text));
+        write::messages(py, &messages)
+    }
+}
+
+/// The fields of a Python `MessageSpan`.
+pub(super) type Span = (Option<usize>, usize, usize, usize, usize);
+
+/// The role and the channel of a message.
+type Speaker = (&'static str, Option<Cow<'static, str>>);
+
+pub(super) fn fields_of(span: &MessageSpan) -> Span {
+    (span.message, span.start, span.content, span.stop, span.end)
+}
+
+/// Does work on the ids that a Python object holds.
+fn on_ids<T: Send>(
+    tokens: &Bound<'_, PyAny>,
+    work: impl FnOnce(&[u32]) -> Result<T> + Send,
+) -> PyResult<T> {
+    let ids = tokens::read(tokens)?;
+    released_if(tokens.py(), ids.len() >= MANY_TOKENS, || work(&ids))
+        .map_err(|error| raised(tokens.py(), &error))
+}
+
+/// Whether messages hold so much that they are better rendered with the GIL released.
+fn is_much(messages: &[BorrowedMessage]) -> bool {
+    messages.iter().map(BorrowedMessage::size).sum::<usize>() >= MUCH_TEXT
+}

@@ -1,0 +1,191 @@
+//! Errors as Python's exceptions.
+
+use std::fmt::Display;
+
+use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use super::types::Types;
+use openai_harmony::Path;
+use openai_harmony::machinery::Brief;
+use openai_harmony::machinery::PathStep;
+use openai_harmony::{Error, ErrorKind};
+
+/// The exception for an error: a `HarmonyError`, which has the path of what is wrong in a request, a row or a grammar,
+/// or a `ValueError` for an unknown name.
+pub(super) fn raised(py: Python<'_>, error: &Error) -> PyErr {
+    let kind = error.kind();
+    if let ErrorKind::UnknownEncoding { .. } = kind {
+        return PyValueError::new_err(error.to_string());
+    }
+    let (class, detail) = match kind {
+        ErrorKind::UnsupportedContent { content, .. } => {
+            ("UnsupportedContent", Some(content.as_str()))
+        }
+        ErrorKind::InvalidRow { .. } => ("InvalidRowError", None),
+        ErrorKind::InvalidGrammar { recipient, .. } => {
+            ("InvalidGrammarError", recipient.as_deref())
+        }
+        _ => ("InvalidRequestError", kind.code()),
+    };
+    if let ErrorKind::PromptTooLong { path, tokens, max_tokens } = kind {
+        let numbers = (*tokens, *max_tokens);
+        return py
+            .import("openai_harmony.errors")
+            .and_then(|errors| errors.getattr("PromptTooLongError"))
+            .and_then(|class| {
+                class.call1((error.to_string(), path.to_string(), numbers.0, numbers.1))
+            })
+            .map_or_else(|failed| failed, PyErr::from_value);
+    }
+    if let Some(path) = kind.path() {
+        return py
+            .import("openai_harmony.errors")
+            .and_then(|errors| errors.getattr(class))
+            .and_then(|class| {
+                let path = path.to_string();
+                class.call1((error.to_string(), kind.name(), py.None(), path, detail))
+            })
+            .map_or_else(|failed| failed, PyErr::from_value);
+    }
+    let arguments = (error.to_string(), kind.name(), error.token_index());
+    Types::get(py)
+        .and_then(|types| types.harmony_error.bind(py).call1(arguments))
+        .map_or_else(|failed| failed, PyErr::from_value)
+}
+
+/// A `WrongTypeError` with this text.
+pub(super) fn wrong_type(py: Python<'_>, text: String) -> PyErr {
+    match Types::get(py) {
+        Ok(types) => PyErr::from_type(types.wrong_type.bind(py).clone(), text),
+        Err(failed) => failed,
+    }
+}
+
+/// What is wrong with a Python object, and where in it.
+///
+/// Boxed: handing on results that have room for all of it is a tenth of reading messages.
+pub(super) struct InvalidArgument(Box<Finding>);
+
+struct Finding {
+    /// `content[0].text`; empty for the object itself.
+    path: Path,
+    problem: Problem,
+}
+
+enum Problem {
+    Type(String),
+    Value(String),
+    /// Nested more than so many levels deep.
+    TooDeep(usize),
+    Raised(PyErr),
+}
+
+/// What reading a Python object gives.
+pub(super) type Read<T> = Result<T, InvalidArgument>;
+
+impl InvalidArgument {
+    /// An object of another type than expected.
+    pub(super) fn type_of(object: &Bound<'_, PyAny>, expected: &str) -> Self {
+        Problem::Type(format!("expected {expected}, got {}", type_name(object))).into()
+    }
+
+    /// A value that cannot be.
+    pub(super) fn value(reason: impl Display) -> Self {
+        Problem::Value(reason.to_string()).into()
+    }
+
+    /// A value that is nested more than so many levels deep.
+    pub(super) fn too_deep(limit: usize) -> Self {
+        Problem::TooDeep(limit).into()
+    }
+
+    /// What reading an attribute raised: without it, the object is of another type.
+    pub(super) fn attribute(error: PyErr, object: &Bound<'_, PyAny>, expected: &str) -> Self {
+        if error.is_instance_of::<PyAttributeError>(object.py()) {
+            Self::type_of(object, expected)
+        } else {
+            error.into()
+        }
+    }
+
+    /// The same, seen from the object around: `step` is `author`, or `[3]`.
+    pub(super) fn inside(mut self, step: impl Into<PathStep>) -> Self {
+        self.0.path = self.0.path.inside(step);
+        self
+    }
+
+    /// The path and what is wrong there, or what Python code raised.
+    pub(super) fn into_parts(self) -> PyResult<(Path, String)> {
+        match self.0.problem {
+            Problem::Type(text) | Problem::Value(text) => Ok((self.0.path, text)),
+            // Its path would be as long as the nesting is deep.
+            Problem::TooDeep(limit) => Ok((Path::default(), too_deep(limit))),
+            Problem::Raised(error) => Err(error),
+        }
+    }
+
+    /// An `InvalidRequestError` with the path, or what Python code raised.
+    pub(super) fn raised_of_request(self, py: Python<'_>) -> PyErr {
+        let request = |(path, reason)| {
+            ErrorKind::InvalidRequest { path, reason: String::into(reason) }.into()
+        };
+        self.into_parts().map_or_else(|error| error, |parts| raised(py, &request(parts)))
+    }
+
+    /// The exception, which names the path.
+    pub(super) fn raised(self, py: Python<'_>) -> PyErr {
+        let path = brief(self.0.path.to_string());
+        let at = |text| if path.is_empty() { text } else { format!("{path}: {text}") };
+        match self.0.problem {
+            Problem::Type(text) => wrong_type(py, at(text)),
+            Problem::Value(text) => PyValueError::new_err(at(text)),
+            Problem::TooDeep(limit) => PyValueError::new_err(at(too_deep(limit))),
+            Problem::Raised(error) => error,
+        }
+    }
+}
+
+fn too_deep(limit: usize) -> String {
+    format!("nested more than {limit} levels deep, or within itself")
+}
+
+/// A text for an error.
+pub(super) fn brief(text: impl AsRef<str>) -> String {
+    Brief(text.as_ref()).to_string()
+}
+
+/// A text that a caller gave for an argument, as the package's own errors and pydantic's quote it: Python's
+/// `repr` of it, at most so long that the rest is read.
+pub(super) fn quoted(py: Python<'_>, text: &str) -> String {
+    let text = brief(text);
+    PyString::new(py, &text).repr().map_or_else(|_| format!("'{text}'"), |repr| repr.to_string())
+}
+
+/// What to raise where Python refused to treat an object as something: `otherwise`, but what the
+/// object's own code raised stays what it is, `KeyboardInterrupt` above all.
+pub(super) fn unless_raised<E: From<PyErr>>(
+    error: PyErr,
+    object: &Bound<'_, PyAny>,
+    otherwise: impl FnOnce() -> E,
+) -> E {
+    if error.is_instance_of::<PyTypeError>(object.py()) { otherwise() } else { error.into() }
+}
+
+impl From<Problem> for InvalidArgument {
+    fn from(problem: Problem) -> Self {
+        Self(Box::new(Finding { path: Path::default(), problem }))
+    }
+}
+
+impl From<PyErr> for InvalidArgument {
+    fn from(error: PyErr) -> Self {
+        Problem::Raised(error).into()
+    }
+}
+
+/// The name of an object's type, for a message.
+pub(super) fn type_name(object: &Bound<'_, PyAny>) -> String {
+    object.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string())
+}

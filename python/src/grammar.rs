@@ -1,0 +1,120 @@
+//! Grammars for Python; `openai_harmony.grammar` has their faces.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::Value;
+
+use super::errors::{Read, raised};
+use super::interop::PyTurn;
+use super::json::schema_tree;
+use super::options::{ReadChoice, prefill_fields, set_from};
+use super::read::values::optional;
+use super::{options, tokens};
+use openai_harmony::Prefill;
+use openai_harmony::grammar::{
+    GrammarOptions, GrammarState, GrammarTool, HeaderForms, JsonSpace, Thoughts, ToolUse,
+    TurnGrammar, Verdict,
+};
+
+set_from! {
+    ToolUse: ToolUse::read,
+    Thoughts: Thoughts::read,
+    HeaderForms: HeaderForms::read,
+    JsonSpace: JsonSpace::read,
+    Option<Prefill>: |prefill| optional(prefill, prefill_fields),
+    Option<Value>: |schema| optional(schema, schema_tree),
+}
+
+/// What the assistant may write in one turn.
+#[pyclass(name = "_TurnGrammar", module = "openai_harmony._lowlevel", frozen)]
+pub(super) struct PyTurnGrammar {
+    inner: TurnGrammar,
+}
+
+#[pymethods]
+impl PyTurnGrammar {
+    /// A grammar of recipients and the schemas of what they take, `None` of text. `options` are those of
+    /// `openai_harmony.grammar.TurnGrammar` but for `tool_choice`, which is `tool_use` and `allowed`.
+    #[new]
+    #[pyo3(signature = (tools, **options))]
+    fn new(
+        py: Python<'_>,
+        tools: Vec<(String, Option<Bound<'_, PyAny>>)>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let tool = |(index, (recipient, parameters)): (usize, (String, Option<_>))| {
+            let Some(parameters) = parameters else { return Ok(GrammarTool::of_text(recipient)) };
+            let read = schema_tree(&parameters).map(|tree| GrammarTool::new(recipient, tree));
+            read.map_err(|invalid| invalid.inside("parameters").inside(index).inside("tools"))
+        };
+        let tools = tools.into_iter().enumerate().map(tool).collect::<Read<Vec<_>>>();
+        let tools = tools.map_err(|invalid| invalid.raised(py))?;
+        let options = options::set_all(GrammarOptions::new(), options, None, options::set)?;
+        let grammar = TurnGrammar::new(tools, options);
+        grammar.map(|inner| Self { inner }).map_err(|error| raised(py, &error))
+    }
+
+    /// The grammar of a request. `options` are those of `new`, but for what the request says.
+    #[staticmethod]
+    #[pyo3(signature = (turn, **options))]
+    fn of_turn(turn: &Bound<'_, PyTurn>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let py = turn.py();
+        let options = options::set_all(GrammarOptions::new(), options, None, options::set)?;
+        let grammar = TurnGrammar::of_turn(&turn.get().inner, options);
+        grammar.map(|inner| Self { inner }).map_err(|error| raised(py, &error))
+    }
+
+    fn to_lark(&self, py: Python<'_>) -> String {
+        py.detach(|| self.inner.to_lark())
+    }
+
+    fn to_xgrammar(&self, py: Python<'_>, stops: &Bound<'_, PyAny>) -> PyResult<String> {
+        let stops = tokens::read(stops)?;
+        let written = py.detach(|| self.inner.to_xgrammar(&stops));
+        written.map_err(|error| raised(py, &error))
+    }
+
+    fn to_gbnf(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| self.inner.to_gbnf()).map_err(|error| raised(py, &error))
+    }
+
+    /// Whether tokens are a whole turn, where they are not, and what was expected there.
+    fn accepts(
+        &self,
+        tokens: &Bound<'_, PyAny>,
+    ) -> PyResult<(bool, Option<usize>, Option<String>)> {
+        let tokens = tokens::read(tokens)?;
+        let Verdict { ok, at, expected, .. } = self.inner.accepts(&tokens);
+        Ok((ok, at, expected))
+    }
+
+    fn state(&self) -> PyGrammarState {
+        PyGrammarState { inner: self.inner.state() }
+    }
+}
+
+/// How far a turn is.
+#[pyclass(name = "_GrammarState", module = "openai_harmony._lowlevel")]
+pub(super) struct PyGrammarState {
+    inner: GrammarState,
+}
+
+#[pymethods]
+impl PyGrammarState {
+    /// What was expected instead of a token, or nothing.
+    fn feed(&mut self, token: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+        Ok(self.inner.feed(tokens::read_one(token)?).err())
+    }
+
+    fn is_complete(&self) -> bool {
+        self.inner.is_complete()
+    }
+
+    fn expected(&self) -> String {
+        self.inner.expected()
+    }
+
+    fn copy(&self) -> Self {
+        Self { inner: self.inner.clone() }
+    }
+}

@@ -1,0 +1,375 @@
+//! Requests of APIs -> turns, for Python.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString};
+
+use super::errors::{InvalidArgument, Read, brief, raised};
+use super::options::{Failed, Given, ReadChoice, set_from};
+use super::read::reasoning_effort;
+use super::read::values::{count, each, optional, optional_string};
+use super::text::utf8;
+use super::tokens::Form;
+use super::{arguments, json, json_out, options, write};
+use openai_harmony::RenderConfig;
+use openai_harmony::chat::{Content, Message, ReasoningEffort};
+use openai_harmony::interop::{
+    BuiltinTool, Date, Dialect, Json, NamedToolChoice, ReadOptions, Resolve, Tool, Turn,
+    Unsupported, UnusedReason,
+};
+use openai_harmony::machinery::{Choice, SetFrom, source_indices, tool_choice};
+
+/// What a request means in harmony. The `read` functions make turns.
+#[pyclass(name = "Turn", module = "openai_harmony._lowlevel", frozen, subclass)]
+pub(super) struct PyTurn {
+    pub(super) inner: Turn,
+}
+
+/// The body of an answer with an error, as JSON text.
+#[pyfunction]
+pub(super) fn error_body(
+    dialect: &str,
+    status: u16,
+    message: &str,
+    path: Option<&str>,
+    code: Option<&str>,
+) -> PyResult<String> {
+    Ok(dialect_of(dialect)?.error_body(status, message, path, code).to_string())
+}
+
+/// The message of an error about content at a path that harmony cannot carry, as the API words it.
+#[pyfunction]
+pub(super) fn unsupported_message(
+    dialect: &str,
+    path: &str,
+    content: &str,
+) -> PyResult<Option<String>> {
+    Ok(dialect_of(dialect)?.unsupported_message(path, content))
+}
+
+/// The message of an error about a prompt that is too long, as the API words it.
+#[pyfunction]
+pub(super) fn too_long_message(
+    dialect: &str,
+    tokens: usize,
+    max_tokens: usize,
+) -> PyResult<String> {
+    Ok(dialect_of(dialect)?.too_long_message(tokens, max_tokens))
+}
+
+fn dialect_of(name: &str) -> PyResult<Dialect> {
+    let unknown = || {
+        let names: Vec<_> = Dialect::ALL.iter().map(|dialect| dialect.as_str()).collect();
+        let names = names.join(", ");
+        PyValueError::new_err(format!(
+            "Unknown API {} (known: {names})",
+            brief(format!("{name:?}"))
+        ))
+    };
+    let found = Dialect::ALL.iter().find(|dialect| dialect.as_str() == name);
+    found.copied().ok_or_else(unknown)
+}
+
+set_from! {
+    Date: |value| Ok(optional(value, date)?.map_or(Date::Omitted, Date::Given)),
+    Vec<Json>: |history| Ok(json::list(history, "history")?),
+    Vec<BuiltinTool>: |tools| each(tools, BuiltinTool::read),
+    NamedToolChoice: NamedToolChoice::read,
+    Unsupported: Unsupported::read,
+    Option<ReasoningEffort>: |effort| optional(effort, reasoning_effort),
+}
+
+/// The text of a date: a string, `"today"` for the local one, or an object of `datetime.date`.
+fn date(object: &Bound<'_, PyAny>) -> Read<String> {
+    let class = object.py().import("datetime")?.getattr("date")?;
+    let date = match object.cast::<PyString>().map(utf8) {
+        Ok(text) => match text? {
+            text if text == "today" => class.call_method0("today")?,
+            text => return Ok(text.into_owned()),
+        },
+        Err(_) if object.is_instance(&class)? => object.clone(),
+        Err(_) => return Err(InvalidArgument::type_of(object, "a string, a date or None")),
+    };
+    // The date's own method: that of a `datetime` writes the time, too.
+    Ok(class.call_method1("isoformat", (date,))?.extract()?)
+}
+
+impl SetFrom<Given<'_, '_>, InvalidArgument> for Option<Resolve> {
+    fn set_from(&mut self, given: Given<'_, '_>) -> Read<()> {
+        *self = given.function()?.map(|(find, failed)| resolve(find, failed));
+        Ok(())
+    }
+}
+
+/// A Python function from an item's id to the item, or `None`.
+fn resolve(find: Py<PyAny>, failed: Failed) -> Resolve {
+    Resolve::new(move |id| {
+        Python::attach(|py| {
+            let found = find.bind(py).call1((id,)).and_then(|found| {
+                if found.is_none() { Ok(None) } else { json::item(&found, id).map(Some) }
+            });
+            found.unwrap_or_else(|error| {
+                failed.keep(error);
+                None
+            })
+        })
+    })
+}
+
+impl PyTurn {
+    fn prompt_as<'py>(
+        &self,
+        form: Form,
+        encoding: &Bound<'py, PyAny>,
+        max_tokens: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, encoding) = (encoding.py(), super::encoding::argument(encoding)?);
+        let max_tokens = max_tokens.map(|most| count(most)).transpose();
+        let max_tokens = max_tokens.map_err(|invalid| invalid.inside("max_tokens").raised(py))?;
+        let prompt = py.detach(|| match max_tokens {
+            Some(max_tokens) => self.inner.prompt_within(&encoding, max_tokens),
+            None => self.inner.prompt(&encoding),
+        });
+        form.of(py, &prompt.map_err(|error| raised(py, &error))?)
+    }
+}
+
+#[pymethods]
+impl PyTurn {
+    /// Reads a request's body. `options` are those of the four `read` functions.
+    #[new]
+    #[pyo3(signature = (dialect, body, **options))]
+    fn new(
+        py: Python<'_>,
+        dialect: &str,
+        body: &Bound<'_, PyAny>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let dialect = dialect_of(dialect)?;
+        let body = json::body(body)?;
+        let failed = Failed::default();
+        let options = options::set_all(ReadOptions::new(), options, Some(&failed), options::set)?;
+        let turn = py.detach(|| dialect.read(body, &options));
+        failed.check()?;
+        turn.map(|inner| Self { inner }).map_err(|error| raised(py, &error))
+    }
+
+    /// The tokens to sample from: the conversation and the beginning of the assistant's message.
+    #[pyo3(signature = (encoding, *, max_tokens = None))]
+    fn prompt<'py>(
+        &self,
+        encoding: &Bound<'py, PyAny>,
+        max_tokens: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.prompt_as(Form::List, encoding, max_tokens)
+    }
+
+    /// The tokens of `prompt` as an array of uint32.
+    #[pyo3(signature = (encoding, *, max_tokens = None))]
+    fn prompt_array<'py>(
+        &self,
+        encoding: &Bound<'py, PyAny>,
+        max_tokens: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.prompt_as(Form::Array, encoding, max_tokens)
+    }
+
+    /// The most tokens of thoughts, if the body has a limit.
+    #[getter]
+    fn thinking_budget(&self) -> Option<usize> {
+        self.inner.thinking_budget
+    }
+
+    /// Whether the body lets the server leave out old turns.
+    #[getter]
+    fn may_truncate(&self) -> bool {
+        self.inner.may_truncate
+    }
+
+    /// `chat_completions`, `responses`, `anthropic` or `ollama`.
+    #[getter]
+    fn dialect(&self) -> &'static str {
+        self.inner.dialect.as_str()
+    }
+
+    #[getter(_messages)]
+    fn messages<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let messages = &self.inner.conversation.messages;
+        let list = write::messages(py, messages)?;
+        for (index, message) in messages.iter().enumerate() {
+            // Few messages have more than text: those of system and developer.
+            if !message.content.iter().all(|part| matches!(part, Content::Text(_))) {
+                list.set_item(index, structured(py, message)?)?;
+            }
+        }
+        Ok(list)
+    }
+
+    /// The fields of the config, as JSON of its model.
+    #[getter(_config)]
+    fn config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let RenderConfig {
+            analysis,
+            conversation_has_function_tools: _,
+            header_style,
+            tool_schema,
+            validate,
+            ..
+        } = self.inner.config;
+        let fields = PyDict::new(py);
+        fields.set_item("analysis", analysis.word())?;
+        fields.set_item("header_style", header_style.word())?;
+        fields.set_item("tool_schema", tool_schema.word())?;
+        fields.set_item("validate", validate)?;
+        Ok(fields)
+    }
+
+    #[getter(_tools)]
+    fn tools(&self) -> Vec<ToolFields<'_>> {
+        self.inner.tools.iter().map(tool_fields).collect()
+    }
+
+    #[pyo3(name = "_tool_by_recipient")]
+    fn tool_by_recipient(&self, recipient: &Bound<'_, PyAny>) -> PyResult<Option<ToolFields<'_>>> {
+        let recipient = utf8(arguments::string(recipient, "recipient")?)?;
+        Ok(self.inner.tools.by_recipient(&recipient).map(tool_fields))
+    }
+
+    #[pyo3(name = "_tool_by_name")]
+    fn tool_by_name(
+        &self,
+        name: &Bound<'_, PyAny>,
+        namespace: &Bound<'_, PyAny>,
+    ) -> PyResult<Option<ToolFields<'_>>> {
+        let name = utf8(arguments::string(name, "name")?)?;
+        let namespace = optional_string(namespace)
+            .map_err(|invalid| invalid.inside("namespace").raised(namespace.py()))?;
+        Ok(self.inner.tools.by_name(namespace.as_deref(), &name).map(tool_fields))
+    }
+
+    /// Mode and recipients.
+    #[getter(_tool_choice)]
+    fn tool_choice(&self) -> (&'static str, &[String]) {
+        tool_choice(&self.inner.tool_choice)
+    }
+
+    /// Name, description, and the schema as JSON text.
+    #[getter(_response_format)]
+    fn response_format(&self) -> Option<(&str, Option<&str>, String)> {
+        let format = self.inner.response_format.as_ref()?;
+        Some((&format.name, format.description.as_deref(), format.schema.to_string()))
+    }
+
+    /// Channel, recipient, content type and text.
+    #[getter(_prefill)]
+    #[expect(clippy::type_complexity, reason = "the fields of a NamedTuple in Python")]
+    fn prefill(&self) -> Option<(Option<&str>, Option<&str>, Option<&str>, Option<&str>)> {
+        let prefill = self.inner.prefill.as_ref()?;
+        Some((
+            prefill.channel.as_deref(),
+            prefill.recipient.as_deref(),
+            prefill.content_type.as_deref(),
+            prefill.text.as_deref(),
+        ))
+    }
+
+    /// The tokens at which the engine stops: `<|return|>`, `<|call|>`.
+    #[getter]
+    fn stop_token_ids(&self) -> Vec<u32> {
+        self.inner.stop_token_ids.clone()
+    }
+
+    /// The names of `stop_token_ids`, for engines that stop at text.
+    #[getter]
+    fn stop(&self) -> Vec<String> {
+        self.inner.stop.clone()
+    }
+
+    /// The body's own stop strings, which act on visible text only.
+    #[getter]
+    fn stop_strings(&self) -> Vec<String> {
+        self.inner.stop_strings.clone()
+    }
+
+    /// How to sample, by the body or else as recommended.
+    #[getter]
+    fn sampling<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let sampling = &self.inner.sampling;
+        let fields = PyDict::new(py);
+        fields.set_item("temperature", sampling.temperature)?;
+        fields.set_item("top_p", sampling.top_p)?;
+        fields.set_item("top_k", sampling.top_k)?;
+        fields.set_item("min_p", sampling.min_p)?;
+        fields.set_item("n", sampling.n)?;
+        let set = |name: &str, value: Option<f64>| {
+            value.map_or(Ok(()), |value| fields.set_item(name, value))
+        };
+        set("presence_penalty", sampling.presence_penalty)?;
+        set("frequency_penalty", sampling.frequency_penalty)?;
+        set("repetition_penalty", sampling.repetition_penalty)?;
+        if let Some(max_tokens) = sampling.max_tokens {
+            fields.set_item("max_tokens", max_tokens)?;
+        }
+        if let Some(seed) = sampling.seed {
+            fields.set_item("seed", seed)?;
+        }
+        if let Some(logprobs) = sampling.logprobs {
+            fields.set_item("logprobs", logprobs)?;
+        }
+        if !sampling.logit_bias.is_empty() {
+            let bias = PyDict::new(py);
+            for (token, value) in &sampling.logit_bias {
+                bias.set_item(token, value)?;
+            }
+            fields.set_item("logit_bias", bias)?;
+        }
+        Ok(fields)
+    }
+
+    /// Paths and reasons.
+    #[getter(_unused)]
+    fn unused(&self) -> Vec<(String, String)> {
+        let unused = self.inner.unused.iter();
+        unused.map(|unused| (unused.path.to_string(), unused.reason.to_string())).collect()
+    }
+
+    /// How many fields of the body this library has no use for.
+    #[getter(_not_used)]
+    fn not_used(&self) -> usize {
+        let unused = self.inner.unused.iter();
+        unused.filter(|unused| unused.reason == UnusedReason::NotUsed).count()
+    }
+
+    /// For each message of `conversation` the place in the body that it comes from.
+    #[getter]
+    fn sources(&self) -> Vec<Option<String>> {
+        let count = self.inner.conversation.messages.len();
+        (0..count).map(|index| Some(self.inner.source(index)?.to_string())).collect()
+    }
+
+    /// The indices in `sources`; `None` for what is not in the body, such as a history.
+    #[getter]
+    fn source_indices(&self) -> Vec<Option<usize>> {
+        source_indices(&self.inner)
+    }
+
+    /// Whether the body asks for a streamed answer.
+    #[getter]
+    fn stream(&self) -> bool {
+        self.inner.answer.stream
+    }
+}
+
+/// A message by way of its JSON form.
+fn structured<'py>(py: Python<'py>, message: &Message) -> PyResult<Bound<'py, PyAny>> {
+    let class = py.import("openai_harmony.chat")?.getattr("Message")?;
+    class.call_method1("from_dict", (json_out::serialized(py, message)?,))
+}
+
+/// Name, namespace, recipient, kind, offered, declared, `client_runs`.
+type ToolFields<'a> = (&'a str, Option<&'a str>, &'a str, Option<&'static str>, bool, bool, bool);
+
+fn tool_fields(tool: &Tool) -> ToolFields<'_> {
+    let Tool { kind, name, namespace, recipient, offered, declared, client_runs, .. } = tool;
+    (name, namespace.as_deref(), recipient, kind.word(), *offered, *declared, *client_runs)
+}

@@ -1,0 +1,349 @@
+//! Sampled tokens -> answers of APIs, for Python.
+
+use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+
+use super::encoding::MANY_TOKENS;
+use super::errors::{InvalidArgument, Read, raised, unless_raised};
+use super::gil::released_if;
+use super::interop::PyTurn;
+use super::options::{Failed, Given, ReadChoice, set_from};
+use super::read::values::{optional, string};
+use super::{events, json, json_out, logprobs, options, tokens, write};
+use openai_harmony::Result;
+use openai_harmony::interop::{
+    Clock, FinishReason, Json, MakeId, ReasoningField, Reply, ReplyOptions, TokenLogprob, Usage,
+};
+use openai_harmony::machinery::SetFrom;
+
+/// An answer under way. The package's class adds what Python does as fast; these methods are called for
+/// each token, and one call less is a tenth of `feed_bytes`.
+#[pyclass(name = "Reply", module = "openai_harmony._lowlevel", frozen, subclass)]
+pub(super) struct PyReply {
+    inner: Mutex<Reply>,
+    /// What the caller's functions raised; `None` without such functions.
+    failed: Option<Failed>,
+}
+
+set_from! {
+    ReasoningField:
+        |field| Ok(optional(field, ReasoningField::read)?.unwrap_or(ReasoningField::Omitted)),
+}
+
+impl SetFrom<Given<'_, '_>, InvalidArgument> for Option<MakeId> {
+    fn set_from(&mut self, given: Given<'_, '_>) -> Read<()> {
+        *self = given.function()?.map(|(make, failed)| make_id(make, failed));
+        Ok(())
+    }
+}
+
+impl SetFrom<Given<'_, '_>, InvalidArgument> for Clock {
+    fn set_from(&mut self, given: Given<'_, '_>) -> Read<()> {
+        *self = given.function()?.map_or_else(Self::default, |(now, failed)| clock(now, failed));
+        Ok(())
+    }
+}
+
+fn make_id(make: Py<PyAny>, failed: Failed) -> MakeId {
+    MakeId::new(move |prefix| {
+        let id = Python::attach(|py| {
+            let id = make.bind(py).call1((prefix,))?;
+            string(&id).map_err(|invalid| invalid.inside("make_id()").raised(py))
+        });
+        id.unwrap_or_else(|error| {
+            failed.keep(error);
+            prefix.to_owned()
+        })
+    })
+}
+
+/// A function that returns seconds, such as `time.monotonic`.
+fn clock(now: Py<PyAny>, failed: Failed) -> Clock {
+    Clock::new(move || {
+        let time = Python::attach(|py| {
+            let seconds = now.bind(py).call0()?;
+            time(&seconds).map_err(|invalid| invalid.inside("clock()").raised(py))
+        });
+        time.unwrap_or_else(|error| {
+            failed.keep(error);
+            Duration::ZERO
+        })
+    })
+}
+
+/// Seconds from 0 on.
+fn time(seconds: &Bound<'_, PyAny>) -> Read<Duration> {
+    let number = seconds.extract::<f64>().map_err(|error| {
+        unless_raised(error, seconds, || InvalidArgument::type_of(seconds, "seconds"))
+    })?;
+    Duration::try_from_secs_f64(number).map_err(|_| {
+        InvalidArgument::value(format!("expected seconds of at least 0, got {number}"))
+    })
+}
+
+#[pymethods]
+impl PyReply {
+    /// Begins the answer to a turn, or goes on with one that was saved. `options` are those of `Turn.reply`.
+    #[new]
+    #[pyo3(signature = (turn, encoding, *, saved = None, **options))]
+    fn new(
+        py: Python<'_>,
+        turn: &Bound<'_, PyTurn>,
+        encoding: &Bound<'_, PyAny>,
+        saved: Option<&Bound<'_, PyAny>>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let encoding = super::encoding::argument(encoding)?;
+        let failed = Failed::default();
+        let options =
+            options::set_all(ReplyOptions::default(), options, Some(&failed), options::set)?;
+        let turn = &turn.get().inner;
+        let reply = match saved {
+            Some(saved) => {
+                let saved = saved.cast::<PyBytes>().map_err(|_| {
+                    InvalidArgument::type_of(saved, "bytes").inside("saved").raised(py)
+                })?;
+                Reply::from_bytes(turn, &encoding, saved.as_bytes(), options)
+            }
+            None => turn.reply(&encoding, options),
+        };
+        failed.check()?;
+        let reply = reply.map_err(|error| raised(py, &error))?;
+        Ok(Self { inner: Mutex::new(reply), failed: failed.is_shared().then_some(failed) })
+    }
+
+    /// Takes sampled tokens, any number of them, and returns what the API sends of them.
+    ///
+    /// The first call also returns what opens the stream; `feed([])` does so before the first token.
+    /// `HarmonyError` after `finish`; tokens raise none.
+    #[pyo3(signature = (tokens, logprobs = None))]
+    fn feed<'py>(
+        &self,
+        tokens: &Bound<'py, PyAny>,
+        logprobs: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let feed = |reply: &mut Reply, ids: &[u32], given: Logprobs<'_>| {
+            reply.feed_with_logprobs(ids, given)
+        };
+        dicts(tokens.py(), &self.feed_with(tokens, logprobs, feed)?)
+    }
+
+    /// `feed` and `frame` in one, which takes a fraction of their time.
+    #[pyo3(signature = (tokens, logprobs = None))]
+    fn feed_bytes<'py>(
+        &self,
+        tokens: &Bound<'py, PyAny>,
+        logprobs: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let py = tokens.py();
+        // Room for a chunk of some tokens.
+        let mut bytes = Vec::with_capacity(512);
+        let feed = |reply: &mut Reply, ids: &[u32], given: Logprobs<'_>| {
+            reply.feed_with_logprobs_into(ids, given, &mut bytes)
+        };
+        self.feed_with(tokens, logprobs, feed)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Ends the answer and returns what is left to send; a second call returns nothing.
+    ///
+    /// `stop_sequence` is the stop string at which the engine stopped, if it looks for the body's itself;
+    /// those in `Turn.stop_strings` are found without it.
+    #[pyo3(signature = (reason, stop_sequence = None))]
+    fn finish<'py>(
+        &self,
+        py: Python<'py>,
+        reason: &Bound<'py, PyAny>,
+        stop_sequence: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        dicts(py, &self.finish_with(reason, stop_sequence, Reply::finish)?)
+    }
+
+    /// `finish` and `frame` in one, with what ends the stream.
+    #[pyo3(signature = (reason, stop_sequence = None))]
+    fn finish_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        reason: &Bound<'py, PyAny>,
+        stop_sequence: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let mut bytes = Vec::new();
+        self.finish_with(reason, stop_sequence, |reply, reason, stop_sequence| {
+            reply.finish_into(reason, stop_sequence, &mut bytes)
+        })?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// The reply as bytes, from which `from_bytes` goes on with it.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let saved = self.lock()?.to_bytes();
+        self.check()?;
+        Ok(PyBytes::new(py, &saved))
+    }
+
+    /// The whole answer, for a request that asked for no stream.
+    ///
+    /// Before `finish`: what there is so far.
+    fn response<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        json_out::value(py, self.lock()?.full_response().at())
+    }
+
+    /// A chunk's bytes on the wire: an event of a stream (SSE), or for Ollama a line of JSON.
+    ///
+    /// Without a chunk: what ends the stream after the last one, chat's `data: [DONE]` and for
+    /// others nothing.
+    #[pyo3(signature = (chunk=None))]
+    fn frame<'py>(
+        &self,
+        py: Python<'py>,
+        chunk: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let chunk = chunk.map(json::chunk).transpose()?;
+        let reply = self.lock()?;
+        Ok(match chunk {
+            Some(chunk) => PyBytes::new(py, &reply.frame(&chunk)),
+            None => PyBytes::new(py, reply.last_frame()),
+        })
+    }
+
+    /// The stream's: `text/event-stream`, for Ollama `application/x-ndjson`.
+    #[getter]
+    fn media_type(&self) -> PyResult<&'static str> {
+        Ok(self.lock()?.media_type())
+    }
+
+    /// The stop string of the body that ended the visible answer; the engine can stop.
+    #[getter]
+    fn stop_sequence(&self) -> PyResult<Option<String>> {
+        Ok(self.lock()?.stop_sequence().map(str::to_owned))
+    }
+
+    /// Whether the model ended its turn; the engine can stop.
+    #[getter]
+    fn is_ended(&self) -> PyResult<bool> {
+        Ok(self.lock()?.is_ended())
+    }
+
+    /// Whether markers are read that the model spelled by ordinary tokens.
+    #[getter]
+    fn _spelled_markers(&self) -> PyResult<bool> {
+        Ok(self.lock()?.reads_spelled_markers())
+    }
+
+    /// The complete messages, as the parser gives them.
+    #[getter]
+    fn messages<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let messages = self.lock()?.messages().to_vec();
+        write::messages(py, &messages)
+    }
+
+    /// All tokens that were fed.
+    #[getter]
+    fn tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        tokens::list(py, self.lock()?.tokens())
+    }
+
+    /// Whether the thoughts have taken as many tokens as their budget.
+    #[getter]
+    fn budget_spent(&self) -> PyResult<bool> {
+        Ok(self.lock()?.budget_spent())
+    }
+
+    /// The tokens that end a thought and begin the answer, once the thinking budget is spent.
+    #[getter]
+    fn force<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        tokens::list(py, self.lock()?.force())
+    }
+
+    /// What was repaired, calls that were delivered as text (`call_as_text`) included.
+    #[getter]
+    fn repairs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let repairs = self.lock()?.repairs().to_vec();
+        let list = PyList::empty(py);
+        for repair in repairs {
+            list.append(events::repair(py, repair)?)?;
+        }
+        Ok(list)
+    }
+
+    /// Recipient, text, and whether it came to its end.
+    #[getter]
+    fn _builtin_calls(&self) -> PyResult<Vec<(String, String, bool)>> {
+        let reply = self.lock()?;
+        let calls = reply.builtin_calls().iter();
+        Ok(calls
+            .map(|call| (call.recipient.clone(), call.text.clone(), call.is_complete))
+            .collect())
+    }
+
+    /// Tokens of the prompt, cached ones, sampled ones, those of thoughts.
+    #[getter]
+    fn _usage(&self) -> PyResult<[usize; 4]> {
+        let usage = self.lock()?.usage();
+        let Usage { prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens, .. } = usage;
+        Ok([prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens])
+    }
+}
+
+/// Those of the tokens, if the engine gives any.
+type Logprobs<'a> = Option<&'a [Option<TokenLogprob>]>;
+
+impl PyReply {
+    fn lock(&self) -> PyResult<MutexGuard<'_, Reply>> {
+        let in_use = |_| PyRuntimeError::new_err("the reply is in use by another call");
+        self.inner.try_lock().map_err(in_use)
+    }
+
+    /// What a function of the caller's raised.
+    fn check(&self) -> PyResult<()> {
+        self.failed.as_ref().map_or(Ok(()), Failed::check)
+    }
+
+    fn feed_with<T: Send>(
+        &self,
+        tokens: &Bound<'_, PyAny>,
+        logprobs: Option<&Bound<'_, PyAny>>,
+        feed: impl FnOnce(&mut Reply, &[u32], Logprobs<'_>) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        let py = tokens.py();
+        // Before the reply is taken: a generator of tokens may look at it.
+        let ids = tokens::read(tokens)?;
+        let logprobs = logprobs.map(logprobs::read).transpose()?;
+        let result = {
+            let reply = &mut *self.lock()?;
+            released_if(py, ids.len() >= MANY_TOKENS, || feed(reply, &ids, logprobs.as_deref()))
+        };
+        self.check()?;
+        result.map_err(|error| raised(py, &error))
+    }
+
+    fn finish_with<T>(
+        &self,
+        reason: &Bound<'_, PyAny>,
+        stop_sequence: Option<&Bound<'_, PyAny>>,
+        finish: impl FnOnce(&mut Reply, FinishReason, Option<&str>) -> Result<T>,
+    ) -> PyResult<T> {
+        let py = reason.py();
+        let reason =
+            FinishReason::read(reason).map_err(|invalid| invalid.inside("reason").raised(py))?;
+        let stop_sequence = stop_sequence
+            .map(string)
+            .transpose()
+            .map_err(|invalid| invalid.inside("stop_sequence").raised(py))?;
+        let finished = finish(&mut *self.lock()?, reason, stop_sequence.as_deref());
+        self.check()?;
+        finished.map_err(|error| raised(py, &error))
+    }
+}
+
+fn dicts<'py>(py: Python<'py>, chunks: &[Json]) -> PyResult<Bound<'py, PyList>> {
+    let list = PyList::empty(py);
+    for chunk in chunks {
+        list.append(json_out::value(py, chunk.at())?)?;
+    }
+    Ok(list)
+}

@@ -1,0 +1,75 @@
+//! JSON as Python's dicts, lists and scalars: what `json.loads` makes of it.
+
+use std::sync::OnceLock;
+
+use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyInt, PyList, PyString};
+use serde::Serialize;
+
+use openai_harmony::machinery::{At, Tape, Value};
+
+type Object<'py> = Bound<'py, PyAny>;
+
+/// What serde writes of a value.
+pub(super) fn serialized<'py>(py: Python<'py>, of: &impl Serialize) -> PyResult<Object<'py>> {
+    let tree = serde_json::to_value(of).map_err(|error| PyTypeError::new_err(error.to_string()))?;
+    // Without the limit of what is read: messages wrap a schema in more levels than the body did.
+    let mut tape = Tape::default();
+    let root = tape.tree(&tree, usize::MAX);
+    value(py, tape.at(root))
+}
+
+/// A value of a tape.
+pub(super) fn value<'py>(py: Python<'py>, at: At<'_>) -> PyResult<Object<'py>> {
+    match at.value() {
+        Value::Null => Ok(py.None().into_bound(py)),
+        Value::Bool(flag) => flag.into_bound_py_any(py),
+        Value::Number(digits) => number(py, digits),
+        Value::String(text) => text.into_bound_py_any(py),
+        Value::Array(items) => {
+            let list = PyList::empty(py);
+            items.iter().try_for_each(|item| list.append(value(py, item)?))?;
+            Ok(list.into_any())
+        }
+        Value::Object(members) => {
+            let dict = PyDict::new(py);
+            for (key, member) in members.iter() {
+                dict.set_item(name(py, key), value(py, member)?)?;
+            }
+            Ok(dict.into_any())
+        }
+    }
+}
+
+/// What Python makes of a number's text. Its integers have no end.
+fn number<'py>(py: Python<'py>, digits: &str) -> PyResult<Object<'py>> {
+    if let Ok(integer) = digits.parse::<i64>() {
+        return integer.into_bound_py_any(py);
+    }
+    if digits.contains(['.', 'e', 'E']) {
+        return digits.parse::<f64>()?.into_bound_py_any(py);
+    }
+    py.get_type::<PyInt>().call1((digits,))
+}
+
+/// The strings of keys, each in the slot of its hash: most are the names of an API's fields, in every chunk. The first
+/// key of a slot stays.
+static NAMES: [OnceLock<(String, Py<PyString>)>; 512] = [const { OnceLock::new() }; 512];
+
+/// The longest key that is kept.
+const LONGEST_NAME: usize = 32;
+
+fn name<'py>(py: Python<'py>, key: &str) -> Bound<'py, PyString> {
+    if key.len() > LONGEST_NAME {
+        return PyString::new(py, key);
+    }
+    // FNV-1a, which takes a byte at a time: keys are short.
+    let hash = key
+        .bytes()
+        .fold(0x811C_9DC5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    let slot = &NAMES[hash as usize % NAMES.len()];
+    let (of, string) = slot.get_or_init(|| (key.to_owned(), PyString::intern(py, key).unbind()));
+    if of == key { string.bind(py).clone() } else { PyString::new(py, key) }
+}

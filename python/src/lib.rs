@@ -1,0 +1,156 @@
+//! The Python extension module `openai_harmony._lowlevel`, and the only place that uses pyo3.
+//!
+//! The compiled classes do what Python code would be too slow for; `python/openai_harmony/`
+//! puts thin faces over them. Messages to render and parsed ones cross field by field, not as
+//! JSON text:
+//!
+//! ```text
+//! classes  encoding    HarmonyEncoding      stream  StreamableParser      events  what it reports
+//!          rollout     Rollout
+//!          grammar     TurnGrammar
+//!          interop     Turn, and reading one from a request's body   interop_reply  Reply
+//! in       read        pydantic models -> borrowed  messages whose strings stay Python's
+//!          attributes  the attributes of an object
+//!          dict_form   dicts           -> pydantic models
+//!          json        schemas, bodies of requests, rows -> tapes, with the path of what is wrong
+//!          logprobs    numbers of sampled tokens
+//!          arguments, options          what calls are given besides
+//! both     text        str                 <-> UTF-8
+//!          tokens      any ints -> token ids -> list of ints, cached by ints
+//! out      write       chat structs    -> pydantic models, which model makes without validation
+//!          json_out    JSON -> dicts, lists, strings, numbers
+//!          errors      Error           -> HarmonyError; InvalidArgument, with its path
+//!          training    loss masks      -> bytearray
+//!          batch       rows of data sets, which rows and arrow read -> flat arrays
+//! beside   types       Python's classes, which the package passes
+//!          gil         work with the GIL released
+//! ```
+
+mod arguments;
+mod arrays;
+#[cfg(feature = "arrow")]
+mod arrow;
+mod attributes;
+mod batch;
+mod borrowed;
+mod cache;
+mod dict_form;
+mod encoded;
+mod encoding;
+mod errors;
+mod events;
+mod gil;
+mod grammar;
+mod interop;
+mod interop_reply;
+mod ints;
+mod json;
+mod json_out;
+mod logprobs;
+mod long_text;
+mod model;
+mod options;
+mod read;
+mod rollout;
+mod rows;
+mod stream;
+mod text;
+mod texts;
+mod tokens;
+mod training;
+mod types;
+mod write;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+
+use openai_harmony::chat::ToolNamespaceConfig;
+use openai_harmony::machinery::{BROWSER, PYTHON};
+use openai_harmony::{HarmonyEncodingName, load_harmony_encoding};
+
+/// The compiled part of `openai_harmony`.
+#[pymodule(gil_used = true)]
+fn _lowlevel(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<encoding::PyHarmonyEncoding>()?;
+    module.add_class::<stream::PyStreamableParser>()?;
+    module.add_class::<events::MessageStart>()?;
+    module.add_class::<events::ContentDelta>()?;
+    module.add_class::<events::MessageEnd>()?;
+    module.add_class::<events::Repair>()?;
+    module.add_class::<interop::PyTurn>()?;
+    module.add_function(wrap_pyfunction!(interop::error_body, module)?)?;
+    module.add_function(wrap_pyfunction!(interop::unsupported_message, module)?)?;
+    module.add_function(wrap_pyfunction!(interop::too_long_message, module)?)?;
+    module.add_class::<interop_reply::PyReply>()?;
+    module.add_class::<grammar::PyTurnGrammar>()?;
+    module.add_class::<grammar::PyGrammarState>()?;
+    module.add_class::<rollout::PyRollout>()?;
+    module.add_function(wrap_pyfunction!(rollout::extend_prompt, module)?)?;
+    module.add_function(wrap_pyfunction!(training::loss_mask, module)?)?;
+    module.add_function(wrap_pyfunction!(batch::render_rows, module)?)?;
+    #[cfg(feature = "arrow")]
+    module.add_function(wrap_pyfunction!(arrow::render_arrow, module)?)?;
+    module.add_function(wrap_pyfunction!(texts::encode_batch, module)?)?;
+    module.add_function(wrap_pyfunction!(texts::decode_batch, module)?)?;
+    module.add_function(wrap_pyfunction!(use_classes, module)?)?;
+    module.add_function(wrap_pyfunction!(text_message, module)?)?;
+    module.add_function(wrap_pyfunction!(plain_message, module)?)?;
+    module.add_function(wrap_pyfunction!(get_tool_namespace_config, module)?)?;
+    module.add_function(wrap_pyfunction!(cache::cache_usage, module)?)?;
+    module.add_function(wrap_pyfunction!(cache::clear_cache, module)?)?;
+    module.add_function(wrap_pyfunction!(vocabulary, module)?)
+}
+
+/// Takes over what this module reads and makes: the models of `openai_harmony.chat`, the exceptions of
+/// `openai_harmony.errors`, and `StreamState`.
+#[pyfunction]
+fn use_classes(
+    chat: &Bound<'_, PyModule>,
+    errors: &Bound<'_, PyModule>,
+    stream_state: &Bound<'_, PyAny>,
+) -> PyResult<()> {
+    types::Types::set(chat, errors, stream_state)
+}
+
+/// A message of one text, by an `Author` or by a member of `Role`; neither is validated.
+#[pyfunction]
+fn text_message<'py>(
+    author: &Bound<'py, PyAny>,
+    text: &Bound<'py, PyString>,
+) -> PyResult<Bound<'py, PyAny>> {
+    write::text_message(author, text)
+}
+
+/// The message of a canonical JSON form in which all is plain, or `None` where it needs validation
+/// or has fields that are unknown.
+#[pyfunction]
+fn plain_message<'py>(data: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    dict_form::message(data)
+}
+
+/// The namespace of a built-in tool, `browser` or `python`.
+#[pyfunction]
+fn get_tool_namespace_config<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    let namespace = match name {
+        BROWSER => ToolNamespaceConfig::browser(),
+        PYTHON => ToolNamespaceConfig::python(),
+        _ => {
+            let shown = errors::brief(name);
+            return Err(PyValueError::new_err(format!("Unknown tool namespace: {shown}")));
+        }
+    };
+    write::namespace(py, &namespace)
+}
+
+/// The ordinary tokens as the text of `o200k_base.tiktoken`.
+#[pyfunction]
+fn vocabulary(py: Python<'_>) -> PyResult<Bound<'_, PyBytes>> {
+    let mut text = Vec::new();
+    load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)
+        .map_err(|error| errors::raised(py, &error))?
+        .tokenizer()
+        .write_vocabulary(&mut text)?;
+    Ok(PyBytes::new(py, &text))
+}

@@ -1,0 +1,86 @@
+//! Python's models to what the renderer takes.
+//!
+//! Any object with the models' attributes will do: models, their subclasses, and the like; so
+//! will one with a `to_json` or `to_dict` of its own, which is then what counts. An error names the
+//! path of what is wrong, `messages[3].content[0].text`.
+
+mod content;
+mod own_json;
+mod tools;
+pub(super) mod values;
+
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use self::content::contents;
+pub(super) use self::content::reasoning_effort;
+use self::own_json::{FORMS, Form, via_own_json};
+use self::values::{each, optional_text};
+use super::attributes::{Attributes, fields};
+use super::borrowed::{BorrowedAuthor, BorrowedMessage};
+use super::errors::{InvalidArgument, Read};
+use super::text::utf8;
+use super::types::Types;
+use openai_harmony::chat::{Author, Role};
+
+/// The messages of a conversation.
+pub(super) fn conversation(object: &Bound<'_, PyAny>) -> Read<Vec<BorrowedMessage>> {
+    let types = Types::get(object.py())?;
+    if let Some(own) = via_own_json(object, types.conversation.bind(object.py()), &FORMS)? {
+        return conversation(&own);
+    }
+    let attributes = Attributes::new(object, &types.conversation, "a Conversation");
+    attributes.field(intern!(object.py(), "messages"), |messages| {
+        // A conversation's own form is made of what its messages' `to_dict` gives.
+        each(messages, |object| message(object, types, &FORMS[1..]))
+    })
+}
+
+/// A message by itself.
+pub(super) fn single_message(object: &Bound<'_, PyAny>) -> Read<BorrowedMessage> {
+    message(object, Types::get(object.py())?, &FORMS)
+}
+
+fn message(object: &Bound<'_, PyAny>, types: &Types, forms: &[Form]) -> Read<BorrowedMessage> {
+    if let Some(own) = via_own_json(object, types.message.class.bind(object.py()), forms)? {
+        return message(&own, types, forms);
+    }
+    Ok(fields!(
+        Attributes::new(object, &types.message.class, "a Message"),
+        BorrowedMessage {
+            author: |object| author(object, types),
+            recipient: optional_text,
+            content: |object| contents(object, types),
+            channel: optional_text,
+            content_type: optional_text,
+        }
+    ))
+}
+
+fn author(object: &Bound<'_, PyAny>, types: &Types) -> Read<BorrowedAuthor> {
+    Ok(fields!(
+        Attributes::new(object, &types.author.class, "an Author"),
+        BorrowedAuthor { role: role, name: optional_text }
+    ))
+}
+
+/// An author by itself.
+pub(super) fn single_author(object: &Bound<'_, PyAny>) -> Read<Author> {
+    let author = author(object, Types::get(object.py())?)?;
+    Ok(Author { role: author.role, name: author.name.map(|name| name.as_str().to_owned()) })
+}
+
+/// A role: a member of `Role`, or its word.
+pub(super) fn role(object: &Bound<'_, PyAny>) -> Read<Role> {
+    if let Some(role) = Types::get(object.py())?.role_of(object) {
+        return Ok(role);
+    }
+    let Ok(word) = object.cast::<PyString>() else {
+        return Err(InvalidArgument::type_of(object, "a Role"));
+    };
+    utf8(word)?.parse::<Role>().map_err(|error| {
+        let roles = Role::ALL.map(|role| role.as_str()).join(", ");
+        InvalidArgument::value(format_args!("{error} (known: {roles})"))
+    })
+}

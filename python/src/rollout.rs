@@ -1,0 +1,158 @@
+//! Rollouts for Python; `openai_harmony.rollout` has their faces.
+//!
+//! Messages come as JSON: there are few of them in a step, and they are kept, so nothing is gained by lending them.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyDict, PyList};
+
+use super::arrays::{array, uint32};
+use super::encoding::{Span, argument, fields_of};
+use super::errors::raised;
+use super::options::set_from;
+use super::read::values::{each, optional, string};
+use super::{events, logprobs, options, tokens, write};
+use openai_harmony::ErrorKind;
+use openai_harmony::Path;
+use openai_harmony::chat::{Conversation, Message};
+use openai_harmony::rollout::{Break, ExtendConfig, Extension, Rollout, Said, Segment, Step};
+use openai_harmony::tokenizer::TokenId;
+
+/// A message that was sampled: itself, its kind, its span, and whether the model ended it.
+type SaidFields<'py> = (Bound<'py, PyAny>, &'static str, Span, bool);
+
+/// What was sampled at once: its messages, the stop token, repairs.
+type StepFields<'py> = (Vec<SaidFields<'py>>, Option<TokenId>, Bound<'py, PyList>);
+
+/// Tokens as an array of uint32, loss mask, log-probabilities as one of float32, spans, and why it began.
+type SegmentFields<'py> = (
+    Bound<'py, PyAny>,
+    Bound<'py, PyByteArray>,
+    Bound<'py, PyAny>,
+    Vec<Span>,
+    Option<&'static str>,
+);
+
+/// An episode that goes on from its own tokens.
+#[pyclass(name = "_Rollout", module = "openai_harmony._lowlevel")]
+pub(super) struct PyRollout {
+    inner: Rollout,
+}
+
+#[pymethods]
+impl PyRollout {
+    #[new]
+    #[pyo3(signature = (encoding, conversation, prefill, **options))]
+    fn new(
+        encoding: &Bound<'_, PyAny>,
+        conversation: &str,
+        prefill: Option<&Bound<'_, PyAny>>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let py = encoding.py();
+        let encoding = argument(encoding)?;
+        let config = extend_config(options)?;
+        let prefill = options::prefill(prefill)?;
+        messages(conversation)
+            .and_then(|messages| Rollout::with_prefill(encoding, messages, &prefill, config))
+            .map(|inner| Self { inner })
+            .map_err(|error| raised(py, &error))
+    }
+
+    /// The tokens to sample from, an array of uint32.
+    fn prompt<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        uint32(py, &self.inner.prompt())
+    }
+
+    fn sampled<'py>(
+        slf: &Bound<'py, Self>,
+        sampled: &Bound<'py, PyAny>,
+        logprobs: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<StepFields<'py>> {
+        let py = sampled.py();
+        let sampled = tokens::read(sampled)?;
+        let logprobs = logprobs.map(logprobs::numbers).transpose()?;
+        // After these are read: a generator of tokens may look at the rollout.
+        let step = slf.try_borrow_mut()?.inner.sampled(&sampled, logprobs.as_deref());
+        let Step { said, stop, repairs, .. } = step.map_err(|error| raised(py, &error))?;
+        let said = said.into_iter().map(|said| said_fields(py, said)).collect::<PyResult<_>>()?;
+        let list = PyList::empty(py);
+        for repair in repairs {
+            list.append(events::repair(py, repair)?)?;
+        }
+        Ok((said, stop, list))
+    }
+
+    /// Adds messages, and returns why the prompt broke.
+    fn extend(&mut self, py: Python<'_>, conversation: &str) -> PyResult<Option<&'static str>> {
+        let broken = messages(conversation).and_then(|messages| self.inner.extend(&messages));
+        Ok(broken.map_err(|error| raised(py, &error))?.map(Break::name))
+    }
+
+    fn segments<'py>(&self, py: Python<'py>) -> PyResult<Vec<SegmentFields<'py>>> {
+        self.inner.segments().iter().map(|segment| segment_fields(py, segment)).collect()
+    }
+
+    fn branch(&self) -> Self {
+        Self { inner: self.inner.clone() }
+    }
+}
+
+/// Why a prompt breaks, and the whole one; or nothing, and what follows the sampled tokens.
+#[pyfunction]
+#[pyo3(signature = (encoding, prompt, sampled, conversation, **options))]
+pub(super) fn extend_prompt<'py>(
+    encoding: &Bound<'py, PyAny>,
+    prompt: &Bound<'py, PyAny>,
+    sampled: &Bound<'py, PyAny>,
+    conversation: &str,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<(Option<&'static str>, Bound<'py, PyList>)> {
+    let py = encoding.py();
+    let encoding = argument(encoding)?;
+    let (prompt, sampled) = (tokens::read(prompt)?, tokens::read(sampled)?);
+    let config = extend_config(options)?;
+    let extension = messages(conversation)
+        .and_then(|messages| encoding.extend(&prompt, &sampled, &messages, &config));
+    match extension.map_err(|error| raised(py, &error))? {
+        Extension::Extended { added } => Ok((None, tokens::list(py, &added)?)),
+        Extension::Broken { reason, tokens: all } => {
+            Ok((Some(reason.name()), tokens::list(py, &all)?))
+        }
+    }
+}
+
+/// The messages of a conversation's JSON, which Python's models wrote.
+fn messages(conversation: &str) -> openai_harmony::Result<Vec<Message>> {
+    let read = serde_json::from_str::<Conversation>(conversation);
+    let invalid = |error: serde_json::Error| ErrorKind::InvalidRollout {
+        path: Path::of("messages"),
+        reason: error.to_string(),
+    };
+    Ok(read.map_err(invalid)?.messages)
+}
+
+fn extend_config(given: Option<&Bound<'_, PyDict>>) -> PyResult<ExtendConfig> {
+    options::set_all(ExtendConfig::new(), given, None, |config, name, value| {
+        // In Python it is named as in the methods that render.
+        options::set(config, if name == "config" { "render" } else { name }, value)
+    })
+}
+
+set_from! {
+    Vec<String>: |names| optional(names, |names| each(names, string)).map(Option::unwrap_or_default),
+}
+
+fn said_fields(py: Python<'_>, said: Said) -> PyResult<SaidFields<'_>> {
+    let list = write::messages(py, &[said.message])?;
+    Ok((list.get_item(0)?, said.kind.name(), fields_of(&said.span), said.is_complete))
+}
+
+fn segment_fields<'py>(py: Python<'py>, segment: &Segment) -> PyResult<SegmentFields<'py>> {
+    Ok((
+        uint32(py, &segment.tokens())?,
+        PyByteArray::new(py, &segment.loss_mask()),
+        array(py, "f", &segment.logprobs())?,
+        segment.spans().iter().map(fields_of).collect(),
+        segment.broken().map(Break::name),
+    ))
+}

@@ -1,0 +1,279 @@
+//! `StreamableParser` for Python.
+
+use std::sync::Mutex;
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
+
+use super::arguments::{Argument, LEFT_OUT};
+use super::encoding::MANY_TOKENS;
+use super::errors::raised;
+use super::gil::released_if;
+use super::types::Types;
+use super::write::Strings;
+use super::{arguments, events, json_out, tokens, write};
+use openai_harmony::{Event, HarmonyEncodingName, StreamableParser, load_harmony_encoding};
+
+/// The incremental parser.
+#[pyclass(name = "StreamableParser", module = "openai_harmony._lowlevel", subclass)]
+pub(super) struct PyStreamableParser {
+    inner: StreamableParser,
+    /// The strings of the messages that were asked for. Servers ask after each token.
+    strings: Mutex<Vec<Strings>>,
+}
+
+impl From<StreamableParser> for PyStreamableParser {
+    fn from(inner: StreamableParser) -> Self {
+        Self { inner, strings: Mutex::default() }
+    }
+}
+
+#[pymethods]
+impl PyStreamableParser {
+    /// A blank parser, whatever the arguments: subclasses have constructors of their own, and what
+    /// they hand to `__init__` makes the parser.
+    #[new]
+    #[pyo3(
+        signature = (*_arguments, **_named),
+        text_signature = "(encoding, role=None, *, strict=True, tools=None, prefill=None, spelled_markers=False)"
+    )]
+    fn new(
+        py: Python<'_>,
+        _arguments: &Bound<'_, PyTuple>,
+        _named: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)
+            .and_then(|encoding| StreamableParser::new(encoding, None))
+            .map(Self::from)
+            .map_err(|error| raised(py, &error))
+    }
+
+    #[pyo3(signature = (
+        encoding, role = None, *, strict = LEFT_OUT, tools = None, prefill = None, spelled_markers = LEFT_OUT
+    ))]
+    fn __init__<'py>(
+        slf: &Bound<'py, Self>,
+        encoding: &Bound<'py, PyAny>,
+        role: Option<&Bound<'py, PyAny>>,
+        strict: Argument<'py>,
+        tools: Option<&Bound<'py, PyAny>>,
+        prefill: Option<&Bound<'py, PyAny>>,
+        spelled_markers: Argument<'py>,
+    ) -> PyResult<()> {
+        let py = slf.py();
+        let encoding = super::encoding::argument(encoding)?;
+        let role = role.map(|role| arguments::role(role, "role")).transpose()?;
+        let config = arguments::parse_config(strict, tools, prefill, spelled_markers)?;
+        let parser = StreamableParser::with_config(encoding, role, &config)
+            .map_err(|error| raised(py, &error))?;
+        *writing(slf)? = parser.into();
+        Ok(())
+    }
+
+    /// Makes this parser a copy of another one.
+    fn _become(slf: &Bound<'_, Self>, other: &Bound<'_, Self>) -> PyResult<()> {
+        let parser = reading(other)?.inner.clone();
+        *writing(slf)? = parser.into();
+        Ok(())
+    }
+
+    /// Makes this parser one that was saved.
+    fn _resume(
+        slf: &Bound<'_, Self>,
+        encoding: &Bound<'_, PyAny>,
+        saved: &Bound<'_, PyBytes>,
+    ) -> PyResult<()> {
+        let encoding = super::encoding::argument(encoding)?;
+        let parser = StreamableParser::from_bytes(encoding, saved.as_bytes())
+            .map_err(|error| raised(slf.py(), &error))?;
+        *writing(slf)? = parser.into();
+        Ok(())
+    }
+
+    /// The parser as bytes, from which `from_bytes` goes on with it.
+    fn to_bytes<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyBytes>> {
+        let saved = reading(slf)?.inner.to_bytes().map_err(|error| raised(slf.py(), &error))?;
+        Ok(PyBytes::new(slf.py(), &saved))
+    }
+
+    /// Parses one token and returns the parser.
+    ///
+    /// `HarmonyError` where the token cannot stand; the parser keeps its messages and continues at
+    /// the next `<|start|>`.
+    fn process<'py>(
+        slf: &Bound<'py, Self>,
+        token: &Bound<'py, PyAny>,
+    ) -> PyResult<PyRefMut<'py, Self>> {
+        let token = tokens::read_one(token)?;
+        let mut parser = writing(slf)?;
+        match parser.inner.process(token) {
+            Ok(_) => Ok(parser),
+            Err(error) => Err(raised(slf.py(), &error)),
+        }
+    }
+
+    /// Declares that the tokens end here: an open message is complete. Returns the parser.
+    fn process_eos<'py>(slf: &Bound<'py, Self>) -> PyResult<PyRefMut<'py, Self>> {
+        let mut parser = writing(slf)?;
+        match parser.inner.process_eos() {
+            Ok(_) => Ok(parser),
+            Err(error) => Err(raised(slf.py(), &error)),
+        }
+    }
+
+    /// Parses any number of tokens and returns what happened, as a list of events.
+    ///
+    /// `HarmonyError` at the first token that cannot stand, whose index it names; the tokens after
+    /// it are not consumed. The events before it are kept: the next call returns them first,
+    /// `feed([])` returns them now.
+    fn feed<'py>(
+        slf: &Bound<'py, Self>,
+        tokens: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let py = slf.py();
+        // Before the parser is taken: a generator of tokens may look at it.
+        let ids = tokens::read(tokens)?;
+        let events = {
+            let parser = &mut writing(slf)?.inner;
+            released_if(py, ids.len() >= MANY_TOKENS, || parser.feed(&ids))
+        };
+        event_list(py, events.map_err(|error| raised(py, &error))?)
+    }
+
+    /// Ends the stream and returns the remaining events, as a list. No token can
+    /// follow, but after `reset`.
+    fn finish<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
+        let py = slf.py();
+        let events = writing(slf)?.inner.finish();
+        event_list(py, events.map_err(|error| raised(py, &error))?)
+    }
+
+    /// Makes the parser as good as new, for a role or for the one that it was made with. Returns
+    /// the parser.
+    #[pyo3(signature = (role = None))]
+    fn reset<'py>(
+        slf: &Bound<'py, Self>,
+        role: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<PyRefMut<'py, Self>> {
+        let role = role.map(|role| arguments::role(role, "role")).transpose()?;
+        let mut parser = writing(slf)?;
+        parser.inner.reset(role);
+        parser.strings = Mutex::default();
+        Ok(parser)
+    }
+
+    // What the parser knows.
+
+    /// The complete messages, as new objects each time; they share their strings.
+    #[getter]
+    fn messages<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
+        let (py, parser) = (slf.py(), reading(slf)?);
+        let messages = parser.inner.messages();
+        // Another thread may be at it, or a finalizer that making objects sets off.
+        let Ok(mut strings) = parser.strings.try_lock() else {
+            return write::messages(py, messages);
+        };
+        let new = messages.iter().skip(strings.len());
+        strings.extend(new.map(|message| Strings::of(py, message)));
+        write::messages_of(py, &strings)
+    }
+
+    /// For each complete message the token that ended it, or `None`.
+    #[getter]
+    fn stop_tokens<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
+        PyList::new(slf.py(), reading(slf)?.inner.stop_tokens())
+    }
+
+    /// All tokens fed, those that raised too.
+    #[getter]
+    fn tokens<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
+        tokens::list(slf.py(), reading(slf)?.inner.tokens())
+    }
+
+    /// What lenient parsing repaired, in the order in which it was reported.
+    #[getter]
+    fn repairs<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(slf.py());
+        for repair in reading(slf)?.inner.repairs() {
+            list.append(events::repair(slf.py(), repair.clone())?)?;
+        }
+        Ok(list)
+    }
+
+    /// Where in a message the parser is.
+    #[getter]
+    fn state<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(Types::get(slf.py())?.state(reading(slf)?.inner.state()).bind(slf.py()).clone())
+    }
+
+    /// The state with its data, as a dict.
+    #[getter]
+    fn state_data<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        json_out::serialized(slf.py(), &reading(slf)?.inner.state_data())
+    }
+
+    /// The role of the open message, or the role given for the next one.
+    #[getter]
+    fn current_role<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let types = Types::get(slf.py())?;
+        Ok(reading(slf)?.inner.current_role().map(|role| types.role(role).bind(slf.py()).clone()))
+    }
+
+    /// The channel of the open message.
+    #[getter]
+    fn current_channel<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(write::channel(slf.py(), reading(slf)?.inner.channel()))
+    }
+
+    /// The recipient of the open message.
+    #[getter]
+    fn current_recipient<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(write::optional(slf.py(), reading(slf)?.inner.recipient()))
+    }
+
+    /// The content type of the open message.
+    #[getter]
+    fn current_content_type<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(write::optional(slf.py(), reading(slf)?.inner.content_type()))
+    }
+
+    /// The content of the open message so far; empty between messages.
+    #[getter]
+    fn current_content<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyString>> {
+        Ok(PyString::new(slf.py(), reading(slf)?.inner.content()))
+    }
+
+    /// What the last token added to the content: whole characters, or `None`.
+    #[getter]
+    fn last_content_delta<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(write::optional(slf.py(), reading(slf)?.inner.delta()))
+    }
+}
+
+/// The parser to look at.
+fn reading<'py>(
+    parser: &Bound<'py, PyStreamableParser>,
+) -> PyResult<PyRef<'py, PyStreamableParser>> {
+    parser.try_borrow().map_err(|_| in_use())
+}
+
+/// The parser to change.
+fn writing<'py>(
+    parser: &Bound<'py, PyStreamableParser>,
+) -> PyResult<PyRefMut<'py, PyStreamableParser>> {
+    parser.try_borrow_mut().map_err(|_| in_use())
+}
+
+/// A parser serves one call at a time: another thread's `feed` runs with the GIL released.
+fn in_use() -> PyErr {
+    PyRuntimeError::new_err("the parser is in use by another call")
+}
+
+fn event_list(py: Python<'_>, events: Vec<Event>) -> PyResult<Bound<'_, PyList>> {
+    let list = PyList::empty(py);
+    for event in events {
+        list.append(events::to_python(py, event)?)?;
+    }
+    Ok(list)
+}

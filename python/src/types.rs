@@ -1,0 +1,107 @@
+//! The Python classes and enumerations that this module reads and makes, as the package hands them over.
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
+
+use super::model::{Model, class};
+use openai_harmony::StreamState;
+use openai_harmony::chat::Role;
+
+/// References to what `openai_harmony` defines in Python.
+pub(super) struct Types {
+    pub(super) author: Model<2>,
+    pub(super) text: Model<1>,
+    pub(super) message: Model<5>,
+    pub(super) tool: Model<3>,
+    pub(super) namespace: Model<3>,
+    pub(super) conversation: Py<PyType>,
+    pub(super) channel_config: Py<PyType>,
+    pub(super) system: Py<PyType>,
+    pub(super) developer: Py<PyType>,
+    pub(super) harmony_error: Py<PyType>,
+    pub(super) wrong_type: Py<PyType>,
+    /// The members of `Role`, in the order of [`Role::ALL`].
+    roles: [Py<PyAny>; Role::ALL.len()],
+    expect_start: Py<PyAny>,
+    header: Py<PyAny>,
+    content: Py<PyAny>,
+}
+
+static TYPES: PyOnceLock<Types> = PyOnceLock::new();
+
+impl Types {
+    /// Those that the package handed over.
+    pub(super) fn get(py: Python<'_>) -> PyResult<&Self> {
+        TYPES.get(py).ok_or_else(|| PyRuntimeError::new_err("openai_harmony is not imported"))
+    }
+
+    /// Takes the package's classes over. Of a package that is imported again, the first ones stay.
+    pub(super) fn set(
+        chat: &Bound<'_, PyModule>,
+        errors: &Bound<'_, PyModule>,
+        state: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let py = chat.py();
+        TYPES.get_or_try_init(py, || Self::find(chat, errors, state)).map(|_| ())
+    }
+
+    fn find(
+        chat: &Bound<'_, PyModule>,
+        errors: &Bound<'_, PyModule>,
+        state: &Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
+        let role = chat.getattr("Role")?;
+        let role = |one: Role| role.call1((one.as_str(),)).map(Bound::unbind);
+        let [user, assistant, system, developer, tool] = Role::ALL;
+        Ok(Self {
+            author: Model::find(chat, "Author", ["role", "name"], 1)?,
+            text: Model::find(chat, "TextContent", ["text"], 1)?,
+            message: Model::find(
+                chat,
+                "Message",
+                ["author", "content", "channel", "recipient", "content_type"],
+                2,
+            )?,
+            tool: Model::find(chat, "ToolDescription", ["name", "description", "parameters"], 3)?,
+            namespace: Model::find(
+                chat,
+                "ToolNamespaceConfig",
+                ["name", "description", "tools"],
+                3,
+            )?,
+            conversation: class(chat, "Conversation")?,
+            channel_config: class(chat, "ChannelConfig")?,
+            system: class(chat, "SystemContent")?,
+            developer: class(chat, "DeveloperContent")?,
+            harmony_error: class(errors, "HarmonyError")?,
+            wrong_type: class(errors, "WrongTypeError")?,
+            roles: [role(user)?, role(assistant)?, role(system)?, role(developer)?, role(tool)?],
+            expect_start: state.getattr("EXPECT_START")?.unbind(),
+            header: state.getattr("HEADER")?.unbind(),
+            content: state.getattr("CONTENT")?.unbind(),
+        })
+    }
+
+    /// The member of `Role`.
+    pub(super) fn role(&self, role: Role) -> &Py<PyAny> {
+        // `Role::ALL` is in the order of the enumeration.
+        &self.roles[role as usize]
+    }
+
+    /// The role of which an object is the member, if it is one.
+    pub(super) fn role_of(&self, object: &Bound<'_, PyAny>) -> Option<Role> {
+        let position = self.roles.iter().position(|member| object.is(member))?;
+        Some(Role::ALL[position])
+    }
+
+    /// The member of `StreamState`.
+    pub(super) fn state(&self, state: StreamState) -> &Py<PyAny> {
+        match state {
+            StreamState::ExpectStart => &self.expect_start,
+            StreamState::Header => &self.header,
+            StreamState::Content => &self.content,
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Chat structs to Python's models.
+
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyString};
+
+use super::json_out;
+use super::types::Types;
+use openai_harmony::chat::{
+    Author, Content, Message, Role, TextContent, ToolDescription, ToolNamespaceConfig,
+};
+
+/// New objects for messages that the parser made.
+pub(super) fn messages<'py>(py: Python<'py>, messages: &[Message]) -> PyResult<Bound<'py, PyList>> {
+    let types = Types::get(py)?;
+    list(py, messages.iter().map(|message| Strings::of(py, message).message(py, types)))
+}
+
+/// New objects for messages whose strings there are already.
+pub(super) fn messages_of<'py>(
+    py: Python<'py>,
+    messages: &[Strings],
+) -> PyResult<Bound<'py, PyList>> {
+    let types = Types::get(py)?;
+    list(py, messages.iter().map(|strings| strings.message(py, types)))
+}
+
+/// What a message that the parser made is made of in Python. Strings cannot be changed, so copies
+/// of the message may share them.
+pub(super) struct Strings {
+    role: Role,
+    name: Py<PyAny>,
+    texts: Vec<Py<PyAny>>,
+    channel: Py<PyAny>,
+    recipient: Py<PyAny>,
+    content_type: Py<PyAny>,
+}
+
+impl Strings {
+    pub(super) fn of(py: Python<'_>, message: &Message) -> Self {
+        let text = |content: &Content| match content {
+            Content::Text(TextContent { text }) => {
+                Some(PyString::new(py, text).into_any().unbind())
+            }
+            // A parser makes nothing but text.
+            Content::SystemContent(_) | Content::DeveloperContent(_) => None,
+        };
+        Self {
+            role: message.author.role,
+            name: optional(py, message.author.name.as_deref()).unbind(),
+            texts: message.content.iter().filter_map(text).collect(),
+            channel: channel(py, message.channel.as_deref()).unbind(),
+            recipient: optional(py, message.recipient.as_deref()).unbind(),
+            content_type: optional(py, message.content_type.as_deref()).unbind(),
+        }
+    }
+
+    /// A new message.
+    fn message<'py>(&self, py: Python<'py>, types: &Types) -> PyResult<Bound<'py, PyAny>> {
+        let bound = |object: &Py<PyAny>| object.bind(py).clone();
+        let author = types.author.make(py, &[bound(types.role(self.role)), bound(&self.name)])?;
+        let parts = list(py, self.texts.iter().map(|text| types.text.make(py, &[bound(text)])))?;
+        types.message.make(
+            py,
+            &[
+                author,
+                parts.into_any(),
+                bound(&self.channel),
+                bound(&self.recipient),
+                bound(&self.content_type),
+            ],
+        )
+    }
+}
+
+fn list<'py>(
+    py: Python<'py>,
+    items: impl Iterator<Item = PyResult<Bound<'py, PyAny>>>,
+) -> PyResult<Bound<'py, PyList>> {
+    let list = PyList::empty(py);
+    for item in items {
+        list.append(item?)?;
+    }
+    Ok(list)
+}
+
+/// A channel. Those that the model knows are the same strings each time.
+pub(super) fn channel<'py>(py: Python<'py>, channel: Option<&str>) -> Bound<'py, PyAny> {
+    match channel {
+        Some("analysis") => intern!(py, "analysis").clone().into_any(),
+        Some("commentary") => intern!(py, "commentary").clone().into_any(),
+        Some("final") => intern!(py, "final").clone().into_any(),
+        other => optional(py, other),
+    }
+}
+
+/// What `Message.from_author_and_content` makes of an author, or of a member of `Role`, and a text.
+pub(super) fn text_message<'py>(
+    author: &Bound<'py, PyAny>,
+    text: &Bound<'py, PyString>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = author.py();
+    let types = Types::get(py)?;
+    let none = || py.None().into_bound(py);
+    let author = match types.role_of(author) {
+        Some(_) => types.author.make_from_first(py, &[author.clone(), none()])?,
+        None => author.clone(),
+    };
+    let part = types.text.make(py, &[text.clone().into_any()])?;
+    let parts = PyList::new(py, [part])?.into_any();
+    types.message.make_from_first(py, &[author, parts, none(), none(), none()])
+}
+
+/// An author.
+pub(super) fn author<'py>(py: Python<'py>, author: &Author) -> PyResult<Bound<'py, PyAny>> {
+    let types = Types::get(py)?;
+    let role = types.role(author.role).bind(py).clone();
+    types.author.make(py, &[role, optional(py, author.name.as_deref())])
+}
+
+/// A string, or `None`.
+pub(super) fn optional<'py>(py: Python<'py>, text: Option<&str>) -> Bound<'py, PyAny> {
+    match text {
+        Some(text) => PyString::new(py, text).into_any(),
+        None => py.None().into_bound(py),
+    }
+}
+
+/// A namespace of tools.
+pub(super) fn namespace<'py>(
+    py: Python<'py>,
+    namespace: &ToolNamespaceConfig,
+) -> PyResult<Bound<'py, PyAny>> {
+    let tools = list(py, namespace.tools.iter().map(|one| tool(py, one)))?;
+    Types::get(py)?.namespace.make(
+        py,
+        &[
+            PyString::new(py, &namespace.name).into_any(),
+            optional(py, namespace.description.as_deref()),
+            tools.into_any(),
+        ],
+    )
+}
+
+fn tool<'py>(py: Python<'py>, tool: &ToolDescription) -> PyResult<Bound<'py, PyAny>> {
+    let parameters = match &tool.parameters {
+        Some(parameters) => json_out::serialized(py, parameters)?,
+        None => py.None().into_bound(py),
+    };
+    Types::get(py)?.tool.make(
+        py,
+        &[
+            PyString::new(py, &tool.name).into_any(),
+            optional(py, tool.description.as_deref()),
+            parameters,
+        ],
+    )
+}

@@ -1,0 +1,64 @@
+//! What the extension module of Python needs beyond the public API. It is not part of the API, and may change with
+//! any version.
+
+use std::slice;
+
+pub use crate::brief::Brief;
+pub use crate::chat::fields::HeaderFields;
+pub use crate::chat::tools::{BROWSER, FUNCTIONS, PYTHON};
+pub use crate::json::{At, MAX_DEPTH, Tape, Value};
+pub use crate::options::{Choice, SetByName, SetFrom};
+pub use crate::path::PathStep;
+pub use crate::render::{AsMessage, AsTools, ContentPart, DeveloperFields, Speaker, SystemFields};
+pub use crate::tokenizer::chunk::chunk_end;
+#[cfg(feature = "arrow")]
+pub use crate::training::rows::render_array_on;
+#[cfg(feature = "training")]
+pub use crate::training::{batch::render_on, examples::ExampleMaker, rows::is_read};
+pub use crate::typescript::{Namespace, Parameters, Tool};
+#[cfg(feature = "training")]
+pub use crate::workers::Workers;
+
+use crate::interop::{ToolChoice, Turn};
+use crate::tokenizer::TokenId;
+use crate::{MessageSpan, Rendered};
+
+/// Who speaks in each span of a rendering.
+pub fn speakers(rendered: &Rendered) -> &[Speaker] {
+    &rendered.speakers
+}
+
+/// A rendering that was taken apart. Its spans are message, start, content, stop and end.
+pub fn rendered(
+    tokens: Vec<TokenId>,
+    spans: impl IntoIterator<Item = (Option<usize>, usize, usize, usize, usize)>,
+    speakers: Vec<Speaker>,
+) -> Rendered {
+    let span =
+        |(message, start, content, stop, end)| MessageSpan { message, start, content, stop, end };
+    Rendered { tokens, spans: spans.into_iter().map(span).collect(), speakers }
+}
+
+/// How a choice of tools is named, and the recipients of those that it names.
+pub fn tool_choice(choice: &ToolChoice) -> (&'static str, &[String]) {
+    match choice {
+        ToolChoice::Auto => ("auto", &[]),
+        ToolChoice::None => ("none", &[]),
+        ToolChoice::Required => ("required", &[]),
+        ToolChoice::Named { recipient } => ("named", slice::from_ref(recipient)),
+        ToolChoice::Allowed { recipients, required: false } => ("auto", recipients),
+        ToolChoice::Allowed { recipients, required: true } => ("required", recipients),
+    }
+}
+
+/// Of each message of a turn, the index in the body of what it was made of; `None` if that is not in the body, as a
+/// history is.
+pub fn source_indices(turn: &Turn) -> Vec<Option<usize>> {
+    let index = |number: &Option<usize>| number.as_ref()?.checked_sub(turn.history_len);
+    turn.sources.iter().map(index).collect()
+}
+
+/// Renderings of messages that are borrowed from elsewhere.
+pub mod render {
+    pub use crate::render::{conversation, message};
+}
