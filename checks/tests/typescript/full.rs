@@ -45,7 +45,7 @@ fn the_guide_is_met_by_both_styles() {
 /// The tool of docs/schema.md and its text in either style.
 #[test]
 fn the_document_shows_what_is_written() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/schema.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/schema.md");
     let document = fs::read_to_string(path).expect("a readable file");
     let (_, shown) = document.split_once("```json\n").expect("a schema");
     let mut blocks = shown.split("```typescript\n").map(|block| block.split("```").next());
