@@ -894,7 +894,7 @@ class Repair:
         """The index of the message that the repair lies in; ``None`` outside of any."""
 
 _ToolFields: TypeAlias = tuple[
-    str, str | None, str, Literal["function", "custom", "builtin"], bool, bool, bool
+    str, str | None, str, Literal["function", "custom", "builtin"], bool, bool, bool, bool
 ]
 
 @disjoint_base
@@ -948,6 +948,25 @@ class Turn:
     @property
     def stream(self) -> bool:
         """Whether the body asks for a streamed answer."""
+
+    @property
+    def model(self) -> str | None:
+        """The model that the body names."""
+
+    @property
+    def store(self) -> bool | None:
+        """Responses: whether the response is to be kept.
+
+        As the body says, unless the option ``stores`` has said whether the server keeps any.
+        """
+
+    @property
+    def previous_response_id(self) -> str | None:
+        """Responses: the response that this one follows."""
+
+    @property
+    def strict_format(self) -> bool:
+        """Whether the body wants the answer held to its schema: ``strict``."""
 
     @property
     def thinking_budget(self) -> int | None:

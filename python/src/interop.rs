@@ -7,7 +7,7 @@ use pyo3::types::{PyDict, PyList, PyString};
 use super::errors::{InvalidArgument, Read, brief, raised};
 use super::options::{Failed, Given, ReadChoice, set_from};
 use super::read::reasoning_effort;
-use super::read::values::{count, each, optional, optional_string};
+use super::read::values::{boolean, count, each, optional, optional_string};
 use super::text::utf8;
 use super::tokens::Form;
 use super::{arguments, json, json_out, options, write};
@@ -76,6 +76,7 @@ set_from! {
     Vec<BuiltinTool>: |tools| each(tools, BuiltinTool::read),
     NamedToolChoice: NamedToolChoice::read,
     Unsupported: Unsupported::read,
+    Option<bool>: |flag| optional(flag, boolean),
     Option<ReasoningEffort>: |effort| optional(effort, reasoning_effort),
 }
 
@@ -101,7 +102,7 @@ impl SetFrom<Given<'_, '_>, InvalidArgument> for Option<Resolve> {
     }
 }
 
-/// A Python function from an item's id to the item, or `None`.
+/// A Python function from an id to what has it, or `None`.
 fn resolve(find: Py<PyAny>, failed: Failed) -> Resolve {
     Resolve::new(move |id| {
         Python::attach(|py| {
@@ -172,6 +173,30 @@ impl PyTurn {
         max_tokens: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         self.prompt_as(Form::Array, encoding, max_tokens)
+    }
+
+    /// The model that the body names.
+    #[getter]
+    fn model(&self) -> Option<&str> {
+        self.inner.model.as_deref()
+    }
+
+    /// Whether the response is to be kept.
+    #[getter]
+    fn store(&self) -> Option<bool> {
+        self.inner.store
+    }
+
+    /// The response that this one follows.
+    #[getter]
+    fn previous_response_id(&self) -> Option<&str> {
+        self.inner.previous_response_id.as_deref()
+    }
+
+    /// Whether the answer is to be held to its schema.
+    #[getter]
+    fn strict_format(&self) -> bool {
+        self.inner.strict_format
     }
 
     /// The most tokens of thoughts, if the body has a limit.
@@ -366,10 +391,13 @@ fn structured<'py>(py: Python<'py>, message: &Message) -> PyResult<Bound<'py, Py
     class.call_method1("from_dict", (json_out::serialized(py, message)?,))
 }
 
-/// Name, namespace, recipient, kind, offered, declared, `client_runs`.
-type ToolFields<'a> = (&'a str, Option<&'a str>, &'a str, Option<&'static str>, bool, bool, bool);
+/// Name, namespace, recipient, kind, offered, declared, `client_runs`, strict.
+type ToolFields<'a> =
+    (&'a str, Option<&'a str>, &'a str, Option<&'static str>, bool, bool, bool, bool);
 
 fn tool_fields(tool: &Tool) -> ToolFields<'_> {
-    let Tool { kind, name, namespace, recipient, offered, declared, client_runs, .. } = tool;
-    (name, namespace.as_deref(), recipient, kind.word(), *offered, *declared, *client_runs)
+    let Tool { kind, name, namespace, recipient, offered, declared, client_runs, strict, .. } =
+        tool;
+    let namespace = namespace.as_deref();
+    (name, namespace, recipient, kind.word(), *offered, *declared, *client_runs, *strict)
 }

@@ -32,7 +32,8 @@ impl Request<'_> {
         let parameters = parameters.flatten();
         let defers = is_deferred.map(|_| "defer_loading");
         let is_deferred = is_deferred.unwrap_or(false);
-        let tool = DeclaredTool { id, kind, description, parameters, is_deferred };
+        let strict = function.bool("strict")?.unwrap_or(false);
+        let tool = DeclaredTool { id, kind, description, parameters, is_deferred, strict };
         self.declare(tool, function, [Some(schema), defers]);
         Ok(())
     }
@@ -55,12 +56,13 @@ impl Request<'_> {
             "required": [INPUT],
         }));
         let kind = ToolKind::Custom;
-        let tool = DeclaredTool { id, kind, description, parameters, is_deferred: false };
+        let strict = custom.bool("strict")?.unwrap_or(false);
+        let tool = DeclaredTool { id, kind, description, parameters, is_deferred: false, strict };
         self.declare(tool, custom, [Some("format"), None]);
         Ok(())
     }
 
-    /// Declares a tool, and lists what it has beyond what is read. `strict` is what a grammar is: always.
+    /// Declares a tool, and lists what it has beyond what is read.
     fn declare(&mut self, tool: DeclaredTool, given: &BodyObject<'_, '_>, own: [Option<&str>; 2]) {
         if !self.tools.add(tool) {
             self.list(&given.field(), UnusedReason::DuplicateTool);
@@ -228,9 +230,12 @@ pub(super) fn read_effort(field: &BodyField<'_, '_>, request: &mut Request<'_>) 
 
 /// Reads the `reasoning` of Responses and of some clients of chat: effort, the most tokens of thoughts, and whether
 /// those of all turns stay.
+///
+/// `own` are fields that the dialect itself reads.
 pub(super) fn read_reasoning(
     reasoning: &BodyObject<'_, '_>,
     request: &mut Request<'_>,
+    own: &[&str],
 ) -> Result<()> {
     if let Some(effort) = reasoning.get("effort") {
         request.effort = Some(read_effort(&effort, request));
@@ -239,7 +244,7 @@ pub(super) fn read_reasoning(
     request.thinking_budget = budget.or(request.thinking_budget);
     let context = request.word(reasoning, "context", &["auto", "current_turn", "all_turns"])?;
     request.keep_thoughts |= context == Some("all_turns");
-    request.list_others(reasoning, &["effort", "max_tokens", "context"]);
+    request.list_others(reasoning, &[&["effort", "max_tokens", "context"], own].concat());
     Ok(())
 }
 
@@ -266,27 +271,63 @@ pub(super) fn any_object() -> ResponseFormat {
 
 const FORMATS: &[&str] = &["text", "json_object", "json_schema"];
 
-/// Reads `{"type": ...}`: `text`, `json_object`, or `json_schema`, whose fields stand in the object
-/// or, as chat has it, in a member `json_schema`.
-pub(super) fn read_response_format(format: &BodyField<'_, '_>) -> Result<Option<ResponseFormat>> {
-    let format = format.object()?;
-    let kind = format.required("type")?;
-    match kind.text()? {
-        "text" => return Ok(None),
-        "json_object" => return Ok(Some(any_object())),
-        "json_schema" => {}
-        other => return Err(kind.unknown("response format", other, FORMATS)),
+/// Members beside the schema of a format.
+const OF_FORMAT: [&str; 4] = ["name", "description", "schema", "strict"];
+
+impl Request<'_> {
+    /// Reads `{"type": ...}`: `text`, `json_object`, or `json_schema`, whose fields stand in the object
+    /// or, as chat has it, in a member `json_schema`. Some servers take a schema beside `json_object`, too, and some
+    /// clients put it into `json_schema` as it is.
+    pub(super) fn read_response_format(&mut self, format: &BodyField<'_, '_>) -> Result<()> {
+        let format = format.object()?;
+        let kind = format.required("type")?;
+        let word = kind.text()?;
+        self.response_format = None;
+        self.strict_format = false;
+        match word {
+            "text" => {
+                self.list_others(&format, &["type"]);
+                return Ok(());
+            }
+            "json_object" | "json_schema" => {}
+            other => return Err(kind.unknown("response format", other, FORMATS)),
+        }
+        let described = format.object_or_self("json_schema")?;
+        let is_nested = format.get("json_schema").is_some();
+        let is_bare = is_nested && described.get("schema").is_none() && {
+            described.others(&OF_FORMAT).next().is_some()
+        };
+        let schema = described.get("schema");
+        let schema = match (schema, word) {
+            (Some(schema), _) => read_format_schema(&schema)?,
+            (None, _) if is_bare => bare_schema(&described),
+            (None, "json_object") => json!({"type": "object"}),
+            (None, _) if is_nested => json!({}),
+            (None, _) => return Err(kind.invalid("json_schema is missing")),
+        };
+        let name = described.get("name").map(|name| read_format_name(&name)).transpose()?;
+        let description = described.text("description")?.filter(|_| !is_bare);
+        self.response_format = Some(response_format(name, schema, description));
+        self.strict_format = described.bool("strict")?.unwrap_or(false);
+        if is_nested {
+            self.list_others(&format, &["type", "json_schema"]);
+        }
+        if !is_bare {
+            let known: Vec<_> =
+                OF_FORMAT.into_iter().chain((!is_nested).then_some("type")).collect();
+            self.list_others(&described, &known);
+        }
+        Ok(())
     }
-    let described = format.object_or_self("json_schema")?;
-    if format.get("json_schema").is_none() && format.get("schema").is_none() {
-        return Err(kind.invalid("json_schema is missing"));
+}
+
+/// A schema that stands where its name and the like should be, without these.
+fn bare_schema(described: &BodyObject<'_, '_>) -> Tree {
+    let mut schema = described.field().at().to_tree();
+    if let Some(members) = schema.as_object_mut() {
+        members.retain(|key, _| !matches!(key.as_str(), "name" | "strict"));
     }
-    let name = described.get("name").map(|name| read_format_name(&name)).transpose()?;
-    let schema = match described.get("schema") {
-        Some(schema) => read_format_schema(&schema)?,
-        None => json!({}),
-    };
-    Ok(Some(response_format(name, schema, described.text("description")?)))
+    schema
 }
 
 fn read_format_name<'v>(name: &BodyField<'v, '_>) -> Result<&'v str> {
@@ -379,6 +420,12 @@ pub(super) fn read_thinking_budget(
 ) -> Result<Option<usize>> {
     let most = read_count(thinking, key)?;
     Ok(most.map(|most| usize::try_from(most).unwrap_or(usize::MAX)))
+}
+
+/// Reads how many tokens may be sampled; -1 and -2 are without a limit, as llama.cpp and Ollama have it.
+pub(super) fn read_max_tokens(body: &BodyObject<'_, '_>, key: &str) -> Result<Option<u64>> {
+    let unlimited = |field: BodyField<'_, '_>| matches!(field.integer(), Ok(-2 | -1));
+    if body.get(key).is_some_and(unlimited) { Ok(None) } else { read_count(body, key) }
 }
 
 /// Reads a count of at least one.

@@ -49,6 +49,8 @@ pub struct Tool {
     /// Whether the client runs it, so that a call of it belongs into the answer. One that
     /// this server runs is left to the server.
     pub client_runs: bool,
+    /// Whether the body wants its arguments held to its schema: `strict`.
+    pub strict: bool,
 }
 
 impl Tool {
@@ -57,7 +59,7 @@ impl Tool {
         let ToolId { namespace, name } = id.clone();
         let recipient = String::new();
         let (offered, declared, client_runs) = (true, false, true);
-        Self { name, namespace, recipient, kind, offered, declared, client_runs }
+        Self { name, namespace, recipient, kind, offered, declared, client_runs, strict: false }
     }
 }
 

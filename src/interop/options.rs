@@ -36,6 +36,13 @@ options! {
         /// Finds the item of an `item_reference` that `history` does not have.
         pub resolve: Option<Resolve>
             => with_resolve(resolve: Resolve) Some(resolve),
+        /// Finds the messages before those of a body with a `previous_response_id`: a list, as [`history`](Self::history),
+        /// which they follow.
+        pub previous: Option<Resolve>
+            => with_previous(previous: Resolve) Some(previous),
+        /// Responses: whether the server keeps responses. If it does, it keeps those whose body does not forbid it;
+        /// [`Turn::store`](super::Turn::store) and the answer have what becomes of it. `None` leaves both to the body.
+        pub stores: Option<bool> => with_stores(stores: bool) Some(stores),
         /// The tools that the model was trained with and that this server runs. One is declared if
         /// the body asks for web search or code execution, too.
         pub builtin_tools: Vec<BuiltinTool>
@@ -153,7 +160,7 @@ choices! {
     Unsupported, "'error' or 'placeholder'": "error" Error, "placeholder" Placeholder;
 }
 
-/// A function from an item's id to the item.
+/// A function from the id of an item to the item, or from that of a response to a list of items.
 #[derive(Clone)]
 pub struct Resolve(Arc<Find>);
 

@@ -28,6 +28,13 @@ pub(crate) struct Request<'o> {
     pub(super) changed: Vec<(ToolId, Unused)>,
     pub(super) choice: Choice,
     pub(super) response_format: Option<ResponseFormat>,
+    /// Whether the answer is to be held to its schema.
+    pub(super) strict_format: bool,
+    pub(super) model: Option<String>,
+    pub(super) store: Option<bool>,
+    pub(super) previous_response_id: Option<String>,
+    /// How many messages the history has.
+    pub(super) history_len: usize,
     /// `None` writes no line about reasoning.
     pub(super) effort: Option<ReasoningEffort>,
     /// That of a message, the latest, which counts before the body's.
@@ -63,6 +70,7 @@ impl Dialect {
         let body = BodyField::root(&path, body)?.object()?;
         self.check(&body)?;
         let mut request = Request::new(self, options);
+        request.model = body.text("model")?.map(str::to_owned);
         let definition = self.definition();
         (definition.collect)(&body, &mut request)?;
         request.list_others(&body, &[definition.fields, definition.repeated].concat());
@@ -148,6 +156,11 @@ impl<'o> Request<'o> {
             changed: Vec::new(),
             choice: Choice::default(),
             response_format: None,
+            strict_format: false,
+            model: None,
+            store: None,
+            previous_response_id: None,
+            history_len: options.history.len(),
             effort: Some(options.effort.unwrap_or(ReasoningEffort::Medium)),
             latest_effort: None,
             sampling: Sampling::default(),
@@ -226,13 +239,17 @@ impl<'o> Request<'o> {
         }
         Ok(Turn {
             dialect: self.dialect,
+            model: self.model,
+            store: self.store,
+            previous_response_id: self.previous_response_id,
             conversation,
             sources,
-            history_len: options.history.len(),
+            history_len: self.history_len,
             config,
             tools: names,
             tool_choice,
             response_format: self.response_format,
+            strict_format: self.strict_format,
             // A message that the body continues is not also the beginning of a call.
             prefill: prefill.or(call),
             stop_token_ids: vec![special::RETURN, special::CALL],

@@ -49,6 +49,8 @@ pub(super) struct DeclaredTool {
     pub(super) parameters: Option<Tree>,
     /// Whether it is declared only where a later message names it.
     pub(super) is_deferred: bool,
+    /// Whether its arguments are to be held to the schema.
+    pub(super) strict: bool,
 }
 
 /// Functions as harmony declares them.
@@ -157,6 +159,7 @@ impl Declared {
             Tool {
                 offered,
                 declared: declared && offered && is_loaded,
+                strict: tool.strict,
                 ..Tool::new(&tool.id, tool.kind)
             }
         });

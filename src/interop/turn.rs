@@ -18,6 +18,13 @@ use crate::{
 pub struct Turn {
     /// The API that the request was written in, and the answer will be.
     pub dialect: Dialect,
+    /// The model that the body names.
+    pub model: Option<String>,
+    /// Responses: whether the response is to be kept. As the body says, unless the server has said whether it keeps any
+    /// ([`ReadOptions::stores`](super::ReadOptions::stores)).
+    pub store: Option<bool>,
+    /// Responses: the response that this one follows.
+    pub previous_response_id: Option<String>,
     /// The messages, the system message first. What [`prefill`](Self::prefill) continues is not
     /// among them.
     pub conversation: Conversation,
@@ -33,6 +40,8 @@ pub struct Turn {
     pub tool_choice: ToolChoice,
     /// The schema that the answer is to follow; it is in the developer message, too.
     pub response_format: Option<ResponseFormat>,
+    /// Whether the body wants the answer held to that schema: `strict`.
+    pub strict_format: bool,
     /// The beginning of the assistant's message that the model continues.
     pub prefill: Option<Prefill>,
     /// The tokens at which the engine stops: `<|return|>`, `<|call|>`.
@@ -288,6 +297,6 @@ pub enum ThoughtDisplay {
     Shown,
     /// As blocks with an empty text and a signature: Anthropic's `display: omitted`.
     Omitted,
-    /// Not at all: Anthropic without `thinking`, Ollama's `think: false`.
+    /// Not at all: Anthropic without `thinking`, Ollama's `think: false`, chat's `include_reasoning: false`.
     Hidden,
 }

@@ -17,6 +17,7 @@ mod ollama;
 mod options;
 mod responses;
 mod same_prompt;
+mod server;
 mod tools;
 mod tools_later;
 mod wrong;

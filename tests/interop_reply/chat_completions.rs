@@ -392,3 +392,34 @@ fn a_continued_answer_holds_what_follows() {
     assert_eq!(reply.usage().completion_tokens, 3);
     assert_eq!(reply.repairs(), []);
 }
+
+/// Whoever's server the client has in mind: thoughts are sampled, and not sent.
+#[test]
+fn thoughts_are_left_out_where_a_request_wants_none() {
+    let fields = [
+        json!({"include_reasoning": false}),
+        json!({"reasoning": {"exclude": true, "effort": "high"}}),
+        json!({"reasoning": {"enabled": false}}),
+        json!({"enable_thinking": false}),
+        json!({"thinking": {"type": "disabled"}}),
+        json!({"thinking": false}),
+        json!({"chat_template_kwargs": {"enable_thinking": false}}),
+        json!({"chat_template_kwargs": {"thinking": false}}),
+    ];
+    for fields in fields {
+        let body = with(plain(), fields);
+        let message = message(&body, &[THOUGHT, ANSWER]);
+        assert_eq!(message["content"], "Sunny.", "{body}");
+        assert!(message.get("reasoning_content").is_none(), "{body}");
+    }
+    let shown = [
+        json!({"include_reasoning": true}),
+        json!({"reasoning": {"exclude": false, "enabled": true}}),
+        json!({"enable_thinking": true, "thinking": {"type": "enabled"}}),
+        json!({"chat_template_kwargs": {"enable_thinking": true}}),
+    ];
+    for fields in shown {
+        let message = message(&with(plain(), fields), &[THOUGHT, ANSWER]);
+        assert_eq!(message["reasoning_content"], "Hm.");
+    }
+}

@@ -16,6 +16,7 @@ from openai_harmony.interop import InvalidRequestError, Turn, UnsupportedContent
 DOCUMENT = Path(__file__).parents[2] / "docs" / "interop-fields.md"
 DIALECTS = {
     "Chat completions": interop.chat_completions,
+    "Fields of other servers": interop.chat_completions,
     "Responses": interop.responses,
     "Anthropic Messages": interop.anthropic,
     "Ollama": interop.ollama,

@@ -368,7 +368,7 @@ class TestOptions:
         assert kept.conversation.messages[1].content[0].instructions == block["text"]
 
     def test_all_dialects_take_the_same(self) -> None:
-        own = {anthropic: {"keep_billing_header"}, responses: {"resolve"}}
+        own = {anthropic: {"keep_billing_header"}, responses: {"resolve", "previous", "stores"}}
         common = set(inspect.signature(chat_completions.read).parameters)
         for dialect in DIALECTS:
             parameters = set(inspect.signature(dialect.read).parameters)

@@ -201,7 +201,7 @@ def test_fields_of_the_store(field: str, wrong: Any, kept: bool, tmp_path: Path)
     app = serve.app(says(), store=str(tmp_path / "s.sqlite") if kept else "none")
     answer = asked(app, RESPONSES, {"input": "Hello", field: wrong})
     assert answer.status == 400
-    assert error_of(RESPONSES, answer)[0].startswith(f"{field}: expected a ")
+    assert error_of(RESPONSES, answer)[0].startswith(f"Invalid request: {field}: expected ")
     assert answer.json()["error"]["param"] == field
     null = asked(app, RESPONSES, {"input": "Hello", field: None})
     if kept:

@@ -32,7 +32,7 @@ STOPS = [200002, 200012]
 
 
 def constraint(read: Callable[..., Any], body: dict[str, Any]) -> Constraint | None:
-    return constraint_of(read(body), body)
+    return constraint_of(read(body))
 
 
 def strict(function: Any = FUNCTION) -> dict[str, Any]:

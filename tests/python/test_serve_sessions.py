@@ -135,3 +135,38 @@ def test_a_stream_of_responses_fails_with_the_code_that_codex_knows(truncation: 
     assert (response["status"], response["output"]) == ("failed", [])
     assert response["error"]["code"] == "context_length_exceeded"
     assert re.search(r"\d+ tokens > \d+ maximum", response["error"]["message"])
+
+
+def test_a_model_may_have_a_slash_but_no_empty_name() -> None:
+    def found(path: str) -> Answer:
+        return asyncio.run(ask(serve.app(says()), path, method="GET"))
+
+    assert found("/v1/models/org/gpt-oss").json()["id"] == "org/gpt-oss"
+    missing = found("/v1/models/")
+    assert (missing.status, missing.json()["error"]["type"]) == (404, "invalid_request_error")
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (BODIES[ANTHROPIC], 200),
+        ({**BODIES[ANTHROPIC], "stream": True}, 200),
+        ({"messages": 3}, 400),
+        (b"{", 400),
+    ],
+)
+def test_anthropics_clients_show_the_id_of_a_request(body: Any, status: int) -> None:
+    for path in (ANTHROPIC, "/v1/messages/count_tokens"):
+        answer = asked(says(), path, body)
+        assert answer.status == status
+        assert re.fullmatch(r"req_[0-9a-f]{32}", answer.headers["request-id"])
+    missing = asyncio.run(ask(serve.app(says()), "/v1/messages/none", method="GET"))
+    assert (missing.status, "request-id" in missing.headers) == (404, True)
+
+
+@pytest.mark.parametrize("path", [CHAT, RESPONSES, ANTHROPIC])
+def test_the_model_of_an_answer_is_the_one_that_was_asked(path: str) -> None:
+    answer = asked(says(), path, {**BODIES[path], "model": "mine"}).json()
+    assert answer["model"] == "mine"
+    for body in ({**BODIES[path], "model": ""}, BODIES[path]):
+        assert asked(says(), path, body).json()["model"] == "gpt-oss-test"

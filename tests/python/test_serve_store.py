@@ -212,6 +212,36 @@ def test_pages_of_input_items(url: str, start: Start) -> None:
         assert (refused.status, refused.json()["error"]["param"]) == (400, query.partition("=")[0])
 
 
+def test_input_items_have_what_clients_leave_out(url: str, start: Start) -> None:
+    app = start(says(), store=url)
+    call = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}
+    items = [
+        {"role": "user", "content": "A"},
+        {
+            "role": "user",
+            "content": [{"type": "text", "text": "B"}, {"type": "input_text", "text": "C"}],
+        },
+        {"role": "assistant", "content": "D"},
+        {"type": "message", "role": "assistant", "status": "incomplete", "content": []},
+        call,
+        {"type": "function_call_output", "call_id": "c", "output": "E"},
+    ]
+    made = of(app, {"input": items, "tools": [FUNCTION]}).json()
+    listed = of(app, None, f"{PATH}/{made['id']}/input_items?order=asc").json()["data"]
+    assert all(item.pop("id") for item in listed)
+    message = {"type": "message", "status": "completed"}
+    said = [{"type": "input_text", "text": text} for text in "ABC"]
+    answered = [{"annotations": [], "type": "output_text", "text": "D"}]
+    assert listed == [
+        {**message, "role": "user", "content": said[:1]},
+        {**message, "role": "user", "content": said[1:]},
+        {**message, "role": "assistant", "content": answered},
+        {**message, "role": "assistant", "status": "incomplete", "content": []},
+        {**call, "status": "completed"},
+        {**items[-1], "status": "completed"},
+    ]
+
+
 def test_keys_see_their_own(tmp_path: Path, start: Start) -> None:
     keys = tmp_path / "keys"
     keys.write_text("# of the team\nalpha\n\nbeta\n")

@@ -90,6 +90,22 @@ class ReadResponsesOptions(ReadOptions, total=False):
         Callable[[str], Any] | None,
         Option(None, "From the id of an ``item_reference`` to the item, or ``None``."),
     ]
+    previous: Annotated[
+        Callable[[str], Any] | None,
+        Option(
+            None,
+            """From a ``previous_response_id`` to the items up to and with that response, without
+            ``instructions``, or ``None`` if there is no such response.""",
+        ),
+    ]
+    stores: Annotated[
+        bool | None,
+        Option(
+            None,
+            """Whether the server keeps responses: then ``Turn.store`` and the answer's ``store``
+            are true unless the body forbids it, else false. ``None`` leaves both to the body.""",
+        ),
+    ]
 
 
 class ReadAnthropicOptions(ReadOptions, total=False):

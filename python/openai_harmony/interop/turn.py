@@ -46,6 +46,8 @@ class Tool(NamedTuple):
     """Whether the prompt declares it; none is when ``tool_choice`` is ``none``."""
     client_runs: bool
     """Whether the client runs it; a built-in tool that the server runs is left to the server."""
+    strict: bool
+    """Whether the body wants its arguments held to its schema."""
 
 
 class _Unchanging(Immutable):

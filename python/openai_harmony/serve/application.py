@@ -139,6 +139,8 @@ class Endpoints:
     async def model(self, request: Request) -> Response:
         """``GET /v1/models/NAME``: any name is answered by the one model that there is."""
         name = request.path_params["name"]
+        if not name:
+            return refusal("chat_completions", RefusedError("the model has no name", 404))
         return JSONResponse(model(name, self._gateway.engine.context))
 
     async def ollama_chat(self, request: Request) -> Response:

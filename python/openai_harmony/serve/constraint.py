@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -59,42 +59,15 @@ class Constraint:
         return replace(self, options={"prefill": prefill, "thoughts": "off"})
 
 
-def constraint_of(turn: Turn, body: dict[str, Any]) -> Constraint | None:
+def constraint_of(turn: Turn) -> Constraint | None:
     """What the engine has to enforce; ``None`` if the request promises nothing.
 
     A call is required, or of one tool; the answer has a schema; or a tool is ``strict``.
     """
-    strict = set(_strict_tools(turn, body))
-    if turn.response_format is not None and _is_strict_format(body):
+    strict = {tool.recipient for tool in turn.tools if tool.strict and tool.declared}
+    choice, has_format = turn.tool_choice.mode, turn.response_format is not None
+    if choice not in ("required", "named") and not has_format and not strict:
+        return None
+    if turn.strict_format:
         strict.add("")
-    choice = turn.tool_choice.mode
-    if choice not in ("required", "named") and turn.response_format is None:
-        declared = {tool.recipient for tool in turn.tools if tool.declared}
-        if not strict & declared:
-            return None
     return Constraint(turn, frozenset(strict))
-
-
-def _strict_tools(turn: Turn, body: dict[str, Any]) -> Iterator[str]:
-    """The recipients of tools that the body calls strict."""
-    if not list(turn.tools):  # Ollama's generate has none, whatever its body has
-        return
-    for tool in body.get("tools") or ():
-        members = tool.get("tools") if tool.get("type") == "namespace" else None
-        for one in members or [tool]:
-            inner = one.get("function", one)
-            if not isinstance(inner, dict) or inner.get("strict") is not True:
-                continue
-            name = inner.get("name")
-            namespace = tool.get("name") if members else None
-            found = turn.tools.by_name(name, namespace) if isinstance(name, str) else None
-            if found is not None:
-                yield found.recipient
-
-
-def _is_strict_format(body: dict[str, Any]) -> bool:
-    """Whether the answer's schema is strict, as chat completions and Responses spell it."""
-    text = body.get("text")
-    named = body.get("response_format") or (text.get("format") if isinstance(text, dict) else None)
-    inner = named.get("json_schema", named) if isinstance(named, dict) else None
-    return isinstance(inner, dict) and inner.get("strict") is True

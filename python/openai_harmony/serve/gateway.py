@@ -23,7 +23,7 @@ from openai_harmony.serve.constraint import constraint_of
 from openai_harmony.serve.engines import Engine, EngineError
 from openai_harmony.serve.journal import LOG, Journal, Record
 from openai_harmony.serve.limits import Limits
-from openai_harmony.serve.refusals import REFUSALS, RefusedError, refusal
+from openai_harmony.serve.refusals import REFUSALS, RefusedError, refusal, request_id
 from openai_harmony.serve.sampling import begin, go_on, requests
 from openai_harmony.serve.settings import Settings
 from openai_harmony.serve.streaming import ClientGoneError, Ending, Stream, TooSlowError, until_gone
@@ -43,8 +43,8 @@ class Call:
     """Whether ``read`` waits for something, and needs a thread."""
     shape: Shape | None = None
     """Changes each chunk, and the response."""
-    keep: Callable[[Body], Keep | None] = lambda _: None
-    """What stores the response to a body."""
+    keep: Callable[[Turn, Body], Keep | None] = lambda *_: None
+    """What stores the response to a turn with what was asked."""
 
 
 Work = Callable[[Request, Record, AsyncExitStack], Awaitable[Response]]
@@ -109,6 +109,8 @@ class Gateway:
                 response = self._refused(record, error)
             record.status = response.status_code
             response.headers["x-request-id"] = record.id
+            if api == "anthropic":
+                response.headers["request-id"] = record.id
         return response
 
     async def _answer(
@@ -163,7 +165,9 @@ class Gateway:
 
     def _failed(self, turn: Turn, error: PromptTooLongError) -> Response:
         """A stream that fails before its first token, where Codex knows the error's code."""
-        reply = turn.reply(self.encoding, model=self.model, prompt_tokens=error.tokens)
+        reply = turn.reply(
+            self.encoding, model=turn.model or self.model, prompt_tokens=error.tokens
+        )
         *chunks, last = [*reply.feed([]), *reply.finish("abort")]
         message = error_body("responses", error).body["error"]["message"]
         chunks.append(failed(last, message, error.code))
@@ -176,7 +180,8 @@ class Gateway:
             body, size = await self.body(request)
             turn = await self._read(call, body, size)
             prompt = await self._prompt(turn, size)
-            return JSONResponse({**about, "input_tokens": len(prompt)})
+            headers = {"request-id": request_id()} if call.api == "anthropic" else None
+            return JSONResponse({**about, "input_tokens": len(prompt)}, headers=headers)
         except REFUSALS as error:
             return refusal(call.api, error)
 
@@ -203,15 +208,14 @@ class Gateway:
     async def _begin(self, turn: Turn, prompt: list[int], body: Body, call: Call) -> list[Answer]:
         """Answers whose first tokens are there, all of one id and time."""
         settings = self.settings
-        grammar = constraint_of(turn, body)
+        grammar = constraint_of(turn)
         asked = requests(
             self.engine, turn, prompt, settings.max_output_tokens, settings.max_answers, grammar
         )
         budget = turn.thinking_budget
         budget = settings.thinking_budget if budget is None else budget
-        named = body.get("model")
         options: dict[str, Any] = {
-            "model": named if isinstance(named, str) and named else self.model,
+            "model": turn.model or self.model,
             "prompt_tokens": len(prompt),
             "thinking_budget": budget,
             "spelled_markers": settings.spelled_markers,
@@ -227,7 +231,7 @@ class Gateway:
             replies += [
                 turn.reply(self.encoding, index=index, **options) for index in range(1, len(asked))
             ]
-        keep = call.keep(body)
+        keep = call.keep(turn, body)
         answers = [Answer(reply, one, call.shape, keep) for reply, one in zip(replies, begun)]
         if budget is not None:
             for answer, one_asked in zip(answers, asked):

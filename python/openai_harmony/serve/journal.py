@@ -7,7 +7,6 @@ import json
 import logging
 import os
 import time
-import uuid
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +25,7 @@ from openai_harmony.encoding import HarmonyEncoding
 from openai_harmony.errors import HarmonyError
 from openai_harmony.interop.error_body import Api
 from openai_harmony.serve.answers import Answer
+from openai_harmony.serve.refusals import request_id
 
 LOG = logging.getLogger("openai_harmony.serve")
 
@@ -38,7 +38,7 @@ class Record:
 
     api: Api
     path: str
-    id: str = field(default_factory=lambda: f"req_{uuid.uuid4().hex}")
+    id: str = field(default_factory=request_id)
     began: float = field(default_factory=time.perf_counter)
     first_token: float | None = None
     """Seconds from the beginning to the first token."""

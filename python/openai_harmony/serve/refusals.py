@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+
 from starlette.responses import JSONResponse
 from starlette.types import Scope
 
@@ -40,8 +42,15 @@ def refusal(api: Api, error: Exception) -> JSONResponse:
     if not isinstance(error, (*REFUSALS, InvalidRequestError)):
         error = RuntimeError("the server failed; its log says how")
     found = error_body(api, error, status)
-    headers = {"retry-after": str(after or 1)} if found.status == 429 else None
+    headers = {"retry-after": str(after or 1)} if found.status == 429 else {}
+    if api == "anthropic":
+        headers["request-id"] = request_id()
     return JSONResponse(found.body, found.status, headers=headers)
+
+
+def request_id() -> str:
+    """The id of a request, which Anthropic's clients show with an error."""
+    return f"req_{uuid.uuid4().hex}"
 
 
 def path_of(scope: Scope) -> str:

@@ -21,6 +21,7 @@ _NO_STORE = "this server stores no responses; the setting is store, as --store r
 _NOT_STORED = {
     "conversation": "this server stores no conversations; use previous_response_id or all of input",
     "prompt": "this server stores no prompts; send instructions and input",
+    "previous_response_id": _NO_STORE,
 }
 _MOST_ITEMS = 100
 
@@ -73,45 +74,57 @@ class StoredResponses:
             if name == "delete":
                 found = {"id": identity, "object": "response", "deleted": True}
             elif name == "input_items":
-                found = _page(found, request)
+                found = _page([typed(item) for item in found], request)
             return JSONResponse(found)
         except RefusedError as error:
             return refusal("responses", error)
 
     def _read(self, owner: str, body: Body) -> Turn:
         """A turn, with what was said before."""
-        for name, reason in _NOT_STORED.items():
-            if body.get(name) is not None:
-                raise RefusedError(f"{name}: {reason}", path=name)
-        previous, store = body.get("previous_response_id"), self._store
-        for name, kind in (("previous_response_id", str), ("store", bool)):
-            if not isinstance(body.get(name), (kind, type(None))):
-                expected = {str: "a string", bool: "a boolean"}[kind]
-                raise RefusedError(f"{name}: expected {expected}", path=name)
-        options: dict[str, Any] = {**self._gateway.settings.reading}
-        if store is None:
-            if previous is not None:
-                raise RefusedError(
-                    f"previous_response_id: {_NO_STORE}", path="previous_response_id"
-                )
-            body["store"] = False  # so that the answer does not claim it
-        else:
-            if body.get("store") is None:
-                body["store"] = True
-            options["resolve"] = partial(store.item, owner)
-            if previous is not None:
-                options["history"] = store.history(owner, previous)
-        return responses.read(body, **options)
-
-    def _keep(self, owner: str, body: Body) -> Keep | None:
         store = self._store
-        if store is None or body.get("store") is False:
+        options: dict[str, Any] = {**self._gateway.settings.reading, "stores": store is not None}
+        if store is not None:
+            options["resolve"] = partial(store.item, owner)
+            options["previous"] = partial(store.history, owner)
+        turn = responses.read(body, **options)
+        for unused in turn.unused:
+            if unused.path in _NOT_STORED:
+                text = f"{unused.path}: {_NOT_STORED[unused.path]}"
+                raise RefusedError(text, path=unused.path)
+        return turn
+
+    def _keep(self, owner: str, turn: Turn, body: Body) -> Keep | None:
+        store = self._store
+        if store is None or not turn.store:
             return None
 
         async def keep(response: dict[str, Any]) -> None:
             await run_in_threadpool(store.keep, owner, body, response)
 
         return keep
+
+
+def typed(item: dict[str, Any]) -> dict[str, Any]:
+    """An item of an input as the API lists it: what a client may leave out is there."""
+    kind = item.get("type") or ("message" if "role" in item else "item_reference")
+    made = {**item, "type": kind}
+    if kind == "item_reference":
+        return made
+    made["status"] = item.get("status") or "completed"
+    if kind == "message":
+        text = "output_text" if item.get("role") == "assistant" else "input_text"
+        content = item.get("content") or []
+        parts = [content] if isinstance(content, str) else content
+        made["content"] = [_typed_part(part, text) for part in parts]
+    return made
+
+
+def _typed_part(part: Any, kind: str) -> dict[str, Any]:
+    part = {"text": part} if isinstance(part, str) else part
+    if part.get("type") not in (None, "text"):
+        return dict(part)
+    made = {**part, "type": kind}
+    return {"annotations": [], **made} if kind == "output_text" else made
 
 
 def _page(items: list[dict[str, Any]], request: Request) -> dict[str, Any]:

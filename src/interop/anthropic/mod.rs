@@ -11,9 +11,7 @@ use self::blocks::{read_message, read_system};
 use self::tools::{is_search_of_servers, read_tool};
 use super::answer::{Framing, Prefixes};
 use super::choice::{Choice, Chosen};
-use super::common::{
-    read_count, read_effort, read_response_format, read_sampling, read_stop, read_thinking_budget,
-};
+use super::common::{read_effort, read_max_tokens, read_sampling, read_stop, read_thinking_budget};
 use super::dialect::Definition;
 use super::field::{BodyField, BodyObject};
 use super::names::ToolId;
@@ -153,11 +151,11 @@ fn read_messages(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result
 
 fn read_settings(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     if let Some(format) = body.get("output_format") {
-        request.response_format = read_response_format(&format)?;
+        request.read_response_format(&format)?;
     }
     if let Some(output) = body.object("output_config")? {
         if let Some(format) = output.get("format") {
-            request.response_format = read_response_format(&format)?;
+            request.read_response_format(&format)?;
         }
         if let Some(effort) = output.get("effort") {
             request.effort = Some(read_effort(&effort, request));
@@ -166,7 +164,7 @@ fn read_settings(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result
     }
     read_stop(body, "stop_sequences", request)?;
     read_sampling(body, &mut request.sampling)?;
-    request.sampling.max_tokens = read_count(body, "max_tokens")?;
+    request.sampling.max_tokens = read_max_tokens(body, "max_tokens")?;
     Ok(())
 }
 

@@ -6,7 +6,7 @@ use crate::interop::answer::{
     AnswerState, Call, Delta, Head, LogprobEntry, Members, Segment, Sink, Usage, Writer, joined,
     visible_logprobs, write_json, write_object,
 };
-use crate::interop::{FinishReason, ReasoningField, Turn};
+use crate::interop::{FinishReason, ReasoningField, ThoughtDisplay, Turn};
 
 /// Writes chat completions.
 #[derive(Debug)]
@@ -23,6 +23,11 @@ pub(super) struct Chat {
 
 impl Chat {
     pub(super) fn new(head: Head, turn: &Turn) -> Self {
+        let reasoning_field = match turn.answer.thoughts {
+            ThoughtDisplay::Shown => head.reasoning_field,
+            ThoughtDisplay::Omitted | ThoughtDisplay::Hidden => ReasoningField::Omitted,
+        };
+        let head = Head { reasoning_field, ..head };
         let mut begin = Vec::new();
         write_object(&mut begin, |chunk| {
             chunk.text("id", &head.id).text("object", "chat.completion.chunk");

@@ -8,7 +8,7 @@ use super::answer::{Framing, Prefixes};
 use super::builtin::is_builtin;
 use super::chat_completions::Messages;
 use super::common::{
-    any_object, read_count, read_effort, read_format_schema, read_logprobs, read_penalties,
+    any_object, read_effort, read_format_schema, read_logprobs, read_max_tokens, read_penalties,
     read_sampling, read_stop, response_format,
 };
 use super::dialect::Definition;
@@ -137,11 +137,7 @@ fn read_options(settings: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Res
     read_sampling(settings, sampling)?;
     read_penalties(settings, sampling)?;
     sampling.repetition_penalty = settings.number("repeat_penalty")?;
-    // -1 is without a limit, -2 until the context is full.
-    let most = settings.get("num_predict").map(|most| most.integer()).transpose()?;
-    if most.is_some_and(|most| most >= 0) {
-        sampling.max_tokens = read_count(settings, "num_predict")?;
-    }
+    sampling.max_tokens = read_max_tokens(settings, "num_predict")?;
     read_stop(settings, "stop", request)?;
     let others = settings.others(OF_OPTIONS);
     request.unused.extend(others.map(|field| field.unused(UnusedReason::LeftToEngine)));

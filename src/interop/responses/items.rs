@@ -6,7 +6,7 @@ use super::tools::read_tools;
 use crate::brief::Brief;
 use crate::chat::{COMMENTARY, FINAL};
 use crate::error::Result;
-use crate::interop::common::{read_content, read_reasoning, read_response_format};
+use crate::interop::common::{read_content, read_reasoning};
 use crate::interop::field::{BodyField, BodyObject};
 use crate::interop::history::HistoryCall;
 use crate::interop::names::ToolId;
@@ -43,23 +43,36 @@ const OF_ITEM: &[&str] = &[
 const REFERENCE: &str = "item_reference";
 
 /// Reads items, those of the history first.
-pub(super) struct Items<'r, 'o> {
+pub(super) struct Items<'r, 'o, 'h> {
     request: &'r mut Request<'o>,
     /// The ids of the history's items.
-    ids: HashSet<&'o str>,
+    ids: HashSet<&'h str>,
 }
 
-impl<'r, 'o> Items<'r, 'o> {
-    /// Reads the history and the body's `input`.
-    pub(super) fn read(body: &BodyObject<'_, '_>, request: &'r mut Request<'o>) -> Result<()> {
+impl<'r, 'o, 'h> Items<'r, 'o, 'h> {
+    /// Reads the history, what was said up to the previous response, and the body's `input`.
+    pub(super) fn read(
+        body: &BodyObject<'h, '_>,
+        previous: Option<&'h Json>,
+        request: &'r mut Request<'o>,
+    ) -> Result<()>
+    where
+        'o: 'h,
+    {
         let options = request.options;
         let history = &options.history;
-        let ids = history.iter().filter_map(|item| item.text("id")).collect();
-        let mut reader = Self { request, ids };
         let paths: Vec<_> =
             (0..history.len()).map(|index| Path::of("history").then(index)).collect();
         let items = paths.iter().zip(history).map(|(path, item)| BodyField::root(path, item));
         let mut all = items.collect::<Result<Vec<_>>>()?;
+        let path = Path::of("previous");
+        let previous = previous.map(|items| BodyField::root(&path, items)).transpose()?;
+        if let Some(previous) = &previous {
+            all.extend(previous.items_or("a list of items")?);
+        }
+        request.history_len = all.len();
+        let ids = all.iter().filter_map(|item| text_of(item.at(), "id")).collect();
+        let mut reader = Self { request, ids };
         let input = body.get("input");
         let text = input.and_then(|input| input.at().as_str());
         if let Some(input) = input.as_ref().filter(|_| text.is_none()) {
@@ -70,7 +83,7 @@ impl<'r, 'o> Items<'r, 'o> {
         let read: Vec<_> =
             read.map(|(item, found)| found.as_ref().map_or(item.at(), Json::at)).collect();
         let newest = read.iter().rposition(|item| is_of_user(*item));
-        let newest = newest.filter(|&index| index >= history.len());
+        let newest = newest.filter(|&index| index >= reader.request.history_len);
         let places = all.iter().zip(&found).zip(calls_follow(&read)).enumerate();
         for (index, ((item, found), call_follows)) in places {
             reader.request.history.next_message();
@@ -264,7 +277,7 @@ fn read_call(item: &BodyObject<'_, '_>, is_custom: bool) -> Result<HistoryCall> 
 /// Effort and format from here on.
 fn read_update(item: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     if let Some(reasoning) = item.object("reasoning")? {
-        read_reasoning(&reasoning, request)?;
+        read_reasoning(&reasoning, request, &[])?;
     }
     if let Some(text) = item.object("text")? {
         read_text_settings(&text, request)?;
@@ -278,7 +291,7 @@ pub(super) fn read_text_settings(
     request: &mut Request<'_>,
 ) -> Result<()> {
     if let Some(format) = text.get("format") {
-        request.response_format = read_response_format(&format)?;
+        request.read_response_format(&format)?;
     }
     request.list_others(text, &["format"]);
     Ok(())

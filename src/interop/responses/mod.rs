@@ -10,12 +10,13 @@ use super::answer::{Framing, Prefixes};
 use super::chat_completions::{error_body, only_some_models};
 use super::choice::Choice;
 use super::common::{
-    read_count, read_penalties, read_reasoning, read_sampling, read_stop, read_top_logprobs,
+    read_max_tokens, read_penalties, read_reasoning, read_sampling, read_stop, read_top_logprobs,
 };
 use super::dialect::Definition;
 use super::field::BodyObject;
 use super::request::Request;
 use super::{Dialect, Json, ReadOptions, Turn, UnusedReason};
+use crate::brief::Brief;
 use crate::error::Result;
 
 pub(super) const DEFINITION: Definition = Definition {
@@ -136,16 +137,17 @@ pub fn read(body: impl Into<Json>, options: &ReadOptions) -> Result<Turn> {
 }
 
 fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
-    let has_history = !request.options.history.is_empty();
+    let previous = read_previous(body, request)?;
+    let has_history = request.history_len > 0 || previous.is_some();
     request.history.instructions(body.text("instructions")?.unwrap_or_default().to_owned());
     read_tools(body, request)?;
     read_settings(body, request)?;
     // One of these has the messages, whether the server gave them back or not.
     let sources = ["input", "previous_response_id", "conversation", "prompt"];
     if !has_history && sources.iter().all(|key| body.get(key).is_none()) {
-        body.required("input")?;
+        return Err(body.required("input")?.expected("a string or a list of items"));
     }
-    Items::read(body, request)?;
+    Items::read(body, previous.as_ref(), request)?;
     if let Some(choice) = body.get("tool_choice") {
         request.choice = Choice::read(&choice, read_chosen)?;
     }
@@ -161,9 +163,19 @@ fn collect(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     Ok(())
 }
 
+/// What was said up to the response that this one follows, if the server finds it.
+fn read_previous(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<Option<Json>> {
+    let Some(id) = body.get("previous_response_id") else { return Ok(None) };
+    let text = id.text()?;
+    request.previous_response_id = Some(text.to_owned());
+    let Some(previous) = &request.options.previous else { return Ok(None) };
+    let unknown = || id.invalid(format!("no response with the id {:?} is stored", Brief(text)));
+    previous.find(text).ok_or_else(unknown).map(Some)
+}
+
 fn read_settings(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     if let Some(reasoning) = body.object("reasoning")? {
-        read_reasoning(&reasoning, request)?;
+        read_reasoning(&reasoning, request, &[])?;
     }
     if let Some(text) = body.object("text")? {
         read_text_settings(&text, request)?;
@@ -172,7 +184,7 @@ fn read_settings(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result
     read_stop(body, "stop", request)?;
     read_sampling(body, &mut request.sampling)?;
     read_penalties(body, &mut request.sampling)?;
-    request.sampling.max_tokens = read_count(body, "max_output_tokens")?;
+    request.sampling.max_tokens = read_max_tokens(body, "max_output_tokens")?;
     Ok(())
 }
 
@@ -192,5 +204,13 @@ fn read_answer(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<(
     })?;
     let repeated = body.members().iter().filter(|(key, _)| REPEATED.contains(key));
     request.answer.repeated.extend(repeated.map(|(key, at)| (key.to_owned(), at.to_tree())));
+    let asked = body.bool("store")?;
+    request.store = match request.options.stores {
+        Some(stores) => Some(stores && asked.unwrap_or(true)),
+        None => asked,
+    };
+    if let Some(store) = request.store {
+        request.answer.repeated.insert("store".to_owned(), store.into());
+    }
     Ok(())
 }
