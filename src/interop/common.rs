@@ -32,7 +32,7 @@ impl Request<'_> {
         let parameters = parameters.flatten();
         let defers = is_deferred.map(|_| "defer_loading");
         let is_deferred = is_deferred.unwrap_or(false);
-        let strict = function.bool("strict")?.unwrap_or(false);
+        let strict = read_strict(function)?;
         let tool = DeclaredTool { id, kind, description, parameters, is_deferred, strict };
         self.declare(tool, function, [Some(schema), defers]);
         Ok(())
@@ -56,7 +56,7 @@ impl Request<'_> {
             "required": [INPUT],
         }));
         let kind = ToolKind::Custom;
-        let strict = custom.bool("strict")?.unwrap_or(false);
+        let strict = read_strict(custom)?;
         let tool = DeclaredTool { id, kind, description, parameters, is_deferred: false, strict };
         self.declare(tool, custom, [Some("format"), None]);
         Ok(())
@@ -83,6 +83,16 @@ impl Request<'_> {
             }
             _ => self.list(field, UnusedReason::ToolNotRun(kind.to_owned())),
         }
+    }
+}
+
+/// Whether a schema is to be held. Some clients write the flag as a word.
+fn read_strict(object: &BodyObject<'_, '_>) -> Result<bool> {
+    let Some(strict) = object.get("strict") else { return Ok(false) };
+    match strict.value() {
+        Value::String("true") => Ok(true),
+        Value::String("false") => Ok(false),
+        _ => strict.bool(),
     }
 }
 
@@ -308,7 +318,7 @@ impl Request<'_> {
         let name = described.get("name").map(|name| read_format_name(&name)).transpose()?;
         let description = described.text("description")?.filter(|_| !is_bare);
         self.response_format = Some(response_format(name, schema, description));
-        self.strict_format = described.bool("strict")?.unwrap_or(false);
+        self.strict_format = read_strict(&described)?;
         if is_nested {
             self.list_others(&format, &["type", "json_schema"]);
         }

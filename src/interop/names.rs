@@ -32,6 +32,7 @@ choices! {
 
 /// A tool's name in the API and in harmony.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a property of its own")]
 #[non_exhaustive]
 pub struct Tool {
     /// The name in the API, `get weather`.

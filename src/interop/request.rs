@@ -19,6 +19,7 @@ use crate::tokenizer::special;
 
 /// The content of a body, in no dialect's terms.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a property of some request")]
 pub(crate) struct Request<'o> {
     pub(super) dialect: Dialect,
     pub(super) options: &'o ReadOptions,

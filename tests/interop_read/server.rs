@@ -42,9 +42,13 @@ fn whether_tools_are_strict() {
         assert_eq!(strict, [true, false], "{dialect} {body}");
         assert!(turn.unused.is_empty(), "{:?}", turn.unused);
     }
-    let word = json!({"messages": [], "tools": [{"name": "f", "strict": "true"}]});
-    let wrong = error(CHAT, word).to_string();
-    assert!(wrong.ends_with("tools[0].strict: expected true or false, got a string"), "{wrong}");
+    for (word, strict) in [("true", true), ("false", false)] {
+        let body = json!({"messages": [], "tools": [{"name": "f", "strict": word}]});
+        assert_eq!(turn(CHAT, body).tools.iter().next().unwrap().strict, strict);
+    }
+    let wrong = error(CHAT, json!({"messages": [], "tools": [{"name": "f", "strict": "yes"}]}));
+    let expected = "tools[0].strict: expected true or false, got a string";
+    assert!(wrong.to_string().ends_with(expected), "{wrong}");
 }
 
 #[test]

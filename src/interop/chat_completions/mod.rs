@@ -207,7 +207,7 @@ fn read_all_sampling(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Re
     let penalty = body.number("repetition_penalty")?;
     sampling.repetition_penalty = penalty.or(body.number("repeat_penalty")?);
     let given = ["n_predict", "max_completion_tokens"].into_iter();
-    let given = given.filter(|key| body.get(key).is_some()).next();
+    let given = { given }.find(|key| body.get(key).is_some());
     sampling.max_tokens = read_max_tokens(body, given.unwrap_or("max_tokens"))?;
     sampling.n = read_count(body, "n")?.unwrap_or(sampling.n);
     sampling.logprobs = read_logprobs(body)?;

@@ -1,4 +1,5 @@
-//! What bodies have for other servers: vLLM, SGLang, llama.cpp, OpenRouter. Each field means here what it means there.
+//! What bodies have for other servers: vLLM, `SGLang`, llama.cpp, `OpenRouter`. Each field means here what it means
+//! there.
 
 use crate::chat::ReasoningEffort;
 use crate::error::Result;
@@ -112,7 +113,7 @@ fn read_constraint(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Resu
     }
     if let Some(outputs) = body.get("structured_outputs") {
         if outputs.at().as_bool().is_some() {
-            // A flag of OpenRouter's.
+            // A flag of `OpenRouter`'s.
             request.list(&outputs, UnusedReason::NotUsed);
         } else {
             let outputs = outputs.object()?;

@@ -1,0 +1,154 @@
+//! The tools of Responses that clients run themselves and that a body names by a type only (`apply_patch`, `shell`,
+//! `local_shell`): as functions, and their calls in the form that clients wait for.
+
+use serde_json::{Map, Value as Tree, json};
+
+use super::ToolKind;
+
+impl ToolKind {
+    /// The tool of a type in Responses, which is its name, too.
+    pub(super) fn of_client(kind: &str) -> Option<Self> {
+        Some(match kind {
+            "apply_patch" => Self::ApplyPatch,
+            "shell" => Self::Shell,
+            "local_shell" => Self::LocalShell,
+            _ => return None,
+        })
+    }
+
+    /// The kind of a call's item: `shell_call`.
+    pub(super) const fn call_type(self) -> Option<&'static str> {
+        Some(match self {
+            Self::ApplyPatch => "apply_patch_call",
+            Self::Shell => "shell_call",
+            Self::LocalShell => "local_shell_call",
+            Self::Function | Self::Custom | Self::Builtin => return None,
+        })
+    }
+
+    /// The field of such an item that has what is called, and what its id begins with.
+    pub(super) const fn call_fields(self) -> Option<[&'static str; 2]> {
+        Some(match self {
+            Self::ApplyPatch => ["operation", "apc_"],
+            Self::Shell => ["action", "sh_"],
+            Self::LocalShell => ["action", "lsh_"],
+            Self::Function | Self::Custom | Self::Builtin => return None,
+        })
+    }
+
+    /// Whether the client reads a call's arguments as a JSON object, so that they are held until they are complete.
+    pub(super) const fn takes_object(self) -> bool {
+        self.call_type().is_some()
+    }
+
+    /// What the model is told about such a tool: its description, and the schema of its arguments.
+    pub(super) fn declaration(self) -> Option<(&'static str, Tree)> {
+        let text = |description: &str| json!({"type": "string", "description": description});
+        let count = |description: &str| json!({"type": "integer", "description": description});
+        Some(match self {
+            Self::ApplyPatch => (
+                "Creates, changes or deletes one file. A diff has a line for each line of the file that it concerns, \
+                 which begins with a space if it stays, with - if it goes, with + if it is new; @@ stands before each \
+                 part of the file. The diff of a new file has + before every line.",
+                json!({
+                    "type": "object",
+                    "properties": {
+                        "type": {"type": "string", "enum": ["create_file", "update_file", "delete_file"]},
+                        "path": text("The file."),
+                        "diff": text("create_file, update_file: the diff."),
+                    },
+                    "required": ["type", "path"],
+                }),
+            ),
+            Self::Shell => (
+                "Runs commands in a shell on the user's machine.",
+                json!({
+                    "type": "object",
+                    "properties": {
+                        "commands": {"type": "array", "items": {"type": "string"}},
+                        "timeout_ms": count("Milliseconds that each may take."),
+                        "max_output_length": count("Characters of each output that are returned."),
+                    },
+                    "required": ["commands"],
+                }),
+            ),
+            Self::LocalShell => (
+                "Runs a command on the user's machine.",
+                json!({
+                    "type": "object",
+                    "properties": {
+                        "command": {
+                            "type": "array",
+                            "items": {"type": "string"},
+                            "description": "The program and its arguments.",
+                        },
+                        "working_directory": text("The directory to run it in."),
+                        "env": {"type": "object", "additionalProperties": {"type": "string"}},
+                        "timeout_ms": count("Milliseconds that it may take."),
+                        "user": text("The user to run it as."),
+                    },
+                    "required": ["command"],
+                }),
+            ),
+            Self::Function | Self::Custom | Self::Builtin => return None,
+        })
+    }
+
+    /// What the client waits for, of a call's arguments; `None` if nothing can be run by them.
+    pub(super) fn called(self, arguments: &Map<String, Tree>) -> Option<Tree> {
+        match self {
+            Self::ApplyPatch => operation(arguments),
+            Self::Shell => {
+                let given = arguments.get("commands").or_else(|| arguments.get("command"))?;
+                let commands = match given {
+                    Tree::String(command) => vec![command.clone()],
+                    given => texts(given)?,
+                };
+                let count = |key| arguments.get(key).filter(|count| count.is_u64());
+                Some(json!({
+                    "commands": commands,
+                    "timeout_ms": count("timeout_ms"),
+                    "max_output_length": count("max_output_length"),
+                }))
+            }
+            Self::LocalShell => {
+                let command = match arguments.get("command")? {
+                    Tree::String(line) => ["bash", "-lc", line].map(str::to_owned).to_vec(),
+                    given => texts(given)?,
+                };
+                let env = arguments.get("env").filter(|env| env.is_object());
+                let text = |key| arguments.get(key).filter(|text| text.is_string());
+                Some(json!({
+                    "type": "exec",
+                    "command": command,
+                    "env": env.cloned().unwrap_or_else(|| json!({})),
+                    "timeout_ms": arguments.get("timeout_ms").filter(|count| count.is_u64()),
+                    "working_directory": text("working_directory"),
+                    "user": text("user"),
+                }))
+            }
+            Self::Function | Self::Custom | Self::Builtin => None,
+        }
+    }
+}
+
+/// An operation on a file, which some models write as a member `operation`.
+fn operation(arguments: &Map<String, Tree>) -> Option<Tree> {
+    let arguments =
+        arguments.get("operation").and_then(Tree::as_object).unwrap_or(arguments);
+    let text = |key| arguments.get(key).and_then(Tree::as_str);
+    let (kind, path) = (text("type")?, text("path")?);
+    match kind {
+        "create_file" | "update_file" => {
+            Some(json!({"type": kind, "path": path, "diff": text("diff")?}))
+        }
+        "delete_file" => Some(json!({"type": kind, "path": path})),
+        _ => None,
+    }
+}
+
+/// A list of texts that is not empty.
+fn texts(list: &Tree) -> Option<Vec<String>> {
+    let list = list.as_array().filter(|list| !list.is_empty())?;
+    list.iter().map(|text| text.as_str().map(str::to_owned)).collect()
+}
