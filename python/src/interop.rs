@@ -14,7 +14,7 @@ use super::{arguments, json, json_out, options, write};
 use openai_harmony::RenderConfig;
 use openai_harmony::chat::{Content, Message, ReasoningEffort};
 use openai_harmony::interop::{
-    BuiltinTool, Date, Dialect, Json, NamedToolChoice, ReadOptions, Resolve, Tool, Turn,
+    BuiltinTool, Date, Dialect, Json, NamedToolChoice, Prompts, ReadOptions, Resolve, Tool, Turn,
     Unsupported, UnusedReason,
 };
 use openai_harmony::machinery::{Choice, SetFrom, source_indices, tool_choice};
@@ -75,6 +75,7 @@ set_from! {
     Vec<Json>: |history| Ok(json::list(history, "history")?),
     Vec<BuiltinTool>: |tools| each(tools, BuiltinTool::read),
     NamedToolChoice: NamedToolChoice::read,
+    Prompts: Prompts::read,
     Unsupported: Unsupported::read,
     Option<bool>: |flag| optional(flag, boolean),
     Option<ReasoningEffort>: |effort| optional(effort, reasoning_effort),

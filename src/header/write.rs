@@ -22,12 +22,16 @@ pub enum HeaderStyle {
     /// itself writes its calls. Only messages of the assistant with a channel differ; tool
     /// results keep the documented form.
     RecipientInChannel,
+    /// `<|start|>functions.f<|channel|>commentary to=assistant<|message|>` for the results of tools, and for calls
+    /// the first form: as vLLM 0.33 writes the messages of a request.
+    ResultInChannel,
 }
 
 choices! {
     HeaderStyle, "a HeaderStyle":
         "recipient_in_role" RecipientInRole,
-        "recipient_in_channel" RecipientInChannel;
+        "recipient_in_channel" RecipientInChannel,
+        "result_in_channel" ResultInChannel;
 }
 
 /// Takes what a header is written as.
@@ -68,9 +72,12 @@ pub(crate) fn write_fields(
     sink: &mut impl HeaderSink,
 ) {
     let recipient = written_recipient(header.recipient);
-    let in_channel = style == HeaderStyle::RecipientInChannel
-        && header.role == Role::Assistant
-        && header.channel.is_some();
+    let in_channel = header.channel.is_some()
+        && match style {
+            HeaderStyle::RecipientInRole => false,
+            HeaderStyle::RecipientInChannel => header.role == Role::Assistant,
+            HeaderStyle::ResultInChannel => header.role == Role::Tool,
+        };
     if !in_channel {
         write_recipient(recipient, sink);
     }

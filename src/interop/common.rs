@@ -8,10 +8,11 @@ use serde_json::{Value as Tree, json};
 
 use super::field::{BodyField, BodyObject};
 use super::names::ToolId;
+use super::prompts::PromptForm;
 use super::request::Request;
 use super::tools::{DeclaredTool, INPUT};
 use super::{BuiltinTool, Sampling, ToolKind, Unsupported, UnusedReason};
-use crate::chat::{ReasoningEffort, ResponseFormat};
+use crate::chat::{Content, ReasoningEffort, ResponseFormat};
 use crate::error::Result;
 use crate::json::{self, At, Value};
 
@@ -27,7 +28,8 @@ impl Request<'_> {
     ) -> Result<()> {
         let id = read_name(function, namespace)?;
         let description = function.text("description")?.map(str::to_owned);
-        let parameters = function.get(schema).map(|schema| read_schema(&schema)).transpose()?;
+        let parameters =
+            function.get(schema).map(|schema| read_schema(&schema, self.form)).transpose()?;
         let kind = ToolKind::Function;
         let parameters = parameters.flatten();
         let defers = is_deferred.map(|_| "defer_loading");
@@ -106,8 +108,8 @@ fn read_name(tool: &BodyObject<'_, '_>, namespace: Option<&str>) -> Result<ToolI
 }
 
 /// A schema of arguments; `None` if there are none, which the guide declares as `() => any`.
-fn read_schema(schema: &BodyField<'_, '_>) -> Result<Option<Tree>> {
-    let takes_nothing = takes_nothing(schema.object()?.members());
+fn read_schema(schema: &BodyField<'_, '_>, form: &PromptForm) -> Result<Option<Tree>> {
+    let takes_nothing = takes_nothing(schema.object()?.members()) && !form.keeps_empty_schemas;
     Ok((!takes_nothing).then(|| schema.at().to_tree()))
 }
 
@@ -145,13 +147,27 @@ fn write_grammar(format: &BodyObject<'_, '_>, description: &mut String) -> Resul
     Ok(())
 }
 
-impl Unsupported {
+/// How the parts of a message become its text.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PartRules {
+    /// What becomes of images and the like.
+    pub(super) unsupported: Unsupported,
+    pub(super) form: &'static PromptForm,
+}
+
+impl PartRules {
+    /// The rules of parts whose images and the like are no error.
+    pub(super) fn with_placeholders(self) -> Self {
+        Self { unsupported: Unsupported::Placeholder, ..self }
+    }
+
     /// The placeholder for something else: `[image omitted]`.
     pub(super) fn omitted(self, field: &BodyField<'_, '_>, what: &str) -> Result<String> {
-        match self {
-            Self::Placeholder => Ok(format!("[{what} omitted]")),
-            Self::Error if matches!(what, "audio" | "video") => Err(field.unsupported(what)),
-            Self::Error => Err(field.unsupported(format!("{what}s"))),
+        match self.unsupported {
+            _ if self.form.drops_images => Ok(String::new()),
+            Unsupported::Placeholder => Ok(format!("[{what} omitted]")),
+            Unsupported::Error if matches!(what, "audio" | "video") => Err(field.unsupported(what)),
+            Unsupported::Error => Err(field.unsupported(format!("{what}s"))),
         }
     }
 
@@ -169,47 +185,73 @@ fn payload<'v, 's>(part: &'s BodyObject<'v, '_>) -> BodyField<'v, 's> {
     payload.unwrap_or_else(|| part.field())
 }
 
-/// Texts of one message.
-#[derive(Debug, Default)]
-pub(super) struct Texts(String);
+/// Texts of one message: joined by an empty line, unless an engine's prompts have them one by one.
+#[derive(Debug)]
+pub(super) struct Texts {
+    texts: Vec<String>,
+    keeps_parts: bool,
+}
 
 impl Texts {
-    /// Adds a text after an empty line; an empty one adds nothing.
+    pub(super) fn new(rules: PartRules) -> Self {
+        Self { texts: Vec::new(), keeps_parts: rules.form.keeps_parts }
+    }
+
+    /// Adds a text; an empty one adds nothing.
     pub(super) fn add(&mut self, text: &str) {
         if text.is_empty() {
             return;
         }
-        if !self.0.is_empty() {
-            self.0.push_str("\n\n");
+        match self.texts.last_mut().filter(|_| !self.keeps_parts) {
+            Some(joined) => {
+                joined.push_str("\n\n");
+                joined.push_str(text);
+            }
+            None => self.texts.push(text.to_owned()),
         }
-        self.0.push_str(text);
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.texts.iter().all(String::is_empty)
+    }
+
+    /// The texts as one.
     pub(super) fn into_text(self) -> String {
-        self.0
+        let mut texts = self.texts.into_iter();
+        let first = texts.next().unwrap_or_default();
+        texts.fold(first, |joined, text| joined + &text)
+    }
+
+    /// The contents of a message, at least one.
+    pub(super) fn into_contents(self) -> Vec<Content> {
+        let texts = if self.texts.is_empty() { vec![String::new()] } else { self.texts };
+        texts.into_iter().map(Content::from).collect()
+    }
+}
+
+impl From<String> for Texts {
+    fn from(text: String) -> Self {
+        Self { texts: vec![text], keeps_parts: false }
     }
 }
 
 /// The text of a content: a text, or a list of parts as chat and Responses have them.
-pub(super) fn read_content(
-    content: &BodyField<'_, '_>,
-    unsupported: Unsupported,
-) -> Result<String> {
+pub(super) fn read_content(content: &BodyField<'_, '_>, rules: PartRules) -> Result<Texts> {
     if let Value::String(text) = content.value() {
-        return Ok(text.to_owned());
+        return Ok(text.to_owned().into());
     }
-    let mut texts = Texts::default();
+    let mut texts = Texts::new(rules);
     for part in content.items_or("a string or a list of parts")? {
         match part.value() {
             Value::String(text) => texts.add(text),
-            _ => texts.add(&read_part(&part.object()?, unsupported)?),
+            _ => texts.add(&read_part(&part.object()?, rules)?),
         }
     }
-    Ok(texts.into_text())
+    Ok(texts)
 }
 
 /// The text of a part.
-pub(super) fn read_part(part: &BodyObject<'_, '_>, unsupported: Unsupported) -> Result<String> {
+pub(super) fn read_part(part: &BodyObject<'_, '_>, rules: PartRules) -> Result<String> {
     let kind = part.required("type")?;
     let what = match kind.text()? {
         "text" | "input_text" | "output_text" | "reasoning_text" | "summary_text" => {
@@ -222,12 +264,20 @@ pub(super) fn read_part(part: &BodyObject<'_, '_>, unsupported: Unsupported) -> 
         "file" | "input_file" => "file",
         other => return Err(kind.unknown("type of a part", other, &[])),
     };
-    unsupported.placeholder(part, what)
+    rules.placeholder(part, what)
 }
 
 /// The effort that a word means; more and less than the model knows are its most and its least.
-pub(super) fn read_effort(field: &BodyField<'_, '_>, request: &mut Request<'_>) -> ReasoningEffort {
-    match field.at().as_str().unwrap_or_default().to_ascii_lowercase().as_str() {
+pub(super) fn read_effort(
+    field: &BodyField<'_, '_>,
+    request: &mut Request<'_>,
+) -> Result<ReasoningEffort> {
+    let known = request.form.efforts;
+    let word = field.at().as_str().unwrap_or_default();
+    if !known.is_empty() && !known.contains(&word) {
+        return Err(field.unknown("effort", word, known));
+    }
+    Ok(match word.to_ascii_lowercase().as_str() {
         "none" | "minimal" | "low" => ReasoningEffort::Low,
         "medium" => ReasoningEffort::Medium,
         "high" | "xhigh" | "max" | "ultra" => ReasoningEffort::High,
@@ -235,7 +285,7 @@ pub(super) fn read_effort(field: &BodyField<'_, '_>, request: &mut Request<'_>) 
             request.list(field, UnusedReason::UnknownEffort);
             ReasoningEffort::Medium
         }
-    }
+    })
 }
 
 /// Reads the `reasoning` of Responses and of some clients of chat: effort, the most tokens of thoughts, and whether
@@ -248,7 +298,7 @@ pub(super) fn read_reasoning(
     own: &[&str],
 ) -> Result<()> {
     if let Some(effort) = reasoning.get("effort") {
-        request.effort = Some(read_effort(&effort, request));
+        request.effort = Some(read_effort(&effort, request)?);
     }
     let budget = read_thinking_budget(reasoning, "max_tokens")?;
     request.thinking_budget = budget.or(request.thinking_budget);

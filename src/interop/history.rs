@@ -5,8 +5,10 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
+use super::common::Texts;
 use super::field::{BodyField, BodyObject};
 use super::names::{ToolId, ToolNames};
+use super::prompts::PromptForm;
 use super::tools::{Functions, arguments_in_harmony, call_header, call_prefill};
 use super::{ToolKind, Unused, UnusedReason};
 use crate::Prefill;
@@ -36,11 +38,11 @@ enum HistoryItem {
     /// A system or developer message.
     Instructions(String),
     User {
-        text: String,
+        texts: Texts,
         name: Option<String>,
     },
     /// What the assistant said in a channel: a thought, a preamble or an answer.
-    Said(&'static str, String),
+    Said(&'static str, Texts),
     Call(HistoryCall),
     /// Deferred tools that are declared here.
     Added(Vec<ToolId>),
@@ -110,13 +112,15 @@ impl History {
 
     /// A system or developer message; an empty one is left out.
     pub(super) fn instructions(&mut self, text: String) {
-        self.add(text, HistoryItem::Instructions);
+        if !text.is_empty() {
+            self.push(HistoryItem::Instructions(text));
+        }
         self.pairs.end_group();
     }
 
     /// A user's message; an empty one is a turn all the same.
-    pub(super) fn user(&mut self, text: String, name: Option<String>) {
-        self.push(HistoryItem::User { text, name });
+    pub(super) fn user(&mut self, texts: impl Into<Texts>, name: Option<String>) {
+        self.push(HistoryItem::User { texts: texts.into(), name });
         self.pairs.end_group();
     }
 
@@ -126,21 +130,21 @@ impl History {
     }
 
     /// The assistant's text to the user, in the channel of a preamble or an answer; an empty one is left out.
-    pub(super) fn say(&mut self, channel: &'static str, text: String) {
-        self.add(text, |text| HistoryItem::Said(channel, text));
-    }
-
-    /// The assistant's text, and calls behind it: with calls it is a preamble, without it is the answer.
-    pub(super) fn say_and_call(&mut self, text: String, calls: Vec<HistoryCall>) {
-        self.say(if calls.is_empty() { FINAL } else { COMMENTARY }, text);
-        for call in calls {
-            self.call(call);
+    pub(super) fn say(&mut self, channel: &'static str, texts: impl Into<Texts>) {
+        let texts = texts.into();
+        if !texts.is_empty() {
+            self.push(HistoryItem::Said(channel, texts));
         }
     }
 
-    fn add(&mut self, text: String, item: impl FnOnce(String) -> HistoryItem) {
-        if !text.is_empty() {
-            self.push(item(text));
+    /// The assistant's text, and calls behind it: with calls it is a preamble, without it is the answer.
+    pub(super) fn say_and_call(&mut self, texts: impl Into<Texts>, calls: Vec<HistoryCall>) {
+        match texts.into() {
+            texts if calls.is_empty() => self.say(FINAL, texts),
+            texts => self.say(COMMENTARY, texts.into_text()),
+        }
+        for call in calls {
+            self.call(call);
         }
     }
 
@@ -268,11 +272,17 @@ impl History {
         names: &ToolNames,
         functions: &mut Functions,
         continue_last: bool,
+        form: &PromptForm,
     ) -> Result<HistoryMessages> {
-        self.check_all_answered()?;
+        if !form.allows_open_calls {
+            self.check_all_answered()?;
+        }
         let prefill = continue_last.then(|| self.take_prefill(names)).flatten();
         let is_instructions = |entry: &Entry| matches!(entry.item, HistoryItem::Instructions(_));
-        let lead = self.entries.iter().position(|entry| !is_instructions(entry));
+        let is_lead = |entry: &Entry| {
+            is_instructions(entry) && (!form.has_one_instructions || entry.source <= Some(0))
+        };
+        let lead = self.entries.iter().position(|entry| !is_lead(entry));
         let behind = self.entries.split_off(lead.unwrap_or(self.entries.len()));
         let instructions = self.entries.into_iter().filter_map(|entry| match entry.item {
             HistoryItem::Instructions(text) => Some(text),
@@ -292,7 +302,10 @@ impl History {
                 (first..messages.len()).map(|at| if at == first { source } else { of_result }),
             );
         }
-        Ok(HistoryMessages { instructions: instructions.collect(), messages, sources, prefill })
+        let instructions = instructions.collect();
+        let mut found = HistoryMessages { instructions, messages, sources, prefill };
+        form.arrange(&mut found);
+        Ok(found)
     }
 
     fn check_all_answered(&self) -> Result<()> {
@@ -310,8 +323,8 @@ impl History {
         self.end_of_last_message()?;
         let Entry { source, item } = self.entries.pop()?;
         match item {
-            HistoryItem::Said(channel, text) => {
-                Some(Prefill::new().with_channel(channel).with_text(text))
+            HistoryItem::Said(channel, texts) => {
+                Some(Prefill::new().with_channel(channel).with_text(texts.into_text()))
             }
             HistoryItem::Call(call) if call.is_cut && !call.is_answered() => {
                 continued_call(call, names)
@@ -359,11 +372,13 @@ fn write(
             let text = format!("The tool {} is not available any longer.", tool.recipient);
             developer(DeveloperContent::new().with_instructions(text))
         }
-        HistoryItem::User { text, name } => {
-            Message::from_author_and_content(Author { role: Role::User, name }, text)
+        HistoryItem::User { texts, name } => {
+            let message = Message::from_role_and_contents(Role::User, texts.into_contents());
+            Message { author: Author { role: Role::User, name }, ..message }
         }
-        HistoryItem::Said(channel, text) => {
-            Message::from_role_and_content(Role::Assistant, text).with_channel(channel)
+        HistoryItem::Said(channel, texts) => {
+            let message = Message::from_role_and_contents(Role::Assistant, texts.into_contents());
+            message.with_channel(channel)
         }
         HistoryItem::Call(call) => return write_call(call, names, messages),
     });

@@ -25,6 +25,7 @@ mod field;
 mod history;
 mod names;
 mod options;
+mod prompts;
 mod reply;
 mod request;
 mod thought_blob;
@@ -44,6 +45,7 @@ pub use builtin::BuiltinTool;
 pub(crate) use field::{BodyField, BodyObject};
 pub use names::{Tool, ToolKind, ToolNames};
 pub use options::{Date, NamedToolChoice, ReadOptions, Resolve, Unsupported};
+pub use prompts::Prompts;
 pub use reply::{BuiltinCall, Clock, MakeId, Reply, ReplyOptions};
 #[cfg(feature = "training")]
 pub(crate) use request::Request;

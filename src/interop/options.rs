@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::{BuiltinTool, Json};
+use super::{BuiltinTool, Json, Prompts};
 use crate::RenderConfig;
 use crate::chat::ReasoningEffort;
 use crate::options::{choices, options};
@@ -53,6 +53,8 @@ options! {
         pub declare_on_none: bool => with_declare_on_none,
         /// How a call of the tool that `tool_choice` names is forced.
         pub named: NamedToolChoice => with_named,
+        /// Whose prompts the turn renders: this library's, or those of an engine that reads the same body.
+        pub prompts: Prompts => with_prompts,
         /// What becomes of images, audio and files in the newest message of the user.
         pub unsupported: Unsupported => with_unsupported,
         /// Whether an error is what else becomes something that the model can read, so that a session survives it:
@@ -157,6 +159,7 @@ pub enum Unsupported {
 
 choices! {
     NamedToolChoice, "'prefill' or 'grammar'": "prefill" Prefill, "grammar" Grammar;
+    Prompts, "'harmony' or 'vllm-0.33'": "harmony" Harmony, "vllm-0.33" Vllm0_33;
     Unsupported, "'error' or 'placeholder'": "error" Error, "placeholder" Placeholder;
 }
 

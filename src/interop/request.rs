@@ -1,10 +1,12 @@
 //! Reading a request: what the readers of all dialects collect, and the turn that it makes.
 
 use super::choice::{self, Choice};
+use super::common::PartRules;
 use super::field::{BodyField, BodyObject};
 use super::history::{History, HistoryMessages};
 use super::names::ToolId;
 use super::options::{NamedToolChoice, ReadOptions};
+use super::prompts::PromptForm;
 use super::tools::{Declared, Functions};
 use super::{AnswerOptions, Dialect, Json, Sampling, Turn, Unsupported, Unused, UnusedReason};
 use crate::AnalysisPolicy;
@@ -23,6 +25,8 @@ use crate::tokenizer::special;
 pub(crate) struct Request<'o> {
     pub(super) dialect: Dialect,
     pub(super) options: &'o ReadOptions,
+    /// What the prompt has of an engine's own.
+    pub(super) form: &'static PromptForm,
     pub(super) history: History,
     pub(super) tools: Declared,
     /// The tools that come and go later, each with what is listed if there is no such tool.
@@ -152,6 +156,7 @@ impl<'o> Request<'o> {
         Self {
             dialect,
             options,
+            form: options.prompts.form(),
             history: History::default(),
             tools: Declared::default(),
             changed: Vec::new(),
@@ -174,6 +179,11 @@ impl<'o> Request<'o> {
             unused: Vec::new(),
             unsupported: options.unsupported,
         }
+    }
+
+    /// How the parts of the message that is being read become its text.
+    pub(super) fn part_rules(&self) -> PartRules {
+        PartRules { unsupported: self.unsupported, form: self.form }
     }
 
     /// Lists something that nothing uses.
@@ -205,8 +215,9 @@ impl<'o> Request<'o> {
 
     /// The turn.
     pub(crate) fn into_turn(mut self) -> Result<Turn> {
-        let options = self.options;
-        let declares = options.declare_on_none || !self.choice.is_none();
+        let (options, form) = (self.options, self.form);
+        let declares = options.declare_on_none || form.declares_on_none || !self.choice.is_none();
+        let continue_last = self.continue_last && !form.never_prefills;
         let added = self.history.all_added();
         let chosen = self.choice.named().map(|id| self.tools.declared_id(id.clone()));
         if let Some(id) = chosen.filter(|id| !added.contains(id)) {
@@ -218,7 +229,7 @@ impl<'o> Request<'o> {
         let tool_choice = self.choice.resolve(&names, &mut self.unused)?;
         let unknown = self.changed.into_iter().filter(|(id, _)| !self.tools.has(id));
         self.unused.extend(unknown.map(|(_, unused)| unused));
-        self.history.drop_cut_calls(self.continue_last, &mut self.unused);
+        self.history.drop_cut_calls(continue_last, &mut self.unused);
         let effort = self.latest_effort.or(self.effort);
         let system = system(&self.tools, declares, effort, options);
         let mut functions = Functions::default();
@@ -226,15 +237,16 @@ impl<'o> Request<'o> {
             functions = self.tools.functions(&names);
         }
         let HistoryMessages { instructions, messages, sources, prefill } =
-            self.history.into_messages(&names, &mut functions, self.continue_last)?;
-        let by_prefill = matches!(options.named, NamedToolChoice::Prefill);
+            self.history.into_messages(&names, &mut functions, continue_last, form)?;
+        let by_prefill = matches!(options.named, NamedToolChoice::Prefill) && !form.never_prefills;
         let call = by_prefill.then(|| choice::prefill(&tool_choice, &names)).flatten();
         let first = functions.first.take();
-        let developer = developer(&instructions, first, self.response_format.as_ref());
+        let format = self.response_format.as_ref().filter(|_| !form.omits_formats);
+        let developer = developer(&instructions, first, format);
         let first = [Some(system), developer].into_iter().flatten();
         let sources = first.clone().map(|_| None).chain(sources).collect();
         let conversation = first.chain(messages).collect::<Conversation>();
-        let mut config = options.config.unwrap_or_else(Turn::default_config);
+        let mut config = options.config.or(form.config).unwrap_or_else(Turn::default_config);
         if self.keep_thoughts {
             config.analysis = AnalysisPolicy::KeepAll;
         }

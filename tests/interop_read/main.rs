@@ -15,6 +15,7 @@ mod fitting;
 mod images;
 mod ollama;
 mod options;
+mod prompts;
 mod responses;
 mod same_prompt;
 mod server;

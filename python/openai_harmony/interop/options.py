@@ -65,6 +65,14 @@ class ReadOptions(TypedDict, total=False):
             server makes.""",
         ),
     ]
+    prompts: Annotated[
+        Literal["harmony", "vllm-0.33"],
+        Option(
+            "harmony",
+            """Whose prompts the turn renders: this library's, or those that an engine makes of the
+            same body itself, by its name and version.""",
+        ),
+    ]
     unsupported: Annotated[
         Literal["error", "placeholder"],
         Option(

@@ -2,14 +2,14 @@
 
 use super::tools::{is_change, read_change};
 use crate::error::Result;
-use crate::interop::common::{Texts, read_effort};
+use crate::interop::UnusedReason;
+use crate::interop::common::{PartRules, Texts, read_effort};
 use crate::interop::field::{BodyField, BodyObject};
 use crate::interop::history::HistoryCall;
 use crate::interop::names::ToolId;
 use crate::interop::request::Request;
 use crate::interop::thought_blob::read_thought;
 use crate::interop::tools::read_arguments;
-use crate::interop::{Unsupported, UnusedReason};
 use crate::json::{Array, Value};
 
 /// Changes with every request, which would end every cached prefix.
@@ -21,7 +21,8 @@ pub(super) fn read_system(system: &BodyField<'_, '_>, request: &mut Request<'_>)
         request.history.instructions(text.to_owned());
         return Ok(());
     }
-    let mut texts = Texts::default();
+    let rules = request.part_rules();
+    let mut texts = Texts::new(rules);
     let mut changes = Vec::new();
     for field in system.items_or("a string or a list of blocks")? {
         let block = field.object()?;
@@ -29,7 +30,7 @@ pub(super) fn read_system(system: &BodyField<'_, '_>, request: &mut Request<'_>)
             changes.push(field);
             continue;
         }
-        let text = read_block(&block, request.unsupported)?;
+        let text = read_block(&block, rules)?;
         if request.options.keep_billing_header || !text.starts_with(BILLING) {
             texts.add(&text);
         } else {
@@ -68,7 +69,7 @@ pub(super) fn read_message(
     }
     if let Some(config) = message.object("output_config")? {
         if let Some(effort) = config.get("effort") {
-            request.latest_effort = Some(read_effort(&effort, request));
+            request.latest_effort = Some(read_effort(&effort, request)?);
         }
         request.list_others(&config, &["effort"]);
     }
@@ -83,7 +84,8 @@ fn read_user(content: &BodyField<'_, '_>, request: &mut Request<'_>) -> Result<(
         request.history.user(text.to_owned(), None);
         return Ok(());
     }
-    let mut texts = Texts::default();
+    let rules = request.part_rules();
+    let mut texts = Texts::new(rules);
     let mut only_results = !content.at().as_array().is_some_and(Array::is_empty);
     for field in content.items_or("a string or a list of blocks")? {
         let block = field.object()?;
@@ -94,20 +96,21 @@ fn read_user(content: &BodyField<'_, '_>, request: &mut Request<'_>) -> Result<(
                 request.list(&field, UnusedReason::TypeNotUsed(kind.to_owned()));
             }
             _ => {
-                texts.add(&read_block(&block, request.unsupported)?);
+                texts.add(&read_block(&block, rules)?);
                 only_results = false;
             }
         }
     }
     if !only_results {
-        request.history.user(texts.into_text(), None);
+        request.history.user(texts, None);
     }
     Ok(())
 }
 
 /// Thoughts, preamble, calls, in this order; text without calls is the answer.
 fn read_assistant(content: &BodyField<'_, '_>, request: &mut Request<'_>) -> Result<()> {
-    let mut texts = Texts::default();
+    let rules = request.part_rules();
+    let mut texts = Texts::new(rules);
     let mut calls = Vec::new();
     if let Value::String(text) = content.value() {
         request.history.say_and_call(text.to_owned(), calls);
@@ -126,10 +129,10 @@ fn read_assistant(content: &BodyField<'_, '_>, request: &mut Request<'_>) -> Res
             kind if is_of_servers(kind) => {
                 request.list(&field, UnusedReason::TypeNotUsed(kind.to_owned()));
             }
-            _ => texts.add(&read_block(&block, request.unsupported)?),
+            _ => texts.add(&read_block(&block, rules)?),
         }
     }
-    request.history.say_and_call(texts.into_text(), calls);
+    request.history.say_and_call(texts, calls);
     Ok(())
 }
 
@@ -155,8 +158,8 @@ fn read_thinking(
 
 fn read_result(block: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     let content = block.get("content");
-    let text =
-        content.map(|content| read_blocks(&content, Unsupported::Placeholder)).transpose()?;
+    let rules = request.part_rules().with_placeholders();
+    let text = content.map(|content| read_blocks(&content, rules)).transpose()?;
     let mut text = text.unwrap_or_default();
     let is_marked = text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("error"));
     if block.bool("is_error")?.unwrap_or(false) && !is_marked {
@@ -181,52 +184,52 @@ fn read_result(block: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<
 }
 
 /// A text, or blocks of texts and of what has a text.
-fn read_blocks(content: &BodyField<'_, '_>, unsupported: Unsupported) -> Result<String> {
+fn read_blocks(content: &BodyField<'_, '_>, rules: PartRules) -> Result<String> {
     if let Value::String(text) = content.value() {
         return Ok(text.to_owned());
     }
-    let mut texts = Texts::default();
+    let mut texts = Texts::new(rules);
     for block in content.items_or("a string or a list of blocks")? {
-        texts.add(&read_block(&block.object()?, unsupported)?);
+        texts.add(&read_block(&block.object()?, rules)?);
     }
     Ok(texts.into_text())
 }
 
 /// The text of a block.
-fn read_block(block: &BodyObject<'_, '_>, unsupported: Unsupported) -> Result<String> {
+fn read_block(block: &BodyObject<'_, '_>, rules: PartRules) -> Result<String> {
     let kind = block.required("type")?;
     match kind.text()? {
         "text" => Ok(block.required("text")?.text()?.to_owned()),
-        "document" => read_document(block, unsupported),
+        "document" => read_document(block, rules),
         "search_result" => {
-            let mut texts = Texts::default();
+            let mut texts = Texts::new(rules);
             texts.add(block.text("title")?.unwrap_or_default());
             texts.add(block.text("source")?.unwrap_or_default());
-            texts.add(&read_blocks(&block.required("content")?, unsupported)?);
+            texts.add(&read_blocks(&block.required("content")?, rules)?);
             Ok(texts.into_text())
         }
         "tool_reference" => Ok(block.required("tool_name")?.text()?.to_owned()),
-        "image" => unsupported.placeholder(block, "image"),
-        "container_upload" => unsupported.placeholder(block, "file"),
-        "browser_state" => unsupported.placeholder(block, "browser state"),
+        "image" => rules.placeholder(block, "image"),
+        "container_upload" => rules.placeholder(block, "file"),
+        "browser_state" => rules.placeholder(block, "browser state"),
         other => Err(kind.unknown("type of a block", other, &[])),
     }
 }
 
 /// A document that is text: its title, what it is about, and itself.
-fn read_document(block: &BodyObject<'_, '_>, unsupported: Unsupported) -> Result<String> {
+fn read_document(block: &BodyObject<'_, '_>, rules: PartRules) -> Result<String> {
     let source = block.required("source")?.object()?;
     let kind = source.required("type")?;
     let text = match kind.text()? {
         "text" => source.required("data")?.text()?.to_owned(),
-        "content" => read_blocks(&source.required("content")?, unsupported)?,
-        "base64" | "url" | "file" => return unsupported.placeholder(block, "document"),
+        "content" => read_blocks(&source.required("content")?, rules)?,
+        "base64" | "url" | "file" => return rules.placeholder(block, "document"),
         other => {
             let known = &["text", "content", "base64", "url", "file"];
             return Err(kind.unknown("type of a source", other, known));
         }
     };
-    let mut texts = Texts::default();
+    let mut texts = Texts::new(rules);
     texts.add(block.text("title")?.unwrap_or_default());
     texts.add(block.text("context")?.unwrap_or_default());
     texts.add(&text);

@@ -1,14 +1,14 @@
 //! Messages, those of Ollama too.
 
 use crate::error::Result;
-use crate::interop::common::{Texts, read_content, read_part};
+use crate::interop::common::{PartRules, Texts, read_content, read_part};
 use crate::interop::field::{BodyField, BodyObject};
 use crate::interop::history::HistoryCall;
 use crate::interop::names::ToolId;
 use crate::interop::request::{MessagePlace, Request};
 use crate::interop::thought_blob::read_thought;
 use crate::interop::tools::{custom_arguments, read_arguments};
-use crate::interop::{ToolKind, Unsupported, Unused, UnusedReason};
+use crate::interop::{ToolKind, Unused, UnusedReason};
 use crate::json::Value;
 use crate::names;
 
@@ -69,28 +69,29 @@ impl<'r, 'o> Messages<'r, 'o> {
     pub(crate) fn read(&mut self, field: &BodyField<'_, '_>) -> Result<()> {
         let message = field.object()?;
         let role = message.required("role")?;
-        let unsupported = self.request.unsupported;
+        let rules = self.request.part_rules();
         self.request.history.next_message();
         self.request.history.end_group();
         let mut reads_name = false;
         match role.text()? {
             "system" | "developer" => {
-                let text = self.text(&message, self.is_ollama, unsupported)?;
-                self.request.history.instructions(text);
+                let text = self.text(&message, self.is_ollama, rules)?;
+                self.request.history.instructions(text.into_text());
             }
             "user" => {
-                let text = self.text(&message, self.is_ollama, unsupported)?;
-                let name = message.text("name")?.filter(|name| is_word(name));
+                let text = self.text(&message, self.is_ollama, rules)?;
+                let omits_names = self.request.form.omits_names;
+                let name = message.text("name")?.filter(|name| is_word(name) && !omits_names);
                 reads_name = name.is_some();
                 self.request.history.user(text, name.map(str::to_owned));
             }
-            "assistant" => self.assistant(&message, unsupported)?,
+            "assistant" => self.assistant(&message, rules)?,
             "tool" | "function" => {
-                let text = self.text(&message, true, Unsupported::Placeholder)?;
+                let text = self.text(&message, true, rules.with_placeholders())?;
                 let is_own = self.is_ollama && message.get("tool_name").is_some();
                 let name = if is_own { "tool_name" } else { "name" };
                 let tool = message.text(name)?.map(ToolId::new).zip(message.get(name));
-                self.request.history.result(&message, "tool_call_id", tool, text)?;
+                self.request.history.result(&message, "tool_call_id", tool, text.into_text())?;
                 reads_name = true;
             }
             other => return Err(role.unknown("role", other, ROLES)),
@@ -121,25 +122,29 @@ impl<'r, 'o> Messages<'r, 'o> {
         &self,
         message: &BodyObject<'_, '_>,
         may_be_missing: bool,
-        unsupported: Unsupported,
-    ) -> Result<String> {
-        let mut texts = self.images(message, unsupported)?;
+        rules: PartRules,
+    ) -> Result<Texts> {
+        let mut texts = self.images(message, rules)?;
         let content = if may_be_missing {
             message.get("content")
         } else {
             Some(message.required("content")?)
         };
         if let Some(content) = content {
-            texts.add(&read_content(&content, unsupported)?);
+            let read = read_content(&content, rules)?;
+            if texts.is_empty() {
+                return Ok(read);
+            }
+            texts.add(&read.into_text());
         }
-        Ok(texts.into_text())
+        Ok(texts)
     }
 
-    fn images(&self, message: &BodyObject<'_, '_>, unsupported: Unsupported) -> Result<Texts> {
-        let mut texts = Texts::default();
+    fn images(&self, message: &BodyObject<'_, '_>, rules: PartRules) -> Result<Texts> {
+        let mut texts = Texts::new(rules);
         if self.is_ollama {
             message.each("images", |image| {
-                texts.add(&unsupported.omitted(image, "image")?);
+                texts.add(&rules.omitted(image, "image")?);
                 Ok(())
             })?;
         }
@@ -147,9 +152,9 @@ impl<'r, 'o> Messages<'r, 'o> {
     }
 
     /// Thought, preamble, calls, in this order; text without calls is the answer.
-    fn assistant(&mut self, message: &BodyObject<'_, '_>, unsupported: Unsupported) -> Result<()> {
+    fn assistant(&mut self, message: &BodyObject<'_, '_>, rules: PartRules) -> Result<()> {
         let mut thoughts = self.thoughts(message)?;
-        let mut texts = self.images(message, unsupported)?;
+        let mut texts = self.images(message, rules)?;
         match message.get("content") {
             Some(content) if content.at().as_array().is_some() => {
                 for part in content.items()? {
@@ -163,9 +168,9 @@ impl<'r, 'o> Messages<'r, 'o> {
                             // Some clients have the thought in `text`, as that of other parts.
                             let thought = part.get(key).or_else(|| part.get("text"));
                             let thought = thought.map_or_else(|| part.required(key), Ok)?;
-                            thoughts.add(&read_content(&thought, unsupported)?);
+                            thoughts.add(&read_content(&thought, rules)?.into_text());
                         }
-                        _ => texts.add(&read_part(&part, unsupported)?),
+                        _ => texts.add(&read_part(&part, rules)?),
                     }
                 }
             }
@@ -174,7 +179,7 @@ impl<'r, 'o> Messages<'r, 'o> {
         }
         texts.add(message.text("refusal")?.unwrap_or_default());
         if let Some(audio) = message.object("audio")? {
-            texts.add(&unsupported.placeholder(&audio, "audio")?);
+            texts.add(&rules.placeholder(&audio, "audio")?);
         }
         let mut calls = Vec::new();
         message.each("tool_calls", |call| {
@@ -187,7 +192,7 @@ impl<'r, 'o> Messages<'r, 'o> {
         for thought in &thoughts.0 {
             self.request.history.thought(thought);
         }
-        self.request.history.say_and_call(texts.into_text(), calls);
+        self.request.history.say_and_call(texts, calls);
         Ok(())
     }
 

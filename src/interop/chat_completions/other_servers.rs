@@ -48,8 +48,9 @@ fn read_template(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result
     let Some(given) = body.object("chat_template_kwargs")? else { return Ok(()) };
     if let Some(effort) = given.get("reasoning_effort")
         && body.get("reasoning_effort").is_none()
+        && request.form.efforts.is_empty()
     {
-        request.effort = Some(read_effort(&effort, request));
+        request.effort = Some(read_effort(&effort, request)?);
     }
     for key in ["enable_thinking", "thinking"] {
         if given.bool(key)? == Some(false) {
@@ -97,7 +98,9 @@ fn read_thinking(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result
 
 /// The model always thinks: as little as it can, and unseen.
 fn switch_off(request: &mut Request<'_>) {
-    request.effort = Some(ReasoningEffort::Low);
+    if request.form.efforts.is_empty() {
+        request.effort = Some(ReasoningEffort::Low);
+    }
     request.answer.thoughts = ThoughtDisplay::Hidden;
 }
 

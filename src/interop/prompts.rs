@@ -1,0 +1,140 @@
+//! Whose prompts a turn renders: this library's, or those of an engine that renders the same body itself.
+//!
+//! A router that scores engines by the tokens they have cached needs the engine's own tokens, not better ones. What an
+//! engine does differently is a row of the table here; the readers and the history ask it.
+
+use super::history::HistoryMessages;
+use crate::chat::{ANALYSIS, COMMENTARY, FINAL, Message, Role};
+use crate::{AnalysisPolicy, HeaderStyle, RenderConfig, ToolSchemaStyle};
+
+/// Whose prompts a turn renders.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Prompts {
+    /// This library's: for engines that are given the tokens.
+    #[default]
+    Harmony,
+    /// Those that vLLM 0.33 makes of the same body: for routers in front of it, and caches that it fills.
+    Vllm0_33,
+}
+
+/// What an engine's prompts have of their own.
+#[derive(Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "a table: each is a difference of its own")]
+pub(super) struct PromptForm {
+    /// The parts of a message are encoded one by one, and not joined by an empty line.
+    pub(super) keeps_parts: bool,
+    /// Images, audio and files leave nothing.
+    pub(super) drops_images: bool,
+    /// Messages stand as in the body, not each result after its call, and a preamble before its thought.
+    pub(super) keeps_order: bool,
+    /// A call may have no result.
+    pub(super) allows_open_calls: bool,
+    /// Of several leading system messages only the first stands with the tools.
+    pub(super) has_one_instructions: bool,
+    /// All text of Responses' messages of the assistant is an answer, none a preamble.
+    pub(super) knows_no_preambles: bool,
+    /// A schema without properties is written as it is, not as that of a function that takes nothing.
+    pub(super) keeps_empty_schemas: bool,
+    /// What the prompt says of response formats, users' names, and the message that is to be continued: nothing.
+    pub(super) omits_formats: bool,
+    pub(super) omits_names: bool,
+    pub(super) never_prefills: bool,
+    /// Tools are declared although `tool_choice` is `none`.
+    pub(super) declares_on_none: bool,
+    /// The words of `reasoning_effort` that are not an error, and nothing else decides the effort; empty: all words.
+    pub(super) efforts: &'static [&'static str],
+    /// The content type of calls, in place of `<|constrain|>json`.
+    pub(super) call_content_type: Option<&'static str>,
+    /// How to render, unless the server says otherwise.
+    pub(super) config: Option<RenderConfig>,
+    /// Whether the thoughts before the last answer are left out, whoever speaks after it.
+    pub(super) drops_before_last_answer: bool,
+}
+
+const HARMONY: PromptForm = PromptForm {
+    keeps_parts: false,
+    drops_images: false,
+    keeps_order: false,
+    allows_open_calls: false,
+    has_one_instructions: false,
+    knows_no_preambles: false,
+    keeps_empty_schemas: false,
+    omits_formats: false,
+    omits_names: false,
+    never_prefills: false,
+    declares_on_none: false,
+    efforts: &[],
+    call_content_type: None,
+    config: None,
+    drops_before_last_answer: false,
+};
+
+const VLLM_0_33: PromptForm = PromptForm {
+    keeps_parts: true,
+    drops_images: true,
+    keeps_order: true,
+    allows_open_calls: true,
+    has_one_instructions: true,
+    knows_no_preambles: true,
+    keeps_empty_schemas: true,
+    omits_formats: true,
+    omits_names: true,
+    never_prefills: true,
+    declares_on_none: true,
+    efforts: &["low", "medium", "high"],
+    call_content_type: Some("json"),
+    config: Some(RenderConfig {
+        analysis: AnalysisPolicy::KeepAll,
+        conversation_has_function_tools: false,
+        header_style: HeaderStyle::ResultInChannel,
+        tool_schema: ToolSchemaStyle::Compat,
+        validate: false,
+    }),
+    drops_before_last_answer: true,
+};
+
+impl Prompts {
+    pub(super) const fn form(self) -> &'static PromptForm {
+        match self {
+            Self::Harmony => &HARMONY,
+            Self::Vllm0_33 => &VLLM_0_33,
+        }
+    }
+}
+
+impl PromptForm {
+    /// Puts messages where they stand in the body, and leaves out what this form leaves out.
+    pub(super) fn arrange(&self, found: &mut HistoryMessages) {
+        let sources = std::mem::take(&mut found.sources);
+        let mut placed: Vec<_> = sources.into_iter().zip(found.messages.drain(..)).collect();
+        if self.keeps_order {
+            let rank = |message: &Message| !is_preamble(message);
+            placed.sort_by_key(|(source, message)| (source.unwrap_or(usize::MAX), rank(message)));
+        }
+        if let Some(content_type) = self.call_content_type {
+            let calls = placed.iter_mut().filter(|(_, message)| is_call(message));
+            calls.for_each(|(_, message)| message.content_type = Some(content_type.to_owned()));
+        }
+        if self.drops_before_last_answer {
+            let is_answer = |(_, message): &(_, Message)| message.channel.as_deref() == Some(FINAL);
+            let mut before = placed.iter().rposition(is_answer).unwrap_or(0);
+            placed.retain(|(_, message)| {
+                let is_before = before > 0;
+                before = before.saturating_sub(1);
+                !(is_before && message.channel.as_deref() == Some(ANALYSIS))
+            });
+        }
+        (found.sources, found.messages) = placed.into_iter().unzip();
+    }
+}
+
+fn is_call(message: &Message) -> bool {
+    message.author.role == Role::Assistant && message.recipient.is_some()
+}
+
+fn is_preamble(message: &Message) -> bool {
+    message.author.role == Role::Assistant
+        && message.recipient.is_none()
+        && message.channel.as_deref() == Some(COMMENTARY)
+}
