@@ -75,7 +75,8 @@ impl Tokenizer {
         // English has some 4.5 bytes per token; where there are fewer the vector grows.
         tokens.reserve(text.len() / 4 + 1);
         cache::with(|encoder| {
-            split::cut(text, |start, end| encoder.encode(text, start, end, tokens));
+            let (pieces, encoder) = encoder.parts();
+            split::cut(text, pieces, |pieces| encoder.encode(text, pieces, tokens));
         });
     }
 

@@ -97,12 +97,17 @@ pub(super) fn longest_token(text: &[u8]) -> Option<(TokenId, usize)> {
             None => return Some(best),
             Some(child) => node = child,
         }
-        if let Some(token) = node.token() {
-            if node.is_leaf() {
-                return Some(node.leaf_len(text, token, depth).map_or(best, |len| (token, len)));
-            }
-            best = (token, depth);
+        if node.is_leaf() {
+            let token = node.token()?;
+            return Some(node.leaf_len(text, token, depth).map_or(best, |len| (token, len)));
         }
+        // Which nodes are tokens cannot be predicted.
+        let token = node.token();
+        best = std::hint::select_unpredictable(
+            token.is_some(),
+            (token.unwrap_or_default(), depth),
+            best,
+        );
     }
     Some(best)
 }

@@ -5,53 +5,51 @@
 //! prose that was encoded before takes a third of the time with these caches, and even text that is new to
 //! them three quarters.
 //!
-//! A `PieceEncoder` belongs to one encoding at a time (see `pool`). It asks its caches, and `bpe` for what is
-//! in none of them. A piece of
+//! A `PieceEncoder` belongs to one encoding at a time (see `pool`). It takes many pieces together (`BlockEncoder`), asks
+//! its caches, and `bpe` for what is in none of them. A piece of
 //!
-//! * up to 15 bytes: `tokens`, else `short`, else `bpe::encode`;
+//! * up to 15 bytes: `words`, else `bpe::encode`;
 //! * 16 bytes or more: `long`, if it has up to 64 bytes and does not end in a zero byte; else each of its segments by
 //!   itself: one of up to 15 bytes as above, a longer one by `bpe::encode`.
 //!
 //! | cache | from | to | slots | memory |
 //! |---|---|---|---|---|
-//! | `tokens` | a piece of up to 12 bytes | the token that it is | 16,384 of 16 bytes | 256 KiB |
-//! | `short` | a piece of up to 15 bytes | its tokens, up to 6 | 65,536 of 40 bytes | 2.5 MiB |
+//! | `words` | a piece of up to 15 bytes | its tokens, up to 6 | 65,536 of 32 bytes | 2 MiB |
 //! | `long` | a piece of 16 to 64 bytes | its tokens, up to 16 | 4,096 of 130 bytes | 520 KiB |
-//! | `pairs` | two tokens | whether they are a valid pair, for `bpe::encode` | 65,536 of 8 bytes | 512 KiB |
+//! | `pairs` | two tokens | whether they are a valid pair, for `bpe::encode` | 16,384 of 8 bytes | 128 KiB |
 //!
 //! Every cache is an array of a fixed size: a new piece takes the slot of an older one.
-//! Memory of the system that was never written to is not used up: the four grow into their 3.76 MiB
+//! Memory of the system that was never written to is not used up: the three grow into their 2.63 MiB
 //! as they fill.
 //!
-//! Budget: [`BYTES_PER_CACHE`] (3.76 MiB) for each encoding that runs at a time, so per thread at the most, and
-//! [`MAX_BYTES`] (240 MiB) in all. [`usage`] is how much is in use, [`clear`] gives it back.
+//! Budget: [`BYTES_PER_CACHE`] (2.63 MiB) for each encoding that runs at a time, so per thread at the most, and
+//! [`MAX_BYTES`] (168 MiB) in all. [`usage`] is how much is in use, [`clear`] gives it back.
 
 mod hash;
 mod key;
 mod long;
 mod packed;
 mod pool;
-mod short;
 mod table;
-mod tokens;
 mod valid_pairs;
+mod words;
 
 pub(super) use self::pool::with;
 pub use self::pool::{BYTES_PER_CACHE, MAX_BYTES, Usage, clear, usage};
 
 use self::key::Key;
 use self::long::{LongCache, LongKey};
-use self::short::ShortCache;
-use self::tokens::TokenCache;
 use self::valid_pairs::PairCache;
+use self::words::{Tokens, WordCache};
 use super::bpe;
+use super::split::Pieces;
 use super::vocabulary::TokenId;
 
-/// Slots of the four caches.
+/// Slots of the three caches.
 #[derive(Debug, Clone, Copy)]
 struct Slots {
-    tokens: usize,
-    short: usize,
+    /// Pairs of slots.
+    words: usize,
     long: usize,
     pairs: usize,
 }
@@ -59,89 +57,154 @@ struct Slots {
 impl Slots {
     /// The bytes of a cache that has them all.
     const fn bytes(self) -> usize {
-        self.tokens * TokenCache::BYTES_PER_SLOT
-            + self.short * ShortCache::BYTES_PER_SLOT
+        self.words * WordCache::BYTES_PER_SET
             + self.long * LongCache::BYTES_PER_SLOT
             + self.pairs * PairCache::BYTES_PER_SLOT
     }
 }
 
-/// Twice as many `short` gain 2 % at most for 2 MB of text, half as many cost 6 %.
-const SLOTS: Slots = Slots { tokens: 1 << 14, short: 1 << 16, long: 1 << 12, pairs: 1 << 16 };
+/// Half as many `words` take 1.13 of the time for prose that comes again, 1.25 for code.
+const SLOTS: Slots = Slots { words: 1 << 15, long: 1 << 12, pairs: 1 << 14 };
 
 /// Encodes pieces, and caches what came out.
 pub(super) struct PieceEncoder {
-    tokens: TokenCache,
-    short: ShortCache,
-    long: LongCache,
-    pairs: PairCache,
+    pieces: Pieces,
+    block: BlockEncoder,
 }
 
 impl PieceEncoder {
     /// Zeroed memory, which the system provides as it is written to.
     fn new(slots: Slots) -> Self {
-        Self {
-            tokens: TokenCache::new(slots.tokens),
-            short: ShortCache::new(slots.short),
-            long: LongCache::new(slots.long),
-            pairs: PairCache::new(slots.pairs),
-        }
+        let block = BlockEncoder {
+            probes: [(Key::NONE, 0); Pieces::MOST],
+            found: [[0; 4]; FOUND + Tokens::MOST_PLAIN],
+            caches: Caches {
+                words: WordCache::new(slots.words),
+                long: LongCache::new(slots.long),
+                pairs: PairCache::new(slots.pairs),
+            },
+        };
+        Self { pieces: Pieces::new(), block }
     }
 
-    /// Appends the tokens of the piece `text[start..end]`. It takes the text, since the keys of short pieces are read
-    /// past their end: see `Key::of`.
+    /// What cuts a text into pieces, and what encodes them.
     #[inline]
-    pub(super) fn encode(&mut self, text: &[u8], start: usize, end: usize, out: &mut Vec<TokenId>) {
-        let key = Key::of(text, start, end);
-        match key.and_then(|key| self.tokens.get(key)) {
-            Some(token) => out.push(token),
-            None => self.encode_other(key, text, start, end, out),
-        }
+    pub(super) fn parts(&mut self) -> (&mut Pieces, &mut BlockEncoder) {
+        (&mut self.pieces, &mut self.block)
     }
+}
 
-    /// A piece that is not in `tokens`. Out of line, so that the loop over the pieces stays small.
+/// Encodes many pieces at a time.
+pub(super) struct BlockEncoder {
+    /// The key of each piece, and its set in `words`.
+    probes: [(Key, usize); Pieces::MOST],
+    /// Tokens that were found and are not yet in the output, as their bytes.
+    found: [[u8; 4]; FOUND + Tokens::MOST_PLAIN],
+    caches: Caches,
+}
+
+/// Room for the tokens of as many pieces as come together.
+const FOUND: usize = (Tokens::MOST_PLAIN * Pieces::MOST).next_power_of_two();
+
+impl BlockEncoder {
+    /// Appends the tokens of pieces of a text.
+    ///
+    /// In two loops: all keys and their hashes first, so that the reads of the cache wait for nothing and overlap;
+    /// then the tokens, which are stored without a branch: four for each piece, of which those that it has
+    /// remain. The only branch is for a piece that is not cached, or has more tokens.
+    #[inline(never)]
+    pub(super) fn encode(&mut self, text: &[u8], pieces: &Pieces, out: &mut Vec<TokenId>) {
+        let Self { probes, found, caches } = self;
+        let bounds = pieces.bounds();
+        let probes = &mut probes[..bounds.len() - 1];
+        let mut start = bounds[0];
+        for (probe, &end) in probes.iter_mut().zip(&bounds[1..]) {
+            let key = Key::of(text, start, end);
+            *probe = (key, caches.words.set_of(key));
+            start = end;
+        }
+        let mut count = 0;
+        for (index, &(key, set)) in probes.iter().enumerate() {
+            let (len, tokens) = caches.words.get(key, set).plain();
+            if len == 0 {
+                append(&found[..count], out);
+                count = 0;
+                caches.encode_other((key, set), text, bounds[index], bounds[index + 1], out);
+                continue;
+            }
+            let at = count % FOUND;
+            let stored = &mut found[at..at + Tokens::MOST_PLAIN];
+            stored.as_flattened_mut().copy_from_slice(&tokens);
+            count += len;
+        }
+        append(&found[..count], out);
+    }
+}
+
+/// Appends tokens given as their bytes.
+#[inline]
+fn append(tokens: &[[u8; 4]], out: &mut Vec<TokenId>) {
+    out.extend(tokens.iter().map(|bytes| TokenId::from_le_bytes(*bytes)));
+}
+
+/// The caches of one encoder.
+struct Caches {
+    words: WordCache,
+    long: LongCache,
+    pairs: PairCache,
+}
+
+impl Caches {
+    /// A piece that is not in `words`, or has more than four tokens there.
     #[inline(never)]
     fn encode_other(
         &mut self,
-        key: Option<Key>,
+        probe: (Key, usize),
         text: &[u8],
         start: usize,
         end: usize,
         out: &mut Vec<TokenId>,
     ) {
-        match key {
-            Some(key) => self.encode_short(key, &text[start..end], out),
-            None => self.encode_long(text, start, end, out),
-        }
-    }
-
-    #[inline]
-    fn encode_short(&mut self, key: Key, piece: &[u8], out: &mut Vec<TokenId>) {
-        let first = out.len();
-        if let Some(tokens) = self.short.get(key) {
-            packed::append(tokens, out);
+        if probe.0 == Key::NONE {
+            self.encode_long(text, start, end, out);
         } else {
-            self.encode_new(piece, out);
-            self.short.insert(key, &out[first..]);
-        }
-        if let [token] = out[first..] {
-            self.tokens.insert(key, token);
+            self.encode_rare(probe, &text[start..end], out);
         }
     }
 
-    #[inline]
+    /// The same, if it is short. Out of line, since there are two callers.
+    #[inline(never)]
+    fn encode_rare(&mut self, (key, set): (Key, usize), piece: &[u8], out: &mut Vec<TokenId>) {
+        let tokens = self.words.get(key, set);
+        if tokens != Tokens::NONE {
+            return out.extend(tokens.packed());
+        }
+        let first = out.len();
+        self.encode_new(piece, out);
+        self.words.insert(key, set, &out[first..]);
+    }
+
     fn encode_long(&mut self, text: &[u8], start: usize, end: usize, out: &mut Vec<TokenId>) {
         let key = LongKey::of(&text[start..end]);
         if key.as_ref().is_some_and(|key| self.long.append(key, out)) {
             return;
         }
         let first = out.len();
-        bpe::for_each_segment(text, start, end, |start, end| match Key::of(text, start, end) {
-            Some(key) => match self.tokens.get(key) {
-                Some(token) => out.push(token),
-                None => self.encode_short(key, &text[start..end], out),
-            },
-            None => self.encode_new(&text[start..end], out),
+        bpe::for_each_segment(text, start, end, |start, end| {
+            let key = Key::of(text, start, end);
+            if key == Key::NONE {
+                return self.encode_new(&text[start..end], out);
+            }
+            let set = self.words.set_of(key);
+            match self.words.get(key, set).plain() {
+                (0, _) => self.encode_rare((key, set), &text[start..end], out),
+                (count, tokens) => {
+                    // As in a block: no branch depends on how many they are.
+                    let end = out.len() + count;
+                    append(tokens.as_chunks().0, out);
+                    out.truncate(end);
+                }
+            }
         });
         if let Some(key) = key {
             self.long.insert(&key, &out[first..]);
@@ -160,12 +223,26 @@ mod tests {
     use super::*;
 
     /// Small, so that pieces take each other's slots.
-    const FEW: Slots = Slots { tokens: 8, short: 16, long: 2, pairs: 4 };
+    const FEW: Slots = Slots { words: 8, long: 2, pairs: 4 };
 
+    /// Of a text that is one piece.
     fn encode(encoder: &mut PieceEncoder, piece: &str) -> Vec<TokenId> {
         let mut out = vec![7];
-        encoder.encode(piece.as_bytes(), 0, piece.len(), &mut out);
+        let (pieces, block) = encoder.parts();
+        block.encode(piece.as_bytes(), pieces.with_ends([piece.len()]), &mut out);
         out.split_off(1)
+    }
+
+    fn insert(encoder: &mut PieceEncoder, piece: &str, tokens: &[TokenId]) {
+        let key = Key::of(piece.as_bytes(), 0, piece.len());
+        let words = &mut encoder.block.caches.words;
+        words.insert(key, words.set_of(key), tokens);
+    }
+
+    fn is_cached(encoder: &PieceEncoder, piece: &str) -> bool {
+        let key = Key::of(piece.as_bytes(), 0, piece.len());
+        let words = &encoder.block.caches.words;
+        words.get(key, words.set_of(key)) != Tokens::NONE
     }
 
     fn encode_without_cache(piece: &str) -> Vec<TokenId> {
@@ -174,21 +251,18 @@ mod tests {
         out
     }
 
-    fn key(piece: &str) -> Key {
-        Key::of(piece.as_bytes(), 0, piece.len()).unwrap_or_else(|| unreachable!("it is short"))
-    }
-
     #[test]
     fn a_cached_piece_is_not_encoded_again() {
         let mut encoder = PieceEncoder::new(SLOTS);
-        encoder.tokens.insert(key("word"), 5);
-        assert_eq!(encode(&mut encoder, "word"), [5]);
-        encoder.short.insert(key("wordzq"), &[1, 2, 3]);
-        assert_eq!(encode(&mut encoder, "wordzq"), [1, 2, 3]);
+        for tokens in [&[5][..], &[1, 2, 3, 4], &[1, 2, 3, 4, 5], &[1, 2, 3, 4, 5, 6]] {
+            let piece = format!("word{}", tokens.len());
+            insert(&mut encoder, &piece, tokens);
+            assert_eq!(encode(&mut encoder, &piece), tokens);
+        }
         let long = "a_name_of_thirty_two_characters_";
         if let Some(key) = LongKey::of(long.as_bytes()) {
-            encoder.long.insert(&key, &[4, 5]);
-            encoder.long.insert(&key, &[4, 5]);
+            encoder.block.caches.long.insert(&key, &[4, 5]);
+            encoder.block.caches.long.insert(&key, &[4, 5]);
         }
         assert_eq!(encode(&mut encoder, long), [4, 5]);
     }
@@ -196,23 +270,49 @@ mod tests {
     #[test]
     fn what_was_encoded_is_cached() {
         let mut encoder = PieceEncoder::new(SLOTS);
-        let word = encode(&mut encoder, "word");
-        assert_eq!(encoder.tokens.get(key("word")).as_slice(), word);
-        let name = encode(&mut encoder, "wordzq");
-        let mut cached = vec![];
-        if let Some(tokens) = encoder.short.get(key("wordzq")) {
-            packed::append(tokens, &mut cached);
+        for piece in ["word", "wordzq", "fifteen_bytes__"] {
+            assert!(!is_cached(&encoder, piece));
+            encode(&mut encoder, piece);
+            assert!(is_cached(&encoder, piece));
         }
-        assert!(name.len() > 1 && cached == name);
         let long = "a_name_of_thirty_two_characters_";
         for times in 1..=2 {
             let tokens = encode(&mut encoder, long);
             let mut cached = vec![];
             let found = LongKey::of(long.as_bytes())
-                .is_some_and(|key| encoder.long.append(&key, &mut cached));
+                .is_some_and(|key| encoder.block.caches.long.append(&key, &mut cached));
             // Only what comes for the second time is.
             assert_eq!(found, times == 2);
             assert_eq!(cached, if found { tokens } else { vec![] });
+        }
+    }
+
+    /// Pieces of all kinds between each other, in blocks of every length.
+    #[test]
+    fn blocks_are_encoded_as_their_pieces() {
+        let kinds = [
+            "a",
+            " words",
+            "\r\n",
+            "wordzq",
+            "0x7f3a9c21e",
+            "a_name_of_thirty_two_characters_",
+            "é",
+            "中",
+        ];
+        let mut encoder = PieceEncoder::new(FEW);
+        for len in 0..=Pieces::MOST {
+            let some: Vec<&str> = (0..len).map(|index| kinds[index * len % kinds.len()]).collect();
+            let expected: Vec<TokenId> =
+                some.iter().flat_map(|piece| encode_without_cache(piece)).collect();
+            let ends = some.iter().scan(0, |end, piece| {
+                *end += piece.len();
+                Some(*end)
+            });
+            let (pieces, block) = encoder.parts();
+            let mut out = vec![];
+            block.encode(some.concat().as_bytes(), pieces.with_ends(ends), &mut out);
+            assert_eq!(out, expected, "{len}");
         }
     }
 

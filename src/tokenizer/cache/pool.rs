@@ -11,20 +11,16 @@ use std::sync::{Mutex, TryLockError};
 
 use super::{PieceEncoder, SLOTS, Slots};
 
-/// Bytes of one cache once it is full: 3.76 MiB.
+/// Bytes of one cache once it is full: 2.63 MiB.
 pub const BYTES_PER_CACHE: usize = SLOTS.bytes();
-/// Bytes of all caches at the most, once they are full: 240 MiB.
+/// Bytes of all caches at the most, once they are full: 168 MiB.
 pub const MAX_BYTES: usize = CACHES * BYTES_PER_CACHE;
 
 /// Most caches.
 const CACHES: usize = 64;
-/// A cache for one encoding more than that: 60 KiB.
-const SMALL: Slots = Slots {
-    tokens: SLOTS.tokens / 64,
-    short: SLOTS.short / 64,
-    long: SLOTS.long / 64,
-    pairs: SLOTS.pairs / 64,
-};
+/// A cache for one encoding more than that: 42 KiB.
+const SMALL: Slots =
+    Slots { words: SLOTS.words / 64, long: SLOTS.long / 64, pairs: SLOTS.pairs / 64 };
 
 /// A slot of the pool. Locks of different slots are on different cache lines of the processor.
 #[repr(align(64))]
@@ -105,7 +101,8 @@ mod tests {
     fn nest(depth: usize) -> Vec<u32> {
         with(|encoder| {
             let mut out = vec![];
-            encoder.encode(b"encodings", 0, 9, &mut out);
+            let (pieces, block) = encoder.parts();
+            block.encode(b"encodings", pieces.with_ends([9]), &mut out);
             if depth > 0 {
                 assert_eq!(nest(depth - 1), out);
             } else {
@@ -119,8 +116,8 @@ mod tests {
     #[test]
     fn caches_have_the_stated_memory() {
         const KIB: usize = 1 << 10;
-        assert_eq!((BYTES_PER_CACHE / KIB, MAX_BYTES / KIB), (3848, 240 * KIB + 512));
-        assert_eq!(SMALL.bytes() / KIB, 60);
+        assert_eq!((BYTES_PER_CACHE / KIB, MAX_BYTES / KIB), (2696, 168 * KIB + 512));
+        assert_eq!(SMALL.bytes() / KIB, 42);
     }
 
     #[test]

@@ -29,26 +29,32 @@ mod classes;
 mod contraction;
 mod flags;
 mod pattern;
+mod pieces;
 mod scan;
 mod window;
 
+pub(super) use self::pieces::Pieces;
 use self::window::{LEAST_GAIN, Window, Windows};
-use super::bits;
 
-/// Cuts a text, which is UTF-8, and calls `piece` with the start and the end of each piece, in their order.
-pub(super) fn cut(text: &[u8], piece: impl FnMut(usize, usize)) {
-    cut_by(scan::piece_starts, text, piece);
+/// Cuts a text, which is UTF-8, and calls `encode` with its pieces in their order, many at a time.
+pub(super) fn cut(text: &[u8], pieces: &mut Pieces, encode: impl FnMut(&Pieces)) {
+    cut_by(scan::piece_starts, text, pieces, encode);
 }
 
 /// `cut` with the scan as a parameter, so that tests can run both: see `scan::piece_starts`.
 #[inline]
-fn cut_by(scan: impl Fn(&Window, usize) -> u64, text: &[u8], mut piece: impl FnMut(usize, usize)) {
-    let mut start = 0;
+fn cut_by(
+    scan: impl Fn(&Window, usize) -> u64,
+    text: &[u8],
+    pieces: &mut Pieces,
+    mut encode: impl FnMut(&Pieces),
+) {
     let windows = Windows::of(text);
     let mut backoff = Backoff { until: 0, len: Backoff::SHORTEST };
-    while start < text.len() {
+    pieces.begin(0);
+    while pieces.end() < text.len() {
+        let start = pieces.end();
         let mut starts = 0;
-        let window_start = start;
         if start >= backoff.until
             && let Some((window, len)) = windows.at(start)
         {
@@ -58,13 +64,17 @@ fn cut_by(scan: impl Fn(&Window, usize) -> u64, text: &[u8], mut piece: impl FnM
         if starts == 0 {
             let end = pattern::piece_end(text, start);
             debug_assert!(end > start, "a piece has a character");
-            piece(start, end);
-            start = end;
+            pieces.push(end);
+        } else {
+            pieces.push_all(start, starts);
         }
-        for end in bits::set_bits(starts).map(|offset| window_start + offset) {
-            piece(start, end);
-            start = end;
+        if pieces.are_enough() {
+            encode(pieces);
+            pieces.begin(pieces.end());
         }
+    }
+    if !pieces.is_empty() {
+        encode(pieces);
     }
 }
 
@@ -99,7 +109,9 @@ mod tests {
 
     fn by_scanning(scan: impl Fn(&Window, usize) -> u64, text: &str) -> Vec<&str> {
         let mut pieces = vec![];
-        cut_by(scan, text.as_bytes(), |start, end| pieces.push(&text[start..end]));
+        cut_by(scan, text.as_bytes(), &mut Pieces::new(), |some| {
+            pieces.extend(some.bounds().windows(2).map(|ends| &text[ends[0]..ends[1]]));
+        });
         pieces
     }
 

@@ -1,0 +1,123 @@
+//! Pieces that follow each other, as many as are encoded together.
+
+/// So many pieces are encoded together, or as many more as a window has.
+const TOGETHER: usize = 64;
+
+/// Most pieces of a window, one to each of its bytes.
+const MOST_OF_A_WINDOW: usize = 64;
+
+/// Ends that are written at once; most windows have fewer.
+const AT_ONCE: usize = 16;
+
+/// Where each of some pieces begins, and where the last one ends.
+pub(in crate::tokenizer) struct Pieces {
+    bounds: [usize; Self::MOST + 1 + AT_ONCE],
+    len: usize,
+}
+
+impl Pieces {
+    /// Most pieces at a time.
+    pub(in crate::tokenizer) const MOST: usize = TOGETHER + MOST_OF_A_WINDOW;
+
+    pub(in crate::tokenizer) const fn new() -> Self {
+        Self { bounds: [0; Self::MOST + 1 + AT_ONCE], len: 0 }
+    }
+
+    /// Where each piece begins, and where the last one ends: one number more than there are pieces.
+    #[inline]
+    pub(in crate::tokenizer) fn bounds(&self) -> &[usize] {
+        &self.bounds[..=self.len.min(Self::MOST)]
+    }
+
+    /// No pieces; the next one begins at `start`.
+    #[inline]
+    pub(super) fn begin(&mut self, start: usize) {
+        self.bounds[0] = start;
+        self.len = 0;
+    }
+
+    /// Where the next piece begins.
+    #[inline]
+    pub(super) fn end(&self) -> usize {
+        self.bounds[self.len]
+    }
+
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Whether a window may have more pieces than there is room for.
+    #[inline]
+    pub(super) fn are_enough(&self) -> bool {
+        self.len >= TOGETHER
+    }
+
+    /// Adds the next piece.
+    #[inline]
+    pub(super) fn push(&mut self, end: usize) {
+        self.len += 1;
+        self.bounds[self.len] = end;
+    }
+
+    /// Adds the pieces that end `from` plus each of the bits that are set, of which there is one.
+    ///
+    /// How many they are cannot be predicted, so `AT_ONCE` are written without a branch, and only if there are more
+    /// any others.
+    #[inline]
+    pub(super) fn push_all(&mut self, from: usize, mut ends: u64) {
+        let count = ends.count_ones() as usize;
+        let mut first = self.len + 1;
+        self.len += count;
+        loop {
+            let Some(bounds) = self.bounds[first..].first_chunk_mut::<AT_ONCE>() else { return };
+            for bound in bounds {
+                // The top bit changes nothing while others are set, and lets the compiler leave out a case.
+                *bound = from + (ends | 1 << 63).trailing_zeros() as usize;
+                ends &= ends.wrapping_sub(1);
+            }
+            if ends == 0 {
+                return;
+            }
+            first += AT_ONCE;
+        }
+    }
+
+    /// Pieces with these ends, the first one from 0 on.
+    #[cfg(test)]
+    pub(in crate::tokenizer) fn with_ends(
+        &mut self,
+        ends: impl IntoIterator<Item = usize>,
+    ) -> &Self {
+        self.begin(0);
+        ends.into_iter().for_each(|end| self.push(end));
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sparse masks, full ones, and all between, one after the other as far as there is room.
+    #[test]
+    fn ends_are_those_of_the_bits() {
+        let mut pieces = Pieces::new();
+        pieces.begin(7);
+        let (mut expected, mut from, mut random) = (vec![7], 7, 1_u64);
+        for shift in (0..64).rev() {
+            random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            let ends = (u64::MAX >> shift | random) & !1;
+            pieces.push_all(from, ends);
+            expected.extend((0..64).filter(|bit| ends >> bit & 1 != 0).map(|bit| from + bit));
+            from += 64;
+            pieces.push(from);
+            expected.push(from);
+            assert_eq!(pieces.bounds(), expected);
+            if pieces.are_enough() {
+                pieces.begin(from);
+                expected = vec![from];
+            }
+        }
+    }
+}
