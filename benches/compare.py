@@ -1,4 +1,4 @@
-"""Compares this project with openai-harmony 0.0.8, tiktoken and gigatoken, side by side.
+"""Compares this project with openai-harmony 0.0.8, tiktoken, gigatoken and fastokens, side by side.
 
 Run it with `make bench`, or with a Python that has this project's package:
 

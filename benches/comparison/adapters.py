@@ -1,6 +1,7 @@
-"""The peers behind one face: load, encode to a list, decode to a text.
+"""The peers behind one face: load, encode to a list or an array, decode to a text.
 
-Of each peer the fastest call that gives a Python list is taken. The modules are imported with
+Of each peer the fastest call that gives a Python list is taken, and the fastest that gives its tokens as a buffer
+of uint32, if there is one. The modules are imported with
 the adapter, so that loading can be timed apart from importing.
 """
 
@@ -30,6 +31,8 @@ class Harmony:
     def start(self) -> None:
         self.encoding = self.load()
         self.encode: Callable[[str], list[int]] = self.encoding.encode
+        # Version 0.0.8 has no arrays.
+        self.encode_array = getattr(self.encoding, "encode_array", None)
         self.decode: Callable[[list[int]], str] = self.encoding.decode
 
 
@@ -62,6 +65,8 @@ class Gigatoken:
         # The name of the file tells gigatoken the splitting pattern, which is o200k_harmony's too.
         file = Path(os.environ[VOCABULARY], "o200k_base.tiktoken")
         self._backend = self.module.Tokenizer.from_tiktoken(file).backend
+        # A NumPy array.
+        self.encode_array = self._backend.encode
 
     def encode(self, text: str) -> list[int]:
         return self._backend.encode(text).tolist()
@@ -70,11 +75,34 @@ class Gigatoken:
         return self._backend.decode(tokens).decode("utf-8", "replace")
 
 
+class Fastokens:
+    """`encode_batch_flat` of one text is the only call without Python ints: it gives bytes."""
+
+    distribution = "fastokens"
+
+    def __init__(self) -> None:
+        self.module = import_module("fastokens")
+
+    def start(self) -> None:
+        file = str(Path(os.environ[VOCABULARY], "o200k_base.tiktoken"))
+        self._tokenizer = self.module.Tokenizer.from_tiktoken(file, encoding="o200k_base")
+
+    def encode(self, text: str) -> list[int]:
+        return self._tokenizer.encode_ordinary(text).ids
+
+    def encode_array(self, text: str) -> bytes:
+        return self._tokenizer.encode_batch_flat([text])[0]
+
+    def decode(self, tokens: list[int]) -> str:
+        return self._tokenizer.decode(tokens)
+
+
 ADAPTERS: dict[str, Any] = {
     "ours": Harmony,
     "0.0.8": Harmony,
     "tiktoken": Tiktoken,
     "gigatoken": Gigatoken,
+    "fastokens": Fastokens,
 }
 
 

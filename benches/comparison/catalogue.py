@@ -33,6 +33,7 @@ def task(name: str, peer: Any, given: tasks.Json) -> tasks.Task:
         "load": tasks.Load,
         "hash": tasks.Hash,
         "encode": tasks.Encode,
+        "encode, arrays": tasks.EncodeArray,
         "decode": tasks.Decode,
         "render": tasks.Render,
         "parse": tasks.Parse,

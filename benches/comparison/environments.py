@@ -13,6 +13,7 @@ PEERS = {
     "0.0.8": ["openai-harmony==0.0.8"],
     "tiktoken": ["tiktoken==0.14.0"],
     "gigatoken": ["gigatoken==0.10.0"],
+    "fastokens": ["fastokens==0.3.5"],
 }
 #: Where tiktoken believes to have the vocabulary from, which names the file in its cache.
 TIKTOKEN_SOURCE = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"

@@ -92,7 +92,7 @@ class Lab:
         self._seconds = seconds
         self._processes: dict[str, Process] = {}
         self._samples: dict[tuple[Probe, ...], dict[Probe, Sample]] = {}
-        self._memories: dict[tuple[str, str], list[Any]] = {}
+        self._fresh: dict[tuple[str, str, str], list[Any]] = {}
 
     def measure(self, probes: Iterable[Probe], multiple: int = 1) -> dict[Probe, Sample]:
         """Times each probe for as many rounds as are usual, or a multiple, within as much time; returns all
@@ -114,10 +114,10 @@ class Lab:
                 self._process(probe.peer).ask("close", self._key(probe))
         return samples
 
-    def memory(self, peer: str, given: str) -> list[Any]:
-        """What fresh processes have said of their memory so far, with one more."""
-        said = self._memories.setdefault((peer, given), [])
-        said.append(self._ask_a_fresh_one(peer, "memory", given))
+    def fresh(self, peer: str, question: str, given: str) -> list[Any]:
+        """What fresh processes have answered so far, with one more."""
+        said = self._fresh.setdefault((peer, question, given), [])
+        said.append(self._ask_a_fresh_one(peer, question, given))
         return said
 
     def versions(self) -> dict[str, Any]:

@@ -153,7 +153,7 @@ class Memory:
     limit_megabytes: float
 
     def measure(self, lab: Lab) -> Iterator[Result]:
-        ours, theirs = (lab.memory(peer, self.given) for peer in ("ours", "0.0.8"))
+        ours, theirs = (lab.fresh(peer, "memory", self.given) for peer in ("ours", "0.0.8"))
         least, most = (
             sorted((each["after"] - each["before"]) / MEGABYTE for each in peer)
             for peer in (ours, theirs)
@@ -170,6 +170,43 @@ class Memory:
             equal=len({each["digest"] for each in ours + theirs}) == 1,
             times={"ours": least, "0.0.8": most},
         )
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """Memory, page faults and processor time that loading and a first pass take, above those of the import. The ratio
+    is of the memory."""
+
+    work: str
+    given: str
+    peers: tuple[str, ...]
+
+    def measure(self, lab: Lab) -> Iterator[Result]:
+        ours = lab.fresh("ours", "footprint", self.given)
+        for peer in self.peers:
+            theirs = lab.fresh(peer, "footprint", self.given)
+            least, most = (min(self._used(each)["bytes"] for each in one) for one in (ours, theirs))
+            yield Result(
+                work=self.work,
+                given=self.given,
+                against=peer,
+                ours=self._shown(ours),
+                theirs=f"{peer}: {self._shown(theirs)}",
+                ratio=most / least,
+                floor=None,
+                equal=len({each["digest"] for each in ours + theirs}) == 1,
+            )
+
+    @staticmethod
+    def _used(said: Any) -> dict[str, int]:
+        return {name: said["after"][name] - said["before"][name] for name in said["after"]}
+
+    def _shown(self, said: list[Any]) -> str:
+        used = [self._used(each) for each in said]
+        memory, faults, time = (
+            min(each[name] for each in used) for name in ("bytes", "faults", "ns")
+        )
+        return f"{memory / MEGABYTE:.1f} MB, {faults:,} faults, {time / 1e6:.0f} ms"
 
 
 def compare(

@@ -1,13 +1,15 @@
 """What a peer is timed at.
 
 A task has `units`, the number of things (texts, calls, tokens) that one pass does; `fresh()`,
-which makes what a pass consumes, untimed; `run(fresh)`, the pass that is timed; and
-`answer(fresh)`, a pass that keeps its results, for the comparison between peers.
+which makes what a pass consumes, untimed; `run(fresh)`, the pass that is timed;
+`answer(fresh)`, a pass that keeps its results, for the comparison between peers; and `plain(answer)`, which
+makes JSON values of them.
 """
 
 from __future__ import annotations
 
 import hashlib
+from array import array
 from collections.abc import Callable
 from importlib.util import find_spec
 from itertools import repeat
@@ -38,6 +40,9 @@ class Task:
 
     def answer(self, fresh: Any) -> Any:
         raise NotImplementedError
+
+    def plain(self, answer: Any) -> Any:
+        return answer
 
     def round(self, passes: int, clock: Clock) -> list[float]:
         """The times of a round of so many passes, in nanoseconds per unit."""
@@ -73,6 +78,17 @@ class Encode(Task):
     def answer(self, fresh: list[str]) -> list[list[int]]:
         encode = self._encode
         return [encode(text) for text in fresh]
+
+
+class EncodeArray(Encode):
+    """Texts to arrays of uint32, or to bytes that are one."""
+
+    def __init__(self, peer: Any, given: Json) -> None:
+        super().__init__(peer, given)
+        self._encode = peer.encode_array
+
+    def plain(self, answer: list[Any]) -> list[list[int]]:
+        return [array("I", bytes(memoryview(tokens))).tolist() for tokens in answer]
 
 
 class Decode(Task):

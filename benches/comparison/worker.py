@@ -6,6 +6,7 @@ python -m comparison.worker PEER CORPORA
 ["round", key]                    times one round of it; gives nanoseconds per unit, a list
 ["first", task, input, {…}]       in a fresh process: times the first pass, digest and all
 ["memory", input]                 in a fresh process: resident bytes, before and after
+["footprint", input]              in a fresh process: bytes, page faults, time of loading and a first pass
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import platform
 import resource
 import sys
 from pathlib import Path
+from random import Random
 from time import perf_counter_ns, process_time_ns
 from typing import Any
 
@@ -43,7 +45,7 @@ class Opened:
 
     def __init__(self, task: tasks.Task) -> None:
         self.task = task
-        self.digest = digest(task.answer(task.fresh()))
+        self.digest = digest(task.plain(task.answer(task.fresh())))
         catalogue.settle()
         self.passes = 1
         for time in self.round()[:1]:
@@ -74,14 +76,15 @@ class Worker:
     def first(self, task: str, given: str, options: Any) -> Any:
         made = self._task(task, given, options)
         if options.get("called before"):
-            self._adapter.encode("Hello")
+            self._adapter.encode(other_text())
         fresh = made.fresh()
         catalogue.settle()
         clock = clock_of(made)
         started = clock()
         answer = made.answer(fresh)
         nanoseconds = (clock() - started) / made.units
-        return {"ns": nanoseconds, "digest": digest(answer), "units": made.units, "unit": made.unit}
+        shown = digest(made.plain(answer))
+        return {"ns": nanoseconds, "digest": shown, "units": made.units, "unit": made.unit}
 
     def memory(self, given: str) -> Any:
         before = resident_bytes()
@@ -89,6 +92,16 @@ class Worker:
         rendering = tasks.Render(self._adapter, self._input(given))
         answer = rendering.answer(rendering.fresh())
         return {"before": before, "after": resident_bytes(), "digest": digest(answer)}
+
+    def footprint(self, given: str) -> Any:
+        """What loading and a first pass take: resident bytes, page faults, processor time."""
+        before = footprint()
+        self._adapter.start()
+        encoding = tasks.Encode(self._adapter, self._input(given))
+        loaded = footprint()
+        answer = encoding.answer(encoding.fresh())
+        after = footprint()
+        return {"before": before, "loaded": loaded, "after": after, "digest": digest(answer)}
 
     def _task(self, task: str, given: str, options: Any) -> tasks.Task:
         if not self._started and not (task == "load" and options.get("first")):
@@ -114,6 +127,18 @@ def resident_bytes() -> int:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return peak if platform.system() == "Darwin" else peak * 1024
     return pages * resource.getpagesize()
+
+
+def footprint() -> dict[str, int]:
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return {"bytes": resident_bytes(), "faults": usage.ru_minflt, "ns": process_time_ns()}
+
+
+def other_text() -> str:
+    """600 KB that have few words in common with any input: what a peer prepares when it is called for
+    the first time is done after it."""
+    random = Random(600)
+    return "".join(f"{random.getrandbits(64):x} " for _ in range(35_000))
 
 
 def main() -> None:
