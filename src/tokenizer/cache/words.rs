@@ -47,7 +47,6 @@ impl Tokens {
     }
 
     /// Five or six.
-    #[expect(clippy::cast_possible_truncation, reason = "a token has eighteen bits")]
     pub(super) fn packed(self) -> impl Iterator<Item = TokenId> {
         let tokens = PACKED_SHIFTS.map(|shift| (self.0 >> shift & TOKEN) as u32);
         tokens.into_iter().filter(|&token| u128::from(token) != TOKEN)
@@ -83,7 +82,6 @@ impl WordCache {
 
     /// The number of the set of a piece.
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "it is below the number of sets")]
     pub(super) fn set_of(&self, key: Key) -> usize {
         const { assert!(MOST_SETS == 1 << (u64::BITS - SHIFT)) };
         (key.hash() >> SHIFT) as usize & self.mask
