@@ -38,6 +38,7 @@ __all__ = [
     "get_tool_namespace_config",
     "loss_mask",
     "plain_message",
+    "read_step",
     "render_arrow",
     "render_rows",
     "text_message",
@@ -1311,6 +1312,19 @@ def extend_prompt(
     **options: Any,
 ) -> tuple[Break | None, list[int]]: ...
 
+# A message that was sampled: itself, kind, span, whether the model ended it, whether it waits.
+_Said: TypeAlias = tuple[
+    Message, Literal["thought", "preamble", "answer", "call", "other"], _Span, bool, bool
+]
+_Step: TypeAlias = tuple[list[_Said], int | None, list[Repair]]
+
+def read_step(
+    encoding: HarmonyEncoding,
+    prompt: Iterable[int],
+    sampled: Iterable[int],
+    tools: Iterable[str] | None,
+) -> _Step: ...
+
 @final
 class _TurnGrammar:
     def __new__(cls, tools: list[tuple[str, Any]], **options: Any) -> Self: ...
@@ -1339,22 +1353,18 @@ class _Rollout:
         **options: Any,
     ) -> Self: ...
     def prompt(self) -> array[int]: ...
-    def sampled(
-        self, sampled: Iterable[int], logprobs: Iterable[float] | None
-    ) -> tuple[
-        list[
-            tuple[
-                Message,
-                Literal["thought", "preamble", "answer", "call", "other"],
-                _Span,
-                bool,
-            ]
-        ],
-        int | None,
-        list[Repair],
-    ]: ...
+    def sampled(self, sampled: Iterable[int], logprobs: Iterable[float] | None) -> _Step: ...
     def extend(self, conversation: str) -> Break | None: ...
     def segments(
         self,
-    ) -> list[tuple[array[int], bytearray, array[float], list[_Span], Break | None]]: ...
+    ) -> list[
+        tuple[
+            array[int],
+            bytearray,
+            array[float],
+            list[_Span],
+            Break | None,
+            list[tuple[int, int]],
+        ]
+    ]: ...
     def branch(self) -> Self: ...

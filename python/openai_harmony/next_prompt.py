@@ -5,13 +5,19 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, TypeAlias
 
 Break: TypeAlias = Literal[
-    "thoughts_dropped", "tools_declared", "cut_in_header", "return_sampled", "ambiguous"
+    "thoughts_dropped",
+    "tools_declared",
+    "cut_in_header",
+    "return_sampled",
+    "cut_in_character",
+    "ambiguous",
 ]
 """Why a prompt cannot go on from its own tokens and is rendered anew.
 
 ``thoughts_dropped``: by the policy, thoughts that it holds are to be dropped now.
 ``tools_declared``: new messages declare function tools, which the system message, at the beginning,
-must announce. ``cut_in_header``: sampling ended inside a header. ``return_sampled``: sampling ended
+must announce. ``cut_in_header``: sampling ended inside a header. ``cut_in_character``: inside a
+character, of which the tokens have only the first bytes. ``return_sampled``: sampling ended
 with ``<|return|>`` where the format has ``<|end|>``, since the conversation goes on (guide, section
 "Special Tokens"). ``ambiguous``: the tokens are malformed so that they would mean something else
 with messages behind them."""

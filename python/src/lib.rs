@@ -88,6 +88,7 @@ fn _lowlevel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<grammar::PyGrammarState>()?;
     module.add_class::<rollout::PyRollout>()?;
     module.add_function(wrap_pyfunction!(rollout::extend_prompt, module)?)?;
+    module.add_function(wrap_pyfunction!(rollout::read_step, module)?)?;
     module.add_function(wrap_pyfunction!(training::loss_mask, module)?)?;
     module.add_function(wrap_pyfunction!(batch::render_rows, module)?)?;
     #[cfg(feature = "arrow")]

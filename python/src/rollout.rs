@@ -10,26 +10,28 @@ use super::encoding::{Span, argument, fields_of};
 use super::errors::raised;
 use super::options::set_from;
 use super::read::values::{each, optional, string};
-use super::{events, logprobs, options, tokens, write};
+use super::{arguments, events, logprobs, options, tokens, write};
 use openai_harmony::ErrorKind;
 use openai_harmony::Path;
 use openai_harmony::chat::{Conversation, Message};
 use openai_harmony::rollout::{Break, ExtendConfig, Extension, Rollout, Said, Segment, Step};
 use openai_harmony::tokenizer::TokenId;
 
-/// A message that was sampled: itself, its kind, its span, and whether the model ended it.
-type SaidFields<'py> = (Bound<'py, PyAny>, &'static str, Span, bool);
+/// A message that was sampled: itself, its kind, its span, whether the model ended it, whether it waits for a result.
+type SaidFields<'py> = (Bound<'py, PyAny>, &'static str, Span, bool, bool);
 
 /// What was sampled at once: its messages, the stop token, repairs.
 type StepFields<'py> = (Vec<SaidFields<'py>>, Option<TokenId>, Bound<'py, PyList>);
 
-/// Tokens as an array of uint32, loss mask, log-probabilities as one of float32, spans, and why it began.
+/// Tokens as an array of uint32, loss mask, log-probabilities as one of float32, spans, why it began, and where each
+/// sample is.
 type SegmentFields<'py> = (
     Bound<'py, PyAny>,
     Bound<'py, PyByteArray>,
     Bound<'py, PyAny>,
     Vec<Span>,
     Option<&'static str>,
+    Vec<(usize, usize)>,
 );
 
 /// An episode that goes on from its own tokens.
@@ -73,13 +75,7 @@ impl PyRollout {
         let logprobs = logprobs.map(logprobs::numbers).transpose()?;
         // After these are read: a generator of tokens may look at the rollout.
         let step = slf.try_borrow_mut()?.inner.sampled(&sampled, logprobs.as_deref());
-        let Step { said, stop, repairs, .. } = step.map_err(|error| raised(py, &error))?;
-        let said = said.into_iter().map(|said| said_fields(py, said)).collect::<PyResult<_>>()?;
-        let list = PyList::empty(py);
-        for repair in repairs {
-            list.append(events::repair(py, repair)?)?;
-        }
-        Ok((said, stop, list))
+        step_fields(py, step.map_err(|error| raised(py, &error))?)
     }
 
     /// Adds messages, and returns why the prompt broke.
@@ -95,6 +91,22 @@ impl PyRollout {
     fn branch(&self) -> Self {
         Self { inner: self.inner.clone() }
     }
+}
+
+/// Reads what was sampled, however malformed, without a rollout.
+#[pyfunction]
+pub(super) fn read_step<'py>(
+    encoding: &Bound<'py, PyAny>,
+    prompt: &Bound<'py, PyAny>,
+    sampled: &Bound<'py, PyAny>,
+    tools: Option<&Bound<'py, PyAny>>,
+) -> PyResult<StepFields<'py>> {
+    let py = encoding.py();
+    let encoding = argument(encoding)?;
+    let (prompt, sampled) = (tokens::read(prompt)?, tokens::read(sampled)?);
+    let tools = tools.map(arguments::tool_names).transpose()?.unwrap_or_default();
+    let step = Step::read(encoding, &prompt, &sampled, &tools);
+    step_fields(py, step.map_err(|error| raised(py, &error))?)
 }
 
 /// Why a prompt breaks, and the whole one; or nothing, and what follows the sampled tokens.
@@ -142,9 +154,19 @@ set_from! {
     Vec<String>: |names| optional(names, |names| each(names, string)).map(Option::unwrap_or_default),
 }
 
+fn step_fields(py: Python<'_>, step: Step) -> PyResult<StepFields<'_>> {
+    let said = step.said.into_iter().map(|said| said_fields(py, said)).collect::<PyResult<_>>()?;
+    let repairs = PyList::empty(py);
+    for repair in step.repairs {
+        repairs.append(events::repair(py, repair)?)?;
+    }
+    Ok((said, step.stop, repairs))
+}
+
 fn said_fields(py: Python<'_>, said: Said) -> PyResult<SaidFields<'_>> {
     let list = write::messages(py, &[said.message])?;
-    Ok((list.get_item(0)?, said.kind.name(), fields_of(&said.span), said.is_complete))
+    let (span, ends, waits) = (fields_of(&said.span), said.is_complete, said.is_waiting);
+    Ok((list.get_item(0)?, said.kind.name(), span, ends, waits))
 }
 
 fn segment_fields<'py>(py: Python<'py>, segment: &Segment) -> PyResult<SegmentFields<'py>> {
@@ -154,5 +176,6 @@ fn segment_fields<'py>(py: Python<'py>, segment: &Segment) -> PyResult<SegmentFi
         array(py, "f", &segment.logprobs())?,
         segment.spans().iter().map(fields_of).collect(),
         segment.broken().map(Break::name),
+        segment.samples().into_iter().map(|sample| (sample.start, sample.end)).collect(),
     ))
 }

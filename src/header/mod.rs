@@ -31,7 +31,7 @@ pub(crate) use repair::{HeaderEnd, Repaired, Setting, repair};
 pub(crate) use tools::{CONTENT_TYPES, Tools};
 pub(crate) use words::Words;
 pub use write::HeaderStyle;
-pub(crate) use write::{HeaderSink, check, write, write_fields};
+pub(crate) use write::{HeaderSink, check, write, write_fields, written_recipient};
 
 pub(crate) use crate::names::TO;
 

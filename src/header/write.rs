@@ -95,7 +95,7 @@ pub(crate) fn write_fields(
 }
 
 /// The recipient that a header is written with, if any.
-pub(super) fn written_recipient(recipient: Option<&str>) -> Option<&str> {
+pub(crate) fn written_recipient(recipient: Option<&str>) -> Option<&str> {
     recipient.filter(|&name| name != EVERYBODY)
 }
 

@@ -2,6 +2,7 @@
 
 use super::AsMessage;
 use crate::chat::{ANALYSIS, FINAL, Role};
+use crate::header::written_recipient;
 use crate::options::choices;
 
 /// Which thoughts of the assistant are rendered. Thoughts are its messages on `analysis`; by the
@@ -57,10 +58,12 @@ pub(crate) fn is_analysis(message: &impl AsMessage) -> bool {
     message.is_on(ANALYSIS)
 }
 
-/// A thought. Calls and results of tools are not thoughts, on any channel.
+/// A thought. Calls and results of tools are not thoughts, on any channel; what is addressed to everybody is no call.
 fn is_thought(message: &impl AsMessage) -> bool {
     let header = message.header();
-    header.role == Role::Assistant && header.channel == Some(ANALYSIS) && header.recipient.is_none()
+    header.role == Role::Assistant
+        && header.channel == Some(ANALYSIS)
+        && written_recipient(header.recipient).is_none()
 }
 
 /// Where 0.0.8 stops dropping.

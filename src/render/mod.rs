@@ -26,7 +26,7 @@ pub use options::{RenderConfig, RenderConversationConfig, RenderOptions};
 pub(crate) use pieces::Pieces;
 #[cfg(feature = "training")]
 pub(crate) use pieces::Selection;
-pub(crate) use system::{announce_function_tools, announces_function_tools};
+pub(crate) use system::{announce_function_tools, must_announce_function_tools};
 pub use view::{AsMessage, AsTools, ContentPart, DeveloperFields, SystemFields};
 
 use std::borrow::Cow;

@@ -2,7 +2,7 @@
 
 use super::blocks::Blocks;
 use super::developer::write_tools;
-use super::{RenderConfig, SystemFields};
+use super::{RenderConfig, SystemFields, has_function_tools};
 use crate::chat::{ChannelConfig, Content, Message, Role};
 use crate::error::Result;
 use crate::typescript::Budget;
@@ -58,19 +58,38 @@ fn write_channels(config: &ChannelConfig, has_function_tools: bool, blocks: &mut
 /// The last line of a system message, where the conversation has function tools.
 const FUNCTIONS_LINE: &str = "Calls to these tools must go to the commentary channel: 'functions'.";
 
-/// Whether the text of a system message, as it was parsed, has the line about function tools.
-pub(crate) fn announces_function_tools(message: &Message) -> bool {
-    let is_announced = |part: &Content| matches!(part, Content::Text(content) if content.text.ends_with(FUNCTIONS_LINE));
-    message.author.role == Role::System && message.content.iter().any(is_announced)
+/// Whether the system message at the beginning lacks the line about function tools, and would have it if the
+/// conversation declared some. Others may be the model's own.
+pub(crate) fn must_announce_function_tools(messages: &[&Message]) -> bool {
+    messages.first().is_some_and(|system| lists_channels(system) && !has_functions_line(system))
+        && !messages.iter().any(|message| has_function_tools(*message))
 }
 
 /// Adds the line about function tools to the text of a system message, as it was parsed, that lists channels.
 pub(crate) fn announce_function_tools(message: &mut Message) {
-    if message.author.role == Role::System
-        && !announces_function_tools(message)
+    if lists_channels(message)
+        && !has_functions_line(message)
         && let [Content::Text(content)] = &mut message.content[..]
-        && content.text.contains("# Valid channels: ")
     {
         content.text.extend(["\n", FUNCTIONS_LINE]);
     }
+}
+
+/// Whether the text of a message, as it was parsed, ends with the line.
+fn has_functions_line(message: &Message) -> bool {
+    let has_line = |part: &Content| matches!(part, Content::Text(content) if content.text.ends_with(FUNCTIONS_LINE));
+    message.content.iter().any(has_line)
+}
+
+/// Whether a system message, as it was parsed or to be rendered, lists channels.
+fn lists_channels(message: &Message) -> bool {
+    let lists_channels = |part: &Content| match part {
+        Content::Text(content) => content.text.contains("# Valid channels: "),
+        Content::SystemContent(content) => {
+            let channels = content.channel_config.as_ref();
+            channels.is_some_and(|channels| !channels.valid_channels.is_empty())
+        }
+        Content::DeveloperContent(_) => false,
+    };
+    message.author.role == Role::System && message.content.iter().any(lists_channels)
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Borrow;
 
+use super::calls::{self, Waiting};
 use super::config::ExtendConfig;
 use super::sampled::{End, Sampled, invalid};
 use crate::chat::{FINAL, Message, Role};
@@ -23,6 +24,8 @@ pub enum Break {
     /// Sampling ended with `<|return|>`; in a conversation that goes on, `<|end|>` stands there (guide, section
     /// "Special Tokens"). [`ExtendConfig::keep_return`] keeps the token.
     ReturnSampled,
+    /// Sampling ended inside a character, of which the tokens have only the first bytes.
+    CutInCharacter,
     /// The sampled tokens are malformed so that they would mean something else with messages behind them.
     Ambiguous,
 }
@@ -35,6 +38,7 @@ impl Break {
             Self::ToolsDeclared => "tools_declared",
             Self::CutInHeader => "cut_in_header",
             Self::ReturnSampled => "return_sampled",
+            Self::CutInCharacter => "cut_in_character",
             Self::Ambiguous => "ambiguous",
         }
     }
@@ -59,10 +63,7 @@ pub(super) fn find<M: Borrow<Message>>(
     }
     let held = held()?;
     let mut messages: Vec<_> = held.iter().map(Borrow::borrow).chain(&sampled.messages).collect();
-    let is_announced = |message: &&Message| {
-        render::has_function_tools(*message) || render::announces_function_tools(message)
-    };
-    if declares_tools && !messages.iter().any(is_announced) {
+    if declares_tools && render::must_announce_function_tools(&messages) {
         return Ok(Some(Break::ToolsDeclared));
     }
     messages.extend(new);
@@ -74,6 +75,7 @@ pub(super) fn find<M: Borrow<Message>>(
 fn of_end(end: End, config: &ExtendConfig) -> Option<Break> {
     match end {
         End::InHeader => Some(Break::CutInHeader),
+        End::InCharacter => Some(Break::CutInCharacter),
         End::Ambiguous => Some(Break::Ambiguous),
         End::Stopped(special::RETURN) if !config.keep_return => Some(Break::ReturnSampled),
         End::Stopped(_) | End::CutOff(_) => None,
@@ -86,42 +88,42 @@ fn ends_a_turn(message: &Message) -> bool {
         || (message.author.role == Role::Assistant && message.channel.as_deref() == Some(FINAL))
 }
 
-/// Refuses messages that cannot follow what was sampled.
+/// Refuses messages that cannot follow what was sampled. Only these are checked: what was sampled is written as it was
+/// read.
 ///
 /// # Errors
 ///
 /// [`ErrorKind::InvalidRollout`](crate::ErrorKind::InvalidRollout): a message of the assistant; the result of a tool
-/// that was not called, or behind another message than a result.
-pub(super) fn check(new: &[Message], sampled: &Sampled) -> Result<()> {
-    // Damaged output can hold several calls; well-formed output ends with its only one.
-    let ends_in_call = sampled.messages.last().is_some_and(|last| last.recipient.is_some());
-    let calls = sampled.messages.iter().filter(|_| ends_in_call);
-    let mut called: Vec<_> = calls.filter_map(|call| call.recipient.as_deref()).collect();
+/// that was not called, or after another message than a result. If rendering validates, a header field that could be
+/// read as another header.
+pub(super) fn check(new: &[Message], sampled: &Sampled, config: &ExtendConfig) -> Result<()> {
+    let mut waiting = Waiting::of_sampled(&sampled.messages);
     for (index, message) in new.iter().enumerate() {
-        let at = || Path::of("messages").then(index);
-        match message.author.role {
-            Role::Assistant => {
-                let reason = "is the assistant's, whose messages are sampled";
-                return Err(invalid(at(), reason));
-            }
-            Role::Tool => {
-                let name = message.author.name.as_deref().unwrap_or_default();
-                let Some(answered) = called.iter().position(|called| answers(name, called)) else {
-                    let called =
-                        if called.is_empty() { "none".to_owned() } else { called.join(", ") };
-                    let reason = format!("is a result of {name:?}, the calls that wait: {called}");
-                    return Err(invalid(at(), reason));
-                };
-                called.remove(answered);
-            }
-            // Behind it no call waits any longer.
-            Role::User | Role::System | Role::Developer => called.clear(),
+        let answered = follow(message, &mut waiting)
+            .map_err(|reason| invalid(Path::of("messages").then(index), reason))?;
+        if config.render.validate {
+            calls::check_header(message, answered).map_err(|error| error.in_message(index))?;
         }
     }
     Ok(())
 }
 
-/// Whether a tool of this name may answer a call: results of `browser.search` may come from `browser`.
-fn answers(name: &str, called: &str) -> bool {
-    called.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+/// Which call a message answers, if any, or why it cannot follow.
+fn follow<'m>(
+    message: &Message,
+    waiting: &mut Waiting<'m>,
+) -> std::result::Result<Option<&'m Message>, String> {
+    match message.author.role {
+        Role::Assistant => Err("is the assistant's, whose messages are sampled".to_owned()),
+        Role::Tool => {
+            let answered = waiting.answer(message);
+            let name = message.author.name.as_deref().unwrap_or_default();
+            let refused = || format!("no pending call to {name:?} (pending: {})", waiting.names());
+            answered.map(Some).ok_or_else(refused)
+        }
+        Role::User | Role::System | Role::Developer => {
+            waiting.close();
+            Ok(None)
+        }
+    }
 }

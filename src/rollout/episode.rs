@@ -1,5 +1,6 @@
 //! A whole episode: prompts, what was sampled, and what each trained token cost.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::breaks::{self, Break};
@@ -12,7 +13,7 @@ use crate::interop::Turn;
 use crate::path::Path;
 use crate::render;
 use crate::tokenizer::TokenId;
-use crate::{HarmonyEncoding, MessageSpan, Prefill, RenderEnd, Rendered};
+use crate::{HarmonyEncoding, MessageSpan, Prefill, RenderConfig, RenderEnd, Rendered};
 
 /// An episode that goes on from its own tokens.
 ///
@@ -92,7 +93,18 @@ impl Segment {
         self.pieces.iter().flat_map(of_piece).collect()
     }
 
-    /// Where each message stands among the tokens, by its index in [`Rollout::messages`]. The beginning of a
+    /// Where the tokens of each sample are, in their order.
+    pub fn samples(&self) -> Vec<Range<usize>> {
+        let mut at = 0;
+        let mut place = |piece: &Piece| {
+            let start = at;
+            at += piece.tokens.len();
+            piece.is_sampled.then_some(start..at)
+        };
+        self.pieces.iter().filter_map(&mut place).collect()
+    }
+
+    /// Where each message is among the tokens, by its index in [`Rollout::messages`]. The beginning of a
     /// sampled message may be the prompt's. Malformed tokens without content are in no span.
     pub fn spans(&self) -> Vec<MessageSpan> {
         let mut spans: Vec<MessageSpan> = Vec::new();
@@ -157,7 +169,8 @@ impl Rollout {
             waiting: None,
         };
         let ending = RenderEnd::Prefill(Role::Assistant, prefill);
-        rollout.begin(ending, &[], None)?;
+        let render = rollout.config.render;
+        rollout.begin(ending, &[], None, &render)?;
         Ok(rollout)
     }
 
@@ -217,6 +230,7 @@ impl Rollout {
             return Err(invalid(Path::of("sampled"), "there is no prompt"));
         };
         let open = &piece.tokens[piece.tokens.len() - self.open..];
+        sampled::check(tokens, self.encoding)?;
         let sampled = sampled::read(open, tokens, &self.config.tools, self.encoding)?;
         let step = Step::new(&sampled, self.open);
         let first = self.prompt_len() - self.open;
@@ -244,7 +258,7 @@ impl Rollout {
         let Some(sampled) = self.waiting.clone() else {
             return Err(invalid(Path::of("messages"), "nothing was sampled from this prompt yet"));
         };
-        breaks::check(messages, &sampled)?;
+        breaks::check(messages, &sampled, &self.config)?;
         let before = self.conversation.len() - sampled.messages.len();
         let held = || {
             let held = self.conversation.iter().zip(&self.held).take(before);
@@ -252,7 +266,9 @@ impl Rollout {
         };
         let reason = breaks::find::<Arc<Message>>(&sampled, messages, &self.config, held)?;
         if reason.is_some() {
-            self.begin(RenderEnd::Completion(Role::Assistant), messages, reason)?;
+            // The new messages were checked; those that were sampled are written as they were read.
+            let render = self.config.render.with_validate(false);
+            self.begin(RenderEnd::Completion(Role::Assistant), messages, reason, &render)?;
         } else {
             let added = self.encoding.added(sampled.end, messages, &self.config)?;
             self.open = open_len(&added.tokens, self.encoding)?;
@@ -276,8 +292,8 @@ impl Rollout {
         ending: RenderEnd<'_>,
         new: &[Message],
         broken: Option<Break>,
+        render: &RenderConfig,
     ) -> Result<()> {
-        let render = &self.config.render;
         let all = self.messages().chain(new);
         let Rendered { tokens, spans, .. } =
             self.encoding.render_with_spans(all, ending, render)?;
@@ -285,7 +301,7 @@ impl Rollout {
         self.conversation.extend(new.iter().cloned().map(Arc::new));
         let messages: Vec<&Message> = self.messages().collect();
         let mut held = vec![false; messages.len()];
-        for (index, _) in render::kept(&messages, self.config.render.analysis) {
+        for (index, _) in render::kept(&messages, render.analysis) {
             held[index] = true;
         }
         self.held = held;

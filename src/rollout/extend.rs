@@ -74,8 +74,9 @@ impl HarmonyEncoding {
         config: &ExtendConfig,
     ) -> Result<Extension> {
         let open = sampled::open_message(prompt, *self)?;
+        sampled::check(sampled, *self)?;
         let read = sampled::read(&prompt[open..], sampled, &config.tools, *self)?;
-        breaks::check(messages, &read)?;
+        breaks::check(messages, &read, config)?;
         let held = || self.read_held(&prompt[..open]);
         let Some(reason) = breaks::find(&read, messages, config, held)? else {
             let added = self.added(read.end, messages, config)?.tokens;
@@ -83,22 +84,23 @@ impl HarmonyEncoding {
         };
         let mut conversation = held()?;
         if reason == Break::ToolsDeclared {
-            conversation.iter_mut().for_each(render::announce_function_tools);
+            conversation.first_mut().into_iter().for_each(render::announce_function_tools);
         }
         conversation.extend(read.messages.iter().chain(messages).cloned());
         let ending = RenderEnd::Completion(Role::Assistant);
-        let tokens = self.render_conversation_with(&conversation, ending, &config.render)?;
+        let render = config.render.with_validate(false);
+        let tokens = self.render_conversation_with(&conversation, ending, &render)?;
         Ok(Extension::Broken { reason, tokens })
     }
 
-    /// What goes behind the sampled tokens. Spans count from there, and messages among the new ones.
+    /// What follows the sampled tokens. Spans count from there, and messages among the new ones, which were checked.
     pub(super) fn added(
         self,
         end: End,
         messages: &[Message],
         config: &ExtendConfig,
     ) -> Result<Rendered> {
-        let render = config.render.with_analysis(AnalysisPolicy::KeepAll);
+        let render = config.render.with_analysis(AnalysisPolicy::KeepAll).with_validate(false);
         let ending = RenderEnd::Completion(Role::Assistant);
         let mut rendered = self.render_with_spans(messages, ending, &render)?;
         if let End::CutOff(stop) = end {

@@ -7,10 +7,11 @@
 //! prompt + sampled + what new messages add = the next prompt
 //! ```
 //!
-//! `sampled.rs` reads what was sampled, `breaks.rs` decides whether the format allows to go on from it, `extend.rs` does
+//! `sampled.rs` reads what was sampled, `calls.rs` finds the calls in it that wait for results, `breaks.rs` decides whether the format allows to go on from it, `extend.rs` does
 //! it for tokens alone, and `Rollout` keeps a whole episode.
 
 mod breaks;
+mod calls;
 mod config;
 mod episode;
 mod extend;

@@ -18,6 +18,8 @@ pub(super) struct Sampled {
     pub(super) spans: Vec<MessageSpan>,
     /// What of the tokens was malformed. Spans are of sampled tokens.
     pub(super) repairs: Vec<Repair>,
+    /// The stop token that is last.
+    pub(super) stop: Option<TokenId>,
     pub(super) end: End,
 }
 
@@ -30,6 +32,8 @@ pub(super) enum End {
     CutOff(TokenId),
     /// Inside a header.
     InHeader,
+    /// Inside a character.
+    InCharacter,
     /// Going on would make them mean something else.
     Ambiguous,
 }
@@ -51,7 +55,7 @@ pub(super) fn open_message(prompt: &[TokenId], encoding: HarmonyEncoding) -> Res
 }
 
 /// `<|start|>assistant`
-fn beginning(encoding: HarmonyEncoding) -> Vec<TokenId> {
+pub(super) fn beginning(encoding: HarmonyEncoding) -> Vec<TokenId> {
     let mut tokens = vec![special::START];
     encoding.tokenizer().encode_ordinary_into(Role::Assistant.as_str(), &mut tokens);
     tokens
@@ -61,31 +65,32 @@ fn beginning(encoding: HarmonyEncoding) -> Vec<TokenId> {
 ///
 /// # Errors
 ///
-/// [`ErrorKind::InvalidRollout`] where there are none, one that does not exist, or some behind the token at which
-/// sampling stops; a tool whose name no header can carry.
+/// A tool whose name no header can carry.
 pub(super) fn read(
     open: &[TokenId],
     sampled: &[TokenId],
     tools: &[String],
     encoding: HarmonyEncoding,
 ) -> Result<Sampled> {
-    check(sampled, encoding)?;
     // As a completion is read: what was sampled behind the role is none of it, whatever it spells.
     let given = beginning(encoding).len();
     let mut parser = parser(encoding, Some(Role::Assistant), tools)?;
     let mut events = parser.feed(&open[given..])?;
     events.extend(parser.feed(sampled)?);
     let state = parser.state();
-    let is_call = parser.recipient().is_some();
+    let is_to_tool = parser.recipient().is_some() && parser.current_role() == Some(Role::Assistant);
     events.extend(parser.finish()?);
-    let last = sampled.last().copied().unwrap_or_default();
-    let mut end = match state {
-        StreamState::Header => End::InHeader,
-        StreamState::Content if is_call => End::CutOff(special::CALL),
-        StreamState::ExpectStart if STOP_TOKENS.contains(&last) => End::Stopped(last),
-        StreamState::Content | StreamState::ExpectStart => End::CutOff(special::END),
+    let stop = sampled.last().copied().filter(|last| STOP_TOKENS.contains(last));
+    let mut end = match (state, stop) {
+        (StreamState::Header, _) => End::InHeader,
+        _ if ends_inside_character(sampled, encoding) => End::InCharacter,
+        (StreamState::Content, _) if is_to_tool => End::CutOff(special::CALL),
+        (StreamState::ExpectStart, Some(stop)) => End::Stopped(stop),
+        (StreamState::Content | StreamState::ExpectStart, _) => End::CutOff(special::END),
     };
-    if end != End::InHeader && behind(open, sampled, end, tools, encoding)? != parser.messages() {
+    if matches!(end, End::Stopped(_) | End::CutOff(_))
+        && behind(open, sampled, end, tools, encoding)? != parser.messages()
+    {
         end = End::Ambiguous;
     }
     let spans = MessageSpan::from_events(&events);
@@ -100,7 +105,16 @@ pub(super) fn read(
         repair
     };
     let repairs = parser.repairs().iter().cloned().map(of_sampled).collect();
-    Ok(Sampled { messages: parser.into_messages(), spans, repairs, end })
+    Ok(Sampled { messages: parser.into_messages(), spans, repairs, stop, end })
+}
+
+/// Whether the last bytes are the beginning of a character: of its four, three can be there.
+fn ends_inside_character(sampled: &[TokenId], encoding: HarmonyEncoding) -> bool {
+    let last = &sampled[sampled.len().saturating_sub(3)..];
+    let Ok(bytes) = encoding.tokenizer().decode_bytes(last) else { return false };
+    let is_first = |byte: &u8| *byte >= 0b1100_0000;
+    let character = bytes.iter().rposition(is_first).map(|first| str::from_utf8(&bytes[first..]));
+    character.is_some_and(|read| read.is_err_and(|error| error.error_len().is_none()))
 }
 
 /// The messages, as they are read where another message follows.
@@ -129,7 +143,13 @@ fn parser(
     StreamableParser::with_config(encoding, role, &ParseConfig::lenient().with_tools(tools))
 }
 
-fn check(sampled: &[TokenId], encoding: HarmonyEncoding) -> Result<()> {
+/// Refuses tokens that no engine samples.
+///
+/// # Errors
+///
+/// [`ErrorKind::InvalidRollout`] if there are none, one that does not exist, or some after the token at which sampling
+/// stops.
+pub(super) fn check(sampled: &[TokenId], encoding: HarmonyEncoding) -> Result<()> {
     if sampled.is_empty() {
         return Err(invalid(Path::of("sampled"), "has no tokens"));
     }
@@ -141,7 +161,7 @@ fn check(sampled: &[TokenId], encoding: HarmonyEncoding) -> Result<()> {
         let stopped = index.checked_sub(1).map(|before| sampled[before]);
         if let Some(stop @ (special::RETURN | special::CALL)) = stopped {
             let name = if stop == special::CALL { "<|call|>" } else { "<|return|>" };
-            let reason = format!("stands behind {name}, at which sampling stops");
+            let reason = format!("follows {name}, where sampling stops");
             return Err(invalid(at(), reason));
         }
     }

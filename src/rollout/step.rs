@@ -1,9 +1,11 @@
 //! What the model sampled at one prompt.
 
-use super::sampled::{End, Sampled};
+use super::calls::{self, Waiting};
+use super::sampled::{self, Sampled};
 use crate::chat::{ANALYSIS, FINAL, Message, Role};
+use crate::error::Result;
 use crate::tokenizer::{TokenId, special};
-use crate::{MessageSpan, Repair};
+use crate::{HarmonyEncoding, MessageSpan, Repair};
 
 /// What was sampled at once: messages with their tokens, and how they ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,7 +13,8 @@ use crate::{MessageSpan, Repair};
 pub struct Step {
     /// The messages, in their order. The first one includes what the prompt prefilled.
     pub said: Vec<Said>,
-    /// The stop token at the end; `None` if sampling was cut off.
+    /// The stop token that was sampled last, wherever it is: a malformed header may end with one. `None` if sampling was
+    /// cut off.
     pub stop: Option<TokenId>,
     /// What of the tokens was malformed. Spans are of sampled tokens.
     pub repairs: Vec<Repair>,
@@ -29,6 +32,9 @@ pub struct Said {
     pub span: MessageSpan,
     /// Whether the model ended it. A call that it did not end must not run.
     pub is_complete: bool,
+    /// Whether it is a call that waits for a result. It does not if the model continued without one: with an answer, or
+    /// with a result that it made up.
+    pub is_waiting: bool,
 }
 
 /// What a sampled message is.
@@ -63,19 +69,51 @@ impl SaidKind {
         if message.author.role != Role::Assistant {
             return Self::Other;
         }
-        match (message.recipient.as_deref(), message.channel.as_deref()) {
-            (Some(_), _) => Self::Call,
-            (None, Some(ANALYSIS)) => Self::Thought,
-            (None, Some(FINAL)) => Self::Answer,
-            (None, _) => Self::Preamble,
+        match message.channel.as_deref() {
+            _ if calls::is_call(message) => Self::Call,
+            Some(ANALYSIS) => Self::Thought,
+            Some(FINAL) => Self::Answer,
+            _ => Self::Preamble,
         }
     }
 }
 
 impl Step {
+    /// Reads what was sampled behind a prompt, however malformed, without a rollout. An empty prompt stands for
+    /// `<|start|>assistant`. Also nothing can have been sampled, and more after a stop token.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::InvalidRollout`](crate::ErrorKind::InvalidRollout): the prompt does not end with an open message of
+    /// the assistant. A tool whose name no header can carry.
+    ///
+    /// ```
+    /// use openai_harmony::rollout::{SaidKind, Step};
+    /// use openai_harmony::{HarmonyEncodingName, load_harmony_encoding};
+    ///
+    /// let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+    /// let sampled = encoding.tokenizer().encode_with_special_tokens("<|channel|>final Hi<|return|>");
+    /// let step = Step::read(encoding, &[], &sampled, &[])?;
+    /// assert_eq!(step.said[0].kind, SaidKind::Answer);
+    /// assert!(step.is_complete());
+    /// # Ok::<(), openai_harmony::Error>(())
+    /// ```
+    pub fn read(
+        encoding: HarmonyEncoding,
+        prompt: &[TokenId],
+        sampled: &[TokenId],
+        tools: &[String],
+    ) -> Result<Self> {
+        let beginning = sampled::beginning(encoding);
+        let prompt = if prompt.is_empty() { &beginning } else { prompt };
+        let open = &prompt[sampled::open_message(prompt, encoding)?..];
+        Ok(Self::new(&sampled::read(open, sampled, tools, encoding)?, open.len()))
+    }
+
     /// Of tokens that were read behind `open` tokens of the prompt.
     pub(super) fn new(sampled: &Sampled, open: usize) -> Self {
         let behind = |token: usize| token.saturating_sub(open);
+        let waiting = Waiting::of_sampled(&sampled.messages).indices();
         let messages = sampled.messages.iter().zip(&sampled.spans).enumerate();
         let said = messages.map(|(index, (message, span))| Said {
             kind: SaidKind::of(message),
@@ -88,15 +126,9 @@ impl Step {
                 end: behind(span.end),
             },
             is_complete: !span.stop_token().is_empty(),
+            is_waiting: waiting.contains(&index),
         });
-        Self {
-            said: said.collect(),
-            stop: match sampled.end {
-                End::Stopped(stop) => Some(stop),
-                End::CutOff(_) | End::InHeader | End::Ambiguous => None,
-            },
-            repairs: sampled.repairs.clone(),
-        }
+        Self { said: said.collect(), stop: sampled.stop, repairs: sampled.repairs.clone() }
     }
 
     /// The messages of one kind.

@@ -260,7 +260,7 @@ def test_what_cannot_go_on_is_refused(encoding: HarmonyEncoding) -> None:
     refused("nothing was sampled from this prompt yet", rollout.extend, [user("?")])
     refused("sampled: has no tokens", rollout.sampled, [])
     refused("sampled[0]: 300000 is not a token id", rollout.sampled, [300000])
-    refused("sampled[7]: stands behind <|return|>", rollout.sampled, [*answer, 5])
+    refused("sampled[7]: follows <|return|>, where sampling stops", rollout.sampled, [*answer, 5])
     refused("logprobs: 1 for 7 tokens", rollout.sampled, answer, [0.5])
     refused(
         "logprobs[1]: expected a number, got str",
@@ -273,7 +273,11 @@ def test_what_cannot_go_on_is_refused(encoding: HarmonyEncoding) -> None:
     refused("tokens: expected a sequence of ints", rollout.sampled, "abc", error=TypeError)
     rollout.sampled(token for token in answer if rollout.prompt)  # which may look at it
     refused("this prompt was sampled from; extend it first", rollout.sampled, answer)
-    refused('a result of "functions.rain"', rollout.extend, [result("functions.rain")])
+    refused(
+        'no pending call to "functions.rain" (pending: none)',
+        rollout.extend,
+        [result("functions.rain")],
+    )
     refused("is the assistant's", rollout.extend, [Message.from_role_and_content("assistant", "x")])
     with pytest.raises(
         WrongTypeError, match="^begin: expected a Turn or a Conversation, got list$"

@@ -21,7 +21,7 @@ from openai_harmony.chat import Conversation, SystemContent
 from openai_harmony.encoding import HarmonyEncodingName, load_harmony_encoding
 from openai_harmony.errors import HarmonyError
 from openai_harmony.interop import chat_completions
-from openai_harmony.rollout import Broken, Extended, Said
+from openai_harmony.rollout import Broken, Call, Extended, Following, Step, following, read_step
 
 base: Any = needed("renderers.base", "renderers")
 configs: Any = needed("renderers.configs", "renderers")
@@ -109,31 +109,29 @@ class HarmonyRenderer:
     ) -> Any:
         """Reads what was sampled, however malformed. Calls have the names that ``tools`` have."""
         turn = chat_completions.read({"messages": [], "tools": list(tools or ())}, date=None)
-        said = chat.said_in(
+        step = read_step(
             self._encoding, token_ids, prompt=prompt_ids or (), tools=chat.recipients(turn)
         )
-        thoughts = [one for one in said if one.kind == "thought"]
-        is_open = bool(thoughts) and thoughts[-1] is said[-1] and not _is_closed(said, token_ids)
-        thought = chat.texts(said, "thought")
         return base.ParsedResponse(
-            content=chat.texts(said, "preamble", "answer"),
-            reasoning_content=thought if thoughts else None,
-            tool_calls=[self._call(one, turn) for one in said if one.kind == "call"],
-            reasoning_complete=not is_open,
+            content=chat.texts(step.said, "preamble", "answer"),
+            reasoning_content=chat.texts(step.thoughts, "thought") if step.thoughts else None,
+            tool_calls=[self._call(call, turn) for call in step.calls],
+            reasoning_complete=not _thinks(step),
         )
 
-    def _call(self, call: Said, turn: Any) -> Any:
-        status, recipient = base.ToolCallParseStatus.OK, str(call.message.recipient)
-        arguments, tool = chat.arguments_of(call), turn.tools.by_recipient(recipient)
-        name = recipient.removeprefix("functions.") if tool is None else tool.name
-        if not call.complete:
-            status = base.ToolCallParseStatus.UNCLOSED_BLOCK
-        elif arguments is None and recipient.startswith("functions."):
-            status = base.ToolCallParseStatus.INVALID_JSON
+    def _call(self, call: Call, turn: Any) -> Any:
+        statuses, tool = base.ToolCallParseStatus, turn.tools.by_recipient(call.name)
+        arguments = chat.arguments_of(call)
+        status = {
+            "complete": statuses.OK,
+            "not_json": statuses.INVALID_JSON,
+            "cut_off": statuses.UNCLOSED_BLOCK,
+            "abandoned": statuses.MALFORMED_STRUCTURE,
+        }[call.status]
         return base.ParsedToolCall(
-            raw=call.text,
-            name=name,
-            arguments=call.text if arguments is None else arguments,
+            raw=call.arguments,
+            name=call.name.removeprefix("functions.") if tool is None else tool.name,
+            arguments=call.arguments if arguments is None else arguments,
             token_span=(call.span.start, call.span.end),
             status=status,
         )
@@ -158,11 +156,11 @@ class HarmonyRenderer:
             return None
         turn = chat_completions.read({"messages": [], "tools": list(tools or ())}, date=None)
         offered = chat.recipients(turn)
-        said = chat.said_in(self._encoding, sampled, prompt=prompt, tools=offered)
-        if said and said[-1].kind == "thought" and sampled[-1:] == [chat.RETURN]:
-            return None
         try:
-            new = chat.following(said, new_messages)
+            step = read_step(self._encoding, sampled, prompt=prompt, tools=offered)
+            if step.stop == chat.RETURN and _thinks(step):
+                return None
+            new = following(step.waiting, new_messages)
             extended = self._encoding.extend(
                 prompt,
                 sampled,
@@ -178,9 +176,10 @@ class HarmonyRenderer:
         return _bridged(self._encoding, extended, new, new_messages)
 
 
-def _is_closed(said: Sequence[Said], tokens: Sequence[int]) -> bool:
-    """Whether the last message ended; ``<|return|>`` ends sampling, but no thought."""
-    return said[-1].complete and list(tokens[-1:]) != [chat.RETURN]
+def _thinks(step: Step) -> bool:
+    """Whether the last message is a thought that did not end: ``<|return|>`` ends sampling only."""
+    ends_in_thought = bool(step.said) and step.said[-1].kind == "thought"
+    return ends_in_thought and (not step.said[-1].complete or step.stop == chat.RETURN)
 
 
 def _rendered(rendered: chat.Attributed, messages: Messages) -> Any:
@@ -194,10 +193,11 @@ def _rendered(rendered: chat.Attributed, messages: Messages) -> Any:
     )
 
 
-def _bridged(encoding: Any, extended: Extended, new: chat.Following, messages: Messages) -> Any:
+def _bridged(encoding: Any, extended: Extended, new: Following, messages: Messages) -> Any:
     """The added tokens rendered again, for what each is; those before are of no new message."""
     conversation = Conversation.from_messages(new.messages)
-    config = chat.config_for("keep")
+    # They were checked: a result has the name of its call as it was sampled.
+    config = chat.config_for("keep").model_copy(update={"validate": False})
     added = chat.attributed(encoding, conversation, new.sources, config, "completion")
     before = len(extended.tokens) - len(added.tokens)
     return _rendered(

@@ -22,7 +22,7 @@ from openai_harmony.chat import Conversation
 from openai_harmony.encoding import HarmonyEncodingName, load_harmony_encoding
 from openai_harmony.errors import HarmonyError
 from openai_harmony.interop import Turn, chat_completions
-from openai_harmony.rollout import Said
+from openai_harmony.rollout import Call, Said, following, read_step
 
 tinker: Any = needed("tinker", "tinker")
 base: Any = needed("tinker_cookbook.renderers.base", "tinker")
@@ -79,15 +79,15 @@ class HarmonyRenderer(base.Renderer):  # type: ignore[misc]
     def parse_response(self, response: Sequence[int]) -> tuple[Message, Any]:
         """Reads what was sampled, however malformed, up to its stop token.
 
-        Calls that were cut off, or whose arguments are no JSON object, are in
-        ``unparsed_tool_calls``.
+        Calls that were cut off, whose arguments are no JSON object, or without whose result the
+        model continued, are in ``unparsed_tool_calls``.
         """
         response = list(response)
         ends = [response.index(stop) + 1 for stop in chat.STOPS if stop in response]
         tokens = response[: min(ends, default=len(response))]
-        said = chat.said_in(self._encoding, tokens)
-        message: Message = {"role": "assistant", "content": _parts(said)}
-        calls = [_call(self._encoding, one, tokens) for one in said if one.kind == "call"]
+        step = read_step(self._encoding, tokens)
+        message: Message = {"role": "assistant", "content": _parts(step.said)}
+        calls = [_call(self._encoding, call, tokens) for call in step.calls]
         read = [call for call in calls if isinstance(call, base.ToolCall)]
         unread = [call for call in calls if not isinstance(call, base.ToolCall)]
         if read:
@@ -131,9 +131,9 @@ class HarmonyRenderer(base.Renderer):  # type: ignore[misc]
         try:
             for index, end in zip(sampled, [*sampled[1:], len(messages)]):
                 tokens = messages[index][TOKENS]
-                said = chat.said_in(self._encoding, tokens, tools=tools)
+                step = read_step(self._encoding, tokens, tools=tools)
                 new = [_chat(message) for message in messages[index + 1 : end]]
-                follows = chat.following(said, new).messages
+                follows = following(step.waiting, new).messages
                 keeps = self._keeps
                 prompt = self._encoding.extend(
                     prompt, tokens, follows, self._config, keep_return=keeps, tools=tools
@@ -209,16 +209,19 @@ def _parts(said: Sequence[Said]) -> list[dict[str, str]]:
     return [{"type": key, key: text} for key, text in shown]
 
 
-def _call(encoding: Any, call: Said, tokens: list[int]) -> Any:
-    recipient = str(call.message.recipient)
-    is_function = recipient.startswith("functions.")
-    raw = encoding.decode(tokens[call.span.start : call.span.end], errors="replace")
-    if not call.complete:
-        return base.UnparsedToolCall(raw_text=raw, error="The call was cut off")
-    if is_function and chat.arguments_of(call) is None:
-        return base.UnparsedToolCall(raw_text=raw, error="Invalid JSON: expected an object")
-    name = recipient.removeprefix("functions.")
-    body = base.ToolCall.FunctionBody(name=name, arguments=call.text)
+_ERRORS = {
+    "cut_off": "The call was cut off",
+    "not_json": "Invalid JSON: expected an object",
+    "abandoned": "The model continued without the result",
+}
+
+
+def _call(encoding: Any, call: Call, tokens: list[int]) -> Any:
+    if call.status != "complete":
+        raw = encoding.decode(tokens[call.span.start : call.span.end], errors="replace")
+        return base.UnparsedToolCall(raw_text=raw, error=_ERRORS[call.status])
+    name = call.name.removeprefix("functions.")
+    body = base.ToolCall.FunctionBody(name=name, arguments=call.arguments)
     return base.ToolCall(function=body)
 
 

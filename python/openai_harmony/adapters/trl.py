@@ -40,10 +40,10 @@ class Episode(NamedTuple):
 class RolloutFunction:
     """For ``GRPOTrainer(rollout_func=...)``: samples, runs tools, and samples on.
 
-    An episode ends with an answer, a call that cannot run (``cut_off``), ``max_steps``, the
-    trainer's ``max_completion_length``, or where its prompt would break, since TRL trains on one
-    sequence of each. Reward functions get the argument ``steps``, for each completion the list of
-    its :class:`openai_harmony.rollout.Step`.
+    An episode ends with an answer, a call that cannot run (``cut_off``), nothing sampled,
+    ``max_steps``, the trainer's ``max_completion_length``, or where its prompt would break, since
+    TRL trains on one sequence of each. Reward functions get the argument ``steps``, for each
+    completion the list of its :class:`openai_harmony.rollout.Step`.
 
     Args:
         tools: Functions with type hints and a docstring, as TRL's ``tools`` have them. What one
@@ -88,8 +88,10 @@ class RolloutFunction:
                 room = limits[index] - len(prompt)
                 logprobs = None if logprobs is None else logprobs[:room]
                 episode = episodes[index]
-                episode.steps.append(episode.rollout.sampled(tokens[:room], logprobs))
-            going = [index for index in going if self._goes_on(episodes[index], limits[index])]
+                if tokens:
+                    episode.steps.append(episode.rollout.sampled(tokens[:room], logprobs))
+            sampled = [index for index, (tokens, _) in zip(going, samples) if tokens]
+            going = [index for index in sampled if self._goes_on(episodes[index], limits[index])]
         return _columns(episodes, lengths)
 
     def _begin(self, prompt: Any) -> Episode:
@@ -99,7 +101,7 @@ class RolloutFunction:
 
     def _goes_on(self, episode: Episode, limit: int) -> bool:
         """Runs the calls of the last step; whether the model is to be asked again."""
-        calls = episode.steps[-1].calls
+        calls = episode.steps[-1].waiting
         if not calls or any(call.status == "cut_off" for call in calls):
             return False
         results = [self._result(episode.turn, call) for call in calls]
@@ -129,7 +131,7 @@ def _columns(episodes: list[Episode], lengths: list[int]) -> dict[str, Any]:
         columns["env_mask"].append(list(mask))
         columns["logprobs"].append([lp if sampled else 0.0 for lp, sampled in zip(logprobs, mask)])
         columns["steps"].append(episode.steps)
-    if all(math.isnan(row[0]) for row in columns["logprobs"]):
+    if all(math.isnan(row[0]) for row in filter(None, columns["logprobs"])):
         columns["logprobs"] = None  # TRL computes them.
     return columns
 

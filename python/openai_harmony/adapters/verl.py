@@ -18,10 +18,11 @@ from typing import Any
 
 from openai_harmony._extras import needed
 from openai_harmony.adapters import chat
+from openai_harmony.chat import Message
 from openai_harmony.encoding import HarmonyEncodingName, load_harmony_encoding
 from openai_harmony.errors import HarmonyError
 from openai_harmony.interop import chat_completions
-from openai_harmony.rollout import Broken
+from openai_harmony.rollout import Broken, Extended, following, read_step
 
 parsers: Any = needed("verl.experimental.agent_loop.tool_parser", "verl")
 loops: Any = needed("verl.experimental.agent_loop.tool_agent_loop", "verl")
@@ -48,25 +49,27 @@ class HarmonyToolParser(parsers.ToolParser):  # type: ignore[misc]
         """The visible text, and the calls.
 
         Arguments that are no JSON are passed on, since verl tells the model of them. A call that
-        was cut off is none.
+        was cut off is none, nor one that no result can follow: there the episode ends.
         """
         turn = chat_completions.read({"messages": [], "tools": list(tools or ())}, date=None)
-        said = chat.said_in(_ENCODING, responses_ids, tools=chat.recipients(turn))
+        offered = chat.recipients(turn)
+        step = read_step(_ENCODING, responses_ids, tools=offered)
         calls = []
-        for one in said:
-            if one.kind == "call" and one.complete:
-                recipient = str(one.message.recipient)
-                tool = turn.tools.by_recipient(recipient)
-                name = recipient.removeprefix("functions.") if tool is None else tool.name
-                calls.append(parsers.FunctionCall(name=name, arguments=one.text))
-        return chat.texts(said, "preamble", "answer"), calls
+        for call in step.waiting:
+            if call.status != "cut_off":
+                tool = turn.tools.by_recipient(call.name)
+                name = call.name.removeprefix("functions.") if tool is None else tool.name
+                calls.append(parsers.FunctionCall(name=name, arguments=call.arguments))
+        if calls and not isinstance(_extended(_OPEN, responses_ids, [], offered), Extended):
+            calls = []
+        return chat.texts(step.said, "preamble", "answer"), calls
 
 
 class HarmonyTokenBuilder(builders.ContinuousTokenBuilder):  # type: ignore[misc]
     """Prompts that go on from the sampled tokens.
 
     Of ``chat_template_kwargs`` it takes those of gpt-oss' chat template: ``reasoning_effort`` and
-    ``model_identity``.
+    ``model_identity``. One builder serves one episode, as in verl.
 
     Raises:
         ValueError: Another of ``chat_template_kwargs``.
@@ -74,6 +77,7 @@ class HarmonyTokenBuilder(builders.ContinuousTokenBuilder):  # type: ignore[misc
 
     def __init__(self, tokenizer: Any, **options: Any) -> None:
         super().__init__(tokenizer, **options)
+        self._merged: tuple[list[int], int] = ([], 0)
         known = ("reasoning_effort", "model_identity")
         for name in self.chat_template_kwargs:
             if name not in known:
@@ -91,6 +95,14 @@ class HarmonyTokenBuilder(builders.ContinuousTokenBuilder):  # type: ignore[misc
         identity = options.pop("model_identity", None)
         body = {"messages": list(messages), "tools": list(tools or ()), **options}
         return chat_completions.read(body, identity=identity).prompt(_ENCODING)
+
+    def merge_assistant_tokens(
+        self, runtime_token_ids: Sequence[int], assistant_token_ids: Sequence[int]
+    ) -> Any:
+        """The tokens so far, and behind them what was sampled; where that begins is remembered."""
+        merged = super().merge_assistant_tokens(runtime_token_ids, assistant_token_ids)
+        self._merged = merged.token_ids, len(runtime_token_ids)
+        return merged
 
     def merge_context_tokens(
         self,
@@ -110,16 +122,15 @@ class HarmonyTokenBuilder(builders.ContinuousTokenBuilder):  # type: ignore[misc
         """
         self._assert_append_only(previous_messages, updated_messages)
         tokens, new = list(runtime_token_ids), updated_messages[len(previous_messages) :]
-        at = _last_open(tokens)
+        merged, at = self._merged
+        at = at if tokens == merged else _last_open(tokens)
         prompt, sampled = tokens[:at], tokens[at:]
         turn = chat_completions.read({"messages": [], "tools": list(tools or ())}, date=None)
-        offered, keeping = chat.recipients(turn), chat.config_for("keep")
-        said = chat.said_in(_ENCODING, sampled, tools=offered)
+        offered = chat.recipients(turn)
         try:
-            follows = chat.following(said, new).messages
-            extended = _ENCODING.extend(
-                prompt, sampled, follows, keeping, keep_return=True, tools=offered
-            )
+            step = read_step(_ENCODING, sampled, tools=offered)
+            follows = following(step.waiting, new).messages
+            extended = _extended(prompt, sampled, follows, offered)
         except HarmonyError as error:
             raise ValueError(f"the prompt cannot go on: {error}") from error
         if isinstance(extended, Broken):
@@ -130,6 +141,14 @@ class HarmonyTokenBuilder(builders.ContinuousTokenBuilder):  # type: ignore[misc
             appended_token_count=len(extended.added) - closing,
             inserted_token_ids=extended.added[:closing],
         )
+
+
+def _extended(
+    prompt: list[int], sampled: Sequence[int], new: list[Message], tools: list[str]
+) -> Extended | Broken:
+    """With all thoughts, and the sampled ``<|return|>``."""
+    keeping = chat.config_for("keep")
+    return _ENCODING.extend(prompt, sampled, new, keeping, keep_return=True, tools=tools)
 
 
 def _last_open(tokens: list[int]) -> int:

@@ -144,13 +144,13 @@ class Engine:
         return TokenOutput(token_ids=tokens, log_probs=[-0.5] * len(tokens))
 
 
-def loop_of(engine: Engine, tokenizer: Any) -> Any:
+def loop_of(engine: Any, tokenizer: Any, *, calls: int = 1, length: int = 1000) -> Any:
     from omegaconf import OmegaConf
 
     turns = {
         "max_user_turns": None,
         "max_assistant_turns": None,
-        "max_parallel_calls": 1,
+        "max_parallel_calls": calls,
         "max_tool_response_length": 100,
         "tool_response_truncate_side": "middle",
         "format": "gpt-oss",
@@ -158,7 +158,7 @@ def loop_of(engine: Engine, tokenizer: Any) -> Any:
     rollout = {
         "multi_turn": turns,
         "prompt_length": 1000,
-        "response_length": 1000,
+        "response_length": length,
         "full_determinism": False,
     }
     config = OmegaConf.create({"actor_rollout_ref": {"rollout": rollout}})

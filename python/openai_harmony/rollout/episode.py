@@ -1,31 +1,22 @@
-"""Episodes that go on from sampled tokens as they are: for agents, and for reinforcement learning.
-
-Rendering a conversation anew after each turn spells the model's headers and arguments another way.
-So a trainer trains on tokens that the policy never sampled, and a prefix cache misses. Here the
-next prompt is the last one, the sampled tokens, and what is new; where the format does not allow
-that, the break has a reason.
-"""
+"""An episode: prompts, what was sampled from them, and what followed."""
 
 from __future__ import annotations
 
-import json
-import math
-import re
 from array import array
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from typing_extensions import Self
 
 from openai_harmony import _lowlevel
-from openai_harmony.chat import Author, Conversation, Message, Role
+from openai_harmony.chat import Conversation, Message
 from openai_harmony.errors import WrongTypeError, quoted
 from openai_harmony.interop.turn import Turn
-from openai_harmony.next_prompt import Break, Broken, Extended
 from openai_harmony.options import AnalysisPolicy, Prefill, RenderConversationConfig
-from openai_harmony.rendered import MessageSpan
-from openai_harmony.stream import Repair
-from openai_harmony.token_batch import TokenBatch
+from openai_harmony.rollout.examples import Data, Examples, checked_data
+from openai_harmony.rollout.following import following
+from openai_harmony.rollout.step import Call, Step, step_of
 
 if TYPE_CHECKING:
     from openai_harmony.encoding import HarmonyEncoding
@@ -33,154 +24,8 @@ if TYPE_CHECKING:
 # `array` takes a subscript when the program runs only from Python 3.12 on.
 if TYPE_CHECKING:
     _IntArray: TypeAlias = array[int]
-    _FloatArray: TypeAlias = array[float]
 else:
-    _IntArray = _FloatArray = array
-
-
-class Said(NamedTuple):
-    """A message that was sampled."""
-
-    message: Message
-    kind: Literal["thought", "preamble", "answer", "call", "other"]
-    """``thought`` on ``analysis``, ``preamble`` visible text before the answer, ``answer`` on
-    ``final``, ``call`` to a tool on any channel, ``other`` as if another role spoke."""
-    span: MessageSpan
-    """Its tokens, as indexes into those that were sampled."""
-    complete: bool
-    """Whether the model ended it."""
-
-    @property
-    def text(self) -> str:
-        """The message's text."""
-        return self.message.text
-
-
-class Call(NamedTuple):
-    """A call of a tool."""
-
-    name: str
-    """The recipient: ``functions.get_weather``."""
-    arguments: str
-    """As they were sampled."""
-    status: Literal["complete", "cut_off", "not_json"]
-    """``cut_off``: sampling ended before the call did, and it must not run. ``not_json``: a
-    function's arguments that are no JSON object."""
-    span: MessageSpan
-    """Its tokens, as indexes into those that were sampled."""
-    message: Message
-
-    def result(self, text: str) -> Message:
-        """The message that answers it, for :meth:`Rollout.extend`.
-
-        Raises:
-            WrongTypeError: The result is no text: ``json.dumps`` makes one of other values.
-        """
-        if not isinstance(text, str):
-            got = type(text).__name__
-            raise WrongTypeError(f"text: expected a string, got {got}; json.dumps makes one")
-        author = Author.new(Role.TOOL, self.name)
-        message = Message.from_author_and_content(author, text).with_recipient("assistant")
-        return message.with_channel(self.message.channel or "commentary")
-
-
-class Step(NamedTuple):
-    """What was sampled at once."""
-
-    said: list[Said]
-    """The messages, in their order. The first one includes what the prompt prefilled."""
-    stop: int | None
-    """The stop token at the end; ``None`` if sampling was cut off."""
-    repairs: list[Repair]
-    """What of the tokens was malformed. Spans are of sampled tokens."""
-    calls: list[Call]
-    """The calls of tools. A well-formed step has one at most, its last message; of several, all may
-    be answered."""
-
-    @property
-    def complete(self) -> bool:
-        """Whether the model itself ended its turn, with ``<|return|>`` or ``<|call|>``."""
-        return self.stop in (200002, 200012)
-
-    @property
-    def thought_closed(self) -> bool:
-        """Whether no thought was cut off. True if there is none."""
-        return all(said.complete for said in self.thoughts)
-
-    @property
-    def thoughts(self) -> list[Said]:
-        """The thoughts."""
-        return [said for said in self.said if said.kind == "thought"]
-
-    @property
-    def preambles(self) -> list[Said]:
-        """Visible text before the answer."""
-        return [said for said in self.said if said.kind == "preamble"]
-
-    @property
-    def answer(self) -> Said | None:
-        """The last message on ``final``."""
-        answers = [said for said in self.said if said.kind == "answer"]
-        return answers[-1] if answers else None
-
-
-class Examples(TokenBatch):
-    """What to train on: one text for each unbroken segment of a rollout.
-
-    ``tokens``, ``loss_mask`` and ``logprobs`` have an item for each token of all segments; segment
-    ``i`` is ``offsets[i]:offsets[i + 1]``.
-    """
-
-    loss_mask: bytearray
-    """1 for each token that was sampled in its segment, else 0."""
-    logprobs: _FloatArray
-    """The log-probability of each token, float32; NaN where none was given."""
-    spans: list[list[MessageSpan]]
-    """For each segment the spans of its messages, counted from the segment's first token;
-    ``message`` is the index in :attr:`Rollout.messages`. Malformed tokens that say nothing are in
-    none."""
-    breaks: list[Break | None]
-    """Why the segment before each of them ended; ``None`` for the first."""
-
-    def __init__(self, segments: Iterable[tuple[Any, ...]]) -> None:
-        """From what ``_Rollout.segments`` gives."""
-        tokens, self.logprobs = array("I"), array("f")
-        offsets, self.loss_mask = array("q", [0]), bytearray()
-        self.spans, self.breaks = [], []
-        for ids, mask, logprobs, spans, broken in segments:
-            tokens += ids
-            self.logprobs += logprobs
-            self.loss_mask += mask
-            offsets.append(len(tokens))
-            self.spans.append([MessageSpan(*span) for span in spans])
-            self.breaks.append(broken)
-        super().__init__(tokens, offsets)
-
-    def __repr__(self) -> str:
-        trained = sum(self.loss_mask)
-        return f"<Examples: {len(self)} segments, {len(self.tokens)} tokens, {trained} sampled>"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._segments(),)
-
-    def _samples(self) -> list[tuple[_IntArray, _FloatArray | None]]:
-        """The tokens of each sampling, in their order, and their log-probabilities."""
-        samples: list[tuple[_IntArray, _FloatArray | None]] = []
-        for start, end in zip(self.offsets, self.offsets[1:]):
-            for run in re.finditer(b"\1+", self.loss_mask[start:end]):
-                first, last = start + run.start(), start + run.end()
-                logprobs = self.logprobs[first:last]
-                given = not all(map(math.isnan, logprobs))
-                samples.append((self.tokens[first:last], logprobs if given else None))
-        return samples
-
-    def _segments(self) -> list[tuple[Any, ...]]:
-        parts = []
-        for index, (spans, broken) in enumerate(zip(self.spans, self.breaks)):
-            part = slice(self.offsets[index], self.offsets[index + 1])
-            ids, mask, logprobs = self.tokens[part], self.loss_mask[part], self.logprobs[part]
-            parts.append((ids, mask, logprobs, spans, broken))
-        return parts
+    _IntArray = array
 
 
 class Rollout:
@@ -278,6 +123,8 @@ class Rollout:
         self._prefill, self._options = prefill, options
         self._messages = list(conversation.messages)
         self._counts = [len(self._messages)]
+        self._waiting: list[Call] = []
+        self._data: list[Data] = []
         self._raw = _lowlevel._Rollout(encoding, conversation.to_json(), prefill, **options)
 
     @property
@@ -295,61 +142,82 @@ class Rollout:
         """All messages, as a new list."""
         return list(self._messages)
 
-    def sampled(self, tokens: Iterable[int], logprobs: Iterable[float] | None = None) -> Step:
+    def sampled(
+        self,
+        tokens: Iterable[int],
+        logprobs: Iterable[float] | None = None,
+        data: Mapping[str, Iterable[Any]] | None = None,
+    ) -> Step:
         """Takes what was sampled behind the prompt. The cost is that of these tokens.
 
         Args:
             tokens: Their ids, with the stop token if there is one.
             logprobs: The log-probability of each.
+            data: What else there is of each, by a name of your own: routed experts, the version of
+                the weights. :attr:`Examples.data` has it, aligned.
 
         Raises:
             HarmonyError: ``invalid_rollout``, and the rollout is as before: no tokens, an id that
                 does not exist, tokens behind a stop token, log-probabilities of another number, or
                 this prompt was sampled from already.
+            ValueError: Data of another number.
         """
-        said, stop, repairs = self._raw.sampled(tokens, logprobs)
-        all_said = [
-            Said(message, kind, MessageSpan(*span), complete)
-            for message, kind, span, complete in said
-        ]
-        self._messages += [said.message for said in all_said]
-        calls = [self._call(said) for said in all_said if said.kind == "call"]
-        return Step(all_said, stop, repairs, calls)
+        checked: Data = {}
+        if data is not None:
+            tokens = list(tokens)
+            checked = checked_data(data, len(tokens))
+        step = step_of(self._raw.sampled(tokens, logprobs), self._free)
+        self._messages += [said.message for said in step.said]
+        self._waiting = step.waiting
+        self._data.append(checked)
+        return step
 
-    def _call(self, said: Said) -> Call:
-        name = said.message.recipient or ""
-        status: Literal["complete", "cut_off", "not_json"] = "complete"
-        if not said.complete:
-            status = "cut_off"
-        elif name.startswith("functions.") and name not in self._free and not _is_object(said.text):
-            status = "not_json"
-        return Call(name, said.text, status, said.span, said.message)
-
-    def extend(self, messages: Iterable[Message] = ()) -> _IntArray:
+    def extend(self, messages: Iterable[Message | Mapping[str, Any]] = ()) -> _IntArray:
         """Adds what follows: results of tools, questions. Returns the next :attr:`prompt`.
 
         Whether it goes on from the last one, ``examples().breaks`` says. Without a break the cost
         is that of the messages, and of a copy of the prompt.
 
+        Args:
+            messages: Messages, or chat messages as dicts, which :func:`following` reads.
+
         Raises:
             HarmonyError: ``invalid_rollout``, and the rollout is as before: nothing was sampled, a
                 message of the assistant, a result for no call. Whatever rendering refuses.
+            InvalidRequestError: A dict that is no chat message.
         """
-        new = Conversation.from_messages(messages)
+        new = Conversation.from_messages(self._read(messages))
         self._raw.extend(new.to_json())
         self._messages += new.messages
         self._counts.append(len(new.messages))
+        self._waiting = []
         return self.prompt
+
+    def _read(self, messages: Iterable[Message | Mapping[str, Any]]) -> list[Message]:
+        """The messages, those of the same form that follow one another read at once."""
+        read: list[Message] = []
+        waiting = list(self._waiting)
+        for is_chat, run in groupby(messages, lambda message: isinstance(message, Mapping)):
+            new: Any = list(run)
+            if is_chat:
+                new = following(waiting, new).messages
+            for message in new:
+                named = [call for call in waiting if call.name == message.author.name]
+                if named:
+                    waiting.remove(named[0])
+            read += new
+        return read
 
     def examples(self) -> Examples:
         """What to train on, an example for each unbroken segment."""
-        return Examples(self._raw.segments())
+        return Examples(self._raw.segments(), self._data)
 
     def branch(self) -> Self:
         """Another rollout that goes on from here. Both share the tokens so far."""
         other = type(self).__new__(type(self))
         other.__dict__.update(self.__dict__)
         other._messages, other._counts = list(self._messages), list(self._counts)
+        other._data = list(self._data)
         other._raw = self._raw.branch()
         return other
 
@@ -365,7 +233,8 @@ class Rollout:
             "free": self._free,
             "messages": self._messages,
             "counts": self._counts,
-            "samples": self.examples()._samples(),
+            "samples": self.examples().samples(),
+            "data": self._data,
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -374,17 +243,10 @@ class Rollout:
         begin = Conversation.from_messages(messages[:first])
         self._start(state["encoding"], begin, state["prefill"], state["options"], state["free"])
         for index, (tokens, logprobs) in enumerate(state["samples"]):
-            self.sampled(tokens, logprobs)
+            self.sampled(tokens, logprobs, state["data"][index])
             if index < len(counts):
                 at = len(self._messages)
                 self.extend(messages[at : at + counts[index]])
 
 
-def _is_object(text: str) -> bool:
-    try:
-        return isinstance(json.loads(text), dict)
-    except ValueError:
-        return False
-
-
-__all__ = ["Break", "Broken", "Call", "Examples", "Extended", "Rollout", "Said", "Step"]
+__all__ = ["Rollout"]
