@@ -86,7 +86,7 @@ test-python: $(VENV)/.dev $(VENV)/.built $(ORACLE)/.made
 	OPENAI_HARMONY_ORACLE_MISSING="$$(cat $(ORACLE)/missing 2>/dev/null)" \
 	TIKTOKEN_ENCODINGS_BASE=$(CURDIR)/$(ORACLE) \
 	$(BIN)/python -m pytest -rs -n auto --maxprocesses 8
-	@$(BIN)/python -m pytest --doctest-modules $(foreach name,renderers tinker verl vllm/parser,--ignore=python/openai_harmony/adapters/$(name).py) python
+	@$(BIN)/python -m pytest --doctest-modules $(foreach name,renderers skyrl tinker verl vllm/parser,--ignore=python/openai_harmony/adapters/$(name).py) python
 
 # Each has its own virtual environment, `.venv-3.10`; the extension modules are in one folder.
 test-pythons: tools
@@ -105,7 +105,7 @@ trainers: $(TRAINERS)/.made $(VENV)/.built ## the trainers themselves read the r
 	else PYTHONPATH=$(CURDIR)/python $(TRAINERS)/bin/python -m pytest -rs tests/python/trainers; fi
 
 # What other packages warn of is theirs to fix. A package that cannot be installed is skipped.
-test-adapters: $(TRAINERS)/.adapters $(VENV)/.built ## the adapters of rollouts with TRL, renderers, verl, tinker-cookbook and transformers, in the trainers' environment
+test-adapters: $(TRAINERS)/.adapters $(VENV)/.built ## the adapters of rollouts with TRL, renderers, verl, tinker-cookbook, SkyRL and transformers, in the trainers' environment
 	@if test -s $(TRAINERS)/missing; then echo "not tested: the trainers cannot be installed"; cat $(TRAINERS)/missing; \
 	else HF_HUB_OFFLINE=1 PYTHONPATH=$(CURDIR)/python $(TRAINERS)/bin/python -m pytest -rs -o filterwarnings=ignore tests/python/adapters; fi
 
@@ -205,11 +205,13 @@ $(TRAINERS)/.made: pyproject.toml | $(VENV)/.made
 	  && rm -f $(TRAINERS)/missing || true
 	@touch $@
 
-# Without their dependencies, which contradict one another: pyproject.toml, group `adapters`.
+# Without their dependencies, which contradict one another: pyproject.toml, group `adapters`. SkyRL asks for Python 3.12;
+# the classes that its adapter needs run on older ones.
 $(TRAINERS)/.adapters: $(TRAINERS)/.made
 	@test -s $(TRAINERS)/missing || $(PIP) --python $(TRAINERS)/bin/python install --no-cache-dir --group adapters || true
-	@for package in renderers==0.1.12 tinker-cookbook==0.6.1 verl==0.9.1; do \
-	  test -s $(TRAINERS)/missing || $(PIP) --python $(TRAINERS)/bin/python install --no-cache-dir --no-deps $$package || true; \
+	@for package in renderers==0.1.12 tinker-cookbook==0.6.1 verl==0.9.1 skyrl==0.4.0 skyrl-gym==0.4.0; do \
+	  test -s $(TRAINERS)/missing || $(PIP) --python $(TRAINERS)/bin/python install --no-cache-dir --no-deps \
+	    --ignore-requires-python $$package || true; \
 	done
 	@touch $@
 

@@ -92,10 +92,10 @@ def run(question: str, sample: Sample) -> Rollout:
         step = rollout.sampled(sample(prompt.tolist()))
         for thought in step.thoughts:
             print(f"  thinks  {thought.text}")
-        if not step.calls:
+        if not step.waiting:
             print(step.answer.text if step.answer else "(no answer)")
             return rollout
-        prompt = rollout.extend([result_of(call) for call in step.calls])
+        prompt = rollout.extend([result_of(call) for call in step.waiting])
     raise RuntimeError(f"no answer within {MOST_TURNS} turns")
 
 

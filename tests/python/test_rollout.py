@@ -289,6 +289,73 @@ def test_what_cannot_go_on_is_refused(encoding: HarmonyEncoding) -> None:
         encoding.extend([1, 2, 3], answer)
 
 
+SECOND = CALL.replace("rain", "wind").replace("Oslo", "Bergen")
+
+
+def test_chat_messages_answer_the_calls(encoding: HarmonyEncoding) -> None:
+    both = f"{CALL.replace('<|call|>', '<|end|><|start|>assistant')}{SECOND}"
+    named = [{"role": "tool", "name": name, "content": name} for name in ("wind", "rain")]
+    in_order = [
+        {"role": "tool", "content": text, "tool_call_id": text} for text in ("rain", "wind")
+    ]
+    for new, names in [
+        (named, ["wind", "rain"]),
+        (in_order, ["rain", "wind"]),
+        ([result("functions.wind", "wind"), in_order[0]], ["wind", "rain"]),
+    ]:
+        rollout = Rollout(conversation(), encoding)
+        rollout.sampled(tokens(encoding, both))
+        rollout.extend([*new, {"role": "user", "content": "And now?"}])  # type: ignore[list-item]
+        *answers, question = rollout.messages[-3:]
+        assert [(said.author.name, said.text) for said in answers] == [
+            (f"functions.{name}", name) for name in names
+        ]
+        assert question.text == "And now?"
+    rollout = Rollout(conversation(), encoding)
+    rollout.sampled(tokens(encoding, SAMPLES[3]))
+    with pytest.raises(HarmonyError, match="is pending"):
+        rollout.extend(in_order[:1])
+    with pytest.raises(HarmonyError, match="is the assistant's"):
+        rollout.extend([{"role": "assistant", "content": "No."}])
+
+
+def test_a_call_is_abandoned(encoding: HarmonyEncoding) -> None:
+    rollout = Rollout(conversation(), encoding)
+    continued = CALL.replace("<|call|>", f"<|end|><|start|>assistant{SAMPLES[3]}")
+    step = rollout.sampled(tokens(encoding, continued))
+    assert [call.status for call in step.calls] == ["abandoned"]
+    assert step.waiting == []
+    assert step.complete
+    with pytest.raises(
+        HarmonyError, match=r"no pending call to \"functions.rain\" \(pending: none"
+    ):
+        rollout.extend([step.calls[0].result("yes")])
+
+
+def test_data_of_each_token(encoding: HarmonyEncoding) -> None:
+    rollout = Rollout(conversation(), encoding)
+    call = tokens(encoding, CALL)
+    experts = [[index] for index in range(len(call))]
+    rollout.sampled(call, data={"experts": experts, "version": range(len(call))})
+    rollout.extend([result("functions.rain")])
+    answer = tokens(encoding, SAMPLES[3])
+    for wrong, error, message in [
+        ({"experts": [1]}, ValueError, "^data.experts: 1 items for 7 tokens$"),
+        ([1], TypeError, "^data: expected a dict, got list$"),
+    ]:
+        with pytest.raises(error, match=message):
+            rollout.sampled(answer, data=wrong)  # type: ignore[arg-type]
+    rollout.sampled(answer, [-1.0] * 7)
+    [segment] = rollout.examples().segments
+    between = len(segment.response) - len(call) - len(answer)
+    assert segment.data["experts"] == experts + [None] * (between + len(answer))
+    assert segment.loss_mask == [1] * len(call) + [0] * between + [1] * len(answer)
+    assert all(math.isnan(logprob) for logprob in segment.logprobs[: len(call)])
+    assert segment.logprobs[len(call) :] == [0.0] * between + [-1.0] * len(answer)
+    first, second = rollout.examples().steps
+    assert (first.start, second.stop) == (len(segment.prompt), len(rollout.prompt))
+
+
 def test_ten_thousand_steps(encoding: HarmonyEncoding) -> None:
     rollout = Rollout(conversation(), encoding)
     sampled = tokens(encoding, CALL)

@@ -55,7 +55,7 @@ class Call(NamedTuple):
     def result(self, text: str) -> Message:
         """The message that answers it, for :meth:`Rollout.extend`.
 
-        It is on ``analysis`` if the call is, else on ``commentary``.
+        A function's is on ``commentary``, a built-in tool's on ``analysis`` if its call is.
 
         Raises:
             WrongTypeError: The result is no text: ``json.dumps`` makes one of other values.
@@ -65,7 +65,8 @@ class Call(NamedTuple):
             raise WrongTypeError(f"text: expected a string, got {got}; json.dumps makes one")
         author = Author.new(Role.TOOL, self.name)
         message = Message.from_author_and_content(author, text).with_recipient("assistant")
-        on_analysis = self.message.channel == "analysis"
+        is_function = self.name.startswith("functions.")
+        on_analysis = self.message.channel == "analysis" and not is_function
         return message.with_channel("analysis" if on_analysis else "commentary")
 
 

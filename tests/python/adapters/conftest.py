@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+import typing
 from typing import Any
 
 import pytest
+import typing_extensions
 
 from adapters.headers import ENCODING
 
@@ -22,6 +25,10 @@ PIECES = "|".join(
         r"\s+",
     ]
 )
+if sys.version_info < (3, 12):
+    # SkyRL asks for 3.12; before, pydantic wants the other one, which its classes would not use.
+    typing.TypedDict = typing_extensions.TypedDict
+
 FIRST_SPECIAL, LAST_SPECIAL = 199_998, 201_087
 
 
