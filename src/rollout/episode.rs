@@ -170,7 +170,7 @@ impl Rollout {
         };
         let ending = RenderEnd::Prefill(Role::Assistant, prefill);
         let render = rollout.config.render;
-        rollout.begin(ending, &[], None, &render)?;
+        rollout.begin(ending, &[], None, render)?;
         Ok(rollout)
     }
 
@@ -268,7 +268,7 @@ impl Rollout {
         if reason.is_some() {
             // The new messages were checked; those that were sampled are written as they were read.
             let render = self.config.render.with_validate(false);
-            self.begin(RenderEnd::Completion(Role::Assistant), messages, reason, &render)?;
+            self.begin(RenderEnd::Completion(Role::Assistant), messages, reason, render)?;
         } else {
             let added = self.encoding.added(sampled.end, messages, &self.config)?;
             self.open = open_len(&added.tokens, self.encoding)?;
@@ -292,11 +292,11 @@ impl Rollout {
         ending: RenderEnd<'_>,
         new: &[Message],
         broken: Option<Break>,
-        render: &RenderConfig,
+        render: RenderConfig,
     ) -> Result<()> {
         let all = self.messages().chain(new);
         let Rendered { tokens, spans, .. } =
-            self.encoding.render_with_spans(all, ending, render)?;
+            self.encoding.render_with_spans(all, ending, &render)?;
         self.open = open_len(&tokens, self.encoding)?;
         self.conversation.extend(new.iter().cloned().map(Arc::new));
         let messages: Vec<&Message> = self.messages().collect();

@@ -363,7 +363,7 @@ fn an_invented_result_that_is_cut_off_is_no_call() {
     let Ok(Extension::Extended { added }) =
         encoding().extend(&prompt, &sampled, &[], &ExtendConfig::new())
     else {
-        panic!("extended")
+        unreachable!("extended")
     };
     assert_eq!(text(&added), "<|end|><|start|>assistant");
 }

@@ -143,7 +143,9 @@ proptest! {
             check_spans(segment, &rollout);
             let samples = segment.samples();
             let mut mask = vec![0; segment.tokens().len()];
-            samples.into_iter().for_each(|sample| mask[sample].fill(1));
+            for sample in samples {
+                mask[sample].fill(1);
+            }
             prop_assert_eq!(mask, segment.loss_mask());
         }
     }

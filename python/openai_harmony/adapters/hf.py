@@ -1,0 +1,349 @@
+"""A tokenizer of gpt-oss with Hugging Face's face, for trainers, pipelines and engines.
+
+``HarmonyTokenizer()`` needs no download. Its chat template is this package: conversations become
+the tokens of ``interop.chat_completions``, and ``return_assistant_tokens_mask`` is the loss mask.
+Text in messages stays text, whatever marker it spells; text that is given to the tokenizer itself
+has markers, as with any tokenizer of transformers (``split_special_tokens=True`` reads none).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+from openai_harmony._extras import needed
+from openai_harmony.adapters import chat
+from openai_harmony.adapters.transformers import chat_template, response_template
+from openai_harmony.encoding import HarmonyEncodingName, load_harmony_encoding
+from openai_harmony.interop import Turn, chat_completions
+from openai_harmony.rollout import read_step
+from openai_harmony.vocabulary import vocabulary_text
+
+transformers: Any = needed("transformers", "hf")
+
+_ENCODING = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
+_FIRST_SPECIAL, _SIZE = 199_998, 201_088
+_VARIABLES = ("reasoning_effort", "model_identity", "conversation_start_date")
+
+
+@functools.cache
+def _letters() -> dict[int, str]:
+    """For each byte the letter that stands for it in a token's name, as in all byte-level BPEs."""
+    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = [byte for byte in range(256) if byte not in printable]
+    shifted = {byte: chr(256 + index) for index, byte in enumerate(others)}
+    return {byte: shifted.get(byte, chr(byte)) for byte in range(256)}
+
+
+@functools.cache
+def _bytes() -> dict[str, int]:
+    return {letter: byte for byte, letter in _letters().items()}
+
+
+def _name(token: bytes) -> str:
+    return "".join(map(_letters().__getitem__, token))
+
+
+@functools.cache
+def _vocabulary() -> dict[str, int]:
+    """The ids of the ordinary tokens by their names."""
+    count = vocabulary_text().count(b"\n")
+    return {_name(_ENCODING.decode_bytes([token])): token for token in range(count)}
+
+
+@functools.cache
+def _names() -> list[str]:
+    return list(_vocabulary())
+
+
+class HarmonyTokenizer(transformers.PreTrainedTokenizer):  # type: ignore[misc]
+    """gpt-oss' tokenizer as a class of transformers.
+
+    Args:
+        options: Those of ``PreTrainedTokenizer``. A ``chat_template`` is ignored here, so that a
+            folder of gpt-oss loads; one that is set later, or given to :meth:`apply_chat_template`,
+            is rendered by transformers.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        options.pop("chat_template", None)
+        options.setdefault("bos_token", "<|startoftext|>")
+        options.setdefault("eos_token", "<|return|>")
+        options.setdefault("pad_token", "<|endoftext|>")
+        options.setdefault("response_template", response_template())
+        self._added_tokens_decoder = _special_tokens()
+        super().__init__(**options)
+        self.chat_template = chat_template()
+
+    @property
+    def vocab_size(self) -> int:
+        """How many ids the model has, special ones included."""
+        return _SIZE
+
+    def __repr__(self) -> str:
+        return f"HarmonyTokenizer(name_or_path={self.name_or_path!r}, {len(self)} tokens)"
+
+    def get_vocab(self) -> dict[str, int]:
+        """The id of each token by its name, bytes as letters."""
+        return {**_vocabulary(), **self._added_tokens_encoder}
+
+    def save_vocabulary(
+        self, save_directory: str, filename_prefix: str | None = None
+    ) -> tuple[str, ...]:
+        """Writes nothing: the vocabulary is part of this package."""
+        return ()
+
+    def tokenize(self, text: str, **options: Any) -> list[str]:
+        """The names of a text's tokens."""
+        if options or self.split_special_tokens or len(self._added_tokens_decoder) > _count():
+            names: list[str] = super().tokenize(text, **options)
+            return names
+        return self._convert_ids(_ENCODING.encode(text, allowed_special="all"))
+
+    def _tokenize(self, text: str, **_: Any) -> list[str]:
+        return self._convert_ids(_ENCODING.encode(text, disallowed_special=()))
+
+    def _convert_ids(self, ids: Sequence[int]) -> list[str]:
+        return [self._convert_id_to_token(token) for token in ids]
+
+    def _convert_token_to_id(self, token: str) -> int | None:
+        return _vocabulary().get(token)
+
+    def _convert_id_to_token(self, index: int) -> str:
+        if index < _FIRST_SPECIAL:
+            return _names()[index]
+        return str(self._added_tokens_decoder[index].content)
+
+    def convert_tokens_to_string(self, tokens: Sequence[str]) -> str:
+        """The text of tokens by their names; U+FFFD for what is no UTF-8."""
+        special, letters = self._added_tokens_encoder, _bytes()
+        parts = [
+            token.encode() if token in special else bytes(letters[letter] for letter in token)
+            for token in tokens
+        ]
+        return b"".join(parts).decode(errors="replace")
+
+    def _decode(
+        self, token_ids: int | Sequence[int], skip_special_tokens: bool = False, **_: Any
+    ) -> str:
+        ids = [token_ids] if isinstance(token_ids, int) else list(map(int, token_ids))
+        if skip_special_tokens:
+            added = self._added_tokens_decoder
+            ids = [token for token in ids if token not in added or not added[token].special]
+        if max(ids, default=0) < _SIZE:
+            return _ENCODING.decode(ids)
+        return self.convert_tokens_to_string(self._convert_ids(ids))
+
+    def apply_chat_template(
+        self,
+        conversation: Any,
+        tools: Sequence[Any] | None = None,
+        documents: Any = None,
+        chat_template: str | None = None,
+        add_generation_prompt: bool = False,
+        continue_final_message: bool | str = False,
+        tokenize: bool = True,
+        sanitize_control_tokens: bool = True,
+        padding: Any = False,
+        truncation: bool = False,
+        max_length: int | None = None,
+        return_tensors: Any = None,
+        return_dict: bool = True,
+        return_assistant_tokens_mask: bool = False,
+        tokenizer_kwargs: Mapping[str, Any] | None = None,
+        **variables: Any,
+    ) -> Any:
+        """The tokens of a conversation, or of several, as transformers documents it.
+
+        Rendered are the tokens of ``interop.chat_completions``; ``assistant_masks`` is the default
+        loss mask. Without ``add_generation_prompt`` an answer at the end ends as it is trained,
+        with ``<|return|>``. Of variables there are ``reasoning_effort``, ``model_identity`` and
+        ``conversation_start_date``.
+
+        Raises:
+            InvalidRequestError: A message that chat completions do not have, with its path.
+            ValueError: Another variable, ``documents``, or options that exclude one another.
+        """
+        if chat_template is not None or self.chat_template != _own_template():
+            if return_assistant_tokens_mask:
+                raise ValueError("return_assistant_tokens_mask: not with a chat template of yours")
+            return super().apply_chat_template(
+                conversation,
+                tools=tools,
+                documents=documents,
+                chat_template=chat_template,
+                add_generation_prompt=add_generation_prompt,
+                continue_final_message=continue_final_message,
+                tokenize=tokenize,
+                padding=padding,
+                truncation=truncation,
+                max_length=max_length,
+                return_tensors=return_tensors,
+                return_dict=return_dict,
+                tokenizer_kwargs=tokenizer_kwargs,
+                **variables,
+            )
+        if documents:
+            raise ValueError("documents: the format has none; write them into a message")
+        if continue_final_message and (add_generation_prompt or return_assistant_tokens_mask):
+            raise ValueError(
+                "continue_final_message: not with add_generation_prompt, nor with "
+                "return_assistant_tokens_mask"
+            )
+        if return_assistant_tokens_mask and not (tokenize and return_dict):
+            raise ValueError("return_assistant_tokens_mask: needs tokenize and return_dict")
+        is_batched = not isinstance(conversation[0], Mapping) if len(conversation) else False
+        if is_batched and not isinstance(conversation[0], Sequence):
+            conversation = [each.messages for each in conversation]
+        rows = [
+            _render(each, tools, add_generation_prompt, continue_final_message, variables)
+            for each in (conversation if is_batched else [conversation])
+        ]
+        tokens, masks = [row[0] for row in rows], [row[1] for row in rows]
+        if not tokenize:
+            texts = [_ENCODING.decode(row) for row in tokens]
+            return texts if is_batched else texts[0]
+        in_batch = is_batched or return_tensors is not None
+        out = self(
+            tokens if in_batch else tokens[0],
+            add_special_tokens=False,
+            padding=padding,
+            truncation=truncation,
+            max_length=max_length,
+            return_attention_mask=True if return_assistant_tokens_mask else None,
+            **(tokenizer_kwargs or {}),
+        )
+        if return_assistant_tokens_mask:
+            kept = zip(masks, out["attention_mask"] if in_batch else [out["attention_mask"]])
+            aligned = [self._aligned(mask, attention) for mask, attention in kept]
+            out["assistant_masks"] = aligned if in_batch else aligned[0]
+        if return_tensors is not None:
+            out.convert_to_tensors(tensor_type=return_tensors)
+        return out if return_dict else out["input_ids"]
+
+    def _aligned(self, mask: list[int], attention: Sequence[int]) -> list[int]:
+        """A mask as its tokens were cut and padded."""
+        count = sum(attention)
+        left = mask[len(mask) - count :] if self.truncation_side == "left" else mask[:count]
+        values = iter(left)
+        return [next(values) if attended else 0 for attended in attention]
+
+    def parse_response(
+        self,
+        response: Any,
+        schema: Any = None,
+        *,
+        prefix: Any = None,
+        tools: Sequence[Any] | None = None,
+    ) -> Any:
+        """A message, or several, from what was sampled, however malformed.
+
+        Keys are ``role``, ``content``, ``reasoning_content`` and ``tool_calls``: the calls that
+        may run, and those whose ``arguments`` are no JSON object, as text. ``prefix`` is the
+        prompt.
+        """
+        if schema is not None:
+            return super().parse_response(response, schema, prefix=prefix, tools=tools)
+        response, prefix = _ids(response), _ids(prefix)
+        is_batched = bool(response) and not isinstance(response[0], int)
+        responses = response if is_batched else [response]
+        prefixes = (
+            prefix if prefix and not isinstance(prefix[0], int) else [prefix] * len(responses)
+        )
+        turn = chat_completions.read({"messages": [], "tools": _schemas(tools)}, date=None)
+        parsed = [_parsed(ids, before, turn) for ids, before in zip(responses, prefixes)]
+        return parsed if is_batched else parsed[0]
+
+
+@functools.cache
+def _count() -> int:
+    return len(_special_tokens())
+
+
+@functools.cache
+def _own_template() -> str:
+    return chat_template()
+
+
+def _special_tokens() -> dict[int, Any]:
+    return {
+        token: transformers.AddedToken(_ENCODING.decode([token]), normalized=False, special=True)
+        for token in range(_FIRST_SPECIAL, _SIZE)
+    }
+
+
+def _schemas(tools: Sequence[Any] | None) -> list[Any]:
+    """Tools as JSON schemas, functions too."""
+    schema_of: Callable[[Any], Any] = needed("transformers.utils", "hf").get_json_schema
+    return [schema_of(tool) if callable(tool) else tool for tool in tools or ()]
+
+
+def _render(
+    messages: Sequence[Mapping[str, Any]],
+    tools: Sequence[Any] | None,
+    asks: bool,
+    continues: bool | str,
+    variables: Mapping[str, Any],
+) -> tuple[list[int], list[int]]:
+    """The tokens of a conversation, and the loss mask."""
+    unknown = [name for name in variables if name not in _VARIABLES]
+    if unknown:
+        raise ValueError(f"{unknown[0]}: unknown variable; known are {', '.join(_VARIABLES)}")
+    if not messages:
+        raise ValueError("conversation: has no messages")
+    given = {name: value for name, value in variables.items() if value is not None}
+    body: dict[str, Any] = {
+        # Rows of a data set have every key, most of them without a value.
+        "messages": [{k: v for k, v in each.items() if v is not None} for each in messages],
+        "tools": _schemas(tools),
+    }
+    if "reasoning_effort" in given:
+        body["reasoning_effort"] = given["reasoning_effort"]
+    if continues:
+        if isinstance(continues, str) and not messages[-1].get(continues):
+            raise ValueError(f"continue_final_message: the last message has no {continues!r}")
+        body["continue_final_message"] = True
+    options: dict[str, Any] = {"identity": given.get("model_identity")}
+    if "conversation_start_date" in given:
+        options["date"] = given["conversation_start_date"]
+    turn = chat_completions.read(body, **options)
+    if continues:
+        tokens = turn.prompt(_ENCODING)
+        return tokens, [0] * len(tokens)
+    ending: Literal["completion", "training"] = "completion" if asks else "training"
+    rendered = _ENCODING.render_with_spans(turn.conversation, turn.config, ending=ending)
+    return rendered.tokens, list(rendered.loss_mask())
+
+
+def _ids(given: Any) -> Any:
+    """Token ids, of a text, an array or a list of these."""
+    given = given.tolist() if hasattr(given, "tolist") else given
+    if isinstance(given, str):
+        return _ENCODING.encode(given, allowed_special="all")
+    items = list(given or ())
+    return items if items and isinstance(items[0], int) else [_ids(item) for item in items]
+
+
+def _parsed(ids: list[int], prompt: list[int], turn: Turn) -> dict[str, Any]:
+    step = read_step(_ENCODING, ids, prompt=prompt, tools=chat.recipients(turn))
+    message: dict[str, Any] = {
+        "role": "assistant",
+        "content": chat.texts(step.said, "preamble", "answer"),
+    }
+    if step.thoughts:
+        message["reasoning_content"] = chat.texts(step.thoughts, "thought")
+    calls = []
+    for call in step.waiting:
+        if call.status != "cut_off":
+            tool, arguments = turn.tools.by_recipient(call.name), chat.arguments_of(call)
+            name = call.name.removeprefix("functions.") if tool is None else tool.name
+            function = {
+                "name": name,
+                "arguments": call.arguments if arguments is None else arguments,
+            }
+            calls.append({"type": "function", "function": function})
+    return {**message, "tool_calls": calls} if calls else message
+
+
+__all__ = ["HarmonyTokenizer"]
