@@ -86,7 +86,7 @@ test-python: $(VENV)/.dev $(VENV)/.built $(ORACLE)/.made
 	OPENAI_HARMONY_ORACLE_MISSING="$$(cat $(ORACLE)/missing 2>/dev/null)" \
 	TIKTOKEN_ENCODINGS_BASE=$(CURDIR)/$(ORACLE) \
 	$(BIN)/python -m pytest -rs -n auto --maxprocesses 8
-	@$(BIN)/python -m pytest --doctest-modules $(foreach name,renderers skyrl tinker verl vllm/parser,--ignore=python/openai_harmony/adapters/$(name).py) python
+	@$(BIN)/python -m pytest --doctest-modules $(foreach name,hf renderers skyrl tinker verl vllm/parser,--ignore=python/openai_harmony/adapters/$(name).py) python
 
 # Each has its own virtual environment, `.venv-3.10`; the extension modules are in one folder.
 test-pythons: tools

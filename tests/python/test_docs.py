@@ -153,7 +153,7 @@ def test_the_reference_has_all_that_is_public() -> None:
         assert missing == NOT_IN_THE_REFERENCE.get(module.__name__, set()), module.__name__
 
 
-NEED_A_PACKAGE = re.compile(r"adapters\.(renderers|skyrl|tinker|verl)\.(\w+)$")
+NEED_A_PACKAGE = re.compile(r"adapters\.(hf|renderers|skyrl|tinker|verl)\.(\w+)$")
 """What only imports where that is installed; `make test-adapters` does."""
 
 NOT_IN_THE_REFERENCE: dict[str, set[str]] = {

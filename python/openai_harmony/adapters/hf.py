@@ -66,6 +66,9 @@ class HarmonyTokenizer(transformers.PreTrainedTokenizer):  # type: ignore[misc]
             is rendered by transformers.
     """
 
+    # `save_pretrained` writes this file, too: `AutoTokenizer` loads it with `trust_remote_code`.
+    _auto_class = "AutoTokenizer"
+
     def __init__(self, **options: Any) -> None:
         options.pop("chat_template", None)
         options.setdefault("bos_token", "<|startoftext|>")

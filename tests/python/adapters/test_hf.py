@@ -20,6 +20,7 @@ torch = pytest.importorskip("torch", reason="make test-adapters installs PyTorch
 from adapters.headers import ARGUMENTS, CASES, ENCODING, NAMES, TOOL, tokens_of  # noqa: E402
 from adapters.test_transformers import Chats  # noqa: E402
 from episodes import TEXTS, episodes, sampled  # noqa: E402
+from fences import DOCS, fenced  # noqa: E402
 from openai_harmony.adapters.hf import HarmonyTokenizer  # noqa: E402
 from openai_harmony.interop import chat_completions  # noqa: E402
 
@@ -105,7 +106,8 @@ def test_batches(mine: Any, tokenizer: Any) -> None:
 def test_it_saves_and_loads(mine: Any, tmp_path: Path) -> None:
     mine.save_pretrained(tmp_path)
     loaded = HarmonyTokenizer.from_pretrained(tmp_path)
-    for other in (loaded, copy.deepcopy(mine), pickle.loads(pickle.dumps(mine))):
+    auto = transformers.AutoTokenizer.from_pretrained(tmp_path, trust_remote_code=True)
+    for other in (loaded, auto, copy.deepcopy(mine), pickle.loads(pickle.dumps(mine))):
         assert other.get_vocab() == mine.get_vocab()
         assert other.special_tokens_map == mine.special_tokens_map
         assert other.chat_template == mine.chat_template
@@ -390,6 +392,19 @@ def test_grpo_trains_with_its_own_tools(mine: Any, tmp_path: Path) -> None:
     trainer = trained_with(trainer_of, mine, [{"prompt": [USER]}] * 4, tmp_path, config)
     trainer.train()
     assert trainer.state.global_step == 2
+
+
+def test_the_example_of_the_guide(tmp_path: Path) -> None:
+    names: Any = {
+        "messages": EPISODE,
+        "tools": [TOOL],
+        "sampled": tokens_of(CASES[0]["text"]),
+        "prompt": prompt_of([USER], tools=[TOOL]),
+        "folder": tmp_path,
+    }
+    exec(fenced("hf", DOCS / "rollouts.md"), names)
+    assert names["message"]["tool_calls"] == [CALL]
+    assert 1 in names["example"]["assistant_masks"]
 
 
 def test_texts_are_tokenized_as_by_the_encoding(mine: Any) -> None:
