@@ -14,7 +14,11 @@ pub use crate::tokenizer::chunk::chunk_end;
 #[cfg(feature = "arrow")]
 pub use crate::training::rows::render_array_on;
 #[cfg(feature = "training")]
-pub use crate::training::{batch::render_on, examples::ExampleMaker, rows::is_read};
+pub use crate::training::{
+    batch::render_on,
+    examples::ExampleMaker,
+    rows::{is_media, is_read},
+};
 pub use crate::typescript::{Namespace, Parameters, Tool};
 #[cfg(feature = "training")]
 pub use crate::workers::Workers;

@@ -62,6 +62,15 @@ impl Path {
         }
     }
 
+    /// The name of the member at its end; `None` for an item of a list.
+    #[cfg(feature = "training")]
+    pub(crate) fn last_name(&self) -> Option<&str> {
+        match self.0.last() {
+            Some(PathStep::Name(name)) => Some(name),
+            _ => None,
+        }
+    }
+
     /// Whether it is that of the whole.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -34,9 +34,9 @@ pub(super) fn render_arrow<'py>(
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let options = read_options(options)?;
-    let maker = ExampleMaker::new(encoding.get().inner.tokenizer(), &options);
+    let maker = ExampleMaker::new(encoding.get().inner, &options);
     let workers = Workers::new(options.threads);
-    let mut arrays = arrays(stream, |name| is_read(name, options.format))?;
+    let mut arrays = arrays(stream, |name| is_read(name, &options))?;
     let mut rest: Option<ArrayRef> = None;
     let next = || {
         while rest.as_ref().is_none_or(|rest: &ArrayRef| Array::is_empty(rest)) {

@@ -20,7 +20,7 @@ use openai_harmony::interop::Date;
 use openai_harmony::machinery::SetFrom;
 use openai_harmony::machinery::Workers;
 use openai_harmony::machinery::{ExampleMaker, render_on};
-use openai_harmony::training::{Batch, Examples, Overflow, RenderRows, RowFormat};
+use openai_harmony::training::{Batch, Examples, Markers, Overflow, RenderRows, RowFormat};
 
 /// So many rows, or as many with so many bytes, are a part: the work of one thread. Between parts signal
 /// handlers run. The workers wait while the first part is read and while the last is stored, so parts are small.
@@ -38,7 +38,7 @@ pub(super) fn render_rows<'py>(
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let options = read_options(options)?;
-    let maker = ExampleMaker::new(encoding.get().inner.tokenizer(), &options);
+    let maker = ExampleMaker::new(encoding.get().inner, &options);
     let workers = Workers::new(options.threads);
     let mut rows = rows.try_iter().map_err(|error| {
         errors::unless_raised(error, rows, || {
@@ -47,7 +47,7 @@ pub(super) fn render_rows<'py>(
             errors::wrong_type(rows.py(), text)
         })
     })?;
-    let next = || read_part(&mut rows, options.format);
+    let next = || read_part(&mut rows, &options);
     rendered(encoding.py(), &workers, options.first_row, next, |part, first_row| {
         render_on(&Workers::none(), part.iter_mut().collect(), first_row, |batch, index, row| {
             row.add(&maker, batch, index)
@@ -58,13 +58,13 @@ pub(super) fn render_rows<'py>(
 /// The next rows, and how many they are; none at the end.
 fn read_part(
     rows: &mut Bound<'_, PyIterator>,
-    format: RowFormat,
+    options: &RenderRows,
 ) -> PyResult<Option<(Vec<PyRow>, usize)>> {
     let mut part = Vec::new();
     let mut bytes = 0;
     while part.len() < ROWS && bytes < BYTES {
         let Some(row) = rows.next() else { break };
-        let row = PyRow::read(&row?, format)?;
+        let row = PyRow::read(&row?, options)?;
         bytes += row.size();
         part.push(row);
     }
@@ -147,10 +147,21 @@ fn read_option(options: &mut RenderRows, name: &str, given: Given<'_, '_>) -> Re
     Ok(())
 }
 
+/// A dict of names to names.
+fn renamed(value: &Bound<'_, PyAny>) -> Read<Vec<(String, String)>> {
+    if value.is_none() {
+        return Ok(Vec::new());
+    }
+    let dict = value.cast::<PyDict>().map_err(|_| InvalidArgument::type_of(value, "a dict"))?;
+    dict.iter().map(|(field, column)| Ok((string(&field)?, string(&column)?))).collect()
+}
+
 set_from! {
     RowFormat: RowFormat::read,
     Examples: Examples::read,
     Overflow: Overflow::read,
+    Markers: Markers::read,
+    Vec<(String, String)>: renamed,
     Option<NonZeroUsize>: |value| optional(value, count_from_one),
 }
 

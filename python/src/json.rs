@@ -15,7 +15,7 @@ use openai_harmony::ErrorKind;
 use openai_harmony::Path;
 use openai_harmony::interop::{Json, parse_body};
 use openai_harmony::machinery::PathStep;
-use openai_harmony::machinery::{MAX_DEPTH, Tape};
+use openai_harmony::machinery::{MAX_DEPTH, Tape, is_media};
 
 /// How deep the lists and dicts of a schema may lie within each other. Version 0.0.8's JSON parser had this limit.
 const SCHEMA_DEPTH: usize = 128;
@@ -54,7 +54,8 @@ pub(super) fn body(body: &Bound<'_, PyAny>) -> PyResult<Json> {
     parsed.map_err(|error| raised(py, &error))
 }
 
-/// A row of a data set, without the columns that are not read: they may hold what JSON cannot.
+/// A row of a data set. Of columns that are not read, which may hold what JSON cannot, there is the name only, for errors
+/// that list it; of images and the like, whether there are any; and a NaN is null, as in pandas.
 pub(super) fn row(object: &Bound<'_, PyAny>, is_read: impl Fn(&str) -> bool) -> Read<Json> {
     let mut tape = Tape::default();
     let mut walker = Walker { tape: &mut tape, of: Of::Row, limit: MAX_DEPTH };
@@ -69,8 +70,18 @@ pub(super) fn row(object: &Bound<'_, PyAny>, is_read: impl Fn(&str) -> bool) -> 
     let opened = walker.tape.open();
     for column in columns {
         let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = column.extract()?;
-        let is_read = |key: &Bound<'_, PyString>| key.to_str().is_ok_and(&is_read);
-        if key.cast::<PyString>().is_ok_and(is_read) {
+        let Some(name) = key.cast::<PyString>().ok().and_then(|key| key.to_str().ok()) else {
+            continue;
+        };
+        if is_media(name) {
+            walker.tape.string(name);
+            // A NumPy array of several is neither true nor false.
+            walker.tape.bool(!value.is_none() && value.is_truthy().unwrap_or(true));
+        } else if !is_read(name) || value.cast::<PyFloat>().is_ok_and(|real| real.value().is_nan())
+        {
+            walker.tape.string(name);
+            walker.tape.null();
+        } else {
             walker.member(&key, &value, MAX_DEPTH - 1)?;
         }
     }
@@ -173,6 +184,9 @@ impl Walker<'_> {
 
     /// An object of another class than JSON's.
     fn other(&mut self, object: &Bound<'_, PyAny>, depth: usize) -> Read<()> {
+        if let Some(scalar) = scalar(object)? {
+            return self.value(&scalar, depth);
+        }
         if object.hasattr("model_dump")? {
             if self.of == Of::Request && is_of_harmony(object)? {
                 let what = type_name(object);
@@ -311,6 +325,15 @@ fn digits<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
         return Ok(repr.cast_into()?);
     }
     PyFloat::new(py, object.extract()?).repr()
+}
+
+/// The Python value of a number or flag of other packages, which have a type and no dimensions.
+fn scalar<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let Some(shape) = object.getattr_opt("shape")? else { return Ok(None) };
+    if !object.hasattr("dtype")? || !shape.len().is_ok_and(|dimensions| dimensions == 0) {
+        return Ok(None);
+    }
+    object.call_method0(intern!(object.py(), "item")).map(Some)
 }
 
 fn is_bytes(object: &Bound<'_, PyAny>) -> bool {

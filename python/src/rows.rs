@@ -16,7 +16,7 @@ use super::{errors, read};
 use openai_harmony::Path;
 use openai_harmony::interop::Json;
 use openai_harmony::machinery::{ExampleMaker, is_read};
-use openai_harmony::training::{Batch, Row, RowFormat};
+use openai_harmony::training::{Batch, RenderRows, Row};
 use openai_harmony::{ErrorKind, Result};
 
 /// A row, whose texts are borrowed from Python where that is the fastest. It is best dropped with the
@@ -32,8 +32,8 @@ pub(super) enum PyRow {
 impl PyRow {
     /// Reads a row. What is wrong with it is an error of the row; what ends the program, such as
     /// `KeyboardInterrupt`, is raised.
-    pub(super) fn read(object: &Bound<'_, PyAny>, format: RowFormat) -> PyResult<Self> {
-        Self::try_read(object, format).or_else(|error| {
+    pub(super) fn read(object: &Bound<'_, PyAny>, options: &RenderRows) -> PyResult<Self> {
+        Self::try_read(object, options).or_else(|error| {
             let py = object.py();
             if !error.is_instance_of::<PyException>(py) {
                 return Err(error);
@@ -42,7 +42,7 @@ impl PyRow {
         })
     }
 
-    fn try_read(object: &Bound<'_, PyAny>, format: RowFormat) -> PyResult<Self> {
+    fn try_read(object: &Bound<'_, PyAny>, options: &RenderRows) -> PyResult<Self> {
         let py = object.py();
         if let Ok(text) = object.cast::<PyString>() {
             return BorrowedText::of(text).map(Self::Text);
@@ -69,7 +69,7 @@ impl PyRow {
             let got = errors::type_name(object);
             return Ok(Self::failed(format!("expected a conversation or JSON, got {got}")));
         }
-        json::row(object, |column| is_read(column, format)).map(Self::Json).or_else(Self::invalid)
+        json::row(object, |column| is_read(column, options)).map(Self::Json).or_else(Self::invalid)
     }
 
     fn of_messages(messages: Read<Vec<BorrowedMessage>>) -> PyResult<Self> {

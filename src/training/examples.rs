@@ -3,16 +3,16 @@
 
 use super::batch::{Batch, Example};
 use super::{Examples, LossMask, Overflow, RenderRows, Turns};
+use crate::HarmonyEncoding;
 use crate::chat::Role;
 use crate::error::{ErrorKind, Result};
 use crate::render::{
     self, AsMessage, ContentPart, ExchangeRanges, Pieces, RenderEnd, Rendered, Selection,
 };
-use crate::tokenizer::Tokenizer;
 
 /// Makes examples of conversations. Any number of threads may share one.
 pub struct ExampleMaker<'o> {
-    pub(super) tokenizer: Tokenizer,
+    pub(super) encoding: HarmonyEncoding,
     pub(super) options: &'o RenderRows,
     /// What narrows the mask: in an example for each exchange, the last alone is trained.
     mask: LossMask,
@@ -39,12 +39,12 @@ struct TooLong {
 
 impl<'o> ExampleMaker<'o> {
     /// Makes examples by these options.
-    pub fn new(tokenizer: Tokenizer, options: &'o RenderRows) -> Self {
+    pub fn new(encoding: HarmonyEncoding, options: &'o RenderRows) -> Self {
         let mut mask = options.mask.clone();
         if options.examples == Examples::Turns {
             mask.turns = Turns::Last;
         }
-        Self { tokenizer, options, mask }
+        Self { encoding, options, mask }
     }
 
     /// Puts the examples of a conversation into the batch. One that is too long is an error, and leaves
@@ -77,7 +77,8 @@ impl<'o> ExampleMaker<'o> {
         let config = self.options.config;
         let ending = RenderEnd::Training;
         let tokens = Vec::with_capacity(expected_tokens(messages));
-        let rendered = render::conversation(self.tokenizer, messages, ending, config, tokens)?;
+        let rendered =
+            render::conversation(self.encoding.tokenizer(), messages, ending, config, tokens)?;
         match self.options.max_tokens {
             Some(max_tokens) if rendered.tokens.len() > max_tokens => {
                 if self.options.overflow == Overflow::TruncateTurns {
@@ -123,7 +124,12 @@ impl<'o> ExampleMaker<'o> {
     }
 
     fn pieces<'m, M: AsMessage>(&self, messages: &'m [M]) -> Result<Pieces<'m, M>> {
-        Pieces::new(self.tokenizer, self.options.config, messages, ExchangeRanges::of(messages))
+        Pieces::new(
+            self.encoding.tokenizer(),
+            self.options.config,
+            messages,
+            ExchangeRanges::of(messages),
+        )
     }
 
     /// What becomes of an example that is too long; `exchange` is its last one, where each is an example.

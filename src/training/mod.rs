@@ -52,7 +52,7 @@ pub use rows::render_array;
 #[cfg(feature = "training")]
 pub use {
     batch::{Batch, Example},
-    options::{Examples, Overflow, RenderRows, RowFormat},
+    options::{Examples, Markers, Overflow, RenderRows, RowFormat},
     render::render,
     rows::Row,
 };

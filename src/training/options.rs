@@ -26,6 +26,12 @@ options! {
         pub format: RowFormat => with_format,
         /// Which of the tokens that the model samples are trained.
         pub mask: LossMask => with_mask,
+        /// Which column of a row is read as which, `("prompt", "text")`, where a data set has names of its own.
+        pub map: Vec<(String, String)>
+            => with_map(names: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>)
+                names.into_iter().map(|(field, column)| (field.into(), column.into())).collect(),
+        /// What the marks of chat formats are in the text of an answer.
+        pub markers: Markers => with_markers,
         /// How conversations are rendered; by default as [`Turn::default_config`] has it, which is how a
         /// server renders the same conversations.
         pub config: RenderConfig = Turn::default_config() => with_config,
@@ -66,9 +72,9 @@ pub enum RowFormat {
     Harmony,
     /// Messages of chat completions, as data sets on hubs have them.
     Chat,
-    /// The same with answers that are preferred to others: `chosen` and `rejected`, each an example, behind a `prompt` or
-    /// as whole conversations; or `prompt`, `completion` and `label`, whether the answer is a good one.
-    /// Of each example the last answer alone is trained, and [`Batch::preferred`](super::Batch::preferred) has which
+    /// The same with answers that are preferred to others: `chosen` and `rejected`, each an example, after a `prompt` or
+    /// as whole conversations; or an answer and its `label`, whether it is a good one.
+    /// Of each example only the last answer is trained, and [`Batch::preferred`](super::Batch::preferred) has which
     /// it is. An answer has what the model writes and nothing else. Where one side is left out, the other is, too; turns
     /// are never left out of a prompt.
     Preference,
@@ -76,6 +82,18 @@ pub enum RowFormat {
     Anthropic,
     /// Bodies of the Responses API, the answer being the last items of `input`.
     Responses,
+}
+
+/// What the marks of chat formats are in the text of an answer: `<|channel|>`, `<|im_end|>`, `<tool_call>`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Markers {
+    /// What another format left there. Of chat rows, messages of harmony that a text spells are read as these, and counted
+    /// in [`Batch::unused`](super::Batch::unused); any other mark is an error of the row. Code in backticks is text.
+    #[default]
+    Checked,
+    /// Text that is trained as it is.
+    Text,
 }
 
 /// How many examples a conversation gives.
@@ -118,6 +136,7 @@ choices! {
         "anthropic" Anthropic,
         "responses" Responses;
     Examples, "'conversation' or 'turns'": "conversation" Conversation, "turns" Turns;
+    Markers, "'checked' or 'text'": "checked" Checked, "text" Text;
     Overflow, "'error', 'drop' or 'truncate_turns'":
         "error" Error,
         "drop" Drop,
@@ -138,7 +157,7 @@ impl RenderRows {
         self
     }
 
-    /// The same where the last turn alone is trained.
+    /// The same for answers of preferences, whole.
     pub(super) fn of_preferences(mut self) -> Self {
         if self.overflow == Overflow::TruncateTurns {
             self.overflow = Overflow::Error;
@@ -147,7 +166,7 @@ impl RenderRows {
         self.of_completions()
     }
 
-    /// Where the last answer alone is trained.
+    /// The same for the answer to a prompt: what does not fit is left out at the beginning.
     pub(super) fn of_completions(mut self) -> Self {
         self.examples = Examples::Conversation;
         self.mask.turns = super::Turns::Last;

@@ -43,7 +43,7 @@ pub fn render<'r, R: Into<Row<'r>>>(
 ) -> Batch {
     let rows: Vec<Row<'r>> = rows.into_iter().map(Into::into).collect();
     let workers = Workers::new(options.threads);
-    let maker = ExampleMaker::new(encoding.tokenizer(), options);
+    let maker = ExampleMaker::new(*encoding, options);
     let add = |batch: &mut Batch, index, row| maker.add_row(batch, index, row);
     Batch::joined(render_on(&workers, rows, options.first_row, add))
 }

@@ -112,7 +112,7 @@ def test_a_run_that_differs_says_how_to_begin_anew(rows: Path, tmp_path: Path) -
     write_dataset([rows], output, format="chat")
     with pytest.raises(dataset.StateError) as raised:
         write_dataset([rows], output, format="chat", examples="turns")
-    said = "begun with examples 'conversation', not 'turns'; with restart it starts over"
+    said = "begun with examples 'conversation', now 'turns'; use another output, or restart to start over"
     assert str(raised.value) == said
     assert write_dataset([rows], output, format="chat", examples="turns", restart=True).complete
 

@@ -123,7 +123,7 @@ def test_fields_that_say_nothing_are_counted() -> None:
     answer = {"role": "assistant", "content": "4.", "mood": 2}
     row = [dict(USER, mood=1), answer, dict(USER, score=3)]
     assert render([row, row], format="chat").unused == {
-        "messages behind the assistant's last": 2,
+        "messages after the assistant's last": 2,
         "messages[].mood": 4,
         "messages[].score": 2,
     }

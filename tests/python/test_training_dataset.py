@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import itertools
 import json
 from pathlib import Path
@@ -187,6 +188,68 @@ def test_nothing_to_write(rows: str, tmp_path: Path) -> None:
     with pytest.raises(dataset.NoExamplesError, match="300 longer than max_tokens"):
         write_dataset([rows], str(tmp_path / "none"), max_tokens=1, overflow="drop", **CHAT)
     assert write_dataset([rows], str(tmp_path / "out"), **CHAT).examples == len(ROWS)
+
+
+def test_what_was_refused_needs_no_restart(rows: str, tmp_path: Path) -> None:
+    """The share of bad rows is known at the end; with another option the run begins anew."""
+    out = tmp_path / "out"
+    text = Path(rows).read_text()
+    mostly = tmp_path / "mostly.jsonl"
+    mostly.write_text(text + '{"ask": "Hi", "reply": "Ho"}\n' * 50)
+    with pytest.raises(dataset.ErrorLimitError, match="with other options it starts over"):
+        write_dataset([mostly], out, **CHAT)
+    names = {"prompt": "ask", "completion": "reply"}
+    with pytest.raises(dataset.ErrorLimitError):
+        write_dataset([mostly], out, map=names, **CHAT)
+    state = write_dataset([mostly], out, max_errors=None, map=names, **CHAT)
+    assert state.examples == 50
+
+
+def test_a_run_that_fails_at_once_leaves_nothing(rows: str, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.jsonl.gz"
+    bad.write_bytes(b"not packed")
+    for output in ("out", "out.parquet"):
+        for inputs, options in (([rows], {}), ([bad], CHAT)):
+            before = contents(tmp_path)
+            with pytest.raises((dataset.NoExamplesError, dataset.InputError)):
+                write_dataset(inputs, tmp_path / output, **options)
+            assert contents(tmp_path) == before
+
+
+def test_urls_are_no_folders(rows: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for output in ("s3://bucket/out", "memory://out.parquet", "hf://datasets/x/out/"):
+        with pytest.raises(ValueError, match=f"^output: {output} is a URL"):
+            write_dataset([rows], output, **CHAT)
+    assert {path.name for path in tmp_path.iterdir()} == {"rows.jsonl"}
+
+
+def test_files_by_url(rows: str, tmp_path: Path) -> None:
+    fsspec = pytest.importorskip("fsspec", reason="the extra `remote` is not installed")
+    lines = Path(rows).read_bytes()
+    store = fsspec.filesystem("memory")
+    store.pipe("/in/a.jsonl", lines)
+    store.pipe("/in/b.jsonl.gz", gzip.compress(lines))
+    table = pa.table({"row": lines.decode().splitlines()})
+    with store.open("/in/c.parquet", "wb") as file:
+        pq.write_table(table, file)
+    write_dataset([rows], tmp_path / "one.parquet", **CHAT)
+    wanted = pq.read_table(tmp_path / "one.parquet")
+    for inputs, options, times in (
+        (["memory://in/a.jsonl"], {}, 1),
+        (["memory://in/a.jsonl", "memory://in/b.jsonl.gz"], {}, 2),
+        (["memory://in/c.parquet"], {"column": "row"}, 1),
+    ):
+        out = tmp_path / f"out{times}{len(options)}.parquet"
+        write_dataset(inputs, out, **options, **CHAT)
+        assert pq.read_table(out) == pa.concat_tables([wanted] * times)
+        assert write_dataset(inputs, out, **options, **CHAT).found_complete
+    store.rm("/in/c.parquet")
+    state = write_dataset(["memory://in"], tmp_path / "folder.parquet", **CHAT)
+    assert state.counts.rows == 2 * len(ROWS) + 4
+    for wrong in ("memory://none.jsonl", "nothing://a.jsonl"):
+        with pytest.raises(dataset.InputError, match=wrong):
+            write_dataset([wrong], tmp_path / "no.parquet", **CHAT)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pytest
 
 from openai_harmony.training import Batch, render
 from openai_harmony.training.dataset import write_dataset
+from openai_harmony.training.dataset.numbers import numbers
 from openai_harmony.training.packing import best_fit
 from whole_data import CHAT, ROWS, small_chunks, write_rows
 
@@ -73,7 +74,13 @@ def test_columns_of_packs(columns: Any) -> None:
     packed = render(ROWS, **CHAT).pack(SIZE)
     table = packed.to_arrow(columns).to_pydict()
     singles = packed.select(range(len(packed))).to_arrow(columns).to_pydict()
-    lengths = table.pop("seq_lengths")
+    positions = [place for length in lengths_of(packed) for place in range(length)]
+    for name in {"position_ids", "input_pos"} & set(table):
+        assert [place for row in table.pop(name) for place in row] == positions
+    if columns == "axolotl":
+        assert set(table) == set(singles)
+        return
+    lengths = table.pop("seq_lengths" if columns == "trl" else "seq_lens")
     assert [length for row in lengths for length in row] == lengths_of(packed)
     assert [sum(row) for row in lengths] == [
         end - begin for begin, end in pairwise(ends_of(packed))
@@ -104,6 +111,8 @@ def test_a_data_set_in_packs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert table.column_names == ["input_ids", "labels", "assistant_masks", "seq_lengths"]
     lengths = table["seq_lengths"].to_pylist()
     assert sum(map(len, lengths)) == state.examples == len(ROWS)
+    assert state.rows == len(table)
+    assert ("packs", f"{len(table):,}") in numbers(state)
     assert list(map(sum, lengths)) == list(map(len, table["input_ids"].to_pylist()))
     assert max(map(sum, lengths)) <= SIZE
     assert state.tokens == sum(map(sum, lengths))

@@ -91,7 +91,7 @@ class TestPreferences:
     def test_answers_to_another_prompt(self) -> None:
         other = {"role": "user", "content": "3 + 3?"}
         row: Any = {"prompt": [USER], "chosen": [other, RIGHT], "rejected": [USER, WRONG]}
-        assert "chosen: begins with another question than the prompt" in error(row, "preference")
+        assert "chosen: repeats a different prompt" in error(row, "preference")
         for prompt, said in ((5, "prompt: expected a list"), ([], "prompt is empty")):
             row = {"prompt": prompt, "chosen": [USER, RIGHT], "rejected": [USER, WRONG]}
             assert said in error(row, "preference")
@@ -130,12 +130,12 @@ class TestPreferences:
             ({"prompt": [USER], "chosen": [RIGHT]}, "rejected is missing"),
             ({"prompt": [USER], "rejected": [RIGHT]}, "chosen is missing"),
             ({"prompt": [USER]}, "chosen is missing; preferences are `chosen` and `rejected`"),
-            ({"prompt": [USER], "completion": [RIGHT]}, "label is missing"),
+            ({"prompt": [USER], "completion": [RIGHT]}, "chosen is missing; preferences are"),
             ({"prompt": [USER], "completion": [RIGHT], "label": "yes"}, "label: expected true"),
             ({"prompt": [USER], "chosen": [RIGHT], "rejected": []}, "rejected is empty"),
             (
                 {"chosen": [USER, RIGHT], "rejected": [{**USER, "content": "?"}, RIGHT]},
-                "rejected is not behind the prompt of `chosen`",
+                "the two answers have different prompts",
             ),
             (
                 {
@@ -150,7 +150,7 @@ class TestPreferences:
                     ],
                     "rejected": [RIGHT],
                 },
-                "the answer has more than the model writes",
+                "the answer has results of tools",
             ),
         ],
     )
@@ -204,7 +204,10 @@ class TestPreferences:
 
 
 class TestLoss:
-    @pytest.mark.parametrize("left_out", [{"weight": 0}, {"weight": 0.0}, {"train": False}])
+    @pytest.mark.parametrize(
+        "left_out",
+        [{"weight": 0}, {"weight": 0.0}, {"train": False}, {"masked": True}, {"loss": 0}],
+    )
     def test_a_message_that_is_left_out(self, left_out: Any) -> None:
         question = {"role": "user", "content": "3 + 3?"}
         answer = {"role": "assistant", "content": "6."}
@@ -224,11 +227,10 @@ class TestLoss:
         assert "Nothing" in error([USER, {**RIGHT, "weight": 0}])
 
     def test_other_weights_are_errors(self) -> None:
-        for weight in (0.5, 2, "1", True):
-            assert "messages[1].weight: expected 0 or 1" in error(
+        for weight in (0.5, 2, "1"):
+            assert "messages[1].weight: expected true, false, 0 or 1" in error(
                 [USER, {**RIGHT, "weight": weight}]
             )
-        assert "messages[1].train: " in error([USER, {**RIGHT, "train": 0}])
         assert one([USER, {**RIGHT, "weight": None, "train": None}]) == FOUR
 
 

@@ -241,3 +241,111 @@ class TestNotNumbers:
         assert isinstance(error, InvalidRowError)
         assert error.path == "messages[4].content"
         assert "nan" in str(error).lower()
+
+
+class Scalar:
+    """A number or flag as NumPy has it, which is none of Python's."""
+
+    dtype = "bool"
+    shape = ()
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def item(self) -> Any:
+        return self.value
+
+
+class TestColumns:
+    CHAT: ClassVar[list[dict[str, Any]]] = [
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "content": "Hello."},
+    ]
+
+    @pytest.mark.parametrize("scalar", [Scalar, "numpy"])
+    def test_flags_of_numpy(self, scalar: Any) -> None:
+        if scalar == "numpy":
+            np = pytest.importorskip("numpy", reason="NumPy has no wheel for this Python")
+            flags = [(np.bool_(False), np.bool_(True)), (np.int64(0), np.float32(1))]
+        else:
+            flags = [(Scalar(False), Scalar(True)), (Scalar(0), Scalar(1.0))]
+        for no, yes in flags:
+            row = [*self.CHAT, self.CHAT[0], {**self.CHAT[1], "train": yes}]
+            row[1] = {**row[1], "train": no}
+            batch = render([row], format="chat")
+            assert not batch.errors
+            assert sum(batch.loss_mask) == sum(render([self.CHAT], format="chat").loss_mask)
+            labelled = {"prompt": "?", "completion": "!", "label": no}
+            assert render([labelled], format="preference").preferred == [False]
+
+    def test_a_table_with_a_column_of_messages_is_a_table(self) -> None:
+        pa = pytest.importorskip("pyarrow", reason="pyarrow has no wheel for this Python")
+        table = pa.table({"messages": [self.CHAT, self.CHAT]})
+
+        class Frame:
+            """Its columns are attributes, too, as pandas and DuckDB have them."""
+
+            messages = table["messages"]
+
+            def __arrow_c_stream__(self, schema: Any = None) -> Any:
+                return table.__arrow_c_stream__(schema)
+
+        assert len(render(Frame(), format="chat")) == 2  # type: ignore[arg-type]
+
+    def test_a_frame_without_a_stream_says_what_to_pass(self) -> None:
+        class Frame:
+            messages = ()
+
+            def itertuples(self) -> Any:
+                """As pandas has it."""
+
+        with pytest.raises(TypeError, match=r"pass its `to_dict\('records'\)`"):
+            render(Frame(), format="chat")  # type: ignore[arg-type]
+
+    def test_map(self) -> None:
+        pa = pytest.importorskip("pyarrow", reason="pyarrow has no wheel for this Python")
+        row = {"ask": "Hi", "reply": "Hello.", "messages": 3}
+        names = {"prompt": "ask", "completion": "reply"}
+        wanted = render([self.CHAT], format="chat")
+        for rows in ([row], [json.dumps(row)], pa.Table.from_pylist([row])):
+            assert same(render(rows, format="chat", map=names), wanted)
+        for wrong in ([], {"prompt": 3}, "prompt=ask"):
+            with pytest.raises((TypeError, ValueError), match="^map"):
+                render([row], format="chat", map=wrong)  # type: ignore[arg-type]
+
+    def test_an_error_names_the_columns_that_are_there(self) -> None:
+        pa = pytest.importorskip("pyarrow", reason="pyarrow has no wheel for this Python")
+        row = {"ask": "Hi", "reply": "Hello.", "score": 3.5}
+        for rows in ([row], [json.dumps(row)], pa.Table.from_pylist([row])):
+            [(_, error)] = render(rows, format="chat").errors
+            assert str(error).endswith(
+                "the row has ask, reply, score: `map` says which column is which"
+            )
+
+    def test_images_are_refused_and_none_are_not(self) -> None:
+        pa = pytest.importorskip("pyarrow", reason="pyarrow has no wheel for this Python")
+        kinds = pa.list_(pa.struct({"bytes": pa.binary(), "path": pa.string()}))
+        for images, is_refused in (
+            ([{"bytes": b"x", "path": "a"}], True),
+            ([], False),
+            (None, False),
+        ):
+            row = {"messages": self.CHAT, "images": images}
+            column = pa.array([images], kinds)
+            for rows in ([row], pa.table({"messages": [self.CHAT], "images": column})):
+                batch = render(rows, format="chat")
+                assert bool(batch.errors) == is_refused, batch.errors
+
+    def test_a_column_that_is_nan_is_missing(self) -> None:
+        pa = pytest.importorskip("pyarrow", reason="pyarrow has no wheel for this Python")
+        nan = float("nan")
+        row = {"messages": self.CHAT, "prompt": nan, "label": nan}
+        for rows in ([row], [json.dumps(row)], pa.Table.from_pylist([row])):
+            assert not render(rows, format="chat").errors
+
+    def test_a_batch_without_examples_is_a_table_without_rows(self) -> None:
+        pytest.importorskip("pyarrow", reason="pyarrow has no wheel for this Python")
+        for columns in ("dpo", "kto"):
+            batch = render([{"messages": []}], format="preference")
+            assert batch.errors
+            assert batch.to_arrow(columns).num_rows == 0  # type: ignore[arg-type]

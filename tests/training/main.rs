@@ -8,6 +8,7 @@ mod conversations;
 mod examples;
 mod overflow;
 mod plain_rows;
+mod shapes;
 mod texts;
 mod turns;
 

@@ -35,3 +35,11 @@ def date(text: str) -> str:
         return datetime.date.fromisoformat(text).isoformat()
     except ValueError:
         raise argparse.ArgumentTypeError(f"expected YYYY-MM-DD, got {text!r}") from None
+
+
+def pair(text: str) -> tuple[str, str]:
+    """Two names as ``prompt=text``."""
+    first, equals, second = text.partition("=")
+    if not (first and equals and second):
+        raise argparse.ArgumentTypeError(f"expected NAME=COLUMN, got {text!r}")
+    return first, second

@@ -19,6 +19,7 @@ examples:
   harmony dataset chats.jsonl train.parquet --format chat
   harmony dataset --pack 8192 --max-tokens 8192 chats/ train/ --format chat
   harmony dataset chats.parquet train.bin --column messages --format chat    for Megatron
+  harmony dataset qa.jsonl train.parquet --format chat --map prompt=ask --map completion=reply
   zcat chats.jsonl.gz | harmony dataset - train.parquet --max-errors 5%
 """
 
@@ -35,7 +36,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="IN",
         nargs="+",
         help="files (.jsonl, .parquet, .json with a list), folders of JSONL and Parquet files, "
-        "or - for JSONL from standard input",
+        "their URLs (s3://…), or - for JSONL from standard input",
     )
     parser.add_argument(
         "output", metavar="OUT", help="a file (.parquet, .arrow, .bin), or a folder for shards"
@@ -90,15 +91,23 @@ def run(options: argparse.Namespace) -> int:
         dataset.ErrorLimitError,
         dataset.NoExamplesError,
     ) as error:
-        raise CommandError(str(error)) from error
+        raise CommandError(f"{error}{_left(options)}") from error
     except ValueError as error:
         raise UsageError(str(error)) from error
     except KeyboardInterrupt:
         again = "--restart starts over" if STDIN in options.inputs else "The same command resumes"
-        print(f"{again}.", file=sys.stderr)
+        print(f"{again}{_left(options)}.", file=sys.stderr)
         raise
     say(report(state, Output(options.output, options.to), time.monotonic() - begun))
     return DONE
+
+
+def _left(options: argparse.Namespace) -> str:
+    """What a run that did not complete has left, in words."""
+    from openai_harmony.training.dataset.output import Output
+
+    left = Output(options.output, options.to).left()
+    return f"; left: {', '.join(map(str, left))}" if left else ""
 
 
 def _limit(text: str) -> int | float | None:

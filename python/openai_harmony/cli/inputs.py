@@ -36,6 +36,8 @@ class Input(NamedTuple):
     form: str
     value: Any
     """A ``Conversation``, a ``Turn``, token ids, or messages."""
+    mask: list[int] | None = None
+    """Which of the token ids are trained, where the file says so."""
 
 
 def add_input(parser: argparse.ArgumentParser, *names: str) -> None:
@@ -47,8 +49,8 @@ def add_input(parser: argparse.ArgumentParser, *names: str) -> None:
             nargs=None if names else "*",
             default=["-"] if not names else None,
             help="a conversation or a request of chat completions, Responses, Anthropic or Ollama "
-            "in JSON (also one a line), token ids, or text with markers; - or nothing is standard "
-            "input",
+            "in JSON (also one a line), token ids, text with markers, or an output of harmony "
+            "dataset (.parquet, .arrow); - or nothing is standard input",
         )
     reading = parser.add_argument_group("reading").add_argument
     reading(
@@ -62,7 +64,7 @@ def add_input(parser: argparse.ArgumentParser, *names: str) -> None:
         "--date",
         type=date,
         metavar="YYYY-MM-DD",
-        help="the date in the system message of requests (today)",
+        help="the date in the system message of requests (today; none with --ending training)",
     )
 
 
@@ -88,6 +90,15 @@ def inputs_of(name: str, options: argparse.Namespace) -> Iterator[Input]:
             there = "closed" if sys.stdin is None else "a terminal"
             raise UsageError(f"no FILE, and standard input is {there}")
         yield from _read(sys.stdin.buffer, "standard input", options)
+        return
+    if name.endswith((".parquet", ".arrow")):
+        from openai_harmony.training.dataset.written import NotWrittenError, examples
+
+        try:
+            for title, example in examples(name):
+                yield Input(f"{name}:{title}", "tokens", *example)
+        except NotWrittenError as error:
+            raise CommandError(f"{name}: {error}") from None
         return
     with open(name, "rb") as file:
         yield from _read(file, name, options)
@@ -136,13 +147,18 @@ def _check(size: int, name: str) -> None:
         )
 
 
+def _default_date(options: argparse.Namespace) -> str | None:
+    """Examples of training have no date, as `harmony dataset` writes them."""
+    return None if getattr(options, "ending", None) == "training" else "today"
+
+
 def _recognized(raw: bytes, name: str, options: argparse.Namespace) -> Input:
     # Slow to import, and a wrong path needs none of it.
     from openai_harmony.show.forms import UnknownForm, recognize
 
     form: Any = _CHOICES.get(options.form)
     try:
-        found = recognize(raw, form, date=options.date or "today")
+        found = recognize(raw, form, date=options.date or _default_date(options))
     except UnknownForm as error:
         raise CommandError(f"{name}: {error}") from None
     for note in found.notes:

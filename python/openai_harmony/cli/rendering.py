@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any, Literal, get_args, get_origin
 
 from openai_harmony._options import flags_of
-from openai_harmony.cli.arguments import channels, date, number
+from openai_harmony.cli.arguments import channels, date, number, pair
 from openai_harmony.cli.failures import CommandError, UsageError
 from openai_harmony.cli.inputs import Input
 from openai_harmony.errors import HarmonyError
@@ -20,6 +20,7 @@ from openai_harmony.training.options import RowOptions
 _ARGUMENTS: dict[str, dict[str, Any]] = {
     "date": {"type": date, "metavar": "YYYY-MM-DD"},
     "channels": {"type": channels, "metavar": "A,B"},
+    "map": {"type": pair, "metavar": "NAME=COLUMN", "action": "append"},
     "reasoning_effort": {"type": str.lower, "choices": ["low", "medium", "high"]},
 }
 
@@ -72,6 +73,8 @@ def given_rendering(options: argparse.Namespace) -> RowOptions:
     """The options of rows that the flags of :func:`add_rendering` give."""
     mask, config = loss_mask_of(options), config_of(options, None)
     rows: Any = {**given_flags(options, RowOptions), "mask": mask, "config": config}
+    if "map" in rows:
+        rows["map"] = dict(rows["map"])
     return rows  # type: ignore[no-any-return]
 
 
@@ -93,7 +96,7 @@ def add_prompt(parser: argparse.ArgumentParser) -> None:
 def add_mask(parser: argparse.ArgumentParser) -> None:
     """Which tokens are shown as trained."""
     add = parser.add_argument_group("loss mask").add_argument
-    add("--mask", action="store_true", help="underline the tokens that are trained")
+    add("--mask", action="store_true", help="mark the tokens that are trained")
     add_flags(add, LossMask)
 
 

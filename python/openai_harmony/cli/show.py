@@ -27,6 +27,7 @@ examples:
   harmony show --ids sampled.txt             token ids, or text with markers
   harmony show --to html -o chat.html chat.json
   harmony show --mask --ending training chat.json
+  harmony show train.parquet                 what harmony dataset wrote
   curl … | harmony show
 """
     add_input(parser)
@@ -58,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
 def _write(one: Input, options: argparse.Namespace, output: Output) -> None:
     from openai_harmony import show
 
-    arguments: dict[str, Any] = {"mask": mask_of(options, one)}
+    arguments: dict[str, Any] = {"mask": one.mask or mask_of(options, one)}
     if not isinstance(one.value, list):
         arguments |= {"config": config_for(options, one.value), "ending": options.ending}
     picture = show.picture(one.value, **arguments)

@@ -7,8 +7,8 @@ conversation · 5 tokens · 1 message
   <|start|>[200006]user[1428]<|message|>[200008]Hi[12194]<|end|>[200007]
 
 Whatever holds tokens can be shown: token ids, a ``Conversation``, a ``Rendered``, a ``Turn``, a
-``Reply``, a running parser. In notebooks they show themselves. A picture is made for people, and
-its text may change between versions; programs read messages and spans.
+``Reply``, a running parser, an example of training. In notebooks they show themselves. A picture is
+made for people, and its text may change between versions; programs read messages and spans.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ def html(
 
     Args:
         x: Token ids; a ``Conversation``, ``Message`` or list of messages; a ``Rendered``, ``Turn``,
-            ``Reply`` or ``StreamableParser``; or what :func:`diff` returned.
+            ``Reply`` or ``StreamableParser``; an example of a ``training.Batch``, with its mask; or
+            what :func:`diff` returned.
         config: How a conversation is rendered; messages that it drops are shown as dropped.
         ending: How a conversation ends, as in ``render_with_spans``; by default as a prompt,
             single messages and lists of them with nothing more.
@@ -84,7 +85,7 @@ def text(
         ids: Whether the token ids stand behind their texts.
         config: As for :func:`html`, and so the others.
         ending: How a conversation ends.
-        mask: Which tokens are trained; their number is named.
+        mask: Which tokens are trained: they are between « and », and their number is named.
         tools: The recipients that were offered.
         max_tokens: Of a longer message the middle is left out.
 
@@ -111,7 +112,7 @@ def print(  # noqa: A001 - `show.print`
     """Prints the picture, on a terminal in colours if rich is installed; ``NO_COLOR`` is heeded.
 
     Arguments are those of :func:`text`, and ``file``, standard output by default. Trained tokens
-    are underlined, repaired ones red.
+    are underlined, or where there are no colours between « and »; repaired ones are red.
     """
     if isinstance(x, Difference):
         write(x.lines(ids=ids), file)

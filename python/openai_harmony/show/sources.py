@@ -21,7 +21,7 @@ Ending = Literal["completion", "training", "none"]
 
 _EXPECTED = (
     "token ids, a Conversation, a Message, a list of messages, a Rendered, a Turn, a Reply, "
-    "a StreamableParser or a Difference"
+    "a StreamableParser, an example of a Batch or a Difference"
 )
 _MOST_ID = 2**32 - 1
 
@@ -53,6 +53,10 @@ def picture(
             return _of_reply(x, _mask_of(x.tokens, mask))
         case StreamableParser():
             return _of_running(x, _mask_of(x.tokens, mask))
+        case _ if hasattr(x, "loss_mask") and hasattr(x, "tokens"):  # A `training.Example`.
+            tokens = _token_ids(x.tokens)
+            own = x.loss_mask if mask is None or mask is True else mask
+            return of_tokens(tokens, "example", mask=_mask_of(tokens, own), tools=tools)
         case _:
             tokens = _token_ids(x)
             return of_tokens(tokens, mask=_mask_of(tokens, mask), tools=tools)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
 from openai_harmony.show.lines import STYLES, Line, Piece
@@ -14,11 +14,28 @@ def plain(lines: Iterable[Line]) -> str:
     return "".join(_plain_line(indent, pieces) for indent, pieces in lines)
 
 
+TRAINED = ("«", "»")
+"""What encloses trained tokens where there is no underline."""
+
+
 def _plain_line(indent: int, pieces: list[Piece]) -> str:
     begin = " " * indent
-    text = "".join(piece.text for piece in pieces)
+    text = "".join(_marked(pieces))
     # Only ends of lines: what else `splitlines` knows is written out.
     return "".join(f"{begin}{line}".rstrip(" ") + "\n" for line in text.split("\n"))
+
+
+def _marked(pieces: list[Piece]) -> Iterator[str]:
+    """The texts, those that are underlined between marks; token ids are with their texts."""
+    is_open = False
+    for piece in pieces:
+        is_trained = "underline" in piece.styles or (is_open and "id" in piece.styles)
+        if is_trained != is_open:
+            yield TRAINED[is_open]
+            is_open = is_trained
+        yield piece.text
+    if is_open:
+        yield TRAINED[1]
 
 
 def write(lines: Iterable[Line], file: IO[str] | None = None) -> None:

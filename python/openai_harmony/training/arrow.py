@@ -68,7 +68,7 @@ def to_arrow(batch: Batch, columns: Columns = "trl") -> pa.Table:
     lists = _Lists(batch, columns)
     made = _COLUMNS[columns](lists)
     if batch.packs is not None:
-        made["seq_lengths"] = lists.lengths(batch.packs)
+        made |= _OF_PACKS[columns](lists, batch.packs)
     return lists.pa.table(made)
 
 
@@ -160,6 +160,13 @@ class _Lists:
         lengths = lengths.cast(self.pa.int32())
         return self.pa.ListArray.from_arrays(self.pa.array(packs, self.pa.int32()), lengths)
 
+    def positions(self) -> Any:
+        """The place of each token in its example, int32."""
+        np = needed("numpy", "training")
+        offsets = np.asarray(self.batch.offsets)
+        begins = np.repeat(offsets[:-1], np.diff(offsets))
+        return self.pa.array((np.arange(len(begins)) - begins).astype(np.int32))
+
     def prompts_and_answers(self) -> tuple[Any, Any]:
         """The tokens of each example up to the first that is trained, and the others."""
         bounds = [0]
@@ -219,6 +226,18 @@ def _axolotl(lists: _Lists) -> dict[str, Any]:
     }
 
 
+def _lengths_for_trl(lists: _Lists, packs: Any) -> dict[str, Any]:
+    return {"seq_lengths": lists.lengths(packs)}
+
+
+def _positions_for_axolotl(lists: _Lists, packs: Any) -> dict[str, Any]:
+    return {"position_ids": lists.examples(lists.positions())}
+
+
+def _both_for_torchtune(lists: _Lists, packs: Any) -> dict[str, Any]:
+    return {"input_pos": lists.examples(lists.positions()), "seq_lens": lists.lengths(packs)}
+
+
 def _torchtune(lists: _Lists) -> dict[str, Any]:
     return {
         "tokens": lists.examples(lists.tokens()),
@@ -245,7 +264,7 @@ def _dpo(lists: _Lists) -> dict[str, Any]:
 
 
 def _of_pairs(values: Any, side: int) -> Any:
-    return values.take(list(range(side, len(values), 2)))
+    return values[side::2]
 
 
 def _kto(lists: _Lists) -> dict[str, Any]:
@@ -262,3 +281,10 @@ _COLUMNS: dict[str, Callable[[_Lists], dict[str, Any]]] = {
     "dpo": _dpo,
     "kto": _kto,
 }
+
+_OF_PACKS: dict[str, Callable[[_Lists, Any], dict[str, Any]]] = {
+    "trl": _lengths_for_trl,
+    "axolotl": _positions_for_axolotl,
+    "torchtune": _both_for_torchtune,
+}
+"""What says where each example of a pack ends, for each trainer."""

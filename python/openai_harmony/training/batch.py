@@ -143,8 +143,9 @@ class Batch:
         """The examples as a table, a row for each, with the columns that a trainer reads.
 
         Token ids and masks are views of this batch's arrays, which cannot grow while the table
-        lives. A batch that :meth:`pack` made has a row for each pack, and a column more:
-        ``seq_lengths``, the lengths of a row's examples.
+        lives. A batch that :meth:`pack` made has a row for each pack, and says where its examples
+        end: ``"trl"`` by ``seq_lengths``, ``"axolotl"`` by ``position_ids``, ``"torchtune"`` by
+        ``input_pos`` and ``seq_lens``.
 
         Args:
             columns: Whose columns. Lists have an item for each token: ``"trl"``: ``input_ids``,

@@ -22,10 +22,30 @@ class RowOptions(TypedDict, total=False):
             """What the rows are: conversations in this library's form, ``"chat"`` messages as data
             sets on hubs have them, or bodies of the APIs ``"anthropic"`` and ``"responses"``, the
             answer at their end. ``"preference"``: chat messages with ``chosen`` and ``rejected``
-            answers to a ``prompt``, or with a ``completion`` and a ``label``; the columns ``"dpo"``
+            answers to a ``prompt``, or with an answer and a ``label``; the columns ``"dpo"``
             and ``"kto"`` are for them.""",
         ),
         Flag("what rows are (harmony)"),
+    ]
+    map: Annotated[
+        dict[str, str] | None,
+        Option(
+            None,
+            """Which column of a row is read as which, ``{"prompt": "text"}``, where a data set has
+            names of its own.""",
+        ),
+        Flag("read a column as another, prompt=text"),
+    ]
+    markers: Annotated[
+        Literal["checked", "text"],
+        Option(
+            "checked",
+            """What marks of chat formats are in an answer. ``"checked"``: in chat rows, messages of
+            harmony that a text spells are read as these, and counted in ``unused``; any other mark,
+            such as ``<|im_end|>`` or ``<tool_call>``, is an error of the row, except between
+            backticks. ``"text"``: text that is trained as it is.""",
+        ),
+        Flag("what marks of chat formats are in an answer (checked)"),
     ]
     examples: Annotated[
         Literal["conversation", "turns"],

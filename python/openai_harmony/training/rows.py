@@ -94,6 +94,13 @@ def _effort(effort: object) -> ReasoningEffort | None:
 
 
 def _check_rows(rows: object) -> None:
+    if hasattr(rows, "__arrow_c_stream__"):
+        return  # A table may have a column `messages`, which some classes show as an attribute.
+    if hasattr(rows, "itertuples"):
+        raise WrongTypeError(
+            "rows: this DataFrame gives no Arrow stream, as pandas does from 2.2 on with pyarrow; "
+            "pass its `to_dict('records')`"
+        )
     if isinstance(rows, (str, bytes, dict)) or hasattr(rows, "messages"):
         raise WrongTypeError(f"rows: expected an iterable of rows, got one: {quoted(rows)}")
     ways = ("__iter__", "__getitem__", "__arrow_c_stream__", "__arrow_c_array__")

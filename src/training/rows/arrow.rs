@@ -16,7 +16,7 @@ use crate::json::{NotNumbers, Tape};
 use crate::path::Path;
 use crate::training::batch::render_on;
 use crate::training::examples::ExampleMaker;
-use crate::training::{Batch, RenderRows, RowFormat};
+use crate::training::{Batch, RenderRows};
 use crate::workers::Workers;
 
 /// As [`render`](crate::training::render), of the items of an Arrow array: JSON texts, or structs.
@@ -39,9 +39,9 @@ use crate::workers::Workers;
 /// assert_eq!(batch.len(), 1);
 /// # Ok::<(), openai_harmony::Error>(())
 /// ```
-pub fn render_array(encoding: &HarmonyEncoding, rows: &dyn Array, options: &RenderRows) -> Batch {
+pub fn render_array(encoding: HarmonyEncoding, rows: &dyn Array, options: &RenderRows) -> Batch {
     let workers = Workers::new(options.threads);
-    let maker = ExampleMaker::new(encoding.tokenizer(), options);
+    let maker = ExampleMaker::new(*encoding, options);
     Batch::joined(render_array_on(&workers, &maker, rows, options.first_row))
 }
 
@@ -54,32 +54,59 @@ pub fn render_array_on(
 ) -> Vec<Batch> {
     let indices = (0..rows.len()).collect();
     render_on(workers, indices, first_row, |batch, index, at: usize| {
-        maker.add_row(batch, index, row(rows, at, maker.options.format)?)
+        maker.add_row(batch, index, row(rows, at, maker.options)?)
     })
 }
 
-fn row(rows: &dyn Array, at: usize, format: RowFormat) -> Result<Row<'_>> {
+fn row<'r>(rows: &'r dyn Array, at: usize, options: &RenderRows) -> Result<Row<'r>> {
     if let Some(text) = text(rows, at) {
         return Ok(Row::from(text));
     }
     let mut tape = Tape::default();
     match rows.as_struct_opt().filter(|_| rows.is_valid(at)) {
-        Some(columns) => fields(&mut tape, columns, at, |name| super::is_read(name, format))?,
+        Some(columns) => row_fields(&mut tape, columns, at, options)?,
         None => write(&mut tape, rows, at)?,
     }
     Ok(Row::Json(Json::new(tape)))
 }
 
-/// Writes the members of a struct that are not null.
-fn fields(
+/// Writes the columns of a row. Of those that are not read there is the name only, for errors that list it; of images
+/// and the like, whether there are any; and a NaN is null, as in pandas.
+fn row_fields(
     tape: &mut Tape,
     columns: &StructArray,
     at: usize,
-    is_read: impl Fn(&str) -> bool,
+    options: &RenderRows,
 ) -> Result<()> {
     let opened = tape.open();
     for (field, column) in columns.fields().iter().zip(columns.columns()) {
-        if column.is_valid(at) && is_read(field.name()) {
+        let name = field.name();
+        tape.string(name);
+        if super::is_media(name) {
+            tape.bool(column.is_valid(at) && !is_empty(column, at));
+        } else if !super::is_read(name, options) || real(column, at).is_some_and(f64::is_nan) {
+            tape.null();
+        } else {
+            of_field(tape, field, column, at).map_err(|error| error.inside(name.clone()))?;
+        }
+    }
+    tape.close_object(opened);
+    Ok(())
+}
+
+/// Whether a value is a list or a text without anything in it.
+fn is_empty(array: &dyn Array, at: usize) -> bool {
+    let is_text = text(array, at).is_some_and(str::is_empty);
+    is_text
+        || array.as_list_opt::<i32>().is_some_and(|list| list.value_length(at) == 0)
+        || array.as_list_opt::<i64>().is_some_and(|list| list.value_length(at) == 0)
+}
+
+/// Writes the members of a struct that are not null.
+fn fields(tape: &mut Tape, columns: &StructArray, at: usize) -> Result<()> {
+    let opened = tape.open();
+    for (field, column) in columns.fields().iter().zip(columns.columns()) {
+        if column.is_valid(at) {
             tape.string(field.name());
             of_field(tape, field, column, at)
                 .map_err(|error| error.inside(field.name().clone()))?;
@@ -122,7 +149,7 @@ fn nested(tape: &mut Tape, array: &dyn Array, at: usize) -> Result<()> {
     match array.data_type() {
         DataType::Null => tape.null(),
         DataType::Boolean => tape.bool(array.as_boolean().value(at)),
-        DataType::Struct(_) => fields(tape, array.as_struct(), at, |_| true)?,
+        DataType::Struct(_) => fields(tape, array.as_struct(), at)?,
         DataType::List(item) => items(tape, item, &array.as_list::<i32>().value(at))?,
         DataType::LargeList(item) => items(tape, item, &array.as_list::<i64>().value(at))?,
         DataType::ListView(item) => items(tape, item, &array.as_list_view::<i32>().value(at))?,

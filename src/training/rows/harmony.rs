@@ -5,15 +5,15 @@
 
 use serde_json::Value as Tree;
 
-use super::invalid;
+use super::{answers, invalid};
 use crate::chat::{Content, HeaderFields, Role, SystemContent};
 use crate::error::{ErrorKind, Reason, Result};
 use crate::interop::{BodyField, BodyObject};
 use crate::json::Value;
 use crate::path::Path;
 use crate::render::{AsMessage, ContentPart};
-use crate::training::Batch;
 use crate::training::examples::ExampleMaker;
+use crate::training::{Batch, Markers, RenderRows};
 
 /// The fields of a message.
 const FIELDS: [&str; 6] = ["role", "name", "content", "channel", "recipient", "content_type"];
@@ -52,6 +52,17 @@ pub(super) struct HarmonyRowMessage<'v> {
     parts: Vec<Content>,
 }
 
+impl HarmonyRowMessage<'_> {
+    /// Refuses marks of chat formats in what the assistant says.
+    fn check(&self) -> std::result::Result<(), String> {
+        let is_said = self.header.role == Role::Assistant && self.header.recipient.is_none();
+        self.parts().filter(|_| is_said).try_for_each(|part| match part {
+            ContentPart::Text(text) => answers::check(text),
+            ContentPart::System(_) | ContentPart::Developer(_) => Ok(()),
+        })
+    }
+}
+
 impl AsMessage for HarmonyRowMessage<'_> {
     fn header(&self) -> HeaderFields<'_> {
         self.header
@@ -63,12 +74,10 @@ impl AsMessage for HarmonyRowMessage<'_> {
     }
 }
 
-/// The messages of `{"messages": [...]}`, or of a list. `system_defaults`: see [`RenderRows`].
-///
-/// [`RenderRows`]: crate::training::RenderRows
+/// The messages of `{"messages": [...]}`, or of a list.
 pub(super) fn messages<'v>(
     row: &BodyField<'v, '_>,
-    system_defaults: bool,
+    options: &RenderRows,
 ) -> Result<Vec<HarmonyRowMessage<'v>>> {
     let path = Path::of("messages");
     let columns;
@@ -87,32 +96,40 @@ pub(super) fn messages<'v>(
                       beside the messages they stand in the format 'chat'";
         return Err(invalid(Path::of(key), reason));
     }
-    let messages = items.map(|field| message(&field.object()?, system_defaults));
+    let messages = items.map(|field| message(&field.object()?, options));
     let messages: Vec<_> = messages.collect::<Result<_>>()?;
     if messages.is_empty() {
-        return Err(invalid(path, Reason::is("empty")));
+        return Err(invalid(path.clone(), Reason::is("empty")));
     }
     refuse_chat(&messages)?;
+    if options.markers == Markers::Checked {
+        for (index, message) in messages.iter().enumerate() {
+            let path = || path.clone().then(index).then("content");
+            message.check().map_err(|reason| invalid(path(), reason))?;
+        }
+    }
     Ok(messages)
 }
 
-/// Refuses what can only be a chat by its shape. The model puts all its messages on channels; messages of
-/// the assistant's of which none is on one would teach it to leave them out.
+/// Refuses messages of the assistant's without a channel. The model puts all its messages on channels; one without would
+/// teach it to leave them out, and if none has one, this is a chat.
 fn refuse_chat(messages: &[HarmonyRowMessage<'_>]) -> Result<()> {
-    let headers = || messages.iter().map(|message| message.header);
-    let is_own = |header: HeaderFields<'_>| header.role == Role::Assistant;
-    let Some(index) = headers().position(is_own) else { return Ok(()) };
-    if headers().any(|header| is_own(header) && header.channel.is_some()) {
-        return Ok(());
-    }
-    let reason =
-        "missing, as in all messages of the assistant; chat messages are the format 'chat'";
+    let own = || {
+        messages.iter().enumerate().filter(|(_, message)| message.header.role == Role::Assistant)
+    };
+    let has_channel = |message: &HarmonyRowMessage<'_>| message.header.channel.is_some();
+    let Some((index, _)) = own().find(|(_, message)| !has_channel(message)) else { return Ok(()) };
+    let reason = if own().any(|(_, message)| has_channel(message)) {
+        "missing; the model puts each of its messages on a channel"
+    } else {
+        "missing, as in all messages of the assistant; chat messages are the format 'chat'"
+    };
     Err(invalid(Path::of("messages").then(index).then("channel"), Reason::is(reason)))
 }
 
 fn message<'v>(
     message: &BodyObject<'v, '_>,
-    system_defaults: bool,
+    options: &RenderRows,
 ) -> Result<HarmonyRowMessage<'v>> {
     // Other fields would not be trained.
     let [role, name, content, channel, recipient, content_type] =
@@ -138,7 +155,7 @@ fn message<'v>(
         Some(_) => Vec::new(),
         None => content
             .items_or("a string or a list of parts")?
-            .map(|field| part(&field, system_defaults))
+            .map(|field| part(&field, options.system_defaults))
             .collect::<Result<_>>()?,
     };
     Ok(HarmonyRowMessage { header, text, parts })

@@ -1,17 +1,29 @@
 //! Rows of data sets -> messages.
 //!
 //! `harmony` reads the JSON form of [`chat`](crate::chat). `chat_rows` reads chat messages in the shapes that data sets
-//! have: `normalize` writes each as chat completions have it, without what must not be trained, and the reader of chat
-//! completions reads it. `api` reads bodies of requests. `preference` puts two answers to one prompt side by side.
-//! `arrow` makes JSON of what Arrow arrays hold.
+//! have: `columns` names the columns, `conversation` finds the messages in them, `messages` writes each as chat
+//! completions have it (`speakers`, `thoughts` and `loss` say who speaks, what is a thought, and what is trained), and
+//! the reader of chat completions reads it. `api` reads bodies of requests. `read_turn` makes the row of what either
+//! gives: `answers` and `markers` find what no answer has, `tool_types` foreign types. `preference` puts two answers to
+//! one prompt side by side. `arrow` makes JSON of what Arrow arrays hold.
 
+mod answers;
 mod api;
 #[cfg(feature = "arrow")]
 mod arrow;
 mod chat_rows;
+mod columns;
+mod conversation;
 mod harmony;
-mod normalize;
+mod loss;
+mod markers;
+mod messages;
+mod parsed;
 mod preference;
+mod read_turn;
+mod speakers;
+mod thoughts;
+mod tool_types;
 
 use std::borrow::Cow;
 
@@ -19,9 +31,10 @@ use serde_json::Value as Tree;
 
 #[cfg(feature = "arrow")]
 pub use self::arrow::{render_array, render_array_on};
-use self::chat_rows::ChatRow;
+pub use self::columns::is_media;
+use self::read_turn::ChatRow;
 use super::examples::ExampleMaker;
-use super::{Batch, RowFormat};
+use super::{Batch, RenderRows, RowFormat};
 use crate::chat::Conversation;
 use crate::error::{Error, ErrorKind, Reason, Result};
 use crate::interop::{BodyField, Dialect, Json};
@@ -92,21 +105,22 @@ impl ExampleMaker<'_> {
         }
         match self.options.format {
             RowFormat::Harmony => {
-                let messages = harmony::messages(&row, self.options.system_defaults);
+                let messages = harmony::messages(&row, self.options);
                 self.add_harmony(batch, index, &messages.map_err(of_row)?)
             }
             RowFormat::Chat => {
-                let row = chat_rows::read(&row, self.options).map_err(of_row)?;
+                let row = chat_rows::read(&row, self.options, self.encoding).map_err(of_row)?;
                 self.add_chat(batch, index, row)
             }
             RowFormat::Preference => {
-                let sides = chat_rows::read_preference(&row, self.options).map_err(of_row)?;
+                let sides = chat_rows::read_preference(&row, self.options, self.encoding)
+                    .map_err(of_row)?;
                 self.add_preference(batch, index, sides)
             }
             RowFormat::Anthropic | RowFormat::Responses => {
                 let is_responses = self.options.format == RowFormat::Responses;
                 let dialect = if is_responses { Dialect::Responses } else { Dialect::Anthropic };
-                let row = api::read(&json, dialect, self.options).map_err(of_row)?;
+                let row = api::read(&json, dialect, self.options, self.encoding).map_err(of_row)?;
                 self.add_chat(batch, index, row)
             }
         }
@@ -114,11 +128,17 @@ impl ExampleMaker<'_> {
 
     fn parse(&self, text: &str) -> Result<Json> {
         let mut tape = Tape::default();
-        let index = tape
-            .parse(text, NotNumbers::Taken)
-            .map_err(|error| invalid(Path::default(), format!("not JSON: {error}")))?;
+        let text = text.trim_end();
+        let index = tape.parse(text, NotNumbers::Taken).map_err(|error| {
+            let mut reason = format!("not JSON: {error}");
+            // A row is mostly a line, and its number in the file is said elsewhere.
+            if !text.contains('\n') {
+                reason = reason.replace(" at line 1 column", " at column");
+            }
+            invalid(Path::default(), reason)
+        })?;
         if tape.has_not_numbers() {
-            refuse_not_numbers(tape.at(index), self.options.format)?;
+            refuse_not_numbers(tape.at(index), self.options)?;
         }
         Ok(Json::new(tape))
     }
@@ -127,7 +147,7 @@ impl ExampleMaker<'_> {
         let ChatRow { messages, is_completion, untrained, unused } = row;
         let added = if is_completion {
             let options = self.options.clone().of_completions();
-            ExampleMaker::new(self.tokenizer, &options).add(batch, index, &messages, &untrained)
+            ExampleMaker::new(self.encoding, &options).add(batch, index, &messages, &untrained)
         } else {
             self.add(batch, index, &messages, &untrained)
         };
@@ -145,15 +165,17 @@ impl ExampleMaker<'_> {
     }
 }
 
-/// Whether rows of this format have a column of this name read, if only to report that they are of another.
-pub fn is_read(column: &str, format: RowFormat) -> bool {
-    match format {
+/// Whether rows have a column of this name read, if only to report that they are of another format.
+pub fn is_read(column: &str, options: &RenderRows) -> bool {
+    let is_mapped = options.map.iter().any(|(_, mapped)| mapped == column);
+    let is_known = match options.format {
         RowFormat::Harmony => harmony::is_read(column),
-        RowFormat::Chat => chat_rows::is_read(column),
-        RowFormat::Preference => chat_rows::is_read_of_preferences(column),
+        RowFormat::Chat => columns::is_read(column),
+        RowFormat::Preference => columns::is_read_of_preferences(column),
         RowFormat::Anthropic => Dialect::Anthropic.reads(column) || column == "input",
         RowFormat::Responses => Dialect::Responses.reads(column) || column == "messages",
-    }
+    };
+    is_mapped || is_known
 }
 
 fn invalid(path: Path, reason: impl Into<Reason>) -> Error {
@@ -171,15 +193,18 @@ fn of_row(error: Error) -> Error {
 /// Whether what should be a row is the whole content of a file, as some data sets are kept.
 fn is_list_of_rows(row: At<'_>) -> bool {
     let first = row.as_array().and_then(|items| items.iter().next()).and_then(At::as_object);
-    first.is_some_and(chat_rows::has_messages)
+    first.is_some_and(columns::has_messages)
 }
 
 /// Refuses `NaN` and `Infinity`, which some writers put where JSON has no number: Python's own, by default. In a
-/// column that is not read they do not matter.
-fn refuse_not_numbers(row: At<'_>, format: RowFormat) -> Result<()> {
+/// column that is not read they do not matter, and a column that is one is missing, as in pandas.
+fn refuse_not_numbers(row: At<'_>, options: &RenderRows) -> Result<()> {
     let found = match row.value() {
         Value::Object(columns) => {
-            let mut read = columns.iter().filter(|(column, _)| is_read(column, format));
+            let is_number = |value: At<'_>| matches!(value.value(), Value::Number(_));
+            let mut read = columns
+                .iter()
+                .filter(|(column, value)| is_read(column, options) && !is_number(*value));
             read.find_map(|(column, value)| {
                 not_number(value).map(|path| path.inside(column.to_owned()))
             })

@@ -1,8 +1,8 @@
 //! Rows of preferences -> an example for each answer.
 
-use super::chat_rows::ChatRow;
 use super::invalid;
-use crate::error::{Reason, Result};
+use super::read_turn::ChatRow;
+use crate::error::Result;
 use crate::path::Path;
 use crate::tokenizer::TokenId;
 use crate::training::batch::{Batch, Example};
@@ -18,7 +18,7 @@ impl ExampleMaker<'_> {
     ) -> Result<()> {
         let mut answers = Batch::default();
         let options = self.options.clone().of_preferences();
-        let maker = ExampleMaker::new(self.tokenizer, &options);
+        let maker = ExampleMaker::new(self.encoding, &options);
         for (side, is_preferred) in sides {
             maker.add_chat(&mut answers, index, side)?;
             answers.preferred.resize(answers.len(), is_preferred);
@@ -28,8 +28,9 @@ impl ExampleMaker<'_> {
         if let [chosen, rejected] = prompts[..]
             && chosen != rejected
         {
-            let reason = "not behind the prompt of `chosen`: the two differ before the last answer";
-            return Err(invalid(Path::of("rejected"), Reason::is(reason)));
+            let reason = "the two answers have different prompts; they may differ after the last message of the user \
+                          and the last result of a tool only";
+            return Err(invalid(Path::default(), reason));
         }
         if !answers.dropped.is_empty() {
             let unused = std::mem::take(&mut answers.unused);
@@ -44,8 +45,8 @@ impl ExampleMaker<'_> {
 fn prompt_of<'b>(example: &Example<'b>) -> Result<&'b [TokenId]> {
     let prompt = example.loss_mask.iter().take_while(|&&trained| trained == 0).count();
     if example.loss_mask.iter().skip(prompt).any(|&trained| trained == 0) {
-        let reason = "the answer has more than the model writes, such as results of tools; \
-                      put all but the last of it into the prompt";
+        let reason = "the answer has results of tools, which trainers of preferences would train; end the prompt \
+                      after the last of them";
         return Err(invalid(Path::default(), reason));
     }
     Ok(&example.tokens[..prompt])

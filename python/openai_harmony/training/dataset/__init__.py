@@ -55,18 +55,19 @@ def write_dataset(
 ) -> State:
     """Writes the examples of all rows of some files.
 
-    The same call goes on where an interrupted one was, and gives the same bytes as if it had not
-    been. It does nothing if the output is complete. Each file appears under its name when it is
-    whole. Memory: a few times 16 MiB of input, or the longest row.
+    The same call resumes an interrupted one, and gives the same bytes as if it had not been
+    interrupted. It does nothing if the output is complete. Each file appears under its name when it
+    is whole; a call that fails before the first shard leaves nothing. Memory: a few times 16 MiB of
+    input, or the longest row.
 
     Args:
         inputs: Paths of JSONL files and of ``.json`` files that are one list of rows (both also
             packed: ``.gz``, ``.bz2``, ``.xz``, ``.zst``), Parquet files, folders of JSONL and
             Parquet (what else is in them is named in a warning of the logger
-            ``openai_harmony.training``), or ``"-"`` for JSONL from standard input, which cannot
-            go on.
+            ``openai_harmony.training``), their URLs (``s3://``, ``hf://`` and the others of
+            fsspec), or ``"-"`` for JSONL from standard input, which cannot be resumed.
         output: A file that ends with ``.parquet``, ``.arrow`` or ``.bin`` (Megatron), or a folder
-            for shards.
+            for shards; a local path.
         to: What to write into a folder: ``"parquet"``, ``"arrow"`` or ``"megatron"``.
         columns: The columns of Parquet and Arrow files, by default ``"trl"``
             (:meth:`openai_harmony.training.Batch.to_arrow`). Megatron's files have none.
@@ -144,8 +145,15 @@ def write_dataset(
             state.found_complete = True
             return state
         if not state.joined:
+            state.rows_before = state.counts.rows
             run = Run(plan, state, progress or _no_progress)
-            run.write()
+            try:
+                run.write()
+            except ErrorLimitError:
+                raise
+            except BaseException:
+                target.forget(state)
+                raise
             files.check_unchanged(state.inputs)
             run.check_share()
         target.end(state)

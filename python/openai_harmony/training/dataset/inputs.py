@@ -15,9 +15,8 @@ import sys
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import (
     IO,
     Any,
@@ -26,6 +25,7 @@ from typing import (
 
 from openai_harmony._extras import needed
 from openai_harmony.errors import WrongTypeError
+from openai_harmony.training.dataset import files
 from openai_harmony.training.dataset.json_list import ListReader, is_list
 
 STDIN = "-"
@@ -108,8 +108,8 @@ class Inputs:
         """What else is in folders, by folder."""
         self.paths = [path for name in self.given for path in self._files(name)]
         self.column = column
-        times = Counter(map(os.path.realpath, self.paths))
-        twice = [path for path in self.paths if times[os.path.realpath(path)] > 1]
+        times = Counter(map(_same, self.paths))
+        twice = [path for path in self.paths if times[_same(path)] > 1]
         if twice:
             raise InputError(f"given twice: {twice[-1]}")
         lines = [path for path in self.paths if not path.endswith(_PARQUET)]
@@ -117,17 +117,25 @@ class Inputs:
             raise InputError(f"a column can be chosen in Parquet files only, not in {lines[0]}")
 
     def _files(self, name: str) -> list[str]:
-        if name == STDIN or os.path.isfile(name):
-            if name != STDIN and not _is_known(name):
-                raise InputError(f"unknown suffix: {name} ({_known()})")
-            return [name]
-        if not os.path.isdir(name):
+        try:
+            if name == STDIN or files.is_file(name):
+                if name != STDIN and not _is_known(name):
+                    raise InputError(f"unknown suffix: {name} ({_known()})")
+                return [name]
+            folder = files.inside(name)
+        except OSError as error:
+            raise InputError(f"cannot read {name}: {error}") from error
+        if folder is None:
             raise InputError(f"no such file or folder: {name}")
-        inside = [path for path in sorted(Path(name).iterdir()) if path.name[0] not in "._"]
+        return self._of_folder(name, folder)
+
+    def _of_folder(self, name: str, folder: list[tuple[str, bool]]) -> list[str]:
+        named = [(path, os.path.basename(path), is_file) for path, is_file in folder]
+        shown = [one for one in named if one[1][:1] not in ("", ".", "_")]
         # A folder's .json is as often a tool's report about the rows.
-        is_read = [p.is_file() and _is_known(p.name) and not _is_json(p.name) for p in inside]
-        found = [str(path) for path, read in zip(inside, is_read) if read]
-        others = [path.name for path, read in zip(inside, is_read) if not read]
+        is_read = [is_file and _is_known(last) and not _is_json(last) for _, last, is_file in shown]
+        found = [path for (path, _, _), read in zip(shown, is_read) if read]
+        others = [last for (_, last, _), read in zip(shown, is_read) if not read]
         if not found:
             jsons = "; of a folder, .json is not read" if any(map(_is_json, others)) else ""
             raise InputError(f"no files of rows in {name} ({_known()}{jsons})")
@@ -138,15 +146,7 @@ class Inputs:
 
     def identity(self) -> list[dict[str, Any]]:
         """By what the same files are known again; a stream has nothing of the kind."""
-        found: list[dict[str, Any]] = []
-        for path in self.paths:
-            if path == STDIN:
-                found.append({"path": STDIN})
-                continue
-            status = os.stat(path)
-            size, modified = status.st_size, status.st_mtime_ns
-            found.append({"path": os.path.abspath(path), "bytes": size, "modified_ns": modified})
-        return found
+        return [{"path": STDIN} if path == STDIN else files.identity(path) for path in self.paths]
 
     def check_unchanged(self, before: list[dict[str, Any]]) -> None:
         """``InputError`` if a file is another one than it was, by :meth:`identity`.
@@ -168,14 +168,14 @@ class Inputs:
         """The bytes of all files; ``None`` where a stream is among them."""
         if STDIN in self.paths:
             return None
-        return sum(os.path.getsize(path) for path in self.paths)
+        return sum(map(files.size, self.paths))
 
     def chunks(self, start: Position, rows: int, size: int) -> Iterator[Chunk]:
         """The rows after a position, at most so many at once, and about so many bytes.
 
         ``InputError`` if a file cannot be read.
         """
-        before = sum(os.path.getsize(path) for path in self.paths[: start.file])
+        before = sum(map(files.size, self.paths[: start.file]))
         for index in range(start.file, len(self.paths)):
             path = self.paths[index]
             if index > start.file:
@@ -188,7 +188,7 @@ class Inputs:
             except (OSError, EOFError, lzma.LZMAError, zlib.error, _arrow_error()) as error:
                 raise InputError(f"cannot read {path}: {error}") from error
             if path != STDIN:
-                before += os.path.getsize(path)
+                before += files.size(path)
 
     def _line_chunks(
         self, path: str, start: Position, rows: int, size: int, before: int
@@ -214,13 +214,16 @@ class Inputs:
     ) -> Iterator[Chunk]:
         pa = needed("pyarrow", "training")
         pq = needed("pyarrow.parquet", "training")
-        with pq.ParquetFile(path, pre_buffer=False) as file:
+        with ExitStack() as stack:
+            # Of a local file pyarrow reads by itself what it needs.
+            source = stack.enter_context(files.opened(path)) if files.is_url(path) else path
+            file = stack.enter_context(pq.ParquetFile(source, pre_buffer=False))
             names = file.schema_arrow.names
             if self.column is not None and self.column not in names:
                 raise InputError(f"no column {self.column} in {path}, only {', '.join(names)}")
             columns = None if self.column is None else [self.column]
             total = max(file.metadata.num_rows, 1)
-            stored = os.path.getsize(path)
+            stored = files.size(path)
             for first, batch in _record_batches(file, start.line, rows, size, columns):
                 end = start._replace(
                     line=first + batch.num_rows, row=start.row + batch.num_rows, byte=0
@@ -311,6 +314,10 @@ def _record_batches(
         first = end
 
 
+def _same(path: str) -> str:
+    return path if files.is_url(path) else os.path.realpath(path)
+
+
 def _is_json(name: str) -> bool:
     stem, suffix = os.path.splitext(name)
     return (stem if suffix in _COMPRESSED else name).endswith(".json")
@@ -333,7 +340,7 @@ def _opened(path: str) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
         yield sys.stdin.buffer, sys.stdin.buffer
         return
     unpack = _COMPRESSED.get(os.path.splitext(path)[1])
-    with open(path, "rb", buffering=_MEBIBYTE) as stored:
+    with files.opened(path) as stored:
         yield stored, stored if unpack is None else unpack(stored)
 
 

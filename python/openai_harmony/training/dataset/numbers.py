@@ -16,6 +16,7 @@ def numbers(state: State) -> list[tuple[str, str]]:
     lines: list[tuple[str, str]] = [
         ("rows", f"{counts.rows:,}"),
         ("examples", f"{state.examples:,}"),
+        *([("packs", f"{state.rows:,}")] if state.settings.get("pack") else []),
         ("tokens", f"{state.tokens:,}"),
         ("trained", f"{state.trained:,} ({percent(state.trained, state.tokens):.1f} %)"),
         *_lengths(counts),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from openai_harmony._extras import needed
 from openai_harmony.errors import WrongTypeError, quoted
+from openai_harmony.training.dataset import files
 from openai_harmony.training.dataset.page import page
 from openai_harmony.training.dataset.shards import SUFFIXES, FileFormat, join, paths_of
 from openai_harmony.training.dataset.state import State, StateError
@@ -39,6 +40,11 @@ class Output:
             )
         if not output:
             raise ValueError("output: the path is empty")
+        if files.is_url(output):
+            raise ValueError(
+                f"output: {output} is a URL, and a run is resumed from local files; write into a "
+                "folder, and copy it when it is complete"
+            )
         kinds = list(SUFFIXES.values())
         if to is not None and to not in kinds:
             known = ", ".join(map(repr, kinds))
@@ -120,7 +126,9 @@ class Output:
                 raise _unknown(path)
         if self.report.exists():
             before = State.load(self.report)
-            if before.shards and not restart:
+            # Nobody needs what was refused.
+            is_other = before.refused and not before.is_of(state.settings, state.inputs)
+            if before.shards and not restart and not is_other:
                 before.check(state.settings, state.inputs)
                 self._check_files(before)
                 return before
@@ -138,6 +146,19 @@ class Output:
         self.shards.mkdir(exist_ok=True)
         state.save(self.report)
         return state
+
+    def forget(self, state: State) -> None:
+        """Removes what a run that failed before its first shard wrote: nothing is to be resumed."""
+        if not state.shards:
+            for path in self._written(state):
+                path.unlink(missing_ok=True)
+            with suppress(OSError):
+                self.shards.rmdir()
+
+    def left(self) -> list[Path]:
+        """What a run that did not complete has left: its report, its shards, its errors."""
+        found = [self.report, self.shards, unfinished(self.errors)]
+        return [path for path in found if path.exists()]
 
     def end(self, state: State) -> None:
         """Gives all files of a complete run their names: the joined one, the errors, the report."""

@@ -77,7 +77,7 @@ def _told(counts: Counts) -> str:
 
 def report(state: State, output: Output, seconds: float) -> str:
     """What a complete run has done, as text."""
-    counts, unit = state.counts, "row" if state.counts.rows == 1 else "rows"
+    counts, rows = state.counts, state.counts.rows - state.rows_before
     lines = numbers(state)
     files = output.files(state)
     stored = sum(path.stat().st_size for path in files)
@@ -88,7 +88,10 @@ def report(state: State, output: Output, seconds: float) -> str:
     if state.found_complete:
         lines.append(("done", "nothing to do: this output was complete"))
     else:
-        speed = f"{counts.rows / max(seconds, 1e-9):,.0f} {unit}/s"
-        lines.append(("time", f"{seconds:,.1f} s, {speed}"))
+        speed = f"{rows / max(seconds, 1e-9):,.0f} {'row' if rows == 1 else 'rows'}/s"
+        resumed = (
+            f", after {state.rows_before:,} rows of an earlier run" if state.rows_before else ""
+        )
+        lines.append(("time", f"{seconds:,.1f} s, {speed}{resumed}"))
     width = max(len(name) for name, _ in lines)
     return "\n".join(f"{name:{width}}  {value}".rstrip() for name, value in lines)

@@ -69,7 +69,7 @@ class Run:
         self._skip = state.examples_done
         self._progress = progress
         self._shard: Shard | None = None
-        self._examples = self._tokens = self._trained = 0
+        self._rows = self._examples = self._tokens = self._trained = 0
 
     def write(self) -> None:
         """Reads, renders and writes all that is left.
@@ -98,10 +98,13 @@ class Run:
         counts, allowed = self._counts, self._plan.max_errors
         found = sum(counts.errors.values())
         if isinstance(allowed, float) and found > allowed * counts.rows:
+            self._state.refused = True
+            self._state.save(self._plan.output.report)
             raise ErrorLimitError(
                 f"{found:,} of {counts.rows:,} rows are bad, {100 * allowed:g} % allowed: see "
                 f"{unfinished(self._plan.output.errors)}; the first is {counts.first_error}. "
-                "With a higher limit the same command accepts them"
+                "With a higher limit the same command accepts them; with other options it starts "
+                "over"
             )
 
     def refuse_empty(self) -> None:
@@ -155,6 +158,7 @@ class Run:
                 self._shard = open_shard(self._stem(), plan.output.kind, table)
             self._shard.write(batch, table, done, done + room)
             self._count(batch, rows[done], rows[done + room])
+            self._rows += room
             done += room
         self._count_rows(chunk, batch, errors)
         if plan.shard_bytes and self._shard is not None and self._shard.size() >= plan.shard_bytes:
@@ -215,8 +219,9 @@ class Run:
         self._shard = None
         paths = self._plan.output.shard_paths(len(self._state.shards))
         sizes = {path.name: path.stat().st_size for path in paths}
-        entry = ShardEntry(self._stem().name, self._examples, self._tokens, self._trained, sizes)
-        self._examples = self._tokens = self._trained = 0
+        counted = (self._rows, self._examples, self._tokens, self._trained)
+        entry = ShardEntry(self._stem().name, *counted, sizes)
+        self._rows = self._examples = self._tokens = self._trained = 0
         errors.flush()
         os.fsync(errors.fileno())
         state = self._state

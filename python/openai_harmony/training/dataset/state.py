@@ -24,6 +24,8 @@ class ShardEntry:
 
     stem: str
     """The name of its files, without suffix."""
+    rows: int
+    """Examples, or packs of them, or pairs."""
     examples: int
     tokens: int
     trained: int
@@ -100,10 +102,19 @@ class State:
     counts: Counts = field(default_factory=Counts)
     """Of the chunks in front of the position; of all, if the run is complete."""
     complete: bool = False
+    refused: bool = False
+    """Too large a share of the rows was bad."""
     joined: dict[str, int] = field(default_factory=dict)
     """The size of each file that the shards of a complete run were joined to."""
     found_complete: bool = field(default=False, compare=False)
     """The output was complete, and nothing was done. This is not saved."""
+    rows_before: int = field(default=0, compare=False)
+    """The rows that an earlier run did. This is not saved."""
+
+    @property
+    def rows(self) -> int:
+        """The rows of the shards: examples, packs or pairs."""
+        return sum(shard.rows for shard in self.shards)
 
     @property
     def examples(self) -> int:
@@ -122,8 +133,8 @@ class State:
 
     def save(self, path: Path) -> None:
         """Writes the state; the file is always a whole one."""
-        fields = {"harmony_dataset": 1, **asdict(self)}
-        del fields["found_complete"]
+        fields = {"harmony_dataset": 2, **asdict(self)}
+        del fields["found_complete"], fields["rows_before"]
         text = json.dumps(fields, indent=1)
         write_whole(path, text + "\n")
 
@@ -132,7 +143,7 @@ class State:
         """Reads a state; ``StateError`` if the file has none."""
         try:
             fields = json.loads(path.read_text(encoding="utf-8"))
-            if fields.pop("harmony_dataset") != 1:
+            if fields.pop("harmony_dataset") != 2:
                 raise ValueError("of another version")
             fields["position"] = Position(*fields["position"])
             fields["shards"] = [ShardEntry(**shard) for shard in fields["shards"]]
@@ -143,13 +154,18 @@ class State:
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise StateError(f"{path} is not the state of a run: {error!r}") from error
 
+    def is_of(self, settings: dict[str, Any], inputs: list[dict[str, Any]]) -> bool:
+        """Whether the state is of these options and files."""
+        return (self.settings, self.inputs) == (settings, inputs)
+
     def check(self, settings: dict[str, Any], inputs: list[dict[str, Any]]) -> None:
         """``StateError`` that names the options or files that are not those of this state."""
-        again = "; with restart it starts over"
+        again = "; use another output, or restart to start over"
         for name in sorted({*settings, *self.settings}):
             before, now = self.settings.get(name), settings.get(name)
             if before != now:
-                raise StateError(f"begun with {name} {quoted(before)}, not {quoted(now)}{again}")
+                begun = f"without {name}" if before is None else f"with {name} {quoted(before)}"
+                raise StateError(f"begun {begun}, now {quoted(now)}{again}")
         before_paths = [entry["path"] for entry in self.inputs]
         paths = [entry["path"] for entry in inputs]
         if paths != before_paths:

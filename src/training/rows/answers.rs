@@ -1,0 +1,87 @@
+//! What the model would be trained to write -> what the row means by it, or an error.
+
+use super::markers;
+use crate::HarmonyEncoding;
+use crate::chat::{ANALYSIS, CHANNELS, COMMENTARY, Content, FINAL, Message, Role};
+use crate::parse::ParseConfig;
+
+/// The words where a text lost its special tokens: `analysisI must add.assistantfinal4`.
+const GLUED: [&str; 3] = ["assistantfinal", "assistantanalysis", "assistantcommentary"];
+
+/// What becomes of a message.
+pub(super) enum Read {
+    /// It is one.
+    AsItIs,
+    /// It says nothing.
+    Nothing,
+    /// Its text spells these.
+    Spelled(Vec<Message>),
+}
+
+/// Reads a message of the assistant's; the error says what its text has that no answer has.
+pub(super) fn read(message: &Message, encoding: HarmonyEncoding) -> Result<Read, String> {
+    if message.author.role != Role::Assistant || message.recipient.is_some() {
+        return Ok(Read::AsItIs);
+    }
+    let text = text_of(message);
+    if text.trim().is_empty() {
+        return Ok(Read::Nothing);
+    }
+    let spelled = if markers::is_harmony(&text) {
+        let config = ParseConfig::strict();
+        let parsed = encoding.parse_messages_from_text(text.trim(), Some(Role::Assistant), &config);
+        parsed
+            .map_err(|error| format!("spells messages of harmony that cannot be read: {error}"))?
+    } else if GLUED.iter().any(|word| text.contains(word)) {
+        encoding.read_stripped_text(&text)
+    } else {
+        check(&text)?;
+        return Ok(Read::AsItIs);
+    };
+    spelled.iter().try_for_each(|spelled| check_spelled(spelled, message))?;
+    Ok(Read::Spelled(spelled))
+}
+
+/// The text of a message of the assistant's that is nobody else's.
+pub(super) fn check(text: &str) -> Result<(), String> {
+    let is_capital = |rest: &str| rest.starts_with(|c: char| c.is_uppercase());
+    if text.strip_prefix(ANALYSIS).is_some_and(is_capital) {
+        return Err("begins with a thought without its marks, and has no answer".to_owned());
+    }
+    match markers::first(text) {
+        Some(mark) => Err(format!(
+            "has {mark}, a mark of a chat format; remove it, or render with markers=\"text\" if it is meant"
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Refuses what the text of a message cannot spell: messages of others, and an answer where one with calls has a
+/// preamble.
+fn check_spelled(spelled: &Message, within: &Message) -> Result<(), String> {
+    let channel = spelled.channel.as_deref();
+    let is_own = spelled.author.role == Role::Assistant;
+    if !is_own || !channel.is_some_and(|channel| CHANNELS.contains(&channel)) {
+        return Err(
+            "spells messages of harmony that are not all the assistant's, each on a channel"
+                .to_owned(),
+        );
+    }
+    let may_have = match within.channel.as_deref() {
+        Some(FINAL) => true,
+        Some(COMMENTARY) => channel != Some(FINAL),
+        _ => false,
+    };
+    if !may_have {
+        return Err("spells messages of harmony within a message of another kind".to_owned());
+    }
+    if spelled.recipient.is_some() { Ok(()) } else { check(&text_of(spelled)) }
+}
+
+fn text_of(message: &Message) -> String {
+    let texts = message.content.iter().filter_map(|part| match part {
+        Content::Text(text) => Some(text.text.as_str()),
+        Content::SystemContent(_) | Content::DeveloperContent(_) => None,
+    });
+    texts.collect()
+}

@@ -1,0 +1,206 @@
+//! The columns of a row, by the names that data sets give them.
+
+use super::invalid;
+use crate::error::{Reason, Result};
+use crate::interop::{BodyField, BodyObject};
+use crate::json::{self, Value, is_not_a_number};
+use crate::path::Path;
+use crate::training::RenderRows;
+
+/// The messages of a conversation, or of its prompt.
+const MESSAGES: [&str; 3] = ["messages", "conversations", "conversation"];
+
+/// A question that is a text: TRL's, Alpaca's, and those of question and answer. [`INPUT`] goes with an instruction.
+const QUESTIONS: [&str; 6] = ["prompt", "instruction", "question", "query", "problem", INPUT];
+
+/// What an instruction is about; or a question by itself; or, in rows of preferences of the
+/// API, an object with the messages and the tools.
+const INPUT: &str = "input";
+
+/// The answer to a question.
+const ANSWERS: [&str; 8] =
+    ["completion", "output", "response", "answer", CALLS, "solution", "generation", "target"];
+
+/// The answer that is a list of calls, in xLAM's rows.
+pub(super) const CALLS: &str = "answers";
+
+/// A prompt for the system.
+const SYSTEM: [&str; 2] = ["system", "system_prompt"];
+
+/// Earlier questions and answers, in pairs.
+pub(super) const HISTORY: &str = "history";
+
+/// What else the model reads. Other columns are the data set's own: ids, sources, scores.
+pub(super) const SETTINGS: [&str; 4] =
+    ["reasoning_effort", "reasoning", "response_format", "functions"];
+pub(super) const TOOLS: &str = "tools";
+pub(super) const IDENTITY: &str = "model_identity";
+
+/// What TRL passes to a chat template.
+pub(super) const TEMPLATE: &str = "chat_template_kwargs";
+
+/// What no message of harmony can have.
+const MEDIA: [&str; 6] = ["images", "image", "videos", "video", "audios", "audio"];
+
+/// Two answers of which the first is preferred, as TRL, LLaMA-Factory, Argilla and the API's fine-tuning call them.
+pub(super) const PAIRS: [(&str, &str); 4] = [
+    ("chosen", "rejected"),
+    ("chosen_messages", "rejected_messages"),
+    ("chosen_response", "rejected_response"),
+    ("preferred_output", "non_preferred_output"),
+];
+
+/// Whether an answer is a good one: TRL's and ms-swift's; LLaMA-Factory's.
+pub(super) const LABELS: [&str; 2] = ["label", "kto_tag"];
+
+/// Whether chat rows have a column of this name read.
+pub(super) fn is_read(name: &str) -> bool {
+    let named = [HISTORY, TOOLS, IDENTITY, TEMPLATE];
+    let lists = [&MESSAGES[..], &QUESTIONS, &ANSWERS, &SYSTEM, &SETTINGS, &named, &MEDIA];
+    lists.iter().any(|names| names.contains(&name))
+}
+
+/// The same of rows of preferences.
+pub(super) fn is_read_of_preferences(name: &str) -> bool {
+    PAIRS.iter().any(|(chosen, rejected)| [*chosen, *rejected].contains(&name))
+        || LABELS.contains(&name)
+        || is_read(name)
+}
+
+/// Whether an object has the messages of a row.
+pub(super) fn has_messages(fields: json::Object<'_>) -> bool {
+    MESSAGES.iter().chain(&QUESTIONS[..1]).any(|key| fields.get(key).is_some())
+}
+
+/// Whether a column holds images, sounds or films, of which only whether there are any is of use.
+pub fn is_media(name: &str) -> bool {
+    MEDIA.contains(&name)
+}
+
+/// A question, and what a row calls it.
+pub(super) struct Question<'v, 's> {
+    pub(super) key: &'static str,
+    pub(super) text: BodyField<'v, 's>,
+    /// What an instruction is about.
+    pub(super) input: Option<BodyField<'v, 's>>,
+}
+
+/// The columns of a row; a row that is a list of messages has none.
+pub(super) struct Columns<'v, 'p> {
+    pub(super) row: Option<BodyObject<'v, 'p>>,
+    /// Which column is read as which.
+    pub(super) map: &'p [(String, String)],
+}
+
+impl<'v, 'p> Columns<'v, 'p> {
+    pub(super) fn of(row: &BodyField<'v, 'p>, options: &'p RenderRows) -> Result<Self> {
+        let row = match row.value() {
+            Value::Object(_) => Some(row.object()?),
+            Value::Array(_) => None,
+            _ => return Err(row.expected("an object or a list of messages")),
+        };
+        Ok(Self { row, map: &options.map })
+    }
+
+    /// A column, unless it is missing, null or NaN, which pandas has where others have null.
+    pub(super) fn get<'s>(&'s self, key: &'s str) -> Option<BodyField<'v, 's>> {
+        let is_number = |field: &BodyField<'_, '_>| match field.value() {
+            Value::Number(digits) => !is_not_a_number(digits),
+            _ => true,
+        };
+        self.row.as_ref()?.get(self.name(key)).filter(is_number)
+    }
+
+    /// How the row names a column.
+    pub(super) fn name<'s>(&'s self, key: &'s str) -> &'s str {
+        self.map.iter().find(|(field, _)| field == key).map_or(key, |(_, column)| column)
+    }
+
+    pub(super) fn required<'s>(&'s self, key: &'s str) -> Result<BodyField<'v, 's>> {
+        self.get(key)
+            .ok_or_else(|| invalid(Path::of(self.name(key).to_owned()), Reason::is("missing")))
+    }
+
+    /// The system prompt.
+    pub(super) fn system(&self) -> Option<BodyField<'v, '_>> {
+        SYSTEM.into_iter().find_map(|key| self.get(key))
+    }
+
+    /// The messages. A prompt that the caller has named counts more.
+    pub(super) fn messages(&self) -> Option<BodyField<'v, '_>> {
+        let is_mapped = |key: &str| self.map.iter().any(|(field, _)| field == key);
+        let mut keys =
+            MESSAGES.into_iter().filter(|key| is_mapped(key) || !is_mapped(QUESTIONS[0]));
+        keys.find_map(|key| self.get(key))
+    }
+
+    /// The question of a row without messages; an error if it may be one of several.
+    pub(super) fn question(&self) -> Result<Option<Question<'v, '_>>> {
+        let is_text = |field: &BodyField<'_, '_>| field.at().as_object().is_none();
+        let found = |key| Some((key, self.get(key).filter(is_text)?));
+        let input = found(INPUT).map(|(_, field)| field);
+        let found = self.only_one("question", QUESTIONS[0], &QUESTIONS[1..5])?;
+        let question = found.map(|(key, text)| {
+            let input = input.filter(|_| key == QUESTIONS[1]);
+            Question { key, text, input }
+        });
+        let alone = input.map(|text| Question { key: INPUT, text, input: None });
+        Ok(question.or(alone))
+    }
+
+    /// The answer to it.
+    pub(super) fn answer(&self) -> Result<Option<(&'static str, BodyField<'v, '_>)>> {
+        self.only_one("answer", ANSWERS[0], &ANSWERS[1..])
+    }
+
+    /// The column `first`, or the only one of the others.
+    fn only_one(
+        &self,
+        what: &str,
+        first: &'static str,
+        others: &'static [&'static str],
+    ) -> Result<Option<(&'static str, BodyField<'v, '_>)>> {
+        let found = |key: &'static str| Some((key, self.get(key)?));
+        if let Some(first) = found(first) {
+            return Ok(Some(first));
+        }
+        let mut columns = others.iter().filter_map(|key| found(key));
+        let Some(only) = columns.next() else { return Ok(None) };
+        let Some((another, _)) = columns.next() else { return Ok(Some(only)) };
+        let reason = format!(
+            "which is the {what}, this or {another}? `map` says it: {{{first:?}: {another:?}}}"
+        );
+        Err(only.1.invalid(reason))
+    }
+
+    /// Refuses what harmony has no place for.
+    pub(super) fn refuse_media(&self) -> Result<()> {
+        let is_something = |field: &BodyField<'_, '_>| match field.value() {
+            Value::Array(items) => !items.is_empty(),
+            Value::String(text) => !text.is_empty(),
+            Value::Bool(is_there) => is_there,
+            _ => true,
+        };
+        match MEDIA.into_iter().find_map(|key| self.get(key).filter(is_something)) {
+            Some(media) => Err(media
+                .invalid("harmony carries text only; leave out rows with images, sounds or films")),
+            None => Ok(()),
+        }
+    }
+
+    /// The error for a row without this column: it names those that are there.
+    pub(super) fn missing(&self, key: &str, why: &str) -> crate::Error {
+        let names = self.row.iter().flat_map(|row| row.members().iter()).map(|(name, _)| name);
+        let names: Vec<&str> = names.filter(|name| *name != self.name(key)).collect();
+        let shown = names.iter().take(SHOWN_COLUMNS).copied().collect::<Vec<_>>().join(", ");
+        let more = if names.len() > SHOWN_COLUMNS { ", …" } else { "" };
+        let there = match names[..] {
+            [] => String::new(),
+            _ => format!("; the row has {shown}{more}: `map` says which column is which"),
+        };
+        invalid(Path::of(self.name(key).to_owned()), Reason::is(format!("missing{why}{there}")))
+    }
+}
+
+/// How many columns an error names.
+const SHOWN_COLUMNS: usize = 8;

@@ -1,0 +1,433 @@
+//! The columns of a row -> its messages: a list of them, a question and an answer, or an answer to the messages of a
+//! prompt.
+
+use super::columns::{CALLS, Columns, HISTORY, Question};
+use super::invalid;
+use super::messages::{pair, write_message, write_value_calls};
+use super::parsed::Parsed;
+use super::speakers::Speaker;
+use crate::error::{Error, Reason, Result};
+use crate::interop::chat_completions::Messages;
+use crate::interop::{BodyField, BodyObject};
+use crate::json::{Array, At, Tape, Value};
+use crate::path::Path;
+
+/// Which of a row's answers is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// The one that the row has: its messages, or the answer to its question.
+    Own,
+    /// The one in this column.
+    Column(&'static str),
+    /// The one in this column, which replaces what follows the last message of the user.
+    Replacing(&'static str),
+}
+
+/// What a message is to the loss.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// One of a prompt.
+    Prompt,
+    /// One of the answer to it.
+    Answer,
+    /// One of a conversation that has both.
+    Whole,
+}
+
+/// A message that was read.
+pub(super) struct RowMessage {
+    /// Where its list is, of those of [`RowMessages`].
+    list: usize,
+    /// Its index there; `None` where the column is its text.
+    index: Option<usize>,
+    speaker: Speaker,
+    part: Part,
+    /// What the row says: whether it is trained.
+    flag: Option<bool>,
+}
+
+/// Reads the messages of a row: each is written as chat completions have it, and then read as one of theirs.
+pub(super) struct RowMessages<'r, 'o> {
+    reader: Messages<'r, 'o>,
+    /// The messages as they are read.
+    tape: Tape,
+    read: Vec<RowMessage>,
+    lists: Vec<Path>,
+}
+
+/// The messages that were read.
+pub(super) struct Conversation {
+    messages: Vec<RowMessage>,
+    lists: Vec<Path>,
+    /// Whether it is a completion of a prompt in which the assistant spoke: the beginning may be left out, not the end.
+    pub(super) is_completion: bool,
+}
+
+impl Conversation {
+    /// Where the row has a message.
+    pub(super) fn path(&self, number: usize) -> Option<Path> {
+        let message = self.messages.get(number)?;
+        let path = self.lists.get(message.list)?.clone();
+        Some(match message.index {
+            Some(index) => path.then(index),
+            None => path,
+        })
+    }
+
+    pub(super) fn last_path(&self) -> Path {
+        self.messages.len().checked_sub(1).and_then(|last| self.path(last)).unwrap_or_default()
+    }
+
+    /// Whether the messages complete a prompt in which the assistant spoke. The prompt must end where the model goes on.
+    fn completes(&self) -> Result<bool> {
+        let of = |part| self.messages.iter().filter(move |message| message.part == part);
+        let (Some(last), Some(_)) = (of(Part::Prompt).next_back(), of(Part::Answer).next()) else {
+            return Ok(false);
+        };
+        if last.speaker.is_own() {
+            let reason = "ends with a message of the assistant; end it where the model continues, after a message \
+                          of the user or the result of a tool";
+            return Err(invalid(self.lists.get(last.list).cloned().unwrap_or_default(), reason));
+        }
+        let has = |part, speaker| of(part).any(|message| message.speaker == speaker);
+        let has_own = of(Part::Prompt).any(|message| message.speaker.is_own());
+        Ok(has_own && !has(Part::Answer, Speaker::User))
+    }
+
+    /// Whether the row leaves a message out of the loss.
+    pub(super) fn is_untrained(&self, number: usize) -> bool {
+        self.messages.get(number).is_some_and(|message| {
+            message.speaker.is_own()
+                && (message.part == Part::Prompt || message.flag == Some(false))
+        })
+    }
+
+    /// The flags of messages that the model does not write, which ask to train them.
+    pub(super) fn others_to_train(&self) -> usize {
+        let is_asked =
+            |message: &&RowMessage| !message.speaker.is_own() && message.flag == Some(true);
+        self.messages.iter().filter(is_asked).count()
+    }
+}
+
+impl<'r, 'o> RowMessages<'r, 'o> {
+    pub(super) fn new(reader: Messages<'r, 'o>) -> Self {
+        Self { reader, tape: Tape::default(), read: Vec::new(), lists: Vec::new() }
+    }
+
+    /// No message follows. `is_preference`: of a whole conversation the last answer only is trained.
+    pub(super) fn end(self, is_preference: bool) -> Result<Conversation> {
+        self.reader.end(None)?;
+        let Self { read: mut messages, lists, .. } = self;
+        if is_preference && messages.iter().all(|message| message.part != Part::Answer) {
+            let prompt = messages.iter().rposition(|message| !message.speaker.is_own());
+            let prompt = prompt.map_or(0, |last| last + 1);
+            for (number, message) in messages.iter_mut().enumerate() {
+                message.part = if number < prompt { Part::Prompt } else { Part::Answer };
+            }
+        }
+        let mut conversation = Conversation { messages, lists, is_completion: false };
+        conversation.is_completion = conversation.completes()?;
+        Ok(conversation)
+    }
+
+    /// Reads a row that is a list of messages.
+    pub(super) fn add_messages(&mut self, row: &BodyField<'_, '_>) -> Result<()> {
+        self.add_list(&row.standing_at(&Path::of("messages")), 0, Part::Whole)
+    }
+
+    /// Reads the messages of a row. `nested`: those that are not a column, but within one.
+    pub(super) fn add_conversation(
+        &mut self,
+        row: &Columns<'_, '_>,
+        nested: Option<BodyField<'_, '_>>,
+        answer: Answer,
+    ) -> Result<()> {
+        if let Some(system) = row.system() {
+            self.add_text(Speaker::System, Part::Whole, &system, system.text()?)?;
+        }
+        let messages = row.messages().or(nested);
+        match (answer, messages) {
+            (Answer::Own, Some(list)) => self.add_list(&list, 0, Part::Whole),
+            (Answer::Own, None) => self.add_answered(row),
+            (Answer::Replacing(key), Some(list)) => {
+                let end = last_user(&list).map_or(0, |last| last + 1);
+                self.add_range(&list, 0..end, Part::Prompt)?;
+                self.add_answer(&row.required(key)?)
+            }
+            (Answer::Column(key) | Answer::Replacing(key), messages) => {
+                self.add_column(row, messages, &row.required(key)?)
+            }
+        }
+    }
+
+    /// Reads a question and its answer.
+    fn add_answered(&mut self, row: &Columns<'_, '_>) -> Result<()> {
+        let Some(question) = row.question()? else {
+            return Err(row.missing("messages", ""));
+        };
+        let Some((key, answer)) = row.answer()? else {
+            return Err(row.missing("completion", "; a prompt by itself trains nothing"));
+        };
+        if key == CALLS && question.key != "prompt" {
+            self.add_question(row, &question)?;
+            return self.add_calls(&answer);
+        }
+        if question.key == "prompt" {
+            // A completion may go on with other questions.
+            let repeated = repeated(&answer, &question.text).unwrap_or(0);
+            return self.add_to_prompt(row, &question, &answer, repeated);
+        }
+        self.add_question(row, &question)?;
+        self.add_answer(&answer)
+    }
+
+    /// Reads the answer in a column, to the prompt or the messages beside it; or the whole conversation, if it has that.
+    fn add_column(
+        &mut self,
+        row: &Columns<'_, '_>,
+        messages: Option<BodyField<'_, '_>>,
+        answer: &BodyField<'_, '_>,
+    ) -> Result<()> {
+        if let Some(question) = row.question()? {
+            let repeated = repeated(answer, &question.text)?;
+            return self.add_to_prompt(row, &question, answer, repeated);
+        }
+        let answered = Parsed::of_list(*answer);
+        let answered = answered.field()?;
+        match messages.filter(|_| !begins_before_question(answered.at())) {
+            Some(list) => {
+                self.add_list(&list, 0, Part::Prompt)?;
+                self.add_answer(answer)
+            }
+            None => self.add_list(answer, 0, Part::Whole),
+        }
+    }
+
+    /// Reads a prompt and its answer, whose first messages may repeat it.
+    fn add_to_prompt(
+        &mut self,
+        row: &Columns<'_, '_>,
+        question: &Question<'_, '_>,
+        answer: &BodyField<'_, '_>,
+        repeated: usize,
+    ) -> Result<()> {
+        let first = answer.at().as_array().and_then(|list| speaker_of(list.iter().next()?));
+        let is_text = question.text.at().as_str().is_some();
+        // Only the repetition has what is before the question.
+        if repeated > 0 && (is_text || first != Some(Speaker::User)) {
+            self.add_range(answer, 0..repeated, Part::Prompt)?;
+        } else {
+            self.add_question(row, question)?;
+        }
+        match answer.value() {
+            Value::Array(_) => self.add_list(answer, repeated, Part::Answer),
+            _ => self.add_answer(answer),
+        }
+    }
+
+    /// Reads what comes before an answer: earlier questions and answers, then the question, a text or a list of messages.
+    fn add_question(&mut self, row: &Columns<'_, '_>, question: &Question<'_, '_>) -> Result<()> {
+        if let Some(history) = row.get(HISTORY) {
+            self.add_history(&history)?;
+        }
+        let Some(text) = question.text.at().as_str() else {
+            return self.add_list(&question.text, 0, Part::Prompt);
+        };
+        let input = question.input.as_ref().map(BodyField::text).transpose()?;
+        let about = input.filter(|text| !text.trim().is_empty());
+        let text = [Some(text), about].into_iter().flatten().collect::<Vec<_>>().join("\n");
+        self.add_text(Speaker::User, Part::Prompt, &question.text, &text)
+    }
+
+    /// Reads earlier questions and answers, of which trainers train the answers, too.
+    fn add_history(&mut self, history: &BodyField<'_, '_>) -> Result<()> {
+        let parsed = Parsed::of(*history, "a list of pairs")?;
+        let list = parsed.field()?;
+        for pair in list.items()? {
+            let said = pair.items_or("a pair of texts")?.collect::<Vec<_>>();
+            let [asked, answered] = &said[..] else {
+                return Err(pair.invalid("expected a pair: a question and its answer"));
+            };
+            self.add_text(Speaker::User, Part::Whole, asked, asked.text()?)?;
+            self.add_text(Speaker::Assistant, Part::Whole, answered, answered.text()?)?;
+        }
+        Ok(())
+    }
+
+    /// Reads an answer: a text, a message, or a list of messages.
+    fn add_answer(&mut self, answer: &BodyField<'_, '_>) -> Result<()> {
+        let parsed = Parsed::of_list(*answer);
+        let answer = parsed.field()?;
+        match answer.value() {
+            Value::String(text) => self.add_text(Speaker::Assistant, Part::Answer, &answer, text),
+            Value::Object(_) => {
+                let list = self.list(answer.path());
+                self.add_message(&answer.object()?, list, None, Part::Answer)
+            }
+            _ => self.add_list(&answer, 0, Part::Answer),
+        }
+    }
+
+    /// Reads an answer that is a list of calls.
+    fn add_calls(&mut self, calls: &BodyField<'_, '_>) -> Result<()> {
+        let index = self.tape.end();
+        let opened = self.tape.open();
+        self.tape.string("role");
+        self.tape.string(Speaker::Caller.role());
+        write_value_calls(&mut self.tape, calls)?;
+        self.tape.close_object(opened);
+        let list = self.list(calls.path());
+        self.push(
+            calls,
+            index,
+            RowMessage {
+                list,
+                index: None,
+                speaker: Speaker::Caller,
+                part: Part::Answer,
+                flag: None,
+            },
+        )
+    }
+
+    /// Reads a message that is a text by itself.
+    fn add_text(
+        &mut self,
+        speaker: Speaker,
+        part: Part,
+        given: &BodyField<'_, '_>,
+        text: &str,
+    ) -> Result<()> {
+        let mut message = Tape::default();
+        let opened = message.open();
+        message.string("role");
+        message.string(speaker.role());
+        message.string("content");
+        message.set_source_path(message.end(), given.path());
+        message.string(text);
+        message.close_object(opened);
+        let list = self.list(given.path());
+        self.add_message(&given.replaced(message.at(0)).object()?, list, None, part)
+    }
+
+    /// Reads the messages of a list from one of them on.
+    fn add_list(&mut self, given: &BodyField<'_, '_>, first: usize, part: Part) -> Result<()> {
+        self.add_range(given, first..usize::MAX, part)
+    }
+
+    fn add_range(
+        &mut self,
+        given: &BodyField<'_, '_>,
+        range: std::ops::Range<usize>,
+        part: Part,
+    ) -> Result<()> {
+        let parsed = Parsed::of(*given, "a list")?;
+        let messages = parsed.field()?;
+        let list = self.list(messages.path());
+        let mut is_empty = true;
+        for (number, field) in messages.items()?.enumerate() {
+            if range.contains(&number) {
+                is_empty = false;
+                self.add_item(&field.object()?, list, number, part)?;
+            }
+        }
+        if is_empty { Err(messages.invalid(Reason::is("empty"))) } else { Ok(()) }
+    }
+
+    /// Reads an item of a list: a message, or a question with its answer.
+    fn add_item(
+        &mut self,
+        item: &BodyObject<'_, '_>,
+        list: usize,
+        number: usize,
+        part: Part,
+    ) -> Result<()> {
+        let Some(pair) = pair(item) else {
+            return self.add_message(item, list, Some(number), part);
+        };
+        for (speaker, text) in pair {
+            self.add_text(speaker, part, &text, text.text()?)?;
+        }
+        Ok(())
+    }
+
+    fn add_message(
+        &mut self,
+        message: &BodyObject<'_, '_>,
+        list: usize,
+        number: Option<usize>,
+        part: Part,
+    ) -> Result<()> {
+        let index = self.tape.end();
+        let (speaker, flag) = write_message(&mut self.tape, message)?;
+        self.push(&message.field(), index, RowMessage { list, index: number, speaker, part, flag })
+    }
+
+    /// Reads the message that is on the tape from this index on.
+    fn push(&mut self, given: &BodyField<'_, '_>, index: usize, message: RowMessage) -> Result<()> {
+        self.read.push(message);
+        self.reader.read(&given.replaced(self.tape.at(index)))
+    }
+
+    fn list(&mut self, path: Path) -> usize {
+        self.lists.push(path);
+        self.lists.len() - 1
+    }
+}
+
+/// How many messages of an answer repeat its prompt, as some data sets of preferences have it: those before the answer
+/// itself. They must ask what the prompt asks.
+fn repeated(answer: &BodyField<'_, '_>, prompt: &BodyField<'_, '_>) -> Result<usize> {
+    let is_user = |item: &At<'_>| speaker_of(*item) == Some(Speaker::User);
+    let Some(messages) = answer.at().as_array() else { return Ok(0) };
+    let asked = match prompt.value() {
+        Value::String(text) => text.to_owned(),
+        Value::Array(prompts) => {
+            prompts.iter().filter(is_user).last().map_or_else(String::new, text_of)
+        }
+        _ => String::new(),
+    };
+    if asked.trim().is_empty() || !begins_before_question(answer.at()) {
+        return Ok(0);
+    }
+    let mut users = messages.iter().filter(is_user);
+    if !users.any(|item| text_of(item).trim() == asked.trim()) {
+        return Err(another_prompt(answer));
+    }
+    let is_own = |item: At<'_>| speaker_of(item).is_some_and(Speaker::is_own);
+    let last = messages.iter().enumerate().filter(|(_, item)| !is_own(*item)).last();
+    Ok(last.map_or(0, |(index, _)| index + 1))
+}
+
+fn another_prompt(answer: &BodyField<'_, '_>) -> Error {
+    answer.invalid("repeats a different prompt; start with the prompt itself or with the answer")
+}
+
+/// Whether a list of messages begins with what the model does not write: it has the prompt, too.
+fn begins_before_question(list: At<'_>) -> bool {
+    let first = list.as_array().and_then(|list| speaker_of(list.iter().next()?));
+    matches!(first, Some(Speaker::User | Speaker::System | Speaker::Developer))
+}
+
+/// The index of the last message of the user.
+fn last_user(list: &BodyField<'_, '_>) -> Option<usize> {
+    let messages = list.at().as_array()?.iter().enumerate();
+    let users = messages.filter(|(_, item)| speaker_of(*item) == Some(Speaker::User));
+    users.last().map(|(index, _)| index)
+}
+
+/// The author of a message, whatever member names it.
+fn speaker_of(message: At<'_>) -> Option<Speaker> {
+    let name = |key| message.get(key).and_then(At::as_str);
+    Speaker::of(name("role").or_else(|| name("from"))?)
+}
+
+/// The text of a message's content, or of its parts.
+fn text_of(message: At<'_>) -> String {
+    let content = message.get("content").or_else(|| message.get("value"));
+    let parts = content.and_then(At::as_array).into_iter().flat_map(Array::iter);
+    let texts = parts.filter_map(|part| part.get("text").or_else(|| part.get("value")));
+    let texts = texts.chain(content).filter_map(At::as_str);
+    texts.collect::<Vec<_>>().join("\n\n")
+}

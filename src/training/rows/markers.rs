@@ -1,0 +1,76 @@
+//! Marks of chat formats in text: what a model would be trained to write if they were taken as its words.
+
+/// Marks of other formats than harmony, beside those that look like `<|word|>`.
+const TAGS: [&str; 17] = [
+    "<think>",
+    "</think>",
+    "[THINK]",
+    "[/THINK]",
+    "<tool_call>",
+    "</tool_call>",
+    "<tool_response>",
+    "</tool_response>",
+    "<functioncall>",
+    "[TOOL_CALLS]",
+    "[INST]",
+    "[/INST]",
+    "<<SYS>>",
+    "<</SYS>>",
+    "<start_of_turn>",
+    "<end_of_turn>",
+    "<eos>",
+];
+
+/// What ends a text in some formats, and is a tag of HTML elsewhere.
+const LAST: &str = "</s>";
+
+/// The marks of harmony that begin a message, its channel, or its content.
+const STRUCTURE: [&str; 3] = ["<|start|>", "<|channel|>", "<|message|>"];
+
+/// The most bytes between `<|` and `|>`.
+const LONGEST_WORD: usize = 40;
+
+/// Whether a text spells messages of harmony.
+pub(super) fn is_harmony(text: &str) -> bool {
+    STRUCTURE.iter().any(|mark| places(text, mark).any(|place| !is_code(text, place, mark.len())))
+}
+
+/// The first mark of a chat format in a text, outside of code.
+pub(super) fn first(text: &str) -> Option<&str> {
+    if !text.contains(['<', '[']) {
+        return None;
+    }
+    let tags = TAGS.iter().flat_map(|tag| places(text, tag).map(|place| (place, tag.len())));
+    let found = tags.chain(words(text, "<|", "|>")).chain(words(text, "<｜", "｜>"));
+    let last = text.trim_end();
+    let is_unpaired = last.ends_with(LAST) && !text.contains("<s>");
+    let last = is_unpaired.then(|| (last.len() - LAST.len(), LAST.len()));
+    let mut found = found.chain(last).filter(|&(place, length)| !is_code(text, place, length));
+    let (place, length) = found.by_ref().min()?;
+    text.get(place..place + length)
+}
+
+/// Where a text has a mark.
+fn places<'t>(text: &'t str, mark: &'t str) -> impl Iterator<Item = usize> + use<'t> {
+    text.match_indices(mark).map(|(place, _)| place)
+}
+
+/// Where a text has a word between two marks, and how many bytes it takes.
+fn words<'t>(
+    text: &'t str,
+    begin: &'t str,
+    end: &'t str,
+) -> impl Iterator<Item = (usize, usize)> + use<'t> {
+    places(text, begin).filter_map(move |place| {
+        let inside = &text[place + begin.len()..];
+        let length = inside.find(end).filter(|&length| (1..=LONGEST_WORD).contains(&length))?;
+        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '▁' | ' ');
+        inside[..length].chars().all(is_part).then_some((place, begin.len() + length + end.len()))
+    })
+}
+
+/// Whether a place is in code as Markdown has it: there is a backtick before it that another one behind it closes.
+fn is_code(text: &str, place: usize, length: usize) -> bool {
+    let is_open = text[..place].matches('`').count() % 2 == 1;
+    is_open && text[place + length..].contains('`')
+}
