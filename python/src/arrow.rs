@@ -11,8 +11,8 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
-use arrow_array::{Array, ArrayRef, StructArray};
-use arrow_schema::ArrowError;
+use arrow_array::{Array, ArrayRef, NullArray, StructArray};
+use arrow_schema::{ArrowError, DataType, Field};
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -102,7 +102,7 @@ fn is_deeper(schema: &FFI_ArrowSchema, levels: usize) -> bool {
     levels == 0 || inside.any(|inside| is_deeper(inside, levels - 1))
 }
 
-/// An array without the columns that are not read, where it is one of structs. The rest is valid.
+/// An array whose columns that are not read are null, where it is one of structs. The rest is valid.
 fn checked(array: ArrayRef, is_read: impl Fn(&str) -> bool) -> Result<ArrayRef, ArrowError> {
     let array = match array.as_struct_opt() {
         Some(table) => selection(table, is_read)?,
@@ -114,9 +114,15 @@ fn checked(array: ArrayRef, is_read: impl Fn(&str) -> bool) -> Result<ArrayRef, 
 
 fn selection(table: &StructArray, is_read: impl Fn(&str) -> bool) -> Result<ArrayRef, ArrowError> {
     let columns = table.fields().iter().zip(table.columns());
-    let columns = columns.filter(|(field, _)| is_read(field.name()));
-    let (fields, columns): (Vec<_>, Vec<_>) =
-        columns.map(|(field, column)| (field.clone(), column.clone())).unzip();
+    let (fields, columns): (Vec<_>, Vec<ArrayRef>) = columns
+        .map(|(field, column)| {
+            if is_read(field.name()) {
+                return (field.clone(), column.clone());
+            }
+            let field = Field::new(field.name(), DataType::Null, true);
+            (Arc::new(field), Arc::new(NullArray::new(table.len())) as ArrayRef)
+        })
+        .unzip();
     let nulls = table.nulls().cloned();
     Ok(Arc::new(StructArray::try_new_with_length(fields.into(), columns, nulls, table.len())?))
 }

@@ -76,6 +76,7 @@ DEFAULTS_OF_PYTHON = {
         "config": "`None` stands for that of turns",
         "mask": "`None` stands for the default",
         "date": "`None` stands for none",
+        "map": "`None` stands for none",
     },
     "RenderConfig": {"analysis": "`None` leaves it to `auto_drop_analysis`"},
 }

@@ -195,7 +195,7 @@ def test_what_was_refused_needs_no_restart(rows: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     text = Path(rows).read_text()
     mostly = tmp_path / "mostly.jsonl"
-    mostly.write_text(text + '{"ask": "Hi", "reply": "Ho"}\n' * 50)
+    mostly.write_text(text + '\n{"ask": "Hi", "reply": "Ho"}' * 50)
     with pytest.raises(dataset.ErrorLimitError, match="with other options it starts over"):
         write_dataset([mostly], out, **CHAT)
     names = {"prompt": "ask", "completion": "reply"}

@@ -1,5 +1,7 @@
 //! What the model would be trained to write -> what the row means by it, or an error.
 
+use std::borrow::Cow;
+
 use super::markers;
 use crate::HarmonyEncoding;
 use crate::chat::{ANALYSIS, CHANNELS, COMMENTARY, Content, FINAL, Message, Role};
@@ -78,10 +80,15 @@ fn check_spelled(spelled: &Message, within: &Message) -> Result<(), String> {
     if spelled.recipient.is_some() { Ok(()) } else { check(&text_of(spelled)) }
 }
 
-fn text_of(message: &Message) -> String {
-    let texts = message.content.iter().filter_map(|part| match part {
-        Content::Text(text) => Some(text.text.as_str()),
-        Content::SystemContent(_) | Content::DeveloperContent(_) => None,
-    });
-    texts.collect()
+fn text_of(message: &Message) -> Cow<'_, str> {
+    match &message.content[..] {
+        [Content::Text(text)] => Cow::Borrowed(&text.text),
+        parts => parts
+            .iter()
+            .filter_map(|part| match part {
+                Content::Text(text) => Some(text.text.as_str()),
+                Content::SystemContent(_) | Content::DeveloperContent(_) => None,
+            })
+            .collect(),
+    }
 }

@@ -39,7 +39,7 @@ use crate::workers::Workers;
 /// assert_eq!(batch.len(), 1);
 /// # Ok::<(), openai_harmony::Error>(())
 /// ```
-pub fn render_array(encoding: HarmonyEncoding, rows: &dyn Array, options: &RenderRows) -> Batch {
+pub fn render_array(encoding: &HarmonyEncoding, rows: &dyn Array, options: &RenderRows) -> Batch {
     let workers = Workers::new(options.threads);
     let maker = ExampleMaker::new(*encoding, options);
     Batch::joined(render_array_on(&workers, &maker, rows, options.first_row))

@@ -7,7 +7,7 @@ use serde_json::Value as Tree;
 
 use super::{answers, invalid};
 use crate::chat::{Content, HeaderFields, Role, SystemContent};
-use crate::error::{ErrorKind, Reason, Result};
+use crate::error::{Error, ErrorKind, Reason, Result};
 use crate::interop::{BodyField, BodyObject};
 use crate::json::Value;
 use crate::path::Path;
@@ -111,20 +111,27 @@ pub(super) fn messages<'v>(
     Ok(messages)
 }
 
-/// Refuses messages of the assistant's without a channel. The model puts all its messages on channels; one without would
-/// teach it to leave them out, and if none has one, this is a chat.
+/// Refuses what can only be a chat by its shape: messages of the assistant's of which none is on a channel.
 fn refuse_chat(messages: &[HarmonyRowMessage<'_>]) -> Result<()> {
-    let own = || {
-        messages.iter().enumerate().filter(|(_, message)| message.header.role == Role::Assistant)
-    };
-    let has_channel = |message: &HarmonyRowMessage<'_>| message.header.channel.is_some();
-    let Some((index, _)) = own().find(|(_, message)| !has_channel(message)) else { return Ok(()) };
-    let reason = if own().any(|(_, message)| has_channel(message)) {
-        "missing; the model puts each of its messages on a channel"
-    } else {
-        "missing, as in all messages of the assistant; chat messages are the format 'chat'"
-    };
-    Err(invalid(Path::of("messages").then(index).then("channel"), Reason::is(reason)))
+    let reason =
+        "missing, as in all messages of the assistant; chat messages are the format 'chat'";
+    match channels(messages) {
+        (Some(index), false) => Err(without_channel(index, reason)),
+        _ => Ok(()),
+    }
+}
+
+/// The first message of the assistant's that is on no channel, and whether another is on one.
+fn channels<M: AsMessage>(messages: &[M]) -> (Option<usize>, bool) {
+    let own =
+        || messages.iter().enumerate().filter(|(_, message)| message.is_from(Role::Assistant));
+    let has_channel = |message: &M| message.header().channel.is_some();
+    let first = own().find(|(_, message)| !has_channel(message)).map(|(index, _)| index);
+    (first, own().any(|(_, message)| has_channel(message)))
+}
+
+fn without_channel(message: usize, reason: &str) -> Error {
+    invalid(Path::of("messages").then(message).then("channel"), Reason::is(reason))
 }
 
 fn message<'v>(
@@ -200,6 +207,11 @@ impl ExampleMaker<'_> {
         row: usize,
         messages: &[M],
     ) -> Result<()> {
+        if let (Some(index), true) = channels(messages) {
+            // It would teach the model to leave channels out.
+            let reason = "missing; the model puts each of its messages on a channel";
+            return Err(without_channel(index, reason));
+        }
         self.add(batch, row, messages, &[]).map_err(|error| match error.kind() {
             ErrorKind::NothingToTrain | ErrorKind::TooManyTokens { .. } => error,
             kind => {

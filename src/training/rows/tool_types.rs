@@ -138,7 +138,7 @@ fn meaning(name: &str, depth: usize) -> Option<Map<String, Tree>> {
     let inner = || arguments.iter().map(|name| meaning(name, depth)).collect::<Option<Vec<_>>>();
     match head.rsplit('.').next()?.to_ascii_lowercase().as_str() {
         "optional" => inner()?.into_iter().next(),
-        "union" => union(inner()?),
+        "union" => Some(union(inner()?)),
         "dict" | "mapping" => inner().and_then(|_| keywords("object")),
         head if simple(head) == Some("array") => {
             let mut inner = inner()?;
@@ -154,13 +154,13 @@ fn meaning(name: &str, depth: usize) -> Option<Map<String, Tree>> {
 }
 
 /// One of several types.
-fn union(kinds: Vec<Map<String, Tree>>) -> Option<Map<String, Tree>> {
+fn union(kinds: Vec<Map<String, Tree>>) -> Map<String, Tree> {
     let names: Option<Vec<Tree>> =
         kinds.iter().map(|kind| kind.get("type").filter(|_| kind.len() == 1).cloned()).collect();
-    Some(match names {
+    match names {
         Some(names) => Map::from_iter([("type".to_owned(), names.into())]),
         None => Map::from_iter([("anyOf".to_owned(), kinds.into())]),
-    })
+    }
 }
 
 /// The type of JSON Schema that a word means.

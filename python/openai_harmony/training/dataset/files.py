@@ -5,6 +5,7 @@ A local path is never taken for a URL, nor a URL for a path.
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -68,7 +69,8 @@ def opened(name: str) -> Iterator[IO[bytes]]:
             yield file
         return
     system, path = _system(name)
-    with system.open(path, "rb") as file:
+    # Not all of fsspec's files have `peek`, or a limit of `readline`.
+    with system.open(path, "rb") as stored, io.BufferedReader(stored, _MEBIBYTE) as file:
         yield file
 
 
