@@ -274,6 +274,7 @@ def test_dataset_stops_at_bad_rows(tmp_path: Path) -> None:
     done = run(*arguments, "1")
     assert done.returncode == 1
     assert "error: 2 bad rows, 1 are allowed: see " in done.stderr
+    assert done.stderr.endswith(f"; left: {tmp_path / 'out'}\n")
     assert "error: 2 of 5 rows are bad, 39.5 % allowed" in run(*arguments, "39.5%").stderr
     for wrong in ("x", "101%", "%", "1.5"):
         done = run(*arguments, wrong)
@@ -339,7 +340,7 @@ def test_a_process_that_ends_in_the_middle(kind: str, tmp_path: Path) -> None:
     if kind == "SIGINT":
         assert (running.returncode, said[0]) == (130, "")
         assert said[1].endswith(
-            "The same command resumes.\npython -m openai_harmony: interrupted\n"
+            f"The same command resumes; left: {out}.\npython -m openai_harmony: interrupted\n"
         )
     else:
         assert running.returncode == -signal.SIGKILL

@@ -85,12 +85,9 @@ def run(options: argparse.Namespace) -> int:
         size = Inputs(options.inputs, column=options.column).size()
         with shown(size) as progress:
             state = dataset.write_dataset(*given, progress=progress, **_options(options))
-    except (
-        dataset.InputError,
-        dataset.StateError,
-        dataset.ErrorLimitError,
-        dataset.NoExamplesError,
-    ) as error:
+    except dataset.StateError as error:
+        raise CommandError(str(error)) from error
+    except (dataset.InputError, dataset.ErrorLimitError, dataset.NoExamplesError) as error:
         raise CommandError(f"{error}{_left(options)}") from error
     except ValueError as error:
         raise UsageError(str(error)) from error

@@ -94,6 +94,7 @@ class Output:
         ``StateError`` if another run has it. The lock ends with the process, however that ends.
         """
         filelock = needed("filelock", "training")
+        is_new = not self.path.exists()
         self.lock.parent.mkdir(parents=True, exist_ok=True)
         if self.lock.is_symlink() or _size(self.lock):
             raise _unknown(self.lock)
@@ -113,6 +114,10 @@ class Output:
             with suppress(OSError):
                 self.lock.unlink()
             lock.release()
+            # Of a folder that nothing was written into.
+            if is_new and not self.is_file:
+                with suppress(OSError):
+                    self.path.rmdir()
 
     def begin(self, state: State, *, restart: bool) -> State:
         """The state from which to go on: the one that is there, or a new one.
@@ -156,9 +161,9 @@ class Output:
                 self.shards.rmdir()
 
     def left(self) -> list[Path]:
-        """What a run that did not complete has left: its report, its shards, its errors."""
-        found = [self.report, self.shards, unfinished(self.errors)]
-        return [path for path in found if path.exists()]
+        """What a run that did not complete has left: its folder, or what is beside the file."""
+        beside = [self.report, self.shards, unfinished(self.errors)]
+        return [path for path in (beside if self.is_file else [self.path]) if path.exists()]
 
     def end(self, state: State) -> None:
         """Gives all files of a complete run their names: the joined one, the errors, the report."""
