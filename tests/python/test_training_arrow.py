@@ -117,7 +117,13 @@ def test_a_null_in_a_struct_is_a_field_left_out():
         (lambda: pa.array([None], pa.string()), "", "expected an object or a list of messages"),
         (lambda: pa.array([5]), "", "expected an object or a list of messages"),
         (lambda: pa.table({"messages": [1.5]}), "messages", "expected a list"),
-        (lambda: pa.table({"messages": [float("nan")]}), "messages", "got NaN"),
+        # As pandas has what is missing; deeper it is an error.
+        (lambda: pa.table({"messages": [float("nan")]}), "messages", "is missing"),
+        (
+            lambda: pa.table({"messages": [[{"content": float("nan")}]]}),
+            "messages[0].content",
+            "got NaN",
+        ),
         (
             lambda: pa.table({"messages": [[{"content": datetime.datetime(2025, 1, 1)}]]}),
             "messages[0].content",
