@@ -7,8 +7,13 @@ use crate::HarmonyEncoding;
 use crate::chat::{ANALYSIS, CHANNELS, COMMENTARY, Content, FINAL, Message, Role};
 use crate::parse::ParseConfig;
 
-/// The words where a text lost its special tokens: `analysisI must add.assistantfinal4`.
-const GLUED: [&str; 3] = ["assistantfinal", "assistantanalysis", "assistantcommentary"];
+/// Whether a text has a role and a channel in one word, as where it lost its special tokens:
+/// `analysisI must add.assistantfinal4`.
+fn is_stripped(text: &str) -> bool {
+    let role = Role::Assistant.as_str();
+    let mut roles = text.match_indices(role).map(|(place, _)| &text[place + role.len()..]);
+    roles.any(|rest| CHANNELS.iter().any(|channel| rest.starts_with(channel)))
+}
 
 /// What becomes of a message.
 pub(super) enum Read {
@@ -34,7 +39,7 @@ pub(super) fn read(message: &Message, encoding: HarmonyEncoding) -> Result<Read,
         let parsed = encoding.parse_messages_from_text(text.trim(), Some(Role::Assistant), &config);
         parsed
             .map_err(|error| format!("spells messages of harmony that cannot be read: {error}"))?
-    } else if GLUED.iter().any(|word| text.contains(word)) {
+    } else if is_stripped(&text) {
         encoding.read_stripped_text(&text)
     } else {
         check(&text)?;
