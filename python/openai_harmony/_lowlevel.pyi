@@ -894,9 +894,8 @@ class Repair:
     def index(self) -> int | None:
         """The index of the message that the repair lies in; ``None`` outside of any."""
 
-_ToolFields: TypeAlias = tuple[
-    str, str | None, str, Literal["function", "custom", "builtin"], bool, bool, bool, bool
-]
+_Kind: TypeAlias = Literal["function", "custom", "builtin", "apply_patch", "shell", "local_shell"]
+_ToolFields: TypeAlias = tuple[str, str | None, str, _Kind, bool, bool, bool, bool]
 
 @disjoint_base
 class Turn:

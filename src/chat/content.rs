@@ -97,7 +97,7 @@ impl ChannelConfig {
 }
 
 /// The content of a system message (guide, section "System message format"). `None` leaves a
-/// line out.
+/// line out. In JSON it is null where the field has a default: readers take a missing field for that.
 ///
 /// ```
 /// # use openai_harmony::chat::{ReasoningEffort, SystemContent};
@@ -109,10 +109,10 @@ impl ChannelConfig {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SystemContent {
     /// Who the model is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub model_identity: Option<String>,
     /// `Reasoning: medium`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub reasoning_effort: Option<ReasoningEffort>,
     /// Built-in tools by namespace, rendered in the order of the keys.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -121,10 +121,10 @@ pub struct SystemContent {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation_start_date: Option<String>,
     /// `Knowledge cutoff: 2024-06`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub knowledge_cutoff: Option<String>,
     /// `# Valid channels: …`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub channel_config: Option<ChannelConfig>,
 }
 

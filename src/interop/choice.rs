@@ -32,6 +32,8 @@ pub(super) enum Chosen {
     /// By the type of a tool that servers run, `None` for one that cannot run here; with what is listed if it
     /// has been left out.
     Builtin(Option<BuiltinTool>, Unused),
+    /// By the type of a tool that the client runs, which is its name; with what is listed if it has been left out.
+    OfClient(ToolId, Unused),
 }
 
 impl Chosen {
@@ -56,6 +58,13 @@ impl Chosen {
                 let tool = names.by_name(id.namespace.as_deref(), &id.name);
                 let tool = tool.filter(|tool| tool.client_runs && tool.offered);
                 tool.map(|tool| vec![tool.recipient.clone()]).ok_or(missing)
+            }
+            Self::OfClient(id, left_out) => {
+                let tool = names.by_name(None, &id.name).filter(|tool| tool.offered);
+                if tool.is_none() {
+                    unused.push(left_out);
+                }
+                Ok(tool.map(|tool| tool.recipient.clone()).into_iter().collect())
             }
             Self::Builtin(builtin, left_out) => {
                 let own = builtin.map_or(&[][..], BuiltinTool::recipients);

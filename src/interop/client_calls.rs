@@ -3,7 +3,10 @@
 
 use serde_json::{Map, Value as Tree, json};
 
-use super::ToolKind;
+use super::answer::Call;
+use super::body::parse_arguments;
+use super::tools::is_object;
+use super::{Tool, ToolKind};
 
 impl ToolKind {
     /// The tool of a type in Responses, which is its name, too.
@@ -95,7 +98,7 @@ impl ToolKind {
     }
 
     /// What the client waits for, of a call's arguments; `None` if nothing can be run by them.
-    pub(super) fn called(self, arguments: &Map<String, Tree>) -> Option<Tree> {
+    fn called(self, arguments: &Map<String, Tree>) -> Option<Tree> {
         match self {
             Self::ApplyPatch => operation(arguments),
             Self::Shell => {
@@ -132,10 +135,30 @@ impl ToolKind {
     }
 }
 
+/// Whether a call with these arguments can be given to a client that reads them as an object.
+pub(super) fn is_callable(tool: &Tool, arguments: &str) -> bool {
+    if tool.kind.takes_object() {
+        called(tool.kind, arguments).is_some()
+    } else {
+        is_object(arguments)
+    }
+}
+
+impl Call {
+    /// What a client of Responses reads in place of these arguments: its field, and the value.
+    pub(super) fn called(&self, arguments: &str) -> Option<(&'static str, Tree)> {
+        let [field, _] = self.tool.kind.call_fields()?;
+        Some((field, called(self.tool.kind, arguments).unwrap_or(Tree::Null)))
+    }
+}
+
+fn called(kind: ToolKind, arguments: &str) -> Option<Tree> {
+    kind.called(parse_arguments(arguments)?.at().to_tree().as_object()?)
+}
+
 /// An operation on a file, which some models write as a member `operation`.
 fn operation(arguments: &Map<String, Tree>) -> Option<Tree> {
-    let arguments =
-        arguments.get("operation").and_then(Tree::as_object).unwrap_or(arguments);
+    let arguments = arguments.get("operation").and_then(Tree::as_object).unwrap_or(arguments);
     let text = |key| arguments.get(key).and_then(Tree::as_str);
     let (kind, path) = (text("type")?, text("path")?);
     match kind {

@@ -15,6 +15,7 @@ use super::{BuiltinTool, Sampling, ToolKind, Unsupported, UnusedReason};
 use crate::chat::{Content, ReasoningEffort, ResponseFormat};
 use crate::error::Result;
 use crate::json::{self, At, Value};
+use crate::options::Choice as _;
 
 impl Request<'_> {
     /// Reads a function: an object with `name` and, maybe, `description` and a schema under
@@ -32,11 +33,12 @@ impl Request<'_> {
             function.get(schema).map(|schema| read_schema(&schema, self.form)).transpose()?;
         let kind = ToolKind::Function;
         let parameters = parameters.flatten();
-        let defers = is_deferred.map(|_| "defer_loading");
+        let own = [schema, "defer_loading"];
+        let own = &own[..1 + usize::from(is_deferred.is_some())];
         let is_deferred = is_deferred.unwrap_or(false);
         let strict = read_strict(function)?;
         let tool = DeclaredTool { id, kind, description, parameters, is_deferred, strict };
-        self.declare(tool, function, [Some(schema), defers]);
+        self.declare(tool, function, own);
         Ok(())
     }
 
@@ -60,18 +62,52 @@ impl Request<'_> {
         let kind = ToolKind::Custom;
         let strict = read_strict(custom)?;
         let tool = DeclaredTool { id, kind, description, parameters, is_deferred: false, strict };
-        self.declare(tool, custom, [Some("format"), None]);
+        self.declare(tool, custom, &["format"]);
         Ok(())
     }
 
+    /// Declares a tool of the client's whose type says what it is. `settings` are members for the client itself.
+    pub(super) fn declare_known(
+        &mut self,
+        given: &BodyObject<'_, '_>,
+        description: String,
+        parameters: Tree,
+        settings: &[&str],
+        is_deferred: bool,
+    ) -> Result<()> {
+        let id = read_name(given, None)?;
+        let strict = given.bool("strict")?.unwrap_or(false);
+        let (description, parameters) = (Some(description), Some(parameters));
+        let kind = ToolKind::Function;
+        let tool = DeclaredTool { id, kind, description, parameters, is_deferred, strict };
+        self.declare(tool, given, &[&["defer_loading"], settings].concat());
+        Ok(())
+    }
+
+    /// Declares a tool of Responses that the client runs.
+    pub(super) fn declare_client(&mut self, kind: ToolKind, given: &BodyObject<'_, '_>) {
+        let (Some(word), Some((description, parameters))) = (kind.word(), kind.declaration())
+        else {
+            return;
+        };
+        let tool = DeclaredTool {
+            id: ToolId::new(word),
+            kind,
+            description: Some(description.to_owned()),
+            parameters: Some(parameters),
+            is_deferred: false,
+            strict: false,
+        };
+        self.declare(tool, given, &["environment"]);
+    }
+
     /// Declares a tool, and lists what it has beyond what is read.
-    fn declare(&mut self, tool: DeclaredTool, given: &BodyObject<'_, '_>, own: [Option<&str>; 2]) {
+    fn declare(&mut self, tool: DeclaredTool, given: &BodyObject<'_, '_>, own: &[&str]) {
         if !self.tools.add(tool) {
             self.list(&given.field(), UnusedReason::DuplicateTool);
         }
         let known = ["type", "name", "description", "strict", "cache_control"];
-        let known: Vec<_> = known.into_iter().chain(own.into_iter().flatten()).collect();
-        self.list_others(given, &known);
+        self.list_others(given, &[&known, own].concat());
     }
 
     /// A tool of this type that servers run; it is declared if this one does.

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::common::Texts;
 use super::field::{BodyField, BodyObject};
-use super::names::{ToolId, ToolNames};
+use super::names::{Tool, ToolId, ToolNames};
 use super::prompts::PromptForm;
 use super::tools::{Functions, arguments_in_harmony, call_header, call_prefill};
 use super::{ToolKind, Unused, UnusedReason};
@@ -24,6 +24,10 @@ pub(super) struct History {
     pairs: Pairs,
     /// The message of the body that is being read.
     source: Option<usize>,
+    /// Whether a result that answers no call is an error.
+    strict: bool,
+    /// The results that answer no call.
+    stray: Vec<Unused>,
 }
 
 /// An item, and the number of its message among those of the history and the body.
@@ -44,6 +48,8 @@ enum HistoryItem {
     /// What the assistant said in a channel: a thought, a preamble or an answer.
     Said(&'static str, Texts),
     Call(HistoryCall),
+    /// A result that answers no call, and the tool that it names.
+    Stray(ToolId, String),
     /// Deferred tools that are declared here.
     Added(Vec<ToolId>),
     /// A tool that is not offered from here on.
@@ -96,6 +102,16 @@ pub(super) struct HistoryMessages {
 }
 
 impl History {
+    /// An empty one. `strict`: a result that answers no call is an error.
+    pub(super) fn new(strict: bool) -> Self {
+        Self { strict, ..Self::default() }
+    }
+
+    /// What is listed of the results that answer no call.
+    pub(super) fn take_stray(&mut self) -> Vec<Unused> {
+        std::mem::take(&mut self.stray)
+    }
+
     /// What follows belongs to the next message of the history or the body.
     pub(super) fn next_message(&mut self) {
         self.source = Some(self.source.map_or(0, |source| source + 1));
@@ -193,7 +209,7 @@ impl History {
     }
 
     /// Puts a result to the nearest earlier call that it answers: by the call's id, which stands under this key, or by
-    /// the tool that it names.
+    /// the tool that it names. One that answers none is a message of its own.
     pub(super) fn result(
         &mut self,
         result: &BodyObject<'_, '_>,
@@ -208,6 +224,12 @@ impl History {
         let answered = answered.and_then(|index| self.entries.get_mut(index));
         if let Some(Entry { item: HistoryItem::Call(call), .. }) = answered {
             call.result = Some((text, self.source));
+            self.pairs.end_group();
+            return Ok(());
+        }
+        if !self.strict {
+            self.stray.push(given.unused(UnusedReason::StrayResult));
+            self.push(HistoryItem::Stray(tool.unwrap_or_else(|| ToolId::new(UNKNOWN)), text));
             self.pairs.end_group();
             return Ok(());
         }
@@ -253,10 +275,11 @@ impl History {
         });
     }
 
-    /// The tools that were called, with the kind that their calls are of.
+    /// The tools that were called or that results name, with the kind that their calls are of.
     pub(super) fn called(&self) -> impl Iterator<Item = (&ToolId, ToolKind)> {
         self.entries.iter().filter_map(|entry| match &entry.item {
             HistoryItem::Call(call) => Some((&call.tool, call.kind)),
+            HistoryItem::Stray(tool, _) => Some((tool, ToolKind::Function)),
             _ => None,
         })
     }
@@ -381,8 +404,24 @@ fn write(
             message.with_channel(channel)
         }
         HistoryItem::Call(call) => return write_call(call, names, messages),
+        HistoryItem::Stray(tool, text) => {
+            // All tools of the history have names.
+            let Some(tool) = names.by_name(tool.namespace.as_deref(), &tool.name) else { return };
+            result_of(tool, text)
+        }
     });
 }
+
+/// The result of a tool.
+fn result_of(tool: &Tool, text: String) -> Message {
+    let (channel, _) = call_header(tool);
+    Message::from_author_and_content(Author::new(Role::Tool, tool.recipient.as_str()), text)
+        .with_recipient(Role::Assistant.as_str())
+        .with_channel(channel)
+}
+
+/// The name of a tool that a result does not name.
+const UNKNOWN: &str = "unknown";
 
 /// Declares tools, or announces that they are back.
 fn added(
@@ -418,12 +457,7 @@ fn write_call(call: HistoryCall, names: &ToolNames, messages: &mut Vec<Message>)
             .with_content_type(content_type),
     );
     if let Some((result, _)) = result {
-        let author = Author::new(Role::Tool, tool.recipient.as_str());
-        messages.push(
-            Message::from_author_and_content(author, result)
-                .with_recipient(Role::Assistant.as_str())
-                .with_channel(channel),
-        );
+        messages.push(result_of(tool, result));
     }
 }
 

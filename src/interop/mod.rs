@@ -19,6 +19,7 @@ mod answer;
 mod body;
 mod builtin;
 mod choice;
+mod client_calls;
 mod common;
 mod dialect;
 mod field;

@@ -24,10 +24,17 @@ pub enum ToolKind {
     /// One that the model was trained with, `browser.search` or `python`: declared in the system
     /// message, and called under this very recipient.
     Builtin,
+    /// Responses' `apply_patch`, which the client runs: a function with arguments of the client's.
+    ApplyPatch,
+    /// Responses' `shell`, likewise.
+    Shell,
+    /// Responses' `local_shell`, likewise.
+    LocalShell,
 }
 
 choices! {
-    ToolKind, "a kind of tool": "function" Function, "custom" Custom, "builtin" Builtin;
+    ToolKind, "a kind of tool": "function" Function, "custom" Custom, "builtin" Builtin,
+        "apply_patch" ApplyPatch, "shell" Shell, "local_shell" LocalShell;
 }
 
 /// A tool's name in the API and in harmony.

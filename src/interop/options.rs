@@ -58,7 +58,8 @@ options! {
         /// What becomes of images, audio and files in the newest message of the user.
         pub unsupported: Unsupported => with_unsupported,
         /// Whether an error is what else becomes something that the model can read, so that a session survives it:
-        /// images, audio and files in older messages, as [`unsupported`](Self::unsupported) says of the newest.
+        /// images, audio and files in older messages, as [`unsupported`](Self::unsupported) says of the newest, and the
+        /// results of tools that answer no call.
         pub strict: bool => with_strict,
         /// Whether Anthropic system blocks that begin `x-anthropic-billing-header` are kept.
         pub keep_billing_header: bool => with_keep_billing_header,

@@ -157,7 +157,7 @@ impl<'o> Request<'o> {
             dialect,
             options,
             form: options.prompts.form(),
-            history: History::default(),
+            history: History::new(options.strict),
             tools: Declared::default(),
             changed: Vec::new(),
             choice: Choice::default(),
@@ -229,6 +229,7 @@ impl<'o> Request<'o> {
         let tool_choice = self.choice.resolve(&names, &mut self.unused)?;
         let unknown = self.changed.into_iter().filter(|(id, _)| !self.tools.has(id));
         self.unused.extend(unknown.map(|(_, unused)| unused));
+        self.unused.extend(self.history.take_stray());
         self.history.drop_cut_calls(continue_last, &mut self.unused);
         let effort = self.latest_effort.or(self.effort);
         let system = system(&self.tools, declares, effort, options);

@@ -35,6 +35,8 @@ pub enum UnusedReason {
     NoTool,
     /// The call was cut off and has no result.
     CutCall,
+    /// A result that answers no call: it is a message of its own.
+    StrayResult,
     /// A word that is not an effort of the model's.
     UnknownEffort,
     /// An empty stop string stops nothing.
@@ -73,6 +75,7 @@ impl fmt::Display for UnusedReason {
             Self::DuplicateTool => "an earlier tool has this name",
             Self::UnknownTool(name) => return write!(f, "no tool is named {:?}", Brief(name)),
             Self::NoTool => "no tool is offered",
+            Self::StrayResult => "no pending call has this result; it is a message of its own",
             Self::CutCall => "the call was cut off and has no result",
             Self::UnknownEffort => "not an effort that the model knows",
             Self::EmptyStopString => "an empty stop string stops nothing",

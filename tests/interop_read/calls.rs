@@ -124,42 +124,81 @@ fn a_name_beside_the_id_of_anthropics_result_is_not_read() {
     assert_eq!(order(&said(&turn)), "c1 r1");
 }
 
+/// Some clients drop the calls of an earlier answer and keep the results.
 #[test]
-fn a_result_without_a_call_is_an_error() {
+fn a_result_without_a_call_is_a_message_of_its_own() {
+    let user = json!({"role": "user", "content": "A"});
+    let output = json!({"type": "function_call_output", "call_id": "a", "output": "R"});
+    let block = json!([{"type": "tool_result", "tool_use_id": "a", "content": "R"}]);
+    let two = [
+        calls(&[call("a", "f", 1)]),
+        result("a", 1),
+        json!({"role": "tool", "tool_call_id": "a", "content": "R"}),
+    ];
     let cases = [
-        (vec![result("a", 1)], "messages[1].tool_call_id"),
-        (vec![calls(&[call("a", "f", 1)]), result("b", 1)], "messages[2].tool_call_id"),
         (
-            vec![calls(&[call("a", "f", 1)]), result("a", 1), result("a", 1)],
+            CHAT,
+            chat(&[json!({"role": "tool", "tool_call_id": "a", "content": "R"})]),
+            "unknown",
+            "messages[1].tool_call_id",
+            "no pending call has the id \"a\"",
+        ),
+        (
+            CHAT,
+            chat(&two),
+            "unknown",
             "messages[3].tool_call_id",
+            "no pending call has the id \"a\"",
+        ),
+        (
+            CHAT,
+            chat(&[json!({"role": "function", "name": "f", "content": "R"})]),
+            "f",
+            "messages[1].name",
+            "no call of \"f\" is pending",
+        ),
+        (
+            CHAT,
+            chat(&[json!({"role": "tool", "content": "R"})]),
+            "unknown",
+            "messages[1]",
+            "no call is pending for this result",
+        ),
+        (
+            RESPONSES,
+            json!({"input": [user, output]}),
+            "unknown",
+            "input[1].call_id",
+            "no pending call has the id \"a\"",
+        ),
+        (
+            ANTHROPIC,
+            json!({"messages": [user, {"role": "user", "content": block}]}),
+            "unknown",
+            "messages[1].content[0].tool_use_id",
+            "no pending call has the id \"a\"",
+        ),
+        (
+            OLLAMA,
+            chat(&[json!({"role": "tool", "tool_name": "get rain", "content": "R"})]),
+            "get_rain",
+            "messages[1].tool_name",
+            "no call of \"get rain\" is pending",
         ),
     ];
-    for (messages, path) in cases {
-        let text = error(CHAT, chat(&messages)).to_string();
-        assert!(text.contains(&format!("{path}: no pending call has the id")), "{text}");
+    for (dialect, body, tool, path, reason) in cases {
+        let turn = turn(dialect, body.clone());
+        let expected = format!(
+            "<|start|>functions.{tool} to=assistant<|channel|>commentary<|message|>R<|end|>"
+        );
+        let text = said(&turn);
+        assert!(text.ends_with(&expected), "{body}: {text}");
+        assert_eq!(turn.unused.len(), 1, "{body}");
+        assert_eq!(turn.unused[0].path.to_string(), path);
+        let strict = super::options().with_strict(true);
+        let error = dialect.read(&body, &strict).unwrap_err().to_string();
+        assert_eq!(error, format!("Invalid request: {path}: {reason}"));
     }
-    let text = error(
-        RESPONSES,
-        json!({"input": [
-            {"type": "function_call_output", "call_id": "a", "output": "x"},
-        ]}),
-    );
-    assert!(text.to_string().contains("input[0].call_id: no pending call has the id"), "{text}");
-    let text = error(
-        ANTHROPIC,
-        json!({"messages": [{"role": "user", "content": [
-            {"type": "text", "text": "A"}, {"type": "tool_result", "tool_use_id": "a"},
-        ]}]}),
-    );
-    assert!(
-        text.to_string().contains("messages[0].content[1].tool_use_id: no pending call has the id"),
-        "{text}"
-    );
-    let text = error(OLLAMA, chat(&[json!({"role": "tool", "tool_name": "f", "content": "x"})]));
-    assert!(
-        text.to_string().contains("messages[1].tool_name: no call of \"f\" is pending"),
-        "{text}"
-    );
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod anthropic;
 mod any_body;
 mod calls;
 mod chat_completions;
+mod client_tools;
 mod continued;
 mod fitting;
 mod images;

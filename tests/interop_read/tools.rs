@@ -253,12 +253,12 @@ fn kinds_that_cannot_run_here_are_listed() {
     let responses = turn(
         RESPONSES,
         json!({"input": [], "tools": [
-        {"type": "image_generation"}, {"type": "file_search"}, {"type": "local_shell"}, {"type": "tool_search"}]}),
+        {"type": "image_generation"}, {"type": "file_search"}, {"type": "computer_use_preview"}, {"type": "tool_search"}]}),
     );
     assert_eq!(unused(&responses), ["tools[0]", "tools[1]", "tools[2]", "tools[3]"]);
     let anthropic = turn(
         ANTHROPIC,
-        json!({"messages": [], "tools": [{"type": "bash_20250124", "name": "bash"}]}),
+        json!({"messages": [], "tools": [{"type": "mcp_toolset", "mcp_server_name": "m"}]}),
     );
     assert_eq!(unused(&anthropic), ["tools[0]"]);
     assert!(!anthropic.tools.any_declared());

@@ -153,24 +153,6 @@ fn paths_and_reasons() {
         ),
         (
             CHAT,
-            chat(json!({"role": "tool", "tool_call_id": "a", "content": "R"})),
-            "messages[1].tool_call_id",
-            "no pending call has the id \"a\"",
-        ),
-        (
-            CHAT,
-            chat(json!({"role": "function", "name": "f", "content": "R"})),
-            "messages[1].name",
-            "no call of \"f\" is pending",
-        ),
-        (
-            CHAT,
-            chat(json!({"role": "tool", "content": "R"})),
-            "messages[1]",
-            "no call is pending for this result",
-        ),
-        (
-            CHAT,
             json!({"messages": [], "temperature": "hot"}),
             "temperature",
             "expected a number, got a string",
@@ -360,12 +342,6 @@ fn paths_and_reasons() {
         ),
         (
             ANTHROPIC,
-            json!({"messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a"}]}]}),
-            "messages[0].content[0].tool_use_id",
-            "no pending call has the id \"a\"",
-        ),
-        (
-            ANTHROPIC,
             json!({"messages": [{"role": "user", "content": [{"type": "tool_result"}]}]}),
             "messages[0].content[0].tool_use_id",
             "is missing",
@@ -388,19 +364,7 @@ fn paths_and_reasons() {
             "system",
             "expected a string or a list of blocks, got a number",
         ),
-        (
-            RESPONSES,
-            item(json!({"type": "function_call_output", "call_id": "a", "output": "R"})),
-            "input[0].call_id",
-            "no pending call has the id \"a\"",
-        ),
         (OLLAMA, json!({"messages": [], "tools": [{}]}), "tools[0].function", "is missing"),
-        (
-            OLLAMA,
-            json!({"messages": [{"role": "tool", "tool_name": "f", "content": "R"}]}),
-            "messages[0].tool_name",
-            "no call of \"f\" is pending",
-        ),
         (
             OLLAMA,
             json!({"messages": [{"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": "x"}}]}]}),

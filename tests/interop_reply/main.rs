@@ -4,6 +4,7 @@
 
 mod anthropic;
 mod chat_completions;
+mod client_tools;
 mod laws;
 mod logprobs;
 mod ollama;

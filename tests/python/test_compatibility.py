@@ -176,6 +176,12 @@ def test_here_wrong_json(wrong: Any) -> None:
             model.from_dict(wrong)
 
 
+def test_here_omitted_lines() -> None:
+    content = SystemContent.new().with_reasoning_effort(None)
+    message = Message.from_role_and_content(Role.SYSTEM, content)
+    assert Message.from_json(message.to_json()) == message
+
+
 def test_here_eager_effort() -> None:
     with pytest.raises(ValueError, match="enormous"):
         SystemContent.new().with_reasoning_effort("enormous")

@@ -84,6 +84,7 @@ class HarmonyRenderer:
             date=self._date,
             identity=self.config.model_identity,
             config=self._config,
+            strict=True,
         )
         said, sources = turn.conversation.messages, chat.indexes(turn, messages)
         system = said[0].content[0]

@@ -118,7 +118,7 @@ class HarmonyRenderer(base.Renderer):  # type: ignore[misc]
         body = {"messages": [_chat(message) for message in messages], "tools": tools}
         options: dict[str, Any] = {} if self._date == "today" else {"date": self._date}
         return chat_completions.read(
-            {**body, "reasoning_effort": self._effort}, config=self._config, **options
+            {**body, "reasoning_effort": self._effort}, config=self._config, strict=True, **options
         )
 
     def _continued(self, messages: Sequence[Message]) -> list[int] | None:
@@ -171,7 +171,8 @@ class HarmonyRenderer(base.Renderer):  # type: ignore[misc]
         name = message.get("name") or "unknown"
         asked = {"tool_calls": [{"function": {"name": name, "arguments": "{}"}}]}
         history = [{"role": "assistant", **asked}] if message["role"] == "tool" else []
-        turn = chat_completions.read({"messages": [_chat(message)]}, history=history, date=None)
+        body = {"messages": [_chat(message)]}
+        turn = chat_completions.read(body, history=history, date=None, strict=True)
         alone = [m for m, i in zip(turn.conversation.messages, chat.indexes(turn)) if i == 0]
         conversation = Conversation.from_messages(alone)
         ending: Literal["training", "none"] = "training" if ctx.is_last else "none"

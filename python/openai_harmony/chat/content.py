@@ -211,8 +211,16 @@ class SystemContent(_HoldsTools, protected_namespaces=()):
         return self
 
     def to_dict(self) -> dict[str, Any]:
-        """The content in canonical JSON form: fields that are ``None`` left out."""
-        return {**self.model_dump(exclude_none=True), "type": "system_content"}
+        """The content in canonical JSON form.
+
+        A field that is ``None`` is left out, but for those that have another default: a reader
+        would take the default for them.
+        """
+        fields = self.model_dump(exclude_none=True)
+        defaults = SystemContent.model_fields.items()
+        omitted = [name for name, field in defaults if field.get_default(call_default_factory=True)]
+        nulls = {name: None for name in omitted if getattr(self, name) is None}
+        return {**fields, **nulls, "type": "system_content"}
 
 
 with field_named("schema"):

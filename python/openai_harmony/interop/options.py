@@ -86,7 +86,8 @@ class ReadOptions(TypedDict, total=False):
         Option(
             False,
             """Whether an error is what else becomes something that the model can read, so that a
-            session survives it: images, audio and files in older messages.""",
+            session survives it: images, audio and files in older messages, and results of tools
+            that answer no call.""",
         ),
     ]
 

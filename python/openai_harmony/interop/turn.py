@@ -38,8 +38,9 @@ class Tool(NamedTuple):
     """Responses: the namespace that the tool is a member of."""
     recipient: str
     """In harmony: ``functions.get_weather``."""
-    kind: Literal["function", "custom", "builtin"]
-    """``custom`` takes free text, ``builtin`` is one that the model was trained with."""
+    kind: Literal["function", "custom", "builtin", "apply_patch", "shell", "local_shell"]
+    """``custom`` takes free text, ``builtin`` is one that the model was trained with; the last
+    three are those of Responses that the client runs."""
     offered: bool
     """Whether the body declares it; tools that only calls of the past name are not."""
     declared: bool

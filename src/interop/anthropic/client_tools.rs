@@ -133,7 +133,14 @@ fn computer(version: &str, tool: &BodyObject<'_, '_>) -> ClientTool {
         "cursor_position",
     ];
     if version >= MORE_ACTIONS {
-        actions.extend(["left_mouse_down", "left_mouse_up", "scroll", "hold_key", "wait", "triple_click"]);
+        actions.extend([
+            "left_mouse_down",
+            "left_mouse_up",
+            "scroll",
+            "hold_key",
+            "wait",
+            "triple_click",
+        ]);
     }
     let zooms = tool.bool("enable_zoom").ok().flatten().unwrap_or(false);
     actions.extend((version >= ZOOM && zooms).then_some("zoom"));

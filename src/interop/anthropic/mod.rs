@@ -2,6 +2,7 @@
 //! bodies -> turns.
 
 mod blocks;
+mod client_tools;
 mod tools;
 mod write;
 

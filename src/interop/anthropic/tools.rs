@@ -1,5 +1,6 @@
 //! Tools: those that the body declares, and those that come and go later.
 
+use super::client_tools::{self, SETTINGS};
 use crate::error::Result;
 use crate::interop::UnusedReason;
 use crate::interop::field::{BodyField, BodyObject};
@@ -27,10 +28,17 @@ fn declare(
         None | Some("custom" | "function") => {
             request.read_function(&object, "input_schema", None, Some(is_deferred(&object)?))
         }
-        Some(kind) => {
-            request.server_tool(kind, tool);
-            Ok(())
-        }
+        Some(kind) => match client_tools::of_type(kind, &object) {
+            Some(client) => {
+                let is_deferred = is_deferred(&object)?;
+                let (description, parameters) = (client.description, client.parameters);
+                request.declare_known(&object, description, parameters, SETTINGS, is_deferred)
+            }
+            None => {
+                request.server_tool(kind, tool);
+                Ok(())
+            }
+        },
     }
 }
 

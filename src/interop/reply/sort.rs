@@ -13,6 +13,7 @@ use crate::interop::answer::{
     Call, Delta, FinishReason, Logprobs, Prefixes, Segment, SegmentKind, SegmentState, Sink,
     TextKind, Writer,
 };
+use crate::interop::client_calls::is_callable;
 use crate::interop::tools::{NO_ARGUMENTS, is_object};
 use crate::interop::{Tool, ToolKind, Turn};
 use crate::parse::{Event, Repair};
@@ -154,7 +155,7 @@ impl Sorter {
                 self.builtin_calls.push(BuiltinCall { recipient, text, is_complete: false });
                 OpenMessage::Builtin(self.builtin_calls.len() - 1)
             }
-            Route::Call(tool) if self.rules.objects => {
+            Route::Call(tool) if self.rules.objects || tool.kind.takes_object() => {
                 OpenMessage::Held(tool, as_text, String::new())
             }
             Route::Call(tool) => {
@@ -175,7 +176,11 @@ impl Sorter {
         let call = Call { tool, id: self.ids.next(self.prefixes.call), index: self.calls };
         self.calls += 1;
         let Prefixes { custom, function, .. } = self.prefixes;
-        let prefix = if call.is_custom() { custom } else { function };
+        let prefix = match call.tool.kind.call_fields() {
+            Some([_, prefix]) => function.map(|_| prefix),
+            None if call.is_custom() => custom,
+            None => function,
+        };
         Some(self.begin_segment(SegmentKind::Call(call), prefix, sink))
     }
 
@@ -319,7 +324,7 @@ impl Sorter {
         } else if is_whole && arguments.trim().is_empty() {
             NO_ARGUMENTS.clone_into(&mut arguments);
         }
-        if is_whole && is_object(&arguments) {
+        if is_whole && is_callable(&tool, &arguments) {
             if let Some(segment) = self.begin_call(tool, sink) {
                 self.append(segment, &arguments, sink);
                 self.end_segment(segment, how, sink);

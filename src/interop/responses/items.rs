@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::client_items::{self, is_client_call};
 use super::tools::read_tools;
 use crate::brief::Brief;
 use crate::chat::{COMMENTARY, FINAL};
@@ -37,6 +38,10 @@ const OF_ITEM: &[&str] = &[
     "tools",
     "reasoning",
     "text",
+    "operation",
+    "action",
+    "environment",
+    "max_output_length",
 ];
 
 /// The type of a reference to an item.
@@ -128,6 +133,13 @@ impl<'r, 'o, 'h> Items<'r, 'o, 'h> {
                 let tool = item.text("name")?.map(|name| ToolId::within(namespace, name));
                 let tool = tool.zip(item.get("name"));
                 self.request.history.result(&item, "call_id", tool, text)?;
+            }
+            Some(kind) if is_client_call(kind) => {
+                let call = client_items::read_call(&item, kind)?;
+                self.request.history.call(call);
+            }
+            Some(kind) if kind.strip_suffix("_output").is_some_and(is_client_call) => {
+                client_items::read_output(&item, kind, self.request)?;
             }
             Some("additional_tools" | "tool_search_output") => {
                 item.required("tools")?;
@@ -239,6 +251,7 @@ fn calls_follow(items: &[At<'_>]) -> Vec<bool> {
         *follows = call_follows;
         match item_type(*item) {
             Some("function_call" | "custom_tool_call") => call_follows = true,
+            Some(kind) if is_client_call(kind) => call_follows = true,
             Some("message") if text_of(*item, "role") != Some("assistant") => {
                 call_follows = false;
             }
@@ -258,7 +271,7 @@ fn text_of<'v>(item: At<'v>, key: &str) -> Option<&'v str> {
 }
 
 /// Whether the assistant was cut off in an item.
-fn is_unfinished(item: At<'_>) -> bool {
+pub(super) fn is_unfinished(item: At<'_>) -> bool {
     matches!(text_of(item, "status"), Some("incomplete" | "in_progress"))
 }
 
@@ -307,12 +320,6 @@ const OF_SERVERS: &[&str] = &[
     "web_search_call",
     "image_generation_call",
     "code_interpreter_call",
-    "local_shell_call",
-    "local_shell_call_output",
-    "shell_call",
-    "shell_call_output",
-    "apply_patch_call",
-    "apply_patch_call_output",
     "mcp_list_tools",
     "mcp_approval_request",
     "mcp_approval_response",

@@ -1,5 +1,6 @@
 //! The dialect of Responses, `/v1/responses`: what it owns, and its bodies -> turns.
 
+mod client_items;
 mod items;
 mod tools;
 mod write;

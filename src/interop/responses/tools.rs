@@ -5,7 +5,7 @@ use crate::interop::choice::Chosen;
 use crate::interop::field::BodyObject;
 use crate::interop::names::ToolId;
 use crate::interop::request::Request;
-use crate::interop::{BuiltinTool, UnusedReason};
+use crate::interop::{BuiltinTool, ToolKind, UnusedReason};
 
 /// Reads the `tools` of a body, or of an item: functions, free-form tools, namespaces of such tools, and tools that
 /// servers run.
@@ -16,11 +16,21 @@ pub(super) fn read_tools(object: &BodyObject<'_, '_>, request: &mut Request<'_>)
             "namespace" => read_namespace(&object, request),
             kind if is_own(kind) => read_own(kind, &object, None, request),
             kind => {
-                request.server_tool(kind, tool);
+                match ToolKind::of_client(kind).filter(|_| !is_hosted(&object)) {
+                    Some(kind) => request.declare_client(kind, &object),
+                    None => request.server_tool(kind, tool),
+                }
                 Ok(())
             }
         }
     })
+}
+
+/// Whether a shell is one that `OpenAI`'s servers run: a container.
+fn is_hosted(tool: &BodyObject<'_, '_>) -> bool {
+    let environment = tool.get("environment");
+    let kind = environment.and_then(|environment| environment.at().get("type")?.as_str());
+    kind.is_some_and(|kind| kind != "local")
 }
 
 /// Whether a tool of this type is the client's.
@@ -69,6 +79,9 @@ pub(super) fn read_chosen(chosen: &BodyObject<'_, '_>) -> Result<Chosen> {
     let word = kind.text()?;
     if !is_own(word) {
         let left_out = kind.unused(UnusedReason::ToolNotRun(word.to_owned()));
+        if ToolKind::of_client(word).is_some() {
+            return Ok(Chosen::OfClient(ToolId::new(word), left_out));
+        }
         return Ok(Chosen::Builtin(BuiltinTool::of_type(word), left_out));
     }
     let namespace = chosen.text("namespace")?;

@@ -104,6 +104,13 @@ impl Responses {
             SegmentKind::Text(TextKind::Preamble) => "commentary",
             SegmentKind::Text(TextKind::Answer) => "final_answer",
             SegmentKind::Call(call) => {
+                if let (Some(kind), Some((field, called))) =
+                    (call.tool.kind.call_type(), call.called(text))
+                {
+                    item.text("type", kind).text("id", id).text("call_id", &call.id);
+                    item.text("status", status).value(field, &called);
+                    return;
+                }
                 item.text(
                     "type",
                     if call.is_custom() { "custom_tool_call" } else { "function_call" },
@@ -148,6 +155,11 @@ impl Responses {
     }
 }
 
+/// Whether a segment is a call of a tool that has items of its own: they have no text that could grow.
+fn is_of_client(segment: &Segment) -> bool {
+    segment.as_call().is_some_and(|call| call.tool.kind.takes_object())
+}
+
 /// The names of the events that bring the text of a segment, and that end it.
 fn text_events(segment: &Segment) -> [&'static str; 2] {
     match &segment.kind {
@@ -172,6 +184,9 @@ impl Writer for Responses {
     }
 
     fn begin(&mut self, index: usize, segment: &Segment, sink: &mut Sink<'_>) {
+        if is_of_client(segment) {
+            return;
+        }
         self.push_item("response.output_item.added", index, segment, sink);
         if segment.as_call().is_none() {
             self.push_of("response.content_part.added", index, segment, sink, |event| {
@@ -181,6 +196,9 @@ impl Writer for Responses {
     }
 
     fn delta(&mut self, index: usize, segment: &Segment, new: Delta<'_>, sink: &mut Sink<'_>) {
+        if is_of_client(segment) {
+            return;
+        }
         let [name, _] = text_events(segment);
         self.push_of(name, index, segment, sink, |event| {
             event.text("delta", new.text);
@@ -191,6 +209,12 @@ impl Writer for Responses {
     }
 
     fn end(&mut self, index: usize, segment: &Segment, sink: &mut Sink<'_>) {
+        if is_of_client(segment) {
+            let open = Segment { state: SegmentState::Open, ..segment.clone() };
+            self.push_item("response.output_item.added", index, &open, sink);
+            self.push_item("response.output_item.done", index, segment, sink);
+            return;
+        }
         let [_, name] = text_events(segment);
         match segment.as_call() {
             // Clients run a call when its item is done: one that was cut off never is.

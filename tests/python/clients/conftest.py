@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import shutil
 import subprocess
@@ -44,6 +45,18 @@ def project(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def image(tmp_path: Path) -> str:
+    """The path of an image of one dot."""
+    dot = (
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJg"
+        "gg=="
+    )
+    file = tmp_path / "dot.png"
+    file.write_bytes(base64.b64decode(dot))
+    return str(file)
+
+
+@pytest.fixture
 def run_alone(project: Path) -> RunAlone:
     """Runs an agent's program in the folder, without a network: the events that it prints."""
     unshare = ["unshare", "--map-root-user", "--net"]
@@ -52,15 +65,18 @@ def run_alone(project: Path) -> RunAlone:
     if subprocess.run([*unshare, "true"], capture_output=True).returncode:
         pytest.skip("this machine allows no network namespaces")
 
-    def run(agent: str, program: str, records: list[Any], prompt: str) -> list[dict[str, Any]]:
-        file = project.parent / "recorded.jsonl"
+    def run(agent: str, program: str, records: list[Any], *said: Any) -> list[dict[str, Any]]:
+        """``said``: a text for each turn, or a text and the path of an image."""
+        file, turns = project.parent / "recorded.jsonl", project.parent / "turns.jsonl"
         file.write_text("\n".join(map(json.dumps, records)))
-        arguments = [agent, program, str(file), str(project), prompt]
+        each = [one if isinstance(one, tuple) else (one, None) for one in said]
+        turns.write_text("\n".join(map(json.dumps, each)))
+        arguments = [agent, program, str(file), str(project), str(turns)]
         done = subprocess.run(
             [*unshare, sys.executable, str(ALONE), *arguments],
             capture_output=True,
             text=True,
-            timeout=180,
+            timeout=60 + 30 * len(said),
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return [json.loads(line) for line in done.stdout.splitlines() if line[:1] == "{"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,3 +41,18 @@ def test_a_loop_of_calls(run_alone: RunAlone, project: Path) -> None:
     results = [block["content"] for block in blocks if block["type"] == "tool_result"]
     assert ["FIRST-LINE" in results[0], results[1]] == [True, "LINES-2"]
     assert (events[-1]["type"], events[-1]["result"]) == ("result", "It has 2 lines.")
+
+
+def test_an_image_is_taken_out_and_the_session_goes_on(run_alone: RunAlone, image: str) -> None:
+    """Thirty turns, one of them with an image: the error names its place in words that the client knows."""
+    if not PROGRAM.exists():
+        pytest.skip("this wheel of claude-agent-sdk has no program")
+    said: list[Any] = [f"Question number {at}." for at in range(30)]
+    said[3] = (said[3], image)
+    answers = [FINAL.format(f"Answer {at}.") for at in range(30)]
+    records = [
+        {"match": f"Question number {at}.", "text": answers[at]} for at in reversed(range(30))
+    ]
+    events = run_alone("claude", str(PROGRAM), records, *said)
+    results = [event["result"] for event in events if event["type"] == "result"]
+    assert results == [f"Answer {at}." for at in range(30)]
