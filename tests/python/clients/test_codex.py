@@ -34,3 +34,18 @@ def test_a_loop_of_calls(run_alone: RunAlone) -> None:
     [said] = [item["text"] for item in items if item["type"] == "agent_message"]
     assert said == "It has 2 lines."
     assert events[-1]["type"] == "turn.completed"
+
+
+def test_an_image_does_not_end_the_session(run_alone: RunAlone, image: str) -> None:
+    """The image of the second turn stays in the history, where it is a placeholder."""
+    program = str(codex_cli_bin.bundled_codex_path())
+    said = ["Question 0.", ("Question 1.", image), "Question 2.", "Question 3."]
+    records = [
+        {"match": f"Question {at}.", "text": FINAL.format(f"Answer {at}.")} for at in (3, 2, 1, 0)
+    ]
+    events = run_alone("codex", program, records, *said)
+    items = [event["item"] for event in events if event["type"] == "item.completed"]
+    texts = [item["text"] for item in items if item["type"] == "agent_message"]
+    assert texts[0] == "Answer 0."
+    assert texts[-2:] == ["Answer 2.", "Answer 3."]
+    assert events[-1]["type"] == "turn.completed"
