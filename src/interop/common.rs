@@ -1,5 +1,4 @@
-//! Fields that several APIs share: tools, the content of messages, effort, response formats, stop strings,
-//! sampling.
+//! Fields that several APIs share: tools, the content of messages, effort, stop strings, sampling.
 //!
 //! Harmony carries text. An empty line joins the texts of one message; the options decide whether anything else is an error
 //! or a placeholder.
@@ -12,7 +11,7 @@ use super::prompts::PromptForm;
 use super::request::Request;
 use super::tools::{DeclaredTool, INPUT};
 use super::{BuiltinTool, Sampling, ToolKind, Unsupported, UnusedReason};
-use crate::chat::{Content, ReasoningEffort, ResponseFormat};
+use crate::chat::{Content, ReasoningEffort};
 use crate::error::Result;
 use crate::json::{self, At, Value};
 use crate::options::Choice as _;
@@ -125,7 +124,7 @@ impl Request<'_> {
 }
 
 /// Whether a schema is to be held. Some clients write the flag as a word.
-fn read_strict(object: &BodyObject<'_, '_>) -> Result<bool> {
+pub(super) fn read_strict(object: &BodyObject<'_, '_>) -> Result<bool> {
     let Some(strict) = object.get("strict") else { return Ok(false) };
     match strict.value() {
         Value::String("true") => Ok(true),
@@ -342,107 +341,6 @@ pub(super) fn read_reasoning(
     request.keep_thoughts |= context == Some("all_turns");
     request.list_others(reasoning, &[&["effort", "max_tokens", "context"], own].concat());
     Ok(())
-}
-
-/// A format without a name of its own.
-const UNNAMED: &str = "response";
-
-/// A response format under its name.
-pub(super) fn response_format(
-    name: Option<&str>,
-    schema: Tree,
-    description: Option<&str>,
-) -> ResponseFormat {
-    ResponseFormat {
-        name: name.unwrap_or(UNNAMED).to_owned(),
-        description: description.map(str::to_owned),
-        schema,
-    }
-}
-
-/// Any JSON object.
-pub(super) fn any_object() -> ResponseFormat {
-    response_format(None, json!({"type": "object"}), None)
-}
-
-const FORMATS: &[&str] = &["text", "json_object", "json_schema"];
-
-/// Members beside the schema of a format.
-const OF_FORMAT: [&str; 4] = ["name", "description", "schema", "strict"];
-
-impl Request<'_> {
-    /// Reads `{"type": ...}`: `text`, `json_object`, or `json_schema`, whose fields stand in the object
-    /// or, as chat has it, in a member `json_schema`. Some servers take a schema beside `json_object`, too, and some
-    /// clients put it into `json_schema` as it is.
-    pub(super) fn read_response_format(&mut self, format: &BodyField<'_, '_>) -> Result<()> {
-        let format = format.object()?;
-        let kind = format.required("type")?;
-        let word = kind.text()?;
-        self.response_format = None;
-        self.strict_format = false;
-        match word {
-            "text" => {
-                self.list_others(&format, &["type"]);
-                return Ok(());
-            }
-            "json_object" | "json_schema" => {}
-            other => return Err(kind.unknown("response format", other, FORMATS)),
-        }
-        let described = format.object_or_self("json_schema")?;
-        let is_nested = format.get("json_schema").is_some();
-        let is_bare = is_nested && described.get("schema").is_none() && {
-            described.others(&OF_FORMAT).next().is_some()
-        };
-        let schema = described.get("schema");
-        let schema = match (schema, word) {
-            (Some(schema), _) => read_format_schema(&schema)?,
-            (None, _) if is_bare => bare_schema(&described),
-            (None, "json_object") => json!({"type": "object"}),
-            (None, _) if is_nested => json!({}),
-            (None, _) => return Err(kind.invalid("json_schema is missing")),
-        };
-        let name = described.get("name").map(|name| read_format_name(&name)).transpose()?;
-        let description = described.text("description")?.filter(|_| !is_bare);
-        self.response_format = Some(response_format(name, schema, description));
-        self.strict_format = read_strict(&described)?;
-        if is_nested {
-            self.list_others(&format, &["type", "json_schema"]);
-        }
-        if !is_bare {
-            let known: Vec<_> =
-                OF_FORMAT.into_iter().chain((!is_nested).then_some("type")).collect();
-            self.list_others(&described, &known);
-        }
-        Ok(())
-    }
-}
-
-/// A schema that stands where its name and the like should be, without these.
-fn bare_schema(described: &BodyObject<'_, '_>) -> Tree {
-    let mut schema = described.field().at().to_tree();
-    if let Some(members) = schema.as_object_mut() {
-        members.retain(|key, _| !matches!(key.as_str(), "name" | "strict"));
-    }
-    schema
-}
-
-fn read_format_name<'v>(name: &BodyField<'v, '_>) -> Result<&'v str> {
-    let text = name.text()?;
-    if text.trim().is_empty() {
-        return Err(name.invalid("a response format needs a name"));
-    }
-    if text.contains(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}', '\u{0B}', '\u{0C}']) {
-        return Err(name.invalid("the name of a response format must be one line"));
-    }
-    Ok(text)
-}
-
-/// A schema of an answer; JSON Schema allows `true` for anything, too.
-pub(super) fn read_format_schema(schema: &BodyField<'_, '_>) -> Result<Tree> {
-    match schema.value() {
-        Value::Object(_) | Value::Bool(_) => Ok(schema.at().to_tree()),
-        _ => Err(schema.expected("a schema")),
-    }
 }
 
 /// How many stop strings a body may have, and how many bytes all of them together. What clients send is far

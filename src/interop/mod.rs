@@ -12,8 +12,9 @@
 //! * [`Reply`]: the answer under way, which takes sampled tokens and gives chunks.
 //!
 //! Inside, `field` walks JSON and knows the path of each value, `history` puts earlier messages into
-//! harmony's order (each result after its call), `common` and `choice` read what dialects share, `tools`
-//! has tools as harmony declares and calls them, and `request` makes the turn.
+//! harmony's order (each result after its call), `common`, `formats` and `choice` read what dialects share,
+//! `tools` has tools as harmony declares and calls them, `client_calls` those that clients run themselves, and
+//! `request` makes the turn.
 
 mod answer;
 mod body;
@@ -23,6 +24,7 @@ mod client_calls;
 mod common;
 mod dialect;
 mod field;
+mod formats;
 mod history;
 mod names;
 mod options;

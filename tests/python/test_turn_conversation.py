@@ -36,7 +36,7 @@ def test_a_conversation_renders_as_its_prompt(name: str, encoding: HarmonyEncodi
     turn: Turn = TURNS[name]()
     prompt = turn.prompt(encoding)
     assert turn.render_with_spans(encoding).tokens == prompt
-    assert Rollout(turn, encoding).prompt == prompt
+    assert list(Rollout(turn, encoding).prompt) == list(prompt)
     conversation = turn.conversation
     for again in (
         conversation,

@@ -3,10 +3,9 @@
 
 use crate::chat::ReasoningEffort;
 use crate::error::Result;
-use crate::interop::common::{
-    any_object, read_effort, read_format_schema, read_thinking_budget, response_format,
-};
+use crate::interop::common::{read_effort, read_thinking_budget};
 use crate::interop::field::BodyObject;
+use crate::interop::formats::{any_object, read_format_schema, response_format};
 use crate::interop::request::Request;
 use crate::interop::{ThoughtDisplay, UnusedReason};
 use crate::json::Value;

@@ -8,11 +8,11 @@ use super::answer::{Framing, Prefixes};
 use super::builtin::is_builtin;
 use super::chat_completions::Messages;
 use super::common::{
-    any_object, read_effort, read_format_schema, read_logprobs, read_max_tokens, read_penalties,
-    read_sampling, read_stop, response_format,
+    read_effort, read_logprobs, read_max_tokens, read_penalties, read_sampling, read_stop,
 };
 use super::dialect::Definition;
 use super::field::{BodyField, BodyObject};
+use super::formats::{any_object, read_format_schema, response_format};
 use super::request::Request;
 use super::{Dialect, Json, ReadOptions, ThoughtDisplay, Turn, UnusedReason};
 use crate::chat::BROWSER;
