@@ -33,7 +33,7 @@ impl Request<'_> {
         let kind = ToolKind::Function;
         let parameters = parameters.flatten();
         let own = [schema, "defer_loading"];
-        let own = &own[..1 + usize::from(is_deferred.is_some())];
+        let own = &own[..=usize::from(is_deferred.is_some())];
         let is_deferred = is_deferred.unwrap_or(false);
         let strict = read_strict(function)?;
         let tool = DeclaredTool { id, kind, description, parameters, is_deferred, strict };

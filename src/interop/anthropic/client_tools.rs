@@ -34,7 +34,7 @@ fn text(description: &str) -> Tree {
     json!({"type": "string", "description": description})
 }
 
-fn object(properties: Tree, required: &[&str]) -> Tree {
+fn object(properties: &Tree, required: &[&str]) -> Tree {
     json!({"type": "object", "properties": properties, "required": required})
 }
 
@@ -42,7 +42,7 @@ fn bash() -> ClientTool {
     ClientTool {
         description: "Runs a command in a bash session that lasts for the conversation.".to_owned(),
         parameters: object(
-            json!({
+            &json!({
                 "command": text("The command; required unless `restart` is true."),
                 "restart": {"type": "boolean", "description": "Starts a new session."},
             }),
@@ -79,7 +79,7 @@ fn text_editor(version: &str) -> ClientTool {
     }
     ClientTool {
         description: "Views, creates and changes text files.".to_owned(),
-        parameters: object(properties, &["command", "path"]),
+        parameters: object(&properties, &["command", "path"]),
     }
 }
 
@@ -98,7 +98,7 @@ fn memory() -> ClientTool {
                       begin, and write down what a later conversation needs."
             .to_owned(),
         parameters: object(
-            json!({
+            &json!({
                 "command": {"type": "string", "enum": commands},
                 "path": text("A file or directory under /memories; of all commands but rename."),
                 "file_text": text("create: the content of the file."),
@@ -162,13 +162,13 @@ fn computer(version: &str, tool: &BodyObject<'_, '_>) -> ClientTool {
     if zooms {
         properties["region"] = numbers("zoom: [x0, y0, x1, y1] of the part of the screen.");
     }
-    let side = |key| tool.number(key).ok().flatten();
-    let size = side("display_width_px").zip(side("display_height_px"));
+    let pixels = |key| tool.number(key).ok().flatten();
+    let size = pixels("display_width_px").zip(pixels("display_height_px"));
     let size = size.map_or(String::new(), |(width, height)| {
         format!(" Its screen has {width} times {height} pixels.")
     });
     ClientTool {
         description: format!("Uses a computer by its mouse, keyboard and screen.{size}"),
-        parameters: object(properties, &["action"]),
+        parameters: object(&properties, &["action"]),
     }
 }

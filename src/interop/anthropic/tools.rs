@@ -28,17 +28,21 @@ fn declare(
         None | Some("custom" | "function") => {
             request.read_function(&object, "input_schema", None, Some(is_deferred(&object)?))
         }
-        Some(kind) => match client_tools::of_type(kind, &object) {
-            Some(client) => {
+        Some(kind) => {
+            if let Some(client) = client_tools::of_type(kind, &object) {
                 let is_deferred = is_deferred(&object)?;
                 let (description, parameters) = (client.description, client.parameters);
-                request.declare_known(&object, description, parameters, SETTINGS, is_deferred)
+                return request.declare_known(
+                    &object,
+                    description,
+                    parameters,
+                    SETTINGS,
+                    is_deferred,
+                );
             }
-            None => {
-                request.server_tool(kind, tool);
-                Ok(())
-            }
-        },
+            request.server_tool(kind, tool);
+            Ok(())
+        }
     }
 }
 

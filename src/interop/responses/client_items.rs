@@ -28,7 +28,8 @@ pub(super) fn read_call(item: &BodyObject<'_, '_>, kind: &str) -> Result<History
     let [field, _] = tool.call_fields().unwrap_or_default();
     let called = item.required(field)?;
     let is_written = |(key, value): &(&str, At<'_>)| {
-        !value.is_null() && !(tool == ToolKind::LocalShell && *key == "type")
+        let is_type = tool == ToolKind::LocalShell && *key == "type";
+        !is_type && !value.is_null()
     };
     let members = called.object()?.members().iter().filter(is_written);
     let arguments: Map<_, _> =
@@ -50,7 +51,7 @@ pub(super) fn read_output(
     let output = item.get("output");
     match output.as_ref().map(BodyField::value) {
         Some(Value::Array(_)) => {
-            item.each("output", |output| read_chunk(&output.object()?, &mut texts))?
+            item.each("output", |output| read_chunk(&output.object()?, &mut texts))?;
         }
         Some(_) => texts.add(item.text("output")?.unwrap_or_default()),
         None => {}
@@ -77,14 +78,12 @@ fn read_chunk(output: &BodyObject<'_, '_>, texts: &mut Texts) -> Result<()> {
         texts.add(output.text(key)?.unwrap_or_default());
     }
     let Some(outcome) = output.object("outcome")? else { return Ok(()) };
-    match outcome.one_of("type", &["exit", "timeout"])? {
-        Some("timeout") => texts.add("The command timed out."),
-        _ => {
-            let code = outcome.get("exit_code").map(|code| code.integer()).transpose()?;
-            if let Some(code) = code.filter(|&code| code != 0) {
-                texts.add(&format!("Exit code: {code}"));
-            }
-        }
+    if outcome.one_of("type", &["exit", "timeout"])? == Some("timeout") {
+        texts.add("The command timed out.");
+    }
+    let code = outcome.get("exit_code").map(|code| code.integer()).transpose()?;
+    if let Some(code) = code.filter(|&code| code != 0) {
+        texts.add(&format!("Exit code: {code}"));
     }
     Ok(())
 }
