@@ -1,11 +1,11 @@
 //! Calls of the tools that clients run themselves, and their results: `shell_call`, `shell_call_output`.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value as Tree};
 
-use super::items::is_unfinished;
 use crate::error::Result;
 use crate::interop::ToolKind;
-use crate::interop::common::Texts;
 use crate::interop::field::{BodyField, BodyObject};
 use crate::interop::history::HistoryCall;
 use crate::interop::names::ToolId;
@@ -20,6 +20,11 @@ fn tool_of(kind: &str) -> Option<ToolKind> {
 
 pub(super) fn is_client_call(kind: &str) -> bool {
     tool_of(kind).is_some()
+}
+
+/// Whether the assistant was cut off in an item.
+pub(super) fn is_unfinished(item: At<'_>) -> bool {
+    matches!(item.get("status").and_then(At::as_str), Some("incomplete" | "in_progress"))
 }
 
 /// A call. What the model wrote is in its field, beside members that are null and the type of the action.
@@ -47,16 +52,17 @@ pub(super) fn read_output(
     kind: &str,
     request: &mut Request<'_>,
 ) -> Result<()> {
-    let mut texts = Texts::default();
+    let mut texts: Vec<Cow<'_, str>> = Vec::new();
     let output = item.get("output");
     match output.as_ref().map(BodyField::value) {
         Some(Value::Array(_)) => {
             item.each("output", |output| read_chunk(&output.object()?, &mut texts))?;
         }
-        Some(_) => texts.add(item.text("output")?.unwrap_or_default()),
+        Some(_) => texts.extend(item.text("output")?.map(Cow::from)),
         None => {}
     }
-    let mut text = texts.into_text();
+    texts.retain(|text| !text.is_empty());
+    let mut text = texts.join("\n\n");
     // Of the three only a patch has a status that says how it ended.
     if kind == "apply_patch_call_output" {
         let status = item.one_of("status", &["completed", "failed"])?.unwrap_or_default();
@@ -73,17 +79,15 @@ pub(super) fn read_output(
 }
 
 /// What a command wrote, and how it ended.
-fn read_chunk(output: &BodyObject<'_, '_>, texts: &mut Texts) -> Result<()> {
+fn read_chunk<'v>(output: &BodyObject<'v, '_>, texts: &mut Vec<Cow<'v, str>>) -> Result<()> {
     for key in ["stdout", "stderr"] {
-        texts.add(output.text(key)?.unwrap_or_default());
+        texts.extend(output.text(key)?.map(Cow::from));
     }
     let Some(outcome) = output.object("outcome")? else { return Ok(()) };
     if outcome.one_of("type", &["exit", "timeout"])? == Some("timeout") {
-        texts.add("The command timed out.");
+        texts.push("The command timed out.".into());
     }
     let code = outcome.get("exit_code").map(|code| code.integer()).transpose()?;
-    if let Some(code) = code.filter(|&code| code != 0) {
-        texts.add(&format!("Exit code: {code}"));
-    }
+    texts.extend(code.filter(|&code| code != 0).map(|code| format!("Exit code: {code}").into()));
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::client_items::{self, is_client_call};
+use super::client_items::{self, is_client_call, is_unfinished};
 use super::tools::read_tools;
 use crate::brief::Brief;
 use crate::chat::{COMMENTARY, FINAL};
@@ -268,11 +268,6 @@ fn is_of_user(item: At<'_>) -> bool {
 
 fn text_of<'v>(item: At<'v>, key: &str) -> Option<&'v str> {
     item.get(key)?.as_str()
-}
-
-/// Whether the assistant was cut off in an item.
-pub(super) fn is_unfinished(item: At<'_>) -> bool {
-    matches!(text_of(item, "status"), Some("incomplete" | "in_progress"))
 }
 
 fn read_call(item: &BodyObject<'_, '_>, is_custom: bool) -> Result<HistoryCall> {
