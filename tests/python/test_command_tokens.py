@@ -467,7 +467,10 @@ class TestCompletion:
         [
             ("harmony sh", {"show"}),
             ("harmony show --header", {"--header-style"}),
-            ("harmony show --header-style ", {"recipient_in_role", "recipient_in_channel", "result_in_channel"}),
+            (
+                "harmony show --header-style ",
+                {"recipient_in_role", "recipient_in_channel", "result_in_channel"},
+            ),
             ("harmony parse --st", {"--strict"}),
         ],
     )

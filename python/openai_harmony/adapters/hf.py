@@ -307,7 +307,7 @@ def _render(
         if isinstance(continues, str) and not messages[-1].get(continues):
             raise ValueError(f"continue_final_message: the last message has no {continues!r}")
         body["continue_final_message"] = True
-    options: dict[str, Any] = {"identity": given.get("model_identity")}
+    options: dict[str, Any] = {"identity": given.get("model_identity"), "strict": True}
     if "conversation_start_date" in given:
         options["date"] = given["conversation_start_date"]
     turn = chat_completions.read(body, **options)

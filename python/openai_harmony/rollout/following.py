@@ -46,6 +46,7 @@ def following(calls: Iterable[Call], messages: Sequence[Mapping[str, Any]]) -> F
         {"messages": [_without_names(message) for message in messages]},
         history=[before],
         date=None,
+        strict=True,
     )
     call = iter(answered)
     follows = Following([], [])
