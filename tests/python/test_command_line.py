@@ -23,7 +23,8 @@ from chats import chats
 from fences import commands
 from openai_harmony import cli, vocabulary
 from openai_harmony.cli.commands import COMMANDS
-from openai_harmony.training.dataset import progress
+from openai_harmony.training import render
+from openai_harmony.training.dataset import progress, write_dataset
 
 COMMAND = [sys.executable, "-m", "openai_harmony"]
 
@@ -248,6 +249,49 @@ def test_dataset(tmp_path: Path) -> None:
     done = run("dataset", rows, out, "--format", "chat")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[-1].endswith(" nothing to do: this output was complete")
+
+
+@pytest.mark.parametrize(
+    ("columns", "row", "suffix"),
+    [
+        ("trl", {}, ".parquet"),
+        ("axolotl", {}, ".arrow"),
+        ("torchtune", {}, ".parquet"),
+        ("flat", {}, ".parquet"),
+        ("dpo", {"prompt": "Hi", "chosen": "Ho", "rejected": "No"}, ".parquet"),
+        ("kto", {"prompt": "Hi", "completion": "Ho", "label": True}, ".arrow"),
+    ],
+)
+def test_rows_of_an_output_are_shown(
+    columns: Any, row: Any, suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    form = "preference" if row else "chat"
+    row = row or {"question": "Hi", "answer": "Ho"}
+    (tmp_path / "rows.jsonl").write_text(json.dumps(row) + "\n")
+    out = tmp_path / f"out{suffix}"
+    write_dataset([tmp_path / "rows.jsonl"], out, format=form, columns=columns)
+    assert cli.main(["show", str(out)]) == 0
+    shown = capsys.readouterr().out
+    assert "<|start|>assistant«<|channel|>final<|message|>Ho<|return|>»" in shown
+    assert ("«<|channel|>final<|message|>No<|return|>»" in shown) == (columns == "dpo")
+
+
+def test_other_tables_are_not_shown(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"x": [1]}), tmp_path / "x.parquet")
+    done = run("show", str(tmp_path / "x.parquet"))
+    assert done.returncode == 1
+    assert "x.parquet: has no columns of examples (known: input_ids, labels; " in done.stderr
+    (tmp_path / "y.parquet").write_text("no")
+    assert "y.parquet: cannot be read: " in run("show", str(tmp_path / "y.parquet")).stderr
+
+
+def test_an_example_is_shown_as_it_is_written(tmp_path: Path) -> None:
+    """With the date that data sets have: none."""
+    chat = {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}]}
+    (tmp_path / "chat.json").write_text(json.dumps(chat))
+    [example] = render([chat], format="chat")
+    done = run("show", "--ending", "training", "--to", "json", str(tmp_path / "chat.json"))
+    assert json.loads(done.stdout)["tokens"] == list(example.tokens)
 
 
 def test_dataset_from_standard_input(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from openai_harmony import (
 from openai_harmony.interop import chat_completions
 from openai_harmony.show.cells import cells, visible
 from openai_harmony.show.reasons import REASONS
-from openai_harmony.training import LossMask
+from openai_harmony.training import LossMask, render
 
 ENCODING = load_harmony_encoding("HarmonyGptOss")
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
@@ -152,6 +152,21 @@ class TestText:
         assert f"{trained} trained" in show.text(rendered, mask=True)
         assert f"{trained} trained" in show.text(chat(), mask=LossMask(), ending="training")
         assert "1 trained" in show.text([12194, 12194], mask=[0, 1])
+
+    def test_trained_tokens_are_marked_without_colours(self) -> None:
+        said = show.text(chat(), mask=True, ending="training")
+        assert "<|start|>assistant«<|channel|>final<|message|>4.<|return|>»" in said
+        assert "«" not in show.text(chat(), ending="training")
+        with_ids = show.text([12194, 12194, 12194], mask=[0, 1, 1], ids=True)
+        assert "Hi[12194]«Hi[12194]Hi[12194]»" in with_ids
+
+    def test_an_example_of_a_batch(self) -> None:
+        row = [{"role": "user", "content": "2 + 2?"}, {"role": "assistant", "content": "4."}]
+        [example] = render([row], format="chat")
+        said = show.text(example)
+        assert said.startswith(f"example · {len(example.tokens)} tokens")
+        assert "<|start|>assistant«<|channel|>final<|message|>4.<|return|>»" in said
+        assert show.text(example, mask=True) == said
 
     def test_a_turn_is_its_prompt(self) -> None:
         body = {

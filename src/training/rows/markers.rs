@@ -41,7 +41,8 @@ pub(super) fn is_harmony(text: &str) -> bool {
 
 /// The first mark of a chat format in a text, outside of code.
 pub(super) fn first(text: &str) -> Option<&str> {
-    if !text.contains(['<', '[']) {
+    // One byte is found many times faster than one of two.
+    if !text.contains('<') && !text.contains('[') {
         return None;
     }
     let tags = TAGS.iter().flat_map(|tag| places(text, tag).map(|place| (place, tag.len())));
@@ -68,7 +69,7 @@ fn words<'t>(
     places(text, begin).filter_map(move |place| {
         let inside = &text[place + begin.len()..];
         let length = inside.find(end).filter(|&length| (1..=LONGEST_WORD).contains(&length))?;
-        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '▁' | ' ');
+        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '▁');
         inside[..length].chars().all(is_part).then_some((place, begin.len() + length + end.len()))
     })
 }

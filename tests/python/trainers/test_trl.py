@@ -172,9 +172,21 @@ def stored_model(other: Any, folder: Path) -> Any:
 
 def preferences(folder: Path, columns: Any) -> tuple[str, Any]:
     parquet = pytest.importorskip("pyarrow.parquet")
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"prompt": f"{n} + 1?", "chosen": f"{n + 1}", "rejected": f"It may be {n}."}
-        for n in range(4)
+        for n in range(2)
+    ]
+    # An agent's: the answer is a call, or follows a tool's result.
+    tools = [{"name": "rain", "parameters": {"type": "object"}}]
+    asked = {"role": "user", "content": "Rain?"}
+    call = {
+        "role": "assistant",
+        "tool_calls": [{"function": {"name": "rain", "arguments": "{}"}}],
+    }
+    told = [asked, call, {"role": "tool", "content": "yes"}]
+    rows += [
+        {"prompt": [asked], "chosen": [call], "rejected": "No.", "tools": tools},
+        {"prompt": told, "chosen": "Yes.", "rejected": "Never.", "tools": tools},
     ]
     table = render(rows, format="preference").to_arrow(columns)
     parquet.write_table(table, folder / "pairs.parquet")
