@@ -50,7 +50,7 @@ def _badness(result: Result) -> tuple[bool, bool, float]:
 
 def _cells(result: Result) -> tuple[str, ...]:
     sign = "≤" if result.at_most else "≥"
-    unit = " MB" if "MB" in result.ours else "×"
+    unit = " MB" if result.ours.endswith("MB") else "×"
     floor = "" if result.floor is None else f"{sign} {result.floor:,}{unit}"
     if not result.equal:
         floor = "OUTPUTS DIFFER"
