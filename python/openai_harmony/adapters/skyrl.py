@@ -1,6 +1,6 @@
-"""SkyRL: a generator whose episodes go on from the sampled tokens, in SkyRL-Gym's environments.
+"""SkyRL: a generator whose episodes continue the sampled tokens, in SkyRL-Gym's environments.
 
-SkyRL's own generator renders what an environment observed with a chat template, behind tokens whose
+SkyRL's own generator renders what an environment observed with a chat template, after tokens whose
 messages it does not read. Here the environment gets the step, calls included, and what it observes
 follows the sampled tokens: results of tools answer the calls.
 """

@@ -49,7 +49,7 @@ class HarmonyToolParser(parsers.ToolParser):  # type: ignore[misc]
         """The visible text, and the calls.
 
         Arguments that are no JSON are passed on, since verl tells the model of them. A call that
-        was cut off is none, nor one that no result can follow: there the episode ends.
+        was cut off is none, nor is a call that no result can follow: there the episode ends.
         """
         turn = chat_completions.read({"messages": [], "tools": list(tools or ())}, date=None)
         offered = chat.recipients(turn)
@@ -99,7 +99,7 @@ class HarmonyTokenBuilder(builders.ContinuousTokenBuilder):  # type: ignore[misc
     def merge_assistant_tokens(
         self, runtime_token_ids: Sequence[int], assistant_token_ids: Sequence[int]
     ) -> Any:
-        """The tokens so far, and behind them what was sampled; where that begins is remembered."""
+        """The tokens so far, then what was sampled; where that begins is remembered."""
         merged = super().merge_assistant_tokens(runtime_token_ids, assistant_token_ids)
         self._merged = merged.token_ids, len(runtime_token_ids)
         return merged
@@ -112,7 +112,7 @@ class HarmonyTokenBuilder(builders.ContinuousTokenBuilder):  # type: ignore[misc
         *,
         tools: Sequence[Any] | None = None,
     ) -> Any:
-        """The tokens so far, and behind them the new messages and the open header.
+        """The tokens so far, then the new messages and the open header.
 
         All thoughts stay, and a sampled ``<|return|>``.
 

@@ -32,7 +32,7 @@ class Rollout:
     """An episode: prompts, what was sampled from them, and what followed.
 
     It alternates between :attr:`prompt`, which waits for :meth:`sampled`, and a step, which waits
-    for :meth:`extend`. Where the format does not allow to go on, the prompt is rendered anew and a
+    for :meth:`extend`. Where the format does not allow to continue, the prompt is rendered anew and a
     new segment begins. It pickles. One thread at a time can use it.
 
     >>> from openai_harmony import Conversation, Message, load_harmony_encoding
@@ -76,7 +76,7 @@ class Rollout:
             config: How to render; by default as the turn says.
             prefill: More of the assistant's message, which the model continues; by default the
                 turn's.
-            keep_return: Whether a sampled ``<|return|>`` stays where the conversation goes on. The
+            keep_return: Whether a sampled ``<|return|>`` stays where the conversation continues. The
                 model was trained on ``<|end|>`` there; by default such a prompt breaks.
             tools: Recipients that were offered, by which malformed calls are recognised, besides
                 those that the conversation declares.
@@ -148,7 +148,7 @@ class Rollout:
         logprobs: Iterable[float] | None = None,
         data: Mapping[str, Iterable[Any]] | None = None,
     ) -> Step:
-        """Takes what was sampled behind the prompt. The cost is that of these tokens.
+        """Takes what was sampled from the prompt. The cost is that of these tokens.
 
         Args:
             tokens: Their ids, with the stop token if there is one.
@@ -158,7 +158,7 @@ class Rollout:
 
         Raises:
             HarmonyError: ``invalid_rollout``, and the rollout is as before: no tokens, an id that
-                does not exist, tokens behind a stop token, log-probabilities of another number, or
+                does not exist, tokens after a stop token, log-probabilities of another number, or
                 this prompt was sampled from already.
             ValueError: Data of another number.
         """
@@ -175,7 +175,7 @@ class Rollout:
     def extend(self, messages: Iterable[Message | Mapping[str, Any]] = ()) -> _IntArray:
         """Adds what follows: results of tools, questions. Returns the next :attr:`prompt`.
 
-        Whether it goes on from the last one, ``examples().breaks`` says. Without a break the cost
+        Whether it continues the last one, ``examples().breaks`` says. Without a break the cost
         is that of the messages, and of a copy of the prompt.
 
         Args:
@@ -213,7 +213,7 @@ class Rollout:
         return Examples(self._raw.segments(), self._data)
 
     def branch(self) -> Self:
-        """Another rollout that goes on from here. Both share the tokens so far."""
+        """Another rollout that continues from here. Both share the tokens so far."""
         other = type(self).__new__(type(self))
         other.__dict__.update(self.__dict__)
         other._messages, other._counts = list(self._messages), list(self._counts)
