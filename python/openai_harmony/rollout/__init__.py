@@ -1,4 +1,4 @@
-"""Episodes that continue from sampled tokens as they are: for agents, and for reinforcement learning.
+"""Episodes that continue from sampled tokens: for agents, and for reinforcement learning.
 
 Rendering a conversation anew after each turn spells the model's headers and arguments another way.
 So a trainer trains on tokens that the policy never sampled, and a prefix cache misses. Here the

@@ -32,8 +32,8 @@ class Rollout:
     """An episode: prompts, what was sampled from them, and what followed.
 
     It alternates between :attr:`prompt`, which waits for :meth:`sampled`, and a step, which waits
-    for :meth:`extend`. Where the format does not allow to continue, the prompt is rendered anew and a
-    new segment begins. It pickles. One thread at a time can use it.
+    for :meth:`extend`. Where the format does not allow that, the prompt is rendered anew and a new
+    segment begins. It pickles. One thread at a time can use it.
 
     >>> from openai_harmony import Conversation, Message, load_harmony_encoding
     >>> encoding = load_harmony_encoding("HarmonyGptOss")
@@ -76,8 +76,8 @@ class Rollout:
             config: How to render; by default as the turn says.
             prefill: More of the assistant's message, which the model continues; by default the
                 turn's.
-            keep_return: Whether a sampled ``<|return|>`` stays where the conversation continues. The
-                model was trained on ``<|end|>`` there; by default such a prompt breaks.
+            keep_return: Whether a sampled ``<|return|>`` stays if the conversation continues. The model
+                was trained on ``<|end|>`` there; by default such a prompt breaks.
             tools: Recipients that were offered, by which malformed calls are recognised, besides
                 those that the conversation declares.
 
