@@ -76,8 +76,8 @@ class Rollout:
             config: How to render; by default as the turn says.
             prefill: More of the assistant's message, which the model continues; by default the
                 turn's.
-            keep_return: Whether a sampled ``<|return|>`` stays if the conversation continues. The model
-                was trained on ``<|end|>`` there; by default such a prompt breaks.
+            keep_return: Whether a sampled ``<|return|>`` stays if the conversation continues. The
+                model was trained on ``<|end|>`` there; by default such a prompt breaks.
             tools: Recipients that were offered, by which malformed calls are recognised, besides
                 those that the conversation declares.
 
