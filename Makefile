@@ -42,6 +42,9 @@ bench: $(BENCH)/.made ## compare with the published packages, side by side; coun
 fuzz: tools ## fuzz the parser and the readers of requests; FUZZ_SECONDS=60 sets for how long each
 	sh fuzz/run.sh $(or $(FUZZ_SECONDS),60)
 
+simulate: $(VENV)/.dev $(VENV)/.built ## the gateway in new simulated worlds; SECONDS=60 sets for how long
+	cd tests/python && $(CURDIR)/$(BIN)/python -m simulation.worlds --seconds $(or $(SECONDS),60)
+
 laws: tools ## try the laws on LAWS_CASES=20000 new random cases
 	PROPTEST_CASES=$(or $(LAWS_CASES),20000) cargo test --release --workspace --features arrow
 

@@ -2,10 +2,11 @@
 
     python benches/gateway.py [--tokens N] [--requests N]
 
-Two servers of the same framework (starlette on uvicorn) run in processes of their own: the gateway before an
-engine that has its tokens ready, one at a time, and an application that sends the same chunks, which are ready
-bytes. The processes' own CPU time is measured, not the clock, so the client costs nothing. With `--requests
-200000` the gateway answers that many, and its memory is read on the way: it must stay as it is.
+Servers of the same framework (starlette on uvicorn) run in processes of their own: the gateway before engines that
+speak over HTTP as vLLM, SGLang and llama.cpp do, one token at a time, before an engine in its own process that has its
+tokens ready, and an application that sends the same chunks, which are ready bytes, at the same times. The processes' own
+CPU time is measured, not the clock, so engine and client cost nothing. With `--requests 200000` the gateway answers that
+many, and its memory is read on the way: it must stay as it is.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,79 @@ class Ready:
             yield Sampled([token])
 
 
+GAP = 0.004
+"""Seconds between two tokens of a stream, where 64 of them share a core."""
+
+
+def events(kind: str, count: int) -> list[bytes]:
+    """What an engine sends for each token, in the form of this kind."""
+    made = []
+    for at, token in enumerate(output(count), 1):
+        ends = at == count
+        event: dict[str, Any]
+        if kind == "sglang":
+            reason = {"type": "stop", "matched": 200002} if ends else None
+            about = {
+                "id": "2f0c6b2b",
+                "finish_reason": reason,
+                "prompt_tokens": 68,
+                "cached_tokens": 0,
+            }
+            event = {
+                "text": "",
+                "output_ids": [token],
+                "meta_info": {**about, "completion_tokens": at},
+            }
+        elif kind == "llama.cpp":
+            event = {"index": 0, "content": " word", "tokens": [token], "stop": ends, "id_slot": -1}
+            event |= {"tokens_predicted": at, "tokens_evaluated": 68, "stop_type": "eos"}
+        else:
+            choice = {"index": 0, "text": "", "logprobs": None, "token_ids": [token]}
+            choice |= {"finish_reason": "stop" if ends else None, "stop_reason": None}
+            head = {
+                "id": "cmpl-0b7f8b7ac3b54a7e",
+                "object": "text_completion",
+                "created": 1764180000,
+            }
+            event = {**head, "model": "openai/gpt-oss-20b", "choices": [choice], "usage": None}
+        made.append(b"data: %b\n\n" % json.dumps(event).encode())
+    return made
+
+
+async def engine(kind: str, count: int) -> None:
+    """An engine on the loopback, which prints its port."""
+    made = events(kind, count)
+    about = {"data": [{"id": "gpt-oss-20b", "max_model_len": 131_072}], "paths": {}}
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while head := await reader.readline():
+            length = 0
+            while (line := await reader.readline()).strip():
+                if line.lower().startswith(b"content-length:"):
+                    length = int(line[15:])
+            asked = json.loads(await reader.readexactly(length) or b"{}")
+            if head.startswith(b"GET"):
+                body = json.dumps(about).encode()
+                writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body))
+                continue
+            most = asked.get("max_tokens") or asked.get("n_predict")
+            most = most or asked["sampling_params"]["max_new_tokens"]
+            writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n")
+            writer.write(b"transfer-encoding: chunked\r\n\r\n")
+            for event in made[:most]:
+                writer.write(b"%x\r\n%b\r\n" % (len(event), event))
+                await asyncio.sleep(GAP)
+            writer.write(b"0\r\n\r\n")
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError):
+            await answer(reader, writer)
+
+    started = await asyncio.start_server(connected, "127.0.0.1", 0, backlog=4096)
+    print(started.sockets[0].getsockname()[1], flush=True)
+    await started.serve_forever()
+
+
 def ready_bytes(count: int) -> Starlette:
     """An application that sends the chunks of the same answer as they are."""
     reply = chat_completions.read(BODY).reply(ENCODING, model="gpt-oss-20b")
@@ -85,7 +159,7 @@ def ready_bytes(count: int) -> Starlette:
 
         async def stream() -> AsyncIterator[bytes]:
             for piece in pieces[: asked.get("max_tokens", count)]:
-                await asyncio.sleep(0)
+                await asyncio.sleep(GAP if asked.get("paced") else 0)
                 yield piece
 
         return StreamingResponse(stream(), media_type="text/event-stream")
@@ -93,10 +167,18 @@ def ready_bytes(count: int) -> Starlette:
     return Starlette(routes=[Route(PATH, endpoint, methods=["POST"])])
 
 
+ENGINES = ("vllm", "sglang", "llama.cpp")
+
+
 @contextmanager
-def server(kind: str, count: int) -> Iterator[tuple[int, int]]:
+def server(kind: str, count: int, engine: str = "") -> Iterator[tuple[int, int]]:
     """The port and the process of a server of this kind."""
-    line = [sys.executable, __file__, "--serve", kind, "--tokens", str(count)]
+    if kind in ENGINES and not engine:
+        with ExitStack() as stack:
+            port, _ = stack.enter_context(server(f"engine-{kind}", count))
+            yield stack.enter_context(server(kind, count, f"{kind}=http://127.0.0.1:{port}"))
+        return
+    line = [sys.executable, __file__, "--serve", kind, "--tokens", str(count), "--engine", engine]
     with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
@@ -153,14 +235,14 @@ async def many(port: int, total: int, at_once: int, **more: Any) -> int:
     return chunks
 
 
-def per_chunk(kind: str, count: int, streams: int = 64) -> float:
+def per_chunk(kind: str, count: int, streams: int = 64, **all_have: Any) -> float:
     """Microseconds of CPU for each chunk of one token, without what a request itself costs."""
     with server(kind, count) as (port, pid):
         asyncio.run(many(port, streams, streams))
         chunks, taken = [], []
         for more in ({}, {"max_tokens": 10}):
             before = cpu(pid)
-            chunks.append(asyncio.run(many(port, 2 * streams, streams, **more)))
+            chunks.append(asyncio.run(many(port, 2 * streams, streams, **all_have, **more)))
             taken.append(cpu(pid) - before)
     return (taken[0] - taken[1]) / (chunks[0] - chunks[1]) * 1e6
 
@@ -215,10 +297,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--tokens", type=int, default=1000, help="tokens of an answer (1000)")
     parser.add_argument("--requests", type=int, default=0, help="read the memory over so many")
-    parser.add_argument("--serve", choices=["gateway", "ready"], help=argparse.SUPPRESS)
+    parser.add_argument("--serve", help=argparse.SUPPRESS)
+    parser.add_argument("--engine", default="", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if (options.serve or "").startswith("engine-"):
+        asyncio.run(engine(options.serve.removeprefix("engine-"), options.tokens))
     if options.serve:
         app = ready_bytes(options.tokens)
+        if options.engine:
+            app = serve.app(options.engine, max_running=2000)
         if options.serve == "gateway":
             app = serve.app(Ready(options.tokens), max_running=2000)
         config = uvicorn.Config(app, port=0, log_level="error", backlog=4096)
@@ -227,6 +314,14 @@ def main() -> None:
         print(socket.getsockname()[1], flush=True)
         uvicorn.Server(config).run(sockets=[socket])
         return
+    paced = per_chunk("ready", options.tokens, paced=True)
+    print(f"CPU of a chunk, {1 / GAP:.0f} tokens a second each: ready bytes {paced:.1f} µs")
+    for kind in ENGINES:
+        found = per_chunk(kind, options.tokens)
+        rate = 1e6 / found
+        print(
+            f"  before {kind}: {found:.1f} µs, {found / paced:.2f} times; {rate:.0f} tokens/s a core"
+        )
     gateway, ready = (per_chunk(kind, options.tokens) for kind in ("gateway", "ready"))
     print(
         f"CPU of a chunk: {gateway:.1f} µs; ready bytes {ready:.1f} µs; {gateway / ready:.2f} times"

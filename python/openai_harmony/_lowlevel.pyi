@@ -17,7 +17,9 @@ from openai_harmony.options import Prefill, RenderConversationConfig, RenderOpti
 from openai_harmony.stream import Event, StreamState
 
 __all__ = [
+    "Body",
     "ContentDelta",
+    "EngineReader",
     "HarmonyEncoding",
     "MessageEnd",
     "MessageStart",
@@ -54,6 +56,13 @@ __version__: str
 _Tokens: TypeAlias = Iterable[int]
 # For each token: what `openai_harmony.interop.TokenLogprob` has, its number alone, or nothing.
 _Logprobs: TypeAlias = Iterable[tuple[float, dict[int, float] | None] | float | None]
+# Tokens, the reason, log-probabilities as `Reply.feed` takes them, and a fault's status and text.
+_EngineOutput: TypeAlias = tuple[
+    list[int],
+    Literal["stop", "length", "abort"] | None,
+    list[tuple[float, dict[int, float]] | None] | None,
+    tuple[int, str] | None,
+]
 # The fields of a `MessageSpan`.
 _Span: TypeAlias = tuple[int | None, int, int, int, int]
 # The role and the channel of a message that was rendered.
@@ -897,6 +906,173 @@ class Repair:
 _Kind: TypeAlias = Literal["function", "custom", "builtin", "apply_patch", "shell", "local_shell"]
 _ToolFields: TypeAlias = tuple[str, str | None, str, _Kind, bool, bool, bool, bool]
 
+@final
+class Body:
+    """A request's body, read from its bytes without making Python objects of it.
+
+    The ``read`` functions take it, and their ``resolve`` and ``previous`` may return it. ``data``
+    is JSON in UTF-8; half of a surrogate pair is U+FFFD; of two equal keys the last counts.
+    ``max_values`` is how many values it may have, keys among them: each takes up to 24 bytes.
+    ``InvalidRequestError`` if it is not JSON, or has more.
+
+    Example:
+        >>> from openai_harmony.interop import Body, chat_completions
+        >>> body = Body(b'{"model": "m", "messages": [{"role": "user", "content": "Hi"}], "n": 2}')
+        >>> body.text("model"), body.kind("messages"), body.kind("tools"), body.json("n")
+        ('m', 'list', None, b'2')
+        >>> chat_completions.read(body.with_member("n", b"1")).sampling["n"]
+        1
+    """
+
+    def __new__(cls, data: bytes, *, max_values: int = ...) -> Self: ...
+    def kind(
+        self, name: str | None = None
+    ) -> Literal["string", "number", "boolean", "list", "object"] | None:
+        """What a member is; ``None`` if it is missing or null.
+
+        Args:
+            name: The member; without it, the body itself is asked about.
+
+        Returns:
+            A word.
+
+        Example:
+            >>> from openai_harmony.interop import Body
+            >>> body = Body(b'{"messages": []}')
+            >>> body.kind(), body.kind("messages"), body.kind("tools")
+            ('object', 'list', None)
+        """
+
+    def text(self, name: str) -> str | None:
+        """The text of a member, if it is a string.
+
+        Args:
+            name: The member.
+
+        Returns:
+            The text, or ``None``.
+
+        Example:
+            >>> from openai_harmony.interop import Body
+            >>> Body(b'{"model": "m"}').text("model")
+            'm'
+        """
+
+    def flag(self, name: str) -> bool | None:
+        """The value of a member, if it is true or false.
+
+        Args:
+            name: The member.
+
+        Returns:
+            The value, or ``None``.
+
+        Example:
+            >>> from openai_harmony.interop import Body
+            >>> Body(b'{"stream": true}').flag("stream")
+            True
+        """
+
+    def json(self, name: str | None = None) -> bytes | None:
+        """The JSON text of a member, in one line.
+
+        Args:
+            name: The member; without it, the text of the body itself.
+
+        Returns:
+            The text in UTF-8, or ``None`` if there is no such member.
+
+        Example:
+            >>> from openai_harmony.interop import Body
+            >>> Body(b'{ "stop": [ "x" ] }').json("stop")
+            b'["x"]'
+        """
+
+    def items(self, name: str) -> list[tuple[str | None, str | None, bytes]]:
+        """The items of a list, each with two of its members.
+
+        Args:
+            name: The member that is a list.
+
+        Returns:
+            For each item ``id`` and ``type``, where they are strings, and its JSON text.
+
+        Example:
+            >>> from openai_harmony.interop import Body
+            >>> Body(b'{"input": [{"id": "msg_1", "role": "user"}]}').items("input")
+            [('msg_1', None, b'{"id":"msg_1","role":"user"}')]
+        """
+
+    def with_member(self, name: str, json: bytes) -> Body:
+        """The same body with another value of a member. The body itself stays as it is.
+
+        Args:
+            name: The member.
+            json: Its value as JSON text.
+
+        Returns:
+            Another body.
+
+        Raises:
+            InvalidRequestError: It is not JSON.
+
+        Example:
+            >>> from openai_harmony.interop import Body
+            >>> Body(b'{"n": 2}').with_member("n", b"1").json()
+            b'{"n":1}'
+        """
+
+@final
+class EngineReader:
+    r"""Reads what an engine streams: server-sent events or lines of JSON, cut anywhere.
+
+    The output is held to ``max_tokens`` and to the stop tokens, whatever the engine does. ``form``
+    is ``"completions"`` (vLLM's, and OpenAI's with ``token_ids``), ``"sglang"`` or ``"llama.cpp"``.
+
+    Example:
+        >>> from openai_harmony.interop import EngineReader
+        >>> reader = EngineReader("completions", 100, [200002])
+        >>> reader.feed(b'data: {"choices": [{"token_ids": [35')
+        ([], None, None, None)
+        >>> reader.feed(b', 200002]}]}\n\n')
+        ([35, 200002], 'stop', None, None)
+    """
+
+    def __new__(
+        cls,
+        form: Literal["completions", "sglang", "llama.cpp"],
+        max_tokens: int,
+        stop_token_ids: _Tokens,
+    ) -> Self: ...
+    def feed(self, data: bytes) -> _EngineOutput:
+        r"""Takes more bytes.
+
+        Args:
+            data: The bytes.
+
+        Returns:
+            The new tokens; why the output ends with them, if it does; their log-probabilities, if
+            the engine gives any; and what it did wrong behind them, if it did: the status for the
+            client, and the rest of a sentence about the engine.
+
+        Example:
+            >>> from openai_harmony.interop import EngineReader
+            >>> EngineReader("sglang", 100, []).feed(b"oops\n")
+            ([], None, None, (502, 'sends what is not JSON: oops'))
+        """
+
+    def finish(self) -> _EngineOutput:
+        """Takes the end of the stream: an output that has not ended by itself broke off.
+
+        Returns:
+            As ``feed``.
+
+        Example:
+            >>> from openai_harmony.interop import EngineReader
+            >>> EngineReader("sglang", 100, []).finish()[3]
+            (502, 'broke off: its output ended without a reason')
+        """
+
 @disjoint_base
 class Turn:
     """What a request means in harmony. The ``read`` functions make turns.
@@ -1177,7 +1353,7 @@ class Reply:
     def finish_bytes(
         self, reason: Literal["stop", "length", "abort"], stop_sequence: str | None = None
     ) -> bytes:
-        """``finish`` and ``frame`` in one, with what ends the stream.
+        """``finish`` and ``frame`` in one, with what ends the stream unless the answer failed.
 
         Args:
             reason: The model stopped, the limit was reached, or the engine gave up.
@@ -1197,6 +1373,51 @@ class Reply:
             >>> reply = turn.reply(encoding, model="gpt-oss-20b")
             >>> reply.finish_bytes("stop").rstrip().endswith(b"data: [DONE]")
             True
+        """
+
+    def fail(self, message: str, status: int = 500) -> list[dict[str, Any]]:
+        """Ends the stream of an answer that cannot be completed, as its API tells it.
+
+        Chat completions by an ``error`` chunk, Anthropic by an ``error`` event, Ollama by a line
+        with an ``error``, and nothing after it; Responses by ``response.failed``. Clients'
+        libraries raise then, and agents ask again. ``finish("abort")`` is the same without a
+        message of its own.
+
+        Args:
+            message: What went wrong, for the client.
+            status: The status of the same error before a stream has begun.
+
+        Returns:
+            The last chunks or events as dicts; none after ``finish``.
+
+        Raises:
+            RuntimeError: Another thread is using the reply.
+
+        Example:
+            >>> from openai_harmony.interop import ollama
+            >>> turn = ollama.read({"messages": [{"role": "user", "content": "2 + 2?"}]})
+            >>> turn.reply(encoding, model="gpt-oss-20b").fail("the engine broke off", 502)
+            [{'error': 'the engine broke off'}]
+        """
+
+    def fail_bytes(self, message: str, status: int = 500) -> bytes:
+        r"""``fail`` and ``frame`` in one.
+
+        Args:
+            message: What went wrong, for the client.
+            status: The status of the same error before a stream has begun.
+
+        Returns:
+            The last bytes on the wire; none after ``finish``.
+
+        Raises:
+            RuntimeError: Another thread is using the reply.
+
+        Example:
+            >>> from openai_harmony.interop import ollama
+            >>> turn = ollama.read({"messages": [{"role": "user", "content": "2 + 2?"}]})
+            >>> turn.reply(encoding, model="gpt-oss-20b").fail_bytes("the engine broke off", 502)
+            b'{"error":"the engine broke off"}\n'
         """
 
     def response(self) -> dict[str, Any]:

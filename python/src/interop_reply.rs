@@ -178,6 +178,30 @@ impl PyReply {
         Ok(PyBytes::new(py, &bytes))
     }
 
+    /// Ends the stream of an answer that cannot be completed, as its API tells it.
+    #[pyo3(signature = (message, status = 500))]
+    fn fail<'py>(
+        &self,
+        py: Python<'py>,
+        message: &Bound<'py, PyAny>,
+        status: u16,
+    ) -> PyResult<Bound<'py, PyList>> {
+        dicts(py, &self.fail_with(message, |reply, message| reply.fail(status, message))?)
+    }
+
+    /// `fail` and `frame` in one.
+    #[pyo3(signature = (message, status = 500))]
+    fn fail_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        message: &Bound<'py, PyAny>,
+        status: u16,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let mut bytes = Vec::new();
+        self.fail_with(message, |reply, message| reply.fail_into(status, message, &mut bytes))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
     /// The reply as bytes, from which `from_bytes` goes on with it.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let saved = self.lock()?.to_bytes();
@@ -337,6 +361,20 @@ impl PyReply {
         let finished = finish(&mut *self.lock()?, reason, stop_sequence.as_deref());
         self.check()?;
         finished.map_err(|error| raised(py, &error))
+    }
+}
+
+impl PyReply {
+    fn fail_with<T>(
+        &self,
+        message: &Bound<'_, PyAny>,
+        fail: impl FnOnce(&mut Reply, &str) -> Result<T>,
+    ) -> PyResult<T> {
+        let py = message.py();
+        let message = string(message).map_err(|invalid| invalid.inside("message").raised(py))?;
+        let failed = fail(&mut *self.lock()?, &message);
+        self.check()?;
+        failed.map_err(|error| raised(py, &error))
     }
 }
 

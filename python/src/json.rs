@@ -8,14 +8,12 @@ use pyo3::types::{
 use pyo3::{PyTypeInfo, intern};
 use serde_json::{Number, Value as Tree};
 
+use super::body::{PyBody, utf8_of_body};
 use super::errors::{InvalidArgument, Read, brief, raised, type_name, unless_raised};
 use super::text::utf8;
 use super::types::Types;
-use openai_harmony::ErrorKind;
-use openai_harmony::Path;
 use openai_harmony::interop::{Json, parse_body};
-use openai_harmony::machinery::PathStep;
-use openai_harmony::machinery::{MAX_DEPTH, Tape, is_media};
+use openai_harmony::machinery::{MAX_DEPTH, PathStep, Tape, is_media};
 
 /// How deep the lists and dicts of a schema may lie within each other. Version 0.0.8's JSON parser had this limit.
 const SCHEMA_DEPTH: usize = 128;
@@ -43,11 +41,8 @@ pub(super) fn body(body: &Bound<'_, PyAny>) -> PyResult<Json> {
     } else if is_bytes(body) {
         // Those that can change are copied.
         let bytes = py.get_type::<PyBytes>().call1((body,))?.cast_into::<PyBytes>()?;
-        let text = std::str::from_utf8(bytes.as_bytes()).map_err(|error| {
-            let reason = format!("the body is not UTF-8: {error}");
-            ErrorKind::InvalidRequest { path: Path::default(), reason: reason.into() }.into()
-        });
-        text.and_then(|text| py.detach(|| parse_body(text)))
+        let bytes = bytes.as_bytes();
+        py.detach(|| parse_body(utf8_of_body(bytes)?))
     } else {
         return request(body, MAX_DEPTH).map_err(|invalid| invalid.raised_of_request(py));
     };
@@ -123,6 +118,9 @@ pub(super) fn chunk(chunk: &Bound<'_, PyAny>) -> PyResult<Json> {
 
 /// A body, a message, an item or a chunk, of at most so many levels.
 fn request(object: &Bound<'_, PyAny>, limit: usize) -> Read<Json> {
+    if let Ok(body) = object.cast::<PyBody>() {
+        return Ok(body.get().json.clone());
+    }
     let mut tape = Tape::default();
     Walker { tape: &mut tape, of: Of::Request, limit }.value(object, limit)?;
     Ok(Json::new(tape))

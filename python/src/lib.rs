@@ -8,6 +8,7 @@
 //! classes  encoding    HarmonyEncoding      stream  StreamableParser      events  what it reports
 //!          rollout     Rollout
 //!          grammar     TurnGrammar
+//!          body        Body, a request's JSON
 //!          interop     Turn, and reading one from a request's body   interop_reply  Reply
 //! in       read        pydantic models -> borrowed  messages whose strings stay Python's
 //!          attributes  the attributes of an object
@@ -32,11 +33,13 @@ mod arrays;
 mod arrow;
 mod attributes;
 mod batch;
+mod body;
 mod borrowed;
 mod cache;
 mod dict_form;
 mod encoded;
 mod encoding;
+mod engines;
 mod errors;
 mod events;
 mod gil;
@@ -79,6 +82,8 @@ fn _lowlevel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<events::ContentDelta>()?;
     module.add_class::<events::MessageEnd>()?;
     module.add_class::<events::Repair>()?;
+    module.add_class::<body::PyBody>()?;
+    module.add_class::<engines::PyEngineReader>()?;
     module.add_class::<interop::PyTurn>()?;
     module.add_function(wrap_pyfunction!(interop::error_body, module)?)?;
     module.add_function(wrap_pyfunction!(interop::unsupported_message, module)?)?;

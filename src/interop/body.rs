@@ -1,6 +1,7 @@
 //! Bodies of requests: JSON as clients write it.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value as Tree};
@@ -27,15 +28,15 @@ use crate::path::Path;
 /// ```
 #[derive(Clone, Default)]
 pub struct Json {
-    /// The value is the first that was written.
-    tape: Tape,
+    /// The value is the first that was written. Copies share it.
+    tape: Arc<Tape>,
 }
 
 impl Json {
     /// The first value of a tape.
     #[doc(hidden)]
     pub fn new(tape: Tape) -> Self {
-        Self { tape }
+        Self { tape: Arc::new(tape) }
     }
 
     /// JSON that this library wrote.
@@ -63,6 +64,14 @@ impl Json {
     /// The text of a member; `None` if there is no such member, or it is not a string.
     pub fn text(&self, key: &str) -> Option<&str> {
         self.at().get(key)?.as_str()
+    }
+
+    /// The same object with this member in place of any that it has; what is not an object stays as it is.
+    #[must_use]
+    pub fn with_member(&self, key: &str, value: &Tree) -> Self {
+        let mut tape = Tape::clone(&self.tape);
+        tape.add_member(key, value);
+        Self::new(tape)
     }
 
     /// The value, with what a `serde_json::Value` can hold of its numbers: an integer of more than 64 bits is the
@@ -124,7 +133,7 @@ pub(super) fn parse_arguments(text: &str) -> Option<Json> {
     let mut tape = Tape::default();
     let index = tape.parse(text, NotNumbers::Refused).ok()?;
     let is_taken = tape.at(index).as_object().is_some() && !tape.has_half_pairs();
-    is_taken.then_some(Json::new(tape))
+    is_taken.then(|| Json::new(tape))
 }
 
 /// Reads a request's body from its text.
@@ -145,8 +154,25 @@ pub(super) fn parse_arguments(text: &str) -> Option<Json> {
 /// # Ok::<(), openai_harmony::Error>(())
 /// ```
 pub fn parse_body(text: &str) -> Result<Json> {
+    parse_body_within(text, usize::MAX)
+}
+
+/// [`parse_body`] of a text that has at most so many values, keys among them: a value takes up to 24 bytes of memory,
+/// twelve times its text.
+///
+/// # Errors
+///
+/// Those of [`parse_body`]; "too many values".
+///
+/// ```
+/// use openai_harmony::interop::parse_body_within;
+///
+/// let error = parse_body_within("[[],[],[]]", 3).unwrap_err();
+/// assert!(error.to_string().ends_with("the body is not JSON: too many values at line 1 column 8"));
+/// ```
+pub fn parse_body_within(text: &str, values: usize) -> Result<Json> {
     let mut tape = Tape::default();
-    match tape.parse(text.strip_prefix('\u{FEFF}').unwrap_or(text), NotNumbers::Refused) {
+    match tape.parse_some(text.strip_prefix('\u{FEFF}').unwrap_or(text), values) {
         Ok(_) => Ok(Json::new(tape)),
         Err(error) => {
             let reason = format!("the body is not JSON: {error}");

@@ -9,6 +9,7 @@
 //!   `read` makes a [`Turn`] of a request's body.
 //! * [`Turn`]: the conversation and how to render it, the tools, what was asked of the answer.
 //! * [`ToolNames`]: the names of tools in the API and in harmony, both ways.
+//! * [`EngineReader`]: what engines stream, as sampled tokens.
 //! * [`Reply`]: the answer under way, which takes sampled tokens and gives chunks.
 //!
 //! Inside, `field` walks JSON and knows the path of each value, `history` puts earlier messages into
@@ -23,6 +24,7 @@ mod choice;
 mod client_calls;
 mod common;
 mod dialect;
+mod engines;
 mod field;
 mod formats;
 mod history;
@@ -42,8 +44,9 @@ pub mod ollama;
 pub mod responses;
 
 pub use answer::{FinishReason, ReasoningField, TokenLogprob, Usage};
-pub use body::{Json, parse_body};
+pub use body::{Json, parse_body, parse_body_within};
 pub use builtin::BuiltinTool;
+pub use engines::{EngineFault, EngineForm, EngineOutput, EngineReader};
 #[cfg(feature = "training")]
 pub(crate) use field::{BodyField, BodyObject};
 pub use names::{Tool, ToolKind, ToolNames};

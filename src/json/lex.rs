@@ -33,27 +33,41 @@ pub(crate) enum NotNumbers {
     Taken,
 }
 
+/// How much JSON a text may have.
+#[derive(Debug, Clone, Copy)]
+struct Bounds {
+    depth: usize,
+    values: usize,
+}
+
 impl Tape {
     /// Writes the value of a JSON text, and returns the index of the value. After an error the tape holds part of it.
     pub(crate) fn parse(&mut self, text: &str, not_numbers: NotNumbers) -> Result<usize, NotJson> {
-        self.parse_within(text, not_numbers, MAX_DEPTH)
+        self.parse_within(text, not_numbers, Bounds { depth: MAX_DEPTH, values: usize::MAX })
+    }
+
+    /// The same of a text that has at most so many values, keys among them.
+    pub(crate) fn parse_some(&mut self, text: &str, values: usize) -> Result<usize, NotJson> {
+        self.parse_within(text, NotNumbers::Refused, Bounds { depth: MAX_DEPTH, values })
     }
 
     /// Writes the value of JSON text that this library wrote around values of others.
     pub(crate) fn parse_written(&mut self, text: &str) {
         // Text of this library's is JSON, and no API nests what it is given a hundred levels deep.
-        let _never = self.parse_within(text, NotNumbers::Refused, 2 * MAX_DEPTH);
+        let bounds = Bounds { depth: 2 * MAX_DEPTH, values: usize::MAX };
+        let _never = self.parse_within(text, NotNumbers::Refused, bounds);
     }
 
     fn parse_within(
         &mut self,
         text: &str,
         not_numbers: NotNumbers,
-        depth: usize,
+        Bounds { depth, values }: Bounds,
     ) -> Result<usize, NotJson> {
         let index = self.end();
         let start = self.push_text(text);
-        let mut lexer = Lexer { text, at: 0, start, depth, not_numbers, tape: self };
+        let last = index.saturating_add(values);
+        let mut lexer = Lexer { text, at: 0, start, depth, last, not_numbers, tape: self };
         match lexer.document() {
             Ok(()) => Ok(index),
             Err(what) => {
@@ -77,6 +91,8 @@ struct Lexer<'t> {
     start: usize,
     /// How many more lists and objects may begin within each other.
     depth: usize,
+    /// The tape's end once it has all values that the text may have.
+    last: usize,
     not_numbers: NotNumbers,
     tape: &'t mut Tape,
 }
@@ -107,6 +123,9 @@ impl Lexer<'_> {
     }
 
     fn value(&mut self) -> Lexed {
+        if self.tape.end() >= self.last {
+            return Err("too many values");
+        }
         match self.next_token().ok_or("EOF while parsing a value")? {
             b'"' => self.string(),
             b'{' => self.object(),

@@ -149,6 +149,8 @@ def cases(read: Callable[..., Turn], bodies: list[dict[str, Any]]) -> Iterator[A
         turn = read(body)
         for number, tokens in enumerate(sampled_turns(60)):
             reason = ("stop", "length", "abort")[number % 3 if number % 2 else 0]
+            if reason == "abort" and turn.dialect != "responses":
+                reason = "length"  # streams that fail make the SDKs raise: test_serve_sdks.py
             chunks, reply = sent(turn, tokens, number % 5 + 1, reason)
             yield body, chunks, reply.response()
 

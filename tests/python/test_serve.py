@@ -341,7 +341,7 @@ def test_logs(contents: bool, caplog: pytest.LogCaptureFixture) -> None:
 def test_the_package_loads_nothing_of_it() -> None:
     code = (
         "import sys, openai_harmony, openai_harmony.serve; "
-        "print([m for m in ('starlette', 'httpx', 'sqlalchemy', 'uvicorn') if m in sys.modules])"
+        "print([m for m in ('starlette', 'aiohttp', 'sqlalchemy', 'uvicorn') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

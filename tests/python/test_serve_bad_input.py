@@ -55,18 +55,22 @@ def asked(app: Any, path: str, body: Any = None, **options: Any) -> Answer:
 
 BODIES_THAT_ARE_NONE = [
     (b"", "not JSON"),
-    (b'{"seed": ' + b"1" * 5_000 + b"}", "the body has a number of too many digits"),
+    (b'{"seed": ' + b"1" * 5_000 + b"}", "the body is not JSON: number out of range"),
     (b"{", "not JSON"),
     (b"\xff\xfe", "not JSON"),
     (b"[]", "not an object"),
     (b'"text"', "not an object"),
-    (b'{"messages":' + b"[" * 100_000, "nested too deeply"),
-    (b'{"x":' * 50_000 + b"1" + b"}" * 50_000, "nested too deeply"),
+    (b'{"messages":' + b"[" * 100_000, "nested more than 127 levels deep"),
+    (b'{"x":' * 50_000 + b"1" + b"}" * 50_000, "nested more than 127 levels deep"),
+    (b'{"seed": NaN}', "not JSON: expected value at line 1 column 10"),
+    (b"[" + b"[]," * 1_000_000 + b"[]]", "too many values"),
 ]
 
 
 @pytest.mark.parametrize("path", BODIES)
-@pytest.mark.parametrize(("body", "said"), BODIES_THAT_ARE_NONE, ids=range(8))
+@pytest.mark.parametrize(
+    ("body", "said"), BODIES_THAT_ARE_NONE, ids=range(len(BODIES_THAT_ARE_NONE))
+)
 def test_a_body_that_is_none(path: str, body: bytes, said: str) -> None:
     answer = asked(serve.app(says()), path, body)
     assert answer.status == 400
@@ -291,16 +295,18 @@ def test_an_engine_that_breaks_off(path: str) -> None:
     assert streamed.status == 200
     if path in (OLLAMA, GENERATE):
         last = json.loads(streamed.body.splitlines()[-1])
-        assert (last["done"], last["done_reason"]) == (True, "length")
+        assert last == {"error": "broke"}
+    elif path == CHAT:
+        assert streamed.events()[-1]["error"]["message"] == "broke"
+        assert b"[DONE]" not in streamed.body
+        assert b'"finish_reason":"' not in streamed.body
+    elif path == RESPONSES:
+        assert streamed.events()[-1]["type"] == "response.failed"
+        assert streamed.events()[-1]["response"]["error"]["message"] == "broke"
     else:
-        kinds = [event.get("type") for event in streamed.events()]
-        if path == CHAT:
-            assert streamed.events()[-1]["choices"][0]["finish_reason"] == "length"
-            assert streamed.body.endswith(b"data: [DONE]\n\n")
-        elif path == RESPONSES:
-            assert kinds[-1] == "response.failed"
-        else:
-            assert kinds[-1] == "message_stop"
+        last = streamed.events()[-1]
+        assert (last["type"], last["error"]["message"]) == ("error", "broke")
+        assert b"message_stop" not in streamed.body
     assert engine.closed == 2
 
 
@@ -450,7 +456,8 @@ def test_completions_that_are_passed_on_are_limited_and_may_break_off() -> None:
         assert (await ask(app, path, body)).status == 429
         release.set()
         answer = await first
-        assert (answer.status, answer.body) == (200, b"data: {}\n\n")
+        assert (answer.status, answer.parts[0]) == (200, b"data: {}\n\n")
+        assert answer.events()[-1]["error"]["message"] == "broke"
         figures = (await ask(app, "/metrics")).body.decode()
         assert 'harmony_engine_errors_total{status="502"} 1.0' in figures
         left = asyncio.ensure_future(ask(app, path, body, leaves=lambda answer: bool(answer.parts)))
@@ -524,7 +531,7 @@ def test_no_turn_in_time() -> None:
         await asyncio.sleep(0.01)
         refused = await ask(app, CHAT, BODIES[CHAT])
         assert refused.status == 429
-        assert "no turn within 0.05 seconds" in error_of(CHAT, refused)[0]
+        assert "no free slot within 0.05 s" in error_of(CHAT, refused)[0]
         first.cancel()
         await asyncio.wait((first,))
 

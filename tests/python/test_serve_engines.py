@@ -5,23 +5,22 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-pytest.importorskip("httpx")
+pytest.importorskip("aiohttp")
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
 import fake_engines
 from fake_engines import DONE, LIKELY, Fake, logprob, running
 from gateways import ENCODING, HELLO, tokens
-from openai_harmony.interop import TokenLogprob
+from openai_harmony.interop import EngineReader, TokenLogprob
 from openai_harmony.serve.engines import EngineError, SampleRequest, connect
-from openai_harmony.serve.engines.completions import sampled_choice
 
 TOKENS = tokens(HELLO)
 EMOJI = tokens("<|channel|>final<|message|>a🤗b🏳️‍🌈 ok<|return|>")
@@ -127,15 +126,17 @@ def test_log_probabilities_are_asked_for_only_if_needed() -> None:
 )
 def test_odd_log_probabilities(found: Any) -> None:
     """None, or an error of the engine's; never a fault of the gateway."""
-    with suppress(EngineError):
-        given = sampled_choice({"choices": [{"token_ids": [5], "logprobs": found}]}).logprobs
-        assert given in (None, [None], [TokenLogprob(-0.5, {})])
+    event = {"choices": [{"token_ids": [5], "logprobs": found}]}
+    _, _, given, fault = EngineReader("completions", 9, []).feed(json.dumps(event).encode() + b"\n")
+    assert given in (None, [None], [(-0.5, {})])
+    assert fault is None or "log-probabilities" in fault[1]
 
 
 def test_too_few_log_probabilities() -> None:
     choice = {"token_ids": [5, 6], "logprobs": {"content": [{"token_id": 5, "logprob": -0.5}]}}
-    with pytest.raises(EngineError, match="1 log-probabilities for 2 tokens"):
-        sampled_choice({"choices": [choice]})
+    event = json.dumps({"choices": [choice]}).encode() + b"\n"
+    _, _, _, fault = EngineReader("completions", 9, []).feed(event)
+    assert fault == (502, "sends 1 log-probabilities for 2 tokens")
 
 
 def test_vllm_is_asked_for_tokens_alone() -> None:
@@ -249,6 +250,7 @@ def test_an_engine_that_is_started_anew_with_another_model() -> None:
             fake.paths["/v1/completions"] = answer
             assert [one async for one in engine.sample(request)]
             assert fake.asked[-1][1]["model"] == engine.model == "another"
+            await engine.aclose()
 
     asyncio.run(run())
 
@@ -320,12 +322,12 @@ def test_what_engines_do_wrong(kind: str, path: str, said: Any, status: int, tex
 def test_reasons_that_nobody_knows(odd: Any) -> None:
     vllm = {"choices": [{"token_ids": [1], "finish_reason": odd}]}
     sglang = {"output_ids": [1], "meta_info": {"completion_tokens": 1, "finish_reason": odd}}
-    for kind, event in (("vllm", vllm), ("completions", vllm), ("sglang", sglang)):
-        engine: Any = connect(f"{kind}=http://x")
-        found = engine.read(event, 0)
-        assert found.tokens == [1]
+    for kind, event in (("completions", vllm), ("sglang", sglang)):
+        reader = EngineReader(kind, 9, [])  # type: ignore[arg-type]
+        found, reason, _, fault = reader.feed(json.dumps(event).encode() + b"\n")
+        assert (found, reason) == ([1], None)
         # SGLang's reason has a type; without one it has not ended.
-        assert found.reason == (None if kind == "sglang" and odd == {} else "abort")
+        assert fault == (None if kind == "sglang" and odd == {} else (502, "gave up"))
 
 
 def test_an_engine_that_is_down() -> None:
@@ -357,7 +359,7 @@ def test_an_engine_that_is_slow() -> None:
 
 
 def test_an_address_of_something_else() -> None:
-    with pytest.raises(EngineError, match="none of the engines that are known"):
+    with pytest.raises(EngineError, match="no known engine answers"):
         sampled("auto", {"/version": {"hello": 1}})
 
 

@@ -7,6 +7,7 @@ import dataclasses
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import time
@@ -19,7 +20,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("httpx")
+pytest.importorskip("aiohttp")
 pytest.importorskip("prometheus_client")
 pytest.importorskip("sqlalchemy")
 pytest.importorskip("starlette")
@@ -29,7 +30,7 @@ import fake_engines
 from fake_engines import running
 from gateways import BODIES, HELLO, Answer, ask, says, tokens
 from openai_harmony import cli, serve
-from openai_harmony.serve import journal
+from openai_harmony.serve import health, journal
 from openai_harmony.serve.settings import Settings, from_text, read_file, to_text
 from running_gateways import command, is_up
 
@@ -179,7 +180,9 @@ def test_completions_are_passed_on() -> None:
     assert (refused.status, refused.json()["error"]["type"]) == (501, "server_error")
 
 
-def test_health_of_an_engine_that_comes_later() -> None:
+def test_health_of_an_engine_that_comes_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "_SECONDS", 0)
+
     async def run() -> None:
         async with running({}) as fake:
             app = serve.app(f"auto={fake.url}")
@@ -191,6 +194,7 @@ def test_health_of_an_engine_that_comes_later() -> None:
             assert (found.status, found.json()["engine"]) == (200, "vllm")
             assert (await ask(app, CHAT, BODIES[CHAT])).status == 200
             assert found.json()["model"] == "openai/gpt-oss-20b"
+            await app.state.gateway.engine.aclose()
 
     asyncio.run(run())
 
@@ -367,11 +371,12 @@ def test_figures_while_a_process_begins(tmp_path: Path, monkeypatch: pytest.Monk
     assert journal.Journal(None).metrics() == b""
 
 
-def test_a_process_that_is_killed(records: Path) -> None:
+def test_a_process_that_is_killed(records: Path, tmp_path: Path) -> None:
     """Another one takes its place, and what it was answering is not counted as running for ever."""
     if not Path("/proc").is_dir():
         pytest.skip("this system does not list the children of a process")
-    with command("--engine", f"replay={records}", "--workers", "2") as (url, process):
+    log = tmp_path / "log"
+    with command("--engine", f"replay={records}", "--workers", "2", log=log) as (url, process):
         body = {"messages": [{"role": "user", "content": "Slow"}], "stream": True}
         with ThreadPoolExecutor(1) as pool:
             slow = pool.submit(post, url, CHAT, body)
@@ -388,8 +393,46 @@ def test_a_process_that_is_killed(records: Path) -> None:
             time.sleep(0.1)
         answer = json.loads(post(url, CHAT, BODIES[CHAT]))
         assert answer["choices"][0]["message"]["content"] == "Hi there."
+        events = [json.loads(line)["event"] for line in log.read_text().splitlines()]
+        assert any(re.fullmatch(r"worker \d+ died: by SIGKILL", event) for event in events)
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) in (0, -signal.SIGTERM)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this system has no SIGHUP")
+@pytest.mark.parametrize("workers", [1, 2])
+def test_keys_are_read_again(records: Path, tmp_path: Path, workers: int) -> None:
+    """And nothing that runs is ended. A file that cannot be read changes nothing."""
+    keys, log = tmp_path / "keys", tmp_path / "log"
+    keys.write_text("alpha\n")
+
+    def status(url: str, key: str) -> int:
+        request = urllib.request.Request(f"{url}/v1/models", headers={"x-api-key": key})
+        try:
+            with urllib.request.urlopen(request, timeout=60) as response:
+                return int(response.status)
+        except urllib.error.HTTPError as error:
+            return error.code
+
+    options = ("--api-key-file", str(keys), "--workers", str(workers))
+    with command("--engine", f"replay={records}", *options, log=log) as (url, process):
+
+        def asked_again(said: str) -> None:
+            before = log.read_text().count(said)
+            process.send_signal(signal.SIGHUP)
+            deadline = time.monotonic() + 60
+            while log.read_text().count(said) < before + workers:
+                assert time.monotonic() < deadline
+                time.sleep(0.02)
+
+        assert (status(url, "alpha"), status(url, "beta")) == (200, 401)
+        keys.write_text("beta\n")
+        asked_again("API keys were read again")
+        assert {status(url, "alpha") for _ in range(8)} == {401}
+        assert {status(url, "beta") for _ in range(8)} == {200}
+        keys.write_text("")
+        asked_again("the API keys stay as they are")
+        assert status(url, "beta") == 200
 
 
 def test_a_thousand_streams_lose_nothing(records: Path) -> None:

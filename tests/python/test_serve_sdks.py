@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pydantic
@@ -13,6 +14,7 @@ from openai_harmony import HarmonyEncodingName, load_harmony_encoding
 from running_gateways import command
 
 anthropic = pytest.importorskip("anthropic")
+pytest.importorskip("aiohttp")
 httpx = pytest.importorskip("httpx")
 ollama = pytest.importorskip("ollama")
 openai = pytest.importorskip("openai")
@@ -409,3 +411,25 @@ def test_ollama_generates(local: Any) -> None:
     assert local.generate(model="m").done_reason == "load"
     with pytest.raises(ollama.ResponseError, match="raw: this server takes messages"):
         local.generate(model="m", prompt="Hello", raw=True)
+
+
+def test_streams_that_fail_raise_in_the_sdks(tmp_path: Path) -> None:
+    """What was said is there, and then they raise: nobody takes it for an answer."""
+    records = tmp_path / "recorded.jsonl"
+    text = "<|channel|>final<|message|>" + "word " * 4000 + "<|return|>"
+    records.write_text(json.dumps({"match": "", "text": text, "delay": 0.05}))
+    said: list[Any] = [{"role": "user", "content": "Hello"}]
+    with command("--engine", f"replay={records}", "--request-timeout", "1") as (url, _):
+        client = openai.OpenAI(base_url=f"{url}/v1", api_key="-", max_retries=0)
+        chunks = client.chat.completions.create(model="m", messages=said, stream=True)
+        with pytest.raises(openai.APIError, match="takes too long"):
+            list(chunks)
+        events = list(client.responses.create(model="m", input="Hello", stream=True))
+        assert events[-1].type == "response.failed"
+        assert "takes too long" in events[-1].response.error.message
+        other = anthropic.Anthropic(base_url=url, api_key="-", max_retries=0)
+        with pytest.raises(anthropic.APIError, match="takes too long"):
+            list(other.messages.create(model="m", max_tokens=9999, messages=said, stream=True))
+        third = ollama.Client(host=url)
+        with pytest.raises(ollama.ResponseError, match="takes too long"):
+            list(third.chat(model="m", messages=said, stream=True))

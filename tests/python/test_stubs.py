@@ -82,6 +82,8 @@ def test_all_are_found() -> None:
         "MessageEnd",
         "Repair",
         "Reply",
+        "Body",
+        "EngineReader",
     }
 
 

@@ -62,7 +62,8 @@ pub(crate) fn stream(
         frame_is_the_chunk(chunk, &reply.frame(chunk), turn.dialect);
     }
     let frames: Vec<u8> = chunks.iter().flat_map(|chunk| reply.frame(chunk)).collect();
-    assert_eq!(bytes(turn, tokens, size, reason), [&frames, reply.last_frame()].concat());
+    let last = if fails(&reply, reason) { b"" } else { reply.last_frame() };
+    assert_eq!(bytes(turn, tokens, size, reason), [&frames, last].concat());
     (chunks.iter().map(|chunk| json!(chunk)).collect(), reply)
 }
 
@@ -115,14 +116,35 @@ pub(crate) fn check(turn: &Turn, tokens: &[u32], size: usize, reason: FinishReas
     assert_eq!(streamed.messages(), whole.messages());
     assert_eq!(streamed.usage(), whole.usage());
     assert_eq!(whole.usage().completion_tokens, tokens.len());
-    let together = accumulate::accumulate(turn, &chunks);
-    assert_eq!(together, accumulate::comparable(turn, response.clone()), "{chunks:#?}");
+    if fails(&streamed, reason) && turn.dialect != Dialect::Responses {
+        is_no_answer(turn, tokens, size, chunks);
+    } else {
+        let together = accumulate::accumulate(turn, &chunks);
+        assert_eq!(together, accumulate::comparable(turn, response.clone()), "{chunks:#?}");
+    }
     if turn.stop_strings.is_empty() {
         no_text_is_lost(turn, &whole, &response);
     }
     let mut ended = streamed;
     assert!(ended.finish(FinishReason::Abort, None).unwrap().is_empty(), "the end comes once");
     assert!(ended.feed(&[]).is_err());
+}
+
+fn fails(reply: &Reply, reason: FinishReason) -> bool {
+    reason == FinishReason::Abort && reply.stop_sequence().is_none()
+}
+
+/// A stream that failed is what was said, and an error at its end.
+fn is_no_answer(turn: &Turn, tokens: &[u32], size: usize, mut chunks: Vec<Value>) {
+    let message = "The answer was aborted before its end.";
+    assert_eq!(chunks.pop(), Some(turn.dialect.error_body(500, message, None, None)));
+    let (cut_off, _) = stream(turn, tokens, size, FinishReason::Length);
+    assert!(cut_off.starts_with(&chunks), "{chunks:#?}");
+    let ends = |chunk: &Value| {
+        let reason = &chunk["choices"][0]["finish_reason"];
+        !reason.is_null() || chunk["done"] == true || chunk["type"] == "message_delta"
+    };
+    assert!(!chunks.iter().any(ends), "{chunks:#?}");
 }
 
 /// What was said is in the answer, unless the request hides thoughts. Arguments may be written again,

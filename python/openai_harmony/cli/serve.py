@@ -50,7 +50,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Serves until it is ended."""
-    for module in ("httpx", "prometheus_client", "sqlalchemy", "starlette", "uvicorn"):
+    for module in ("aiohttp", "prometheus_client", "sqlalchemy", "starlette", "uvicorn"):
         needed(module, "serve")
     from openai_harmony.serve import run as runner
     from openai_harmony.serve.engines import EngineError
@@ -63,8 +63,10 @@ def run(options: argparse.Namespace) -> int:
         found = runner.check(settings)
     except ValueError as error:
         raise UsageError(str(error)) from error
-    except (EngineError, StoreError) as error:
+    except EngineError as error:
         raise CommandError(str(error)) from error
+    except StoreError as error:
+        raise CommandError(f"{error}: {error.reason}") from error
     for is_well, line in found:
         say(f"{'ok  ' if is_well else 'BAD '}  {line}")
     return DONE if all(is_well for is_well, _ in found) else FAILED

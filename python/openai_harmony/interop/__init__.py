@@ -15,6 +15,7 @@ Each dialect has a module with a function ``read``, which makes a :class:`Turn` 
 No SDK is imported: bodies are mappings, JSON text, or whatever pydantic objects a caller has.
 """
 
+from openai_harmony._lowlevel import Body, EngineReader
 from openai_harmony.errors import InvalidRequestError, PromptTooLongError, UnsupportedContent
 from openai_harmony.interop import anthropic, chat_completions, ollama, responses
 from openai_harmony.interop.conversations import encode_conversations_with_harmony
@@ -30,7 +31,9 @@ from openai_harmony.interop.turn import (
 )
 
 __all__ = [
+    "Body",
     "BuiltinCall",
+    "EngineReader",
     "ErrorBody",
     "InvalidRequestError",
     "PromptTooLongError",

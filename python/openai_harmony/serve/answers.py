@@ -22,6 +22,7 @@ Keep = Callable[[dict[str, Any]], Awaitable[None]]
 
 _UP_TO_AUTHOR = 3
 """How many of the forced tokens are ``<|end|><|start|>assistant``."""
+_NOT_STORED = "the response cannot be stored"
 
 _LOG = logging.getLogger("openai_harmony.serve")
 
@@ -35,8 +36,8 @@ class Answer:
     shape: Shape | None = None
     keep: Keep | None = None
     go_on: GoOn | None = None
-    """How sampling goes on behind tokens so far, with tokens that end a thought, where a thinking
-    budget may stop it; ``None`` once it has."""
+    """How sampling continues after the tokens so far, with tokens that end a thought, where a
+    thinking budget may stop it; ``None`` once it has."""
     needs_call: bool = False
     """Whether a call has to follow a thought that the budget ends, and no answer."""
     broke: EngineError | None = None
@@ -45,13 +46,13 @@ class Answer:
     """Why the answer ended, once it has."""
 
     async def pieces(self) -> AsyncGenerator[bytes, None]:
-        """The stream. Closing it cancels the sampling; an engine that breaks off ends it well."""
+        """The stream. Closing it cancels the sampling; if the engine breaks off, it fails."""
         fed = self.fed(self._shaped if self.shape else self.reply.feed_bytes)
         async with aclosing(fed):
             async for data in fed:
                 if data:
                     yield data
-        yield await self._last(self.reason or "abort")
+        yield self.failed(self.broke) if self.broke else await self._last(self.reason or "stop")
 
     async def fed(
         self, feed: Callable[[list[int], Logprobs | None], Fed]
@@ -62,7 +63,7 @@ class Answer:
         try:
             while reason is None:
                 yield feed(tokens, logprobs)
-                # A spelled stop token is none to the engine.
+                # A spelled stop token is an ordinary one to the engine.
                 if reply.stop_sequence is not None or reply.is_ended:
                     tokens, reason, logprobs = [], "stop", None
                     break
@@ -83,7 +84,7 @@ class Answer:
     def _forced(self) -> list[int]:
         """The tokens that end a thought which has spent its budget, and begin what follows it."""
         forced = self.reply.force
-        # Behind <|start|>assistant the grammar sees to the call.
+        # After <|start|>assistant the grammar sees to the call.
         return forced[:_UP_TO_AUTHOR] if self.needs_call else forced
 
     async def whole(self) -> dict[str, Any]:
@@ -99,27 +100,25 @@ class Answer:
         response = self.reply.response()
         return self.shape(response) if self.shape else response
 
-    def abort(self) -> bytes:
-        """What ends the stream before its time."""
+    def failed(self, error: EngineError) -> bytes:
+        """What ends the stream of an answer that cannot be completed."""
         self.reason = "abort"
-        return b"".join(map(self._frame, self.reply.finish("abort"))) + self.reply.frame()
+        if self.shape is None:
+            return self.reply.fail_bytes(str(error), error.status)
+        return b"".join(map(self._frame, self.reply.fail(str(error), error.status)))
 
     async def _last(self, reason: FinishReason) -> bytes:
-        if self.keep is None or reason == "abort":
-            if self.shape is None:
-                return self.reply.finish_bytes(reason)
-            return self.abort() if reason == "abort" else self._ended(self.reply.finish(reason))
+        if self.keep is None and self.shape is None:
+            return self.reply.finish_bytes(reason)
         chunks = self.reply.finish(reason)
-        try:
-            # Before the client learns that it is complete, so that its next request finds it.
-            await self.keep(self.reply.response())
-        except Exception as error:
-            _LOG.error("the response cannot be stored: %s", error)
-            self.broke = EngineError("the response cannot be stored", 503)
-            chunks = [*chunks[:-1], failed(chunks[-1], "the response cannot be stored")]
-        return self._ended(chunks)
-
-    def _ended(self, chunks: list[Chunk]) -> bytes:
+        if self.keep is not None:
+            try:
+                # Before the client learns that it is complete, so that its next request finds it.
+                await self.keep(self.reply.response())
+            except Exception as error:
+                _LOG.error("%s: %s", _NOT_STORED, getattr(error, "reason", error))
+                self.broke = EngineError(_NOT_STORED, 503)
+                chunks = [*chunks[:-1], failed_after_all(chunks[-1], _NOT_STORED)]
         return b"".join(map(self._frame, chunks)) + self.reply.frame()
 
     def _shaped(self, tokens: list[int], logprobs: Logprobs | None) -> bytes:
@@ -129,28 +128,43 @@ class Answer:
         return self.reply.frame(self.shape(chunk) if self.shape else chunk)
 
 
-def failed(last: Chunk, message: str, code: str | None = None) -> Chunk:
-    """The terminal event of a response that failed after all."""
+def failed_after_all(last: Chunk, message: str, code: str | None = None) -> Chunk:
+    """The terminal event of a response that was complete and fails after all."""
     error = {"code": code or "server_error", "message": message}
     response = {**last["response"], "status": "failed", "error": error}
     return {**last, "type": "response.failed", "response": response}
 
 
+Arrived = asyncio.Queue["bytes | Answer"]
+"""What the choices of a stream say, as it comes, and each choice once it has ended."""
+
+
 async def side_by_side(answers: list[Answer]) -> AsyncGenerator[bytes, None]:
     """The stream of several choices of chat completions, as they come, with one usage.
 
-    Clients take the choices' first chunks in their order only.
+    Clients take the choices' first chunks in their order only. If one of them fails, all do: there
+    is one end for all.
     """
     first = answers[0].reply
     yield b"".join(answer.reply.feed_bytes([]) for answer in answers)
-    arrived: asyncio.Queue[list[Chunk] | None] = asyncio.Queue()
+    # A client that does not read holds up the engine.
+    arrived: Arrived = asyncio.Queue(len(answers))
     tasks = [asyncio.ensure_future(_into(answer, arrived)) for answer in answers]
     usages: list[Chunk] = []
+    running = len(answers)
     try:
-        for _ in tasks:
-            while (chunks := await arrived.get()) is not None:
-                usages += [chunk for chunk in chunks if not chunk["choices"]]
-                yield b"".join(first.frame(chunk) for chunk in chunks if chunk["choices"])
+        while running:
+            found = await arrived.get()
+            if isinstance(found, bytes):
+                yield found
+                continue
+            running -= 1
+            if found.broke is not None:
+                yield found.failed(found.broke)
+                return
+            chunks = found.reply.finish(found.reason or "stop")
+            usages += [chunk for chunk in chunks if not chunk["choices"]]
+            yield b"".join(first.frame(chunk) for chunk in chunks if chunk["choices"])
     finally:
         for task in tasks:
             task.cancel()
@@ -160,14 +174,14 @@ async def side_by_side(answers: list[Answer]) -> AsyncGenerator[bytes, None]:
     yield first.frame()
 
 
-async def _into(answer: Answer, arrived: asyncio.Queue[list[Chunk] | None]) -> None:
-    """Puts an answer's chunks into a queue, and ``None`` at its end."""
-    fed = answer.fed(answer.reply.feed)
+async def _into(answer: Answer, arrived: Arrived) -> None:
+    """Puts an answer's chunks into a queue, and the answer itself at its end."""
+    fed = answer.fed(answer.reply.feed_bytes)
     async with aclosing(fed):
-        async for chunks in fed:
-            arrived.put_nowait(chunks)
-    arrived.put_nowait(answer.reply.finish(answer.reason or "abort"))
-    arrived.put_nowait(None)
+        async for data in fed:
+            if data:
+                await arrived.put(data)
+    await arrived.put(answer)
 
 
 def joined(answers: list[Answer]) -> dict[str, Any]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
@@ -18,18 +17,20 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from openai_harmony.interop import anthropic, chat_completions, ollama
+from openai_harmony.interop import Body, anthropic, chat_completions, ollama
 from openai_harmony.interop.error_body import Api
 from openai_harmony.serve import ollama as ollama_api
-from openai_harmony.serve.doorkeeper import Doorkeeper, api_keys
+from openai_harmony.serve.doorkeeper import Doorkeeper, Keys
 from openai_harmony.serve.engines import Engine, EngineError, connect
 from openai_harmony.serve.gateway import Call, Gateway
+from openai_harmony.serve.health import Health
 from openai_harmony.serve.journal import LOG
 from openai_harmony.serve.models import model, models
 from openai_harmony.serve.refusals import REFUSALS, RefusedError, api_of, refusal
 from openai_harmony.serve.settings import LOOPBACK, Settings
 from openai_harmony.serve.store import Store
 from openai_harmony.serve.stored import StoredResponses
+from openai_harmony.serve.threads import in_thread
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -38,8 +39,8 @@ def application(engine: Engine | str, settings: Settings) -> Starlette:
     """The application of :func:`openai_harmony.serve.app`."""
     if isinstance(engine, str):
         engine = connect(engine, timeout=settings.engine_timeout, key=settings.engine_key)
-    keys = api_keys(settings.api_key_file)
-    settings.refuse_open_door(bool(keys))
+    keys = Keys(settings.api_key_file)
+    settings.refuse_open_door(bool(keys.digests))
     gateway = Gateway(engine, settings)
     store = open_store(settings)
     local = settings.host in LOOPBACK and not settings.allow_anonymous
@@ -53,12 +54,12 @@ def application(engine: Engine | str, settings: Settings) -> Starlette:
         lifespan=partial(_lifespan, gateway, store),
         exception_handlers={HTTPException: _no_such_path, Exception: _fault},
     )
-    made.state.gateway, made.state.store = gateway, store
+    made.state.gateway, made.state.store, made.state.keys = gateway, store, keys
     return made
 
 
 def open_store(settings: Settings) -> Store | None:
-    """The store, if there shall be one; errors as of :class:`Store`."""
+    """The store, if there is to be one; errors as of :class:`Store`."""
     return None if settings.store == "none" else Store(settings.store, settings.store_days)
 
 
@@ -82,6 +83,7 @@ def _routes(gateway: Gateway, store: Store | None) -> list[Route]:
         return Route(path, endpoint, methods=["GET"])
 
     ends, stored = Endpoints(gateway), StoredResponses(gateway, store)
+    health = HealthEndpoints(gateway, Health(gateway.engine, store))
     return [
         post("/v1/chat/completions", ends.chat),
         post("/v1/responses", stored.create),
@@ -100,7 +102,9 @@ def _routes(gateway: Gateway, store: Store | None) -> list[Route]:
         get("/api/tags", ends.ollama_tags),
         get("/api/ps", ends.ollama_running),
         get("/api/version", ends.ollama_version),
-        get("/health", ends.health),
+        get("/health", health.health),
+        get("/ready", health.ready),
+        get("/live", health.live),
         get("/metrics", ends.metrics),
         get("/", ends.root),
     ]
@@ -154,18 +158,18 @@ class Endpoints:
         return await self._ollama(request, call, "prompt", "response")
 
     async def _ollama(self, request: Request, call: Call, asked: str, answered: str) -> Response:
-        try:
-            body, size = await self._gateway.body(request)
-        except REFUSALS as error:
-            return refusal("ollama", error)
-        if ollama_api.is_load(body, asked):
+        def early(body: Body) -> Response | None:
+            if not ollama_api.is_load(body, asked):
+                return None
             return JSONResponse(ollama_api.loaded(body, self._named(body), answered))
-        return await self._gateway.answer(request, replace(call, body=(body, size)))
+
+        return await self._gateway.answer(request, replace(call, early=early))
 
     async def ollama_show(self, request: Request) -> Response:
         """``POST /api/show``."""
         try:
-            body, _ = await self._gateway.body(request)
+            with ExitStack() as held:
+                body, _ = await self._gateway.bodies.read(request, held)
         except REFUSALS as error:
             return refusal("ollama", error)
         return JSONResponse(ollama_api.show(self._named(body), self._gateway.engine.context))
@@ -182,31 +186,41 @@ class Endpoints:
         """``GET /api/version``."""
         return JSONResponse({"version": ollama_api.VERSION})
 
-    async def health(self, request: Request) -> Response:
-        """``GET /health``: 200 if the engine can sample, else 503."""
-        engine = self._gateway.engine
-        found = {"status": "ok"}
-        try:
-            await engine.check()
-        except EngineError as error:
-            found = {"status": "unavailable", "error": str(error)}
-        about = {"engine": engine.name, "model": self._gateway.model}
-        return JSONResponse({**found, **about}, 503 if "error" in found else 200)
-
     async def metrics(self, request: Request) -> Response:
         """``GET /metrics``, for Prometheus."""
-        made = await run_in_threadpool(self._gateway.journal.metrics)
+        made = await in_thread(self._gateway.journal.metrics)
         return Response(made, media_type=CONTENT_TYPE_LATEST)
 
     async def root(self, request: Request) -> Response:
         """``GET /``, which clients of Ollama ask to see whether a server is there."""
         return PlainTextResponse("openai-harmony is running")
 
-    def _named(self, body: dict[str, Any]) -> str:
-        named = body.get("model") or body.get("name")
-        if not isinstance(named, str):
-            return self._gateway.model
-        return named.encode(errors="replace").decode()  # half of a character cannot be sent back
+    def _named(self, body: Body) -> str:
+        return body.text("model") or body.text("name") or self._gateway.model
+
+
+class HealthEndpoints:
+    """What those ask who watch over the server."""
+
+    def __init__(self, gateway: Gateway, health: Health) -> None:
+        """Of this gateway."""
+        self._gateway, self._health = gateway, health
+
+    async def health(self, request: Request) -> Response:
+        """``GET /health``: 200 if the engine can sample and the store can store, else 503."""
+        trouble = await self._health.trouble()
+        found = {"status": "ok"} if trouble is None else {"status": "unavailable", "error": trouble}
+        about = {"engine": self._gateway.engine.name, "model": self._gateway.model}
+        return JSONResponse({**found, **about}, 200 if trouble is None else 503)
+
+    async def ready(self, request: Request) -> Response:
+        """``GET /ready``: 200 if the next request can be answered here."""
+        trouble = "the server ends" if self._gateway.is_draining else await self._health.trouble()
+        return PlainTextResponse(trouble or "ready", 200 if trouble is None else 503)
+
+    async def live(self, request: Request) -> Response:
+        """``GET /live``: 200 as long as this process answers at all."""
+        return PlainTextResponse("live")
 
 
 async def _no_such_path(request: Request, error: Exception) -> Response:

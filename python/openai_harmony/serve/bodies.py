@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import Any
+from contextlib import ExitStack
 
 from starlette.requests import Request
 
+from openai_harmony.errors import HarmonyError
+from openai_harmony.interop import Body
 from openai_harmony.serve.refusals import RefusedError, path_of
+from openai_harmony.serve.settings import Settings
+from openai_harmony.serve.threads import in_thread
 
-Body = dict[str, Any]
+LARGE = 8192
+"""Bodies of so many bytes are read in a thread: each takes up to a millisecond."""
 
 _FIELDS = {
     "/v1/chat/completions": "messages",
@@ -31,57 +36,85 @@ _OF_OPENAI = {
 _OF_OLLAMA = {**_OF_OPENAI, "messages": "/api/chat", "prompt": "/api/generate"}
 
 
-async def read_body(request: Request, limit: int, timeout: float) -> tuple[Body, int]:
-    """The body, an object of JSON, and how many bytes it has.
+class Bodies:
+    """Reads bodies, so many bytes of them at a time."""
 
-    ``RefusedError`` for any other, for one of more bytes than ``limit`` or that takes more seconds
-    than ``timeout`` to arrive, and for one that another path of this server takes.
-    """
-    length = request.headers.get("content-length", "0")
-    if length.isdecimal() and int(length) > limit:
-        raise RefusedError(f"the body is larger than {limit:,} bytes", 413)
-    encoding = request.headers.get("content-encoding", "identity")
-    if encoding.lower() != "identity":
-        # A small body could become one of gigabytes.
-        raise RefusedError(f"the body is compressed ({encoding}): send it as it is", 415)
-    try:
-        raw = await asyncio.wait_for(_bytes(request, limit), timeout)
-    except asyncio.TimeoutError:
-        raise RefusedError("the body did not arrive in time", 408) from None
-    try:
-        body = json.loads(raw)
-    except RecursionError:
-        raise RefusedError("the body is not JSON: nested too deeply") from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise RefusedError(f"the body is not JSON: {error}") from None
-    except ValueError:
-        # Python's advice is not for clients.
-        raise RefusedError("the body has a number of too many digits") from None
-    if not isinstance(body, dict):
-        raise RefusedError("the body is not an object")
-    _refuse_other(path_of(request.scope), body)
-    return body, len(raw)
+    def __init__(self, settings: Settings) -> None:
+        """With the limits of these settings."""
+        self._settings = settings
+        self.held = 0
+        """How many bytes of bodies are under way: arriving, waiting, or being read."""
+
+    async def read(self, request: Request, stack: ExitStack) -> tuple[Body, int]:
+        """The body, an object of JSON, and how many bytes it has.
+
+        They count as under way until the stack is closed. ``RefusedError`` for any other body, for
+        one that is too large or too slow, and for one that another path of this server takes.
+        """
+        most = self._settings.max_body
+        length = request.headers.get("content-length", "0")
+        if length.isdecimal() and len(length) < 20 and int(length) > most:
+            raise _too_large(most)
+        encoding = request.headers.get("content-encoding", "identity")
+        if encoding.lower() != "identity":
+            # A small body could become one of gigabytes.
+            raise RefusedError(f"the body is compressed ({encoding}): send it as it is", 415)
+        try:
+            receiving = self._received(request, most, stack)
+            raw = await asyncio.wait_for(receiving, self._settings.body_timeout)
+        except asyncio.TimeoutError:
+            raise RefusedError("the body did not arrive in time", 408) from None
+        body = self._parsed(raw) if len(raw) < LARGE else await in_thread(self._parsed, raw)
+        _refuse_other(path_of(request.scope), body)
+        return body, len(raw)
+
+    async def _received(self, request: Request, most: int, stack: ExitStack) -> bytes:
+        parts: list[bytes] = []
+        size = 0
+        async for part in request.stream():
+            size += len(part)
+            if size > most:
+                raise _too_large(most)
+            if self.held + len(part) > self._settings.max_bodies:
+                text = "the server is busy: too many bytes of bodies at a time; ask again later"
+                raise RefusedError(text, 429, retry_after=1)
+            self.held += len(part)
+            stack.callback(self._release, len(part))
+            parts.append(part)
+        return b"".join(parts)
+
+    def _release(self, size: int) -> None:
+        self.held -= size
+
+    def _parsed(self, raw: bytes) -> Body:
+        encoding = json.detect_encoding(raw)
+        try:
+            if encoding not in ("utf-8", "utf-8-sig"):
+                raw = raw.decode(encoding).encode()
+            body = Body(raw, max_values=self._settings.max_values)
+        except UnicodeError as error:
+            raise RefusedError(f"the body is not JSON: {error}") from None
+        except HarmonyError as error:
+            raise RefusedError(str(error).removeprefix("Invalid request: ")) from None
+        if body.kind() != "object":
+            raise RefusedError("the body is not an object")
+        return body
 
 
-async def _bytes(request: Request, limit: int) -> bytes:
-    found = bytearray()
-    async for part in request.stream():
-        found += part
-        if len(found) > limit:
-            raise RefusedError(f"the body is larger than {limit:,} bytes", 413)
-    return bytes(found)
+def _too_large(most: int) -> RefusedError:
+    return RefusedError(f"the body is larger than {most:,} bytes", 413)
 
 
 def _refuse_other(path: str, body: Body) -> None:
-    """Refuses a body whose messages stand in a field that another path reads."""
+    """Refuses a body whose messages are in a field that another path reads."""
     own = _FIELDS.get(path)
-    if own is None or body.get(own) is not None:
+    if own is None or body.kind(own) is not None:
         return
     paths = _OF_OLLAMA if path.startswith("/api/") else _OF_OPENAI
     for field, right in paths.items():
-        found = body.get(field)
-        # Of Responses: a stored prompt.
-        is_own = own == "input" and field == "prompt" and isinstance(found, dict)
+        found = body.kind(field)
+        # In Responses: a stored prompt.
+        is_own = own == "input" and field == "prompt" and found == "object"
         if found is not None and not is_own:
             text = f"{field}: this is a body of another API: send it to {right}"
             raise RefusedError(text, path=field)

@@ -12,10 +12,11 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from openai_harmony.serve.journal import LOG
 from openai_harmony.serve.refusals import RefusedError, api_of, path_of, refusal
 from openai_harmony.serve.settings import LOOPBACK
 
-_OPEN = ("/health", "/")
+_OPEN = ("/health", "/ready", "/live", "/")
 """Paths that need no key: whoever watches over the server asks them."""
 
 
@@ -46,6 +47,24 @@ def api_keys(file: str | None) -> list[str]:
     return [key for key in keys if key]
 
 
+class Keys:
+    """The API keys of a server, which can be read again while it runs."""
+
+    def __init__(self, file: str | None) -> None:
+        """Those of a file and of the environment; errors as of :func:`api_keys`."""
+        self._file = file
+        self.digests = [_digest(key) for key in api_keys(file)]
+
+    def read_again(self) -> None:
+        """Takes new keys, all at once. If they cannot be read, the old ones stay."""
+        try:
+            self.digests = [_digest(key) for key in api_keys(self._file)]
+        except (OSError, ValueError) as error:
+            LOG.error("the API keys stay as they are: %s", error)
+            return
+        LOG.info("API keys were read again: %d", len(self.digests))
+
+
 class Doorkeeper:
     """Lets requests with a key in; without keys, those of this machine that no web page makes.
 
@@ -53,19 +72,19 @@ class Doorkeeper:
     of the key, by which stored responses are kept apart.
     """
 
-    def __init__(self, app: ASGIApp, keys: list[str], origins: list[str], local: bool) -> None:
+    def __init__(self, app: ASGIApp, keys: Keys, origins: list[str], local: bool) -> None:
         """Before this application.
 
         Args:
             app: The application.
-            keys: The API keys; none lets everybody in.
+            keys: The API keys; without any, everybody is let in.
             origins: The web pages that may ask; ``*`` is all.
-            local: Whether only this machine shall ask: other names of hosts are refused, behind
+            local: Whether only this machine may ask: other names of hosts are refused, behind
                 which a web page could hide.
         """
         self._app = app
-        self._digests = [_digest(key) for key in keys]
-        self._origins, self._local = origins, local and not keys
+        self._keys, self._needs_key = keys, bool(keys.digests)
+        self._origins, self._local = origins, local and not self._needs_key
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers with an error, or passes the request on."""
@@ -83,7 +102,7 @@ class Doorkeeper:
         headers = Headers(scope=scope)
         if self._local:
             self._refuse_pages(headers)
-        if not self._digests or path_of(scope) in _OPEN or scope["method"] == "OPTIONS":
+        if not self._needs_key or path_of(scope) in _OPEN or scope["method"] == "OPTIONS":
             return ""
         kind, _, bearer = headers.get("authorization", "").partition(" ")
         bearer = bearer if kind.lower() == "bearer" else ""
@@ -91,7 +110,7 @@ class Doorkeeper:
         for key in (bearer, headers.get("x-api-key", "")):
             given = _digest(key.strip())
             # All are compared, so that the time says nothing of which one it is.
-            if sum(hmac.compare_digest(given, digest) for digest in self._digests):
+            if sum(hmac.compare_digest(given, digest) for digest in self._keys.digests):
                 return given.hex()
         raise RefusedError("the API key is missing or wrong", 401, code="invalid_api_key")
 

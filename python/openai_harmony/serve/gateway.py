@@ -1,32 +1,48 @@
-"""The way of a request: body, turn, prompt, engine, answer."""
+"""The way of a request: body, place, turn, prompt, engine, answer."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from openai_harmony.encoding import HarmonyEncodingName, load_harmony_encoding
 from openai_harmony.errors import PromptTooLongError
+from openai_harmony.interop import Body
 from openai_harmony.interop.error_body import Api, error_body
 from openai_harmony.interop.turn import Turn
-from openai_harmony.serve.answers import Answer, Keep, Shape, failed, joined, side_by_side
-from openai_harmony.serve.bodies import Body, read_body
-from openai_harmony.serve.constraint import constraint_of
-from openai_harmony.serve.engines import Engine, EngineError
+from openai_harmony.serve.answers import (
+    Answer,
+    Keep,
+    Shape,
+    failed_after_all,
+    joined,
+    side_by_side,
+)
+from openai_harmony.serve.bodies import LARGE, Bodies
+from openai_harmony.serve.constraint import Constraint, constraint_of
+from openai_harmony.serve.engines import Engine, EngineError, SampleRequest
 from openai_harmony.serve.journal import LOG, Journal, Record
 from openai_harmony.serve.limits import Limits
+from openai_harmony.serve.passed_on import limited
 from openai_harmony.serve.refusals import REFUSALS, RefusedError, refusal, request_id
 from openai_harmony.serve.sampling import begin, go_on, requests
 from openai_harmony.serve.settings import Settings
-from openai_harmony.serve.streaming import ClientGoneError, Ending, Stream, TooSlowError, until_gone
+from openai_harmony.serve.streaming import (
+    ClientGoneError,
+    Ending,
+    Stream,
+    TooSlowError,
+    until_gone,
+    watched,
+)
+from openai_harmony.serve.threads import in_thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +53,8 @@ class Call:
     """In whose form errors are."""
     read: Callable[[Body], Turn]
     """Makes a turn of the body."""
-    body: tuple[Body, int] | None = None
-    """The body, if it has been read, and how many bytes it has."""
+    early: Callable[[Body], Response | None] = lambda _: None
+    """Answers a body that needs no engine."""
     blocks: bool = False
     """Whether ``read`` waits for something, and needs a thread."""
     shape: Shape | None = None
@@ -47,11 +63,21 @@ class Call:
     """What stores the response to a turn with what was asked."""
 
 
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A request that is ready for the engine."""
+
+    turn: Turn
+    prompt: list[int]
+    grammar: Constraint | None
+    asked: list[SampleRequest]
+    """For each answer."""
+    too_long: PromptTooLongError | None = None
+    """Why nothing can be asked."""
+
+
 Work = Callable[[Request, Record, AsyncExitStack], Awaitable[Response]]
 """Answers a request: fills the record, and leaves to the stack what ends with the answer."""
-
-_LARGE = 100_000
-"""Bodies of so many bytes are read in a thread, so that other answers go on meanwhile."""
 
 
 class Gateway:
@@ -62,13 +88,16 @@ class Gateway:
         self.engine, self.settings = engine, settings
         self.encoding = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
         self.limits = Limits(settings.max_running, settings.max_waiting, settings.queue_timeout)
+        self.bodies = Bodies(settings)
         self._ending: Ending | None = None
         self._is_warned = False
+        self.is_draining = False
+        """Whether the server ends once its running answers have ended."""
         self.journal = Journal(self.encoding if settings.log_contents else None)
 
     @property
     def ending(self) -> Ending:
-        """Done once running answers shall end because the server does."""
+        """Done once running answers must end because the server does."""
         loop = asyncio.get_running_loop()
         # Tests run an application in one loop after the other.
         if self._ending is None or self._ending.get_loop() is not loop:
@@ -79,10 +108,6 @@ class Gateway:
     def model(self) -> str:
         """The model's name in lists, and in answers to bodies that name none."""
         return self.settings.model or self.engine.model or "gpt-oss-20b"
-
-    async def body(self, request: Request) -> tuple[Body, int]:
-        """The body, an object of JSON, and how many bytes it has."""
-        return await read_body(request, self.settings.max_body, self.settings.body_timeout)
 
     async def answer(self, request: Request, call: Call) -> Response:
         """Answers a request; whatever happens, in the form of its API."""
@@ -97,14 +122,12 @@ class Gateway:
         async with AsyncExitStack() as stack:
             stack.callback(self.journal.end, record)
             try:
-                await stack.enter_async_context(self.limits.turn())
                 response = await work(request, record, stack)
             except (ClientGoneError, ClientDisconnect):
                 record.client_left = True
                 response = Response(status_code=499)  # nobody reads it
             except TooSlowError as error:
-                status = 503 if self.ending.done() else 504
-                response = self._refused(record, RefusedError(str(error), status))
+                response = self._refused(record, RefusedError(str(error), error.status))
             except Exception as error:
                 response = self._refused(record, error)
             record.status = response.status_code
@@ -116,109 +139,123 @@ class Gateway:
     async def _answer(
         self, call: Call, request: Request, record: Record, stack: AsyncExitStack
     ) -> Response:
-        body, size = call.body or await self.body(request)
-        turn = await self._read(call, body, size)
-        record.stream = turn.stream
-        limit = self.settings.request_timeout
-        try:
-            record.prompt = await self._prompt(turn, size)
-            beginning = self._begin(turn, record.prompt, body, call)
-            record.answers = await until_gone(request.receive, beginning, limit, self.ending)
-        except PromptTooLongError as error:
-            if call.api != "responses" or not turn.stream:
-                raise
+        with ExitStack() as held:
+            body, size = await self.bodies.read(request, held)
+            if (made := call.early(body)) is not None:
+                return made
+            gone = await self._place(request, stack)
+            prepared = await self._prepared(call, body, size)
+        record.prompt, record.stream = prepared.prompt, prepared.turn.stream
+        if (error := prepared.too_long) is not None:
+            if call.api != "responses" or not record.stream:
+                raise error
             record.error = str(error)
-            return self._failed(turn, error)
+            return self._too_long(prepared.turn, error)
+        limit = self.settings.request_timeout
+        beginning = self._begin(prepared, body, call)
+        record.answers = await until_gone(gone, beginning, limit, self.ending)
         for answer in record.answers:
             # A stream that is cancelled before its first piece closes nothing itself.
             stack.push_async_callback(answer.begun[1].aclose)
         record.sampling()
-        if turn.stream:
-            # From here on the stream holds the turn.
-            return self._stream(record, stack.pop_all())
+        if record.stream:
+            # From here on the stream holds the place.
+            return self._stream(record, gone, stack.pop_all())
         whole = self._whole(record.answers)
-        return JSONResponse(await until_gone(request.receive, whole, limit, self.ending))
+        return JSONResponse(await until_gone(gone, whole, limit, self.ending))
+
+    async def _place(self, request: Request, stack: AsyncExitStack) -> asyncio.Future[None]:
+        """Waits until the request may be answered; then what tells that its client has gone."""
+        gone = watched(request.receive)
+        stack.callback(gone.cancel)
+        await self.limits.take(gone, self.ending)
+        stack.callback(self.limits.release)
+        return gone
 
     async def _passed_on(self, request: Request, record: Record, stack: AsyncExitStack) -> Response:
         ask = getattr(self.engine, "pass_on", None)
         if ask is None:
             raise RefusedError(f"the engine {self.engine.name} has no completions", 501)
-        body, _ = await self.body(request)
-        record.stream = body.get("stream") is True
-        asking = ask("/v1/completions", JSONResponse(body).body)
-        limit = self.settings.request_timeout
-        status, kind, parts = await until_gone(request.receive, asking, limit, self.ending)
+        with ExitStack() as held:
+            body, _ = await self.bodies.read(request, held)
+            gone = await self._place(request, stack)
+            record.stream = body.flag("stream") is True
+            raw = await in_thread(limited, body, self.settings)
+            asking = ask("/v1/completions", raw)
+            limit = self.settings.request_timeout
+            status, kind, parts = await until_gone(gone, asking, limit, self.ending)
         stack.push_async_callback(parts.aclose)
-        parts = _until_broken(parts, record)
+        parts = _until_broken(parts, kind, record)
         ended = partial(self._ended, record, stack.pop_all())
-        return Stream(
-            parts, kind, status=status, timeout=limit, ending=self.ending, abort=bytes, ended=ended
-        )
+        return self._streaming(parts, kind, gone, ended, lambda _: b"", status)
 
     def _refused(self, record: Record, error: Exception) -> Response:
-        record.error = str(error)
+        record.error = str(getattr(error, "reason", error))
         if not isinstance(error, REFUSALS):
             LOG.error("a fault of this server", exc_info=error)
         if isinstance(error, EngineError) and not any(one.broke for one in record.answers):
             record.engine_status = error.status
         return refusal(record.api, error)
 
-    def _failed(self, turn: Turn, error: PromptTooLongError) -> Response:
+    def _too_long(self, turn: Turn, error: PromptTooLongError) -> Response:
         """A stream that fails before its first token, where Codex knows the error's code."""
-        reply = turn.reply(
-            self.encoding, model=turn.model or self.model, prompt_tokens=error.tokens
-        )
-        *chunks, last = [*reply.feed([]), *reply.finish("abort")]
+        model = turn.model or self.model
+        reply = turn.reply(self.encoding, model=model, prompt_tokens=error.tokens)
         message = error_body("responses", error).body["error"]["message"]
-        chunks.append(failed(last, message, error.code))
-        data = b"".join(map(reply.frame, chunks)) + reply.frame()
-        return Response(data, media_type=reply.media_type)
+        *chunks, last = [*reply.feed([]), *reply.fail(message)]
+        chunks.append(failed_after_all(last, message, error.code))
+        return Response(b"".join(map(reply.frame, chunks)), media_type=reply.media_type)
 
     async def counted(self, request: Request, call: Call, about: dict[str, Any]) -> Response:
         """How many tokens the prompt of a request has, in an object that has ``about``, too."""
         try:
-            body, size = await self.body(request)
-            turn = await self._read(call, body, size)
-            prompt = await self._prompt(turn, size)
+            with ExitStack() as held:
+                body, size = await self.bodies.read(request, held)
+                blocks = call.blocks or size >= LARGE
+                work = partial(self._count, call, body)
+                prompt = await in_thread(work) if blocks else work()
             headers = {"request-id": request_id()} if call.api == "anthropic" else None
-            return JSONResponse({**about, "input_tokens": len(prompt)}, headers=headers)
+            return JSONResponse({**about, "input_tokens": prompt}, headers=headers)
         except REFUSALS as error:
             return refusal(call.api, error)
 
-    async def _read(self, call: Call, body: Body, size: int) -> Turn:
-        """The turn of a body of so many bytes."""
+    async def _prepared(self, call: Call, body: Body, size: int) -> Prepared:
+        work = partial(self._prepare, call, body)
+        return await in_thread(work) if call.blocks or size >= LARGE else work()
+
+    def _prepare(self, call: Call, body: Body) -> Prepared:
+        turn = call.read(body)
+        prompt: list[int] = []
+        most = self.settings.max_output_tokens, self.settings.max_answers
         try:
-            if call.blocks or size > _LARGE:
-                return await run_in_threadpool(call.read, body)
-            return call.read(body)
-        except RecursionError:
-            raise RefusedError("the body is nested too deeply") from None
+            prompt = self._prompt(turn)
+            grammar = constraint_of(turn)
+            asked = requests(self.engine, turn, prompt, *most, grammar)
+        except PromptTooLongError as error:
+            return Prepared(turn, prompt, None, [], error)
+        return Prepared(turn, prompt, grammar, asked)
 
-    async def _prompt(self, turn: Turn, size: int) -> list[int]:
-        """The prompt of a turn whose body has so many bytes."""
-        most = None
-        if turn.may_truncate:
-            context, asked = self.engine.context, turn.sampling.get("max_tokens")
-            # The answer needs room, too: what is asked for, but at most half of the context.
-            room = min(context // 2, self.settings.max_output_tokens, asked or context)
-            most = context - room
-        render = partial(turn.prompt, self.encoding, max_tokens=most)
-        return await run_in_threadpool(render) if size > _LARGE else render()
+    def _count(self, call: Call, body: Body) -> int:
+        return len(self._prompt(call.read(body)))
 
-    async def _begin(self, turn: Turn, prompt: list[int], body: Body, call: Call) -> list[Answer]:
+    def _prompt(self, turn: Turn) -> list[int]:
+        if not turn.may_truncate:
+            return turn.prompt(self.encoding)
+        context, asked = self.engine.context, turn.sampling.get("max_tokens")
+        # The answer needs room, too: what is asked for, but at most half of the context.
+        room = min(context // 2, self.settings.max_output_tokens, asked or context)
+        return turn.prompt(self.encoding, max_tokens=context - room)
+
+    async def _begin(self, prepared: Prepared, body: Body, call: Call) -> list[Answer]:
         """Answers whose first tokens are there, all of one id and time."""
-        settings = self.settings
-        grammar = constraint_of(turn)
-        asked = requests(
-            self.engine, turn, prompt, settings.max_output_tokens, settings.max_answers, grammar
-        )
+        turn, grammar, asked = prepared.turn, prepared.grammar, prepared.asked
         budget = turn.thinking_budget
-        budget = settings.thinking_budget if budget is None else budget
+        budget = self.settings.thinking_budget if budget is None else budget
         options: dict[str, Any] = {
             "model": turn.model or self.model,
-            "prompt_tokens": len(prompt),
+            "prompt_tokens": len(prepared.prompt),
             "thinking_budget": budget,
-            "spelled_markers": settings.spelled_markers,
+            "spelled_markers": self.settings.spelled_markers,
         }
         begun = await begin(self.engine, asked)
         if grammar is not None:
@@ -249,16 +286,31 @@ class Gateway:
                 self.engine.name,
             )
 
-    def _stream(self, record: Record, stack: AsyncExitStack) -> Response:
+    def _stream(
+        self, record: Record, gone: asyncio.Future[None], stack: AsyncExitStack
+    ) -> Response:
         first, *more = record.answers
-        return Stream(
-            side_by_side(record.answers) if more else first.pieces(),
-            first.reply.media_type,
-            timeout=self.settings.request_timeout,
-            ending=self.ending,
-            abort=first.abort,
-            ended=partial(self._ended, record, stack),
-        )
+
+        def abort(error: TooSlowError) -> bytes:
+            return first.failed(EngineError(str(error), error.status))
+
+        pieces = side_by_side(record.answers) if more else first.pieces()
+        ended = partial(self._ended, record, stack)
+        return self._streaming(pieces, first.reply.media_type, gone, ended, abort)
+
+    def _streaming(
+        self,
+        pieces: AsyncGenerator[bytes, None],
+        kind: str,
+        gone: asyncio.Future[None],
+        ended: Callable[[bool], Awaitable[None]],
+        abort: Callable[[TooSlowError], bytes],
+        status: int = 200,
+    ) -> Response:
+        settings = self.settings
+        times = {"timeout": settings.request_timeout, "unread": settings.client_timeout}
+        until: dict[str, Any] = {"gone": gone, "ending": self.ending, **times}
+        return Stream(pieces, kind, status=status, abort=abort, ended=ended, **until)
 
     async def _ended(self, record: Record, stack: AsyncExitStack, there: bool) -> None:
         """A stream has ended; whether its client was there."""
@@ -277,11 +329,15 @@ class Gateway:
 
 
 async def _until_broken(
-    parts: AsyncGenerator[bytes, None], record: Record
+    parts: AsyncGenerator[bytes, None], kind: str, record: Record
 ) -> AsyncGenerator[bytes, None]:
-    """What an engine says itself; if it breaks off, its client sees that the end is missing."""
+    """What an engine says itself. If it breaks off, a stream ends with an error."""
     try:
         async for part in parts:
             yield part
     except EngineError as error:
         record.error, record.engine_status = str(error), error.status
+        if not kind.startswith("text/event-stream"):
+            # Without the end that HTTP has, the client knows that the rest is missing.
+            raise ClientGoneError from error
+        yield b"data: %b\n\n" % bytes(refusal(record.api, error).body)

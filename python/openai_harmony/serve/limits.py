@@ -3,50 +3,74 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections import deque
 
 from openai_harmony.serve.refusals import RefusedError
+from openai_harmony.serve.streaming import ClientGoneError, Ending, TooSlowError
 
 
 class Limits:
-    """Turns for requests: so many at once, so many that wait, and each for so long."""
+    """Places for requests: a number of them at a time, a number that wait, each for some time."""
 
     def __init__(self, running: int, waiting: int, timeout: float) -> None:
         """With ``timeout`` in seconds."""
-        self._turns = asyncio.Semaphore(running)
-        self._most_waiting, self._timeout = waiting, timeout
+        self._most, self._most_waiting, self._timeout = running, waiting, timeout
+        self._queue: deque[asyncio.Future[None]] = deque()
         self.waiting = 0
         """How many wait."""
         self.running = 0
         """How many are answered."""
 
-    @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
-        """Waits for a turn; ``RefusedError`` with status 429 if there is none."""
-        if self._turns.locked():
-            await self._wait()
-        else:
-            await self._turns.acquire()
-        self.running += 1
-        try:
-            yield
-        finally:
-            self.running -= 1
-            self._turns.release()
+    async def take(self, gone: asyncio.Future[None], ending: Ending) -> None:
+        """Waits for a place, which has to be given back by :meth:`release`.
 
-    async def _wait(self) -> None:
+        Raises:
+            RefusedError: Status 429, if there is none.
+            ClientGoneError: The client left the queue.
+            TooSlowError: The server ends.
+        """
+        if self.running < self._most:
+            self.running += 1
+            return
         after = max(1, round(min(self._timeout, 10)))
         if self.waiting >= self._most_waiting:
             raise RefusedError("the server is busy; ask again later", 429, retry_after=after)
+        place = asyncio.get_running_loop().create_future()
+        self._queue.append(place)
         self.waiting += 1
         try:
-            await asyncio.wait_for(self._turns.acquire(), self._timeout)
-        except asyncio.TimeoutError:
-            raise RefusedError(
-                f"the server is busy: no turn within {self._timeout:g} seconds; ask again later",
-                429,
-                retry_after=after,
-            ) from None
+            waited = (place, gone, ending)
+            await asyncio.wait(waited, timeout=self._timeout, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            self._leave(place)
+            raise
         finally:
             self.waiting -= 1
+        if place.done():
+            return
+        self._leave(place)
+        if gone.done():
+            raise ClientGoneError
+        if ending.done():
+            raise TooSlowError("the server ends")
+        raise RefusedError(
+            f"the server is busy: no free slot within {self._timeout:g} s; ask again later",
+            429,
+            retry_after=after,
+        )
+
+    def release(self) -> None:
+        """Gives a place back, to the next one that waits."""
+        while self._queue:
+            place = self._queue.popleft()
+            if not place.done():
+                place.set_result(None)
+                return
+        self.running -= 1
+
+    def _leave(self, place: asyncio.Future[None]) -> None:
+        if place.done():  # it was given at the same moment
+            self.release()
+        else:
+            place.cancel()
+            self._queue.remove(place)

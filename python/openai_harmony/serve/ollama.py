@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from typing import Any
 
-from openai_harmony.interop import ollama
+from openai_harmony.interop import Body, ollama
 from openai_harmony.interop.reply import Chunk
 from openai_harmony.interop.turn import Turn
 from openai_harmony.serve.refusals import RefusedError
@@ -33,15 +34,15 @@ _DETAILS = {
 }
 
 
-def is_load(body: dict[str, Any], field: str) -> bool:
+def is_load(body: Body, field: str) -> bool:
     """Whether a body asks for nothing but that the model be loaded, or unloaded.
 
     Then it has no ``field``, ``messages`` or ``prompt``, or an empty one.
     """
-    return body.get(field) in (None, [] if field == "messages" else "")
+    return body.json(field) in (None, b"null", b"[]" if field == "messages" else b'""')
 
 
-def loaded(body: dict[str, Any], model: str, field: str) -> dict[str, Any]:
+def loaded(body: Body, model: str, field: str) -> dict[str, Any]:
     """The answer to such a body; ``field`` is ``message`` or ``response``."""
     empty = {"message": {"role": "assistant", "content": ""}, "response": ""}[field]
     return {
@@ -49,11 +50,11 @@ def loaded(body: dict[str, Any], model: str, field: str) -> dict[str, Any]:
         "created_at": _now(),
         field: empty,
         "done": True,
-        "done_reason": "unload" if body.get("keep_alive") == 0 else "load",
+        "done_reason": "unload" if body.json("keep_alive") in (b"0", b'"0"') else "load",
     }
 
 
-def read_generate(body: dict[str, Any], **options: Any) -> Turn:
+def read_generate(body: Body, **options: Any) -> Turn:
     """Reads a body of ``/api/generate``: a prompt is a chat of one message.
 
     ``options`` are those of ``ollama.read``.
@@ -61,18 +62,26 @@ def read_generate(body: dict[str, Any], **options: Any) -> Turn:
     ``RefusedError`` for what would bypass the format, as ``raw`` and ``template``.
     """
     for name in ("raw", "template", "suffix", "context"):
-        if body.get(name):
+        if body.json(name) not in (None, b"null", b"false", b'""', b"[]"):
             raise RefusedError(f"{name}: this server takes messages; use /api/chat", path=name)
-    if not isinstance(body.get("prompt"), str):
+    if body.kind("prompt") != "string":
         raise RefusedError("prompt: expected a string", path="prompt")
-    message = {"role": "user", "content": body["prompt"]}
-    if body.get("images"):
-        message["images"] = body["images"]
-    messages = [message]
-    if body.get("system"):
-        messages.insert(0, {"role": "system", "content": body["system"]})
-    chat = {name: body[name] for name in _OF_BOTH if name in body}
-    return ollama.read({**chat, "messages": messages}, **options)
+    # JSON is put together of JSON: nothing of the body becomes an object of Python.
+    message = [b'"role":"user"', *_members(body, prompt="content", images="images")]
+    messages = [b"{%b}" % b",".join(message)]
+    if (system := body.json("system")) not in (None, b"null", b'""'):
+        messages.insert(0, b'{"role":"system","content":%b}' % system)
+    same = dict(zip(_OF_BOTH, _OF_BOTH))
+    chat = [b'"messages":[%b]' % b",".join(messages), *_members(body, **same)]
+    return ollama.read(Body(b"{%b}" % b",".join(chat)), **options)
+
+
+def _members(body: Body, **names: str) -> Iterator[bytes]:
+    """Members of a body under other names, as JSON."""
+    for name, other in names.items():
+        found = body.json(name)
+        if found not in (None, b"null"):
+            yield b'"%b":%b' % (other.encode(), found)
 
 
 def as_generate(chunk: Chunk) -> Chunk:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import signal
 import socket
@@ -15,12 +16,16 @@ import uvicorn
 from starlette.applications import Starlette
 
 from openai_harmony.serve.application import application, open_store
+from openai_harmony.serve.connections import Connection, OutOfDescriptors, limit
 from openai_harmony.serve.doorkeeper import api_keys
 from openai_harmony.serve.engines import EngineError, connect
-from openai_harmony.serve.journal import forget_the_dead, log_to_stderr
+from openai_harmony.serve.journal import LOG, forget_the_dead, log_to_stderr
 from openai_harmony.serve.settings import Settings, from_text, to_text
 from openai_harmony.serve.store import StoreError
+from openai_harmony.serve.workers import Workers
 
+_DRAIN_SECONDS = 5.0
+"""So often a server that ends says what it waits for."""
 _SETTINGS = "HARMONY_SERVE_SETTINGS"
 """The environment variable by which worker processes get the settings."""
 
@@ -41,8 +46,9 @@ def run(settings: Settings, say: Callable[[str], object]) -> bool:
     """
     keys = api_keys(settings.api_key_file)
     settings.refuse_open_door(bool(keys))
-    _allow_open_files(settings)
+    limit(settings, _allow_open_files(settings))
     options: dict[str, Any] = {
+        "http": Connection,
         "log_config": None,
         "access_log": False,
         "server_header": False,
@@ -65,10 +71,12 @@ def run(settings: Settings, say: Callable[[str], object]) -> bool:
     # uvicorn's processes share a socket that it makes itself.
     os.environ[_SETTINGS] = to_text(settings)
     _say(say, lines)
-    workers = {"workers": settings.workers, "factory": True, "host": host, "port": port}
+    shared = {"workers": settings.workers, "factory": True, "host": host, "port": port}
     with tempfile.TemporaryDirectory(prefix="harmony-serve-") as figures:
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = figures
-        uvicorn.run("openai_harmony.serve.run:worker", **workers, **options)
+        config = uvicorn.Config("openai_harmony.serve.run:worker", **shared, **options)
+        log_to_stderr()
+        Workers(config, [config.bind_socket()]).run()
     return True
 
 
@@ -80,12 +88,15 @@ def _try_out(settings: Settings) -> None:
         connect(settings.engine, timeout=settings.engine_timeout, key=settings.engine_key)
 
 
-def _allow_open_files(settings: Settings) -> None:
-    """A request takes two connections, its client's and the engine's; shells often allow 1,024."""
+def _allow_open_files(settings: Settings) -> float:
+    """A request takes two connections, its client's and the engine's; shells often allow 1,024.
+
+    Returns how many files may be open.
+    """
     try:
         import resource
     except ModuleNotFoundError:  # Windows has no such limit
-        return
+        return math.inf
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = 2 * (settings.max_running + settings.max_waiting) + 256
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -93,6 +104,8 @@ def _allow_open_files(settings: Settings) -> None:
         # The system may allow less than it says.
         with suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return math.inf if soft == resource.RLIM_INFINITY else soft
 
 
 def _say(say: Callable[[str], object], lines: list[str]) -> None:
@@ -105,6 +118,7 @@ def worker() -> Starlette:
     log_to_stderr()
     forget_the_dead()
     settings = from_text(os.environ[_SETTINGS])
+    limit(settings, _allow_open_files(settings))
     return _drained(application(settings.engine, settings), settings)
 
 
@@ -121,17 +135,33 @@ def _drained(app: Starlette, settings: Settings) -> Starlette:
         if not gateway.ending.done():
             gateway.ending.set_result(None)
 
+    def drain(loop: asyncio.AbstractEventLoop) -> None:
+        if not gateway.is_draining:
+            gateway.is_draining = True
+            loop.call_later(settings.drain_timeout, end)
+            say_what_is_left(loop)
+
+    def say_what_is_left(loop: asyncio.AbstractEventLoop) -> None:
+        limits = gateway.limits
+        if limits.running:
+            text = "the server ends: waiting for %d running answers (%d requests wait)"
+            LOG.warning(text, limits.running, limits.waiting)
+            loop.call_later(_DRAIN_SECONDS, say_what_is_left, loop)
+
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[Any]:
         loop = asyncio.get_running_loop()
+        loop.set_exception_handler(OutOfDescriptors())
 
         def chained(number: int, before: Any) -> None:
             def handle(number: int, frame: Any) -> None:
-                loop.call_soon_threadsafe(loop.call_later, settings.drain_timeout, end)
+                loop.call_soon_threadsafe(drain, loop)
                 before(number, frame)
 
             signal.signal(number, handle)
 
+        if hasattr(signal, "SIGHUP"):
+            loop.add_signal_handler(signal.SIGHUP, app.state.keys.read_again)
         for number in (signal.SIGTERM, signal.SIGINT):
             if callable(before := signal.getsignal(number)):
                 chained(number, before)
@@ -181,7 +211,7 @@ def _checked_store(settings: Settings) -> tuple[bool, str]:
     try:
         store = open_store(settings)
     except StoreError as error:
-        return False, str(error)
+        return False, f"{error}: {error.reason}"
     if store is None:
         return True, "stores no responses"
     store.close()

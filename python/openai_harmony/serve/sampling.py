@@ -51,8 +51,13 @@ def requests(
     ]
 
 
+def sample(engine: Engine, request: SampleRequest) -> AsyncGenerator[Sampled, None]:
+    """Samples; nothing comes after a stop token or the limit."""
+    return engine.sample(request) if getattr(engine, "holds", False) else held(engine, request)
+
+
 async def held(engine: Engine, request: SampleRequest) -> AsyncGenerator[Sampled, None]:
-    """Samples up to the first stop token or the limit, even if the engine would go on.
+    """Samples up to the first stop token or the limit, even if the engine would continue.
 
     ``EngineError`` if the output ends without a reason.
     """
@@ -66,7 +71,7 @@ async def held(engine: Engine, request: SampleRequest) -> AsyncGenerator[Sampled
                 end = next(at for at, token in enumerate(tokens) if token in stops)
                 yield some.first(min(end + 1, left), "stop" if end < left else "length")
                 return
-            if len(tokens) >= left and reason is None:
+            if len(tokens) > left or (len(tokens) == left and reason is None):
                 yield some.first(left, "length")
                 return
             if reason == "abort":
@@ -96,7 +101,7 @@ async def go_on(
     grammar = None if request.grammar is None else request.grammar.behind_thought()
     prompt = [*request.prompt, *sampled, *forced]
     behind = replace(request, prompt=prompt, max_tokens=left, grammar=grammar)
-    async with aclosing(held(engine, behind)) as rest:
+    async with aclosing(sample(engine, behind)) as rest:
         async for some in rest:
             yield some
 
@@ -110,7 +115,7 @@ async def begin(engine: Engine, asked: Sequence[SampleRequest]) -> list[Begun]:
 
     ``EngineError`` if it does not answer one of them; then none is sampled any more.
     """
-    samples = [held(engine, request) for request in asked]
+    samples = [sample(engine, request) for request in asked]
     firsts = [asyncio.ensure_future(_first(sampled)) for sampled in samples]
     try:
         return list(zip(await asyncio.gather(*firsts), samples))
@@ -128,4 +133,4 @@ async def _first(sampled: AsyncGenerator[Sampled, None]) -> Sampled:
     async for first in sampled:
         if first.tokens or first.reason is not None:
             return first
-    raise EngineError("the engine says nothing")
+    raise EngineError("the engine returned no tokens")

@@ -44,8 +44,12 @@ class Settings:
     engine_timeout: float = _setting(600.0, "seconds that the engine may be silent")
     request_timeout: float = _setting(3600.0, "seconds that an answer may take")
     body_timeout: float = _setting(60.0, "seconds that a request's body may take to arrive")
+    header_timeout: float = _setting(30.0, "seconds that a request's head may take to arrive")
+    client_timeout: float = _setting(60.0, "seconds that a client may read nothing of its answer")
     drain_timeout: float = _setting(30.0, "seconds for running answers once the server shall end")
     max_body: int = _setting(32 * 2**20, "bytes of a request's body")
+    max_bodies: int = _setting(256 * 2**20, "bytes of all bodies that arrive or wait at a time")
+    max_values: int = _setting(1_000_000, "JSON values of a request's body")
     max_output_tokens: int = _setting(131_072, "tokens of an answer, whatever the request says")
     thinking_budget: int | None = _setting(None, "tokens of thoughts, if the request names none")
     unsupported: str = _setting(
@@ -107,8 +111,23 @@ class Settings:
             )
 
 
-_FROM_ONE = ("workers", "max_body", "max_output_tokens", "max_answers", "max_running")
-_ABOVE_ZERO = ("engine_timeout", "request_timeout", "body_timeout", "store_days")
+_FROM_ONE = (
+    "workers",
+    "max_body",
+    "max_bodies",
+    "max_values",
+    "max_output_tokens",
+    "max_answers",
+    "max_running",
+)
+_ABOVE_ZERO = (
+    "engine_timeout",
+    "request_timeout",
+    "body_timeout",
+    "header_timeout",
+    "client_timeout",
+    "store_days",
+)
 
 
 def _refuse_number(name: str, value: float) -> None:

@@ -7,20 +7,24 @@ stored half. Each response belongs to the API key that asked for it.
 from __future__ import annotations
 
 import json
+import random
 import re
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sql
 from sqlalchemy.dialects.mysql import LONGTEXT
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
+from openai_harmony.interop import Body
 from openai_harmony.serve.refusals import RefusedError
+from openai_harmony.serve.store_file import StoreFile
 
 Item = dict[str, Any]
+Made = TypeVar("Made")
 
 _DAY = 86_400.0
 _MOST_ID = 128
@@ -28,6 +32,10 @@ _MOST_ID = 128
 _BUSY_SECONDS = 5.0
 """So long a process waits for another one that writes."""
 _PURGE_SECONDS = 60.0
+_PURGED_AT_A_TIME = 500
+_USED_SECONDS = 3600.0
+"""So exactly it is known when a response was used last, at most."""
+_ATTEMPTS = 4
 
 _TABLES = sql.MetaData()
 _JSON = sql.Text().with_variant(LONGTEXT(), "mysql", "mariadb")
@@ -52,12 +60,14 @@ _ITEMS = sql.Table(
 
 
 class StoreError(RefusedError):
-    """The database cannot be used; the text says why."""
+    """The database cannot be used. Clients do not learn why: ``reason`` is for the operator."""
 
-    def __init__(self, error: SQLAlchemyError) -> None:
+    def __init__(self, error: Exception) -> None:
+        super().__init__("the store of responses cannot be used", 503)
         # The text of the error itself has the statement, and with it contents.
-        reason = error.orig if isinstance(error, DBAPIError) else type(error).__name__
-        super().__init__(f"the store of responses cannot be used: {reason}", 503)
+        reason = error.orig if isinstance(error, DBAPIError) else error
+        named = isinstance(error, (DBAPIError, OSError))
+        self.reason = str(reason) if named else type(error).__name__
 
 
 class Store:
@@ -78,13 +88,17 @@ class Store:
         if address in ("sqlite://", "sqlite:///", "sqlite:///:memory:"):
             raise ValueError(f"store: {url}: a database in memory keeps nothing; name a file")
         options: dict[str, Any] = {"pool_pre_ping": True}
-        if address.startswith("sqlite"):
+        is_sqlite = address.startswith("sqlite")
+        self._file = StoreFile.of(address) if is_sqlite else None
+        if is_sqlite:
             options["connect_args"] = {"timeout": _BUSY_SECONDS}
         try:
             self._engine = sql.create_engine(address, **options)
         except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
             raise ValueError(f"store: {error}") from None
-        if address.startswith("sqlite"):
+        if self._file is not None:
+            self._file.make()
+        if is_sqlite:
             sql.event.listen(self._engine, "connect", _set_up)
         self._seconds = days * _DAY
         self._purged = 0.0
@@ -93,29 +107,49 @@ class Store:
                 _TABLES.create_all(self._engine)
             except DBAPIError:  # another process may have made them meanwhile
                 _TABLES.create_all(self._engine)
+        if self._file is not None:
+            self._file.opened()
 
-    def keep(self, owner: str, body: dict[str, Any], response: dict[str, Any]) -> None:
+    def check(self) -> None:
+        """``StoreError`` if nothing can be stored now. Costs a look at the file, or a question."""
+        try:
+            if self._file is not None:
+                self._file.check()
+        except OSError as error:
+            raise StoreError(error) from error
+        with _errors(), self._engine.connect() as connection:
+            connection.execute(sql.select(_RESPONSES.c.id).limit(1)).all()
+
+    def keep(self, owner: str, body: Body, response: dict[str, Any]) -> None:
         """Stores a response with what was asked."""
-        now, identity = time.time(), response["id"]
+        identity = response["id"]
         asked = input_of(body)
+        said = response["output"]
+        items = [*asked, *((item.get("id"), item["type"], json.dumps(item)) for item in said)]
         rows = [
-            {"response": identity, "position": at, "id": item["id"], "item": json.dumps(item)}
-            for at, item in enumerate([*asked, *response["output"]])
-            if item.get("id") and item.get("type") != "item_reference"
+            {"response": identity, "position": at, "id": item_id, "item": item}
+            for at, (item_id, kind, item) in enumerate(items)
+            if item_id and kind != "item_reference"
         ]
         row = {
             "id": identity,
             "owner": owner,
-            "used": now,
-            "previous": body.get("previous_response_id"),
-            "input": json.dumps(asked),
+            "used": time.time(),
+            "previous": body.text("previous_response_id"),
+            "input": f"[{','.join(item for _, _, item in asked)}]",
             "response": json.dumps(response),
         }
-        with _errors(), self._engine.begin() as connection:
-            connection.execute(_RESPONSES.insert(), row)
-            if rows:
-                connection.execute(_ITEMS.insert(), rows)
-            self._purge(connection, now)
+
+        def insert(connection: sql.Connection) -> None:
+            # A first try may have been stored although its connection broke.
+            there = sql.select(_RESPONSES.c.id).where(_RESPONSES.c.id == identity)
+            if connection.execute(there).scalar() is None:
+                connection.execute(_RESPONSES.insert(), row)
+                if rows:
+                    connection.execute(_ITEMS.insert(), rows)
+
+        self._write(insert)
+        self._purge()
 
     def response(self, owner: str, identity: str) -> dict[str, Any] | None:
         """A response, or ``None`` if there is none of this id."""
@@ -131,34 +165,74 @@ class Store:
 
     def delete(self, owner: str, identity: str) -> bool:
         """Deletes a response and all that was stored with it; whether there was one."""
-        with _errors(), self._engine.begin() as connection:
-            if self._row(connection, owner, identity) is None:
-                return False
-            _delete(connection, _RESPONSES.c.id == identity)
-        self._forget()
-        return True
+        if not _is_identity(identity):
+            return False
+        own = sql.and_(_RESPONSES.c.id == identity, self._living(owner))
+        deleted = self._write(lambda connection: _delete(connection, own, 1))
+        if deleted:
+            self._forget()
+        return bool(deleted)
 
-    def history(self, owner: str, identity: str) -> list[Item]:
-        """What was said up to and with a response, which counts as a use of all of it.
+    def history(self, owner: str, identity: str) -> Body:
+        """The items that were said up to and with a response, which counts as a use of all of it.
 
         ``RefusedError`` if it or one before it is not there: deleted, or too old.
         """
-        said: list[list[Item]] = []
-        chain: list[str] = []
+        if not _is_identity(identity):
+            raise _not_found(identity, identity)
+        with _errors(), self._engine.connect() as connection:
+            rows = {row.id: row for row in connection.execute(self._chain(owner, identity))}
+        said: list[list[str]] = []
         following: str | None = identity
-        with _errors(), self._engine.begin() as connection:
-            while following is not None:
-                row = self._row(connection, owner, following)
-                if row is None or following in chain:
-                    raise _not_found(identity, following)
-                chain.append(following)
-                said.append([*json.loads(row.input), *json.loads(row.response)["output"]])
-                following = row.previous
-            used = _RESPONSES.update().where(_RESPONSES.c.id.in_(chain))
-            connection.execute(used.values(used=time.time()))
-        return [item for items in reversed(said) for item in items]
+        while following is not None:
+            row = rows.pop(following, None)
+            if row is None:
+                raise _not_found(identity, following)
+            output = Body(row.response.encode()).items("output")
+            asked = Body(f'{{"input":{row.input}}}'.encode()).items("input")
+            said.append([item.decode() for _, _, item in (*asked, *output)])
+            following = row.previous
+        self._use(owner, identity)
+        items = ",".join(item for items in reversed(said) for item in items)
+        return Body(f"[{items}]".encode())
 
-    def item(self, owner: str, identity: str) -> Item | None:
+    def _chain(self, owner: str, identity: str) -> sql.Select[Any]:
+        """A response and all before it, by one query."""
+        columns = (_RESPONSES.c.id, _RESPONSES.c.previous, _RESPONSES.c.used)
+        first = sql.select(*columns).where(_RESPONSES.c.id == identity, self._living(owner))
+        chain = first.cte("chain", recursive=True)
+        before = sql.select(*columns).where(
+            _RESPONSES.c.id == chain.c.previous, self._living(owner)
+        )
+        # No circle: what is there twice is not followed again.
+        chain = chain.union(before)
+        return sql.select(_RESPONSES).join(chain, chain.c.id == _RESPONSES.c.id)
+
+    def _use(self, owner: str, identity: str) -> None:
+        """Keeps a chain for its days from now on.
+
+        Rows that somebody else is just writing are left out: he does the same. So nobody waits for
+        another one, and there are no circles of waiting. Rows used of late are not written at all.
+        """
+        now = time.time()
+        late = now - min(_USED_SECONDS, self._seconds / 100)
+        chain = self._chain(owner, identity).subquery()
+        stale = sql.select(_RESPONSES.c.id).where(
+            _RESPONSES.c.id.in_(sql.select(chain.c.id)), _RESPONSES.c.used < late
+        )
+
+        def use(connection: sql.Connection) -> None:
+            found = connection.execute(stale).scalars().all()
+            if not found:
+                return
+            here = sql.select(_RESPONSES.c.id).where(_RESPONSES.c.id.in_(found))
+            free = connection.execute(here.with_for_update(skip_locked=True)).scalars().all()
+            used = _RESPONSES.update().where(_RESPONSES.c.id.in_(free))
+            connection.execute(used.values(used=now))
+
+        self._write(use)
+
+    def item(self, owner: str, identity: str) -> Body | None:
         """The newest item of an id, or ``None``."""
         if not _is_identity(identity):
             return None
@@ -171,7 +245,7 @@ class Store:
         )
         with _errors(), self._engine.connect() as connection:
             text = connection.execute(found).scalar()
-        return None if text is None else dict(json.loads(text))
+        return None if text is None else Body(text.encode())
 
     def close(self) -> None:
         """Closes the connections."""
@@ -194,11 +268,38 @@ class Store:
             with _errors(), self._engine.connect() as connection:
                 connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def _purge(self, connection: sql.Connection, now: float) -> None:
-        """Deletes what is too old, now and then."""
-        if now - self._purged >= _PURGE_SECONDS:
-            self._purged = now
-            _delete(connection, _RESPONSES.c.used < now - self._seconds)
+    def _purge(self) -> None:
+        """Deletes what is too old, now and then, a part at a time."""
+        now = time.time()
+        if now - self._purged < _PURGE_SECONDS:
+            return
+        self._purged = now
+        old = _RESPONSES.c.used < now - self._seconds
+        self._write(lambda connection: _delete(connection, old, _PURGED_AT_A_TIME))
+
+    def _write(self, work: Callable[[sql.Connection], Made]) -> Made:
+        """Does work in a transaction, and again where that helps."""
+        for attempt in range(_ATTEMPTS):
+            try:
+                with self._engine.begin() as connection:
+                    return work(connection)
+            except SQLAlchemyError as error:
+                if attempt + 1 == _ATTEMPTS or not _may_pass(error):
+                    raise StoreError(error) from error
+                time.sleep(random.uniform(0.01, 0.05) * 2**attempt)
+        raise AssertionError
+
+
+def _may_pass(error: SQLAlchemyError) -> bool:
+    """Whether another attempt can help: a deadlock, a broken connection, a locked file."""
+    if not isinstance(error, DBAPIError):
+        return False
+    state = getattr(error.orig, "sqlstate", None)
+    return (
+        error.connection_invalidated
+        or state in ("40001", "40P01")
+        or "database is locked" in str(error.orig)
+    )
 
 
 def _is_identity(found: Any) -> bool:
@@ -206,22 +307,34 @@ def _is_identity(found: Any) -> bool:
     return isinstance(found, str) and re.fullmatch(f"[!-~]{{1,{_MOST_ID}}}", found) is not None
 
 
-def input_of(body: dict[str, Any]) -> list[Item]:
-    """The input of a body as items, each with an id: its own, if that can be kept."""
-    asked = body.get("input") or []
-    if isinstance(asked, str):
-        content = [{"type": "input_text", "text": asked}]
-        asked = [{"type": "message", "role": "user", "content": content}]
-    return [
-        item if _is_identity(item.get("id")) else {**item, "id": f"msg_{uuid.uuid4().hex}"}
-        for item in asked
-    ]
+def input_of(body: Body) -> list[tuple[str, str | None, str]]:
+    """The input of a body as items: an id, its own if that can be kept, the type, and the JSON."""
+    if body.kind("input") == "string":
+        content = [{"type": "input_text", "text": body.text("input")}]
+        message = {"type": "message", "role": "user", "content": content, "id": _message_id()}
+        return [(str(message["id"]), "message", json.dumps(message))]
+    found: list[tuple[str, str | None, str]] = []
+    for identity, kind, raw in body.items("input"):
+        if identity is None or not _is_identity(identity):
+            identity = _message_id()
+            raw = Body(raw).with_member("id", json.dumps(identity).encode()).json() or b""
+        found.append((identity, kind, raw.decode()))
+    return found
 
 
-def _delete(connection: sql.Connection, which: sql.ColumnElement[bool]) -> None:
-    identities = sql.select(_RESPONSES.c.id).where(which)
-    connection.execute(_ITEMS.delete().where(_ITEMS.c.response.in_(identities)))
-    connection.execute(_RESPONSES.delete().where(which))
+def _message_id() -> str:
+    return f"msg_{uuid.uuid4().hex}"
+
+
+def _delete(connection: sql.Connection, which: sql.ColumnElement[bool], most: int) -> int:
+    """Deletes responses, and first what they consist of; how many it were."""
+    found = sql.select(_RESPONSES.c.id).where(which).order_by(_RESPONSES.c.id).limit(most)
+    # In one order, so that nobody waits in a circle.
+    identities = connection.execute(found.with_for_update()).scalars().all()
+    if identities:
+        connection.execute(_ITEMS.delete().where(_ITEMS.c.response.in_(identities)))
+        connection.execute(_RESPONSES.delete().where(_RESPONSES.c.id.in_(identities)))
+    return len(identities)
 
 
 def _not_found(asked: str, missing: str) -> RefusedError:

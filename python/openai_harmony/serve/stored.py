@@ -5,17 +5,17 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from openai_harmony.interop import responses
+from openai_harmony.interop import Body, responses
 from openai_harmony.interop.turn import Turn
 from openai_harmony.serve.answers import Keep
-from openai_harmony.serve.bodies import Body
 from openai_harmony.serve.gateway import Call, Gateway
+from openai_harmony.serve.journal import LOG
 from openai_harmony.serve.refusals import RefusedError, refusal
-from openai_harmony.serve.store import Store
+from openai_harmony.serve.store import Store, StoreError
+from openai_harmony.serve.threads import in_thread
 
 _NO_STORE = "this server stores no responses; the setting is store, as --store responses.sqlite"
 _NOT_STORED = {
@@ -68,7 +68,7 @@ class StoredResponses:
             if self._store is None:
                 raise RefusedError(f"no response {identity!r}: {_NO_STORE}", 404)
             owner = request.scope["state"]["owner"]
-            found = await run_in_threadpool(getattr(self._store, name), owner, identity)
+            found = await in_thread(getattr(self._store, name), owner, identity)
             if found is None or found is False:
                 raise RefusedError(f"no response {identity!r} is stored", 404)
             if name == "delete":
@@ -77,6 +77,8 @@ class StoredResponses:
                 found = _page([typed(item) for item in found], request)
             return JSONResponse(found)
         except RefusedError as error:
+            if isinstance(error, StoreError):
+                LOG.error("%s: %s", error, error.reason)
             return refusal("responses", error)
 
     def _read(self, owner: str, body: Body) -> Turn:
@@ -87,6 +89,8 @@ class StoredResponses:
             options["resolve"] = partial(store.item, owner)
             options["previous"] = partial(store.history, owner)
         turn = responses.read(body, **options)
+        if store is not None and turn.store:
+            store.check()  # before anything is sampled
         for unused in turn.unused:
             if unused.path in _NOT_STORED:
                 text = f"{unused.path}: {_NOT_STORED[unused.path]}"
@@ -99,7 +103,7 @@ class StoredResponses:
             return None
 
         async def keep(response: dict[str, Any]) -> None:
-            await run_in_threadpool(store.keep, owner, body, response)
+            await in_thread(store.keep, owner, body, response)
 
         return keep
 

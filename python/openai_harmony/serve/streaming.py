@@ -13,7 +13,7 @@ Found = TypeVar("Found")
 Ending = asyncio.Future[None]
 
 _LAST_SECONDS = 2.0
-"""A client that has stopped to read does not hold its turn any longer once its time is up."""
+"""A client that has stopped reading does not hold its place any longer once its time is up."""
 
 
 class ClientGoneError(Exception):
@@ -23,35 +23,18 @@ class ClientGoneError(Exception):
 class TooSlowError(Exception):
     """The answer has taken as long as an answer may take, or the server ends."""
 
+    status = 504
 
-async def until_gone(
-    receive: Receive, work: Coroutine[Any, Any, Found], timeout: float, ending: Ending
-) -> Found:
-    """Does the work, but cancels it if the client goes away or it takes too long.
 
-    Args:
-        receive: Where the client is heard.
-        work: What to do.
-        timeout: So many seconds may it take.
-        ending: Done when the server ends.
+class ServerEndsError(TooSlowError):
+    """The server ends."""
 
-    Raises:
-        ClientGoneError: The client went away.
-        TooSlowError: The time is up.
-    """
-    doing = asyncio.ensure_future(work)
-    gone = asyncio.ensure_future(_gone(receive))
-    try:
-        waited = (doing, gone, ending)
-        await asyncio.wait(waited, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
-        if doing.done():
-            return doing.result()
-        if gone.done():
-            raise ClientGoneError
-        raise TooSlowError("the server ends" if ending.done() else "the answer takes too long")
-    finally:
-        await _cancelled(doing)
-        await _cancelled(gone)
+    status = 503
+
+
+def watched(receive: Receive) -> asyncio.Task[None]:
+    """Done once the client of a request has gone. Cancel it with the request."""
+    return asyncio.ensure_future(_gone(receive))
 
 
 async def _gone(receive: Receive) -> None:
@@ -59,10 +42,36 @@ async def _gone(receive: Receive) -> None:
         pass
 
 
-async def _cancelled(task: asyncio.Future[Any]) -> None:
-    if not task.done():
-        task.cancel()
-        await asyncio.wait((task,))
+async def until_gone(
+    gone: asyncio.Future[None], work: Coroutine[Any, Any, Found], timeout: float, ending: Ending
+) -> Found:
+    """Does the work, but cancels it if the client goes away or it takes too long.
+
+    Args:
+        gone: Done when the client has gone.
+        work: What to do.
+        timeout: How many seconds it may take.
+        ending: Done when the server ends.
+
+    Raises:
+        ClientGoneError: The client went away.
+        TooSlowError: The time is up, or the server ends.
+    """
+    doing = asyncio.ensure_future(work)
+    try:
+        waited = (doing, gone, ending)
+        await asyncio.wait(waited, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+        if doing.done():
+            return doing.result()
+        if gone.done():
+            raise ClientGoneError
+        if ending.done():
+            raise ServerEndsError("the server ends")
+        raise TooSlowError("the answer takes too long")
+    finally:
+        if not doing.done():
+            doing.cancel()
+            await asyncio.wait((doing,))
 
 
 class Stream(Response):
@@ -77,10 +86,12 @@ class Stream(Response):
         pieces: AsyncGenerator[bytes, None],
         media_type: str,
         *,
+        gone: asyncio.Future[None],
         status: int = 200,
         timeout: float,
+        unread: float,
         ending: Ending,
-        abort: Callable[[], bytes],
+        abort: Callable[[TooSlowError], bytes],
         ended: Callable[[bool], Awaitable[None]],
     ) -> None:
         """For these pieces.
@@ -88,8 +99,10 @@ class Stream(Response):
         Args:
             pieces: What to send.
             media_type: The content's type.
+            gone: Done when the client has gone.
             status: The status.
-            timeout: So many seconds may it take.
+            timeout: How many seconds it may take.
+            unread: How many seconds the client may read nothing while there is something to read.
             ending: Done when the server ends.
             abort: What ends the stream if time is up or the server ends.
             ended: Called at the end, with whether the client was there.
@@ -99,44 +112,77 @@ class Stream(Response):
         self.background = None
         self.init_headers({"cache-control": "no-cache", "x-accel-buffering": "no"})
         self._pieces, self._timeout, self._ending = pieces, timeout, ending
+        self._gone, self._unread = gone, unread
         self._abort, self._ended = abort, ended
+        self._sending_since: float | None = None
+        """Since when a piece waits for its client to read."""
+        self._is_begun = False
+        self._unsent = b""
+        """The piece that waits."""
+        self._watching: asyncio.TimerHandle | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Sends the stream."""
         there = False
+        self._watch()
         try:
-            await until_gone(receive, self._send(send), self._timeout, self._ending)
+            await until_gone(self._gone, self._send(send), self._timeout, self._ending)
             there = True
         except ClientGoneError:
             pass
-        except (TooSlowError, asyncio.CancelledError) as error:
-            there = await self._send_last(send)
-            if isinstance(error, asyncio.CancelledError):
-                raise
+        except TooSlowError as error:
+            there = await self._send_last(send, error)
+        except asyncio.CancelledError:
+            there = await self._send_last(send, ServerEndsError("the server ends"))
+            raise
         finally:
+            if self._watching is not None:
+                self._watching.cancel()
             await self._ended(there)
 
-    async def _send_last(self, send: Send) -> bool:
-        """Ends the stream before its time; whether the client takes the last piece."""
-        last = {"type": "http.response.body", "body": self._abort(), "more_body": False}
+    def _watch(self) -> None:
+        """Takes a client that has stopped reading for one that has gone.
+
+        One timer for a stream: one for each piece would cost more than the piece.
+        """
+        loop = asyncio.get_running_loop()
+        since, now = self._sending_since, loop.time()
+        # Timers may fire early by as much as the clock is coarse.
+        if since is not None and now - since >= self._unread * 0.99:
+            self._gone.cancel()
+            return
+        self._watching = loop.call_at((since or now) + self._unread, self._watch)
+
+    async def _send_last(self, send: Send, error: TooSlowError) -> bool:
+        """Ends the stream early; whether the client takes the last piece."""
+        unsent = self._unsent
         try:
-            await asyncio.wait_for(send(last), _LAST_SECONDS)
+            await asyncio.wait_for(self._last(send, unsent + self._abort(error)), _LAST_SECONDS)
         except asyncio.TimeoutError:
             return False
         return True
 
+    async def _last(self, send: Send, piece: bytes) -> None:
+        if not self._is_begun:
+            await self._begin(send)
+        await send({"type": "http.response.body", "body": piece, "more_body": False})
+
+    async def _begin(self, send: Send) -> None:
+        start = {"status": self.status_code, "headers": self.raw_headers}
+        await send({"type": "http.response.start", **start})
+        self._is_begun = True
+
     async def _send(self, send: Send) -> None:
+        clock = asyncio.get_running_loop().time
         try:
-            await send(
-                {
-                    "type": "http.response.start",
-                    "status": self.status_code,
-                    "headers": self.raw_headers,
-                }
-            )
+            self._sending_since = clock()
+            await self._begin(send)
+            self._sending_since = None
             async for piece in self._pieces:
                 if piece:
+                    self._sending_since, self._unsent = clock(), piece
                     await send({"type": "http.response.body", "body": piece, "more_body": True})
+                    self._sending_since, self._unsent = None, b""
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
             await self._pieces.aclose()

@@ -5,7 +5,9 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
+use super::json::write_json;
 use super::segment::{Delta, Segment};
 use super::sink::Sink;
 
@@ -16,7 +18,7 @@ pub enum FinishReason {
     Stop,
     /// The limit of tokens was reached.
     Length,
-    /// The engine gave up: the client is gone, the server shuts down.
+    /// The engine gave up, or the server shuts down: the answer fails.
     Abort,
 }
 
@@ -76,6 +78,11 @@ pub(in crate::interop) trait Writer: Debug + Send + Sync {
     fn end(&mut self, _index: usize, _segment: &Segment, _sink: &mut Sink<'_>) {}
     /// Sends what ends the stream.
     fn close(&mut self, state: &AnswerState<'_>, sink: &mut Sink<'_>);
+    /// Ends a stream that failed, with an error as the dialect's bodies have it. No client takes such a stream for an
+    /// answer.
+    fn fail(&mut self, _state: &AnswerState<'_>, error: &Value, sink: &mut Sink<'_>) {
+        sink.chunk("error", |bytes| write_json(error, bytes));
+    }
     /// Writes the whole answer as JSON.
     fn response(&self, state: &AnswerState<'_>, bytes: &mut Vec<u8>);
 }
@@ -107,6 +114,8 @@ pub(in crate::interop) struct Outcome {
     pub(in crate::interop) stop_sequence: Option<String>,
     /// Of the prompt and of the answer.
     pub(in crate::interop) durations: [Duration; 2],
+    /// What went wrong, of an answer that was aborted.
+    pub(in crate::interop) failure: String,
 }
 
 /// What the ids of a dialect begin with; `None`: it has none.

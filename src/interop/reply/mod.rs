@@ -260,7 +260,8 @@ impl Reply {
 
     /// Ends the answer and returns what is left to send. `stop_sequence` is the stop string at which
     /// the engine stopped, if it looks for the body's itself; those in [`Turn::stop_strings`] are
-    /// found without it. A second call returns nothing.
+    /// found without it. [`FinishReason::Abort`] is a [failure](Self::fail) without a message of its own. A second call
+    /// returns nothing.
     ///
     /// # Errors
     ///
@@ -270,15 +271,11 @@ impl Reply {
         reason: FinishReason,
         stop_sequence: Option<&str>,
     ) -> Result<Vec<Json>> {
-        let mut lines = Vec::new();
-        if self.outcome.is_none() {
-            self.finish_framed(reason, stop_sequence, &mut lines, Framing::Lines)?;
-        }
-        Ok(Json::written_lines(&lines))
+        self.finish_lines(End { reason, stop_sequence, ..End::ABORTED })
     }
 
     /// [`Self::finish`] as bytes on the wire, after the bytes that are there, with
-    /// [`Self::last_frame`]. A second call writes nothing.
+    /// [`Self::last_frame`] unless the answer failed. A second call writes nothing.
     ///
     /// # Errors
     ///
@@ -289,25 +286,76 @@ impl Reply {
         stop_sequence: Option<&str>,
         bytes: &mut Vec<u8>,
     ) -> Result<()> {
+        self.finish_bytes(End { reason, stop_sequence, ..End::ABORTED }, bytes)
+    }
+
+    /// Ends the stream of an answer that cannot be completed, as its API tells it: chat completions by a chunk with an
+    /// `error`, Anthropic by an `error` event, Ollama by a line with an `error`, and nothing after it; Responses by
+    /// `response.failed`. Clients' libraries raise then, and agents ask again. `status` is that of the same error before
+    /// a stream has begun. What was said so far stays in [`Self::response`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::finish`].
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use openai_harmony::interop::{ReadOptions, ReplyOptions, chat_completions};
+    /// use openai_harmony::{HarmonyEncodingName, load_harmony_encoding};
+    /// use serde_json::json;
+    ///
+    /// let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+    /// let body = json!({"messages": [{"role": "user", "content": "Hello"}], "stream": true});
+    /// let turn = chat_completions::read(&body, &ReadOptions::default())?;
+    /// let mut reply = turn.reply(&encoding, ReplyOptions::new("gpt-oss-20b"))?;
+    /// reply.feed(&[])?;
+    /// let last = reply.fail(502, "the engine broke off")?;
+    /// let error = json!({"message": "the engine broke off", "type": "server_error", "param": null, "code": null});
+    /// assert_eq!(json!(last), json!([{"error": error}]));
+    /// # Ok::<(), openai_harmony::Error>(())
+    /// ```
+    pub fn fail(&mut self, status: u16, message: &str) -> Result<Vec<Json>> {
+        self.finish_lines(End { status, message, ..End::ABORTED })
+    }
+
+    /// [`Self::fail`] as bytes on the wire, after the bytes that are there.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::finish`].
+    pub fn fail_into(&mut self, status: u16, message: &str, bytes: &mut Vec<u8>) -> Result<()> {
+        self.finish_bytes(End { status, message, ..End::ABORTED }, bytes)
+    }
+
+    fn finish_lines(&mut self, end: End<'_>) -> Result<Vec<Json>> {
+        let mut lines = Vec::new();
+        if self.outcome.is_none() {
+            self.finish_framed(end, &mut lines, Framing::Lines)?;
+        }
+        Ok(Json::written_lines(&lines))
+    }
+
+    fn finish_bytes(&mut self, end: End<'_>, bytes: &mut Vec<u8>) -> Result<()> {
         if self.outcome.is_none() {
             let framing = self.dialect.definition().framing;
-            self.finish_framed(reason, stop_sequence, bytes, framing)?;
-            bytes.extend_from_slice(self.last_frame());
+            if self.finish_framed(end, bytes, framing)? != FinishReason::Abort {
+                bytes.extend_from_slice(self.last_frame());
+            }
         }
         Ok(())
     }
 
     fn finish_framed(
         &mut self,
-        reason: FinishReason,
-        stop_sequence: Option<&str>,
+        end: End<'_>,
         bytes: &mut Vec<u8>,
         framing: Framing,
-    ) -> Result<()> {
+    ) -> Result<FinishReason> {
         self.timer.first_token();
         self.timer.end();
         // A turn that the model ended is whole, even where the limit was reached with its last token.
-        let reason = match reason {
+        let reason = match end.reason {
             FinishReason::Length if self.is_ended() => FinishReason::Stop,
             reason => reason,
         };
@@ -315,14 +363,22 @@ impl Reply {
         let sink = &mut Sink::new(bytes, framing);
         self.open(sink);
         self.sorter.take(events, Some(reason), sink);
-        let stop_sequence = self.sorter.stopped.clone().or(stop_sequence.map(str::to_owned));
+        let stop_sequence = self.sorter.stopped.clone().or(end.stop_sequence.map(str::to_owned));
         let reason = if stop_sequence.is_some() { FinishReason::Stop } else { reason };
-        let outcome = Outcome { reason, stop_sequence, durations: self.timer.durations() };
+        let failure = if reason == FinishReason::Abort { end.message } else { "" };
+        let durations = self.timer.durations();
+        let outcome = Outcome { reason, stop_sequence, durations, failure: failure.to_owned() };
         let usage = self.usage();
         let Sorter { segments, writer, .. } = &mut self.sorter;
-        writer.close(&AnswerState { segments, usage, outcome: Some(&outcome) }, sink);
+        let state = AnswerState { segments, usage, outcome: Some(&outcome) };
+        if reason == FinishReason::Abort {
+            let error = self.dialect.error_body(end.status, end.message, None, None);
+            writer.fail(&state, &error, sink);
+        } else {
+            writer.close(&state, sink);
+        }
         self.outcome = Some(outcome);
-        Ok(())
+        Ok(reason)
     }
 
     fn open(&mut self, sink: &mut Sink<'_>) {
@@ -371,7 +427,7 @@ impl Reply {
         sink.chunk(name, |bytes| write_json(chunk, bytes));
     }
 
-    /// What ends the stream after the last chunk: chat's `data: [DONE]`, for others nothing.
+    /// What ends the stream after the last chunk, unless the answer failed: chat's `data: [DONE]`, for others nothing.
     pub fn last_frame(&self) -> &'static [u8] {
         self.dialect.definition().last_frame
     }
@@ -431,6 +487,25 @@ impl Reply {
             reasoning_tokens: thoughts,
         }
     }
+}
+
+/// How an answer is to end.
+#[derive(Debug, Clone, Copy)]
+struct End<'a> {
+    reason: FinishReason,
+    stop_sequence: Option<&'a str>,
+    /// The status and the message of a failure.
+    status: u16,
+    message: &'a str,
+}
+
+impl End<'_> {
+    const ABORTED: Self = Self {
+        reason: FinishReason::Abort,
+        stop_sequence: None,
+        status: 500,
+        message: "The answer was aborted before its end.",
+    };
 }
 
 /// Times the answer.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Reply, ReplyOptions};
+use super::{End, Reply, ReplyOptions};
 use crate::HarmonyEncoding;
 use crate::error::Result;
 use crate::interop::answer::{FinishReason, Framing};
@@ -15,7 +15,7 @@ use crate::interop::{ReasoningField, TokenLogprob, Turn};
 use crate::saved::{invalid, read};
 
 /// The form of the bytes. It changes with the fields of [`SavedReply`].
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct SavedReply {
@@ -38,6 +38,8 @@ struct SavedReply {
     /// The ids that the server's own function made.
     made_ids: Vec<String>,
     end: Option<(FinishReason, Option<String>, [Duration; 2])>,
+    /// What went wrong, of an answer that was aborted.
+    failure: Option<String>,
     /// Since the reply began.
     elapsed: Duration,
     first_token: Option<Duration>,
@@ -117,7 +119,10 @@ impl Reply {
             (tokens, logprobs) = (rest, others);
         }
         if let Some((reason, stop_sequence, durations)) = saved.end {
-            reply.finish_framed(reason, stop_sequence.as_deref(), &mut sent, Framing::Lines)?;
+            let message = saved.failure.as_deref().unwrap_or_default();
+            let stop_sequence = stop_sequence.as_deref();
+            let end = End { reason, stop_sequence, message, ..End::ABORTED };
+            reply.finish_framed(end, &mut sent, Framing::Lines)?;
             if let Some(outcome) = &mut reply.outcome {
                 outcome.durations = durations;
             }
@@ -151,6 +156,7 @@ impl Reply {
                 .outcome
                 .as_ref()
                 .map(|outcome| (outcome.reason, outcome.stop_sequence.clone(), outcome.durations)),
+            failure: self.outcome.as_ref().map(|outcome| outcome.failure.clone()),
             elapsed,
             first_token,
         };

@@ -70,7 +70,8 @@ impl Responses {
                 ("incomplete", Value::Null, json!({"reason": "max_output_tokens"}))
             }
             Some(FinishReason::Abort) => {
-                ("failed", json!({"code": "server_error", "message": ABORTED}), Value::Null)
+                let failure = state.outcome.map(|outcome| &outcome.failure);
+                ("failed", json!({"code": "server_error", "message": failure}), Value::Null)
             }
         };
         response.text("status", status).value("error", &error);
@@ -249,14 +250,16 @@ impl Writer for Responses {
         self.push_response(name, state, sink);
     }
 
+    fn fail(&mut self, state: &AnswerState<'_>, _error: &Value, sink: &mut Sink<'_>) {
+        self.close(state, sink);
+    }
+
     fn response(&self, state: &AnswerState<'_>, bytes: &mut Vec<u8>) {
         write_object(bytes, |response| self.write_response(state, Some(state.usage), response));
     }
 }
 
 const IN_PROGRESS: &str = "in_progress";
-
-const ABORTED: &str = "The answer was aborted before its end.";
 
 /// A list that is always empty.
 const NOTHING: [(); 0] = [];

@@ -12,6 +12,7 @@ use serde_json::Value as Tree;
 
 pub(crate) use self::value::{Array, Object};
 pub use self::value::{At, Value};
+use super::MAX_DEPTH;
 use crate::path::Path;
 
 /// JSON values, each found by its index.
@@ -168,6 +169,15 @@ impl Tape {
         let opened = Opened(self.end());
         self.null();
         opened
+    }
+
+    /// Adds a member to the object that is all of the tape, in place of any of this key.
+    pub(crate) fn add_member(&mut self, key: &str, value: &Tree) {
+        if self.at(0).as_object().is_some() {
+            self.string(key);
+            self.tree(value, MAX_DEPTH);
+            self.close_object(Opened(0));
+        }
     }
 
     /// Ends a list: its items are what has been written since it was opened.

@@ -78,7 +78,8 @@ impl<'a> At<'a> {
         matches!(self.node(), Node::Null)
     }
 
-    pub(crate) fn as_str(self) -> Option<&'a str> {
+    /// The text, if it is a string.
+    pub fn as_str(self) -> Option<&'a str> {
         match *self.node() {
             Node::String { start, end } => Some(self.tape.text(start, end)),
             _ => None,
@@ -93,14 +94,16 @@ impl<'a> At<'a> {
         }
     }
 
-    pub(crate) fn as_bool(self) -> Option<bool> {
+    /// The value, if it is true or false.
+    pub fn as_bool(self) -> Option<bool> {
         match *self.node() {
             Node::Bool(value) => Some(value),
             _ => None,
         }
     }
 
-    pub(crate) fn as_array(self) -> Option<Array<'a>> {
+    /// The list, if it is one.
+    pub fn as_array(self) -> Option<Array<'a>> {
         match self.value() {
             Value::Array(array) => Some(array),
             _ => None,
@@ -115,12 +118,12 @@ impl<'a> At<'a> {
     }
 
     /// The member of an object.
-    pub(crate) fn get(self, key: &str) -> Option<Self> {
+    pub fn get(self, key: &str) -> Option<Self> {
         self.as_object()?.get(key)
     }
 
     /// The value as JSON in one line.
-    pub(crate) fn to_json(self) -> String {
+    pub fn to_json(self) -> String {
         // Neither the values nor memory can fail.
         serde_json::to_string(&self).unwrap_or_default()
     }
@@ -206,7 +209,7 @@ impl<'a> Object<'a> {
     }
 
     /// The value of a key. It is searched for: objects of requests have few members.
-    pub(crate) fn get(self, key: &str) -> Option<At<'a>> {
+    pub fn get(self, key: &str) -> Option<At<'a>> {
         let Self(mut values) = self;
         while let (Some(other), Some(value)) = (values.take(), values.take()) {
             if other.bytes() == Some(key.as_bytes()) {

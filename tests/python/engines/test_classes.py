@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("httpx", reason="make test-engines installs httpx")
+pytest.importorskip("aiohttp", reason="make test-engines installs aiohttp")
 
 from openai_harmony.interop import TokenLogprob
 from openai_harmony.serve.engines import SampleRequest

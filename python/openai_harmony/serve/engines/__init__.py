@@ -50,7 +50,7 @@ def connect(text: str, *, timeout: float = 600.0, key: str | None = None) -> Eng
         return Transformers(place)
     if not _is_url(place):
         raise ValueError(f"engine: {kind} needs a URL, as http://127.0.0.1:8001, got {place!r}")
-    needed("httpx", "serve")
+    needed("aiohttp", "serve")
     from openai_harmony.serve.engines.auto import Auto
     from openai_harmony.serve.engines.completions import Completions
     from openai_harmony.serve.engines.http import HttpEngine

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from typing import Any
 
-import httpx
-
+from openai_harmony.serve.engines.client import ClientError
 from openai_harmony.serve.engines.completions import Completions
 from openai_harmony.serve.engines.engine import CONTEXT, EngineError, Sampled, SampleRequest
 from openai_harmony.serve.engines.http import HttpEngine
@@ -49,6 +48,11 @@ class Auto:
         return self._found.context if self._found else CONTEXT
 
     @property
+    def holds(self) -> bool:
+        """Engines behind HTTP hold the output to its limit."""
+        return True
+
+    @property
     def constrains(self) -> bool:
         """Whether it keeps to grammars; false until it is found."""
         return self._found is not None and self._found.constrains
@@ -83,25 +87,16 @@ class Auto:
         return self._found
 
     async def _ask(self) -> type[HttpEngine]:
-        key = self._options["key"]
-        headers = {"authorization": f"Bearer {key}"} if key else {}
-        async with httpx.AsyncClient(
-            base_url=self.address, headers=headers, timeout=10.0, trust_env=False
-        ) as client:
+        asking = HttpEngine(self.address, **self._options)
+        try:
             for path, field, kind in _QUESTIONS:
                 try:
-                    response = await client.get(path)
-                    answer = response.json()
-                except httpx.HTTPError as error:
-                    raise EngineError(
-                        f"no engine answers at {self.address}: {type(error).__name__} {error}", 503
-                    ) from error
-                except ValueError:
-                    continue
-                if response.status_code == 200 and isinstance(answer, dict) and field in answer:
+                    status, answer = await asking.client.get(path)
+                except ClientError as error:
+                    raise EngineError(f"no engine answers: it {error}", 503) from error
+                if status == 200 and isinstance(answer, dict) and field in answer:
                     return kind
-        raise EngineError(
-            f"what answers at {self.address} is none of the engines that are known; "
-            "name one, as in vllm=URL",
-            503,
-        )
+        finally:
+            await asking.aclose()
+        # The address is for the operator; strangers read this, too.
+        raise EngineError("no known engine answers; name it, for example vllm=URL", 503)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
@@ -13,7 +13,7 @@ CONTEXT = 131_072
 """How many tokens gpt-oss takes, prompt and output together: for engines that do not say."""
 
 
-Logprobs: TypeAlias = "list[TokenLogprob | None]"
+Logprobs: TypeAlias = "Sequence[TokenLogprob | tuple[float, dict[int, float]] | None]"
 """One for each token; ``None`` for a token of which the engine gives none."""
 
 
@@ -57,7 +57,11 @@ class SampleRequest:
 
 
 class Engine(Protocol):
-    """Samples tokens. One engine serves all requests of a process, many at a time."""
+    """Samples tokens. One engine serves all requests of a process, many at a time.
+
+    One with an attribute ``holds`` that is true keeps to the limit and the stop tokens itself; for
+    others the gateway sees to it.
+    """
 
     @property
     def name(self) -> str:

@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
-from typing import Any
+from typing import Any, Literal
 
-import httpx
-
+from openai_harmony.interop import EngineReader
+from openai_harmony.serve.engines.client import Client, ClientError, Response
 from openai_harmony.serve.engines.engine import CONTEXT, EngineError, Sampled, SampleRequest
+from openai_harmony.serve.threads import in_thread
 
-MOST_LINE = 16 * 2**20
-"""The longest line that an engine may send, in bytes; longer ones are no events."""
 _MOST_QUOTED = 300
 _BUSY = (429, 529)
+_LONG = 8192
+"""The body of a prompt of so many tokens takes milliseconds to be written."""
 
 
 class HttpEngine:
-    """What the engines behind HTTP share: connections, time-outs, lines of JSON, errors."""
+    """What the engines behind HTTP share: connections, time-outs, errors."""
 
     name = "http"
     health = "/health"
     """The path that answers 200 if the engine can sample."""
     constrains = False
     """Whether it keeps to the grammar of a request."""
+    holds = True
+    """Nothing comes after a stop token or the limit: the reader sees to it."""
+    form: Literal["completions", "sglang", "llama.cpp"] = "completions"
+    """How it streams."""
 
     def __init__(self, address: str, *, timeout: float = 600.0, key: str | None = None) -> None:
         """For the engine of this address.
@@ -37,14 +41,8 @@ class HttpEngine:
         self.address = address.rstrip("/").removesuffix("/v1")
         self.model: str | None = None
         self.context = CONTEXT
+        self.client = Client(self.address, timeout, key)
         self._known = False
-        self._client = httpx.AsyncClient(
-            base_url=self.address,
-            headers={"authorization": f"Bearer {key}"} if key else {},
-            timeout=httpx.Timeout(timeout, connect=min(timeout, 10.0)),
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=100),
-            trust_env=False,  # a proxy of the environment is not for engines
-        )
 
     async def check(self) -> None:
         """Asks ``health``, and for the model."""
@@ -56,80 +54,65 @@ class HttpEngine:
 
     async def aclose(self) -> None:
         """Closes the connections."""
-        await self._client.aclose()
+        await self.client.aclose()
 
     async def sample(self, request: SampleRequest) -> AsyncGenerator[Sampled, None]:
         """Samples; closing the generator closes the connection, which cancels the sampling."""
         if not self._known:
             await self.check()
-        path, body = self.asked(request)
-        seen = 0
-        async with aclosing(self.events(path, body)) as events:
-            async for event in events:
-                sampled = self.read(event, seen)
-                seen = self.counted(event, seen + len(sampled.tokens))
-                yield sampled
-                if sampled.reason is not None:
-                    return
+        path, body = await self._written(request)
+        reader = EngineReader(self.form, request.max_tokens, request.stop_token_ids)
+        try:
+            async with self.client.post(path, body) as response:
+                if response.status != 200:
+                    raise await self._refusal(response)
+                async for part in response.parts():
+                    tokens, reason, logprobs, fault = reader.feed(part)
+                    if tokens or reason is not None:
+                        yield Sampled(tokens, reason, logprobs)
+                    if fault is not None:
+                        raise self._fault(*fault)
+                    if reason is not None:
+                        return
+        except ClientError as error:
+            raise self._failed(error) from error
+        tokens, reason, logprobs, fault = reader.finish()
+        if tokens or reason is not None:
+            yield Sampled(tokens, reason, logprobs)
+        if fault is not None:
+            raise self._fault(*fault)
 
     def asked(self, request: SampleRequest) -> tuple[str, dict[str, Any]]:
         """The path and the body that ask for this."""
         raise NotImplementedError
 
-    def read(self, event: dict[str, Any], seen: int) -> Sampled:
-        """What an event says; ``seen`` tokens came before."""
-        raise NotImplementedError
+    async def _written(self, request: SampleRequest) -> tuple[str, bytes]:
+        def write() -> tuple[str, bytes]:
+            path, body = self.asked(request)
+            return path, json.dumps(body).encode()
 
-    def counted(self, event: dict[str, Any], here: int) -> int:
-        """How many tokens there are so far, where the engine counts them itself."""
-        return here
+        if request.grammar is None and len(request.prompt) < _LONG:
+            return write()
+        return await in_thread(write)
 
     async def pass_on(self, path: str, body: bytes) -> tuple[int, str, AsyncGenerator[bytes, None]]:
         """Sends a body as it is: the status, the content type and the bytes of the answer."""
-        request = self._client.build_request(
-            "POST", path, content=body, headers={"content-type": "application/json"}
-        )
+        sent = self.client.post(path, body)
         try:
-            response = await self._client.send(request, stream=True)
-        except httpx.HTTPError as error:
-            raise self._unreachable(error) from error
+            response = await sent.__aenter__()
+        except ClientError as error:
+            raise self._failed(error) from error
 
         async def parts() -> AsyncGenerator[bytes, None]:
             try:
-                async for part in response.aiter_bytes():
+                async for part in response.parts():
                     yield part
-            except httpx.HTTPError as error:
-                raise self._unreachable(error) from error
+            except ClientError as error:
+                raise self._failed(error) from error
             finally:
-                await response.aclose()
+                await sent.__aexit__(None, None, None)
 
-        kind = response.headers.get("content-type", "application/json")
-        return response.status_code, kind, parts()
-
-    async def events(self, path: str, body: dict[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
-        """The events of a stream, or the one object of an engine that does not stream."""
-        try:
-            async with self._client.stream("POST", path, json=body) as response:
-                if response.status_code != 200:
-                    raise self._refusal(response, await _beginning(response))
-                async with aclosing(_lines(response)) as lines:
-                    async for line in lines:
-                        yield self._event(line)
-        except httpx.TimeoutException as error:
-            raise EngineError(f"{self._self()} is too slow: {type(error).__name__}", 504) from error
-        except httpx.HTTPError as error:
-            raise self._unreachable(error) from error
-
-    def _event(self, line: bytes) -> dict[str, Any]:
-        try:
-            event = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise EngineError(f"{self._self()} sends what is not JSON: {_quoted(line)}") from error
-        if not isinstance(event, dict):
-            raise EngineError(f"{self._self()} sends what is not an event: {_quoted(line)}")
-        if event.get("error"):
-            raise EngineError(f"{self._self()} says: {_message(event)}")
-        return event
+        return response.status, response.content_type, parts()
 
     async def _learn(self) -> None:
         """The model's name and context, as OpenAI's API lists them; engines may say neither."""
@@ -144,88 +127,35 @@ class HttpEngine:
     async def _get(self, path: str) -> tuple[int, Any]:
         """The status and the JSON of an answer, ``None`` if it is none."""
         try:
-            response = await self._client.get(path, timeout=10.0)
-        except httpx.HTTPError as error:
-            raise self._unreachable(error) from error
-        try:
-            return response.status_code, response.json()
-        except ValueError:
-            return response.status_code, None
+            return await self.client.get(path)
+        except ClientError as error:
+            raise self._failed(error) from error
 
-    def _refusal(self, response: httpx.Response, text: bytes) -> EngineError:
-        status = response.status_code
+    async def _refusal(self, response: Response) -> EngineError:
+        status, text = response.status, await response.beginning()
         try:
             said = _message(json.loads(text))
         except (ValueError, RecursionError):
             said = _quoted(text)
-        after = response.headers.get("retry-after", "")
         message = f"{self._self()} says {status}: {said}"
         if status in _BUSY:
-            return EngineError(message, 429, int(after) if after.isdecimal() else None)
+            return EngineError(message, 429, response.retry_after)
+        if status == 503:
+            return EngineError(message, 503, response.retry_after)
         if status == 404:
             # It may have been started anew, with another model: the next request asks for its name.
             self._known = False
         # A wrong key or path is a fault of this server's settings, not of the client.
         return EngineError(message, 400 if status in (400, 413, 422) else 502)
 
-    def _unreachable(self, error: httpx.HTTPError) -> EngineError:
-        broke = isinstance(error, (httpx.RemoteProtocolError, httpx.ReadError, httpx.DecodingError))
-        text = f"{type(error).__name__} {error}".strip()
-        if broke:
-            return EngineError(f"{self._self()} broke off: {text}")
-        return EngineError(f"{self._self()} cannot be reached: {text}", 503)
+    def _fault(self, status: int, what: str) -> EngineError:
+        return EngineError(f"{self._self()} {what}", status)
+
+    def _failed(self, error: ClientError) -> EngineError:
+        return self._fault(error.status, str(error))
 
     def _self(self) -> str:
         return f"the engine {self.name}"
-
-
-def ids(found: Any) -> list[int]:
-    """Token ids of an event; ``null`` is none.
-
-    ``EngineError`` if it is anything else.
-    """
-    if found is None:
-        return []
-    if not isinstance(found, list) or not all(
-        type(token) is int and 0 <= token < 2**32 for token in found
-    ):
-        raise EngineError(f"the engine sends what are not token ids: {_quoted(repr(found))}")
-    return found
-
-
-async def _lines(response: httpx.Response) -> AsyncGenerator[bytes, None]:
-    """The data of server-sent events, and lines of JSON, without the words around them.
-
-    httpx has the same for text; bytes take half the time, which counts for each token.
-    """
-    rest = b""
-    async for part in response.aiter_bytes():
-        *lines, rest = (rest + part).split(b"\n")
-        if len(rest) > MOST_LINE:
-            raise EngineError(f"the engine sends a line of more than {MOST_LINE:,} bytes")
-        for line in lines:
-            if data := _data(line):
-                yield data
-    if data := _data(rest):
-        yield data
-
-
-def _data(line: bytes) -> bytes:
-    line = line.strip()
-    if line.startswith(b"data:"):
-        line = line[5:].lstrip()
-        return b"" if line == b"[DONE]" else line
-    # Comments and the names of events are no data.
-    return b"" if line.startswith((b":", b"event:", b"id:", b"retry:")) else line
-
-
-async def _beginning(response: httpx.Response) -> bytes:
-    found = b""
-    async for part in response.aiter_bytes():
-        found += part
-        if len(found) > 2**16:
-            break
-    return found
 
 
 def _message(found: Any) -> str:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from openai_harmony.encoding import HarmonyEncodingName, load_harmony_encoding
 from openai_harmony.grammar import TurnGrammar
-from openai_harmony.serve.engines.engine import EngineError, Sampled, SampleRequest
-from openai_harmony.serve.engines.http import HttpEngine, ids
-from openai_harmony.serve.engines.logprobs import of_objects
+from openai_harmony.serve.engines.engine import SampleRequest
+from openai_harmony.serve.engines.http import HttpEngine
 
 
 class LlamaCpp(HttpEngine):
@@ -18,6 +16,7 @@ class LlamaCpp(HttpEngine):
     """
 
     name = "llama.cpp"
+    form = "llama.cpp"
     constrains = True
 
     def asked(self, request: SampleRequest) -> tuple[str, dict[str, Any]]:
@@ -40,35 +39,6 @@ class LlamaCpp(HttpEngine):
             "stream": True,
             **sampling,
         }
-
-    def read(self, event: dict[str, Any], seen: int) -> Sampled:
-        """What an event says.
-
-        While a character is not whole, the server sends nothing, and then only the last of its
-        tokens. ``tokens_predicted`` shows it; the text of the event has the whole character, so
-        its tokens are encoded anew.
-        """
-        tokens = ids(event.get("tokens"))
-        counted = event.get("tokens_predicted")
-        missing = counted - seen - len(tokens) if type(counted) is int else 0
-        text = event.get("content")
-        if missing > 0 and tokens and isinstance(text, str) and text:
-            encoding = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
-            tokens = encoding.encode_ordinary(text)
-        elif text and not tokens:
-            raise EngineError("the engine sends text without tokens; is it llama.cpp's server?")
-        found, logprobs = event.get("completion_probabilities"), None
-        # Of a character's other tokens the server gives none.
-        if isinstance(found, list) and len(found) == len(tokens):
-            logprobs = of_objects(tokens, found, "id")
-        if not event.get("stop"):
-            return Sampled(tokens, None, logprobs)
-        return Sampled(tokens, "length" if event.get("stop_type") == "limit" else "stop", logprobs)
-
-    def counted(self, event: dict[str, Any], here: int) -> int:
-        """As the server counts, since tokens that were encoded anew may be more or fewer."""
-        found = event.get("tokens_predicted")
-        return found if type(found) is int else here
 
     async def _learn(self) -> None:
         await super()._learn()

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from openai_harmony.serve.engines.engine import EngineError, Sampled, SampleRequest
-from openai_harmony.serve.engines.http import HttpEngine, ids
-from openai_harmony.serve.engines.logprobs import of_lists
-
-_REASONS: dict[str, Any] = {"stop": "stop", "length": "length", "abort": "abort"}
+from openai_harmony.serve.engines.engine import SampleRequest
+from openai_harmony.serve.engines.http import HttpEngine
 
 
 class Sglang(HttpEngine):
     """``POST /generate``."""
 
     name = "sglang"
+    form = "sglang"
     constrains = True
 
     def asked(self, request: SampleRequest) -> tuple[str, dict[str, Any]]:
@@ -40,31 +38,3 @@ class Sglang(HttpEngine):
         if request.logprobs is not None:
             asked |= {"return_logprob": True, "top_logprobs_num": request.logprobs}
         return "/generate", asked
-
-    def read(self, event: dict[str, Any], seen: int) -> Sampled:
-        """What an event says.
-
-        By version and options ``output_ids`` are those of all events so far or of this one alone;
-        ``completion_tokens`` counts those of all.
-        """
-        about = event.get("meta_info")
-        if not isinstance(about, dict) or type(about.get("completion_tokens")) is not int:
-            raise EngineError("the engine sends events without `meta_info`")
-        tokens = ids(event.get("output_ids"))
-        new = about["completion_tokens"] - seen
-        if not 0 <= new <= len(tokens):
-            raise EngineError(f"the engine sends {len(tokens)} token ids where {new} are new")
-        ends = about.get("finish_reason")
-        if isinstance(ends, dict):
-            if ends.get("type") == "abort" and ends.get("message"):
-                status = ends.get("status_code")
-                raise EngineError(
-                    f"the engine says: {ends['message']}", 400 if status == 400 else 502
-                )
-            ends = ends.get("type")
-        reason = None if ends is None else _REASONS.get(str(ends), "abort")
-        tokens = tokens[len(tokens) - new :]
-        found = about.get("output_token_logprobs")
-        if found is None:
-            return Sampled(tokens, reason)
-        return Sampled(tokens, reason, of_lists(tokens, found, about.get("output_top_logprobs")))

@@ -1,0 +1,120 @@
+"""Connections of clients, none of which may hold up the others.
+
+Each head has a time to arrive in, and so has what a client does not read. If there are more
+connections than descriptors allow, the oldest that asks for nothing is closed for the newest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import time
+from typing import Any, ClassVar
+
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
+from openai_harmony.serve.journal import LOG
+from openai_harmony.serve.settings import Settings
+
+_RESERVED = 128
+"""Descriptors for the log, the store, threads and libraries."""
+_LEAST = 64
+
+_Protocol: Any = AutoHTTPProtocol
+
+
+class Connection(_Protocol):  # type: ignore[misc]
+    """A connection of uvicorn's, with limits."""
+
+    header_timeout: ClassVar[float] = 30.0
+    client_timeout: ClassVar[float] = 60.0
+    most: ClassVar[int] = 2**31
+    """How many connections there may be."""
+    _open: ClassVar[set[Connection]] = set()
+    _idle: ClassVar[dict[Connection, None]] = {}
+    """Those that ask for nothing, the oldest first."""
+
+    def connection_made(self, transport: Any) -> None:
+        """A client has connected."""
+        self._head: asyncio.TimerHandle | None = None
+        self._unread: asyncio.TimerHandle | None = None
+        super().connection_made(transport)
+        self._open.add(self)
+        self._idle[self] = None
+        self._await_head()
+        if len(self._open) > self.most:
+            next(iter(self._idle)).abort()
+
+    def data_received(self, data: bytes) -> None:
+        """Some bytes of a request are there."""
+        super().data_received(data)
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._idle.pop(self, None)
+            self._head = _stopped(self._head)
+        elif self._head is None:
+            self._await_head()
+
+    def on_response_complete(self) -> None:
+        """A request was answered."""
+        super().on_response_complete()
+        if self in self._open and (self.cycle is None or self.cycle.response_complete):
+            self._idle[self] = None
+
+    def pause_writing(self) -> None:
+        """The client does not read as fast as it is sent to."""
+        super().pause_writing()
+        self._unread = _stopped(self._unread)
+        self._unread = self.loop.call_later(self.client_timeout, self.abort)
+
+    def resume_writing(self) -> None:
+        """It has read."""
+        super().resume_writing()
+        self._unread = _stopped(self._unread)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """It is closed."""
+        self._open.discard(self)
+        self._idle.pop(self, None)
+        self._head, self._unread = _stopped(self._head), _stopped(self._unread)
+        super().connection_lost(exc)
+
+    def abort(self) -> None:
+        """Closes it, whatever is still to be sent."""
+        self._open.discard(self)
+        self._idle.pop(self, None)
+        if self.transport is not None:
+            self.transport.abort()
+
+    def _await_head(self) -> None:
+        self._head = self.loop.call_later(self.header_timeout, self.abort)
+
+
+def _stopped(timer: asyncio.TimerHandle | None) -> asyncio.TimerHandle | None:
+    if timer is not None:
+        timer.cancel()
+    return None
+
+
+def limit(settings: Settings, descriptors: float) -> None:
+    """Sets the limits of all connections of this process, which may open so many files."""
+    Connection.header_timeout = settings.header_timeout
+    Connection.client_timeout = settings.client_timeout
+    # A running answer has a connection to the engine, too.
+    left = descriptors - settings.max_running - _RESERVED
+    Connection.most = int(max(_LEAST, min(left, 2**31)))
+
+
+class OutOfDescriptors:
+    """Says once a second that no more files can be opened. asyncio says it with a trace."""
+
+    def __init__(self) -> None:
+        self._said = -1.0
+
+    def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """What asyncio calls for errors that nobody handles."""
+        error = context.get("exception")
+        if not isinstance(error, OSError) or error.errno not in (errno.EMFILE, errno.ENFILE):
+            loop.default_exception_handler(context)
+        elif time.monotonic() - self._said >= 1:
+            self._said = time.monotonic()
+            LOG.error("out of file descriptors: new connections wait")

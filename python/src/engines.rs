@@ -1,0 +1,67 @@
+//! What engines stream -> sampled tokens, for Python.
+
+use openai_harmony::interop::{EngineForm, EngineOutput, EngineReader, TokenLogprob};
+use openai_harmony::machinery::Choice;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
+
+use super::errors::Read;
+use super::options::ReadChoice;
+use super::tokens;
+
+/// Reads what an engine streams.
+#[pyclass(name = "EngineReader", module = "openai_harmony._lowlevel")]
+pub(super) struct PyEngineReader {
+    inner: EngineReader,
+}
+
+/// Tokens, the reason, log-probabilities, and a fault's status and text.
+type Output<'py> =
+    (Bound<'py, PyList>, Option<&'static str>, Option<Bound<'py, PyList>>, Option<(u16, String)>);
+
+#[pymethods]
+impl PyEngineReader {
+    #[new]
+    fn new(
+        form: &Bound<'_, PyAny>,
+        max_tokens: usize,
+        stop_token_ids: &Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
+        let py = form.py();
+        let form: Read<EngineForm> = EngineForm::read(form);
+        let form = form.map_err(|invalid| invalid.inside("form").raised(py))?;
+        let stops = tokens::read_at(stop_token_ids, &"stop_token_ids")?;
+        Ok(Self { inner: EngineReader::new(form, max_tokens, &stops) })
+    }
+
+    /// Takes more bytes of the stream.
+    fn feed<'py>(&mut self, data: &Bound<'py, PyBytes>) -> PyResult<Output<'py>> {
+        output(data.py(), self.inner.feed(data.as_bytes()))
+    }
+
+    /// Takes the end of the stream.
+    fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Output<'py>> {
+        output(py, self.inner.finish())
+    }
+}
+
+fn output(py: Python<'_>, output: EngineOutput) -> PyResult<Output<'_>> {
+    let EngineOutput { tokens, logprobs, reason, fault, .. } = output;
+    let logprobs = logprobs.map(|all| {
+        let all = all.into_iter().map(|one| logprob(py, one)).collect::<PyResult<Vec<_>>>();
+        PyList::new(py, all?)
+    });
+    let fault = fault.map(|fault| (fault.status, fault.what));
+    let reason = reason.and_then(Choice::word);
+    Ok((tokens::list(py, &tokens)?, reason, logprobs.transpose()?, fault))
+}
+
+/// A number and a dict, as `Reply.feed` takes them, or `None`.
+fn logprob(py: Python<'_>, logprob: Option<TokenLogprob>) -> PyResult<Option<Bound<'_, PyTuple>>> {
+    let Some(TokenLogprob { logprob, top }) = logprob else { return Ok(None) };
+    let likely = PyDict::new(py);
+    for (token, logprob) in top {
+        likely.set_item(token, logprob)?;
+    }
+    (logprob, likely).into_pyobject(py).map(Some)
+}

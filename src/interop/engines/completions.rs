@@ -1,0 +1,41 @@
+//! `OpenAI`'s completions with token ids, and vLLM's `generate`.
+
+use super::{EngineFault, Event, Fault, ids, logprobs};
+use crate::interop::FinishReason;
+use crate::json::{At, Value};
+
+/// The tokens and the reason of an event's first choice.
+pub(super) fn read(event: At<'_>) -> Fault<Event> {
+    let choices = event.get("choices").and_then(At::as_array);
+    let choices = choices.ok_or_else(|| EngineFault::broke("sends events without choices"))?;
+    // After the last token: the usage.
+    let Some(choice) = choices.iter().next() else { return Ok(Event::default()) };
+    if choice.as_object().is_none() {
+        return Err(EngineFault::broke("sends a choice that is not an object"));
+    }
+    let tokens = ids(choice.get("token_ids"))?;
+    let has_text = choice.get("text").and_then(At::as_str).is_some_and(|text| !text.is_empty());
+    if has_text && tokens.is_empty() {
+        let what = "sends text without token ids; its completions need `return_token_ids`";
+        return Err(EngineFault::broke(what));
+    }
+    let reason = choice.get("finish_reason").and_then(reason);
+    let logprobs = match choice.get("logprobs").filter(|found| found.as_object().is_some()) {
+        None => None,
+        Some(found) => Some(match found.get("content") {
+            Some(content) => logprobs::of_objects(tokens.len(), content, "token_id")?,
+            None => logprobs::of_completions(tokens.len(), found)?,
+        }),
+    };
+    Ok(Event { tokens, logprobs, reason, seen: None })
+}
+
+/// Why the output ends, by the words of vLLM and those who follow it.
+fn reason(word: At<'_>) -> Option<FinishReason> {
+    match word.value() {
+        Value::Null => None,
+        Value::String("stop" | "repetition") => Some(FinishReason::Stop),
+        Value::String("length") => Some(FinishReason::Length),
+        _ => Some(FinishReason::Abort),
+    }
+}

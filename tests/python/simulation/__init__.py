@@ -1,0 +1,1 @@
+"""The gateway in a simulated world."""

@@ -1,0 +1,107 @@
+"""Connections of clients that hold up: half heads, bodies that never come, readers that do not read."""
+
+from __future__ import annotations
+
+import json
+import socket
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("aiohttp")
+pytest.importorskip("prometheus_client")
+pytest.importorskip("sqlalchemy")
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+
+from gateways import BODIES, HELLO
+from running_gateways import command
+
+CHAT = "/v1/chat/completions"
+LONG = "<|channel|>final<|message|>" + "word " * 200_000 + "<|return|>"
+
+
+@contextmanager
+def serving(folder: Path, *options: str) -> Iterator[int]:
+    records = folder / "recorded.jsonl"
+    lines = [{"match": "Long", "text": LONG, "size": 2}, {"match": "", "text": HELLO}]
+    records.write_text("\n".join(map(json.dumps, lines)))
+    with command("--engine", f"replay={records}", *options) as (url, _):
+        yield int(url.rpartition(":")[2])
+
+
+def connected(port: int, sent: bytes) -> socket.socket:
+    connection = socket.create_connection(("127.0.0.1", port), timeout=60)
+    connection.sendall(sent)
+    return connection
+
+
+def head(length: int) -> bytes:
+    return f"POST {CHAT} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: {length}\r\n\r\n".encode()
+
+
+def is_answered(port: int) -> None:
+    body = json.dumps(BODIES[CHAT]).encode()
+    request = urllib.request.Request(f"http://127.0.0.1:{port}{CHAT}", body)
+    with urllib.request.urlopen(request, timeout=60) as response:
+        assert b"Hi there." in response.read()
+
+
+def test_half_a_head_has_its_time(tmp_path: Path) -> None:
+    with serving(tmp_path, "--header-timeout", "1") as port, ExitStack() as stack:
+        half = [connected(port, b"POST / HTTP/1.1\r\nhost: ") for _ in range(20)]
+        for one in half:
+            stack.enter_context(one)
+        is_answered(port)
+        assert [one.recv(10) for one in half] == [b""] * 20
+
+
+def test_the_next_head_on_a_connection_has_its_time(tmp_path: Path) -> None:
+    asked = b"GET /live HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n"
+    with serving(tmp_path, "--header-timeout", "1") as port, connected(port, asked) as kept:
+        answer = b""
+        while not answer.endswith(b"live"):
+            answer += kept.recv(1000)
+        kept.sendall(b"GET /live HT")
+        assert kept.recv(10) == b""
+
+
+def test_bodies_that_never_come_have_no_place(tmp_path: Path) -> None:
+    with (
+        serving(tmp_path, "--max-running", "1", "--max-waiting", "0") as port,
+        ExitStack() as stack,
+    ):
+        for _ in range(8):
+            stack.enter_context(connected(port, head(100) + b"{"))
+        is_answered(port)
+
+
+def test_a_client_that_reads_nothing_loses_its_place(tmp_path: Path) -> None:
+    body = json.dumps({"messages": [{"role": "user", "content": "Long"}], "stream": True}).encode()
+    options = ("--max-running", "1", "--client-timeout", "1", "--queue-timeout", "60")
+    with serving(tmp_path, *options) as port, connected(port, head(len(body)) + body) as unread:
+        is_answered(port)
+        # What was sent is there, and then the connection is closed: it was not read for too long.
+        with suppress(ConnectionResetError):
+            while unread.recv(2**20):
+                pass
+
+
+def test_more_connections_than_descriptors(tmp_path: Path) -> None:
+    """The oldest that ask for nothing are closed; what runs goes on."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with ExitStack() as stack:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (300, before[1]))
+        try:
+            port = stack.enter_context(
+                serving(tmp_path, "--max-running", "20", "--max-waiting", "0")
+            )
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, before)
+        for _ in range(700):
+            stack.enter_context(connected(port, b"GET / HTTP/1.1\r\n"))
+        is_answered(port)
