@@ -79,7 +79,7 @@ impl Conversation {
         self.messages.len().checked_sub(1).and_then(|last| self.path(last)).unwrap_or_default()
     }
 
-    /// Whether the messages complete a prompt in which the assistant spoke. The prompt must end where the model goes on.
+    /// Whether the messages complete a prompt in which the assistant spoke. The prompt must end where the model continues.
     fn completes(&self) -> Result<bool> {
         let of = |part| self.messages.iter().filter(move |message| message.part == part);
         let (Some(last), Some(_)) = (of(Part::Prompt).next_back(), of(Part::Answer).next()) else {
@@ -175,7 +175,7 @@ impl<'r, 'o> RowMessages<'r, 'o> {
             return self.add_calls(&answer);
         }
         if question.key == "prompt" {
-            // A completion may go on with other questions.
+            // A completion may continue with other questions.
             let repeated = repeated(&answer, &question.text).unwrap_or(0);
             return self.add_to_prompt(row, &question, &answer, repeated);
         }

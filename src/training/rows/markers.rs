@@ -74,7 +74,7 @@ fn words<'t>(
     })
 }
 
-/// Whether a place is in code as Markdown has it: there is a backtick before it that another one behind it closes.
+/// Whether a place is in code as Markdown has it: a backtick before it is open, and one after it closes it.
 fn is_code(text: &str, place: usize, length: usize) -> bool {
     let is_open = text[..place].matches('`').count() % 2 == 1;
     is_open && text[place + length..].contains('`')

@@ -77,8 +77,8 @@ impl ChatRow {
     fn end_with_answer(&mut self) {
         let is_own = |message: &Message| message.author.role == Role::Assistant;
         if let Some(last) = self.messages.iter().rposition(is_own) {
-            let behind = self.messages.drain(last + 1..);
-            self.unused.extend(behind.map(|_| "messages after the assistant's last".to_owned()));
+            let later = self.messages.drain(last + 1..);
+            self.unused.extend(later.map(|_| "messages after the assistant's last".to_owned()));
             self.untrained.truncate(last + 1);
         }
     }

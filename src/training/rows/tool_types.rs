@@ -35,7 +35,7 @@ pub(super) fn as_schema(table: At<'_>) -> Option<Tree> {
     let members = || table.as_object().into_iter().flat_map(Object::iter);
     let mut given = members().filter(|(_, value)| !value.is_null()).peekable();
     given.peek()?;
-    // No keyword of a schema has such a value, but those with a schema, none of which is alone.
+    // Keywords of a schema have no such values, except those with a schema, which come with others.
     let is_parameter = |(_, value): (&str, At<'_>)| {
         let has = |key| value.get(key).is_some_and(|inner| inner.as_str().is_some());
         has("type") || has("description")
