@@ -26,7 +26,9 @@ from openai_harmony.serve.gateway import Call, Gateway
 from openai_harmony.serve.health import Health
 from openai_harmony.serve.journal import LOG
 from openai_harmony.serve.models import model, models
+from openai_harmony.serve.openapi import described
 from openai_harmony.serve.refusals import REFUSALS, RefusedError, api_of, refusal
+from openai_harmony.serve.render.endpoints import SUFFIXES, RenderEndpoints
 from openai_harmony.serve.settings import LOOPBACK, Settings
 from openai_harmony.serve.store import Store
 from openai_harmony.serve.stored import StoredResponses
@@ -44,12 +46,18 @@ def application(engine: Engine | str, settings: Settings) -> Starlette:
     gateway = Gateway(engine, settings)
     store = open_store(settings)
     local = settings.host in LOOPBACK and not settings.allow_anonymous
-    door = Middleware(Doorkeeper, keys=keys, origins=settings.origins, local=local)
+    door = Middleware(
+        Doorkeeper,
+        keys=keys,
+        origins=settings.origins,
+        local=local,
+        open_suffixes=SUFFIXES if settings.allow_anonymous_render else (),
+    )
     cors = Middleware(
         CORSMiddleware, allow_origins=settings.origins, allow_methods=["*"], allow_headers=["*"]
     )
     made = Starlette(
-        routes=_routes(gateway, store),
+        routes=described(_routes(gateway, store)),
         middleware=[*([cors] if settings.origins else []), door],
         lifespan=partial(_lifespan, gateway, store),
         exception_handlers={HTTPException: _no_such_path, Exception: _fault},
@@ -94,6 +102,8 @@ def _routes(gateway: Gateway, store: Store | None) -> list[Route]:
         post("/v1/messages", ends.messages),
         post("/v1/messages/count_tokens", ends.count_tokens),
         post("/v1/completions", ends.completions),
+        post("/inference/v1/generate", ends.generate),
+        post("/inference/v1/abort_requests", ends.generate),
         get("/v1/models", ends.models),
         get("/v1/models/{name:path}", ends.model),
         post("/api/chat", ends.ollama_chat),
@@ -107,6 +117,7 @@ def _routes(gateway: Gateway, store: Store | None) -> list[Route]:
         get("/live", health.live),
         get("/metrics", ends.metrics),
         get("/", ends.root),
+        *RenderEndpoints(gateway).routes(),
     ]
 
 
@@ -134,6 +145,10 @@ class Endpoints:
 
     async def completions(self, request: Request) -> Response:
         """``POST /v1/completions``, which the engine answers itself."""
+        return await self._gateway.pass_on(request)
+
+    async def generate(self, request: Request) -> Response:
+        """VLLM's tokens in and tokens out, and their end, which the engine answers itself."""
         return await self._gateway.pass_on(request)
 
     async def models(self, request: Request) -> Response:

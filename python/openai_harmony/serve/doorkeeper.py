@@ -72,7 +72,14 @@ class Doorkeeper:
     of the key, by which stored responses are kept apart.
     """
 
-    def __init__(self, app: ASGIApp, keys: Keys, origins: list[str], local: bool) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        keys: Keys,
+        origins: list[str],
+        local: bool,
+        open_suffixes: tuple[str, ...] = (),
+    ) -> None:
         """Before this application.
 
         Args:
@@ -81,8 +88,10 @@ class Doorkeeper:
             origins: The web pages that may ask; ``*`` is all.
             local: Whether only this machine may ask: other names of hosts are refused, behind
                 which a web page could hide.
+            open_suffixes: How the paths end that anybody may ask, of whatever host.
         """
         self._app = app
+        self._open_suffixes = open_suffixes
         self._keys, self._needs_key = keys, bool(keys.digests)
         self._origins, self._local = origins, local and not self._needs_key
 
@@ -100,6 +109,8 @@ class Doorkeeper:
 
     def _owner(self, scope: Scope) -> str:
         headers = Headers(scope=scope)
+        if self._open_suffixes and path_of(scope).endswith(self._open_suffixes):
+            return ""
         if self._local:
             self._refuse_pages(headers)
         if not self._needs_key or path_of(scope) in _OPEN or scope["method"] == "OPTIONS":

@@ -27,11 +27,12 @@ from openai_harmony.serve.answers import (
 )
 from openai_harmony.serve.bodies import LARGE, Bodies
 from openai_harmony.serve.constraint import Constraint, constraint_of
+from openai_harmony.serve.engine_fields import OF_REQUESTS, OF_SAMPLING, engine_fields
 from openai_harmony.serve.engines import Engine, EngineError, SampleRequest
 from openai_harmony.serve.journal import LOG, Journal, Record
 from openai_harmony.serve.limits import Limits
 from openai_harmony.serve.passed_on import limited
-from openai_harmony.serve.refusals import REFUSALS, RefusedError, refusal, request_id
+from openai_harmony.serve.refusals import REFUSALS, RefusedError, path_of, refusal, request_id
 from openai_harmony.serve.sampling import begin, go_on, requests
 from openai_harmony.serve.settings import Settings
 from openai_harmony.serve.streaming import (
@@ -111,13 +112,14 @@ class Gateway:
 
     async def answer(self, request: Request, call: Call) -> Response:
         """Answers a request; whatever happens, in the form of its API."""
-        return await self._recorded(request, call.api, partial(self._answer, call))
+        return await self.recorded(request, call.api, partial(self._answer, call))
 
     async def pass_on(self, request: Request) -> Response:
-        """Answers a request of ``/v1/completions`` by what the engine itself says."""
-        return await self._recorded(request, "chat_completions", self._passed_on)
+        """Answers a request by what the engine itself says."""
+        return await self.recorded(request, "chat_completions", self._passed_on)
 
-    async def _recorded(self, request: Request, api: Api, work: Work) -> Response:
+    async def recorded(self, request: Request, api: Api, work: Work) -> Response:
+        """What the work answers, in the log and the metrics; errors in the form of the API."""
         record = self.journal.begin(api, request.url.path)
         async with AsyncExitStack() as stack:
             stack.callback(self.journal.end, record)
@@ -175,13 +177,14 @@ class Gateway:
     async def _passed_on(self, request: Request, record: Record, stack: AsyncExitStack) -> Response:
         ask = getattr(self.engine, "pass_on", None)
         if ask is None:
-            raise RefusedError(f"the engine {self.engine.name} has no completions", 501)
+            text = f"the engine {self.engine.name} takes no requests of its own"
+            raise RefusedError(text, 501)
         with ExitStack() as held:
             body, _ = await self.bodies.read(request, held)
             gone = await self._place(request, stack)
             record.stream = body.flag("stream") is True
             raw = await in_thread(limited, body, self.settings)
-            asking = ask("/v1/completions", raw)
+            asking = ask(path_of(request.scope), raw)
             limit = self.settings.request_timeout
             status, kind, parts = await until_gone(gone, asking, limit, self.ending)
         stack.push_async_callback(parts.aclose)
@@ -230,7 +233,8 @@ class Gateway:
         try:
             prompt = self._prompt(turn)
             grammar = constraint_of(turn)
-            asked = requests(self.engine, turn, prompt, *most, grammar)
+            given = engine_fields(body, {**OF_SAMPLING, **OF_REQUESTS})
+            asked = requests(self.engine, turn, prompt, *most, grammar, given)
         except PromptTooLongError as error:
             return Prepared(turn, prompt, None, [], error)
         return Prepared(turn, prompt, grammar, asked)

@@ -9,6 +9,9 @@ from openai_harmony.serve.settings import Settings
 
 def limited(body: Body, settings: Settings) -> bytes:
     """The JSON to pass on. ``RefusedError`` if it asks for too many answers."""
+    if (sampling := body.json("sampling_params")) is not None and sampling.startswith(b"{"):
+        inner = limited(Body(sampling), settings)
+        return body.with_member("sampling_params", inner).json() or b""
     for name in ("n", "best_of"):
         asked = _count(body, name)
         if asked is not None and asked > settings.max_answers:

@@ -22,6 +22,7 @@ def requests(
     most_tokens: int,
     most_answers: int,
     grammar: Constraint | None = None,
+    passed_on: dict[str, Any] | None = None,
 ) -> list[SampleRequest]:
     """What to ask the engine for, for each answer.
 
@@ -46,7 +47,16 @@ def requests(
         )
     tokens = min(left, most_tokens, left if limit is None else max(limit, 1))
     return [
-        SampleRequest(prompt, tokens, turn.stop_token_ids, sampling, grammar, index, logprobs)
+        SampleRequest(
+            prompt,
+            tokens,
+            turn.stop_token_ids,
+            sampling,
+            grammar,
+            index,
+            logprobs,
+            passed_on or {},
+        )
         for index in range(answers)
     ]
 

@@ -62,6 +62,12 @@ class Settings:
     queue_timeout: float = _setting(60.0, "seconds that a request waits for its turn")
     api_key_file: str | None = _setting(None, "a file of API keys, one a line")
     allow_anonymous: bool = _setting(False, "no API keys, although other machines can connect")
+    allow_anonymous_render: bool = _setting(
+        False, "no API keys for /render and /derender, whatever the host's name"
+    )
+    render_prompts: str = _setting(
+        "vllm-0.33", "whose prompts /render makes: vllm-0.33, or harmony for this library's"
+    )
     cors: str | None = _setting(None, "origins of web pages that may ask, with commas; * for all")
     store: str = _setting("none", "where responses are kept: none, a SQLite file, SQLAlchemy URL")
     store_days: float = _setting(30.0, "days that a response is kept after its last use")
@@ -80,6 +86,9 @@ class Settings:
                 _refuse_number(field.name, value)
         if not 0 <= self.port <= 65535:
             raise ValueError(f"port: {self.port} is not a port")
+        if self.render_prompts not in ("harmony", "vllm-0.33"):
+            text = f"render_prompts: expected harmony or vllm-0.33, got {self.render_prompts!r}"
+            raise ValueError(text)
         if self.unsupported not in ("error", "placeholder"):
             text = f"unsupported: expected error or placeholder, got {self.unsupported!r}"
             raise ValueError(text)

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from openai_harmony._extras import needed
 from openai_harmony.serve.engines.engine import Engine, EngineError, Sampled, SampleRequest
+from openai_harmony.serve.engines.none import NoEngine
 from openai_harmony.serve.engines.replay import Replay
 
 __all__ = ["KINDS", "Engine", "EngineError", "SampleRequest", "Sampled", "connect"]
@@ -17,6 +18,7 @@ KINDS = {
     "llama.cpp": "URL",
     "completions": "URL: OpenAI's completions with `return_token_ids`",
     "transformers": "a model's name or folder, in this process",
+    "none": "tokens of the context, or nothing: rendering without an engine",
     "replay": 'a JSONL file of {"match": ..., "text": ...}, recorded output',
 }
 """The kinds of engines, and what stands behind the ``=``."""
@@ -40,6 +42,8 @@ def connect(text: str, *, timeout: float = 600.0, key: str | None = None) -> Eng
         kind, place = "auto", text
     if kind not in KINDS:
         raise ValueError(f"engine: expected one of {', '.join(KINDS)}, with =…, got {text!r}")
+    if kind == "none":
+        return _none(place, text)
     if not place:
         raise ValueError(f"engine: {kind} needs a place behind {kind}= ({KINDS[kind]})")
     if kind == "replay":
@@ -65,6 +69,14 @@ def connect(text: str, *, timeout: float = 600.0, key: str | None = None) -> Eng
         "llama.cpp": LlamaCpp,
     }
     return classes.get(kind, Completions)(place, timeout=timeout, key=key)
+
+
+def _none(place: str, text: str) -> NoEngine:
+    if not place:
+        return NoEngine()
+    if not place.isdecimal() or not 0 < int(place) < 2**31:
+        raise ValueError(f"engine: none= needs the tokens of the context, got {text!r}")
+    return NoEngine(int(place))
 
 
 def _is_url(text: str) -> bool:

@@ -25,9 +25,13 @@ class Completions(HttpEngine):
             "model": self.model or "gpt-oss",
             "prompt": request.prompt,
             "max_tokens": request.max_tokens,
-            "stop_token_ids": request.stop_token_ids,
             "return_token_ids": True,
             "skip_special_tokens": False,
             "stream": True,
             **sampling,
+            **request.passed_on,
+            "stop_token_ids": [
+                *request.stop_token_ids,
+                *request.passed_on.get("stop_token_ids", []),
+            ],
         }

@@ -12,6 +12,9 @@ from openai_harmony.serve.constraint import Constraint
 CONTEXT = 131_072
 """How many tokens gpt-oss takes, prompt and output together: for engines that do not say."""
 
+REQUEST_FIELDS = ("cache_salt", "priority", "kv_transfer_params", "ec_transfer_params")
+"""What a body may say of how an engine treats its request, as vLLM names it."""
+
 
 Logprobs: TypeAlias = "Sequence[TokenLogprob | tuple[float, dict[int, float]] | None]"
 """One for each token; ``None`` for a token of which the engine gives none."""
@@ -50,6 +53,8 @@ class SampleRequest:
     logprobs: int | None = None
     """How many of the most likely tokens to give with the log-probability of each; ``None``: no
     log-probabilities are needed."""
+    passed_on: dict[str, Any] = field(default_factory=dict)
+    """What the body has for the engine only, as vLLM names it: ``min_tokens``, ``priority``, …"""
 
     def named(self, **names: str) -> dict[str, Any]:
         """The sampling with some options renamed."""

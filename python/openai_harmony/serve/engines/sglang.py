@@ -27,7 +27,12 @@ class Sglang(HttpEngine):
                 str(token): bias for token, bias in sampling["logit_bias"].items()
             }
         sampling["max_new_tokens"] = request.max_tokens
-        sampling["stop_token_ids"] = request.stop_token_ids
+        given = request.passed_on
+        sampling["stop_token_ids"] = [*request.stop_token_ids, *given.get("stop_token_ids", [])]
+        if "min_tokens" in given:
+            sampling["min_new_tokens"] = given["min_tokens"]
+        if "ignore_eos" in given:
+            sampling["ignore_eos"] = given["ignore_eos"]
         sampling["skip_special_tokens"] = False
         if request.grammar is not None:
             # Where the model's own end tokens are others, xgrammar ends the turn with one of those.

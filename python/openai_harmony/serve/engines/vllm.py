@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncGenerator
 from typing import Any
 
 from openai_harmony.serve.engines.completions import Completions
-from openai_harmony.serve.engines.engine import EngineError, Sampled, SampleRequest
+from openai_harmony.serve.engines.engine import (
+    REQUEST_FIELDS,
+    EngineError,
+    Sampled,
+    SampleRequest,
+)
 from openai_harmony.serve.engines.http import HttpEngine
 
 GENERATE = "/inference/v1/generate"
-"""Newer versions have it only if they are started with ``VLLM_ENABLE_SCALE_OUT_ENDPOINTS=1``."""
+"""vLLM 0.33 has it if it is started with ``--enable-scale-out``."""
+_LOG = logging.getLogger("openai_harmony.serve")
 
 
 _OF_COMPLETIONS = (
@@ -29,14 +36,21 @@ class Vllm(Completions):
     name = "vllm"
     health = "/health"
     constrains = True
-    _generates = False
+    _generates: bool | None = None
 
     async def check(self) -> None:
         """Asks ``/health``, for the model, and which of the two ways there is."""
         await HttpEngine.check(self)
         status, described = await self._get("/openapi.json")
         paths = described.get("paths") if status == 200 and isinstance(described, dict) else None
-        self._generates = isinstance(paths, dict) and GENERATE in paths
+        generates = isinstance(paths, dict) and GENERATE in paths
+        if not generates and self._generates is not False:
+            self._fall_back("it is not in its description; start vLLM with --enable-scale-out")
+        self._generates = generates
+
+    def _fall_back(self, reason: object) -> None:
+        _LOG.warning("vLLM does not take %s, so /v1/completions is used: %s", GENERATE, reason)
+        self._generates = False
 
     async def sample(self, request: SampleRequest) -> AsyncGenerator[Sampled, None]:
         """Samples; older versions refuse streams of ``generate``, and then completions do it."""
@@ -47,7 +61,7 @@ class Vllm(Completions):
             except EngineError as error:
                 if not self._generates or error.status in (429, 503, 504):
                     raise
-                self._generates = False
+                self._fall_back(error)
                 await sampled.aclose()
                 sampled = super().sample(request)
                 first = await anext(sampled, None)
@@ -68,6 +82,7 @@ class Vllm(Completions):
             return path, body
         for name in _OF_COMPLETIONS:
             body.pop(name, None)
-        asked = {"token_ids": request.prompt, "stream": True, "model": self.model}
+        asked: dict[str, Any] = {"token_ids": request.prompt, "stream": True, "model": self.model}
+        asked |= {name: body.pop(name) for name in REQUEST_FIELDS if name in body}
         # No text is made, which nobody would read.
         return GENERATE, {**asked, "sampling_params": {**body, "detokenize": False}}

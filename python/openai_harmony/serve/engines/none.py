@@ -1,0 +1,31 @@
+"""No engine: prompts are rendered and answers derendered, and nothing is sampled."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+
+from openai_harmony.serve.engines.engine import CONTEXT, EngineError, Sampled, SampleRequest
+
+
+class NoEngine:
+    """What a server has whose engines are elsewhere."""
+
+    name = "none"
+    address = ""
+    model: str | None = None
+    constrains = True
+
+    def __init__(self, context: int = CONTEXT) -> None:
+        """With the context of the engines elsewhere, in tokens."""
+        self.context = context
+
+    async def check(self) -> None:
+        """Nothing can be wrong with it."""
+
+    async def aclose(self) -> None:
+        """Nothing is held."""
+
+    async def sample(self, request: SampleRequest) -> AsyncGenerator[Sampled, None]:
+        """Raises ``EngineError``."""
+        raise EngineError("this server has no engine: it renders and derenders only", 501)
+        yield Sampled([])

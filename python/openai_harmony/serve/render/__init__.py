@@ -1,0 +1,1 @@
+"""For engines elsewhere: requests to prompt tokens, and sampled tokens to answers."""
