@@ -75,7 +75,7 @@ from openai_harmony.stream import (
 )
 from openai_harmony.token_batch import TokenBatch
 
-import openai_harmony._classes  # isort: skip  # noqa: F401  (hands them to the extension)
+import openai_harmony._wiring  # isort: skip  # noqa: F401  (hands them to the extension)
 
 __version__: str = _lowlevel.__version__
 """The version of this package."""

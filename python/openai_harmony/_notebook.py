@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from importlib import import_module
+from collections.abc import Callable
 
 MOST_TOKENS = 5_000
 """Of longer ones the middle is left out: a notebook keeps what it showed in its file."""
+
+_draw: list[Callable[..., str]] = []
+
+
+def draw_with(draw: Callable[..., str]) -> None:
+    """Sets what draws; it imports the classes that show themselves, so they cannot import it."""
+    _draw[:] = [draw]
 
 
 class InNotebooks:
@@ -14,7 +21,5 @@ class InNotebooks:
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        # By name, when a notebook asks: `show` imports the classes that inherit this.
-        show = import_module("openai_harmony.show")
-        piece: str = show.html(self, max_tokens=MOST_TOKENS)
-        return piece
+        [draw] = _draw
+        return draw(self, max_tokens=MOST_TOKENS)

@@ -50,3 +50,6 @@ def write_vocabulary(folder: str | os.PathLike[str]) -> Path:
         os.unlink(unfinished)
         raise
     return target
+
+
+__all__ = ["FILE_NAME", "write_vocabulary"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 Module = tuple[str, ...]
 """The path of a module, ``("tokenizer", "split")``; the root itself is ``()``."""
@@ -31,15 +32,29 @@ def circles(imports: Arrows) -> set[frozenset[str]]:
 
 
 def upward(imports: Arrows, layers: list[list[str]]) -> list[str]:
-    """The imports between rooms that do not lead to a lower layer."""
+    """The imports between rooms that do not lead to a lower layer; ``a/b`` is a room inside of ``a``."""
     layer = {room: depth for depth, rooms in enumerate(layers) for room in rooms}
+
+    def room_of(module: Module) -> str:
+        inner = "/".join(module[:2])
+        return inner if inner in layer else module[0]
+
     between = {
-        (module[0], target[0])
+        (room_of(module), room_of(target))
         for module, targets in imports.items()
         for target in targets
-        if module and target and module[0] != target[0]
+        if module and target
     }
-    return sorted(f"{room} -> {to}" for room, to in between if layer[room] >= layer[to])
+    return sorted(
+        f"{room} -> {to}" for room, to in between if room != to and layer[room] >= layer[to]
+    )
+
+
+def layers(heading: str) -> list[list[str]]:
+    """A picture in docs/house.md: the rooms line by line, from the top."""
+    text = (Path(__file__).parents[2] / "docs/house.md").read_text(encoding="utf-8")
+    picture = text.split(f"## {heading}\n")[1].split("```")[1]
+    return [line.split() for line in picture.removeprefix("text").strip().splitlines()]
 
 
 _BRANCHED = re.compile(r"([^{]*)\{(.*)\}", re.DOTALL)

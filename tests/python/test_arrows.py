@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from arrows import Arrows, Module, branches, circles, upward
+from arrows import Arrows, Module, branches, circles, layers, upward
 
 PROJECT = Path(__file__).parents[2]
+PICTURE = "Which way do imports point?"
 CORE, BINDING = PROJECT / "src", PROJECT / "python/src"
 
 
@@ -75,13 +76,6 @@ def read_crate(sources: Path = CORE) -> Crate:
     return Crate(codes)
 
 
-def layers() -> list[list[str]]:
-    """The picture in docs/house.md: the rooms line by line, from the top."""
-    text = (PROJECT / "docs/house.md").read_text(encoding="utf-8")
-    picture = text.split("## Which way do imports point?")[1].split("```")[1]
-    return [line.split() for line in picture.removeprefix("text").strip().splitlines()]
-
-
 @pytest.mark.parametrize("sources", [CORE, BINDING], ids=["core", "binding"])
 def test_no_circle(sources: Path) -> None:
     crate = read_crate(sources)
@@ -92,8 +86,8 @@ def test_no_circle(sources: Path) -> None:
 def test_imports_point_downwards_in_the_picture_of_the_house() -> None:
     arrows = read_crate().arrows()
     rooms = {module[0] for module in arrows if module}
-    assert rooms == {room for layer in layers() for room in layer}
-    assert upward(arrows, layers()) == []
+    assert rooms == {room for layer in layers(PICTURE) for room in layer}
+    assert upward(arrows, layers(PICTURE)) == []
 
 
 def test_the_error_imports_only_what_it_says() -> None:

@@ -1,18 +1,21 @@
 """Imports of the Python package and of the benches point one way: their modules form no circle.
 
-An import within a function counts too; what only type checkers read, ``if TYPE_CHECKING``, does not. A name that a package passes on leads to the module
-that defines it, so that a module may import its neighbours by way of the package.
+Every import counts: within functions, for type checkers (``if TYPE_CHECKING``), and by name, which is any string that
+names a module of the package, as ``import_module`` takes it. A name that a package passes on leads to the module that
+defines it, so that a module may import its neighbours by way of the package. The rooms are on floors, which the picture
+in docs/house.md shows, and applications use public names only.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from arrows import Arrows, Module, circles
+from arrows import Arrows, Module, circles, layers, upward
 
 PROJECT = Path(__file__).parents[2]
 
@@ -24,28 +27,48 @@ class Package:
         self.name = name
         self.packages = packages
         trees = {module: ast.parse(code) for module, code in codes.items()}
-        self.modules = set(trees)
+        self.trees = trees
+        self.modules = set(trees) | {("_lowlevel",)}
         self.imports = {module: list(self._imports(module, tree)) for module, tree in trees.items()}
 
     def _imports(self, module: Module, tree: ast.AST) -> Iterator[tuple[Module, str]]:
         """The module and the name of each import of the package's own."""
-        for node in _run(tree):
+        described = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
             if isinstance(node, ast.Import):
                 for alias in node.names:
-                    root, *path = alias.name.split(".")
-                    if root == self.name and path:
-                        yield tuple(path[:-1]), path[-1]
+                    yield from self._named(alias.name)
             elif isinstance(node, ast.ImportFrom):
                 path = (node.module or "").split(".") if node.module else []
                 if node.level:
-                    here = module if module in self.packages else module[:-1]
-                    path = [*here[: len(here) - node.level + 1], *path]
+                    path = [*self._around(module, node.level), *path]
                 elif path[:1] == [self.name]:
                     path = path[1:]
                 else:
                     continue
                 for alias in node.names:
                     yield tuple(path), alias.name
+            elif isinstance(node, ast.Constant) and id(node) not in described:
+                yield from self._by_string(module, str(node.value))
+
+    def _by_string(self, module: Module, text: str) -> Iterator[tuple[Module, str]]:
+        """``"p.a.b"``, ``".b"`` from a neighbour, and ``"p.a."``, to which a name is added."""
+        text = text.removesuffix(".")
+        dots = len(text) - len(text.lstrip("."))
+        if dots:
+            text = ".".join([self.name, *self._around(module, dots), text[dots:]])
+        if all(map(str.isidentifier, text.split("."))):
+            yield from (one for one in self._named(text) if (*one[0], one[1]) in self.modules)
+
+    def _named(self, path: str) -> Iterator[tuple[Module, str]]:
+        root, *names = path.split(".")
+        if root == self.name and names:
+            yield tuple(names[:-1]), names[-1]
+
+    def _around(self, module: Module, level: int) -> Module:
+        """The package from which so many dots of a module lead."""
+        here = module if module in self.packages else module[:-1]
+        return here[: len(here) - level + 1]
 
     def target(self, module: Module, name: str, passed: int = 0) -> Module:
         """The module that a name of a module leads to."""
@@ -63,15 +86,6 @@ class Package:
         }
 
 
-def _run(tree: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a tree that the interpreter runs."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            continue
-        yield node
-        yield from _run(node)
-
-
 def read(folder: Path) -> Package:
     codes: dict[Module, str] = {}
     packages: set[Module] = set()
@@ -84,6 +98,10 @@ def read(folder: Path) -> Package:
     return Package(folder.name, codes, packages)
 
 
+PACKAGE = read(PROJECT / "python/openai_harmony")
+APPLICATIONS = [("adapters",), ("cli",), ("playground",), ("serve",), ("training", "dataset")]
+
+
 @pytest.mark.parametrize("folder", ["python/openai_harmony", "benches/comparison"])
 def test_no_circle(folder: str) -> None:
     package = read(PROJECT / folder)
@@ -91,12 +109,92 @@ def test_no_circle(folder: str) -> None:
     assert circles(package.arrows()) == set()
 
 
+def test_imports_point_downwards_in_the_picture_of_the_house() -> None:
+    floors = layers("Which floors has the Python package?")
+    arrows = PACKAGE.arrows()
+    rooms = {module[0] for module in PACKAGE.modules if module}
+    assert rooms | {"training/dataset"} == {room for floor in floors for room in floor}
+    assert upward(arrows, floors) == []
+
+
+def test_the_extension_imports_nothing_of_the_package() -> None:
+    """It is given what it needs by ``_wiring``: the lowest floor."""
+    for file in (PROJECT / "python/src").rglob("*.rs"):
+        assert not re.search(r'import\(\s*"openai_harmony', file.read_text("utf-8")), file
+
+
+def exported() -> set[tuple[Module, str]]:
+    """What ``__all__`` of a module has, by the module that defines it; public modules are exported."""
+    found = set()
+    for module, tree in PACKAGE.trees.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+                names = ast.literal_eval(node.value)
+                found |= {(PACKAGE.target(module, name), name) for name in names}
+    return found
+
+
+def inside(module: Module, room: Module) -> bool:
+    return module[: len(room)] == room
+
+
+PRIVATE_ON_PURPOSE = {
+    "_extras": "how a missing package is named: `needed`",
+    "_options": "the tables of options, of which signatures and flags are made",
+    "errors": "how errors quote a value: `quoted`",
+}
+
+
+@pytest.mark.parametrize("room", APPLICATIONS, ids="/".join)
+def test_applications_use_public_names_only(room: Module) -> None:
+    public = exported()
+    private = {
+        f"{'/'.join(module)}: {'.'.join((*target, name))}"
+        for module, imports in PACKAGE.imports.items()
+        if inside(module, room)
+        for source, name in imports
+        for target in [PACKAGE.target(source, name)]
+        if not any(inside(target, other) for other in APPLICATIONS)
+        and (*source, name) not in PACKAGE.modules
+        and target[:1] not in {(one,) for one in PRIVATE_ON_PURPOSE}
+        and (target, name) not in public
+        and name != "__version__"
+    }
+    assert private == set()
+
+
 def test_circles_are_found() -> None:
     codes: dict[Module, str] = {
-        (): "from .a import A\nfrom p.b import B\nif TYPE_CHECKING:\n    from .a import A",
+        (): "from .a import A\nfrom p.b import B\n",
         ("a",): "from p import B",
-        ("b",): "B = 1\nif TYPE_CHECKING:\n    from p import A",
+        ("b",): '"""Not ``p.a``."""\nB = "p.a, for one"\n',
     }
     assert circles(Package("p", codes, {()}).arrows()) == set()
-    codes[("b",)] = "def f():\n    import p.a"
-    assert circles(Package("p", codes, {()}).arrows()) == {frozenset({"a", "b"})}
+    for planted in [
+        "def f():\n    import p.a",
+        "def f():\n    from p.a import A",
+        "def f():\n    from . import a",
+        "if TYPE_CHECKING:\n    from p import A",
+        "import importlib\nimportlib.import_module('p.a')",
+        "import_module('.a', 'p')",
+        "__import__('p.a')",
+        "LAZY = {'A': 'p.a'}",
+        "import_module(f'p.a.{1}')",
+    ]:
+        assert circles(Package("p", {**codes, ("b",): planted}, {()}).arrows()) == {
+            frozenset({"a", "b"})
+        }, planted
+
+
+def test_upward_imports_are_found() -> None:
+    codes: dict[Module, str] = {
+        (): "",
+        ("a",): "",
+        ("b",): "import p.a",
+        ("b", "c"): "import p.b.d",
+        ("b", "d"): "",
+    }
+    arrows = Package("p", codes, {(), ("b",)}).arrows()
+    assert upward(arrows, [["b/c"], ["b"], ["a"]]) == []
+    assert upward(arrows, [["a"], ["b/c"], ["b"]]) == ["b -> a"]
+    assert upward(arrows, [["b"], ["a"], ["b/c"]]) == ["b/c -> b"]

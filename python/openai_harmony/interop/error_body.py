@@ -64,3 +64,6 @@ def _in_words_of(api: Api, error: Exception | str) -> str | None:
     if isinstance(error, PromptTooLongError):
         return _lowlevel.too_long_message(api, error.tokens, error.max_tokens)
     return None
+
+
+__all__ = ["Api"]

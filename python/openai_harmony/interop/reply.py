@@ -13,7 +13,6 @@ from openai_harmony.interop.options import ResumeOptions
 
 if TYPE_CHECKING:
     from openai_harmony.encoding import HarmonyEncoding
-    from openai_harmony.interop.turn import Turn
 
 Chunk = dict[str, Any]
 """A chunk or an event as the API sends it."""
@@ -82,15 +81,16 @@ class Reply(InNotebooks, _lowlevel.Reply):
 
     __slots__ = ("_turn",)
 
-    def __init__(self, turn: Turn, encoding: HarmonyEncoding, **options: Any) -> None:
+    def __init__(self, turn: _lowlevel.Turn, encoding: HarmonyEncoding, **options: Any) -> None:
         """``Turn.reply`` calls it. The options have been read by ``__new__``."""
-        self._turn = turn
+        # A `Turn`, whose module imports this one.
+        self._turn: Any = turn
 
     @classmethod
     @takes(ResumeOptions)
     def from_bytes(
         cls,
-        turn: Turn,
+        turn: _lowlevel.Turn,
         encoding: HarmonyEncoding,
         saved: bytes,
         **options: Unpack[ResumeOptions],
@@ -139,3 +139,6 @@ class Reply(InNotebooks, _lowlevel.Reply):
     def usage(self) -> Usage:
         """How many tokens the turn has taken so far."""
         return Usage(*self._usage)
+
+
+__all__ = ["Chunk", "FinishReason"]

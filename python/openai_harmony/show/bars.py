@@ -60,3 +60,6 @@ def bars(title: str, values: Sequence[Bar], *, logarithmic: bool = False) -> str
             f'<text class="value" x="{end}" y="{y + 15}">{escape(bar.said)}</text>',
         ]
     return "\n".join([*lines, "</svg>"])
+
+
+__all__ = ["Bar", "bars"]

@@ -146,3 +146,6 @@ def _broken(tokens: tuple[int, ...], raw: bytes, end: int) -> Iterator[Cell]:
     if tokens:
         text = raw.decode(errors="backslashreplace")
         yield Cell(end - len(tokens), tokens, text, raw)
+
+
+__all__ = ["cells", "the_encoding"]

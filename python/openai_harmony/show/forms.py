@@ -242,3 +242,6 @@ def _ids(values: list[Any], name: str = "tokens") -> list[int]:
 def _line(error: object) -> str:
     """An error in a line; pydantic's have several."""
     return " ".join(str(error).split())
+
+
+__all__ = ["Recognized", "UnknownForm", "recognize"]

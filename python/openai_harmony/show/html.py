@@ -130,3 +130,6 @@ def _side(tokens: Sequence[int], place: range, is_equal: bool) -> Iterator[str]:
         if left_out:
             yield f"<span class=cut> … {counted(left_out, 'equal token')} … </span>"
             left_out = 0
+
+
+__all__ = ["difference_piece", "picture_piece", "style_sheet"]

@@ -117,3 +117,6 @@ def _pieces(
 
 def _meets(cell: Cell, mark: range) -> bool:
     return cell.start < mark.stop and mark.start < cell.end
+
+
+__all__ = ["label"]

@@ -268,3 +268,6 @@ def _token_ids(x: Any) -> list[int]:
         if not 0 <= token <= _MOST_ID:
             raise ValueError(f"tokens[{index}]: {token} is not a token id")
     return tokens
+
+
+__all__ = ["mark_of", "of_tokens"]

@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 from openai_harmony._extras import needed
 from openai_harmony.errors import quoted
 from openai_harmony.rendered import MessageSpan
+from openai_harmony.training.flat import FlatExamples
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
-
-    from openai_harmony.training import Batch
 
 Columns: TypeAlias = Literal["trl", "axolotl", "torchtune", "flat", "dpo", "kto"]
 """Whose columns a table has."""
@@ -54,7 +53,7 @@ def arrow_stream(rows: Any) -> Any:
     return pa.RecordBatchReader.from_batches(first.schema, batches)
 
 
-def to_arrow(batch: Batch, columns: Columns = "trl") -> pa.Table:
+def to_arrow(batch: FlatExamples, columns: Columns = "trl") -> pa.Table:
     """The batch as a table with a row for each example; ``Batch.to_arrow`` describes it."""
     checked_columns(columns)
     if len(batch) and (columns in PREFERENCES) != bool(batch.preferred):
@@ -88,7 +87,7 @@ def checked_columns(columns: Columns) -> None:
         raise ValueError(f"columns: expected one of {known}, got {quoted(columns)}")
 
 
-def to_numpy(batch: Batch) -> dict[str, np.ndarray[Any, Any]]:
+def to_numpy(batch: FlatExamples) -> dict[str, np.ndarray[Any, Any]]:
     """The batch's arrays as NumPy sees them, without a copy; ``Batch.to_numpy`` describes them."""
     asarray = needed("numpy", "training").asarray
     return {
@@ -102,7 +101,7 @@ def to_numpy(batch: Batch) -> dict[str, np.ndarray[Any, Any]]:
 class _Lists:
     """Makes columns of a batch: lists with an item for each token."""
 
-    def __init__(self, batch: Batch, columns: Columns) -> None:
+    def __init__(self, batch: FlatExamples, columns: Columns) -> None:
         self.batch = batch
         self.ends = array("q", map(batch.offsets.__getitem__, batch.rows_of(columns)))
         self.pa = needed("pyarrow", "training")
@@ -288,3 +287,5 @@ _OF_PACKS: dict[str, Callable[[_Lists, Any], dict[str, Any]]] = {
     "torchtune": _both_for_torchtune,
 }
 """What says where each example of a pack ends, for each trainer."""
+
+__all__ = ["PREFERENCES", "Columns", "checked_columns"]

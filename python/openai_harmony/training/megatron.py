@@ -31,11 +31,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from openai_harmony.training.flat import FlatExamples
 from openai_harmony.training.whole_files import AllOrNothing, WholeFiles
 
 if TYPE_CHECKING:
-    from openai_harmony.training import Batch
-
     _Lengths = array[int]
 
 _MAGIC = b"MMIDIDX\x00\x00"
@@ -52,7 +51,7 @@ def megatron_paths(prefix: str | os.PathLike[str]) -> list[Path]:
     return [Path(name + end) for end in (".bin", ".loss_mask.bin", ".idx", ".loss_mask.idx")]
 
 
-def write_megatron(batch: Batch, prefix: str | os.PathLike[str]) -> None:
+def write_megatron(batch: FlatExamples, prefix: str | os.PathLike[str]) -> None:
     """Writes one batch; ``Batch.write_megatron`` describes it."""
     with MegatronWriter(prefix) as writer:
         writer.write(batch)
@@ -84,7 +83,7 @@ class MegatronWriter(AllOrNothing):
         self._files = WholeFiles(megatron_paths(prefix))
         self._lengths: _Lengths = array("i")
 
-    def write(self, batch: Batch, start: int = 0, stop: int | None = None) -> None:
+    def write(self, batch: FlatExamples, start: int = 0, stop: int | None = None) -> None:
         """Appends the examples of a batch, or those from ``start`` up to ``stop``."""
         stop = len(batch) if stop is None else stop
         first, end = batch.offsets[start], batch.offsets[stop]
@@ -136,3 +135,6 @@ def _pointers(lengths: _Lengths, item_bytes: int) -> Iterator[array[int]]:
             part.append(begin)
             begin += length * item_bytes
         yield part
+
+
+__all__ = ["MegatronWriter", "megatron_paths"]

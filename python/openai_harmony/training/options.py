@@ -136,3 +136,6 @@ def described(options: RowOptions) -> list[tuple[str, Any]]:
     if plain["reasoning_effort"] is not None:
         plain["reasoning_effort"] = ReasoningEffort(plain["reasoning_effort"]).value
     return sorted(plain.items())
+
+
+__all__ = ["RowOptions", "described", "is_count"]

@@ -6,13 +6,13 @@ from array import array
 from bisect import bisect_left, insort
 from collections.abc import Sequence
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 from openai_harmony.errors import quoted
+from openai_harmony.training.flat import FlatExamples
 from openai_harmony.training.options import is_count
 
-if TYPE_CHECKING:
-    from openai_harmony.training.batch import Batch
+_Examples = TypeVar("_Examples", bound=FlatExamples)
 
 
 def best_fit(lengths: Sequence[int], size: int) -> list[list[int]]:
@@ -46,7 +46,7 @@ def best_fit(lengths: Sequence[int], size: int) -> list[list[int]]:
     return packs
 
 
-def pack(batch: Batch, size: int) -> Batch:
+def pack(batch: _Examples, size: int) -> _Examples:
     """The examples of a batch in packs; ``Batch.pack`` describes it."""
     if not is_count(size, 1):
         raise ValueError(f"size: expected a whole number from 1, got {quoted(size)}")

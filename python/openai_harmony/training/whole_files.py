@@ -104,3 +104,6 @@ def sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+__all__ = ["WholeFiles", "unfinished", "write_whole"]

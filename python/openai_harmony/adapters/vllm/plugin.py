@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from openai_harmony._extras import needed
-from openai_harmony.errors import quoted
 
 SWITCH = "OPENAI_HARMONY_VLLM"
 """The environment variable that turns the plugin on: ``1``."""
@@ -22,7 +21,7 @@ def register() -> None:
     """
     asked = os.environ.get(SWITCH, "0")
     if asked not in ("", "0", "1"):
-        raise ValueError(f"{SWITCH}: expected 0 or 1, got {quoted(asked)}")
+        raise ValueError(f"{SWITCH}: expected 0 or 1, got {asked!r}")
     if asked != "1":
         return
     harmony = needed("vllm.parser.harmony", "vllm")
