@@ -28,7 +28,11 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// # Ok::<(), openai_harmony::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Error {
+pub struct Error(Box<Occurred>);
+
+/// Boxed: results are handed on far more often than something goes wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Occurred {
     kind: ErrorKind,
     token_index: Option<usize>,
     /// The text of a token that should not be there. This room knows no vocabulary.
@@ -39,29 +43,30 @@ pub struct Error {
 impl Error {
     /// What went wrong.
     pub fn kind(&self) -> &ErrorKind {
-        &self.kind
+        &self.0.kind
     }
 
     /// Where it went wrong: the index into the given tokens, from 0, or `None` if no token caused
     /// the error.
     pub fn token_index(&self) -> Option<usize> {
-        self.token_index
+        self.0.token_index
     }
 
     /// Which message of a conversation could not be rendered, from 0; `None` for all other errors.
     pub fn message_index(&self) -> Option<usize> {
-        self.message_index
+        self.0.message_index
     }
 
     /// The same error in this message of a conversation.
-    pub(crate) fn in_message(self, index: usize) -> Self {
-        Self { message_index: Some(index), ..self }
+    pub(crate) fn in_message(mut self, index: usize) -> Self {
+        self.0.message_index = Some(index);
+        self
     }
 
     /// The same error of a row, seen from the value around.
     #[cfg(feature = "arrow")]
     pub(crate) fn inside(mut self, step: impl Into<crate::path::PathStep>) -> Self {
-        if let ErrorKind::InvalidRow { path, .. } = &mut self.kind {
+        if let ErrorKind::InvalidRow { path, .. } = &mut self.0.kind {
             *path = std::mem::take(path).inside(step);
         }
         self
@@ -69,40 +74,42 @@ impl Error {
 
     /// The same error of a grammar, in the schema of what this recipient takes.
     pub(crate) fn of_schema(mut self, of: &str) -> Self {
-        if let ErrorKind::InvalidGrammar { recipient, .. } = &mut self.kind {
+        if let ErrorKind::InvalidGrammar { recipient, .. } = &mut self.0.kind {
             *recipient = Some(of.into());
         }
         self
     }
 
     /// The same error at this token, unless it has a token already.
-    pub(crate) fn at_token(self, index: usize) -> Self {
-        Self { token_index: self.token_index.or(Some(index)), ..self }
+    pub(crate) fn at_token(mut self, index: usize) -> Self {
+        self.0.token_index.get_or_insert(index);
+        self
     }
 
     pub(crate) fn at(kind: ErrorKind, token_index: usize) -> Self {
-        Self { token_index: Some(token_index), ..kind.into() }
+        Self::from(kind).at_token(token_index)
     }
 
     /// The same error, which shows the text of its token.
-    pub(crate) fn with_token_text(self, text: impl Into<Box<str>>) -> Self {
-        Self { token_text: Some(text.into()), ..self }
+    pub(crate) fn with_token_text(mut self, text: impl Into<Box<str>>) -> Self {
+        self.0.token_text = Some(text.into());
+        self
     }
 }
 
 impl From<ErrorKind> for Error {
     fn from(kind: ErrorKind) -> Self {
-        Self { kind, token_index: None, token_text: None, message_index: None }
+        Self(Box::new(Occurred { kind, token_index: None, token_text: None, message_index: None }))
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.kind.fmt(f)?;
-        if let Some(index) = self.message_index {
+        self.0.kind.fmt(f)?;
+        if let Some(index) = self.0.message_index {
             write!(f, " (in messages[{index}])")?;
         }
-        match (self.hint(), self.token_index, &self.token_text) {
+        match (self.hint(), self.0.token_index, &self.0.token_text) {
             (Some(hint), ..) => f.write_str(hint),
             (None, Some(index), Some(text)) => write!(f, " ({:?} at tokens[{index}])", Brief(text)),
             (None, Some(index), None) if self.is_about_a_token() => {
@@ -116,7 +123,7 @@ impl fmt::Display for Error {
 impl Error {
     /// A hint where a caller has most likely forgotten a role.
     fn hint(&self) -> Option<&'static str> {
-        match (&self.kind, self.token_index) {
+        match (&self.0.kind, self.0.token_index) {
             (ErrorKind::UnexpectedToken { token: 200_005 }, Some(0)) => Some(
                 " (<|channel|>, so the tokens begin inside a header: give the role of its message, \
                  such as assistant)",
@@ -129,7 +136,7 @@ impl Error {
 
     /// At the end of the tokens there is none.
     fn is_about_a_token(&self) -> bool {
-        !matches!(self.kind, ErrorKind::UnexpectedEos | ErrorKind::Finished)
+        !matches!(self.0.kind, ErrorKind::UnexpectedEos | ErrorKind::Finished)
     }
 }
 
@@ -220,7 +227,7 @@ pub enum ErrorKind {
         /// Its value.
         value: String,
         /// What is wrong with the value.
-        reason: &'static str,
+        reason: Reason,
     },
     /// A tool that cannot be declared, or a response format whose schema cannot be written.
     #[error("Invalid schema of {:?}: {reason}", Brief(.name))]
@@ -228,7 +235,7 @@ pub enum ErrorKind {
         /// The tool, namespace or response format.
         name: String,
         /// What is wrong with it.
-        reason: String,
+        reason: Reason,
     },
     /// Response formats without a name, or two of one name.
     #[error("Invalid response format {:?}: {reason}", Brief(.name))]
@@ -236,7 +243,7 @@ pub enum ErrorKind {
         /// The name.
         name: String,
         /// What is wrong with it.
-        reason: &'static str,
+        reason: Reason,
     },
     /// A request's body that does not follow its API.
     #[error("Invalid request: {}", AtPath(.path, .reason))]
@@ -306,23 +313,23 @@ pub enum ErrorKind {
     #[error("Invalid saved state: {reason}")]
     InvalidState {
         /// What is wrong with it.
-        reason: String,
+        reason: Reason,
     },
     /// Log-probabilities that are not those of the tokens.
-    #[error("Invalid log-probabilities: {path}: {reason}")]
+    #[error("Invalid log-probabilities: {}", AtPath(.path, .reason))]
     InvalidLogprobs {
         /// Which one: `logprobs[3].top[0]`.
         path: Path,
         /// What is wrong with it.
-        reason: String,
+        reason: Reason,
     },
     /// What a rollout cannot go on from or with.
-    #[error("Invalid rollout: {path}: {reason}")]
+    #[error("Invalid rollout: {}", AtPath(.path, .reason))]
     InvalidRollout {
         /// Which argument, and where in it: `sampled[3]`.
         path: Path,
         /// What is wrong there.
-        reason: String,
+        reason: Reason,
     },
     /// A grammar that no turn can be sampled by.
     #[error("Invalid grammar: {}", AtPath(.path, .reason))]
@@ -340,17 +347,32 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    /// Where in a request's body or in a row it is; empty for the whole.
+    /// Where in a request's body, a row or an argument it is; empty for the whole.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::InvalidRequest { path, .. }
             | Self::InvalidGrammar { path, .. }
+            | Self::InvalidLogprobs { path, .. }
+            | Self::InvalidRollout { path, .. }
             | Self::PromptTooLong { path, .. }
             | Self::UnsupportedContent { path, .. }
             | Self::UnsupportedField { path, .. }
             | Self::InvalidRow { path, .. } => Some(path),
             _ => None,
         }
+    }
+
+    /// Whether it is a mistake of the program's, not of the request that it answers.
+    pub(crate) fn is_of_program(&self) -> bool {
+        matches!(
+            self,
+            Self::InvalidLogprobs { .. }
+                | Self::InvalidRollout { .. }
+                | Self::InvalidRow { .. }
+                | Self::InvalidState { .. }
+                | Self::NothingToTrain
+                | Self::TooManyTokens { .. }
+        )
     }
 
     /// What the APIs of `OpenAI` call a prompt that is too long.
@@ -387,7 +409,7 @@ impl ErrorKind {
 pub enum Reason {
     /// What the value is, a sentence with its path: `messages` "is missing".
     Predicate(Box<str>),
-    /// Behind its path and a colon: `messages`: "expected a list".
+    /// A sentence of its own, after the path and a colon: `messages`: "expected a list".
     Sentence(Box<str>),
 }
 

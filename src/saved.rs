@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Reason, Result};
 
 #[derive(Deserialize)]
 struct Version {
@@ -24,6 +24,6 @@ pub(crate) fn read<T: DeserializeOwned>(bytes: &[u8], what: &str, expected: u32)
     serde_json::from_slice(bytes).map_err(not_saved)
 }
 
-pub(crate) fn invalid(reason: impl Into<String>) -> Error {
+pub(crate) fn invalid(reason: impl Into<Reason>) -> Error {
     ErrorKind::InvalidState { reason: reason.into() }.into()
 }

@@ -34,7 +34,7 @@ fn full(messages: &[Vec<ToolDescription>]) -> Result<String> {
 fn refused(messages: &[Vec<ToolDescription>]) -> (String, String) {
     let error = full(messages).expect_err("an error");
     let ErrorKind::InvalidSchema { name, reason } = error.kind() else { panic!("{error:?}") };
-    (name.clone(), reason.clone())
+    (name.clone(), reason.to_string())
 }
 
 fn assert_too_large(messages: &[Vec<ToolDescription>], tool: &str) {

@@ -12,9 +12,9 @@ fn kinds(value: &str) -> Vec<ErrorKind> {
         ErrorKind::UnknownRole { role: value() },
         ErrorKind::UnexpectedInHeader { text: value() },
         ErrorKind::DisallowedSpecial { token: value() },
-        ErrorKind::UnsafeHeaderField { field: "channel", value: value(), reason: "r" },
-        ErrorKind::InvalidSchema { name: value(), reason: "r".to_owned() },
-        ErrorKind::InvalidResponseFormat { name: value(), reason: "r" },
+        ErrorKind::UnsafeHeaderField { field: "channel", value: value(), reason: "r".into() },
+        ErrorKind::InvalidSchema { name: value(), reason: "r".into() },
+        ErrorKind::InvalidResponseFormat { name: value(), reason: "r".into() },
     ]
 }
 
@@ -80,4 +80,10 @@ fn names_that_are_unknown_are_quoted_briefly() {
     assert!(encoding.is_some_and(|error| error.to_string().len() < 300));
     let role = Role::try_from(long.as_str()).err();
     assert!(role.is_some_and(|error| error.to_string().len() < 300));
+}
+
+/// Every result of the library has room for one.
+#[test]
+fn an_error_is_one_word() {
+    assert_eq!(size_of::<Error>(), size_of::<usize>());
 }

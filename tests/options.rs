@@ -270,7 +270,7 @@ fn response_formats_need_names_of_their_own() {
         let ErrorKind::InvalidResponseFormat { reason: given, .. } = error.kind() else {
             panic!("{error:?}")
         };
-        assert_eq!(given, &reason);
+        assert_eq!(given.to_string(), reason);
     }
 }
 

@@ -133,7 +133,7 @@ fn other_bytes_are_refused() {
     let reason = |bytes: &[u8]| {
         let error = StreamableParser::from_bytes(encoding(), bytes).unwrap_err();
         match error.kind() {
-            ErrorKind::InvalidState { reason } => reason.clone(),
+            ErrorKind::InvalidState { reason } => reason.to_string(),
             other => panic!("{other:?}"),
         }
     };

@@ -32,16 +32,24 @@ class HarmonyError(RuntimeError):
     """What went wrong, in snake case: ``unexpected_token``."""
     token_index: int | None
     """The index of the token at fault, from 0; ``None`` where no token is."""
+    path: str | None
+    """Where in what was given: ``messages[3].role``, ``logprobs[3].top[0]``. Empty for the whole,
+    ``None`` for an error without a place."""
 
     def __init__(
-        self, message: str = "", kind: ErrorKind = "unknown", token_index: int | None = None
+        self,
+        message: str = "",
+        kind: ErrorKind = "unknown",
+        token_index: int | None = None,
+        path: str | None = None,
     ) -> None:
         super().__init__(message)
         self.kind = kind
         self.token_index = token_index
+        self.path = path
 
     def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
-        return type(self), (str(self), self.kind, self.token_index)
+        return type(self), (str(self), self.kind, self.token_index, self.path)
 
 
 class InvalidRequestError(HarmonyError):
@@ -63,8 +71,7 @@ class InvalidRequestError(HarmonyError):
         path: str = "",
         code: str | None = None,
     ) -> None:
-        super().__init__(message, kind, token_index)
-        self.path = path
+        super().__init__(message, kind, token_index, path)
         self.code = code
 
     def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
@@ -118,12 +125,14 @@ class PromptTooLongError(InvalidRequestError):
         return type(self), (str(self), self.path, self.tokens, self.max_tokens)
 
 
-class InvalidRowError(InvalidRequestError):
+class InvalidRowError(HarmonyError):
     """A row of a data set is not a conversation, or not one that can be rendered.
 
     ``path`` says where: ``messages[3].role``; it is empty for the row itself
-    (:mod:`openai_harmony.training`).
+    (:mod:`openai_harmony.training`). It is no :class:`InvalidRequestError`: nobody asked for it.
     """
+
+    path: str
 
 
 class InvalidGrammarError(HarmonyError):
@@ -145,8 +154,7 @@ class InvalidGrammarError(HarmonyError):
         path: str = "",
         recipient: str | None = None,
     ) -> None:
-        super().__init__(message, kind, token_index)
-        self.path = path
+        super().__init__(message, kind, token_index, path)
         self.recipient = recipient
 
     def __reduce__(self) -> tuple[type, tuple[Any, ...]]:

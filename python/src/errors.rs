@@ -12,47 +12,35 @@ use openai_harmony::machinery::Brief;
 use openai_harmony::machinery::PathStep;
 use openai_harmony::{Error, ErrorKind};
 
-/// The exception for an error: a `HarmonyError`, which has the path of what is wrong in a request, a row or a grammar,
-/// or a `ValueError` for an unknown name.
+/// The exception for an error: a `HarmonyError`, which has the path of what is wrong, or a `ValueError` for an unknown
+/// name.
 pub(super) fn raised(py: Python<'_>, error: &Error) -> PyErr {
     let kind = error.kind();
     if let ErrorKind::UnknownEncoding { .. } = kind {
         return PyValueError::new_err(error.to_string());
     }
-    let (class, detail) = match kind {
-        ErrorKind::UnsupportedContent { content, .. } => {
-            ("UnsupportedContent", Some(content.as_str()))
-        }
-        ErrorKind::InvalidRow { .. } => ("InvalidRowError", None),
-        ErrorKind::InvalidGrammar { recipient, .. } => {
-            ("InvalidGrammarError", recipient.as_deref())
-        }
-        _ => ("InvalidRequestError", kind.code()),
-    };
-    if let ErrorKind::PromptTooLong { path, tokens, max_tokens } = kind {
-        let numbers = (*tokens, *max_tokens);
-        return py
-            .import("openai_harmony.errors")
-            .and_then(|errors| errors.getattr("PromptTooLongError"))
-            .and_then(|class| {
-                class.call1((error.to_string(), path.to_string(), numbers.0, numbers.1))
-            })
-            .map_or_else(|failed| failed, PyErr::from_value);
-    }
-    if let Some(path) = kind.path() {
-        return py
-            .import("openai_harmony.errors")
-            .and_then(|errors| errors.getattr(class))
-            .and_then(|class| {
-                let path = path.to_string();
-                class.call1((error.to_string(), kind.name(), py.None(), path, detail))
-            })
-            .map_or_else(|failed| failed, PyErr::from_value);
-    }
-    let arguments = (error.to_string(), kind.name(), error.token_index());
-    Types::get(py)
-        .and_then(|types| types.harmony_error.bind(py).call1(arguments))
-        .map_or_else(|failed| failed, PyErr::from_value)
+    let (text, path) = (error.to_string(), kind.path().map(ToString::to_string));
+    let made =
+        Types::get(py).and_then(|types| {
+            let class = |name: &str| types.errors.bind(py).getattr(name);
+            let plain = (&text, kind.name(), error.token_index(), path.as_deref());
+            match kind {
+                ErrorKind::PromptTooLong { tokens, max_tokens, .. } => {
+                    class("PromptTooLongError")?.call1((&text, path.as_deref(), tokens, max_tokens))
+                }
+                ErrorKind::UnsupportedContent { content, .. } => class("UnsupportedContent")?
+                    .call1((plain.0, plain.1, plain.2, plain.3, content)),
+                ErrorKind::InvalidRequest { .. } | ErrorKind::UnsupportedField { .. } => class(
+                    "InvalidRequestError",
+                )?
+                .call1((plain.0, plain.1, plain.2, plain.3, kind.code())),
+                ErrorKind::InvalidGrammar { recipient, .. } => class("InvalidGrammarError")?
+                    .call1((plain.0, plain.1, plain.2, plain.3, recipient.as_deref())),
+                ErrorKind::InvalidRow { .. } => class("InvalidRowError")?.call1(plain),
+                _ => types.harmony_error.bind(py).call1(plain),
+            }
+        });
+    made.map_or_else(|failed| failed, PyErr::from_value)
 }
 
 /// A `WrongTypeError` with this text.

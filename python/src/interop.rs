@@ -10,6 +10,7 @@ use super::read::reasoning_effort;
 use super::read::values::{boolean, count, each, optional, optional_string};
 use super::text::utf8;
 use super::tokens::Form;
+use super::types::Types;
 use super::{arguments, json, json_out, options, write};
 use openai_harmony::RenderConfig;
 use openai_harmony::chat::{Content, Message, ReasoningEffort};
@@ -388,7 +389,7 @@ impl PyTurn {
 
 /// A message by way of its JSON form.
 fn structured<'py>(py: Python<'py>, message: &Message) -> PyResult<Bound<'py, PyAny>> {
-    let class = py.import("openai_harmony.chat")?.getattr("Message")?;
+    let class = Types::get(py)?.message.class.bind(py);
     class.call_method1("from_dict", (json_out::serialized(py, message)?,))
 }
 

@@ -138,7 +138,7 @@ fn messages(conversation: &str) -> openai_harmony::Result<Vec<Message>> {
     let read = serde_json::from_str::<Conversation>(conversation);
     let invalid = |error: serde_json::Error| ErrorKind::InvalidRollout {
         path: Path::of("messages"),
-        reason: error.to_string(),
+        reason: error.to_string().into(),
     };
     Ok(read.map_err(invalid)?.messages)
 }

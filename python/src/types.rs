@@ -20,6 +20,7 @@ pub(super) struct Types {
     pub(super) channel_config: Py<PyType>,
     pub(super) system: Py<PyType>,
     pub(super) developer: Py<PyType>,
+    pub(super) errors: Py<PyModule>,
     pub(super) harmony_error: Py<PyType>,
     pub(super) wrong_type: Py<PyType>,
     /// The members of `Role`, in the order of [`Role::ALL`].
@@ -75,6 +76,7 @@ impl Types {
             channel_config: class(chat, "ChannelConfig")?,
             system: class(chat, "SystemContent")?,
             developer: class(chat, "DeveloperContent")?,
+            errors: errors.clone().unbind(),
             harmony_error: class(errors, "HarmonyError")?,
             wrong_type: class(errors, "WrongTypeError")?,
             roles: [role(user)?, role(assistant)?, role(system)?, role(developer)?, role(tool)?],

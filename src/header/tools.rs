@@ -62,7 +62,12 @@ impl Tools {
     fn add(&mut self, name: &str) -> Result<()> {
         if let Some(reason) = names::flaw(name) {
             let value = name.to_owned();
-            return Err(ErrorKind::UnsafeHeaderField { field: "tools", value, reason }.into());
+            return Err(ErrorKind::UnsafeHeaderField {
+                field: "tools",
+                value,
+                reason: reason.into(),
+            }
+            .into());
         }
         self.insert(name);
         Ok(())

@@ -209,5 +209,6 @@ fn check_word(field: &'static str, word: &str) -> Result<()> {
 }
 
 fn unsafe_field(field: &'static str, value: &str, reason: &'static str) -> Result<()> {
-    Err(ErrorKind::UnsafeHeaderField { field, value: value.to_owned(), reason }.into())
+    Err(ErrorKind::UnsafeHeaderField { field, value: value.to_owned(), reason: reason.into() }
+        .into())
 }

@@ -172,10 +172,11 @@ pub fn parse_body(text: &str) -> Result<Json> {
 /// ```
 pub fn parse_body_within(text: &str, values: usize) -> Result<Json> {
     let mut tape = Tape::default();
-    match tape.parse_some(text.strip_prefix('\u{FEFF}').unwrap_or(text), values) {
+    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+    match tape.parse_some(text, values) {
         Ok(_) => Ok(Json::new(tape)),
         Err(error) => {
-            let reason = format!("the body is not JSON: {error}");
+            let reason = format!("the body is not JSON: {}", error.in_text(text));
             Err(ErrorKind::InvalidRequest { path: Path::default(), reason: reason.into() }.into())
         }
     }

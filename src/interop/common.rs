@@ -9,9 +9,10 @@ use super::field::{BodyField, BodyObject};
 use super::names::ToolId;
 use super::prompts::PromptForm;
 use super::request::Request;
+use super::texts::Texts;
 use super::tools::{DeclaredTool, INPUT};
 use super::{BuiltinTool, Sampling, ToolKind, Unsupported, UnusedReason};
-use crate::chat::{Content, ReasoningEffort};
+use crate::chat::ReasoningEffort;
 use crate::error::Result;
 use crate::json::{self, At, Value};
 use crate::options::Choice as _;
@@ -220,62 +221,12 @@ fn payload<'v, 's>(part: &'s BodyObject<'v, '_>) -> BodyField<'v, 's> {
     payload.unwrap_or_else(|| part.field())
 }
 
-/// Texts of one message: joined by an empty line, unless an engine's prompts have them one by one.
-#[derive(Debug)]
-pub(super) struct Texts {
-    texts: Vec<String>,
-    keeps_parts: bool,
-}
-
-impl Texts {
-    pub(super) fn new(rules: PartRules) -> Self {
-        Self { texts: Vec::new(), keeps_parts: rules.form.keeps_parts }
-    }
-
-    /// Adds a text; an empty one adds nothing.
-    pub(super) fn add(&mut self, text: &str) {
-        if text.is_empty() {
-            return;
-        }
-        match self.texts.last_mut().filter(|_| !self.keeps_parts) {
-            Some(joined) => {
-                joined.push_str("\n\n");
-                joined.push_str(text);
-            }
-            None => self.texts.push(text.to_owned()),
-        }
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.texts.iter().all(String::is_empty)
-    }
-
-    /// The texts as one.
-    pub(super) fn into_text(self) -> String {
-        let mut texts = self.texts.into_iter();
-        let first = texts.next().unwrap_or_default();
-        texts.fold(first, |joined, text| joined + &text)
-    }
-
-    /// The contents of a message, at least one.
-    pub(super) fn into_contents(self) -> Vec<Content> {
-        let texts = if self.texts.is_empty() { vec![String::new()] } else { self.texts };
-        texts.into_iter().map(Content::from).collect()
-    }
-}
-
-impl From<String> for Texts {
-    fn from(text: String) -> Self {
-        Self { texts: vec![text], keeps_parts: false }
-    }
-}
-
 /// The text of a content: a text, or a list of parts as chat and Responses have them.
 pub(super) fn read_content(content: &BodyField<'_, '_>, rules: PartRules) -> Result<Texts> {
     if let Value::String(text) = content.value() {
         return Ok(text.to_owned().into());
     }
-    let mut texts = Texts::new(rules);
+    let mut texts = Texts::new(rules.form);
     for part in content.items_or("a string or a list of parts")? {
         match part.value() {
             Value::String(text) => texts.add(text),

@@ -116,7 +116,8 @@ impl Dialect {
             _ => None,
         };
         let message = message.unwrap_or_else(|| error.to_string());
-        (400, self.error_body(400, &message, path.as_deref(), kind.code()))
+        let status = if kind.is_of_program() { 500 } else { 400 };
+        (status, self.error_body(status, &message, path.as_deref(), kind.code()))
     }
 
     /// The message of an error about content that harmony cannot carry, `images` at `messages[3].content[0].source`, as

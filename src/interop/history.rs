@@ -5,10 +5,10 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use super::common::Texts;
 use super::field::{BodyField, BodyObject};
 use super::names::{Tool, ToolId, ToolNames};
 use super::prompts::PromptForm;
+use super::texts::Texts;
 use super::tools::{Functions, arguments_in_harmony, call_header, call_prefill};
 use super::{ToolKind, Unused, UnusedReason};
 use crate::Prefill;

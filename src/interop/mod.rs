@@ -33,6 +33,7 @@ mod options;
 mod prompts;
 mod reply;
 mod request;
+mod texts;
 mod thought_blob;
 mod tools;
 mod turn;

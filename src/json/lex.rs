@@ -9,22 +9,64 @@ use std::fmt;
 use super::tape::Tape;
 use super::{MAX_DEPTH, TOO_DEEP};
 
-/// Why a text is not JSON. Its sentence, as that of `serde_json`, counts lines and columns from 1.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Why a text is not JSON, and from which byte on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NotJson {
-    what: &'static str,
-    line: usize,
-    column: usize,
+    fault: Fault,
+    at: usize,
 }
 
-impl fmt::Display for NotJson {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} at line {} column {}", self.what, self.line, self.column)
+/// What is wrong, in the words of `serde_json`; the place is where the lexer is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+enum Fault {
+    #[error("EOF while parsing a value")]
+    EofInValue,
+    #[error("EOF while parsing an object")]
+    EofInObject,
+    #[error("EOF while parsing a list")]
+    EofInList,
+    #[error("EOF while parsing a string")]
+    EofInString,
+    #[error("trailing characters")]
+    Trailing,
+    #[error("expected value")]
+    ExpectedValue,
+    #[error("expected ident")]
+    ExpectedWord,
+    #[error("key must be a string")]
+    ExpectedKey,
+    #[error("expected `:`")]
+    ExpectedColon,
+    #[error("expected `,` or `]`")]
+    ExpectedEndOfList,
+    #[error("expected `,` or `}}`")]
+    ExpectedEndOfObject,
+    #[error("invalid number")]
+    InvalidNumber,
+    #[error("number out of range")]
+    NumberOutOfRange,
+    #[error("control character while parsing a string")]
+    ControlCharacter,
+    #[error("invalid escape")]
+    InvalidEscape,
+    #[error("{TOO_DEEP}")]
+    TooDeep,
+    #[error("too many values")]
+    TooManyValues,
+}
+
+impl NotJson {
+    /// The sentence, as that of `serde_json`, which counts lines and columns of the text from 1.
+    pub(crate) fn in_text(self, text: &str) -> impl fmt::Display {
+        let before = &text.as_bytes()[..self.at.min(text.len())];
+        let line = before.split(|&byte| byte == b'\n').count();
+        let column = before.iter().rev().take_while(|&&byte| byte != b'\n').count();
+        let column = column + usize::from(self.at < text.len());
+        format!("{} at line {line} column {column}", self.fault)
     }
 }
 
-/// What is wrong; the place is where the lexer stands.
-type Lexed<T = ()> = Result<T, &'static str>;
+type Lexed<T = ()> = Result<T, Fault>;
 
 /// Whether `NaN`, `Infinity` and `-Infinity` are numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,18 +112,10 @@ impl Tape {
         let mut lexer = Lexer { text, at: 0, start, depth, last, not_numbers, tape: self };
         match lexer.document() {
             Ok(()) => Ok(index),
-            Err(what) => {
-                let before = &text.as_bytes()[..lexer.at.min(text.len())];
-                let line = before.split(|&byte| byte == b'\n').count();
-                let column = before.iter().rev().take_while(|&&byte| byte != b'\n').count();
-                let column = column + usize::from(lexer.at < text.len());
-                Err(NotJson { what, line, column })
-            }
+            Err(fault) => Err(NotJson { fault, at: lexer.at }),
         }
     }
 }
-
-const EOF_IN_OBJECT: &str = "EOF while parsing an object";
 
 struct Lexer<'t> {
     text: &'t str,
@@ -102,7 +136,7 @@ impl Lexer<'_> {
         self.value()?;
         match self.next_token() {
             None => Ok(()),
-            Some(_) => Err("trailing characters"),
+            Some(_) => Err(Fault::Trailing),
         }
     }
 
@@ -124,9 +158,9 @@ impl Lexer<'_> {
 
     fn value(&mut self) -> Lexed {
         if self.tape.end() >= self.last {
-            return Err("too many values");
+            return Err(Fault::TooManyValues);
         }
-        match self.next_token().ok_or("EOF while parsing a value")? {
+        match self.next_token().ok_or(Fault::EofInValue)? {
             b'"' => self.string(),
             b'{' => self.object(),
             b'[' => self.array(),
@@ -136,14 +170,14 @@ impl Lexer<'_> {
             b'n' => self.word("null", Tape::null),
             b'N' => self.not_number("NaN"),
             b'I' => self.not_number("Infinity"),
-            _ => Err("expected value"),
+            _ => Err(Fault::ExpectedValue),
         }
     }
 
     fn word(&mut self, word: &str, write: impl FnOnce(&mut Tape)) -> Lexed {
         for byte in word.bytes() {
-            if self.peek().ok_or("EOF while parsing a value")? != byte {
-                return Err("expected ident");
+            if self.peek().ok_or(Fault::EofInValue)? != byte {
+                return Err(Fault::ExpectedWord);
             }
             self.at += 1;
         }
@@ -153,21 +187,21 @@ impl Lexer<'_> {
 
     fn not_number(&mut self, spelling: &str) -> Lexed {
         if self.not_numbers == NotNumbers::Refused {
-            return Err("expected value");
+            return Err(Fault::ExpectedValue);
         }
         self.word(spelling, |tape| tape.not_number(spelling))
     }
 
     fn array(&mut self) -> Lexed {
         let opened = self.tape.open();
-        self.nested(b']', Self::value, "EOF while parsing a list", "expected `,` or `]`")?;
+        self.nested(b']', Self::value, Fault::EofInList, Fault::ExpectedEndOfList)?;
         self.tape.close_array(opened);
         Ok(())
     }
 
     fn object(&mut self) -> Lexed {
         let opened = self.tape.open();
-        self.nested(b'}', Self::member, EOF_IN_OBJECT, "expected `,` or `}`")?;
+        self.nested(b'}', Self::member, Fault::EofInObject, Fault::ExpectedEndOfObject)?;
         self.tape.close_object(opened);
         Ok(())
     }
@@ -176,13 +210,13 @@ impl Lexer<'_> {
     fn member(&mut self) -> Lexed {
         match self.next_token() {
             Some(b'"') => self.string()?,
-            Some(_) => return Err("key must be a string"),
-            None => return Err(EOF_IN_OBJECT),
+            Some(_) => return Err(Fault::ExpectedKey),
+            None => return Err(Fault::EofInObject),
         }
         match self.next_token() {
             Some(b':') => self.at += 1,
-            Some(_) => return Err("expected `:`"),
-            None => return Err(EOF_IN_OBJECT),
+            Some(_) => return Err(Fault::ExpectedColon),
+            None => return Err(Fault::EofInObject),
         }
         self.value()
     }
@@ -192,10 +226,10 @@ impl Lexer<'_> {
         &mut self,
         end: u8,
         item: fn(&mut Self) -> Lexed,
-        eof: &'static str,
-        expected: &'static str,
+        eof: Fault,
+        expected: Fault,
     ) -> Lexed {
-        self.depth = self.depth.checked_sub(1).ok_or(TOO_DEEP)?;
+        self.depth = self.depth.checked_sub(1).ok_or(Fault::TooDeep)?;
         self.at += 1;
         if self.next_token() != Some(end) {
             item(self)?;
@@ -213,7 +247,6 @@ impl Lexer<'_> {
     }
 
     fn number(&mut self) -> Lexed {
-        const INVALID: &str = "invalid number";
         let begin = self.at;
         if self.peek() == Some(b'-') {
             self.at += 1;
@@ -225,12 +258,12 @@ impl Lexer<'_> {
         match self.peek() {
             Some(b'0') => self.at += 1,
             Some(b'1'..=b'9') => self.digits(),
-            _ => return Err(INVALID),
+            _ => return Err(Fault::InvalidNumber),
         }
         let mut is_short = self.at - begin <= super::number::SURELY_FINITE;
         if self.peek() == Some(b'.') {
             self.at += 1;
-            self.some_digits(INVALID)?;
+            self.some_digits()?;
         }
         if matches!(self.peek(), Some(b'e' | b'E')) {
             is_short = false;
@@ -238,12 +271,12 @@ impl Lexer<'_> {
             if matches!(self.peek(), Some(b'+' | b'-')) {
                 self.at += 1;
             }
-            self.some_digits(INVALID)?;
+            self.some_digits()?;
         }
         if !is_short && !super::number::is_finite(&self.text[begin..self.at]) {
             // At its last digit, as `serde_json`.
             self.at -= 1;
-            return Err("number out of range");
+            return Err(Fault::NumberOutOfRange);
         }
         self.tape.number_within(self.start + begin..self.start + self.at);
         Ok(())
@@ -255,10 +288,10 @@ impl Lexer<'_> {
         }
     }
 
-    fn some_digits(&mut self, invalid: &'static str) -> Lexed {
+    fn some_digits(&mut self) -> Lexed {
         let begin = self.at;
         self.digits();
-        if self.at > begin { Ok(()) } else { Err(invalid) }
+        if self.at > begin { Ok(()) } else { Err(Fault::InvalidNumber) }
     }
 
     fn string(&mut self) -> Lexed {
@@ -304,8 +337,8 @@ impl Lexer<'_> {
             match self.peek() {
                 Some(b'"') => break,
                 Some(b'\\') => self.escape()?,
-                Some(_) => return Err("control character while parsing a string"),
-                None => return Err("EOF while parsing a string"),
+                Some(_) => return Err(Fault::ControlCharacter),
+                None => return Err(Fault::EofInString),
             }
             let escaped = self.at;
             self.skip_plain();
@@ -318,7 +351,7 @@ impl Lexer<'_> {
 
     fn escape(&mut self) -> Lexed {
         self.at += 1;
-        let character = match self.peek().ok_or("EOF while parsing a string")? {
+        let character = match self.peek().ok_or(Fault::EofInString)? {
             byte @ (b'"' | b'\\' | b'/') => char::from(byte),
             b'b' => '\u{8}',
             b'f' => '\u{C}',
@@ -331,7 +364,7 @@ impl Lexer<'_> {
                 self.tape.push_char(character);
                 return Ok(());
             }
-            _ => return Err("invalid escape"),
+            _ => return Err(Fault::InvalidEscape),
         };
         self.at += 1;
         self.tape.push_char(character);
@@ -350,7 +383,7 @@ impl Lexer<'_> {
             let second = self.four_digits()?;
             if (0xDC00..=0xDFFF).contains(&second) {
                 let code = 0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00);
-                return char::from_u32(code).ok_or("invalid escape");
+                return char::from_u32(code).ok_or(Fault::InvalidEscape);
             }
             self.at = behind;
         }
@@ -359,12 +392,11 @@ impl Lexer<'_> {
     }
 
     fn four_digits(&mut self) -> Lexed<u32> {
-        let digits = self.text.as_bytes()[self.at..]
-            .first_chunk::<4>()
-            .ok_or("EOF while parsing a string")?;
+        let digits =
+            self.text.as_bytes()[self.at..].first_chunk::<4>().ok_or(Fault::EofInString)?;
         let mut code = 0;
         for digit in digits {
-            let value = char::from(*digit).to_digit(16).ok_or("invalid escape")?;
+            let value = char::from(*digit).to_digit(16).ok_or(Fault::InvalidEscape)?;
             code = code << 4 | value;
         }
         self.at += 4;

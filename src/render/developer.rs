@@ -70,7 +70,9 @@ fn check_names(formats: &[ResponseFormat]) -> Result<()> {
         } else {
             continue;
         };
-        return Err(ErrorKind::InvalidResponseFormat { name: name.clone(), reason }.into());
+        return Err(
+            ErrorKind::InvalidResponseFormat { name: name.clone(), reason: reason.into() }.into()
+        );
     }
     Ok(())
 }

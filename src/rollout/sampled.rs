@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::chat::{Message, Role};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Reason, Result};
 use crate::parse::STOP_TOKENS;
 use crate::path::Path;
 use crate::tokenizer::{TokenId, special};
@@ -169,6 +169,6 @@ pub(super) fn check(sampled: &[TokenId], encoding: HarmonyEncoding) -> Result<()
 }
 
 /// An argument that makes no rollout.
-pub(super) fn invalid(path: Path, reason: impl Into<String>) -> Error {
+pub(super) fn invalid(path: Path, reason: impl Into<Reason>) -> Error {
     ErrorKind::InvalidRollout { path, reason: reason.into() }.into()
 }

@@ -17,7 +17,7 @@ pub(crate) fn check_depth(name: &str, schema: &Value) -> Result<()> {
         return Ok(());
     }
     let reason = format!("nested more than {MAX_DEPTH} levels deep");
-    Err(ErrorKind::InvalidSchema { name: name.to_owned(), reason }.into())
+    Err(ErrorKind::InvalidSchema { name: name.to_owned(), reason: reason.into() }.into())
 }
 
 /// Whether a schema has more than [`MAX_DEPTH`] levels.

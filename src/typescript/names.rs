@@ -23,7 +23,7 @@ pub(super) fn check(what: &str, name: &str) -> Result<()> {
     } else {
         return Ok(());
     };
-    Err(ErrorKind::InvalidSchema { name: name.to_owned(), reason }.into())
+    Err(ErrorKind::InvalidSchema { name: name.to_owned(), reason: reason.into() }.into())
 }
 
 /// Refuses two tools of one name: a call of them would be ambiguous.
@@ -33,7 +33,7 @@ pub(super) fn check_unique<'a>(names: impl IntoIterator<Item = &'a str>) -> Resu
         None => Ok(()),
         Some(twice) => {
             let reason = "two tools of the namespace have this name".to_owned();
-            Err(ErrorKind::InvalidSchema { name: twice.to_owned(), reason }.into())
+            Err(ErrorKind::InvalidSchema { name: twice.to_owned(), reason: reason.into() }.into())
         }
     }
 }

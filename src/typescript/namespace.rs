@@ -212,5 +212,5 @@ fn read_parameters<'a>(
 }
 
 fn invalid(name: &str, reason: String) -> Error {
-    ErrorKind::InvalidSchema { name: name.to_owned(), reason }.into()
+    ErrorKind::InvalidSchema { name: name.to_owned(), reason: reason.into() }.into()
 }

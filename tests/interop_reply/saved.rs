@@ -155,7 +155,7 @@ fn other_bytes_are_refused() {
         let error =
             Reply::from_bytes(turn, &encoding(), bytes, ReplyOptions::default()).unwrap_err();
         match error.kind() {
-            ErrorKind::InvalidState { reason } => reason.clone(),
+            ErrorKind::InvalidState { reason } => reason.to_string(),
             other => panic!("{other:?}"),
         }
     };

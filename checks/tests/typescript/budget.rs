@@ -54,7 +54,7 @@ fn every_byte_that_is_written_counts() {
         let has_ended = less >= section.find("} // name").expect("an end");
         assert_eq!(name, if has_begun && !has_ended { "f" } else { "functions" }, "{less}");
         let expected = "with it, the tools of the rendering take more than 1048576 bytes of text";
-        assert_eq!(reason, expected);
+        assert_eq!(reason.to_string(), expected);
     }
     assert!(write(&schema, ToolSchemaStyle::Compat, 0).is_ok());
 }

@@ -49,7 +49,10 @@ fn ten_thousand_levels_are_an_error() {
         for style in [ToolSchemaStyle::Compat, ToolSchemaStyle::Full] {
             let error = section_of(&message, style).expect_err("an error");
             let reason = "nested more than 128 levels deep".to_owned();
-            assert_eq!(error.kind(), &ErrorKind::InvalidSchema { name: "deep".to_owned(), reason });
+            assert_eq!(
+                error.kind(),
+                &ErrorKind::InvalidSchema { name: "deep".to_owned(), reason: reason.into() }
+            );
         }
     }
 }
@@ -85,7 +88,10 @@ fn long_chains_of_references_are_an_error() {
         assert!(text.contains("string"), "{text}");
         let error = section(chain(10_000, link), ToolSchemaStyle::Full).expect_err("an error");
         let reason = "references lead more than 128 levels deep".to_owned();
-        assert_eq!(error.kind(), &ErrorKind::InvalidSchema { name: "deep".to_owned(), reason });
+        assert_eq!(
+            error.kind(),
+            &ErrorKind::InvalidSchema { name: "deep".to_owned(), reason: reason.into() }
+        );
     }
 }
 
@@ -98,7 +104,7 @@ fn references_that_double_without_end_are_an_error() {
         let error = section(chain(30, link), ToolSchemaStyle::Full).expect_err("an error");
         let reason = "with it, references of the rendering's tools copy more than 1048576 bytes";
         let (name, reason) = ("deep".to_owned(), reason.to_owned());
-        assert_eq!(error.kind(), &ErrorKind::InvalidSchema { name, reason });
+        assert_eq!(error.kind(), &ErrorKind::InvalidSchema { name, reason: reason.into() });
     }
 }
 

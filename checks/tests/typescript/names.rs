@@ -73,7 +73,7 @@ fn other_names_are_errors_that_name_them() {
     ] {
         let named = |what: &str| {
             let reason = format!("the {what}'s name {flaw}");
-            ErrorKind::InvalidSchema { name: name.to_owned(), reason }
+            ErrorKind::InvalidSchema { name: name.to_owned(), reason: reason.into() }
         };
         assert_eq!(section("functions", name).expect_err("an error").kind(), &named("tool"));
         assert_eq!(section(name, "f").expect_err("an error").kind(), &named("namespace"));

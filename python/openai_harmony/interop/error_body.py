@@ -12,6 +12,7 @@ from openai_harmony.errors import (
     PromptTooLongError,
     UnsupportedContent,
 )
+from openai_harmony.kinds import ErrorKind
 
 Api: TypeAlias = Literal["chat_completions", "responses", "anthropic", "ollama"]
 
@@ -32,8 +33,8 @@ def error_body(api: Api, error: Exception | str, status: int | None = None) -> E
         api: ``"chat_completions"``, ``"responses"``, ``"anthropic"`` or ``"ollama"``.
         error: Any error; those of this library have their place in the body and a code. A
             server's own errors may be a text.
-        status: The HTTP status. By default 400 for this library's errors and ``ValueError``, else
-            500.
+        status: The HTTP status. By default 400 for ``ValueError`` and this library's errors, except
+            those that no request can cause, such as a bad row; else 500.
 
     Raises:
         ValueError: There is no such API.
@@ -48,13 +49,28 @@ def error_body(api: Api, error: Exception | str, status: int | None = None) -> E
     ErrorBody(status=503, body={'error': 'the engine is down'})
     """
     if status is None:
-        status = 400 if isinstance(error, (HarmonyError, ValueError)) else 500
+        is_of_program = isinstance(error, HarmonyError) and error.kind in _OF_PROGRAM
+        is_of_request = isinstance(error, (HarmonyError, ValueError)) and not is_of_program
+        status = 400 if is_of_request else 500
     path, code = None, None
     if isinstance(error, InvalidRequestError):
         path, code = error.path or None, error.code
     message = _in_words_of(api, error) or str(error)
     body = _lowlevel.error_body(api, status, message, path, code)
     return ErrorBody(status, json.loads(body))
+
+
+_OF_PROGRAM: frozenset[ErrorKind] = frozenset(
+    {
+        "invalid_logprobs",
+        "invalid_rollout",
+        "invalid_row",
+        "invalid_state",
+        "nothing_to_train",
+        "too_many_tokens",
+    }
+)
+"""Kinds of mistakes in the program, not in the request that it answers (Rust: `is_of_program`)."""
 
 
 def _in_words_of(api: Api, error: Exception | str) -> str | None:

@@ -197,5 +197,5 @@ fn check_one(logprob: f64, at: impl FnOnce() -> Path) -> Result<()> {
 }
 
 fn invalid(path: Path, reason: String) -> crate::Error {
-    ErrorKind::InvalidLogprobs { path, reason }.into()
+    ErrorKind::InvalidLogprobs { path, reason: reason.into() }.into()
 }

@@ -3,11 +3,12 @@
 use super::tools::{is_change, read_change};
 use crate::error::Result;
 use crate::interop::UnusedReason;
-use crate::interop::common::{PartRules, Texts, read_effort};
+use crate::interop::common::{PartRules, read_effort};
 use crate::interop::field::{BodyField, BodyObject};
 use crate::interop::history::HistoryCall;
 use crate::interop::names::ToolId;
 use crate::interop::request::Request;
+use crate::interop::texts::Texts;
 use crate::interop::thought_blob::read_thought;
 use crate::interop::tools::read_arguments;
 use crate::json::{Array, Value};
@@ -22,7 +23,7 @@ pub(super) fn read_system(system: &BodyField<'_, '_>, request: &mut Request<'_>)
         return Ok(());
     }
     let rules = request.part_rules();
-    let mut texts = Texts::new(rules);
+    let mut texts = Texts::new(rules.form);
     let mut changes = Vec::new();
     for field in system.items_or("a string or a list of blocks")? {
         let block = field.object()?;
@@ -85,7 +86,7 @@ fn read_user(content: &BodyField<'_, '_>, request: &mut Request<'_>) -> Result<(
         return Ok(());
     }
     let rules = request.part_rules();
-    let mut texts = Texts::new(rules);
+    let mut texts = Texts::new(rules.form);
     let mut only_results = !content.at().as_array().is_some_and(Array::is_empty);
     for field in content.items_or("a string or a list of blocks")? {
         let block = field.object()?;
@@ -110,7 +111,7 @@ fn read_user(content: &BodyField<'_, '_>, request: &mut Request<'_>) -> Result<(
 /// Thoughts, preamble, calls, in this order; text without calls is the answer.
 fn read_assistant(content: &BodyField<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     let rules = request.part_rules();
-    let mut texts = Texts::new(rules);
+    let mut texts = Texts::new(rules.form);
     let mut calls = Vec::new();
     if let Value::String(text) = content.value() {
         request.history.say_and_call(text.to_owned(), calls);
@@ -188,7 +189,7 @@ fn read_blocks(content: &BodyField<'_, '_>, rules: PartRules) -> Result<String> 
     if let Value::String(text) = content.value() {
         return Ok(text.to_owned());
     }
-    let mut texts = Texts::new(rules);
+    let mut texts = Texts::new(rules.form);
     for block in content.items_or("a string or a list of blocks")? {
         texts.add(&read_block(&block.object()?, rules)?);
     }
@@ -202,7 +203,7 @@ fn read_block(block: &BodyObject<'_, '_>, rules: PartRules) -> Result<String> {
         "text" => Ok(block.required("text")?.text()?.to_owned()),
         "document" => read_document(block, rules),
         "search_result" => {
-            let mut texts = Texts::new(rules);
+            let mut texts = Texts::new(rules.form);
             texts.add(block.text("title")?.unwrap_or_default());
             texts.add(block.text("source")?.unwrap_or_default());
             texts.add(&read_blocks(&block.required("content")?, rules)?);
@@ -229,7 +230,7 @@ fn read_document(block: &BodyObject<'_, '_>, rules: PartRules) -> Result<String>
             return Err(kind.unknown("type of a source", other, known));
         }
     };
-    let mut texts = Texts::new(rules);
+    let mut texts = Texts::new(rules.form);
     texts.add(block.text("title")?.unwrap_or_default());
     texts.add(block.text("context")?.unwrap_or_default());
     texts.add(&text);

@@ -1,11 +1,12 @@
 //! Messages, those of Ollama too.
 
 use crate::error::Result;
-use crate::interop::common::{PartRules, Texts, read_content, read_part};
+use crate::interop::common::{PartRules, read_content, read_part};
 use crate::interop::field::{BodyField, BodyObject};
 use crate::interop::history::HistoryCall;
 use crate::interop::names::ToolId;
 use crate::interop::request::{MessagePlace, Request};
+use crate::interop::texts::Texts;
 use crate::interop::thought_blob::read_thought;
 use crate::interop::tools::{custom_arguments, read_arguments};
 use crate::interop::{ToolKind, Unused, UnusedReason};
@@ -141,7 +142,7 @@ impl<'r, 'o> Messages<'r, 'o> {
     }
 
     fn images(&self, message: &BodyObject<'_, '_>, rules: PartRules) -> Result<Texts> {
-        let mut texts = Texts::new(rules);
+        let mut texts = Texts::new(rules.form);
         if self.is_ollama {
             message.each("images", |image| {
                 texts.add(&rules.omitted(image, "image")?);

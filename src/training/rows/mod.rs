@@ -131,7 +131,7 @@ impl ExampleMaker<'_> {
         let mut tape = Tape::default();
         let text = text.trim_end();
         let index = tape.parse(text, NotNumbers::Taken).map_err(|error| {
-            let mut reason = format!("not JSON: {error}");
+            let mut reason = format!("not JSON: {}", error.in_text(text));
             // A row is mostly a line, and its number in the file is said elsewhere.
             if !text.contains('\n') {
                 reason = reason.replace(" at line 1 column", " at column");

@@ -16,6 +16,7 @@ impl<'v, 'p> Parsed<'v, 'p> {
         let Value::String(text) = given.value() else { return Ok(Self { given, json: None }) };
         let mut tape = Tape::default();
         tape.parse(text, NotNumbers::Refused).map_err(|error| {
+            let error = error.in_text(text);
             let reason =
                 format!("expected {what}, or the JSON text of one; it is not JSON: {error}");
             given.invalid(reason)
