@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import json
 import pickle
-from typing import Any
+import re
+from pathlib import Path
+from typing import Any, get_args
 
 import pytest
 
-from openai_harmony import HarmonyError, InvalidRequestError
+from openai_harmony import (
+    ErrorKind,
+    HarmonyEncoding,
+    HarmonyError,
+    InvalidRequestError,
+    training,
+)
 from openai_harmony.interop import (
+    TokenLogprob,
     anthropic,
     chat_completions,
     error_body,
     ollama,
     responses,
 )
+from openai_harmony.rollout import Rollout
 
 READERS: dict[Any, Any] = {
     "chat_completions": chat_completions,
@@ -94,3 +104,39 @@ def test_any_error() -> None:
     )
     with pytest.raises(ValueError, match='^Unknown API "chat" \\(known: chat_completions, '):
         error_body("chat", "x")  # type: ignore[arg-type]
+
+
+def test_only_a_request_is_answered_with_400() -> None:
+    """The kinds that no request can cause are the same in both languages."""
+    source = (Path(__file__).parents[2] / "src/error.rs").read_text(encoding="utf-8")
+    [body] = re.findall(r"fn is_of_program\(&self\) -> bool \{(.*?)\n    \}", source, re.DOTALL)
+    names = {re.sub(r"(?<=.)(?=[A-Z])", "_", one).lower() for one in re.findall(r"::(\w+)", body)}
+    kinds = get_args(ErrorKind)
+    assert names < set(kinds)
+    of_program = {
+        kind for kind in kinds if error_body("ollama", HarmonyError("x", kind)).status == 500
+    }
+    assert of_program == names
+
+
+def test_a_bad_row_is_no_bad_request() -> None:
+    [(_, error)] = training.render([{"messages": []}], format="chat").errors
+    assert not isinstance(error, InvalidRequestError)
+    assert (error.kind, error.path) == ("invalid_row", "messages")
+    assert error_body("responses", error).status == 500
+
+
+def test_whatever_has_a_place_says_which(encoding: HarmonyEncoding) -> None:
+    turn = chat_completions.read(
+        {"messages": [{"role": "user", "content": "Hi"}], "logprobs": True}
+    )
+    with pytest.raises(HarmonyError) as raised:
+        turn.reply(encoding, model="m").feed([1], [TokenLogprob(float("nan"))])
+    assert (raised.value.kind, raised.value.path) == ("invalid_logprobs", "logprobs[0].logprob")
+    assert pickle.loads(pickle.dumps(raised.value)).path == "logprobs[0].logprob"
+    with pytest.raises(HarmonyError) as raised:
+        Rollout(turn, encoding).sampled([])
+    assert (raised.value.kind, raised.value.path) == ("invalid_rollout", "sampled")
+    with pytest.raises(HarmonyError) as raised:
+        encoding.decode([999_999])
+    assert raised.value.path is None
