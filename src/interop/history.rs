@@ -327,7 +327,7 @@ impl History {
         }
         let instructions = instructions.collect();
         let mut found = HistoryMessages { instructions, messages, sources, prefill };
-        form.arrange(&mut found);
+        form.arrange(&mut found.sources, &mut found.messages);
         Ok(found)
     }
 

@@ -3,7 +3,6 @@
 //! A router that scores engines by the tokens they have cached needs the engine's own tokens, not better ones. What an
 //! engine does differently is a row of the table here; the readers and the history ask it.
 
-use super::history::HistoryMessages;
 use crate::chat::{ANALYSIS, COMMENTARY, FINAL, Message, Role};
 use crate::{AnalysisPolicy, HeaderStyle, RenderConfig, ToolSchemaStyle};
 
@@ -105,9 +104,8 @@ impl Prompts {
 
 impl PromptForm {
     /// Puts messages where they stand in the body, and leaves out what this form leaves out.
-    pub(super) fn arrange(&self, found: &mut HistoryMessages) {
-        let sources = std::mem::take(&mut found.sources);
-        let mut placed: Vec<_> = sources.into_iter().zip(found.messages.drain(..)).collect();
+    pub(super) fn arrange(&self, sources: &mut Vec<Option<usize>>, messages: &mut Vec<Message>) {
+        let mut placed: Vec<_> = sources.drain(..).zip(messages.drain(..)).collect();
         if self.keeps_order {
             let rank = |message: &Message| !is_preamble(message);
             placed.sort_by_key(|(source, message)| (source.unwrap_or(usize::MAX), rank(message)));
@@ -125,7 +123,7 @@ impl PromptForm {
                 !(is_before && message.channel.as_deref() == Some(ANALYSIS))
             });
         }
-        (found.sources, found.messages) = placed.into_iter().unzip();
+        (*sources, *messages) = placed.into_iter().unzip();
     }
 }
 
