@@ -52,4 +52,4 @@ def write_vocabulary(folder: str | os.PathLike[str]) -> Path:
     return target
 
 
-__all__ = ["FILE_NAME", "write_vocabulary"]
+__all__ = ["FILE_NAME", "vocabulary_text", "write_vocabulary"]

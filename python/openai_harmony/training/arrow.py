@@ -288,4 +288,4 @@ _OF_PACKS: dict[str, Callable[[_Lists, Any], dict[str, Any]]] = {
 }
 """What says where each example of a pack ends, for each trainer."""
 
-__all__ = ["PREFERENCES", "Columns", "checked_columns"]
+__all__ = ["IGNORED", "PREFERENCES", "Columns", "checked_columns"]
