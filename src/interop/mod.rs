@@ -30,6 +30,7 @@ mod formats;
 mod history;
 mod names;
 mod options;
+mod parts;
 mod prompts;
 mod reply;
 mod request;

@@ -1,11 +1,11 @@
 //! Reading a request: what the readers of all dialects collect, and the turn that it makes.
 
 use super::choice::{self, Choice};
-use super::common::PartRules;
 use super::field::{BodyField, BodyObject};
 use super::history::{History, HistoryMessages};
 use super::names::ToolId;
 use super::options::{NamedToolChoice, ReadOptions};
+use super::parts::PartRules;
 use super::prompts::PromptForm;
 use super::tools::{Declared, Functions};
 use super::{AnswerOptions, Dialect, Json, Sampling, Turn, Unsupported, Unused, UnusedReason};

@@ -3,10 +3,11 @@
 use super::tools::{is_change, read_change};
 use crate::error::Result;
 use crate::interop::UnusedReason;
-use crate::interop::common::{PartRules, read_effort};
+use crate::interop::common::read_effort;
 use crate::interop::field::{BodyField, BodyObject};
 use crate::interop::history::HistoryCall;
 use crate::interop::names::ToolId;
+use crate::interop::parts::PartRules;
 use crate::interop::request::Request;
 use crate::interop::texts::Texts;
 use crate::interop::thought_blob::read_thought;

@@ -1,10 +1,10 @@
 //! Messages, those of Ollama too.
 
 use crate::error::Result;
-use crate::interop::common::{PartRules, read_content, read_part};
 use crate::interop::field::{BodyField, BodyObject};
 use crate::interop::history::HistoryCall;
 use crate::interop::names::ToolId;
+use crate::interop::parts::{PartRules, read_content, read_part};
 use crate::interop::request::{MessagePlace, Request};
 use crate::interop::texts::Texts;
 use crate::interop::thought_blob::read_thought;

@@ -1,0 +1,81 @@
+//! The content of a message: a text, or a list of parts.
+//!
+//! Harmony carries text. An empty line joins the texts of one message; the options decide whether anything else is an error
+//! or a placeholder.
+
+use super::Unsupported;
+use super::field::{BodyField, BodyObject};
+use super::prompts::PromptForm;
+use super::texts::Texts;
+use crate::error::Result;
+use crate::json::Value;
+
+/// How the parts of a message become its text.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PartRules {
+    /// What becomes of images and the like.
+    pub(super) unsupported: Unsupported,
+    pub(super) form: &'static PromptForm,
+}
+
+impl PartRules {
+    /// The rules of parts whose images and the like are no error.
+    pub(super) fn with_placeholders(self) -> Self {
+        Self { unsupported: Unsupported::Placeholder, ..self }
+    }
+
+    /// The placeholder for something else: `[image omitted]`.
+    pub(super) fn omitted(self, field: &BodyField<'_, '_>, what: &str) -> Result<String> {
+        match self.unsupported {
+            _ if self.form.drops_images => Ok(String::new()),
+            Unsupported::Placeholder => Ok(format!("[{what} omitted]")),
+            Unsupported::Error if matches!(what, "audio" | "video") => Err(field.unsupported(what)),
+            Unsupported::Error => Err(field.unsupported(format!("{what}s"))),
+        }
+    }
+
+    /// The same for a part.
+    pub(super) fn placeholder(self, part: &BodyObject<'_, '_>, what: &str) -> Result<String> {
+        self.omitted(&payload(part), what)
+    }
+}
+
+/// The member that holds what cannot be carried, or the part itself.
+fn payload<'v, 's>(part: &'s BodyObject<'v, '_>) -> BodyField<'v, 's> {
+    const PAYLOADS: [&str; 8] =
+        ["image_url", "input_audio", "audio_url", "video_url", "file", "source", "image", "audio"];
+    let payload = PAYLOADS.into_iter().find_map(|key| part.get(key));
+    payload.unwrap_or_else(|| part.field())
+}
+
+/// The text of a content: a text, or a list of parts as chat and Responses have them.
+pub(super) fn read_content(content: &BodyField<'_, '_>, rules: PartRules) -> Result<Texts> {
+    if let Value::String(text) = content.value() {
+        return Ok(text.to_owned().into());
+    }
+    let mut texts = Texts::new(rules.form);
+    for part in content.items_or("a string or a list of parts")? {
+        match part.value() {
+            Value::String(text) => texts.add(text),
+            _ => texts.add(&read_part(&part.object()?, rules)?),
+        }
+    }
+    Ok(texts)
+}
+
+/// The text of a part.
+pub(super) fn read_part(part: &BodyObject<'_, '_>, rules: PartRules) -> Result<String> {
+    let kind = part.required("type")?;
+    let what = match kind.text()? {
+        "text" | "input_text" | "output_text" | "reasoning_text" | "summary_text" => {
+            return Ok(part.required("text")?.text()?.to_owned());
+        }
+        "refusal" => return Ok(part.required("refusal")?.text()?.to_owned()),
+        "image_url" | "input_image" | "image" | "computer_screenshot" => "image",
+        "input_audio" | "audio_url" | "audio" => "audio",
+        "video_url" | "input_video" | "video" => "video",
+        "file" | "input_file" => "file",
+        other => return Err(kind.unknown("type of a part", other, &[])),
+    };
+    rules.placeholder(part, what)
+}
