@@ -1,5 +1,6 @@
 #!/bin/sh
 # Fuzzes the parser, the readers of requests and the answers: sh fuzz/run.sh SECONDS [TARGET...]
+# FUZZ_SANITIZER=address needs a nightly compiler.
 set -eu
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
@@ -18,6 +19,6 @@ for target; do
     esac
     mkdir -p "fuzz/corpus/$target"
     # An input may be slow, but none takes ten seconds.
-    cargo fuzz run "$target" --sanitizer none "fuzz/corpus/$target" "fuzz/seeds/$form" -- \
+    cargo fuzz run "$target" --sanitizer "${FUZZ_SANITIZER:-none}" "fuzz/corpus/$target" "fuzz/seeds/$form" -- \
         -dict="fuzz/$form.dict" -max_len="$length" -timeout=10 -max_total_time="$seconds"
 done
