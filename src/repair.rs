@@ -58,6 +58,13 @@ pub enum RepairKind {
     /// offered, or the arguments are not the JSON object that they must be. Parsing alone reports
     /// none.
     CallAsText,
+    /// In an answer: a message of another author than the assistant, a tool's result for example. It is
+    /// among the messages, but not in the answer. Parsing alone reports none: what it reads may be a
+    /// whole conversation.
+    ForeignAuthor,
+    /// In an answer of an API whose calls take objects: arguments that were none, but certainly mean
+    /// one, or several calls that were written as one. Parsing alone keeps the text.
+    RepairedArguments,
 }
 
 impl RepairKind {

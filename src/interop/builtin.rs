@@ -36,6 +36,11 @@ impl BuiltinTool {
         }
     }
 
+    /// The tool that a recipient, or the name of its namespace, belongs to.
+    pub(super) fn of_recipient(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|tool| tool.as_str() == name || tool.recipients().contains(&name))
+    }
+
     /// The tool that a tool's type in an API asks for: `web_search_20250305`.
     pub(super) fn of_type(kind: &str) -> Option<Self> {
         match kind {
@@ -52,5 +57,5 @@ impl BuiltinTool {
 
 /// Whether a name is the recipient or the namespace of a built-in tool.
 pub(super) fn is_builtin(name: &str) -> bool {
-    BuiltinTool::ALL.iter().any(|tool| tool.as_str() == name || tool.recipients().contains(&name))
+    BuiltinTool::of_recipient(name).is_some()
 }

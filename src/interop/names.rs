@@ -59,6 +59,8 @@ pub struct Tool {
     pub client_runs: bool,
     /// Whether the body wants its arguments held to its schema: `strict`.
     pub strict: bool,
+    /// The one required member of its arguments, if that is any string: the text of a call that is no object.
+    pub(crate) only_text: Option<String>,
 }
 
 impl Tool {
@@ -67,7 +69,18 @@ impl Tool {
         let ToolId { namespace, name } = id.clone();
         let recipient = String::new();
         let (offered, declared, client_runs) = (true, false, true);
-        Self { name, namespace, recipient, kind, offered, declared, client_runs, strict: false }
+        let (strict, only_text) = (false, None);
+        Self {
+            name,
+            namespace,
+            recipient,
+            kind,
+            offered,
+            declared,
+            client_runs,
+            strict,
+            only_text,
+        }
     }
 }
 

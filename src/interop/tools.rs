@@ -89,6 +89,14 @@ impl Functions {
     }
 }
 
+/// The one required member of an object with this schema, if it may be any string.
+fn only_text(schema: &Tree) -> Option<String> {
+    let [Tree::String(name)] = &schema.get("required")?.as_array()?[..] else { return None };
+    let member = schema.get("properties")?.get(name)?;
+    let is_any = ["enum", "const", "pattern", "format"].iter().all(|key| member.get(key).is_none());
+    (member.get("type")?.as_str() == Some("string") && is_any).then(|| name.clone())
+}
+
 /// The namespace `functions`; `None` without tools.
 fn namespace(
     description: Option<String>,
@@ -160,6 +168,7 @@ impl Declared {
                 offered,
                 declared: declared && offered && is_loaded,
                 strict: tool.strict,
+                only_text: tool.parameters.as_ref().and_then(only_text),
                 ..Tool::new(&tool.id, tool.kind)
             }
         });

@@ -3,6 +3,71 @@
 use super::rows::{Row, known, last, row};
 
 pub(crate) const CUT_HEADERS: &[Row] = &[
+    // `<|constrain|>` where `<|message|>` belongs.
+    row("<|channel|>final<|constrain|>Paris.<|return|>", &["final: Paris."], &["missing_message"]),
+    row("<|channel|>final<|constrain|>Paris<|return|>", &["final: Paris"], &["missing_message"]),
+    row(
+        "<|channel|>final<|constrain|>The answer is 4.<|return|>",
+        &["final: The answer is 4."],
+        &["missing_message"],
+    ),
+    row(
+        "<|channel|>final <|constrain|> The answer is 4.<|return|>",
+        &["final: The answer is 4."],
+        &["missing_message"],
+    ),
+    row(
+        "<|channel|>final<|constrain|>text is what you asked for.<|return|>",
+        &["final: text is what you asked for."],
+        &["missing_message"],
+    ),
+    row(
+        "<|channel|>final<|constrain|>**4**, as 2 + 2 = 4, and so it is in every base above four, whatever its digits are called: I have checked this twice, with stones and with beans.<|return|>",
+        &[
+            "final: **4**, as 2 + 2 = 4, and so it is in every base above four, whatever its digits are called: I have checked this twice, with stones and with beans.",
+        ],
+        &["missing_message"],
+    ),
+    row(
+        "<|channel|>analysis<|constrain|>We need to=do this.<|end|>",
+        &["analysis: We need to=do this."],
+        &["missing_message"],
+    ),
+    row(
+        "<|channel|>commentary to=functions.bash<|constrain|>{\"a\":1}<|call|>",
+        &["commentary to=functions.bash: {\"a\":1}"],
+        &["missing_message"],
+    ),
+    row(
+        "<|channel|>commentary to=functions.bash <|constrain|>json<|constrain|>{\"a\":1}<|call|>",
+        &["commentary to=functions.bash type=<|constrain|>json: {\"a\":1}"],
+        &["missing_message"],
+    ),
+    row(
+        "<|channel|>analysis to=python<|constrain|>print(\"x\")<|call|>",
+        &["analysis to=python: print(\"x\")"],
+        &["missing_message"],
+    ),
+    row(
+        "<|channel|>analysis to=python code<|constrain|>import os<|call|>",
+        &["analysis to=python type=code: import os"],
+        &["missing_message"],
+    ),
+    row(
+        "<|channel|>analysis to=python<|constrain|>import os<|call|>",
+        &["analysis to=python: import os"],
+        &["missing_message"],
+    ),
+    row(
+        "<|channel|>final<|constrain|>bash is a shell.<|return|>",
+        &["final: bash is a shell."],
+        &["missing_message"],
+    ),
+    row(
+        "<|channel|>final<|constrain|>json{\"a\":1}<|return|>",
+        &["final type=<|constrain|>json: {\"a\":1}"],
+        &["missing_message"],
+    ),
     // No `<|message|>`.
     row(
         "<|channel|>analysis I must refuse<|end|>",
@@ -74,7 +139,7 @@ pub(crate) const CUT_HEADERS: &[Row] = &[
     row(" to=functions.bash<|call|>", &["to=functions.bash: "], &["missing_message"]),
     row(
         "<|channel|>commentary to=functions.bash <|constrain|> {\"a\":1}<|call|>",
-        &["commentary to=functions.bash type=<|constrain|>: {\"a\":1}"],
+        &["commentary to=functions.bash: {\"a\":1}"],
         &["missing_message"],
     ),
     row(

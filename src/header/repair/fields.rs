@@ -197,28 +197,66 @@ impl Draft<'_> {
 /// Content types.
 impl Draft<'_> {
     /// The type follows its marker, directly or after white space. In a header without `<|message|>`
-    /// it ends where content is glued to it.
+    /// it ends where content is glued to it, and words that are no type are content: the marker stands for `<|message|>`.
     pub(super) fn read_constrained(&mut self, word: &Word, _: &str) -> bool {
         let mut holder = word;
         if let Some(next) = self.ahead.first()
             && is_spaced_pair(self.words, word, next)
-            && self.type_length(next) > 0
+            && (self.type_length(next) > 0 || self.setting.end.is_cut())
         {
             self.next();
             holder = next;
         }
         let length = self.type_length(holder);
-        let text = self.words.lossy(word.text.start..self.words.offset_of(holder, length));
+        let name = self.words.lossy(holder.text.start..self.words.offset_of(holder, length));
+        if self.setting.end.is_cut() && self.begins_content(holder, &name) {
+            return self.begin_content(holder, &name);
+        }
         let tokens = word.tokens.start..holder.tokens.end;
         self.keep_rest(holder, length);
-        let called = self.tool_in_content_type(&text).filter(|_| !self.has_recipient_word());
+        let called = self.tool_in_content_type(&name).filter(|_| !self.has_recipient_word());
         if let Some(name) = called {
             self.report(RepairKind::MisplacedRecipient, &tokens);
             self.settle(&RECIPIENT, name, &tokens);
         } else {
+            let end = self.words.offset_of(holder, length);
+            let text = self.words.lossy(word.text.start..end);
             self.settle(&CONTENT_TYPE, [CONSTRAIN, &text].concat(), &tokens);
         }
         true
+    }
+
+    /// Whether the words after a `<|constrain|>`, of which the first begins with this name, are content. They are a
+    /// content type if the name is one, or if a call has the marker, with nothing behind the name but a value.
+    fn begins_content(&self, word: &Word, name: &str) -> bool {
+        let text = self.text(word);
+        if name.is_empty() || !name.chars().all(is_part_of_type) {
+            return !text.is_empty();
+        }
+        let is_alone = text.len() == name.len() && self.ahead.is_empty();
+        if is_alone && self.setting.end == HeaderEnd::Open {
+            // More of the header may follow.
+            return false;
+        }
+        let is_type = is_content_type(name);
+        let has_recipient = self.has_recipient_word();
+        if is_type && has_recipient {
+            return false;
+        }
+        let is_call = has_recipient || self.tool_in_content_type(name).is_some();
+        let is_ended = is_alone || self.is_before_value_or_field(&text[name.len()..]);
+        !(is_ended && (is_type || is_call))
+    }
+
+    /// Whether a value or another field follows, in the same word or in the next one.
+    fn is_before_value_or_field(&self, rest: &str) -> bool {
+        let begins = |text: &str| value_at(text, self.setting.end) == Some(0);
+        if rest.is_empty() {
+            let next = |next: &Word| begins(&self.text(next));
+            self.is_followed_by_field() || self.peek_plain().is_some_and(next)
+        } else {
+            begins(rest)
+        }
     }
 
     /// A known tool where a content type should be. An unknown one in the namespace of functions
@@ -234,13 +272,16 @@ impl Draft<'_> {
 
     /// How many bytes of a word's text belong to the content type: `json` of `json{"a":1}`.
     fn type_length(&self, word: &Word) -> usize {
-        let is_part = |c: char| c.is_ascii_alphanumeric() || "-_+./".contains(c);
         let text = self.text(word);
         let end = match self.setting.end {
             HeaderEnd::Message => None,
             HeaderEnd::Open => value_at(&text, HeaderEnd::Open),
-            _ => text.find(|c| !is_part(c)),
+            _ => text.find(|c| !is_part_of_type(c)),
         };
         end.unwrap_or(text.len())
     }
+}
+
+fn is_part_of_type(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "-_+./".contains(c)
 }

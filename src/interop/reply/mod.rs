@@ -7,10 +7,12 @@
 //! * The parser is lenient and knows the turn's tools, and what the prompt began.
 //! * `sort` makes of its events what the answer consists of, the same for all dialects: segments
 //!   (texts and calls, `segment`). `route` decides where a message belongs, `thinking` counts what a budget allows,
-//!   `stop` finds the body's stop strings, `input` decodes what custom tools are given.
+//!   `stop` finds the body's stop strings, `input` decodes what custom tools are given, `arguments` reads what a call
+//!   means where its API takes objects.
 //! * The writers, one in each dialect's module over what `answer` defines, make chunks of what happens to the segments,
 //!   and the response from all segments. Chunks and response are made independently, so tests can compare them.
 
+mod arguments;
 mod ids;
 mod input;
 mod options;
@@ -91,8 +93,9 @@ impl Turn {
 
 /// An answer under way: takes sampled tokens and gives what its API sends.
 ///
-/// Any tokens at all give a well-formed answer, and none of their text is lost: what has no place
-/// elsewhere is content.
+/// Any tokens at all give a well-formed answer, and none of the assistant's text is lost: what has no place
+/// elsewhere is content. What the model wrote for others, such as a question of the user's or a tool's result, is
+/// in [`Self::messages`] and not in the answer; a [repair](Self::repairs) reports it.
 #[derive(Debug)]
 pub struct Reply {
     dialect: Dialect,
@@ -465,8 +468,8 @@ impl Reply {
         self.parser.tokens()
     }
 
-    /// What was repaired, calls that were delivered as text included. Spans count from the first
-    /// token fed.
+    /// What was repaired, which includes calls that were delivered as text or as other calls, and messages of other
+    /// authors. Spans count from the first token fed.
     pub fn repairs(&self) -> &[Repair] {
         &self.sorter.repairs
     }

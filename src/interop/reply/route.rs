@@ -2,7 +2,7 @@
 
 use crate::chat::{ANALYSIS, Author, COMMENTARY, Role};
 use crate::interop::answer::TextKind;
-use crate::interop::builtin::is_builtin;
+use crate::interop::builtin::BuiltinTool;
 use crate::interop::names::{ToolId, function_name};
 use crate::interop::{Tool, ToolChoice, ToolKind, ToolNames, Turn};
 
@@ -11,8 +11,10 @@ use crate::interop::{Tool, ToolChoice, ToolKind, ToolNames, Turn};
 #[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
 pub(super) struct RouteRules {
     tools: ToolNames,
-    /// Whether calls can be answered at all: tools were offered, and may be called.
+    /// Whether the client's calls can be answered at all: tools were offered, and may be called.
     calls: bool,
+    /// Whether any may be called.
+    may_call: bool,
     /// Whether an answer has one call at most: chat's old `function_call`.
     one_call: bool,
     /// Whether calls take JSON objects only, so that they are held until they are complete.
@@ -29,21 +31,30 @@ pub(super) enum Route {
     CallAsText,
     /// A call of a tool that the client runs, or that nobody knows.
     Call(Tool),
-    /// A call of a tool that the model was trained with: left to the server.
+    /// A call of a tool that the model was trained with and this server offered: left to the server.
     Builtin,
+    /// A message that the model wrote for somebody else: no part of the answer.
+    Foreign,
 }
 
 impl RouteRules {
     pub(super) fn new(turn: &Turn) -> Self {
         let offered = turn.tools.iter().any(|tool| tool.offered && tool.client_runs);
+        let may_call = turn.tool_choice != ToolChoice::None;
         Self {
             tools: turn.tools.clone(),
-            calls: offered && turn.tool_choice != ToolChoice::None,
+            calls: offered && may_call,
+            may_call,
             one_call: turn.answer.function_call,
             objects: turn.dialect.definition().takes_objects,
             // Helpers of the SDKs parse all texts joined, so these must be the answer alone.
             preambles_as_thoughts: turn.response_format.is_some(),
         }
+    }
+
+    /// The tools of the turn.
+    pub(super) fn tools(&self) -> &ToolNames {
+        &self.tools
     }
 
     /// Where a message of this header belongs, after so many calls.
@@ -55,7 +66,7 @@ impl RouteRules {
         calls: usize,
     ) -> Route {
         if author.role != Role::Assistant {
-            return Route::Text(TextKind::Answer);
+            return Route::Foreign;
         }
         match recipient {
             // A role as the recipient means no tool.
@@ -77,7 +88,7 @@ impl RouteRules {
     fn route_call(&self, recipient: &str, calls: usize) -> Route {
         let tool = self.tools.by_recipient(recipient).filter(|tool| tool.client_runs);
         let tool = tool.or_else(|| self.function_like(recipient));
-        if tool.is_none() && is_builtin(recipient) {
+        if tool.is_none() && self.may_call && self.server_offers(recipient) {
             return Route::Builtin;
         }
         if !self.calls || self.one_call && calls > 0 {
@@ -86,6 +97,17 @@ impl RouteRules {
         let name = function_name(recipient).unwrap_or(recipient);
         let unknown = || Tool::new(&ToolId::new(name), ToolKind::Function);
         Route::Call(tool.cloned().unwrap_or_else(unknown))
+    }
+
+    /// Whether a recipient is a built-in tool, or a part of one, that this server runs and the request asks for.
+    fn server_offers(&self, recipient: &str) -> bool {
+        let called = BuiltinTool::of_recipient(recipient);
+        let is_of = |tool: &Tool| {
+            tool.kind == ToolKind::Builtin
+                && !tool.client_runs
+                && BuiltinTool::of_recipient(&tool.recipient) == called
+        };
+        called.is_some() && self.tools.iter().any(is_of)
     }
 
     /// The function that was declared under a built-in tool's name, unless the built-in tool was

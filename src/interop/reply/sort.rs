@@ -1,20 +1,18 @@
 //! Sorts the parser's events into segments, the same for all dialects.
 
-use serde_json::json;
-
 use super::BuiltinCall;
+use super::arguments::{HeldCall, Meaning, is_half};
 use super::ids::Ids;
 use super::input::InputDecoder;
 use super::route::{Route, RouteRules};
 use super::stop::StopStrings;
-use crate::chat::PYTHON;
+use crate::chat::{Author, Role};
 use crate::error::Result;
 use crate::interop::answer::{
     Call, Delta, FinishReason, Logprobs, Prefixes, Segment, SegmentKind, SegmentState, Sink,
     TextKind, Writer,
 };
-use crate::interop::client_calls::is_callable;
-use crate::interop::tools::{NO_ARGUMENTS, is_object};
+use crate::interop::tools::NO_ARGUMENTS;
 use crate::interop::{Tool, ToolKind, Turn};
 use crate::parse::{Event, Repair};
 use crate::repair::RepairKind;
@@ -53,8 +51,8 @@ enum OpenMessage {
     /// Text; its segment begins with its first character.
     Text(TextKind, Option<usize>),
     Call(usize, Option<InputDecoder>),
-    /// A call that is not shown before it is complete, and the report if it becomes text.
-    Held(Tool, Repair, String),
+    /// A call that is not shown before it is complete.
+    Held(Box<HeldCall>),
     Builtin(usize),
 }
 
@@ -97,7 +95,11 @@ impl Sorter {
                     }
                     let (channel, to) = (channel.as_deref(), recipient.as_deref());
                     let route = self.rules.route(&author, channel, to, self.calls);
-                    let (kind, text) = (RepairKind::CallAsText, recipient.unwrap_or_default());
+                    let (kind, text) = if route == Route::Foreign {
+                        (RepairKind::ForeignAuthor, written(author))
+                    } else {
+                        (RepairKind::CallAsText, recipient.unwrap_or_default())
+                    };
                     self.begin(route, Repair { kind, span, index: Some(index), text }, sink);
                 }
                 Event::ContentDelta { span, text, .. } => {
@@ -121,15 +123,14 @@ impl Sorter {
 
     /// Whether the open message is a call whose arguments, so far, are no object.
     fn is_half_a_call(&self) -> bool {
-        let (tool, arguments) = match &self.open {
-            OpenMessage::Held(tool, _, arguments) => (tool, arguments),
-            OpenMessage::Call(segment, None) => match &self.segments[*segment] {
-                Segment { kind: SegmentKind::Call(call), text, .. } => (&call.tool, text),
-                _ => return false,
-            },
-            _ => return false,
-        };
-        !takes_code(tool) && !is_object(arguments)
+        match &self.open {
+            OpenMessage::Held(call) => call.is_half(),
+            OpenMessage::Call(segment, None) => {
+                let Segment { kind, text, .. } = &self.segments[*segment];
+                matches!(kind, SegmentKind::Call(call) if is_half(&call.tool, text))
+            }
+            _ => false,
+        }
     }
 
     /// Whether a thought is under way.
@@ -142,21 +143,25 @@ impl Sorter {
         if self.is_thinking() { parsed.saturating_sub(self.content_from) } else { 0 }
     }
 
-    /// `as_text` reports a call that becomes text.
-    fn begin(&mut self, route: Route, as_text: Repair, sink: &mut Sink<'_>) {
+    /// `report` is that of a message that does not become what it is.
+    fn begin(&mut self, route: Route, report: Repair, sink: &mut Sink<'_>) {
         self.open = match route {
             Route::Text(kind) => OpenMessage::Text(kind, None),
             Route::CallAsText => {
-                self.repairs.push(as_text);
+                self.repairs.push(report);
                 OpenMessage::Text(TextKind::Answer, None)
             }
+            Route::Foreign => {
+                self.repairs.push(report);
+                OpenMessage::None
+            }
             Route::Builtin => {
-                let (recipient, text) = (as_text.text, String::new());
+                let (recipient, text) = (report.text, String::new());
                 self.builtin_calls.push(BuiltinCall { recipient, text, is_complete: false });
                 OpenMessage::Builtin(self.builtin_calls.len() - 1)
             }
             Route::Call(tool) if self.rules.objects || tool.kind.takes_object() => {
-                OpenMessage::Held(tool, as_text, String::new())
+                OpenMessage::Held(Box::new(HeldCall::new(tool, report)))
             }
             Route::Call(tool) => {
                 let decoder = (tool.kind == ToolKind::Custom).then(InputDecoder::default);
@@ -215,7 +220,7 @@ impl Sorter {
                 }
                 self.append(segment, &text, sink);
             }
-            OpenMessage::Held(_, _, arguments) => arguments.push_str(&text),
+            OpenMessage::Held(call) => call.arguments.push_str(&text),
             OpenMessage::Builtin(call) => self.builtin_calls[*call].text.push_str(&text),
         }
     }
@@ -293,9 +298,7 @@ impl Sorter {
                 }
                 self.end_segment(segment, how, sink);
             }
-            OpenMessage::Held(tool, as_text, arguments) => {
-                self.place(tool, as_text, arguments, how, sink);
-            }
+            OpenMessage::Held(call) => self.place(*call, how, sink),
             OpenMessage::Builtin(call) => {
                 self.builtin_calls[call].is_complete = how == SegmentState::Whole;
             }
@@ -309,36 +312,46 @@ impl Sorter {
         self.writer.end(index, segment, sink);
     }
 
-    /// A call whose arguments are complete: a call if they are an object, else text.
-    fn place(
-        &mut self,
-        tool: Tool,
-        as_text: Repair,
-        mut arguments: String,
-        how: SegmentState,
-        sink: &mut Sink<'_>,
-    ) {
-        let is_whole = how == SegmentState::Whole;
-        if is_whole && takes_code(&tool) {
-            arguments = json!({"code": arguments}).to_string();
-        } else if is_whole && arguments.trim().is_empty() {
-            NO_ARGUMENTS.clone_into(&mut arguments);
-        }
-        if is_whole && is_callable(&tool, &arguments) {
-            if let Some(segment) = self.begin_call(tool, sink) {
-                self.append(segment, &arguments, sink);
-                self.end_segment(segment, how, sink);
+    /// A held call that has ended: the calls that it means, else text.
+    fn place(&mut self, held: HeldCall, how: SegmentState, sink: &mut Sink<'_>) {
+        let mut report = held.report.clone();
+        let meaning = if how == SegmentState::Whole {
+            held.meaning(self.rules.tools())
+        } else {
+            Meaning::Text(held.arguments)
+        };
+        match meaning {
+            Meaning::Call(tool, arguments) => self.say_call(tool, &arguments, sink),
+            Meaning::Repaired(calls) => {
+                report.kind = RepairKind::RepairedArguments;
+                self.repairs.push(report);
+                for (tool, arguments) in calls {
+                    self.say_call(tool, &arguments, sink);
+                }
             }
-            return;
+            Meaning::Text(text) => {
+                self.repairs.push(report);
+                self.open = OpenMessage::Text(TextKind::Answer, None);
+                self.say(TextKind::Answer, text, sink);
+                self.end(how, sink);
+            }
         }
-        self.repairs.push(as_text);
-        self.open = OpenMessage::Text(TextKind::Answer, None);
-        self.say(TextKind::Answer, arguments, sink);
-        self.end(how, sink);
+    }
+
+    /// A whole call at once.
+    fn say_call(&mut self, tool: Tool, arguments: &str, sink: &mut Sink<'_>) {
+        if let Some(segment) = self.begin_call(tool, sink) {
+            self.append(segment, arguments, sink);
+            self.end_segment(segment, SegmentState::Whole, sink);
+        }
     }
 }
 
-/// Whether what a tool is sent is code, as it is.
-fn takes_code(tool: &Tool) -> bool {
-    tool.kind == ToolKind::Builtin && tool.recipient == PYTHON
+/// An author as its header has it.
+fn written(author: Author) -> String {
+    match (author.role, author.name) {
+        (Role::Tool, Some(name)) => name,
+        (role, Some(name)) => [role.as_str(), ":", &name].concat(),
+        (role, None) => role.as_str().to_owned(),
+    }
 }
