@@ -6,7 +6,8 @@ mod spelled;
 
 use openai_harmony::chat::{Author, Message, Role};
 use openai_harmony::{
-    HarmonyEncoding, HarmonyEncodingName, StreamState, StreamableParser, load_harmony_encoding,
+    HarmonyEncoding, HarmonyEncodingName, ParseConfig, StreamState, StreamableParser,
+    load_harmony_encoding,
 };
 
 fn encoding() -> HarmonyEncoding {
@@ -229,39 +230,69 @@ fn skip_errors(tokens: &[u32], role: Option<Role>) -> (Vec<(usize, String)>, Vec
 }
 
 const EOS: &str = "Unexpected EOS while waiting for message header to complete";
-const START: &str = "unexpected tokens remaining in message header: Some(\"<|start|>\")";
-
-#[test]
-fn a_header_stays_open_after_a_stop_token() {
-    let tokens = encode("<|channel|>final {\"a\":1}<|return|><|end|><|call|>");
-    let (errors, messages) = skip_errors(&tokens, Some(Role::Assistant));
-    assert_eq!(errors, [(tokens.len(), EOS.to_owned())]);
-    assert!(messages.is_empty());
-}
-
+/// Nothing raises that 0.0.8 raised nothing at, and what the header says is a message, as lenient parsing reads it.
 #[test]
 fn a_start_token_inside_a_header_begins_a_new_one() {
-    for (text, at, expected) in [
-        ("<|start|>user to=f<|start|>assistant<|message|>x<|end|>", 4, "assistant"),
+    for (text, given, expected) in [
+        ("<|start|>user to=f<|start|>assistant<|message|>x<|end|>", None, &["assistant"][..]),
+        // Code that stops at its first error gets the thought and the answer.
+        (
+            "commentary 2?<|end|><|start|>assistant<|channel|>analysis<|message|>t<|end|>\
+             <|start|>assistant<|channel|>final<|message|>x<|return|>",
+            Some(Role::Assistant),
+            &["assistant #commentary", "assistant #analysis", "assistant #final"],
+        ),
+        (
+            "<|channel|>final<|start|>assistant<|channel|>final<|message|>x<|end|>",
+            Some(Role::Assistant),
+            &["assistant #final", "assistant #final"],
+        ),
         // The next one names no author: it has the same author.
-        ("<|start|>user<|start|><|channel|>final<|message|>x<|end|>", 2, "user #final"),
-        ("<|start|>user<|start|>final<|message|>x<|end|>", 2, "user"),
+        ("<|start|>user<|start|><|channel|>final<|message|>x<|end|>", None, &["user #final"]),
+        ("<|start|>user<|start|>final<|message|>x<|end|>", None, &["user"]),
+        // Neither names an author, or the second cannot be read: 0.0.8 read both as one.
+        ("<|start|><|start|><|start|>final<|message|>x<|end|>", None, &["assistant #final"]),
+        (
+            "<|start|>assistant to=f<|channel|>commentary<|start|>assistant<|channel|><|message|>x<|end|>",
+            None,
+            &["assistant"],
+        ),
     ] {
-        let (errors, messages) = skip_errors(&encode(text), None);
-        assert_eq!(errors, [(at, START.to_owned())], "{text}");
-        assert_eq!(messages, [expected], "{text}");
+        let (errors, messages) = skip_errors(&encode(text), given);
+        assert_eq!(errors, [], "{text}");
+        assert_eq!(messages, expected, "{text}");
     }
-    // Neither names an author.
-    let tokens = encode("<|start|><|start|><|start|>final<|message|>");
-    let (errors, messages) = skip_errors(&tokens, None);
-    let unknown = "Unknown role: final".to_owned();
-    assert_eq!(errors, [(1, START.to_owned()), (2, START.to_owned()), (4, unknown)]);
-    assert!(messages.is_empty());
     // A prompt may end so, but not after an incomplete header.
     let tokens = encode("<|start|>user to=f<|start|>assistant");
     let (errors, _) = skip_errors(&tokens, None);
-    assert_eq!(errors, [(4, START.to_owned()), (6, EOS.to_owned())]);
+    assert_eq!(errors, [(6, EOS.to_owned())]);
     assert_eq!(skip_errors(&tokens[4..], None).0, []);
+}
+
+/// Up to the next header; from there on both are themselves.
+#[test]
+fn a_header_that_a_start_token_ends_is_read_as_by_lenient_parsing() {
+    let next = "<|start|>assistant<|channel|>final<|message|>x<|return|>";
+    for header in [
+        "<|channel|>commentary to=functions.f <|constrain|>json{\"a\":1}",
+        "commentary 2?<|end|><|end|>364",
+        "<|channel|>final<|constrain|>Paris.<|return|>",
+        "<|channel|>analysis We need more than thirty-two tokens of text here, so that lenient parsing takes them for content before it sees what ends the header: a marker, a stop token or the end.",
+        "assistant",
+    ] {
+        let tokens = encode(&[header, next].concat());
+        let read = |config: &ParseConfig| {
+            let mut parser =
+                StreamableParser::with_config(encoding(), Some(Role::Assistant), config).unwrap();
+            let mut deltas = String::new();
+            for &token in &tokens {
+                deltas += parser.process(token).unwrap().delta().unwrap_or_default();
+            }
+            (parser.messages().to_vec(), parser.repairs().to_vec(), deltas)
+        };
+        let (strict, lenient) = (read(&ParseConfig::strict()), read(&ParseConfig::lenient()));
+        assert_eq!(strict, lenient, "{header}");
+    }
 }
 
 #[test]

@@ -61,5 +61,7 @@ RepairKind: TypeAlias = Literal[
     "cut_character",
     "spelled_marker",
     "call_as_text",
+    "foreign_author",
+    "repaired_arguments",
 ]
 """What ``Repair.kind`` can be; docs/parsing.md has an example of each."""

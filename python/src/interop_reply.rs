@@ -283,7 +283,8 @@ impl PyReply {
         tokens::list(py, self.lock()?.force())
     }
 
-    /// What was repaired, calls that were delivered as text (`call_as_text`) included.
+    /// What was repaired, which includes calls delivered as text or otherwise repaired (`call_as_text`,
+    /// `repaired_arguments`) and messages of other authors (`foreign_author`).
     #[getter]
     fn repairs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let repairs = self.lock()?.repairs().to_vec();

@@ -38,7 +38,9 @@ impl BuiltinTool {
 
     /// The tool that a recipient, or the name of its namespace, belongs to.
     pub(super) fn of_recipient(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|tool| tool.as_str() == name || tool.recipients().contains(&name))
+        Self::ALL
+            .into_iter()
+            .find(|tool| tool.as_str() == name || tool.recipients().contains(&name))
     }
 
     /// The tool that a tool's type in an API asks for: `web_search_20250305`.

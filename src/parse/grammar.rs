@@ -38,8 +38,8 @@ impl StreamableParser {
     ///
     /// Neither a stop token nor a misplaced marker is an error here: 0.0.8 raised at `<|message|>` at
     /// the earliest, and servers that skip errors rely on the error at the end of the tokens, which
-    /// means that the message was never read. `<|start|>` is an error, since 0.0.8 lost the next
-    /// message there, and so is an id that does not exist.
+    /// means that the message was never read. Nor is `<|start|>`, at which 0.0.8 lost the next message:
+    /// code that stops at its first error would lose the answer. An id that does not exist is an error.
     pub(super) fn on_header(&mut self, token: u32, index: usize) -> Result<()> {
         let State::Header(header) = &mut self.state else { return Ok(()) };
         if header.begin == Begin::Stray {
@@ -61,7 +61,10 @@ impl StreamableParser {
                 self.on_lenient_header(token, index);
                 Ok(())
             }
-            special::START => self.start_over(index),
+            special::START => {
+                self.start_over(index);
+                Ok(())
+            }
             _ if self.tokenizer.token_bytes(token).is_none() => {
                 header.unknown.get_or_insert(index);
                 Err(Error::at(ErrorKind::InvalidToken { token }, index))
@@ -70,21 +73,18 @@ impl StreamableParser {
         }
     }
 
-    /// `<|start|>` inside a header: the header is abandoned and a new one begins. If the new one names
-    /// no author, it has the author of the first: 0.0.8 read both as one header.
-    fn start_over(&mut self, index: usize) -> Result<()> {
-        let next = State::Header(HeaderState::new(index, Begin::StartOver));
-        let State::Header(header) = std::mem::replace(&mut self.state, next) else { return Ok(()) };
+    /// `<|start|>` inside a header: what the header says is read as by lenient parsing, and a new one begins.
+    /// If the new one names no author, it has the author of the first: 0.0.8 read both as one header.
+    fn start_over(&mut self, index: usize) {
+        let State::Header(header) = self.take_state() else { return };
         self.words.split(self.tokenizer, &self.tokens[header.body()..index]);
-        if let State::Header(next) = &mut self.state {
-            next.broken_off = header::role(&self.words).or(header.broken_off);
+        let broken_off = header::role(&self.words).or(header.broken_off);
+        // An unknown id has raised its error, and the header cannot be read.
+        if header.unknown.is_none() {
+            self.read_leniently(&header, index);
         }
-        if header.unknown.is_some() {
-            // Its error was raised.
-            return Ok(());
-        }
-        let text = self.text_of(index..index + 1);
-        Err(Error::at(ErrorKind::UnexpectedInHeader { text }, index))
+        let next = HeaderState::new(index, Begin::StartOver);
+        self.state = State::Header(HeaderState { broken_off, ..next });
     }
 
     /// `<|message|>`: the header is complete.
@@ -99,9 +99,12 @@ impl StreamableParser {
             return Err(Error::at(ErrorKind::InvalidToken { token }, index));
         }
         self.words.split(self.tokenizer, &self.tokens[header.body()..index]);
-        let read = header::read(&self.words, self.given(&header))
-            .map_err(|error| error.at_token(index))?;
-        self.open(header.from, index, read);
+        match header::read(&self.words, self.given(&header)) {
+            Ok(read) => self.open(header.from, index, read),
+            // 0.0.8 read it as a part of another, and may have raised nothing.
+            Err(_) if header.begin == Begin::StartOver => self.read_leniently(&header, index),
+            Err(error) => return Err(error.at_token(index)),
+        }
         Ok(())
     }
 

@@ -87,7 +87,7 @@ pub(super) enum Begin {
     Given,
     /// With `<|start|>`.
     Start,
-    /// With `<|start|>` inside another header, which was abandoned; only in strict parsing.
+    /// With `<|start|>` inside another header, which ended there; only in strict parsing.
     StartOver,
     /// Between messages without `<|start|>`: the assistant's; only in lenient parsing.
     Unmarked,

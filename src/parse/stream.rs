@@ -312,6 +312,11 @@ impl StreamableParser {
     pub(super) fn read_token(&mut self, token: u32) -> Result<()> {
         let index = self.tokens.len();
         self.tokens.push(token);
+        self.on_token(token, index)
+    }
+
+    /// A token, by the state.
+    pub(super) fn on_token(&mut self, token: u32, index: usize) -> Result<()> {
         match self.state {
             State::Content(_) => self.on_content(token, index),
             State::Header(_) => self.on_header(token, index),

@@ -30,5 +30,7 @@ REASONS: dict[RepairKind, str] = {
     "cut_character": "the first bytes of a character whose other bytes never came",
     "spelled_marker": "a marker spelled by ordinary tokens",
     "call_as_text": "a call that the API cannot deliver as one; its text is content",
+    "foreign_author": "a message of another author than the assistant; not in the answer",
+    "repaired_arguments": "arguments that were not an object; the call that was meant",
 }
 """docs/parsing.md has an example of each."""

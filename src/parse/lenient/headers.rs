@@ -6,6 +6,7 @@ use super::super::grammar::is_stop;
 use super::super::state::{Begin, Delta, HELD_AT_MOST, HeaderState, State};
 use super::super::stream::StreamableParser;
 use super::super::utf8::Utf8Decoder;
+use crate::chat::Content;
 use crate::header::{HeaderEnd, Repaired, Setting, repair};
 use crate::repair::RepairKind;
 use crate::tokenizer::special;
@@ -27,6 +28,27 @@ impl StreamableParser {
         } else {
             self.open_long_header(index);
         }
+    }
+
+    /// Reads the tokens of a header that strict parsing cannot read, and the marker that ends it. The text of the
+    /// last message that they complete is the delta.
+    pub(in super::super) fn read_leniently(&mut self, header: &HeaderState, marker: usize) {
+        let before = self.messages.len();
+        // A header with a `<|start|>` names its author; a given role waits for one that can be read.
+        let waiting = self.given_role.take_if(|_| header.begin != Begin::Given);
+        self.strict = false;
+        self.state = State::Header(HeaderState::new(header.from, header.begin));
+        for at in header.body()..=marker {
+            // Lenient parsing has no errors.
+            let _never = self.on_token(self.tokens[at], at);
+        }
+        self.strict = true;
+        if self.messages.len() == before && !matches!(self.state, State::Content(_)) {
+            self.given_role = self.given_role.or(waiting);
+        }
+        let said = self.messages.last().filter(|_| self.messages.len() > before);
+        let has_text = said.is_some_and(|message| message.content != [Content::from("")]);
+        self.delta = if has_text { Delta::Complete(0) } else { Delta::None };
     }
 
     /// `<|message|>`: opens the message of a header that may be malformed.

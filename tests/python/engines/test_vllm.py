@@ -139,6 +139,10 @@ MALFORMED = [
     (f"<|channel|>commentary to=Rain<|message|>{ARGUMENTS}<|call|>", (None, None, [["rain", ARGUMENTS]])),
     ("<|channel|><|message|>It rains.<|return|>", (None, "It rains.", [])),
     (f"{THOUGHT}It rains.<|return|>", ("Hm, hm.", "It rains.", [])),
+    # What the model says for others: the user, a tool.
+    ("<|channel|>final<|message|>Where?<|end|><|start|>user<|message|>Oslo.<|end|>", (None, "Where?", [])),
+    (f"{CALL}<|start|>functions.rain to=assistant<|channel|>commentary<|message|>{ARGUMENTS}<|end|><|start|>assistant{CALL}", (None, None, [["rain", ARGUMENTS]] * 2)),
+    (f"<|start|>user to=functions.rain<|channel|>commentary<|message|>Hm.<|end|><|start|>assistant{CALL}", (None, None, [["rain", ARGUMENTS]])),
 ]  # fmt: skip
 
 

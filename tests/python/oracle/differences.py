@@ -13,7 +13,7 @@ from __future__ import annotations
 #: Every difference in strict parsing: what this project does, and what 0.0.8 did instead.
 IN_PARSING = {
     "start-in-header": (
-        "<|start|> inside a header raises and begins a new one.",
+        "<|start|> inside a header ends it as in lenient parsing, and begins a new one: neither raises.",
         "It became part of a word, and the next message's header too.",
     ),
     "misplaced-marker": (

@@ -20,6 +20,7 @@ from openai_harmony import (
     HarmonyError,
     MessageEnd,
     MessageStart,
+    Role,
     StreamableParser,
     load_harmony_encoding,
 )
@@ -36,7 +37,8 @@ class HarmonyParser(VllmParser):  # type: ignore[misc]
         self._names = function_names(tools)
         self._reader: StreamableParser | None = None
         self._read: dict[int, tuple[str | None, str | None]] = {}
-        """The channel and the recipient of each message that has begun."""
+        """The channel and the recipient of each message of the assistant that has begun. What it says for
+        others is a message to vLLM, but no text."""
 
     @property
     def _harmony_parser(self) -> StreamableParser:
@@ -72,14 +74,14 @@ class HarmonyParser(VllmParser):  # type: ignore[misc]
         segments: list[Any] = []
         thoughts = 0
         for event in events:
-            if isinstance(event, MessageStart):
+            if isinstance(event, MessageStart) and event.author.role == Role.ASSISTANT:
                 # Text without any channel is shown, and no thought.
                 channel = event.channel
                 if channel is None and event.recipient is None:
                     channel = "final"
                 self._read[event.index] = (channel, event.recipient)
             segments += self._segments(event)
-            if isinstance(event, ContentDelta):
+            if isinstance(event, ContentDelta) and event.index in self._read:
                 channel, recipient = self._read[event.index]
                 if channel == "analysis" or (channel == "commentary" and recipient is not None):
                     thoughts += event.span[1] - event.span[0]
@@ -87,6 +89,8 @@ class HarmonyParser(VllmParser):  # type: ignore[misc]
 
     def _segments(self, event: Any) -> Iterator[Any]:
         if not isinstance(event, (MessageStart, ContentDelta, MessageEnd)):
+            return
+        if event.index not in self._read and isinstance(event, (MessageStart, ContentDelta)):
             return
         channel, recipient = self._read.get(event.index, (None, None))
         delta, message = "", None
