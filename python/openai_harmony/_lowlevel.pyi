@@ -1512,8 +1512,11 @@ class Reply:
 
     @property
     def repairs(self) -> list[Repair]:
-        """What was repaired, which includes calls delivered as text or otherwise repaired (``call_as_text``,
-        ``repaired_arguments``) and messages of other authors (``foreign_author``)."""
+        """What was repaired.
+
+        That includes calls that were delivered as text (``call_as_text``) or as the calls that were
+        meant (``repaired_arguments``), and messages of other authors (``foreign_author``).
+        """
 
     @property
     def _builtin_calls(self) -> list[tuple[str, str, bool]]: ...

@@ -294,7 +294,8 @@ fn a_header_that_broke_off_is_no_call() {
 #[test]
 fn built_in_calls_are_the_servers() {
     let call = "<|channel|>analysis to=python code<|message|>print(1)<|call|>";
-    let reply = ended(CHAT, &plain(), &[THOUGHT, call], FinishReason::Stop);
+    let asked = with(plain(), json!({"tools": [{"type": "code_interpreter"}]}));
+    let reply = ended(CHAT, &asked, &[THOUGHT, call], FinishReason::Stop);
     let [call] = reply.builtin_calls() else { panic!("{:?}", reply.builtin_calls()) };
     assert_eq!((&*call.recipient, &*call.text, call.is_complete), ("python", "print(1)", true));
     assert_eq!(reply.response()["choices"][0]["message"]["content"], "");
@@ -334,7 +335,8 @@ fn what_has_no_place_is_content() {
     for (sampled, content) in [
         ("Just text.", "Just text."),
         ("<|channel|>other<|message|>a<|end|>", "a"),
-        ("<|channel|>final<|message|>a<|start|>user<|message|>b<|end|>", "a\n\nb"),
+        // A built-in tool that this server could run, and the request did not ask for.
+        ("<|channel|>analysis to=python code<|message|>print(1)<|call|>", "print(1)"),
         ("", ""),
     ] {
         assert_eq!(message(&plain(), &[sampled])["content"], content, "{sampled}");

@@ -7,6 +7,7 @@ mod chat_completions;
 mod client_tools;
 mod laws;
 mod logprobs;
+mod meant;
 mod ollama;
 mod prefix;
 #[path = "../reply_laws/mod.rs"]

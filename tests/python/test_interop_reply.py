@@ -309,7 +309,8 @@ def test_the_face() -> None:
         made.append(prefix)
         return f"{prefix}{len(made)}"
 
-    turn = chat_completions.read(CHAT[1])
+    body = {**CHAT[1], "tools": [*CHAT[1]["tools"], {"type": "code_interpreter"}]}
+    turn = chat_completions.read(body, builtin_tools=("python",))
     reply = turn.reply(ENCODING, model="m", created=5, make_id=make_id, reasoning_field="reasoning")
     sampled = (
         "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>analysis to=python code"

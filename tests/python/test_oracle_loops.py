@@ -107,9 +107,7 @@ def start_tokens(stream: Stream, ours: Session) -> tuple[list[int], list[int]]:
         if token == START
     ]
     inside = [place for place, state in states if state == "Header" and place > 0]
-    return [
-        place for place, state in states if state != "Content" and place not in inside
-    ], inside
+    return [place for place, state in states if state != "Content" and place not in inside], inside
 
 
 @pytest.mark.parametrize("name", LOOPS)

@@ -6,7 +6,7 @@ use openai_harmony::interop::{
 use serde_json::{Value, json};
 
 fn parameters() -> Value {
-    json!({"type": "object", "properties": {"city": {"type": "string"}}})
+    json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]})
 }
 
 fn chat_tools() -> Value {

@@ -8,11 +8,13 @@ mod bodies;
 
 use std::time::Duration;
 
-use openai_harmony::chat::{Content, Message};
+use openai_harmony::chat::{Content, Message, Role};
 use openai_harmony::interop::{
     Clock, Dialect, FinishReason, Json, Reply, ReplyOptions, ThoughtDisplay, TokenLogprob, Turn,
 };
-use openai_harmony::{HarmonyEncoding, HarmonyEncodingName, load_harmony_encoding};
+use openai_harmony::{
+    HarmonyEncoding, HarmonyEncodingName, Repair, RepairKind, load_harmony_encoding,
+};
 use serde_json::{Value, json};
 
 pub(crate) use bodies::turns;
@@ -147,7 +149,7 @@ fn is_no_answer(turn: &Turn, tokens: &[u32], size: usize, mut chunks: Vec<Value>
     assert!(!chunks.iter().any(ends), "{chunks:#?}");
 }
 
-/// What was said is in the answer, unless the request hides thoughts. Arguments may be written again,
+/// What the assistant said is in the answer, unless the request hides thoughts. Arguments may be written again,
 /// with other escapes, so the letters between escapes are what is compared, in their order.
 fn no_text_is_lost(turn: &Turn, reply: &Reply, response: &Value) {
     let mut texts = Vec::new();
@@ -156,6 +158,16 @@ fn no_text_is_lost(turn: &Turn, reply: &Reply, response: &Value) {
     let hides = turn.answer.thoughts != ThoughtDisplay::Shown;
     let begun = turn.prefill.as_ref().and_then(|prefill| prefill.text.as_deref());
     for (index, message) in reply.messages().iter().enumerate() {
+        let has = |kind: RepairKind| {
+            let is_it = |repair: &Repair| repair.kind == kind && repair.index == Some(index);
+            reply.repairs().iter().any(is_it)
+        };
+        let is_of_others = message.author.role != Role::Assistant;
+        assert_eq!(has(RepairKind::ForeignAuthor), is_of_others, "{message:?}");
+        // Several calls in one are taken out of what was around them.
+        if is_of_others || has(RepairKind::RepairedArguments) {
+            continue;
+        }
         let text = said(message);
         // The prompt's part of it is not the answer's.
         let begun = begun.filter(|_| index == 0).unwrap_or_default();
@@ -169,7 +181,7 @@ fn no_text_is_lost(turn: &Turn, reply: &Reply, response: &Value) {
     }
 }
 
-fn said(message: &Message) -> String {
+pub(crate) fn said(message: &Message) -> String {
     let texts = message.content.iter().map(|content| match content {
         Content::Text(content) => content.text.as_str(),
         other => panic!("a parsed message has texts, not {other:?}"),

@@ -37,8 +37,10 @@ class HarmonyParser(VllmParser):  # type: ignore[misc]
         self._names = function_names(tools)
         self._reader: StreamableParser | None = None
         self._read: dict[int, tuple[str | None, str | None]] = {}
-        """The channel and the recipient of each message of the assistant that has begun. What it says for
-        others is a message to vLLM, but no text."""
+        """The channel and the recipient of each message of the assistant that has begun.
+
+        What the model says for others is a message to vLLM, but no text.
+        """
 
     @property
     def _harmony_parser(self) -> StreamableParser:
