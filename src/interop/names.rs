@@ -70,17 +70,7 @@ impl Tool {
         let recipient = String::new();
         let (offered, declared, client_runs) = (true, false, true);
         let (strict, only_text) = (false, None);
-        Self {
-            name,
-            namespace,
-            recipient,
-            kind,
-            offered,
-            declared,
-            client_runs,
-            strict,
-            only_text,
-        }
+        Self { name, namespace, recipient, kind, offered, declared, client_runs, strict, only_text }
     }
 }
 
