@@ -196,8 +196,11 @@ fn begun(
         (None, Some(ANALYSIS)) => (MessageKind::Thought, false),
         (None, Some(COMMENTARY)) => (MessageKind::Preamble, false),
         (None, Some(other)) => return Err(invalid(path(), format!("no channel is {other:?}"))),
-        (None, None) if prefill.text.is_none() => return Ok(None),
-        (None, None) => return Err(invalid(path(), "has a text and no channel")),
+        (None, None) if prefill.is_empty() => return Ok(None),
+        (None, None) => {
+            let what = if prefill.text.is_some() { "text" } else { "content type" };
+            return Err(invalid(path(), format!("has a {what} and no channel")));
+        }
     };
     if kind == MessageKind::Answer && options.tool_use == ToolUse::Required {
         return Err(invalid(path(), Reason::is("an answer where a call is required")));

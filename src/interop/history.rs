@@ -9,7 +9,7 @@ use super::field::{BodyField, BodyObject};
 use super::names::{Tool, ToolId, ToolNames};
 use super::prompts::PromptForm;
 use super::texts::Texts;
-use super::tools::{Functions, arguments_in_harmony, call_header, call_prefill};
+use super::tools::{Functions, NO_ARGUMENTS, arguments_in_harmony, call_header, call_prefill};
 use super::{ToolKind, Unused, UnusedReason};
 use crate::Prefill;
 use crate::brief::Brief;
@@ -131,13 +131,11 @@ impl History {
         if !text.is_empty() {
             self.push(HistoryItem::Instructions(text));
         }
-        self.pairs.end_group();
     }
 
     /// A user's message; an empty one is a turn all the same.
     pub(super) fn user(&mut self, texts: impl Into<Texts>, name: Option<String>) {
         self.push(HistoryItem::User { texts: texts.into(), name });
-        self.pairs.end_group();
     }
 
     /// A thought of the assistant; an empty one is left out.
@@ -198,11 +196,6 @@ impl History {
         removed
     }
 
-    /// The calls that follow are of another message than those before.
-    pub(super) fn end_group(&mut self) {
-        self.pairs.end_group();
-    }
-
     pub(super) fn call(&mut self, call: HistoryCall) {
         self.pairs.call(self.entries.len(), call.id.as_ref(), &call.tool);
         self.push(HistoryItem::Call(call));
@@ -224,13 +217,11 @@ impl History {
         let answered = answered.and_then(|index| self.entries.get_mut(index));
         if let Some(Entry { item: HistoryItem::Call(call), .. }) = answered {
             call.result = Some((text, self.source));
-            self.pairs.end_group();
             return Ok(());
         }
         if !self.strict {
             self.stray.push(given.unused(UnusedReason::StrayResult));
             self.push(HistoryItem::Stray(tool.unwrap_or_else(|| ToolId::new(UNKNOWN)), text));
-            self.pairs.end_group();
             return Ok(());
         }
         Err(given.invalid(match (id, &tool) {
@@ -364,7 +355,10 @@ impl History {
 fn continued_call(call: HistoryCall, names: &ToolNames) -> Option<Prefill> {
     let tool = names.by_name(call.tool.namespace.as_deref(), &call.tool.name)?;
     let mut arguments = call.arguments;
-    if call.kind == ToolKind::Custom {
+    if arguments == NO_ARGUMENTS {
+        // There were none yet.
+        arguments.clear();
+    } else if call.kind == ToolKind::Custom {
         // The end of the string that the input is in, and of the object.
         arguments.truncate(arguments.len() - "\"}".len());
     }
@@ -464,11 +458,11 @@ fn write_call(call: HistoryCall, names: &ToolNames, messages: &mut Vec<Message>)
 /// The calls that wait for results, by what results may name.
 ///
 /// A result answers the nearest earlier call of its id that has no result yet: some servers give all calls one id. Of
-/// equal ids in one message the first comes first. Results without an id go by the tool's name, then by their order,
-/// and so do those with an id that no call has, among the calls without one.
+/// several with no result in between, in one message or in several, the oldest comes first. Results without an id go by
+/// the tool's name, then by their order, and so do those with an id that no call has, among the calls without one.
 #[derive(Debug, Default)]
 struct Pairs {
-    /// Counts the messages that calls come from.
+    /// Counts the results that were read: calls between two of them are a group.
     group: usize,
     /// The indices of the calls without a result.
     unanswered: HashSet<usize>,
@@ -491,7 +485,7 @@ impl PairKey {
     }
 }
 
-/// Calls by their indices, in groups of those of one message.
+/// Calls by their indices, in groups of those with no result in between.
 #[derive(Debug, Default)]
 struct Waiting(Vec<(usize, VecDeque<usize>)>);
 
@@ -503,7 +497,7 @@ impl Waiting {
         }
     }
 
-    /// The first call of the last message that has calls without results. What has been answered
+    /// The first call of the last group that has calls without results. What has been answered
     /// by another key is dropped on the way, each once.
     fn take(&mut self, unanswered: &HashSet<usize>) -> Option<usize> {
         while let Some((_, calls)) = self.0.last_mut() {
@@ -519,11 +513,6 @@ impl Waiting {
 }
 
 impl Pairs {
-    /// What follows is of another message.
-    fn end_group(&mut self) {
-        self.group += 1;
-    }
-
     /// A call, by its index among the items of the history.
     fn call(&mut self, call: usize, id: Option<&String>, tool: &ToolId) {
         self.unanswered.insert(call);
@@ -540,6 +529,7 @@ impl Pairs {
 
     /// The call that a result answers, which from now on has one.
     fn answered(&mut self, id: Option<&str>, tool: Option<&ToolId>) -> Option<usize> {
+        self.group += 1;
         let by_id = id.map(|id| PairKey::Id(id.to_owned()));
         let by_id = by_id.filter(|key| self.waiting.contains_key(key));
         let keys = match (by_id, tool) {

@@ -254,9 +254,9 @@ pub(super) fn arguments_in_harmony(tool: &Tool, arguments: String) -> String {
 /// What a call without arguments is given.
 pub(super) const NO_ARGUMENTS: &str = "{}";
 
-/// A call's arguments: text byte for byte, an object as compact JSON. Where an API's arguments are an object
-/// (`objects_only`), the text of one is taken too, since some clients send on what was streamed; other text would not be
-/// what any call of the API had.
+/// A call's arguments: text byte for byte, but an empty one as no arguments; an object as compact JSON. Where an API's
+/// arguments are an object (`objects_only`), the text of one is taken too, since some clients send on what was streamed;
+/// other text would not be what any call of the API had.
 pub(super) fn read_arguments(
     call: &BodyObject<'_, '_>,
     key: &str,
@@ -264,6 +264,7 @@ pub(super) fn read_arguments(
 ) -> Result<String> {
     let Some(arguments) = call.get(key) else { return Ok(NO_ARGUMENTS.to_owned()) };
     match arguments.value() {
+        Value::String(text) if text.trim_ascii().is_empty() => Ok(NO_ARGUMENTS.to_owned()),
         Value::String(text) if objects_only && !is_object(text) => {
             Err(arguments.invalid("got a string that is not a JSON object"))
         }

@@ -63,13 +63,13 @@ fn results_stand_behind_their_calls() {
             ],
             "c1 r1 c2 r2",
         ),
-        // The nearest call of an id counts, not the first.
+        // Of several with no result in between the oldest comes first, whatever stands between them.
         (
             vec![
                 calls(&[call("a", "f", 1)]),
                 calls(&[call("a", "f", 2)]),
-                result("a", 2),
                 result("a", 1),
+                result("a", 2),
             ],
             "c1 r1 c2 r2",
         ),
@@ -198,6 +198,44 @@ fn a_result_without_a_call_is_a_message_of_its_own() {
         let strict = super::options().with_strict(true);
         let error = dialect.read(&body, &strict).unwrap_err().to_string();
         assert_eq!(error, format!("Invalid request: {path}: {reason}"));
+    }
+}
+
+/// Results of calls with no result in between, in one message or in several, with equal ids, equal names or none.
+#[test]
+fn results_of_parallel_calls_come_in_their_order() {
+    let called = |id: Option<&str>, name: &str, number: u32| {
+        let function = json!({"name": name, "arguments": {"n": number}});
+        match id {
+            Some(id) => json!({"id": id, "function": function}),
+            None => json!({"function": function}),
+        }
+    };
+    let answered = |id: Option<&str>, number: u32| {
+        let content = number.to_string();
+        match id {
+            Some(id) => json!({"role": "tool", "tool_call_id": id, "content": content}),
+            None => json!({"role": "tool", "content": content}),
+        }
+    };
+    for id in [None, Some("call_0")] {
+        for names in [["f", "f"], ["f", "g"]] {
+            let [one, two] = [called(id, names[0], 1), called(id, names[1], 2)];
+            let results = [answered(id, 1), answered(id, 2)];
+            let together = [&[calls(&[one.clone(), two.clone()])][..], &results].concat();
+            let apart = [
+                &[calls(std::slice::from_ref(&one)), calls(std::slice::from_ref(&two))][..],
+                &results,
+            ];
+            let [r1, r2] = results.clone();
+            let in_turn = [calls(&[one]), r1, calls(&[two]), r2].to_vec();
+            for messages in [together, apart.concat(), in_turn] {
+                for dialect in [CHAT, OLLAMA] {
+                    let said = said(&turn(dialect, chat(&messages)));
+                    assert_eq!(order(&said), "c1 r1 c2 r2", "{messages:?}");
+                }
+            }
+        }
     }
 }
 

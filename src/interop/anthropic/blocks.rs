@@ -52,7 +52,6 @@ pub(super) fn read_message(
     let message = field.object()?;
     let role = message.required("role")?;
     request.history.next_message();
-    request.history.end_group();
     let content = message.required("content");
     match role.text()? {
         "user" => read_user(&content?, request)?,
@@ -163,8 +162,7 @@ fn read_result(block: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<
     let rules = request.part_rules().with_placeholders();
     let text = content.map(|content| read_blocks(&content, rules)).transpose()?;
     let mut text = text.unwrap_or_default();
-    let is_marked = text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("error"));
-    if block.bool("is_error")?.unwrap_or(false) && !is_marked {
+    if block.bool("is_error")?.unwrap_or(false) && !says_error(&text) {
         text.insert_str(0, if text.is_empty() { "Error" } else { "Error: " });
     }
     block.required("tool_use_id")?.text()?;
@@ -183,6 +181,14 @@ fn read_result(block: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<
     }
     request.history.added(found);
     Ok(())
+}
+
+/// Whether a text begins with the word, or says `Error:` in its first line, as in `<tool_use_error>InputValidationError:`.
+fn says_error(text: &str) -> bool {
+    let line = text.trim_start().lines().next().unwrap_or_default().to_ascii_lowercase();
+    let first = line.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let is_word = |rest: &str| !rest.starts_with(char::is_alphanumeric);
+    first.strip_prefix("error").is_some_and(is_word) || line.contains("error:")
 }
 
 /// A text, or blocks of texts and of what has a text.

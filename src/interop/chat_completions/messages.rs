@@ -72,7 +72,6 @@ impl<'r, 'o> Messages<'r, 'o> {
         let role = message.required("role")?;
         let rules = self.request.part_rules();
         self.request.history.next_message();
-        self.request.history.end_group();
         let mut reads_name = false;
         match role.text()? {
             "system" | "developer" => {
