@@ -60,7 +60,7 @@ impl Utf8Decoder {
     }
 
     /// Ends the text: a character that was cut off becomes one U+FFFD. Returns whether there was one.
-    pub(super) fn finish(&mut self, text: &mut String) -> bool {
+    pub(crate) fn finish(&mut self, text: &mut String) -> bool {
         let is_cut = self.length > 0;
         if is_cut {
             text.push(char::REPLACEMENT_CHARACTER);

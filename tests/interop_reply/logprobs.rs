@@ -108,6 +108,37 @@ fn tokens_without_one_are_left_out() {
     assert!(silent.response()["choices"][0]["logprobs"].is_null());
 }
 
+/// Text without a header loses the white space in front of it, and a character that a stop token cuts off is one U+FFFD:
+/// the tokens of both have their entries, wherever chunks are cut.
+#[test]
+fn text_without_a_header_has_them_wherever_it_is_cut() {
+    let cut = tokens("\u{1F3F7}")[0];
+    let body = chat(json!({"logprobs": true}));
+    for before in ["", " ", "\n\n\n\n", "   \n   \n"] {
+        for count in [1, 30, 31, 32, 33, 34, 60] {
+            for stop in
+                ["", "<|end|>", "<|return|>", "<|start|>assistant<|channel|>final<|message|>x"]
+            {
+                let text = [before, &"word ".repeat(count)].concat();
+                let sampled = [&tokens(&text)[..], &[cut], &tokens(stop)].concat();
+                let entries = |size: usize| {
+                    let mut reply = reply(&turn(CHAT, &body));
+                    for piece in sampled.chunks(size) {
+                        let given = vec![Some(TokenLogprob::from(-1.0)); piece.len()];
+                        reply.feed_with_logprobs(piece, Some(&given)).unwrap();
+                    }
+                    reply.finish(FinishReason::Stop, None).unwrap();
+                    reply.response()["choices"][0].clone()
+                };
+                let whole = entries(sampled.len());
+                for size in [1, 2, 3, 33, sampled.len() - 1] {
+                    assert_eq!(entries(size), whole, "{before:?} {count} {stop:?} {size}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn a_body_that_asks_for_none_gets_none() {
     let (reply, _) = fed(CHAT, &chat(json!({})), &[ANSWER], 1);

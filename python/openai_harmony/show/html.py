@@ -10,7 +10,7 @@ from pathlib import Path
 from openai_harmony.show.cells import Cell, cells
 from openai_harmony.show.difference import Difference, folded
 from openai_harmony.show.lines import heading, kind_of
-from openai_harmony.show.picture import Block, Mark, Picture, counted, preview
+from openai_harmony.show.picture import Block, Mark, Meeting, Picture, counted, preview
 
 _OPEN_MESSAGES = 12
 """Of a longer conversation only the last few messages are unfolded."""
@@ -61,8 +61,9 @@ def _details(picture: Picture, block: Block, room: int | None, is_open: bool) ->
     marks = picture.marks_of(block)
     kinds = f"{kind_of(block)} dropped" if block.is_dropped else kind_of(block)
     count = f" <em>{counted(len(marks), 'repair')}</em>" if marks else ""
+    meeting = Meeting(marks)
     content = "".join(
-        _cell(picture, block, marks, one)
+        _cell(picture, block, meeting, one)
         if isinstance(one, Cell)
         else f"<span class=cut> … {counted(one, 'token')} left out … </span>"
         for one in picture.cells_of(block, room)
@@ -80,12 +81,12 @@ def _mark(mark: Mark) -> str:
     return f"<p class=repair>{_text(mark.reason)} <span>({where})</span></p>"
 
 
-def _cell(picture: Picture, block: Block, marks: list[Mark], cell: Cell) -> str:
+def _cell(picture: Picture, block: Block, meeting: Meeting, cell: Cell) -> str:
     names = _kind(cell)
     if not block.is_dropped:
         if picture.is_trained(cell):
             names += " trained"
-        reasons = [m.reason for m in marks if m.start < cell.end and cell.start < m.end]
+        reasons = [mark.reason for mark in meeting.at(cell)]
         if reasons:
             return _token(cell, f"{names} repaired", "\n" + "\n".join(reasons))
     return _token(cell, names)

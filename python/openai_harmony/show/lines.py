@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from openai_harmony.show.cells import Cell, visible
-from openai_harmony.show.picture import Block, Picture, counted
+from openai_harmony.show.cells import visible
+from openai_harmony.show.picture import Block, Meeting, Picture, counted
 
 STYLES = {
     "system": "bright_black",
@@ -98,7 +98,7 @@ def lines(picture: Picture, *, ids: bool = False, max_tokens: int | None = None)
 def _pieces(
     picture: Picture, block: Block, kind: str, ids: bool, room: int | None
 ) -> Iterator[Piece]:
-    marks = [range(mark.start, mark.end) for mark in picture.marks_of(block)]
+    meeting = Meeting(picture.marks_of(block))
     for cell in picture.cells_of(block, room):
         if isinstance(cell, int):
             yield Piece(f" … {counted(cell, 'token')} left out … ", ("special",))
@@ -108,15 +108,11 @@ def _pieces(
             styles.append("dropped")
         elif picture.is_trained(cell):
             styles.append("underline")
-        if not block.is_dropped and any(_meets(cell, mark) for mark in marks):
+        if meeting.at(cell):
             styles.append("repair")
         yield Piece(cell.text, tuple(styles))
         if ids:
             yield Piece(f"[{' '.join(map(str, cell.ids))}]", ("id",))
-
-
-def _meets(cell: Cell, mark: range) -> bool:
-    return cell.start < mark.stop and mark.start < cell.end
 
 
 __all__ = ["label"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -64,6 +65,21 @@ class Block:
     """Those of a dropped message, whose indexes count from its own beginning."""
 
 
+class Meeting:
+    """The repairs that cells meet, asked of one cell after the other."""
+
+    def __init__(self, marks: Sequence[Mark]) -> None:
+        self._ahead = sorted(enumerate(marks), key=lambda one: one[1].start, reverse=True)
+        self._reached: list[tuple[int, Mark]] = []
+
+    def at(self, cell: Cell) -> list[Mark]:
+        """Those of this cell, in the order in which they were reported."""
+        while self._ahead and self._ahead[-1][1].start < cell.end:
+            self._reached.append(self._ahead.pop())
+        self._reached = [one for one in self._reached if one[1].end > cell.start]
+        return [mark for _, mark in sorted(self._reached)]
+
+
 @dataclass(frozen=True, slots=True)
 class Picture(InNotebooks):
     """Tokens and what is known of them. Terminal and HTML draw the same picture."""
@@ -76,6 +92,12 @@ class Picture(InNotebooks):
     marks: list[Mark] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     """Lines below the picture."""
+    _starts: list[tuple[int, int]] = field(init=False, repr=False, compare=False)
+    """Where each mark begins, and its index, in order."""
+
+    def __post_init__(self) -> None:
+        starts = sorted((mark.start, index) for index, mark in enumerate(self.marks))
+        object.__setattr__(self, "_starts", starts)
 
     def cells_of(self, block: Block, room: int | None = None) -> list[Cell | int]:
         """The cells of a block; with ``room`` at most about so many tokens.
@@ -98,12 +120,10 @@ class Picture(InNotebooks):
         """The repairs that lie in a block."""
         if block.is_dropped:
             return []
+        first = bisect_left(self._starts, (block.start, 0))
         at_end = block.end == len(self.tokens)
-        return [
-            mark
-            for mark in self.marks
-            if block.start <= mark.start < block.end or (at_end and mark.start >= block.end)
-        ]
+        end = len(self._starts) if at_end else bisect_left(self._starts, (block.end, 0))
+        return [self.marks[index] for index in sorted(index for _, index in self._starts[first:end])]
 
     def is_trained(self, cell: Cell) -> bool:
         """Whether the mask has a token of the cell."""
@@ -190,4 +210,4 @@ def _limit(most: Any) -> int | None:
     return number
 
 
-__all__ = ["Block", "Mark", "Picture", "Speaker", "counted", "preview", "the_encoding", "with_gaps"]
+__all__ = ["Block", "Mark", "Meeting", "Picture", "Speaker", "counted", "preview", "the_encoding", "with_gaps"]

@@ -93,17 +93,23 @@ impl Logprobs {
         self.decoder = Utf8Decoder::default();
     }
 
-    /// The entries of the tokens of the next so many bytes of text, of which the tokens up to `end` are known. The rest
-    /// is held back by stop strings; if `is_all`, there is no rest but the first bytes of a character. A token belongs
-    /// to the text that its first byte is in.
+    /// The entries of the tokens of the next piece of text, of which the tokens up to `end` are known. The rest is held
+    /// back by stop strings; if `is_all`, there is no rest but the first bytes of a character. Where the text `ends`,
+    /// U+FFFD may stand for these. A token belongs to the text that its first byte is in.
     pub(in crate::interop) fn emit(
         &mut self,
-        bytes: usize,
+        text: &str,
         end: usize,
         is_all: bool,
+        ends: bool,
     ) -> Vec<LogprobEntry> {
         self.decode(end);
-        self.emitted += bytes;
+        if ends && text.ends_with(char::REPLACEMENT_CHARACTER) {
+            let mut replaced = String::new();
+            self.decoder.finish(&mut replaced);
+            self.decoded += replaced.len();
+        }
+        self.emitted += text.len();
         if is_all {
             // Words inside of a text that a repair reads as part of the header are no part of it.
             self.emitted = self.emitted.max(self.decoded);

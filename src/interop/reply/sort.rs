@@ -31,6 +31,8 @@ pub(super) struct Sorter {
     content_from: usize,
     /// Where what is known of its content ends.
     content_to: usize,
+    /// Whether that is all of it, and no character at its end was dropped.
+    content_ends: bool,
     stop: StopStrings,
     /// If the body asks for them.
     pub(super) logprobs: Option<Logprobs>,
@@ -68,6 +70,7 @@ impl Sorter {
             open: OpenMessage::None,
             content_from: 0,
             content_to: 0,
+            content_ends: false,
             stop: StopStrings::new(&turn.stop_strings)?,
             logprobs: turn.sampling.logprobs.map(Logprobs::new),
             calls: 0,
@@ -86,7 +89,8 @@ impl Sorter {
         end: Option<FinishReason>,
         sink: &mut Sink<'_>,
     ) {
-        for event in events {
+        let mut events = events.into_iter().peekable();
+        while let Some(event) = events.next() {
             match event {
                 Event::MessageStart { span, index, author, channel, recipient, .. } => {
                     self.content_from = span.end;
@@ -104,6 +108,10 @@ impl Sorter {
                 }
                 Event::ContentDelta { span, text, .. } => {
                     self.content_to = span.end;
+                    self.content_ends = events.peek().is_some_and(|next| {
+                        let Event::MessageEnd { stop_token, .. } = next else { return false };
+                        stop_token.is_some() || end.is_none()
+                    });
                     self.add(text, sink);
                 }
                 Event::MessageEnd { span, stop_token, .. } => {
@@ -267,7 +275,8 @@ impl Sorter {
         let sent = segment.logprobs.len();
         if let Some(logprobs) = self.logprobs.as_mut().filter(|_| segment.is_visible()) {
             let is_all = !self.stop.is_holding();
-            segment.logprobs.extend(logprobs.emit(text.len(), self.content_to, is_all));
+            let (to, ends) = (self.content_to, self.content_ends);
+            segment.logprobs.extend(logprobs.emit(text, to, is_all, ends));
         }
         let new = Delta { text, is_behind_others, logprobs: &segment.logprobs[sent..] };
         self.writer.delta(index, segment, new, sink);
