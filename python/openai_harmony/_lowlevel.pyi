@@ -521,7 +521,7 @@ class HarmonyEncoding:
             ['4.']
         """
 
-    def read_stripped_text(self, text: str) -> list[Message]:
+    def read_stripped_text(self, text: str, *, tools: Iterable[str] | None = None) -> list[Message]:
         """Guesses the messages of a text from which an engine dropped the special tokens.
 
         vLLM and others drop them by default. Nothing then says where a header ends, so this is a
@@ -531,12 +531,15 @@ class HarmonyEncoding:
 
         Args:
             text: The text.
+            tools: The recipients that the model was offered, by which calls are told from words: a
+                known name ends where something is glued to it, and needs no channel.
 
         Returns:
             The messages, as new objects.
 
         Raises:
-            WrongTypeError: ``text`` is not a string.
+            HarmonyError: A tool has a name that no header can carry.
+            WrongTypeError: ``text`` is not a string, or ``tools`` are not names.
 
         Example:
             >>> messages = encoding.read_stripped_text("analysisI must add.assistantfinal4.")

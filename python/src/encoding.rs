@@ -397,11 +397,18 @@ impl PyHarmonyEncoding {
     }
 
     /// Guesses the messages of a text from which an engine dropped the special tokens.
-    fn read_stripped_text<'py>(&self, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+    #[pyo3(signature = (text, *, tools = None), text_signature = "($self, text, *, tools=None)")]
+    fn read_stripped_text<'py>(
+        &self,
+        text: &Bound<'py, PyAny>,
+        tools: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyList>> {
         let py = text.py();
         let text = utf8(arguments::string(text, "text")?)?;
+        let tools = tools.map(arguments::tool_names).transpose()?.unwrap_or_default();
         let much = text.len() >= MUCH_TEXT;
-        let messages = released_if(py, much, || self.inner.read_stripped_text(&text));
+        let read = || self.inner.read_stripped_text_with_tools(&text, &tools);
+        let messages = released_if(py, much, read).map_err(|error| raised(py, &error))?;
         write::messages(py, &messages)
     }
 }

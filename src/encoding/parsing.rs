@@ -3,6 +3,7 @@
 use super::HarmonyEncoding;
 use crate::chat::{Message, Role};
 use crate::error::Result;
+use crate::header::Tools;
 use crate::parse::{self, ParseConfig, ParseOptions, StreamableParser};
 use crate::tokenizer::TokenId;
 
@@ -109,6 +110,29 @@ impl HarmonyEncoding {
     /// # Ok::<(), openai_harmony::Error>(())
     /// ```
     pub fn read_stripped_text(&self, text: &str) -> Vec<Message> {
-        parse::read_stripped(text)
+        parse::read_stripped(text, &Tools::none())
+    }
+
+    /// [`Self::read_stripped_text`] with the tools that were offered, by which calls are told from words: a known name
+    /// ends where something is glued to it, and needs no channel beside it.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::UnsafeHeaderField`](crate::ErrorKind::UnsafeHeaderField) for a tool whose name no header can carry.
+    ///
+    /// ```
+    /// # use openai_harmony::{HarmonyEncodingName, load_harmony_encoding};
+    /// # let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
+    /// let text = r#"analysisLook.assistant to=bash{"command":"ls"}"#;
+    /// let messages = encoding.read_stripped_text_with_tools(text, ["functions.bash"])?;
+    /// assert_eq!(messages[1].recipient.as_deref(), Some("functions.bash"));
+    /// # Ok::<(), openai_harmony::Error>(())
+    /// ```
+    pub fn read_stripped_text_with_tools<S: AsRef<str>>(
+        &self,
+        text: &str,
+        tools: impl IntoIterator<Item = S>,
+    ) -> Result<Vec<Message>> {
+        Ok(parse::read_stripped(text, &Tools::new(tools)?))
     }
 }

@@ -85,7 +85,7 @@ impl Tools {
     }
 
     /// Whether none was named.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.full.is_empty()
     }
 
@@ -111,10 +111,15 @@ impl Tools {
         }
     }
 
+    /// Whether a word is a known recipient as it is spelled.
+    pub(crate) fn is_offered(&self, word: &str) -> bool {
+        self.look_up(word) == Lookup::Exact
+    }
+
     /// The known recipient that stands where another field should be, and where text glued to its end
     /// begins. A word that is a role or a channel is never a recipient here, even if a tool has
     /// that name.
-    pub(super) fn misplaced(&self, word: &str) -> Option<(String, usize)> {
+    pub(crate) fn misplaced(&self, word: &str) -> Option<(String, usize)> {
         let is_name = CHANNELS.contains(&word) || Role::try_from(word).is_ok();
         match self.look_up(word) {
             _ if is_name => None,

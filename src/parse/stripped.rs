@@ -1,19 +1,19 @@
 //! Text from which an engine removed the special tokens: `analysisI must add.assistantfinal4`.
 //!
 //! Engines that decode without special tokens join headers and contents, and nothing marks where
-//! one ends. Still, a role before a channel, or a channel before `to=`, shows a header. So the result
-//! is a guess, for text whose tokens are lost.
+//! one ends. Still, a role before a channel, or a channel before `to=`, shows a header; and so does the recipient of a
+//! known tool before a value, or behind a role. So the result is a guess, for text whose tokens are lost.
 
 use crate::chat::{ANALYSIS, Author, CHANNELS, FINAL, Message, Role};
-use crate::header::{CONTENT_TYPES, TO};
+use crate::header::{CONTENT_TYPES, TO, Tools};
 
 /// No tool's name has more characters. That they are limited keeps reading linear in the text.
 const LONGEST_NAME: usize = 256;
 
 /// Reads the messages of a text without special tokens. All text is in a message's content or in
 /// its header's fields.
-pub(crate) fn read(text: &str) -> Vec<Message> {
-    let found = headers(text);
+pub(crate) fn read(text: &str, tools: &Tools) -> Vec<Message> {
+    let found = headers(text, tools);
     let first = found.first().map_or(text.len(), |header| header.from);
     let mut messages = Vec::with_capacity(found.len() + 1);
     if !text[..first].trim().is_empty() {
@@ -38,48 +38,53 @@ struct HeaderText {
     to: usize,
 }
 
-fn headers(text: &str) -> Vec<HeaderText> {
+fn headers(text: &str, tools: &Tools) -> Vec<HeaderText> {
     let mut found: Vec<HeaderText> = Vec::new();
     for (from, _) in text.char_indices() {
         let reached = found.last().map_or(0, |header| header.to);
         if from < reached {
             continue;
         }
-        let Some(mut header) = header_at(text, from) else { continue };
+        let Some(mut header) = header_at(text, from, tools) else { continue };
         header.from = header.from.max(reached);
         found.push(header);
     }
-    if let Some(header) = first_header(text, found.first()) {
+    if let Some(header) = first_header(text, found.first(), tools) {
         found.insert(0, header);
     }
     found
 }
 
-/// The header that begins at this byte, if a role and a channel, a channel and a recipient, or a
-/// tool's answer make it certain enough.
-fn header_at(text: &str, from: usize) -> Option<HeaderText> {
+/// The header that begins at this byte, if a role and a channel, a channel and a recipient, a known tool, or a tool's
+/// answer make it certain enough.
+fn header_at(text: &str, from: usize, tools: &Tools) -> Option<HeaderText> {
     let rest = &text[from..];
     if rest.starts_with(" to=assistant") {
-        return answer_at(text, from);
+        return answer_at(text, from, tools);
     }
     let assistant = Role::Assistant.as_str();
     let behind_role = rest.strip_prefix(assistant);
-    if behind_role.is_none() && !CHANNELS.iter().any(|channel| rest.starts_with(channel)) {
+    let may_call = !tools.is_empty() && rest.starts_with(" to=");
+    let begins = || CHANNELS.iter().any(|channel| rest.starts_with(channel));
+    if behind_role.is_none() && !may_call && !begins() {
         return None;
     }
-    let (fields, content) = fields(behind_role.unwrap_or(rest))?;
-    let is_certain =
-        fields.channel.is_some() && (behind_role.is_some() || fields.recipient.is_some());
+    let (fields, content) = fields(behind_role.unwrap_or(rest), tools)?;
+    let is_call = fields.recipient.as_deref().is_some_and(|name| tools.is_offered(name));
+    let is_certain = match fields.channel {
+        Some(_) => behind_role.is_some() || fields.recipient.is_some(),
+        None => is_call && (behind_role.is_some() || content.starts_with(['{', '['])),
+    };
     is_certain.then(|| HeaderText { fields, from, to: text.len() - content.len() })
 }
 
 /// At the beginning of the text a channel or a recipient is enough. A sentence may begin with a
 /// channel's name too, but not before other messages.
-fn first_header(text: &str, next: Option<&HeaderText>) -> Option<HeaderText> {
+fn first_header(text: &str, next: Option<&HeaderText>, tools: &Tools) -> Option<HeaderText> {
     if next.is_some_and(|next| next.from == 0) {
         return None;
     }
-    let (fields, content) = fields(text)?;
+    let (fields, content) = fields(text, tools)?;
     let is_sentence = fields.recipient.is_none()
         && next.is_none()
         && content.trim_start_matches(' ').starts_with(|c: char| c.is_lowercase());
@@ -89,15 +94,20 @@ fn first_header(text: &str, next: Option<&HeaderText>) -> Option<HeaderText> {
 }
 
 /// The fields at the beginning of a text, and what follows them.
-fn fields(text: &str) -> Option<(Message, &str)> {
+fn fields<'t>(text: &'t str, tools: &Tools) -> Option<(Message, &'t str)> {
     let mut rest = text;
-    let mut recipient = take_recipient(&mut rest);
+    let mut recipient = take_recipient(&mut rest, tools);
     let mut channel = None;
-    if let Some(name) = &mut recipient {
+    if let Some(name) = &mut recipient
+        && !tools.is_offered(name)
+    {
         // `to=functions.fcommentary`: the channel is joined to the name.
         let glued = CHANNELS.into_iter().find(|channel| name.ends_with(channel));
         name.truncate(name.len() - glued.map_or(0, str::len));
         channel = glued;
+        if let Some((known, _)) = tools.misplaced(name).filter(|(_, rest)| *rest == name.len()) {
+            *name = known;
+        }
     }
     if channel.is_none() {
         let unspaced = rest.trim_start();
@@ -105,7 +115,7 @@ fn fields(text: &str) -> Option<(Message, &str)> {
         rest = channel.and_then(|channel| unspaced.strip_prefix(channel)).unwrap_or(rest);
     }
     if recipient.is_none() && channel.is_some() {
-        recipient = take_recipient(&mut rest);
+        recipient = take_recipient(&mut rest, tools);
     }
     if channel.is_none() && recipient.is_none() {
         return None;
@@ -116,7 +126,8 @@ fn fields(text: &str) -> Option<(Message, &str)> {
     Some((Message { author, recipient, content: Vec::new(), channel, content_type }, rest))
 }
 
-fn take_recipient(text: &mut &str) -> Option<String> {
+/// The name after `to=`. Of a known tool it is the tool's own, and what is glued to it is left.
+fn take_recipient(text: &mut &str, tools: &Tools) -> Option<String> {
     let name = text.trim_start_matches(' ').strip_prefix(TO)?;
     let is_end = |c: char| c.is_whitespace() || c == '{' || c == '[';
     let mut ends = name.char_indices().take(LONGEST_NAME + 1);
@@ -125,13 +136,15 @@ fn take_recipient(text: &mut &str) -> Option<String> {
     if end == 0 {
         return None;
     }
-    *text = &name[end..];
-    Some(name[..end].to_owned())
+    let (known, length) =
+        tools.misplaced(&name[..end]).unwrap_or_else(|| (name[..end].to_owned(), end));
+    *text = &name[length..];
+    Some(known)
 }
 
-/// `json` of ` json{"a":1}`; without a recipient only before a value.
+/// `json` of ` json{"a":1}`; without a recipient only before a value. Glued to a recipient it has no space.
 fn take_content_type(text: &mut &str, is_call: bool) -> Option<String> {
-    let word = text.strip_prefix(' ')?;
+    let word = text.strip_prefix(' ').or(Some(*text).filter(|_| is_call))?;
     let (content_type, rest) =
         CONTENT_TYPES.into_iter().find_map(|name| Some((name, word.strip_prefix(name)?)))?;
     if !is_call && !rest.starts_with(['{', '[']) {
@@ -141,12 +154,15 @@ fn take_content_type(text: &mut &str, is_call: bool) -> Option<String> {
     Some(content_type.to_owned())
 }
 
-/// A tool's answer, `functions.f to=assistantcommentary`; `from` is after its name.
-fn answer_at(text: &str, from: usize) -> Option<HeaderText> {
+/// A tool's answer, `functions.f to=assistantcommentary`; `from` is after its name, which a known tool's ends with.
+fn answer_at(text: &str, from: usize, tools: &Tools) -> Option<HeaderText> {
     let rest = text[from..].strip_prefix(" to=assistant")?;
     let channel = CHANNELS.into_iter().find(|channel| rest.starts_with(channel))?;
     let is_part = |c: char| c.is_alphanumeric() || "._-".contains(c);
-    let name = text[..from].rsplit(|c| !is_part(c)).next().filter(|name| !name.is_empty())?;
+    let run = text[..from].rsplit(|c| !is_part(c)).next().filter(|name| !name.is_empty())?;
+    let mut ends = run.char_indices().rev().take(LONGEST_NAME).map(|(at, _)| &run[at..]);
+    let own = ends.by_ref().filter(|end| tools.is_offered(end)).last();
+    let name = own.unwrap_or(run);
     let fields = Message {
         author: Author::new(Role::Tool, name),
         recipient: Some(Role::Assistant.as_str().to_owned()),
@@ -160,8 +176,12 @@ fn answer_at(text: &str, from: usize) -> Option<HeaderText> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Message, read};
+    use super::{Message, Tools};
     use crate::chat::Content;
+
+    fn read(text: &str) -> Vec<Message> {
+        super::read(text, &Tools::default())
+    }
 
     /// A message's author, channel, recipient, content type and text, in one line.
     fn shown(message: &Message) -> String {
@@ -216,6 +236,46 @@ mod tests {
         an_empty_recipient_is_text: "analysis to= x" => ["assistant final - - analysis to= x"];
         other_scripts: "analysis用户问好。assistantfinal你好！"
             => ["assistant analysis - - 用户问好。", "assistant final - - 你好！"];
+    }
+
+    /// What is known of the tools ends a name, and shows a call.
+    #[test]
+    fn known_tools_tell_calls_from_words() {
+        let tools = Tools::new(["functions.bash", "do_commentary", "python"]).unwrap();
+        for (text, expected) in [
+            (
+                "analysisLook.assistant to=functions.bash{\"a\":1}",
+                &["assistant analysis - - Look.", "assistant - functions.bash - {\"a\":1}"][..],
+            ),
+            (
+                "Look. to=bash json{\"a\":1}",
+                &["assistant analysis - - Look.", "assistant - functions.bash json {\"a\":1}"],
+            ),
+            (
+                "commentary to=functions.bashjson{\"a\":1}",
+                &["assistant commentary functions.bash json {\"a\":1}"],
+            ),
+            ("commentary to=Bash json{}", &["assistant commentary functions.bash json {}"]),
+            ("assistant to=do_commentary json{}", &["assistant - functions.do_commentary json {}"]),
+            (
+                "assistant to=functions.bashcommentary json{}",
+                &["assistant commentary functions.bash json {}"],
+            ),
+            (
+                "commentary to=functions.bash json{}Done.functions.bash to=assistantcommentary7",
+                &[
+                    "assistant commentary functions.bash json {}Done.",
+                    "functions.bash commentary assistant - 7",
+                ],
+            ),
+            // Words, and a tool that was not offered.
+            ("final I wrote to=bash today", &["assistant final - -  I wrote to=bash today"]),
+            ("analysisSend it to=mail {}.", &["assistant analysis - - Send it to=mail {}."]),
+            ("analysis to=python codeprint(1)", &["assistant analysis python code print(1)"]),
+        ] {
+            let read: Vec<String> = super::read(text, &tools).iter().map(shown).collect();
+            assert_eq!(read, expected, "{text}");
+        }
     }
 
     #[test]

@@ -390,6 +390,9 @@ class TestParse:
         assert "in: " in strict.err
         stripped = run("parse", "--to", "text", given("analysisSum.assistantfinal4."))
         assert stripped.out == "assistant analysis: Sum.\nassistant final: 4.\n"
+        text = given("Look. to=bash{}")
+        named = run("parse", "--as", "stripped", "--tool", "functions.bash", "--to", "text", text)
+        assert named.out == "assistant analysis: Look.\nassistant - to functions.bash: {}\n"
 
     def test_text(self, given: Any, run: Any) -> None:
         said = run("parse", "--to", "text", given(SAMPLED))

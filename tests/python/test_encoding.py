@@ -278,6 +278,10 @@ class TestTextInsteadOfTokens:
         assert (thought.channel, thought.text) == ("analysis", "I must add.")
         assert (call.channel, call.recipient, call.text) == ("commentary", "functions.f", '{"a":1}')
         assert encoding.read_stripped_text("") == []
+        _, call = encoding.read_stripped_text("Look. to=bash{}", tools=["functions.bash"])
+        assert call.recipient == "functions.bash"
+        with pytest.raises(HarmonyError, match="tools"):
+            encoding.read_stripped_text("x", tools=["a b"])
         [answer] = encoding.read_stripped_text("Hello\ud800 " * 1_000)
         assert (answer.channel, answer.text) == ("final", "Hello\ufffd " * 1_000)
 

@@ -444,6 +444,7 @@ def deep(levels: int) -> dict[str, Any]:
         ({"max_messages": 0}, "max_messages: such a turn has at least 1"),
         ({"max_messages": 1, "thoughts": "required"}, "max_messages: such a turn has at least 2"),
         ({"prefill": Prefill(channel="final", recipient="functions.x")}, "prefill: no tool that may"),
+        ({"prefill": Prefill(content_type="json")}, "prefill: has a content type and no channel"),
         (
             {"tools": TOOLS, "prefill": Prefill(channel="commentary", recipient="functions.rain", text="{")},
             "prefill: ends inside JSON",

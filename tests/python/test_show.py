@@ -28,7 +28,8 @@ from openai_harmony import (
     show,
 )
 from openai_harmony.interop import chat_completions
-from openai_harmony.show.cells import cells, visible
+from openai_harmony.show.cells import Cell, cells, visible
+from openai_harmony.show.picture import Mark, Meeting
 from openai_harmony.show.reasons import REASONS
 from openai_harmony.training import LossMask, render
 
@@ -191,6 +192,40 @@ class TestText:
         said = show.text(reply)
         assert "to functions.f" in said
         assert "call_as_text: a call that the API cannot deliver" in said
+
+    def test_each_repair_is_at_its_message_and_its_cells(self) -> None:
+        """As if each were compared with each."""
+        draw = random.Random(7)
+        pieces = [
+            "<|end|>",
+            "x 👨‍👩‍👧",
+            "<|channel|>final",
+            "<|message|>",
+            "<|start|>assistant",
+            " to=f",
+            "<|call|>",
+        ]
+        for _ in range(40):
+            tokens = sampled("".join(draw.choices(pieces, k=draw.randrange(1, 40))))
+            tokens.insert(draw.randrange(len(tokens) + 1), 300_000)
+            picture = show.picture(tokens)
+            seen: list[Mark] = []
+            for block in picture.blocks:
+                at_end = block.end == len(tokens)
+                marks = [
+                    mark
+                    for mark in picture.marks
+                    if block.start <= mark.start and (at_end or mark.start < block.end)
+                ]
+                assert picture.marks_of(block) == marks
+                seen += marks
+                meeting = Meeting(marks)
+                for cell in picture.cells_of(block):
+                    assert isinstance(cell, Cell)
+                    assert meeting.at(cell) == [
+                        mark for mark in marks if mark.start < cell.end and cell.start < mark.end
+                    ]
+            assert sorted(seen) == sorted(picture.marks)
 
     def test_a_reply_that_continues_a_prefill(self) -> None:
         body = {

@@ -158,7 +158,9 @@ def _recognized(raw: bytes, name: str, options: argparse.Namespace) -> Input:
 
     form: Any = _CHOICES.get(options.form)
     try:
-        found = recognize(raw, form, date=options.date or _default_date(options))
+        tools = getattr(options, "tool", None) or ()
+        date = options.date or _default_date(options)
+        found = recognize(raw, form, date=date, tools=tools)
     except UnknownForm as error:
         raise CommandError(f"{name}: {error}") from None
     for note in found.notes:

@@ -25,7 +25,7 @@ examples:
   echo '200005 17196 200008 12194 200002' | harmony parse --to text
   harmony parse --strict sampled.txt         the first error ends it
   harmony parse --check sampled.txt          exit code 3 if anything was repaired
-  harmony parse --as stripped log.txt        `analysis…assistantfinal…`
+  harmony parse --as stripped --tool bash log.txt    `analysis…assistant to=bash{…}`
 """
     add_input(parser)
     add_output(parser, "json", "text")

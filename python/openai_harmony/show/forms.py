@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -67,7 +67,11 @@ class Recognized:
 
 
 def recognize(
-    text: str | bytes, form: Form | None = None, *, date: str | None = "today"
+    text: str | bytes,
+    form: Form | None = None,
+    *,
+    date: str | None = "today",
+    tools: Sequence[str] = (),
 ) -> Recognized:
     """Reads a text by its form.
 
@@ -76,6 +80,7 @@ def recognize(
         form: What it is; left out, it is recognised. Of the four APIs the one is taken whose
             reader uses the most of the body, chat completions where several use all.
         date: The date in the system message of requests: a date, ``"today"``, or ``None``.
+        tools: Those that were offered, by which calls in text without markers are told from words.
 
     Returns:
         The form and what was read.
@@ -94,7 +99,7 @@ def recognize(
     if not text.strip():
         raise UnknownForm("empty")
     if form in ("markers", "stripped", "plain"):
-        return _of_text(text, form)
+        return _of_text(text, form, tools)
     if text.lstrip()[0] in "{[" or form not in (None, "tokens"):
         return _of_json(_parsed(text), form, date)
     if _NUMBERS.fullmatch(text):
@@ -103,7 +108,7 @@ def recognize(
         return Recognized("tokens", _ids([int(one[:19]) for one in numbers]))
     if form == "tokens":
         raise UnknownForm("expected token ids: numbers with commas or spaces between them")
-    return _of_text(text, None)
+    return _of_text(text, None, tools)
 
 
 def _decoded(raw: bytes) -> str:
@@ -127,13 +132,16 @@ def _parsed(text: str) -> Any:
         raise UnknownForm("not JSON that can be read: nested too deeply") from None
 
 
-def _of_text(text: str, form: Form | None) -> Recognized:
+def _of_text(text: str, form: Form | None, tools: Sequence[str]) -> Recognized:
     # An editor's newline at the end is not what was sampled.
     ended = text.removesuffix("\n")
     if form == "markers" or (form is None and _MARKER.search(text)):
         return Recognized("markers", the_encoding().encode(ended, allowed_special="all"))
     if form == "stripped" or (form is None and _STRIPPED.match(text)):
-        return Recognized("stripped", the_encoding().read_stripped_text(ended))
+        try:
+            return Recognized("stripped", the_encoding().read_stripped_text(ended, tools=tools))
+        except HarmonyError as error:
+            raise UnknownForm(f"tool: {error}") from None
     if form == "plain":
         return Recognized("plain", the_encoding().encode(text, disallowed_special=()))
     raise UnknownForm(

@@ -123,7 +123,9 @@ class Picture(InNotebooks):
         first = bisect_left(self._starts, (block.start, 0))
         at_end = block.end == len(self.tokens)
         end = len(self._starts) if at_end else bisect_left(self._starts, (block.end, 0))
-        return [self.marks[index] for index in sorted(index for _, index in self._starts[first:end])]
+        return [
+            self.marks[index] for index in sorted(index for _, index in self._starts[first:end])
+        ]
 
     def is_trained(self, cell: Cell) -> bool:
         """Whether the mask has a token of the cell."""
@@ -210,4 +212,14 @@ def _limit(most: Any) -> int | None:
     return number
 
 
-__all__ = ["Block", "Mark", "Meeting", "Picture", "Speaker", "counted", "preview", "the_encoding", "with_gaps"]
+__all__ = [
+    "Block",
+    "Mark",
+    "Meeting",
+    "Picture",
+    "Speaker",
+    "counted",
+    "preview",
+    "the_encoding",
+    "with_gaps",
+]
