@@ -42,8 +42,8 @@ use crate::chat::{Message, Role};
 use crate::error::{ErrorKind, Result};
 use crate::parse::{ParseConfig, Repair, StreamableParser};
 
-/// A call of a tool that the model was trained with, `browser` or `python`, which the client did not
-/// declare: for the server to run.
+/// A call of a tool that the model was trained with, `browser` or `python`, which the request asks for and the
+/// server runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BuiltinCall {
