@@ -312,7 +312,7 @@ fn arguments_are_passed_on() {
     };
     let odd = "{\"a\" :\t1, no json \\u00e9";
     assert_eq!(arguments(json!(odd)), odd);
-    assert_eq!(arguments(json!("")), "");
+    assert_eq!(arguments(json!("")), "{}");
     assert_eq!(
         arguments(json!({"b": [1, 2.5], "a": {"é": null}})),
         r#"{"b":[1,2.5],"a":{"é":null}}"#

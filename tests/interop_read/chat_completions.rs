@@ -191,7 +191,7 @@ fn the_old_functions_are_read() {
     assert!(text.contains("// Looks.\ntype look = () => any;"), "{text}");
     assert!(
         text.contains(
-            "to=functions.look <|constrain|>json<|message|><|call|>\
+            "to=functions.look <|constrain|>json<|message|>{}<|call|>\
              <|start|>functions.look to=assistant<|channel|>commentary<|message|>B<|end|>"
         ),
         "{text}"
