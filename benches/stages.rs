@@ -88,10 +88,9 @@ fn grammar_of_tools(bencher: Bencher, count: usize) {
         (0..8).map(|index| (format!("field_{index}"), field.clone())).collect();
     let schema = json!({"type": "object", "properties": fields, "required": ["field_0"]});
     let tool = |index| GrammarTool::new(format!("functions.tool_{index}"), schema.clone());
-    bencher
-        .counter(ItemsCount::new(count))
-        .with_inputs(|| (0..count).map(tool))
-        .bench_values(|tools| TurnGrammar::new(tools, GrammarOptions::new()).unwrap().to_lark());
+    bencher.counter(ItemsCount::new(count)).with_inputs(|| (0..count).map(tool)).bench_values(
+        |tools| TurnGrammar::new(tools, GrammarOptions::new()).unwrap().to_lark().unwrap(),
+    );
 }
 
 #[divan::bench]

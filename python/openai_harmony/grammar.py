@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from typing_extensions import TypedDict, Unpack
 
@@ -36,6 +36,9 @@ HeaderForms: TypeAlias = Literal["few", "all"]
 JsonSpace: TypeAlias = Literal["compact", "bounded", "any"]
 """How much white space JSON has."""
 
+GrammarForm: TypeAlias = Literal["lark", "xgrammar", "gbnf"]
+"""A form in which engines read grammars."""
+
 _WITH_TEXT = ("python",)
 """Built-in tools whose calls are text and no JSON."""
 
@@ -52,6 +55,28 @@ class Verdict(NamedTuple):
     more."""
     expected: str | None
     """What was expected there."""
+
+
+class Loosened(NamedTuple):
+    """A keyword of a schema that a form of a grammar does not hold, so that it admits more."""
+
+    recipient: str
+    """The tool's; ``""`` for the schema of the answer."""
+    path: str
+    """Where the keyword is: ``tools[0].parameters.properties.in.not``."""
+    keyword: str
+    """``not``."""
+    reason: str
+    """Why it is not held."""
+
+
+class Written(NamedTuple):
+    """A grammar as an engine reads it."""
+
+    text: str
+    """The grammar."""
+    loosened: list[Loosened]
+    """What it does not hold of the schemas that are not ``strict``."""
 
 
 class GrammarState:
@@ -122,6 +147,15 @@ class GrammarOptions(TypedDict, total=False):
         bool, Option(True, "Whether it may say something before it calls or answers.")
     ]
     max_messages: Annotated[int | None, Option(None, "The most messages, the last one included.")]
+    strict: Annotated[
+        Collection[str] | None,
+        Option(
+            None,
+            """The recipients whose schemas a grammar holds whole, and ``""`` for the answer's, or
+            it is an error; ``None``: all, and in ``Turn.grammar`` those of the request. What a
+            form does not hold of the others is loosened, keyword by keyword.""",
+        ),
+    ]
     any_json: Annotated[
         Collection[str],
         Option(
@@ -220,30 +254,56 @@ class TurnGrammar(Immutable):
 
         vLLM, SGLang and TensorRT-LLM take it where llguidance is their backend. The same grammar
         gives the same text; of schemas, words that only describe are left out.
+
+        Raises:
+            HarmonyError: ``invalid_grammar``: this form does not hold some keywords of schemas that
+                are ``strict``; the message names all of them.
         """
-        return self._raw.to_lark()
+        return self.write("lark").text
 
     def to_xgrammar(self, stop_token_ids: Iterable[int]) -> str:
         """The grammar as xgrammar's structural tag, in JSON; vLLM and SGLang take it.
 
         Args:
             stop_token_ids: Those at which the engine ends a grammar by itself: in vLLM the
-                request's and the model's, in SGLang the model's. xgrammar takes them at the end
-                alone, so the tag leaves them out, and any of them may end the turn there.
+                request's and the model's, in SGLang the model's. xgrammar takes them only at the
+                end, so the tag leaves them out, and any of them may end the turn there.
 
         Raises:
-            HarmonyError: ``invalid_grammar``: a schema has a keyword that a grammar cannot hold;
-                the path names it.
+            HarmonyError: As :meth:`to_lark`.
         """
-        return self._raw.to_xgrammar(list(stop_token_ids))
+        return self.write("xgrammar", stop_token_ids).text
 
     def to_gbnf(self) -> str:
         """The grammar in GBNF, for llama.cpp, which ends it at its own stop tokens.
 
         Raises:
-            HarmonyError: As :meth:`to_xgrammar`.
+            HarmonyError: As :meth:`to_lark`.
         """
-        return self._raw.to_gbnf()
+        return self.write("gbnf").text
+
+    def write(self, form: GrammarForm, stop_token_ids: Iterable[int] = ()) -> Written:
+        """The grammar in a form, and what that form does not hold of schemas.
+
+        >>> place = {"type": "string", "not": {"const": "Atlantis"}}
+        >>> rain = {"name": "rain", "parameters": {"properties": {"in": place}}}
+        >>> written = TurnGrammar([rain], strict=[]).write("gbnf")
+        >>> [(one.keyword, one.path) for one in written.loosened]
+        [('not', 'tools[0].parameters.properties.in.not')]
+
+        Args:
+            form: ``"lark"``, ``"xgrammar"`` or ``"gbnf"``, each as the method of this name has it.
+            stop_token_ids: Those of :meth:`to_xgrammar`; other forms need none.
+
+        Raises:
+            HarmonyError: As :meth:`to_lark`.
+            ValueError: The form is not among these.
+        """
+        if form not in get_args(GrammarForm):
+            known = "'lark', 'xgrammar' or 'gbnf'"
+            raise ValueError(f"form: expected {known}, got {quoted(form)}")
+        text, loosened = self._raw.write(form, list(stop_token_ids))
+        return Written(text, [Loosened(*one) for one in loosened])
 
     def accepts(self, tokens: Iterable[int]) -> Verdict:
         """Whether the tokens are a whole turn, from behind ``<|start|>assistant`` on.
@@ -273,10 +333,11 @@ def _tool(index: int, tool: Any) -> tuple[str, Any]:
                 f"tools[{index}]: expected a ToolDescription, a dict with a name, or the recipient "
                 f"of a built-in tool, got {quoted(tool)}"
             )
-    return _recipient(name), {} if schema is None else schema
+    return recipient_of(name), {} if schema is None else schema
 
 
-def _recipient(name: str) -> str:
+def recipient_of(name: str) -> str:
+    """The recipient of a function with this name, which may have a namespace of its own."""
     return name if "." in name else f"{_FUNCTIONS}{name}"
 
 
@@ -300,16 +361,19 @@ def _choice(choice: Any) -> tuple[str, list[str] | None]:
 
 
 def _allowed(name: str) -> str:
-    return name if name in _WITH_TEXT else _recipient(name)
+    return name if name in _WITH_TEXT else recipient_of(name)
 
 
 __all__ = [
+    "GrammarForm",
     "GrammarOptions",
     "GrammarState",
     "HeaderForms",
     "JsonSpace",
+    "Loosened",
     "Thoughts",
     "ToolChoice",
     "TurnGrammar",
     "Verdict",
+    "Written",
 ]

@@ -12,8 +12,8 @@ use super::read::values::optional;
 use super::{options, tokens};
 use openai_harmony::Prefill;
 use openai_harmony::grammar::{
-    GrammarOptions, GrammarState, GrammarTool, HeaderForms, JsonSpace, Thoughts, ToolUse,
-    TurnGrammar, Verdict,
+    GrammarForm, GrammarOptions, GrammarState, GrammarTool, HeaderForms, JsonSpace, Thoughts,
+    ToolUse, TurnGrammar, Verdict,
 };
 
 set_from! {
@@ -24,6 +24,9 @@ set_from! {
     Option<Prefill>: |prefill| optional(prefill, prefill_fields),
     Option<Value>: |schema| optional(schema, schema_tree),
 }
+
+/// A keyword that a form does not hold: recipient, path, keyword and reason.
+type PyLoosened = (String, String, &'static str, String);
 
 /// What the assistant may write in one turn.
 #[pyclass(name = "_TurnGrammar", module = "openai_harmony._lowlevel", frozen)]
@@ -64,18 +67,24 @@ impl PyTurnGrammar {
         grammar.map(|inner| Self { inner }).map_err(|error| raised(py, &error))
     }
 
-    fn to_lark(&self, py: Python<'_>) -> String {
-        py.detach(|| self.inner.to_lark())
-    }
-
-    fn to_xgrammar(&self, py: Python<'_>, stops: &Bound<'_, PyAny>) -> PyResult<String> {
+    /// The grammar in a form, and what that does not hold.
+    fn write(
+        &self,
+        py: Python<'_>,
+        form: &str,
+        stops: &Bound<'_, PyAny>,
+    ) -> PyResult<(String, Vec<PyLoosened>)> {
         let stops = tokens::read(stops)?;
-        let written = py.detach(|| self.inner.to_xgrammar(&stops));
-        written.map_err(|error| raised(py, &error))
-    }
-
-    fn to_gbnf(&self, py: Python<'_>) -> PyResult<String> {
-        py.detach(|| self.inner.to_gbnf()).map_err(|error| raised(py, &error))
+        let form = match form {
+            "lark" => GrammarForm::Lark,
+            "xgrammar" => GrammarForm::Xgrammar { stop_token_ids: &stops },
+            _ => GrammarForm::Gbnf,
+        };
+        let written = py.detach(|| self.inner.write(form)).map_err(|error| raised(py, &error))?;
+        let loosened = written.loosened.into_iter();
+        let loosened =
+            loosened.map(|one| (one.recipient, one.path.to_string(), one.keyword, one.reason));
+        Ok((written.text, loosened.collect()))
     }
 
     /// Whether tokens are a whole turn, where they are not, and what was expected there.

@@ -63,7 +63,11 @@ pub(super) fn types(is_json: bool, forms: HeaderForms) -> Types {
 
 /// The content types of an answer.
 pub(super) fn answer_types(options: &GrammarOptions) -> Types {
-    if options.response_schema.is_some() { &OF_JSON[..2] } else { &OF_JSON[..1] }
+    match (options.response_schema.is_some(), options.headers) {
+        (false, _) => &OF_JSON[..1],
+        (true, HeaderForms::Few) => &OF_JSON[..2],
+        (true, HeaderForms::All) => &OF_JSON[..4],
+    }
 }
 
 /// All headers, by what they begin, each list in order.

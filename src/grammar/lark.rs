@@ -6,24 +6,29 @@ use std::fmt::Write;
 use regex_syntax::hir::Hir;
 use serde_json::{Value, json};
 
-use super::Grammar;
 use super::headers::MessageKind;
 use super::options::JsonSpace;
-use super::schemas::{of_object, without_words};
+use super::schemas::{self, Report, guidance};
 use super::turn::{self, Form};
+use super::{Grammar, Written};
+use crate::error::Result;
 use crate::tokenizer::TokenId;
 
-pub(super) fn write(grammar: &Grammar) -> String {
-    let mut lark = Lark(String::from("%llguidance {}\n"));
+pub(super) fn write(grammar: &Grammar) -> Result<Written> {
+    let mut lark = Lark { text: String::from("%llguidance {}\n"), report: Report::default() };
     let Ok(()) = turn::write(grammar, &mut lark);
     lark.rule(Lark::TEXT, "/(.|\\n)*/");
     if let Some(pattern) = &grammar.pattern {
         lark.rule("ANSWER", &regex(&pattern.hir));
     }
-    lark.0
+    let loosened = lark.report.finish(grammar.options.strict.as_deref())?;
+    Ok(Written { text: lark.text, loosened })
 }
 
-struct Lark(String);
+struct Lark {
+    text: String,
+    report: Report,
+}
 
 impl Form for Lark {
     type Error = Infallible;
@@ -33,7 +38,7 @@ impl Form for Lark {
 
     fn rule(&mut self, name: &str, is: &str) {
         // Writing to a string cannot fail.
-        let _ = writeln!(self.0, "{name}: {is}");
+        let _ = writeln!(self.text, "{name}: {is}");
     }
 
     /// As JSON quotes it.
@@ -49,11 +54,17 @@ impl Form for Lark {
         self.token(token)
     }
 
-    fn content(&mut self, grammar: &Grammar, kind: MessageKind) -> Result<String, Infallible> {
-        Ok(match grammar.schema_of(kind) {
-            Some(schema) => {
-                let is_call = matches!(kind, MessageKind::Call(_));
-                let schema = if is_call { of_object(schema) } else { without_words(schema) };
+    fn content(
+        &mut self,
+        grammar: &Grammar,
+        kind: MessageKind,
+    ) -> std::result::Result<String, Infallible> {
+        Ok(match grammar.schema_at(kind) {
+            Some((schema, path, recipient)) => {
+                self.report.begin(recipient);
+                let is_object = matches!(kind, MessageKind::Call(_));
+                let schema = schemas::clean(schema, is_object, &path, &mut self.report);
+                let schema = guidance::limited(&schema, &path, &mut self.report);
                 json(schema, grammar.options.json_space)
             }
             None if kind == MessageKind::Answer && grammar.pattern.is_some() => "ANSWER".to_owned(),
@@ -62,20 +73,24 @@ impl Form for Lark {
     }
 }
 
-/// JSON of a schema; llguidance itself puts white space neither before nor behind it.
+/// JSON of a schema; llguidance itself puts white space neither before nor behind it. Whether no value fits two schemas
+/// of a `oneOf` was looked at before.
 fn json(schema: Value, space: JsonSpace) -> String {
-    let options = match space.most() {
-        None => None,
-        Some(0) => Some(json!({"whitespace_flexible": false})),
-        Some(most) => Some(json!({"whitespace_pattern": format!("[ \\t\\n\\r]{{0,{most}}}")})),
-    };
-    let schema = match (schema, options) {
-        (Value::Object(mut members), Some(options)) => {
+    let mut options = json!({"coerce_one_of": true});
+    match space.most() {
+        None => {}
+        Some(0) => options["whitespace_flexible"] = false.into(),
+        Some(most) => {
+            options["whitespace_pattern"] = format!("[ \\t\\n\\r]{{0,{most}}}").into();
+        }
+    }
+    let schema = match schema {
+        Value::Object(mut members) => {
             members.insert("x-guidance".to_owned(), options);
             Value::Object(members)
         }
-        (Value::Bool(true), Some(options)) => json!({"x-guidance": options}),
-        (schema, _) => schema,
+        Value::Bool(true) => json!({"x-guidance": options}),
+        schema => schema,
     };
     format!("%json {schema}")
 }

@@ -26,6 +26,7 @@ use serde_json::{Value, json};
 use self::headers::{Headers, MessageKind};
 pub use self::options::{GrammarOptions, GrammarTool, HeaderForms, JsonSpace, Thoughts, ToolUse};
 use self::pattern::Pattern;
+pub use self::schemas::Loosened;
 pub use self::state::{GrammarState, Verdict};
 use crate::Prefill;
 use crate::chat::{ANALYSIS, COMMENTARY, FINAL};
@@ -138,8 +139,12 @@ impl TurnGrammar {
     ///
     /// The same grammar gives the same text. It grows with the number of tools and the length of their schemas, of which
     /// words that only describe are left out.
-    pub fn to_lark(&self) -> String {
-        lark::write(&self.grammar)
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::InvalidGrammar`]: strict schemas have keywords that this form does not hold; it names all of them.
+    pub fn to_lark(&self) -> Result<String> {
+        self.write(GrammarForm::Lark).map(|written| written.text)
     }
 
     /// The grammar as a structural tag in JSON, for engines with xgrammar, as vLLM is one.
@@ -150,19 +155,72 @@ impl TurnGrammar {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::InvalidGrammar`]: a schema has a keyword that a grammar cannot hold; the path names it.
+    /// As of [`TurnGrammar::to_lark`].
     pub fn to_xgrammar(&self, stop_token_ids: &[TokenId]) -> Result<String> {
-        bnf::structural_tag(&self.grammar, stop_token_ids)
+        self.write(GrammarForm::Xgrammar { stop_token_ids }).map(|written| written.text)
     }
 
     /// The grammar in GBNF, for llama.cpp, which ends it at its own stop tokens.
     ///
     /// # Errors
     ///
-    /// As of [`TurnGrammar::to_xgrammar`].
+    /// As of [`TurnGrammar::to_lark`].
     pub fn to_gbnf(&self) -> Result<String> {
-        bnf::gbnf(&self.grammar)
+        self.write(GrammarForm::Gbnf).map(|written| written.text)
     }
+
+    /// The grammar in a form, and what that form does not hold of the schemas that are not
+    /// [strict](GrammarOptions::strict).
+    ///
+    /// # Errors
+    ///
+    /// As of [`TurnGrammar::to_lark`].
+    ///
+    /// ```
+    /// use openai_harmony::grammar::{GrammarForm, GrammarOptions, GrammarTool, TurnGrammar};
+    /// use serde_json::json;
+    ///
+    /// let place = json!({"type": "string", "not": {"const": "Atlantis"}});
+    /// let rain = GrammarTool::new("functions.rain", json!({"properties": {"in": place}}));
+    /// let options = GrammarOptions::new().with_strict([""; 0]);
+    /// let written = TurnGrammar::new([rain], options)?.write(GrammarForm::Gbnf)?;
+    /// assert_eq!(written.loosened[0].path, "tools[0].parameters.properties.in.not");
+    /// # Ok::<(), openai_harmony::Error>(())
+    /// ```
+    pub fn write(&self, form: GrammarForm<'_>) -> Result<Written> {
+        match form {
+            GrammarForm::Lark => lark::write(&self.grammar),
+            GrammarForm::Xgrammar { stop_token_ids } => {
+                bnf::structural_tag(&self.grammar, stop_token_ids)
+            }
+            GrammarForm::Gbnf => bnf::gbnf(&self.grammar),
+        }
+    }
+}
+
+/// A form in which engines read grammars.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum GrammarForm<'s> {
+    /// As of [`TurnGrammar::to_lark`].
+    Lark,
+    /// As of [`TurnGrammar::to_xgrammar`].
+    Xgrammar {
+        /// Those at which the engine ends a grammar by itself.
+        stop_token_ids: &'s [TokenId],
+    },
+    /// As of [`TurnGrammar::to_gbnf`].
+    Gbnf,
+}
+
+/// A grammar as an engine reads it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Written {
+    /// The grammar.
+    pub text: String,
+    /// The keywords of schemas that it does not hold, so that it admits more than they do.
+    pub loosened: Vec<Loosened>,
 }
 
 impl Grammar {
@@ -173,6 +231,18 @@ impl Grammar {
             MessageKind::Answer => self.options.response_schema.as_ref(),
             MessageKind::Thought | MessageKind::Preamble => None,
         }
+    }
+
+    /// The schema of a message's content, where it is among the arguments, and its recipient.
+    fn schema_at(&self, kind: MessageKind) -> Option<(&Value, Path, &str)> {
+        let schema = self.schema_of(kind)?;
+        Some(match kind {
+            MessageKind::Call(tool) => {
+                let path = Path::of("tools").then(self.given[tool]).then("parameters");
+                (schema, path, &self.tools[tool].recipient)
+            }
+            _ => (schema, Path::of("response_schema"), ""),
+        })
     }
 }
 

@@ -54,7 +54,7 @@ impl Pattern {
         Self::new(Hir::alternation(all), &path)
     }
 
-    fn new(hir: Hir, path: &Path) -> Result<Self> {
+    pub(super) fn new(hir: Hir, path: &Path) -> Result<Self> {
         let limits = thompson::Config::new()
             .nfa_size_limit(Some(MAX_SIZE))
             .which_captures(WhichCaptures::None);

@@ -11,8 +11,8 @@ use crate::interop::{Tool, ToolChoice, ToolKind, Turn};
 
 impl TurnGrammar {
     /// What the assistant may sample in the turn of a request: the tools that the prompt declares with their schemas,
-    /// what `tool_choice` allows, and the schema of the response format are the request's, and so is the prefill, unless
-    /// `options` have one. All else is as in `options`.
+    /// what `tool_choice` allows, and the schema of the response format are the request's, and so are the prefill and
+    /// which schemas are strict, unless `options` have them. All else is as in `options`.
     ///
     /// # Errors
     ///
@@ -58,8 +58,16 @@ impl TurnGrammar {
             options.response_schema = Some(format.schema.clone());
         }
         options.prefill = options.prefill.or_else(|| turn.prefill.clone());
+        options.strict = options.strict.or_else(|| Some(strict_recipients(turn)));
         Self::new(tools, options)
     }
+}
+
+/// The recipients of schemas that the request wants to be held, and `""` for the answer's.
+fn strict_recipients(turn: &Turn) -> Vec<String> {
+    let tools = turn.tools.iter().filter(|tool| tool.declared && tool.strict);
+    let answer = turn.strict_format.then(String::new);
+    tools.map(|tool| tool.recipient.clone()).chain(answer).collect()
 }
 
 fn grammar_tool(tool: &Tool, schemas: &HashMap<String, Option<&Value>>) -> GrammarTool {

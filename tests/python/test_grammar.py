@@ -18,6 +18,7 @@ from openai_harmony import (
     Conversation,
     HarmonyEncodingName,
     HarmonyError,
+    InvalidGrammarError,
     Message,
     Prefill,
     RenderConversationConfig,
@@ -269,31 +270,57 @@ def test_bnf_grows_with_the_number_of_tools_alone() -> None:
 @pytest.mark.parametrize(
     ("schema", "said"),
     [
-        ({"properties": {"a": {"type": "string", "pattern": "^a"}}}, "properties.a.pattern: no grammar of this form"),
+        ({"properties": {"a": {"type": "string", "pattern": "a\\bc"}}}, "properties.a.pattern: grammars cannot express anchors"),
         ({"properties": {"a": {"type": "array", "uniqueItems": True}}}, "properties.a.uniqueItems: no grammar"),
         ({"properties": {"a": {"items": {"not": {}}}}}, "properties.a.items.not: no grammar"),
-        ({"properties": {"a": {"type": "number", "minimum": 0.5}}}, "properties.a.minimum: no grammar holds the bounds"),
-        ({"properties": {"a": {"type": "integer", "multipleOf": 2}}}, "properties.a.multipleOf: no"),
-        ({"allOf": [{"type": "object"}, {"type": "object"}]}, "allOf: no grammar holds several"),
-        ({"anyOf": [{"type": "object"}], "properties": {"a": {}}}, "properties: no grammar holds this keyword beside anyOf"),
-        ({"properties": {"a": {"oneOf": [{"type": "integer"}, {"type": "number"}]}}}, "properties.a.oneOf[1]: a value may fit"),
-        ({"properties": {"a": {"type": "text"}}}, "properties.a.type is none of JSON's types"),
-        ({"properties": {"a": {"type": "string", "minLength": -1}}}, "properties.a.minLength is not a number"),
-        ({"properties": {"a": {"type": "string", "minLength": 3, "maxLength": 2}}}, "properties.a.maxLength is less"),
-        ({"properties": {"a": {"type": "integer", "minimum": 3, "maximum": 2}}}, "properties.a: admits no integer"),
-        ({"properties": {}, "required": ["b"], "additionalProperties": False}, 'required: "b" is required'),
-        ({"properties": {"a": {"enum": []}}}, "properties.a.enum: admits no value"),
-        ({"properties": {"a": {"$ref": "other.json"}}}, "properties.a.$ref: no grammar can follow"),
-        ({"$defs": {"a": {"$ref": "#/$defs/a"}}, "properties": {"b": {"$ref": "#/$defs/a"}}}, "properties.b.$ref: leads to another reference"),
+        ({"properties": {"a": {"type": "integer", "multipleOf": 1e9}}}, "properties.a.multipleOf: no grammar"),
+        ({"allOf": [{"properties": {"a": {"pattern": "b"}}}, {"properties": {"a": {"pattern": "c"}}}]}, "properties.a.pattern: no grammar holds two"),
+        ({"properties": {"a": {"oneOf": [{"type": "integer"}, {"type": "number"}]}}}, "properties.a.oneOf: a value may fit"),
+        ({"properties": {"a": {"type": "text"}}}, "properties.a.type: not one of JSON's types"),
+        ({"properties": {"a": {"type": "string", "minLength": -1}}}, "properties.a.minLength: not a number"),
+        ({"properties": {"a": {"type": "integer", "minimum": 3, "maximum": 2}}, "required": ["a"]}, "type: no value fits"),
+        ({"properties": {}, "required": ["b"], "additionalProperties": False}, "type: no value fits"),
+        ({"properties": {"a": {"$ref": "other.json"}}}, "properties.a.$ref: \"other.json\" leads to nothing"),
+        ({"$defs": {"a": {"$ref": "#/$defs/a"}}, "properties": {"b": {"$ref": "#/$defs/a"}}}, "properties.b.$ref: leads back to itself"),
+        ({"properties": {"a": {"minimum": "3"}, "b": {"enum": 3}}}, "properties.a.minimum: not a number; tools[1].parameters.properties.b.enum: not a list"),
+        ({"type": "string"}, "type: arguments are an object"),
     ],
 )  # fmt: skip
 def test_what_bnf_cannot_hold_is_named(schema: Any, said: str) -> None:
-    grammar = TurnGrammar([RAIN, {"name": "a", "parameters": schema}], ["a"])
-    for write in (grammar.to_gbnf, lambda: grammar.to_xgrammar([])):
-        with pytest.raises(HarmonyError) as raised:
-            write()
+    tools = [RAIN, {"name": "a", "parameters": schema}]
+    grammar, loose = TurnGrammar(tools, ["a"]), TurnGrammar(tools, ["a"], strict=[])
+    for form in ("gbnf", "xgrammar"):
+        with pytest.raises(InvalidGrammarError) as raised:
+            grammar.write(form)
         assert f"tools[1].parameters.{said}" in str(raised.value)
-        assert raised.value.kind == "invalid_grammar"
+        assert raised.value.recipient == "functions.a"
+        loosened = loose.write(form).loosened
+        assert f"{loosened[0].path}: {loosened[0].reason}" in str(raised.value)
+        assert loosened[0].path.endswith(f".{loosened[0].keyword}")
+
+
+def test_unheld_keywords_leave_the_rest() -> None:
+    """A tool loses one keyword, and not the others; words that say nothing are not reported."""
+    largest = 2**53 - 1
+    read = {
+        "type": "object",
+        "properties": {
+            "file_path": {"type": "string", "not": {"const": ""}},
+            "limit": {"type": "integer", "exclusiveMinimum": 0, "maximum": largest},
+            "env": {"type": "object", "propertyNames": {"type": "string"}, "additionalProperties": {"type": "string"}},
+        },
+        "required": ["file_path"],
+        "then": {},
+    }  # fmt: skip
+    grammar = TurnGrammar([{"name": "read", "parameters": read}], "required", strict=[])
+    for form in ("lark", "xgrammar", "gbnf"):
+        written = grammar.write(form)
+        assert [(one.recipient, one.keyword, one.path) for one in written.loosened] == [
+            ("functions.read", "not", "tools[0].parameters.properties.file_path.not")
+        ]
+        assert "file_path" in written.text
+    with pytest.raises(ValueError, match="form: expected 'lark', 'xgrammar' or 'gbnf'"):
+        grammar.write("json")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -322,7 +349,7 @@ def test_no_answer_of_bnf_begins_a_special_token(form: Any, said: str) -> None:
 def test_llama_cpp_repeats_two_thousand_times_at_most() -> None:
     kinds = {"minLength": "string", "maxLength": "string", "minItems": "array", "maxItems": "array"}
     for key, kind in kinds.items():
-        with pytest.raises(HarmonyError, match=rf"response_schema.{key}: the engine holds no"):
+        with pytest.raises(HarmonyError, match=rf"response_schema.{key}: llama.cpp holds no"):
             TurnGrammar(response_schema={"type": kind, key: 5000}).to_gbnf()
     long = {"type": "string", "maxLength": 5000}
     assert "{0,5000}" in TurnGrammar(response_schema=long).to_xgrammar([])
@@ -374,10 +401,14 @@ def test_grammars_of_requests() -> None:
     assert '"required"' not in free
     broken = {**FUNCTION, "parameters": {"$ref": "#/nowhere"}}
     broken = {"messages": ASKED, "tools": [{"type": "function", "function": broken}]}
+    grammar = chat_completions.read(broken).grammar()
+    assert [one.keyword for one in grammar.write("lark").loosened] == ["$ref"]
+    broken["tools"][0]["function"]["strict"] = True
     with pytest.raises(HarmonyError, match="leads to nothing in the schema"):
-        chat_completions.read(broken).grammar()
+        chat_completions.read(broken).grammar().to_lark()
     grammar = chat_completions.read(broken).grammar(any_json=["functions.get_weather"])
     assert grammar.accepts(ids(call)).ok
+    assert grammar.write("lark").loosened == []
     some = {"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": [named]}}
     turn = chat_completions.read({**bodies[0][1], "tool_choice": some})
     assert turn.grammar().accepts(ids(call)).ok
@@ -424,7 +455,7 @@ def deep(levels: int) -> dict[str, Any]:
         ({"tools": [{"name": "a=b"}]}, "it must not contain <, > or ="),
         ({"tools": [{"name": "a"}, {"name": "a"}]}, "tools[1]: an earlier tool is called"),
         ({"tools": [{"name": "a", "parameters": [1]}]}, "tools[0].parameters: a schema is an object"),
-        ({"tools": [{"name": "a", "parameters": {"$ref": "#/$defs/x"}}]}, "leads to nothing"),
+        ({"tools": TOOLS, "strict": ["functions.snow"]}, 'strict[0]: no tool is called "functions.snow"'),
         ({"response_schema": "text"}, "response_schema: a schema is an object"),
         ({"tool_choice": "required"}, "tool_use: a call is required, and there are no tools"),
         ({"tools": TOOLS, "any_json": ["", "functions.snow"]}, 'any_json[1]: no tool is called "functions.snow"'),
@@ -527,7 +558,7 @@ def test_a_state_can_be_copied() -> None:
 
 def test_many_schemas_of_which_one_fits_are_not_compared() -> None:
     grammar = TurnGrammar(response_schema={"oneOf": [{"const": one} for one in range(301)]})
-    with pytest.raises(HarmonyError, match="response_schema.oneOf: more than 300 are not compared"):
+    with pytest.raises(HarmonyError, match="response_schema.oneOf: more than 300 schemas are not"):
         grammar.to_gbnf()
     assert '"oneOf"' in grammar.to_lark()
 

@@ -13,7 +13,6 @@ pytest.importorskip("httpx")
 
 from gateways import BODIES, ENCODING, USER, Engine, ask, says, tokens
 from openai_harmony import HarmonyError, serve
-from openai_harmony.grammar import TurnGrammar
 from openai_harmony.interop import anthropic, chat_completions, ollama, responses
 from openai_harmony.serve.constraint import Constraint, constraint_of
 from openai_harmony.serve.engines import SampleRequest
@@ -60,7 +59,7 @@ CONSTRAINED: list[tuple[Callable[..., Any], dict[str, Any]]] = [
 def test_requests_that_promise_something(read: Any, body: Any) -> None:
     found = constraint(read, body)
     assert found is not None
-    grammar = found.written(lambda made: made)
+    grammar = found.grammar
     choice = body.get("tool_choice", "auto")
     assert found.needs_call == (choice != "auto")
     if not found.turn.prefill:
@@ -109,8 +108,8 @@ def test_each_engine_is_asked_in_its_form() -> None:
     assert not Completions("http://127.0.0.1:1").constrains
 
 
-def test_what_an_engine_cannot_hold_is_any_object_unless_it_is_strict() -> None:
-    short = {"type": "object", "properties": {"in": {"type": "string", "pattern": "^O"}}}
+def test_what_an_engine_cannot_hold_is_loosened_unless_it_is_strict() -> None:
+    short = {"type": "object", "properties": {"in": {"type": "string", "not": {"const": "O"}}}}
     functions = [FUNCTION, {"name": "other", "parameters": short}]
     body = {
         "messages": USER,
@@ -120,26 +119,71 @@ def test_what_an_engine_cannot_hold_is_any_object_unless_it_is_strict() -> None:
     }
     found = constraint(chat_completions.read, body)
     assert found is not None
-    expected = found.turn.grammar(any_json=["functions.other", ""]).to_gbnf()
-    assert found.written(TurnGrammar.to_gbnf) == expected
-    functions[1] = strict(functions[1])
-    body["tools"] = [{"type": "function", "function": function} for function in functions]
+    assert found.loosened == []
+    assert '"in"' in found.written("gbnf").replace('\\"', '"')
+    assert [one.recipient for one in found.loosened] == ["functions.other"]
+    body["tools"] = [{"type": "function", "function": strict(one)} for one in functions]
+    body["tools"].append({"type": "function", "function": strict({**functions[1], "name": "b"})})
     found = constraint(chat_completions.read, body)
     assert found is not None
-    with pytest.raises(HarmonyError, match=r"tools\[1\].parameters.properties.in.pattern"):
-        found.written(TurnGrammar.to_gbnf)
+    with pytest.raises(HarmonyError) as raised:
+        found.written("gbnf")
+    for at in (1, 2):
+        assert f"tools[{at}].parameters.properties.in.not" in str(raised.value)
     answer = {"name": "a", "schema": short, "strict": True}
     body = {"messages": USER, "response_format": {"type": "json_schema", "json_schema": answer}}
     found = constraint(chat_completions.read, body)
     assert found is not None
-    with pytest.raises(HarmonyError, match=r"response_schema.properties.in.pattern"):
-        found.written(TurnGrammar.to_gbnf)
+    with pytest.raises(HarmonyError, match=r"response_schema.properties.in.not"):
+        found.written("gbnf")
 
-    def refuses(_: TurnGrammar) -> str:
-        raise HarmonyError("too large", "invalid_grammar")
 
+def test_an_engine_in_this_process_that_refuses_schemas_gets_any_json() -> None:
+    function = {**FUNCTION, "parameters": {"type": "object", "properties": {"in": {}}}}
+    body = {**CHAT, "tools": [{"type": "function", "function": function}]}
+    tried: list[str] = []
+
+    def compiled(text: str) -> str:
+        tried.append(text)
+        if len(tried) == 1:
+            raise HarmonyError("too large", "invalid_grammar")
+        return text
+
+    found = constraint(chat_completions.read, {**body, "tool_choice": "required"})
+    assert found is not None
+    assert found.compiled("lark", compiled) == tried[1]
+    assert '"in"' in tried[0]
+    assert '"in"' not in tried[1]
+    tried.clear()
+    body["tools"] = [{"type": "function", "function": strict(function)}]
+    answer = {"type": "json_schema", "json_schema": {"name": "a", "schema": {}, "strict": True}}
+    found = constraint(chat_completions.read, {**body, "response_format": answer})
+    assert found is not None
     with pytest.raises(HarmonyError, match="too large"):
-        found.written(refuses)
+        found.compiled("lark", compiled)
+
+
+def test_loosened_keywords_are_counted_and_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    function = {**FUNCTION, "parameters": {"type": "object", "not": {}}}
+    tools = [{"type": "function", "function": function}]
+    body = {**CHAT, "tools": tools, "tool_choice": "required"}
+
+    async def sample(request: SampleRequest) -> Any:
+        assert request.grammar is not None
+        request.grammar.written("gbnf")
+        yield Sampled(tokens(CALL), "stop")
+
+    async def run() -> str:
+        app = serve.app(Engine(sample, constrains=True))
+        for _ in range(2):
+            assert (await ask(app, "/v1/chat/completions", {**body, "n": 2})).status == 200
+        return (await ask(app, "/metrics", None)).body.decode()
+
+    with caplog.at_level("WARNING"):
+        figures = asyncio.run(run())
+    assert 'harmony_loosened_keywords_total{keyword="not"} 2.0' in figures
+    [line] = [one for one in caplog.records if "is not held" in one.message]
+    assert line.fields["path"] == "tools[0].parameters.not"
 
 
 def test_a_schema_that_no_engine_holds_is_the_clients_error() -> None:
@@ -148,7 +192,7 @@ def test_a_schema_that_no_engine_holds_is_the_clients_error() -> None:
 
     async def sample(request: SampleRequest) -> Any:
         assert request.grammar is not None
-        request.grammar.written(TurnGrammar.to_gbnf)
+        request.grammar.written("gbnf")
         yield Sampled([], "stop")
 
     engine = Engine(sample, constrains=True)
@@ -185,7 +229,7 @@ def test_behind_a_thinking_budget_the_grammar_goes_on(choice: str) -> None:
 
     async def sample(request: SampleRequest) -> Any:
         assert request.grammar is not None
-        grammar = request.grammar.written(lambda made: made)
+        grammar = request.grammar.grammar
         if len(request.prompt) < first:
             for token in tokens(thought):
                 yield Sampled([token])
@@ -219,7 +263,5 @@ def test_behind_a_thinking_budget_no_thought_of_the_request_is_continued() -> No
     body = {**CHAT, "messages": [*USER, thought], "tool_choice": "required"}
     made = constraint(chat_completions.read, body)
     assert made is not None
-    assert made.written(
-        lambda grammar: grammar.accepts(tokens(", hm.<|end|><|start|>assistant" + CALL))
-    ).ok
-    assert made.behind_thought().written(lambda grammar: grammar.accepts(tokens(CALL))).ok
+    assert made.grammar.accepts(tokens(", hm.<|end|><|start|>assistant" + CALL)).ok
+    assert made.behind_thought().grammar.accepts(tokens(CALL)).ok

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from openai_harmony.errors import HarmonyError, InvalidGrammarError
-from openai_harmony.grammar import TurnGrammar
+from openai_harmony.errors import HarmonyError
+from openai_harmony.grammar import GrammarForm, Loosened, TurnGrammar, Written
 from openai_harmony.interop.turn import Turn
 from openai_harmony.options import Prefill
 
-Written = TypeVar("Written")
+Compiled = TypeVar("Compiled")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,30 +20,47 @@ class Constraint:
 
     turn: Turn
     strict: frozenset[str]
-    """The recipients whose schemas have to be held, and ``""`` for that of the answer. Where an
-    engine cannot hold one of the others, any object is taken there."""
+    """The recipients whose schemas have to be held, and ``""`` for that of the answer."""
     options: dict[str, Any] = field(default_factory=dict)
     """Of the grammar, beside what the turn says."""
+    _written: dict[Any, Written] = field(default_factory=dict)
+    """All answers of a request have the same grammar."""
 
-    def written(self, write: Callable[[TurnGrammar], Written]) -> Written:
-        """The grammar as an engine takes it: ``written(TurnGrammar.to_gbnf)``.
+    @property
+    def grammar(self) -> TurnGrammar:
+        """What the turn has to be."""
+        return self.turn.grammar(**self.options)
 
-        ``HarmonyError`` for a schema that the engine cannot hold and that is strict.
+    def written(self, form: GrammarForm, stop_token_ids: Iterable[int] = ()) -> str:
+        """The grammar as an engine takes it; what that does not hold is loosened.
+
+        ``HarmonyError`` for keywords of strict schemas, which names all of them.
         """
-        loose: set[str] = set()
-        while True:
-            grammar = self.turn.grammar(any_json=loose, **self.options)
-            try:
-                return write(grammar)
-            except HarmonyError as error:
-                if isinstance(error, InvalidGrammarError) and error.recipient is not None:
-                    names = {error.recipient}
-                else:  # The engine does not name the schema.
-                    names = {*grammar.recipients, ""}
-                more = names - self.strict - loose
-                if not more:
-                    raise
-                loose |= more
+        stops = (*stop_token_ids,)
+        key = (form, stops)
+        if key not in self._written:
+            self._written[key] = self.grammar.write(form, stops)
+        return self._written[key].text
+
+    def compiled(self, form: GrammarForm, compile_it: Callable[[str], Compiled]) -> Compiled:
+        """What an engine in this process makes of the grammar.
+
+        If it refuses schemas, those that are not strict are any JSON. ``HarmonyError`` if it still
+        does.
+        """
+        try:
+            return compile_it(self.written(form))
+        except HarmonyError:
+            loose = {*self.grammar.recipients, ""} - self.strict
+            if not loose:
+                raise
+            loosened = self.turn.grammar(any_json=loose, **self.options)
+            return compile_it(loosened.write(form).text)
+
+    @property
+    def loosened(self) -> list[Loosened]:
+        """The keywords that the engine's grammar does not hold."""
+        return [one for written in self._written.values() for one in written.loosened]
 
     @property
     def needs_call(self) -> bool:
@@ -56,7 +73,8 @@ class Constraint:
         Behind ``<|start|>assistant`` if a call has to follow, else inside the answer.
         """
         prefill = Prefill() if self.needs_call else Prefill(channel="final", text="")
-        return replace(self, options={"prefill": prefill, "thoughts": "off"})
+        options = {"prefill": prefill, "thoughts": "off"}
+        return replace(self, options=options, _written={})
 
 
 def constraint_of(turn: Turn) -> Constraint | None:

@@ -264,6 +264,7 @@ class Gateway:
         begun = await begin(self.engine, asked)
         if grammar is not None:
             self._warn_of_engine()
+            self.journal.loosened(grammar.loosened)
         first = turn.reply(self.encoding, **options)
         replies = [first]
         if len(asked) > 1:

@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,11 +24,15 @@ from prometheus_client import (
 
 from openai_harmony.encoding import HarmonyEncoding
 from openai_harmony.errors import HarmonyError
+from openai_harmony.grammar import Loosened
 from openai_harmony.interop.error_body import Api
 from openai_harmony.serve.answers import Answer
 from openai_harmony.serve.refusals import request_id
 
 LOG = logging.getLogger("openai_harmony.serve")
+
+_MOST_NAMED = 1000
+"""How many keywords that grammars do not hold are logged: clients may send any number."""
 
 _SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 
@@ -119,6 +124,13 @@ class Journal:
         self._errors = Counter(
             "harmony_engine_errors", "Errors of the engine by status", ["status"], registry=own
         )
+        self._loosened = Counter(
+            "harmony_loosened_keywords",
+            "Keywords of schemas that the engine's grammar does not hold",
+            ["keyword"],
+            registry=own,
+        )
+        self._named: set[Loosened] = set()
         self._first = Histogram(
             "harmony_time_to_first_token_seconds",
             "Seconds from a request to its first token",
@@ -156,6 +168,14 @@ class Journal:
         for status in errors or filter(None, [record.engine_status]):
             self._errors.labels(str(status)).inc()
         LOG.info("request", extra={"fields": fields})
+
+    def loosened(self, found: Iterable[Loosened]) -> None:
+        """Counts the keywords of schemas that a grammar does not hold; each is logged once."""
+        for one in found:
+            self._loosened.labels(one.keyword).inc()
+            if one not in self._named and len(self._named) < _MOST_NAMED:
+                self._named.add(one)
+                LOG.warning("a keyword of a schema is not held", extra={"fields": one._asdict()})
 
     def metrics(self) -> bytes:
         """The figures, as Prometheus reads them; those of all processes."""

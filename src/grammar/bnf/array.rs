@@ -2,72 +2,81 @@
 
 use serde_json::{Map, Value};
 
-use super::rules::count;
 use super::schema::SchemaWriter;
-use crate::error::{Reason, Result};
-use crate::grammar::invalid;
+use super::text::count;
 use crate::path::Path;
 
 impl SchemaWriter<'_> {
-    /// What stands for an array of a schema.
-    pub(super) fn array(&mut self, members: &Map<String, Value>, path: &Path) -> Result<String> {
-        let least = count(members, "minItems", path)?.unwrap_or(0);
-        let most = count(members, "maxItems", path)?;
-        if most.is_some_and(|most| most < least) {
-            return Err(invalid(path.clone().then("maxItems"), Reason::is("less than minItems")));
-        }
-        self.rules.bounded(least, "minItems", path)?;
-        self.rules.bounded(most.unwrap_or(0), "maxItems", path)?;
-        self.rules.json("blanks");
-        if let Some(first) = members.get("prefixItems").and_then(Value::as_array)
-            && !first.is_empty()
-        {
-            return self.tuple(first, members, (least, most), path);
-        }
-        let none = || Ok(r#""[" blanks "]""#.to_owned());
-        if most == Some(0) {
-            return none();
+    /// What stands for an array of a schema; `None` if there is none.
+    pub(super) fn array(&mut self, members: &Map<String, Value>, path: &Path) -> Option<String> {
+        let mut least = self.times(members, "minItems", path).unwrap_or(0);
+        let mut most = self.times(members, "maxItems", path);
+        let first = members.get("prefixItems").and_then(Value::as_array).map_or(&[][..], |all| all);
+        let mut prefix = Vec::new();
+        for (index, schema) in first.iter().enumerate() {
+            match self.value(schema, &path.clone().then("prefixItems").then(index)) {
+                Some(item) => prefix.push(item),
+                // There is no such item, so the array ends in front of it.
+                None => most = Some(most.map_or(index, |most| most.min(index))),
+            }
+            if prefix.len() == index {
+                break;
+            }
         }
         let item = match members.get("items") {
-            Some(Value::Bool(false)) if least == 0 => return none(),
-            Some(items) => self.value(items, &path.clone().then("items"))?,
-            None => self.rules.json("value").to_owned(),
+            Some(items) => self.value(items, &path.clone().then("items")),
+            None => Some(self.rules.json("value").to_owned()),
         };
-        let (more, most) = (least.saturating_sub(1), most.map(|most| most.saturating_sub(1)));
-        let most_text = most.map_or(String::new(), |most| most.to_string());
-        let items = format!("{item} blanks (\",\" blanks {item} blanks){{{more},{most_text}}}");
-        let items = if least == 0 { format!("({items})?") } else { items };
-        Ok(format!("\"[\" blanks {items} \"]\""))
-    }
-
-    /// An array whose first items have schemas of their own.
-    fn tuple(
-        &mut self,
-        first: &[Value],
-        members: &Map<String, Value>,
-        (least, most): (usize, Option<usize>),
-        path: &Path,
-    ) -> Result<String> {
-        if least > first.len() || most.is_some_and(|most| most != first.len()) {
-            let reason = "goes with prefixItems only if it ends with them";
-            let key = if least > first.len() { "minItems" } else { "maxItems" };
-            return Err(invalid(path.clone().then(key), reason));
+        if item.is_none() {
+            most = Some(most.map_or(prefix.len(), |most| most.min(prefix.len())));
         }
-        let mut rest = match members.get("items") {
-            _ if most.is_some() => String::new(),
-            Some(Value::Bool(false)) => String::new(),
-            items => {
-                let any = Value::Bool(true);
-                let item = self.value(items.unwrap_or(&any), &path.clone().then("items"))?;
-                format!(" (\",\" blanks {item} blanks)*")
+        if most.is_some_and(|most| most < least) {
+            return None;
+        }
+        self.rules.json("blanks");
+        prefix.truncate(most.unwrap_or(usize::MAX));
+        let own = prefix.len();
+        least = least.saturating_sub(own);
+        let most = most.map(|most| most - own);
+        let mut rest = match item.filter(|_| most != Some(0)) {
+            None => String::new(),
+            Some(item) if own > 0 => repeated(&item, least, most),
+            Some(item) => {
+                let (more, most) = (least.saturating_sub(1), most.map(|most| most - 1));
+                let items = format!("{item} blanks {}", repeated(&item, more, most));
+                if least == 0 { format!("({items})?") } else { items }
             }
         };
-        for (index, schema) in first.iter().enumerate().rev() {
-            let item = self.value(schema, &path.clone().then("prefixItems").then(index))?;
+        // How many of the first ones have to be there.
+        let needed = self.times(members, "minItems", path).unwrap_or(0);
+        for (index, item) in prefix.iter().enumerate().rev() {
             let comma = if index == 0 { "" } else { "\",\" blanks " };
-            rest = format!("{comma}{item} blanks{rest}");
-            rest = if index >= least { format!(" ({rest})?") } else { format!(" {rest}") };
+            rest = format!("{comma}{item} blanks {rest}");
+            rest = if index >= needed { format!("({rest})?") } else { rest };
         }
-        Ok(format!("\"[\" blanks{rest} \"]\""))
+        Some(format!("\"[\" blanks {rest} \"]\""))
     }
+
+    /// A keyword that says how often something is repeated, if an engine repeats it so often.
+    pub(super) fn times(
+        &mut self,
+        members: &Map<String, Value>,
+        keyword: &'static str,
+        path: &Path,
+    ) -> Option<usize> {
+        let count = count(members, keyword)?;
+        match self.rules.repeats(count) {
+            Ok(_) => Some(count),
+            Err(reason) => {
+                self.rules.report.loosen(path, keyword, reason);
+                None
+            }
+        }
+    }
+}
+
+/// More items, each behind a comma.
+fn repeated(item: &str, least: usize, most: Option<usize>) -> String {
+    let most = most.map_or(String::new(), |most| most.to_string());
+    format!("(\",\" blanks {item} blanks){{{least},{most}}}")
 }

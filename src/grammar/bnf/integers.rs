@@ -1,70 +1,93 @@
-//! Whole numbers between two bounds, digit by digit.
+//! Whole numbers between two bounds, digit by digit, and multiples of a number.
 
-use serde_json::{Map, Value};
+use super::decimal::Decimal;
+use super::rules::BnfRules;
 
-use crate::error::{Reason, Result};
-use crate::grammar::invalid;
-use crate::path::Path;
+/// The most multiples that are listed one by one.
+const MOST_LISTED: i128 = 500;
 
-/// The least and the largest integer of a schema.
-pub(super) fn bounds(
-    members: &Map<String, Value>,
-    path: &Path,
-) -> Result<(Option<i64>, Option<i64>)> {
-    let bound = |key: &'static str, is_least: bool, is_exclusive: bool| {
-        let Some(value) = members.get(key) else { return Ok(None) };
-        let Some(number) = value.as_f64().filter(|number| number.abs() < 1e15) else {
-            return Err(invalid(
-                path.clone().then(key),
-                Reason::is("not a number that a grammar can hold"),
-            ));
-        };
-        let step = i64::from(is_exclusive && number.fract() == 0.0);
-        #[expect(clippy::cast_possible_truncation, reason = "it is whole, and below 1e15")]
-        let whole = if is_least { number.ceil() as i64 } else { number.floor() as i64 };
-        Ok(Some(if is_least { whole + step } else { whole - step }))
-    };
-    let least = bound("minimum", true, false)?.max(bound("exclusiveMinimum", true, true)?);
-    let (most, below) = (bound("maximum", false, false)?, bound("exclusiveMaximum", false, true)?);
-    let most = most.into_iter().chain(below).min();
-    if let (Some(least), Some(most)) = (least, most)
-        && most < least
-    {
-        return Err(invalid(path.clone(), "admits no integer"));
+/// The largest number whose multiples are told by remainders, of which each is a rule.
+const MOST_REMAINDERS: u64 = 200;
+
+/// The integers from one bound to the other, both included; `None` if there are none.
+pub(super) fn between(least: Option<&Decimal>, most: Option<&Decimal>) -> Option<String> {
+    if least.zip(most).is_some_and(|(least, most)| least > most) {
+        return None;
     }
-    Ok((least, most))
-}
-
-/// The integers from one bound to the other, both included.
-pub(super) fn between(least: Option<i64>, most: Option<i64>) -> String {
     let mut options = Vec::new();
     // Those below zero, by their size.
-    if least.is_none_or(|least| least < 0) {
-        let smallest = most.filter(|most| *most < 0).map_or(1, i64::unsigned_abs);
-        let largest = least.map(i64::unsigned_abs);
+    if least.is_none_or(|least| least.is_negative) {
+        let smallest = most.filter(|most| most.is_negative).map_or("1", |most| &most.whole);
+        let largest = least.map(|least| least.whole.as_str());
         options.push(format!("\"-\" ({})", sizes(smallest, largest)));
     }
-    if most.is_none_or(|most| most >= 0) {
-        let smallest = least.filter(|least| *least > 0).map_or(0, i64::unsigned_abs);
-        options.push(sizes(smallest, most.map(i64::unsigned_abs)));
+    if most.is_none_or(|most| !most.is_negative) {
+        let smallest = least.filter(|least| !least.is_negative).map_or("0", |least| &least.whole);
+        options.push(sizes(smallest, most.map(|most| most.whole.as_str())));
     }
-    options.join(" | ")
+    Some(options.join(" | "))
+}
+
+/// Multiples of a number between two bounds; `None` where there is no such form, or no number.
+pub(super) fn multiples(
+    rules: &mut BnfRules,
+    of: u64,
+    least: Option<&Decimal>,
+    most: Option<&Decimal>,
+) -> Option<String> {
+    let number = |bound: &Decimal| {
+        let size = bound.whole.parse::<i128>().ok()?;
+        Some(if bound.is_negative { -size } else { size })
+    };
+    let bounds = least.and_then(number).zip(most.and_then(number));
+    if let Some((least, most)) = bounds {
+        let of = i128::from(of);
+        let (low, high) = (-(-least).div_euclid(of), most.div_euclid(of));
+        let is_few = high.checked_sub(low).is_some_and(|count| (0..MOST_LISTED).contains(&count));
+        let all = || (low..=high).map(|count| format!("\"{}\"", count * of));
+        return is_few.then(|| all().collect::<Vec<_>>().join(" | "));
+    }
+    let has_sign = match (least, most) {
+        (None, None) => true,
+        (Some(least), None) if least.whole == "0" => false,
+        _ => return None,
+    };
+    if of > MOST_REMAINDERS {
+        return None;
+    }
+    let size = by_remainders(rules, of);
+    Some(if has_sign { format!("\"-\"? {size}") } else { size })
+}
+
+/// A rule for each remainder of the digits so far.
+fn by_remainders(rules: &mut BnfRules, of: u64) -> String {
+    let names: Vec<String> = (0..of).map(|_| rules.name()).collect();
+    let next = |remainder: u64, digits: std::ops::RangeInclusive<u64>| {
+        let options = digits.map(|digit| {
+            let at = usize::try_from((10 * remainder + digit) % of).unwrap_or_default();
+            format!("\"{digit}\" {}", names[at])
+        });
+        options.collect::<Vec<_>>().join(" | ")
+    };
+    for (name, remainder) in names.iter().zip(0..) {
+        let end = if remainder == 0 { " | \"\"" } else { "" };
+        rules.add(name, format!("{}{end}", next(remainder, 0..=9)));
+    }
+    rules.made(&format!("\"0\" | {}", next(0, 1..=9)))
 }
 
 /// Numbers without a sign.
-fn sizes(least: u64, most: Option<u64>) -> String {
-    let first = least.to_string();
+pub(super) fn sizes(first: &str, most: Option<&str>) -> String {
     let mut options = Vec::new();
-    let Some(most) = most else {
+    let Some(end) = most else {
         options.push(same_length(first.as_bytes(), "9".repeat(first.len()).as_bytes()));
         options.push(format!("[1-9] [0-9]{{{},}}", first.len()));
         return options.join(" | ");
     };
-    let end = most.to_string();
     for length in first.len()..=end.len() {
         let (nines, one) = ("9".repeat(length), format!("1{}", "0".repeat(length - 1)));
-        let from = if length == first.len() { &first } else { &one };
-        let to = if length == end.len() { &end } else { &nines };
+        let from = if length == first.len() { first } else { &one };
+        let to = if length == end.len() { end } else { &nines };
         options.push(same_length(from.as_bytes(), to.as_bytes()));
     }
     options.join(" | ")
@@ -93,7 +116,7 @@ fn same_length(least: &[u8], most: &[u8]) -> String {
     options.join(" | ")
 }
 
-fn digits(from: u8, to: u8) -> String {
+pub(super) fn digits(from: u8, to: u8) -> String {
     format!("[{}-{}]", char::from(from), char::from(to))
 }
 
@@ -101,6 +124,6 @@ fn any(count: usize) -> String {
     if count == 0 { String::new() } else { format!("[0-9]{{{count},{count}}}") }
 }
 
-fn group(options: &str) -> String {
+pub(super) fn group(options: &str) -> String {
     if options.is_empty() { String::new() } else { format!("({options})") }
 }

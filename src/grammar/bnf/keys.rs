@@ -1,10 +1,11 @@
 //! Keys of members that a schema does not name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 
 use super::literals::literal;
 use super::rules::BnfRules;
+use super::text::WIDE;
 
 /// The names that are left out, by their characters.
 #[derive(Default)]
@@ -15,7 +16,16 @@ struct KeyNames {
 
 /// A key, behind its first quote and up to its last, that is none of these names. It is written without escapes, so
 /// that no name can be spelled another way.
-pub(super) fn write(rules: &mut BnfRules, names: &[String]) -> String {
+///
+/// # Errors
+///
+/// There is no room for so many names: behind each beginning of one, all characters but some may follow.
+pub(super) fn write(rules: &mut BnfRules, names: &[String]) -> Result<String, String> {
+    let beginnings: HashSet<&str> = names
+        .iter()
+        .flat_map(|name| name.char_indices().map(|(at, char)| &name[..at + char.len_utf8()]))
+        .collect();
+    rules.spend(WIDE * (1 + beginnings.len()))?;
     rules.json("string");
     let mut tree = KeyNames::default();
     for name in names {
@@ -27,7 +37,7 @@ pub(super) fn write(rules: &mut BnfRules, names: &[String]) -> String {
     }
     let plain = rules.name();
     rules.add(&plain, r#"[^<"\\\u0000-\u001f]* "\"""#);
-    write_rest(rules, &tree, &plain)
+    Ok(write_rest(rules, &tree, &plain))
 }
 
 /// What may follow where the characters so far are the beginning of a name.

@@ -1,10 +1,10 @@
 //! Texts and values as rules have them.
 
-use serde_json::Value;
+use serde_json::{Map, Number, Value};
 
-use crate::error::Result;
-use crate::grammar::invalid;
-use crate::path::Path;
+use super::decimal::{Bound, Bounds, Decimal};
+use super::text::count;
+use crate::grammar::schemas::names;
 
 /// A text as both dialects quote it.
 pub(super) fn literal(text: &str) -> String {
@@ -28,27 +28,39 @@ pub(super) fn json_literal(value: &Value) -> String {
     literal(&value.to_string().replace("<|", "\\u003c|"))
 }
 
-/// One of the values of `const` or `enum`.
-pub(super) fn literals(
-    value: &Value,
-    key: &'static str,
-    kind: Option<&Value>,
-    path: &Path,
-) -> Result<String> {
-    let all = match value {
-        Value::Array(all) if key == "enum" => all.as_slice(),
-        one => std::slice::from_ref(one),
-    };
-    let fits = |value: &&Value| match kind {
-        None => true,
-        Some(Value::Array(kinds)) => kinds.iter().any(|kind| is_of(value, kind)),
-        Some(kind) => is_of(value, kind),
-    };
-    let written: Vec<String> = all.iter().filter(fits).map(json_literal).collect();
-    if written.is_empty() {
-        return Err(invalid(path.clone().then(key), "admits no value"));
-    }
-    Ok(written.join(" | "))
+/// A text as it is written between the quotes of JSON.
+pub(super) fn json_text(text: &str) -> String {
+    let quoted = Value::from(text).to_string().replace('<', "\\u003c");
+    quoted[1..quoted.len() - 1].to_owned()
+}
+
+/// Whether what a schema says of texts and numbers admits a value that it lists.
+pub(super) fn admits(members: &Map<String, Value>, value: &Value) -> bool {
+    let is_kind = members.get("type").is_none_or(|kind| match kind {
+        Value::Array(kinds) => kinds.iter().any(|kind| is_of(value, kind)),
+        kind => is_of(value, kind),
+    });
+    is_kind
+        && match value {
+            Value::String(text) => admits_text(members, text),
+            Value::Number(number) => admits_number(members, number),
+            _ => true,
+        }
+}
+
+fn admits_text(members: &Map<String, Value>, text: &str) -> bool {
+    let length = text.chars().count();
+    let pattern = members.get("pattern").and_then(Value::as_str);
+    count(members, "minLength").is_none_or(|least| length >= least)
+        && count(members, "maxLength").is_none_or(|most| length <= most)
+        && pattern.is_none_or(|pattern| names::fits(pattern, text))
+}
+
+fn admits_number(members: &Map<String, Value>, number: &Number) -> bool {
+    let (bounds, number) = (Bounds::of(members), Decimal::of(number));
+    let is_far = |(least, is_out): &Bound| number > *least || (number == *least && !is_out);
+    let is_near = |(most, is_out): &Bound| number < *most || (number == *most && !is_out);
+    bounds.least.as_ref().is_none_or(is_far) && bounds.most.as_ref().is_none_or(is_near)
 }
 
 fn is_of(value: &Value, kind: &Value) -> bool {

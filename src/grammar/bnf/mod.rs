@@ -8,21 +8,25 @@
 //! Equal schemas share a rule.
 
 mod array;
+mod decimal;
 mod integers;
 mod keys;
 mod literals;
+mod merge;
+mod numbers;
 mod object;
 mod pattern;
 mod rules;
 mod schema;
+mod text;
 
 use serde_json::json;
 
 use self::literals::literal;
-use self::rules::BnfRules;
-use super::Grammar;
+use self::rules::{BnfRules, Engine};
 use super::headers::MessageKind;
 use super::turn::{self, Form};
+use super::{Grammar, Written};
 use crate::error::{Error, Result};
 use crate::path::Path;
 use crate::tokenizer::TokenId;
@@ -31,25 +35,28 @@ use crate::tokenizer::TokenId;
 const NAMED_TOKENS: std::ops::RangeInclusive<TokenId> = 199_998..=200_018;
 
 /// For llama.cpp, which ends a grammar at its own stop tokens, wherever it may end, and matches no other there.
-pub(super) fn gbnf(grammar: &Grammar) -> Result<String> {
-    let mut rules = BnfRules::new(Some(2000), grammar.options.json_space.most());
+pub(super) fn gbnf(grammar: &Grammar) -> Result<Written> {
+    let mut rules = BnfRules::new(Engine::LlamaCpp, grammar.options.json_space.most());
     turn::write(grammar, &mut Bnf { rules: &mut rules, stops: None })?;
     // It can exclude one token alone, so this is as in strings.
     let names = rules::FIRST_OF_NAMES;
     rules.add(Bnf::TEXT, "[^<] text | \"<\" text-angle | \"\"");
     rules.add("text-angle", "\"<\" text-angle | \"|\" text-bar | [^<|] text | \"\"");
     rules.add("text-bar", format!("\"<\" text-angle | [^{names}<] text | \"\""));
-    Ok(rules.into_text())
+    let (text, report) = rules.into_parts();
+    Ok(Written { text, loosened: report.finish(grammar.options.strict.as_deref())? })
 }
 
 /// xgrammar's structural tag, for an engine that stops at these tokens, wherever the grammar may end.
-pub(super) fn structural_tag(grammar: &Grammar, stops: &[TokenId]) -> Result<String> {
-    let mut rules = BnfRules::new(None, grammar.options.json_space.most());
+pub(super) fn structural_tag(grammar: &Grammar, stops: &[TokenId]) -> Result<Written> {
+    let mut rules = BnfRules::new(Engine::Xgrammar, grammar.options.json_space.most());
     turn::write(grammar, &mut Bnf { rules: &mut rules, stops: Some(stops) })?;
     let tokens: Vec<String> = NAMED_TOKENS.map(|token| token.to_string()).collect();
     rules.add(Bnf::TEXT, format!("ExcludeToken({})*", tokens.join(", ")));
-    let format = json!({"type": "grammar", "grammar": rules.into_text()});
-    Ok(json!({"type": "structural_tag", "format": format}).to_string())
+    let (text, report) = rules.into_parts();
+    let format = json!({"type": "grammar", "grammar": text});
+    let text = json!({"type": "structural_tag", "format": format}).to_string();
+    Ok(Written { text, loosened: report.finish(grammar.options.strict.as_deref())? })
 }
 
 struct Bnf<'r> {
@@ -90,16 +97,10 @@ impl Form for Bnf<'_> {
 }
 
 fn content(rules: &mut BnfRules, grammar: &Grammar, kind: MessageKind) -> Result<String> {
-    let (path, recipient) = match kind {
-        MessageKind::Call(tool) => {
-            let path = Path::of("tools").then(grammar.given[tool]).then("parameters");
-            (path, grammar.tools[tool].recipient.as_str())
-        }
-        _ => (Path::of("response_schema"), ""),
-    };
-    if let Some(schema) = grammar.schema_of(kind) {
-        let value = schema::write(rules, schema, &path, matches!(kind, MessageKind::Call(_)));
-        let value = value.map_err(|error| error.of_schema(recipient))?;
+    if let Some((schema, path, recipient)) = grammar.schema_at(kind) {
+        rules.report.begin(recipient);
+        let is_object = matches!(kind, MessageKind::Call(_));
+        let value = schema::write(rules, schema, &path, is_object);
         rules.json("blanks");
         return Ok(format!("blanks {value} blanks"));
     }

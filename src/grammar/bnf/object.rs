@@ -1,66 +1,163 @@
 //! Objects: the members that a schema names, in its order, and then others.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::keys;
 use super::literals::json_literal;
+use super::rules::BnfRules;
 use super::schema::{SchemaWriter, required};
-use crate::error::Result;
-use crate::grammar::invalid;
+use super::text::{QUOTE, fitting};
+use crate::grammar::schemas::{ecma, names};
 use crate::path::Path;
 
 impl SchemaWriter<'_> {
-    /// Adds the rules of an object's members, one or two for each, and gives what stands for the object.
-    pub(super) fn object(&mut self, members: &Map<String, Value>, path: &Path) -> Result<String> {
+    /// Adds the rules of an object's members, one or two for each, and gives what stands for the object; `None` if there
+    /// is none.
+    pub(super) fn object(&mut self, members: &Map<String, Value>, path: &Path) -> Option<String> {
         let none = Map::new();
         let named = members.get("properties").and_then(Value::as_object).unwrap_or(&none);
-        let schema = Value::Object(members.clone());
-        let needed: Vec<&str> = required(&schema).collect();
+        let patterns = members.get("patternProperties").and_then(Value::as_object).unwrap_or(&none);
+        let needed = required(members);
         let additional = members.get("additionalProperties");
-        if named.is_empty() && needed.is_empty() && additional.is_none_or(|value| *value == true) {
-            return Ok(self.rules.json("object").to_owned());
+        let counts = ["minProperties", "maxProperties"].map(|key| self.times(members, key, path));
+        let says_nothing = named.is_empty() && needed.is_empty() && patterns.is_empty();
+        if says_nothing && counts == [None, None] && additional.is_none_or(|value| *value == true) {
+            return Some(self.rules.json("object").to_owned());
         }
         self.rules.json("blanks");
-        let others = match additional {
-            Some(Value::Bool(false)) => None,
-            Some(schema) => Some(self.value(schema, &path.clone().then("additionalProperties"))?),
+        let rest = match additional {
+            Some(schema) => self.value(schema, &path.clone().then("additionalProperties")),
             // Keys that are none of some names cost an engine seconds, and who names members means them.
-            None if !named.is_empty() => None,
+            None if !named.is_empty() || !patterns.is_empty() => None,
             None => Some(self.rules.json("value").to_owned()),
         };
-        // What stands for each member, and whether it has to be there.
-        let mut pairs: Vec<(String, bool)> = Vec::new();
+        // JSON Schema admits others, too, where it says nothing of them.
+        let unnamed = match additional {
+            None => Some(self.rules.json("value").to_owned()),
+            Some(_) => rest.clone(),
+        };
+        let pairs = self.pairs(named, &needed, patterns, unnamed.as_deref(), path)?;
+        let other = self.others(named, &needed, patterns, rest, path);
+        let body = match (other, counts) {
+            (None, [Some(1..), _]) if pairs.is_empty() => return None,
+            (Some(other), counts) if pairs.is_empty() => several(self.rules, &other, counts),
+            (other, counts) => {
+                let says = [
+                    ("minProperties", counts[0].is_some_and(|least| least > needed.len())),
+                    (
+                        "maxProperties",
+                        counts[1].is_some_and(|most| most < pairs.len() || other.is_some()),
+                    ),
+                ];
+                for (keyword, _) in says.iter().filter(|(_, says)| *says) {
+                    let reason = "grammars count members only where none has a name of its own";
+                    self.rules.report.loosen(path, keyword, reason);
+                }
+                self.chain(&pairs, other)
+            }
+        };
+        Some(format!("\"{{\" blanks {body} \"}}\""))
+    }
+
+    /// What stands for each member with a name, and whether it has to be there; `None` if one that has to cannot be.
+    fn pairs(
+        &mut self,
+        named: &Map<String, Value>,
+        needed: &[&str],
+        patterns: &Map<String, Value>,
+        rest: Option<&str>,
+        path: &Path,
+    ) -> Option<Vec<(String, bool)>> {
+        let mut pairs = Vec::new();
+        let of_patterns = |name: &str| -> Vec<&Value> {
+            let fits = patterns.iter().filter(|(pattern, _)| names::fits(pattern, name));
+            fits.map(|(_, schema)| schema).collect()
+        };
         for (name, schema) in named {
             let is_needed = needed.contains(&name.as_str());
-            if *schema == Value::Bool(false) && !is_needed {
-                continue;
-            }
             let inner = path.clone().then("properties").then(name.clone());
-            pairs.push((pair(name, &self.value(schema, &inner)?), is_needed));
+            let also = of_patterns(name);
+            let written = if also.is_empty() {
+                self.value(schema, &inner)
+            } else {
+                let all: Vec<&Value> = also.into_iter().chain([schema]).collect();
+                self.value(&json!({"allOf": all}), &inner)
+            };
+            match written {
+                Some(value) => pairs.push((pair(name, &value), is_needed)),
+                None if is_needed => return None,
+                None => {}
+            }
         }
         for name in needed.iter().filter(|name| !named.contains_key(**name)) {
-            let Some(value) = &others else {
-                let reason = format!("{name:?} is required, and not among the properties");
-                return Err(invalid(path.clone().then("required"), reason));
+            let also = of_patterns(name);
+            let value = match (also.is_empty(), rest) {
+                (false, _) => self.value(&json!({"allOf": also}), path)?,
+                (true, rest) => rest?.to_owned(),
             };
-            pairs.push((pair(name, value), true));
+            pairs.push((pair(name, &value), true));
         }
-        let other = others.map(|value| {
-            let needed = needed.iter().map(|name| (*name).to_owned());
-            let all: Vec<String> = named.keys().cloned().chain(needed).collect();
-            let key = keys::write(self.rules, &all);
-            format!("\"\\\"\" {key} blanks \":\" blanks {value} blanks")
-        });
-        let body = self.chain(&pairs, other);
-        Ok(format!("\"{{\" blanks {body} \"}}\""))
+        Some(pairs)
+    }
+
+    /// What stands for a member without a name of its own, if there may be one.
+    fn others(
+        &mut self,
+        named: &Map<String, Value>,
+        needed: &[&str],
+        patterns: &Map<String, Value>,
+        rest: Option<String>,
+        path: &Path,
+    ) -> Option<String> {
+        let (mut others, mut rest) = (Vec::new(), rest);
+        for (pattern, schema) in patterns {
+            let inner = path.clone().then("patternProperties").then(pattern.clone());
+            let Some(value) = self.value(schema, &inner) else { continue };
+            match self.key(pattern, named, rest.is_some()) {
+                Ok(key) => others.push(member(&format!("{QUOTE} {key}"), &value)),
+                Err(reason) => {
+                    self.rules.report.loosen(path, "patternProperties", reason);
+                    rest = Some(self.rules.json("value").to_owned());
+                }
+            }
+        }
+        if let Some(value) = rest {
+            let all = named.keys().map(String::as_str).chain(needed.iter().copied());
+            let all: Vec<String> = all.map(str::to_owned).collect();
+            let key = match keys::write(self.rules, &all) {
+                Ok(key) => format!("{QUOTE} {key}"),
+                Err(reason) => {
+                    self.rules.report.loosen(path, "additionalProperties", reason);
+                    self.rules.json("string").to_owned()
+                }
+            };
+            others.push(member(&key, &value));
+        }
+        (!others.is_empty()).then(|| others.join(" | "))
+    }
+
+    /// The rest of a name that fits a pattern, behind its first quote.
+    fn key(
+        &mut self,
+        pattern: &str,
+        named: &Map<String, Value>,
+        has_rest: bool,
+    ) -> Result<String, String> {
+        if has_rest {
+            return Err("grammars cannot tell its names from additional ones".to_owned());
+        }
+        if named.keys().any(|name| names::fits(pattern, name)) {
+            return Err("fits a name among the properties".to_owned());
+        }
+        let hir = ecma::whole(pattern)?;
+        self.rules.attempt(|rules| fitting(rules, &hir, QUOTE.to_owned()))
     }
 
     /// From the last member to the first: what may follow where one has been written, and where none has.
     fn chain(&mut self, pairs: &[(String, bool)], other: Option<String>) -> String {
         let (mut first, mut behind) = match other {
             Some(other) => {
-                let name = self.rules.name();
-                self.rules.add(&name, &other);
+                let name = self.rules.made(&other);
                 let more = format!("(\",\" blanks {name})*");
                 (format!("({name} {more})?"), more)
             }
@@ -81,6 +178,22 @@ impl SchemaWriter<'_> {
     }
 }
 
+/// So many members, none of which has a name of its own.
+fn several(rules: &mut BnfRules, other: &str, [least, most]: [Option<usize>; 2]) -> String {
+    if most == Some(0) {
+        return "\"\"".to_owned();
+    }
+    let name = rules.made(other);
+    let least = least.unwrap_or(0);
+    let upper = most.map_or(String::new(), |most| (most - 1).to_string());
+    let all = format!("{name} (\",\" blanks {name}){{{},{upper}}}", least.saturating_sub(1));
+    if least == 0 { format!("({all})?") } else { all }
+}
+
 fn pair(name: &str, value: &str) -> String {
-    format!("{} blanks \":\" blanks {value} blanks", json_literal(&Value::from(name)))
+    member(&json_literal(&Value::from(name)), value)
+}
+
+fn member(key: &str, value: &str) -> String {
+    format!("{key} blanks \":\" blanks {value} blanks")
 }

@@ -29,7 +29,8 @@ pub(super) fn expression(rules: &BnfRules, hir: &Hir, path: &Path) -> Result<Str
             }
             literal(text)
         }
-        HirKind::Class(Class::Unicode(class)) => class_of(class.ranges(), path)?,
+        HirKind::Class(Class::Unicode(class)) => class_of(class.ranges(), |char| char == '<')
+            .ok_or_else(|| invalid(path.clone(), "has a class of no character"))?,
         HirKind::Class(Class::Bytes(_)) => return Err(of_bytes(path)),
         HirKind::Look(_) => return Err(invalid(path.clone(), "holds an anchor")),
         HirKind::Repetition(repetition) => {
@@ -53,7 +54,8 @@ fn of_bytes(path: &Path) -> crate::Error {
 
 fn times(rules: &BnfRules, repetition: &Repetition, path: &Path) -> Result<String> {
     let most = repetition.max.unwrap_or(repetition.min);
-    rules.bounded(usize::try_from(most).unwrap_or(usize::MAX), "{}", path)?;
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    rules.repeats(most).map_err(|reason| invalid(path.clone().then("{}"), reason))?;
     Ok(match (repetition.min, repetition.max) {
         (0, None) => "*".to_owned(),
         (1, None) => "+".to_owned(),
@@ -63,31 +65,45 @@ fn times(rules: &BnfRules, repetition: &Repetition, path: &Path) -> Result<Strin
     })
 }
 
-fn class_of(ranges: &[ClassUnicodeRange], path: &Path) -> Result<String> {
+/// Behind the characters of ASCII, which are all that are left out of classes.
+const END: char = '\u{80}';
+
+/// A class of these characters without some, of which there may be none.
+pub(super) fn class_of(
+    ranges: &[ClassUnicodeRange],
+    is_out: impl Fn(char) -> bool,
+) -> Option<String> {
     let mut class = String::from("[");
     let mut add = |first: char, last: char| {
-        if first <= last {
-            class_char(&mut class, first);
-            if first != last {
-                class.push('-');
-                class_char(&mut class, last);
-            }
+        class_char(&mut class, first);
+        if first != last {
+            class.push('-');
+            class_char(&mut class, last);
         }
     };
     for range in ranges {
-        let (first, last) = (range.start(), range.end());
-        if first <= '<' && '<' <= last {
-            add(first, ';');
-            add('=', last);
-        } else {
-            add(first, last);
+        let mut open = None;
+        for char in (range.start()..=range.end()).take_while(|char| *char < END) {
+            match (open, is_out(char)) {
+                (None, false) => open = Some((char, char)),
+                (Some((first, _)), false) => open = Some((first, char)),
+                (Some((first, last)), true) => {
+                    add(first, last);
+                    open = None;
+                }
+                (None, true) => {}
+            }
+        }
+        let (start, end) = (range.start().max(END), range.end());
+        match open {
+            Some((first, last)) if end < END || last < '\u{7f}' => add(first, last),
+            Some((first, _)) => add(first, end),
+            None if start <= end => add(start, end),
+            None => {}
         }
     }
-    if class.len() == 1 {
-        return Err(invalid(path.clone(), "has a class of no character"));
-    }
     class.push(']');
-    Ok(class)
+    (class.len() > 2).then_some(class)
 }
 
 fn class_char(class: &mut String, char: char) {

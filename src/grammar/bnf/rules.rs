@@ -3,11 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use serde_json::{Map, Value};
-
-use crate::error::{Reason, Result};
-use crate::grammar::invalid;
-use crate::path::Path;
+use crate::grammar::schemas::Report;
 
 /// The letters with which names of special tokens begin: call, channel, constrain, end, endofprompt, endoftext, message,
 /// reserved, return, start, startoftext.
@@ -46,43 +42,114 @@ const OF_JSON: [(&str, &str, &[&str]); 14] = [
     ("array", r#""[" blanks (element ("," blanks element)*)? "]""#, &["element"]),
 ];
 
+/// The milliseconds for which xgrammar may compile what schemas say of the characters of texts.
+const MILLISECONDS: usize = 700;
+
+/// The most often llama.cpp repeats a part.
+const MOST_REPEATED: usize = 2000;
+
+/// An engine that reads the rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Engine {
+    LlamaCpp,
+    Xgrammar,
+}
+
 /// Rules in the order in which they were made.
 pub(super) struct BnfRules {
     text: String,
+    engine: Engine,
     /// The rules of JSON that are there.
     of_json: Vec<&'static str>,
-    /// A schema's text -> its rule.
-    pub(super) of_schemas: HashMap<String, String>,
+    /// A schema's text -> its rule; `None` if no value fits it.
+    pub(super) of_schemas: HashMap<String, Option<String>>,
+    /// How many characters have to follow, and at most may -> the rule of a text's rest.
+    pub(super) of_texts: HashMap<(usize, Option<usize>), String>,
     /// How many schemas have been written, each with references of its own.
     pub(super) roots: usize,
+    /// What no rule holds.
+    pub(super) report: Report,
     made: usize,
-    most_repeated: Option<usize>,
+    /// How many rules there were before what is being attempted.
+    attempted: usize,
+    /// Of [`MILLISECONDS`].
+    spent: usize,
     most_blanks: Option<usize>,
 }
 
 impl BnfRules {
-    /// For an engine that repeats a part at most so often, with so many blanks in a row in JSON.
-    pub(super) fn new(most_repeated: Option<usize>, most_blanks: Option<usize>) -> Self {
+    /// For an engine, with so many blanks in a row in JSON.
+    pub(super) fn new(engine: Engine, most_blanks: Option<usize>) -> Self {
         Self {
             text: String::new(),
+            engine,
             of_json: Vec::new(),
             of_schemas: HashMap::new(),
+            of_texts: HashMap::new(),
             roots: 0,
+            report: Report::default(),
             made: 0,
-            most_repeated,
+            attempted: 0,
+            spent: 0,
             most_blanks,
         }
     }
 
-    /// Refuses what the engine does not repeat so often.
-    pub(super) fn bounded(&self, count: usize, keyword: &'static str, path: &Path) -> Result<()> {
-        match self.most_repeated {
-            Some(most) if count > most => {
-                let reason = format!("the engine holds no number above {most}");
-                Err(invalid(path.clone().then(keyword), reason))
+    /// Whether a character's rule is best repeated, which costs xgrammar seconds for a token.
+    ///
+    /// # Errors
+    ///
+    /// The engine does not repeat it so often.
+    pub(super) fn repeats(&self, count: usize) -> Result<bool, String> {
+        match self.engine {
+            Engine::LlamaCpp if count > MOST_REPEATED => {
+                Err(format!("llama.cpp holds no number above {MOST_REPEATED}"))
             }
-            _ => Ok(()),
+            engine => Ok(engine == Engine::LlamaCpp),
         }
+    }
+
+    /// # Errors
+    ///
+    /// There is no room for rules that take the engine so long to compile.
+    pub(super) fn can_spend(&self, milliseconds: usize) -> Result<(), String> {
+        if self.engine == Engine::Xgrammar && self.spent + milliseconds > MILLISECONDS {
+            return Err("costs xgrammar more time than there is for texts".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Takes room for rules.
+    pub(super) fn spend(&mut self, milliseconds: usize) -> Result<(), String> {
+        self.can_spend(milliseconds)?;
+        self.spent += milliseconds;
+        Ok(())
+    }
+
+    /// Writes what may turn out to have no room; then nothing is left of it.
+    pub(super) fn attempt<T>(
+        &mut self,
+        write: impl FnOnce(&mut Self) -> Result<T, String>,
+    ) -> Result<T, String> {
+        let before = (self.text.len(), self.of_json.len(), self.spent);
+        self.attempted = self.made;
+        let written = write(self);
+        if written.is_err() {
+            self.text.truncate(before.0);
+            self.of_json.truncate(before.1);
+            self.spent = before.2;
+        }
+        written
+    }
+
+    /// # Errors
+    ///
+    /// What is being attempted has more rules.
+    pub(super) fn has_room(&self, most: usize) -> Result<(), String> {
+        if self.made - self.attempted > most {
+            return Err(format!("more than {most} rules"));
+        }
+        Ok(())
     }
 
     pub(super) fn add(&mut self, name: &str, is: impl AsRef<str>) {
@@ -103,8 +170,14 @@ impl BnfRules {
         name
     }
 
-    pub(super) fn into_text(self) -> String {
-        self.text
+    /// How many rules have been made for schemas.
+    pub(super) fn count(&self) -> usize {
+        self.made
+    }
+
+    /// The rules, and what they do not hold.
+    pub(super) fn into_parts(self) -> (String, Report) {
+        (self.text, self.report)
     }
 
     /// A rule of JSON, which is added with those that it needs unless it is there.
@@ -127,20 +200,5 @@ impl BnfRules {
             self.add("blanks", blanks);
         }
         name
-    }
-}
-
-/// A keyword whose value is a number of characters or items.
-pub(super) fn count(
-    members: &Map<String, Value>,
-    key: &'static str,
-    path: &Path,
-) -> Result<Option<usize>> {
-    let Some(value) = members.get(key) else { return Ok(None) };
-    match value.as_u64().and_then(|number| usize::try_from(number).ok()) {
-        Some(number) => Ok(Some(number)),
-        None => {
-            Err(invalid(path.clone().then(key), Reason::is("not a number of characters or items")))
-        }
     }
 }

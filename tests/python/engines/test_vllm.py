@@ -170,7 +170,7 @@ def adjusted(parser_class: Any, request: Any) -> str | None:
 
 
 def tag(*arguments: Any, **options: Any) -> str:
-    return TurnGrammar(*arguments, **options).to_xgrammar(STOPS)
+    return TurnGrammar(*arguments, headers="all", **options).to_xgrammar(STOPS)
 
 
 NAMED = {"type": "function", "function": {"name": "rain"}}
@@ -187,10 +187,10 @@ STRICT = [{"type": "function", "function": {**RAIN, "strict": True}}]
         ({"tool_choice": NAMED}, tag([RAIN], {"name": "rain"})),
         ({"tools": STRICT}, tag([RAIN])),
         ({"response_format": ANSWER}, tag([RAIN], "auto", SCHEMA)),
-        ({"response_format": ANSWER, "tools": None}, tag((), "none", SCHEMA)),
-        ({"response_format": {"type": "json_object"}, "tools": None}, tag((), "none", {"type": "object"})),
-        ({"structured_outputs": {"choice": ["yes", "no"]}, "tools": None}, tag((), "none", response_choices=["yes", "no"])),
-        ({"structured_outputs": {"regex": "a+"}, "tools": None}, tag((), "none", response_regex="a+")),
+        ({"response_format": ANSWER, "tools": None}, tag((), "none", SCHEMA, preambles=False)),
+        ({"response_format": {"type": "json_object"}, "tools": None}, tag((), "none", {"type": "object"}, preambles=False)),
+        ({"structured_outputs": {"choice": ["yes", "no"]}, "tools": None}, tag((), "none", response_choices=["yes", "no"], preambles=False)),
+        ({"structured_outputs": {"regex": "a+"}, "tools": None}, tag((), "none", response_regex="a+", preambles=False)),
     ],
 )  # fmt: skip
 def test_chat_completions_are_held_to_what_they_promise(
@@ -211,16 +211,45 @@ def test_responses_are_held_to_what_they_promise(parser_class: Any) -> None:
     assert request.text is None
 
 
+def test_an_answer_with_a_form_has_no_preamble_and_may_have_a_bare_type() -> None:
+    grammar = TurnGrammar((), "none", SCHEMA, preambles=False, headers="all")
+    for text, is_turn in [
+        (f"<|channel|>final json<|message|>{ARGUMENTS}<|return|>", True),
+        (f"<|channel|>final <|constrain|>json<|message|>{ARGUMENTS}<|return|>", True),
+        (f"<|channel|>commentary<|message|>So:<|end|><|start|>assistant<|channel|>final<|message|>{ARGUMENTS}<|return|>", False),
+    ]:  # fmt: skip
+        assert grammar.accepts(ENCODING.encode(text, allowed_special="all")).ok == is_turn, text
+
+
 def test_what_no_grammar_holds_is_left_to_vllm(parser_class: Any) -> None:
-    short = {"type": "object", "properties": {"in": {"type": "string", "pattern": "^O"}}}
+    place = {"type": "string", "not": {"const": "O"}}
+    short = {"type": "object", "properties": {"in": place}}
     answer = {"type": "json_schema", "json_schema": {"name": "a", "schema": short}}
     theirs = adjusted(parser_class, chat(response_format=answer, tools=None))
     assert theirs is not None
-    assert "pattern" in theirs
-    # The arguments of a tool that is not strict are any object; the header is held all the same.
+    assert '"not"' in theirs
+    # Of a tool that is not strict, only that keyword is loosened.
     loose = [{"type": "function", "function": {"name": "rain", "parameters": short}}]
     found = adjusted(parser_class, chat(tools=loose, tool_choice="required"))
-    assert found == tag([{"name": "rain"}], "required")
+    del place["not"]
+    assert found == tag([{"name": "rain", "parameters": short}], "required")
+
+
+def test_what_the_model_says_for_others_is_not_the_answer(parser_class: Any) -> None:
+    text = "<|channel|>final<|message|>Which?<|end|><|start|>user<|message|>Oslo.<|return|>"
+    for size in (1, 999):
+        assert read(parser_class, text, size)[1] == "Which?", size
+
+
+def test_a_module_that_another_package_replaced_is_reported(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import openai_harmony
+
+    monkeypatch.setenv(adapter.SWITCH, "1")
+    monkeypatch.delattr(openai_harmony, "MessageStart")
+    with pytest.raises(ImportError, match="has taken the place of the module openai_harmony"):
+        adapter.register()
 
 
 def test_it_is_an_entry_point() -> None:

@@ -6,8 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from openai_harmony.errors import HarmonyError
-from openai_harmony.grammar import TurnGrammar
+from openai_harmony.grammar import Loosened, TurnGrammar, recipient_of
 
 STOPS = [200002, 200012]
 """At which vLLM ends a turn of gpt-oss by itself."""
@@ -26,7 +25,9 @@ def _function(tool: Any) -> Any:
     return getattr(tool, "function", tool)
 
 
-def structural_tag(request: Any, *, with_tools: bool, level: int) -> str | None:
+def structural_tag(
+    request: Any, *, with_tools: bool, level: int, loosened: list[Loosened]
+) -> str | None:
     """The structural tag of a request; ``None`` if it is none of this library's.
 
     Those are requests that promise nothing, that bring a grammar of their own, or that have tools
@@ -36,6 +37,7 @@ def structural_tag(request: Any, *, with_tools: bool, level: int) -> str | None:
         request: Of chat completions or of Responses.
         with_tools: Whether the server reads calls.
         level: Its ``--tool-strict-level``, 0 to 2.
+        loosened: Gets the keywords of other schemas that the grammar does not hold.
 
     Raises:
         HarmonyError: ``invalid_grammar``: a strict schema, or that of the answer, has what no
@@ -56,13 +58,21 @@ def structural_tag(request: Any, *, with_tools: bool, level: int) -> str | None:
         return None
     if outputs is None and choice == "none":
         return None
+    recipients = [recipient_of(function.name) for function in functions]
     grammar = TurnGrammar(
-        [_tool(function, held) for function, held in zip(functions, strict)],
+        [_tool(function) for function in functions],
         choice,
+        # The answer's schema is left to vLLM where this library cannot hold it.
+        strict=["", *(name for name, held in zip(recipients, strict) if held)],
+        # vLLM puts a preamble in front of the answer, in the same content.
+        preambles=bool(functions) or outputs is None,
+        headers="all",
         json_space="compact" if outputs and outputs.disable_any_whitespace else "bounded",
         **(_answer(outputs) if outputs is not None else {}),
     )
-    return grammar.to_xgrammar(STOPS)
+    written = grammar.write("xgrammar", STOPS)
+    loosened += written.loosened
+    return written.text
 
 
 def _choice(choice: Any) -> Any:
@@ -76,15 +86,8 @@ def _choice(choice: Any) -> Any:
     return {"name": name} if choice.type == "function" and isinstance(name, str) else None
 
 
-def _tool(function: Any, is_strict: bool) -> dict[str, Any]:
-    """A schema that no grammar holds is any object, unless it is strict."""
-    tool = {"name": function.name, "parameters": function.parameters or {}}
-    if not is_strict:
-        try:
-            TurnGrammar([tool]).to_xgrammar(STOPS)
-        except HarmonyError:
-            tool["parameters"] = {}
-    return tool
+def _tool(function: Any) -> dict[str, Any]:
+    return {"name": function.name, "parameters": function.parameters or {}}
 
 
 def _answer(outputs: Any) -> dict[str, Any]:

@@ -6,6 +6,7 @@ vLLM's class stays the base: it makes fields of what is parsed, and others ask f
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 from vllm import envs
@@ -25,8 +26,14 @@ from openai_harmony import (
     load_harmony_encoding,
 )
 from openai_harmony.adapters.vllm.constraint import function_names, structural_tag
+from openai_harmony.grammar import Loosened
 
 _logger = init_logger(__name__)
+
+
+@lru_cache(maxsize=1000)
+def _warn_once(one: Loosened) -> None:
+    _logger.warning("%s: %s; it is not held", one.path, one.reason)
 
 
 class HarmonyParser(VllmParser):  # type: ignore[misc]
@@ -113,11 +120,16 @@ class HarmonyParser(VllmParser):  # type: ignore[misc]
         level = self.tool_strict_level
         if level is None and with_tools:
             level = self.tool_parser.default_tool_strict_level
+        loosened: list[Loosened] = []
         try:
-            tag = structural_tag(request, with_tools=with_tools, level=int(level or 0))
+            tag = structural_tag(
+                request, with_tools=with_tools, level=int(level or 0), loosened=loosened
+            )
         except (HarmonyError, TypeError, ValueError) as error:
             _logger.warning("%s; vLLM's own grammar is taken", error)
             return super().adjust_request(request)
+        for one in loosened:
+            _warn_once(one)
         if tag is None:
             return super().adjust_request(request)
         request.structured_outputs = StructuredOutputsParams(structural_tag=tag)

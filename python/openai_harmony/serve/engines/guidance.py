@@ -8,7 +8,6 @@ from typing import Any
 from openai_harmony._extras import needed
 from openai_harmony.encoding import HarmonyEncodingName, load_harmony_encoding
 from openai_harmony.errors import HarmonyError
-from openai_harmony.grammar import TurnGrammar
 
 SIZE = 201_088
 """How many tokens gpt-oss has."""
@@ -17,7 +16,7 @@ SIZE = 201_088
 class Guidance:
     """Lets through what the grammar does, for one answer."""
 
-    def __init__(self, grammar: TurnGrammar, prompt: int) -> None:
+    def __init__(self, lark: str, prompt: int) -> None:
         """Behind a prompt of so many tokens.
 
         ``HarmonyError`` for a schema that llguidance cannot hold.
@@ -25,7 +24,7 @@ class Guidance:
         llguidance = needed("llguidance", "transformers")
         self._numpy = needed("numpy", "transformers")
         self._torch = needed("torch", "transformers")
-        self._matcher = llguidance.LLMatcher(vocabulary(), grammar.to_lark())
+        self._matcher = llguidance.LLMatcher(vocabulary(), lark)
         self._read = prompt
         if error := self._matcher.get_error():
             raise HarmonyError(f"llguidance: {error}", "invalid_grammar")

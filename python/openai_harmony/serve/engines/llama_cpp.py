@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from openai_harmony.grammar import TurnGrammar
 from openai_harmony.serve.engines.engine import SampleRequest
 from openai_harmony.serve.engines.http import HttpEngine
 
@@ -30,7 +29,7 @@ class LlamaCpp(HttpEngine):
         if request.logprobs is not None:
             sampling["n_probs"] = max(request.logprobs, 1)  # zero is none at all
         if request.grammar is not None:
-            sampling["grammar"] = request.grammar.written(TurnGrammar.to_gbnf)
+            sampling["grammar"] = request.grammar.written("gbnf")
         return "/completion", {
             "prompt": request.prompt,
             "n_predict": request.max_tokens,

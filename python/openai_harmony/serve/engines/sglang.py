@@ -36,9 +36,7 @@ class Sglang(HttpEngine):
         sampling["skip_special_tokens"] = False
         if request.grammar is not None:
             # Where the model's own end tokens are others, xgrammar ends the turn with one of those.
-            sampling["structural_tag"] = request.grammar.written(
-                lambda made: made.to_xgrammar(request.stop_token_ids)
-            )
+            sampling["structural_tag"] = request.grammar.written("xgrammar", request.stop_token_ids)
         asked = {"input_ids": request.prompt, "sampling_params": sampling, "stream": True}
         if request.logprobs is not None:
             asked |= {"return_logprob": True, "top_logprobs_num": request.logprobs}

@@ -113,7 +113,8 @@ class Transformers:
             return []
         from openai_harmony.serve.engines.guidance import Guidance
 
-        return [request.grammar.written(lambda made: Guidance(made, len(request.prompt)))]
+        size = len(request.prompt)
+        return [request.grammar.compiled("lark", lambda text: Guidance(text, size))]
 
 
 class _Watched:

@@ -76,7 +76,7 @@ class Vllm(Completions):
         """The path and the body that ask for this."""
         path, body = super().asked(request)
         if request.grammar is not None:
-            tag = request.grammar.written(lambda made: made.to_xgrammar(request.stop_token_ids))
+            tag = request.grammar.written("xgrammar", request.stop_token_ids)
             body["structured_outputs"] = {"structural_tag": tag}
         if not self._generates:
             return path, body

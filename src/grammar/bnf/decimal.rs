@@ -1,0 +1,158 @@
+//! Numbers as digits, of any size: the bounds of integers and of other numbers.
+
+use std::cmp::Ordering;
+
+use serde_json::{Map, Number, Value};
+
+/// A number without an exponent. Zero has no sign.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Decimal {
+    pub(super) is_negative: bool,
+    /// Without zeros in front.
+    pub(super) whole: String,
+    /// Without zeros at the end.
+    pub(super) fraction: String,
+}
+
+impl Decimal {
+    pub(super) fn of(number: &Number) -> Self {
+        // The standard library writes doubles without exponents.
+        let text = match number.as_f64().filter(|_| number.is_f64()) {
+            Some(double) => double.to_string(),
+            None => number.to_string(),
+        };
+        let digits = text.trim_start_matches('-');
+        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        Self::new(text.starts_with('-'), whole, fraction)
+    }
+
+    pub(super) fn zero() -> Self {
+        Self::new(false, "0", "")
+    }
+
+    fn new(is_negative: bool, whole: &str, fraction: &str) -> Self {
+        let whole = match whole.trim_start_matches('0') {
+            "" => "0",
+            digits => digits,
+        };
+        let fraction = fraction.trim_end_matches('0');
+        let is_zero = whole == "0" && fraction.is_empty();
+        let (whole, fraction) = (whole.to_owned(), fraction.to_owned());
+        Self { is_negative: is_negative && !is_zero, whole, fraction }
+    }
+
+    /// Its distance from zero.
+    pub(super) fn size(&self) -> Self {
+        Self { is_negative: false, ..self.clone() }
+    }
+
+    /// The nearest integer above it (below it), which is another one if it is excluded.
+    fn integer(&self, is_above: bool, is_excluded: bool) -> Self {
+        let whole = Self::new(self.is_negative, &self.whole, "");
+        let is_whole = self.fraction.is_empty();
+        // Cutting the fraction off moves a number towards zero.
+        if (is_whole && !is_excluded) || (!is_whole && is_above == self.is_negative) {
+            return whole;
+        }
+        whole.next(is_above)
+    }
+
+    /// The next integer.
+    pub(super) fn next(&self, is_above: bool) -> Self {
+        if !is_above && self.whole == "0" {
+            return Self::new(true, "1", "");
+        }
+        if is_above == self.is_negative {
+            Self::new(self.is_negative, &minus_one(&self.whole), "")
+        } else {
+            Self::new(self.is_negative, &plus_one(&self.whole), "")
+        }
+    }
+}
+
+impl Ord for Decimal {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let size = |one: &Self, other: &Self| {
+            (one.whole.len(), &one.whole, &one.fraction).cmp(&(
+                other.whole.len(),
+                &other.whole,
+                &other.fraction,
+            ))
+        };
+        match (self.is_negative, other.is_negative) {
+            (false, false) => size(self, other),
+            (true, true) => size(other, self),
+            (true, false) => Ordering::Less,
+            (false, true) => Ordering::Greater,
+        }
+    }
+}
+
+impl PartialOrd for Decimal {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+fn plus_one(digits: &str) -> String {
+    let kept = digits.trim_end_matches('9');
+    let zeros = "0".repeat(digits.len() - kept.len());
+    match kept.char_indices().next_back() {
+        Some((at, last)) => format!("{}{}{zeros}", &kept[..at], shifted(last, true)),
+        None => format!("1{zeros}"),
+    }
+}
+
+/// Of a number above zero.
+fn minus_one(digits: &str) -> String {
+    let kept = digits.trim_end_matches('0');
+    let nines = "9".repeat(digits.len() - kept.len());
+    match kept.char_indices().next_back() {
+        Some((at, last)) => format!("{}{}{nines}", &kept[..at], shifted(last, false)),
+        None => nines,
+    }
+}
+
+fn shifted(digit: char, is_up: bool) -> char {
+    let digit = u32::from(digit);
+    char::from_u32(if is_up { digit + 1 } else { digit - 1 }).unwrap_or('0')
+}
+
+/// A bound, and whether it is excluded.
+pub(super) type Bound = (Decimal, bool);
+
+/// The least and the largest number of a schema.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Bounds {
+    pub(super) least: Option<Bound>,
+    pub(super) most: Option<Bound>,
+}
+
+impl Bounds {
+    pub(super) fn of(members: &Map<String, Value>) -> Self {
+        let bound = |key: &str, is_excluded: bool| match members.get(key) {
+            Some(Value::Number(number)) => Some((Decimal::of(number), is_excluded)),
+            _ => None,
+        };
+        // Of equal ones, the excluded one says more.
+        let least =
+            bound("minimum", false).into_iter().chain(bound("exclusiveMinimum", true)).max();
+        let most = bound("maximum", false).into_iter().chain(bound("exclusiveMaximum", true));
+        let most = most.min_by(|(one, is_out), (other, is_other_out)| {
+            one.cmp(other).then(is_other_out.cmp(is_out))
+        });
+        Self { least, most }
+    }
+
+    pub(super) fn are_none(&self) -> bool {
+        self.least.is_none() && self.most.is_none()
+    }
+
+    /// The least and the largest integer.
+    pub(super) fn integers(&self) -> (Option<Decimal>, Option<Decimal>) {
+        let nearest = |bound: &Option<Bound>, is_above| {
+            bound.as_ref().map(|(number, is_excluded)| number.integer(is_above, *is_excluded))
+        };
+        (nearest(&self.least, true), nearest(&self.most, false))
+    }
+}

@@ -1,0 +1,258 @@
+//! What several schemas ask of one value, as one schema: `allOf`, and keywords beside `$ref` and `anyOf`.
+
+use serde_json::{Map, Number, Value, json};
+
+use super::schema::SchemaWriter;
+use crate::grammar::schemas::{is_of_kind, names, target};
+use crate::path::Path;
+
+/// The most ways in which several `anyOf` are combined.
+const MOST_WAYS: usize = 64;
+
+/// All that a value has to fit.
+#[derive(Default)]
+pub(super) struct Gathered {
+    /// Keywords of one schema.
+    pub(super) members: Map<String, Value>,
+    /// Lists of schemas, one of each of which it has to fit, with the keyword.
+    pub(super) choices: Vec<(&'static str, Vec<Value>)>,
+    /// Whether no value fits.
+    pub(super) is_nothing: bool,
+    /// The references that were followed.
+    followed: Vec<String>,
+}
+
+impl SchemaWriter<'_> {
+    /// Puts a schema together with all that it refers to.
+    pub(super) fn gathered(&mut self, schema: &Value, path: &Path) -> Gathered {
+        let mut gathered = Gathered::default();
+        self.gather(&mut gathered, schema, path);
+        let mut ways: usize = 1;
+        gathered.choices.retain(|(keyword, all)| {
+            ways = ways.saturating_mul(all.len());
+            let is_held = ways <= MOST_WAYS || all.len() == ways;
+            if !is_held {
+                ways /= all.len();
+                self.rules.report.loosen(path, keyword, "too many ways to combine it with others");
+            }
+            is_held
+        });
+        gathered
+    }
+
+    fn gather(&mut self, gathered: &mut Gathered, schema: &Value, path: &Path) {
+        let members = match schema {
+            Value::Object(members) => members,
+            other => return gathered.is_nothing |= *other == Value::Bool(false),
+        };
+        let mut own = Map::new();
+        for (key, value) in members {
+            match key.as_str() {
+                "$ref" => self.follow(gathered, value, path),
+                "allOf" => {
+                    for one in value.as_array().into_iter().flatten() {
+                        self.gather(gathered, one, path);
+                    }
+                }
+                "anyOf" => gathered.choices.push(("anyOf", list(value))),
+                "oneOf" => gathered.choices.push(("oneOf", list(value))),
+                "$defs" | "definitions" | "format" => {}
+                _ => _ = own.insert(key.clone(), value.clone()),
+            }
+        }
+        self.merge(&mut gathered.members, own, path);
+    }
+
+    fn follow(&mut self, gathered: &mut Gathered, value: &Value, path: &Path) {
+        let reference = value.as_str().unwrap_or_default();
+        if gathered.followed.iter().any(|followed| followed == reference) {
+            return self.rules.report.loosen(path, "$ref", "leads back to itself");
+        }
+        gathered.followed.push(reference.to_owned());
+        match target(self.root, reference).cloned() {
+            Some(found) => self.gather(gathered, &found, path),
+            None => self.rules.report.loosen(path, "$ref", "leads to what no grammar holds"),
+        }
+    }
+
+    /// Adds the keywords of another schema of the same value.
+    fn merge(&mut self, into: &mut Map<String, Value>, mut other: Map<String, Value>, path: &Path) {
+        if into.is_empty() {
+            return into.clone_from(&other);
+        }
+        merge_members(into, &mut other);
+        merge_items(into, &mut other);
+        for (key, value) in other {
+            let Some(own) = into.get(&key).cloned() else {
+                into.insert(key, value);
+                continue;
+            };
+            if own == value {
+                continue;
+            }
+            let both = match key.as_str() {
+                "type" => shared_kinds(&own, &value),
+                // Two that differ; a list of values is compared behind the loop.
+                "const" => {
+                    into.insert("enum".to_owned(), json!([]));
+                    continue;
+                }
+                "enum" => list(&own).into_iter().filter(|one| list(&value).contains(one)).collect(),
+                "required" => {
+                    let more = list(&value).into_iter().filter(|name| !list(&own).contains(name));
+                    list(&own).into_iter().chain(more).collect()
+                }
+                "multipleOf" => self.shared_multiple(&own, &value, path),
+                "pattern" => {
+                    let reason = "no grammar holds two patterns of one text";
+                    self.rules.report.loosen(path, "pattern", reason);
+                    own
+                }
+                _ if is_tighter(&key, &value, &own) => value,
+                _ => own,
+            };
+            into.insert(key, both);
+        }
+        one_list_of_values(into);
+    }
+
+    fn shared_multiple(&mut self, one: &Value, other: &Value, path: &Path) -> Value {
+        let shared = one.as_u64().zip(other.as_u64()).and_then(|(one, other)| {
+            let (mut a, mut b) = (one, other);
+            while b != 0 {
+                (a, b) = (b, a % b);
+            }
+            (one / a).checked_mul(other)
+        });
+        if shared.is_none() {
+            let reason = "no grammar holds multiples of two such numbers";
+            self.rules.report.loosen(path, "multipleOf", reason);
+        }
+        shared.map_or_else(|| one.clone(), Value::from)
+    }
+}
+
+/// `const` is an `enum` of one.
+fn one_list_of_values(members: &mut Map<String, Value>) {
+    let (Some(one), Some(all)) = (members.get("const").cloned(), members.get("enum")) else {
+        return;
+    };
+    let both: Value = list(all).into_iter().filter(|value| *value == one).collect();
+    members.remove("const");
+    members.insert("enum".to_owned(), both);
+}
+
+pub(super) fn list(value: &Value) -> Vec<Value> {
+    value.as_array().cloned().unwrap_or_default()
+}
+
+/// A schema of what fits both.
+fn both(one: &Value, other: &Value) -> Value {
+    match (one, other) {
+        (Value::Bool(false), _) | (_, Value::Bool(false)) => Value::Bool(false),
+        (Value::Bool(true), all) | (all, Value::Bool(true)) => all.clone(),
+        _ if one == other => one.clone(),
+        _ => json!({"allOf": [one, other]}),
+    }
+}
+
+/// The members of an object; what one schema does not name, its additional schema is for.
+fn merge_members(into: &mut Map<String, Value>, other: &mut Map<String, Value>) {
+    const KEYS: [&str; 2] = ["properties", "patternProperties"];
+    let rest = [into.get("additionalProperties").cloned(), other.remove("additionalProperties")];
+    let own = KEYS.map(|key| members_of(into.get(key)));
+    let others = KEYS.map(|key| members_of(other.remove(key).as_ref()));
+    for (at, key) in KEYS.iter().enumerate() {
+        let mut merged = Map::new();
+        for (name, schema) in &own[at] {
+            let with = others[at].get(name).or_else(|| unnamed(&others[1], rest[1].as_ref(), name));
+            merged.insert(
+                name.clone(),
+                with.map_or_else(|| schema.clone(), |with| both(schema, with)),
+            );
+        }
+        for (name, schema) in others[at].iter().filter(|(name, _)| !own[at].contains_key(*name)) {
+            let with = unnamed(&own[1], rest[0].as_ref(), name);
+            merged.insert(
+                name.clone(),
+                with.map_or_else(|| schema.clone(), |with| both(schema, with)),
+            );
+        }
+        if !merged.is_empty() {
+            into.insert((*key).to_owned(), Value::Object(merged));
+        }
+    }
+    let rest = match rest {
+        [Some(one), Some(other)] => Some(both(&one, &other)),
+        [one, other] => one.or(other),
+    };
+    if let Some(rest) = rest {
+        into.insert("additionalProperties".to_owned(), rest);
+    }
+}
+
+fn members_of(value: Option<&Value>) -> Map<String, Value> {
+    value.and_then(Value::as_object).cloned().unwrap_or_default()
+}
+
+/// What a schema says of a member that it does not name; where a pattern fits it, the writer of objects adds that.
+fn unnamed<'r>(
+    patterns: &Map<String, Value>,
+    rest: Option<&'r Value>,
+    name: &str,
+) -> Option<&'r Value> {
+    if patterns.keys().any(|pattern| names::fits(pattern, name)) { None } else { rest }
+}
+
+fn merge_items(into: &mut Map<String, Value>, other: &mut Map<String, Value>) {
+    let (own, others) =
+        (list_of(into.get("prefixItems")), list_of(other.remove("prefixItems").as_ref()));
+    let rest = [into.get("items").cloned(), other.remove("items")];
+    let [one, two] = [&rest[0], &rest[1]].map(|rest| rest.clone().unwrap_or(Value::Bool(true)));
+    let longer = own.len().max(others.len());
+    let first: Vec<Value> = (0..longer)
+        .map(|at| both(own.get(at).unwrap_or(&one), others.get(at).unwrap_or(&two)))
+        .collect();
+    if !first.is_empty() {
+        into.insert("prefixItems".to_owned(), Value::Array(first));
+    }
+    if rest.iter().any(Option::is_some) {
+        into.insert("items".to_owned(), both(&one, &two));
+    }
+}
+
+fn list_of(value: Option<&Value>) -> Vec<Value> {
+    value.map(list).unwrap_or_default()
+}
+
+fn shared_kinds(one: &Value, other: &Value) -> Value {
+    let all = |kinds: &Value| if kinds.is_array() { list(kinds) } else { vec![kinds.clone()] };
+    let (some, others) = (all(one), all(other));
+    let mut shared: Vec<Value> = Vec::new();
+    for kind in some.iter().chain(&others) {
+        let is_in = |kinds: &[Value]| {
+            let kinds = Value::Array(kinds.to_vec());
+            is_of_kind(&kinds, kind.as_str().unwrap_or_default())
+                || kind == "integer" && is_of_kind(&kinds, "number")
+        };
+        if is_in(&some) && is_in(&others) && !shared.contains(kind) {
+            shared.push(kind.clone());
+        }
+    }
+    Value::Array(shared)
+}
+
+/// Whether a bound or a count admits less than another.
+fn is_tighter(key: &str, value: &Value, than: &Value) -> bool {
+    let is_upper = key.starts_with("max") || key == "exclusiveMaximum";
+    let (Value::Number(value), Value::Number(than)) = (value, than) else { return false };
+    let is_less = is_less(value, than);
+    if is_upper { is_less } else { !is_less }
+}
+
+fn is_less(one: &Number, other: &Number) -> bool {
+    match (one.as_i128(), other.as_i128()) {
+        (Some(one), Some(other)) => one < other,
+        _ => one.as_f64() < other.as_f64(),
+    }
+}

@@ -1,0 +1,67 @@
+//! Schemas as every writer takes them: one spelling of each keyword, without what only describes, and without what no
+//! form of a grammar holds, which is reported.
+
+mod clean;
+mod disjoint;
+pub(super) mod ecma;
+pub(super) mod guidance;
+pub(super) mod lengths;
+pub(super) mod names;
+mod report;
+
+use serde_json::{Map, Value, json};
+
+use self::clean::Cleaner;
+pub use self::report::Loosened;
+pub(super) use self::report::Report;
+use crate::path::Path;
+
+/// A clean schema; of arguments, which are an object whatever it leaves open.
+pub(super) fn clean(schema: &Value, is_object: bool, path: &Path, report: &mut Report) -> Value {
+    let mut made = Cleaner { root: schema, report }.schema(schema, path);
+    if !is_object {
+        return made;
+    }
+    if let Value::Bool(true) = made {
+        made = Value::Object(Map::new());
+    }
+    let Value::Object(members) = &mut made else { return made };
+    match members.get("type") {
+        None => _ = members.insert("type".to_owned(), "object".into()),
+        Some(kind) if is_of_kind(kind, "object") => {
+            members.insert("type".to_owned(), "object".into());
+        }
+        Some(_) => {
+            report.loosen(path, "type", "arguments are an object");
+            return json!({"type": "object"});
+        }
+    }
+    made
+}
+
+/// Whether a `type` is this kind, or has it among others.
+pub(super) fn is_of_kind(kind: &Value, name: &str) -> bool {
+    match kind {
+        Value::Array(kinds) => kinds.iter().any(|kind| kind == name),
+        one => one == name,
+    }
+}
+
+/// What a reference leads to: `#/$defs/node`, with or without signs of URLs.
+pub(super) fn target<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> {
+    let pointer = reference.strip_prefix('#')?;
+    root.pointer(pointer).or_else(|| root.pointer(&without_percents(pointer)?))
+}
+
+fn without_percents(text: &str) -> Option<String> {
+    let (mut made, mut bytes) = (Vec::new(), text.bytes());
+    while let Some(byte) = bytes.next() {
+        if byte != b'%' {
+            made.push(byte);
+            continue;
+        }
+        let digits = [bytes.next()?, bytes.next()?];
+        made.push(u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?);
+    }
+    String::from_utf8(made).ok()
+}

@@ -1,0 +1,131 @@
+//! `propertyNames`, `minProperties` and `maxProperties`, as far as other keywords say the same.
+
+use regex_syntax::hir::Hir;
+use serde_json::{Map, Value, json};
+
+use super::{Report, ecma, is_of_kind};
+use crate::grammar::pattern::{Matcher, Pattern};
+use crate::path::Path;
+
+/// Puts other keywords for these, or reports them.
+pub(super) fn hold(
+    clean: &mut Map<String, Value>,
+    members: &Map<String, Value>,
+    path: &Path,
+    report: &mut Report,
+) {
+    if let Some(names) = clean.remove("propertyNames") {
+        hold_names(clean, &names, path, report);
+    }
+    let named = clean.get("properties").and_then(Value::as_object).map_or(0, Map::len);
+    let needed = clean.get("required").and_then(Value::as_array).map_or(0, Vec::len);
+    let is_closed = clean.get("additionalProperties") == Some(&Value::Bool(false));
+    let has_patterns = clean.contains_key("patternProperties");
+    let says_nothing = |key: &str, count: usize| match key {
+        "minProperties" => count <= needed,
+        _ => is_closed && !has_patterns && count >= named,
+    };
+    for keyword in ["minProperties", "maxProperties"] {
+        let count = clean
+            .get(keyword)
+            .and_then(Value::as_u64)
+            .map(|count| usize::try_from(count).unwrap_or(usize::MAX));
+        let Some(count) = count else { continue };
+        // Where no member has a name of its own, they are counted like items.
+        let is_counted = named == 0 && needed == 0 && !members.contains_key("allOf");
+        if says_nothing(keyword, count) {
+            clean.remove(keyword);
+        } else if !is_counted {
+            clean.remove(keyword);
+            report.loosen(
+                path,
+                keyword,
+                "grammars count members only where none has a name of its own",
+            );
+        }
+    }
+}
+
+fn hold_names(clean: &mut Map<String, Value>, names: &Value, path: &Path, report: &mut Report) {
+    let Value::Object(says) = names else {
+        if *names == Value::Bool(false) {
+            report.loosen(path, "propertyNames", "admits no name");
+        }
+        return;
+    };
+    let is_text = says.get("type").is_none_or(|kind| is_of_kind(kind, "string"));
+    let others = says.keys().filter(|key| *key != "type" && *key != "format").count();
+    if is_text && others == 0 {
+        return;
+    }
+    let values = says.get("enum").and_then(Value::as_array);
+    let pattern = pattern_of(says);
+    let has_patterns = clean.contains_key("patternProperties");
+    let is_held = match (values, &pattern) {
+        _ if !is_text || has_patterns => false,
+        (Some(values), None) if others == 1 => {
+            among(clean, values);
+            true
+        }
+        (None, Some(pattern)) => fitting(clean, pattern),
+        _ => false,
+    };
+    if !is_held {
+        report.loosen(
+            path,
+            "propertyNames",
+            "grammars hold names that are listed or fit one pattern",
+        );
+    }
+}
+
+/// The one pattern that names have to fit.
+fn pattern_of(says: &Map<String, Value>) -> Option<String> {
+    let count = |key| says.get(key).and_then(Value::as_u64);
+    let is_only =
+        |keys: &[&str]| says.keys().all(|key| keys.contains(&key.as_str()) || key == "type");
+    if let Some(pattern) = says.get("pattern").and_then(Value::as_str) {
+        return is_only(&["pattern"]).then(|| pattern.to_owned());
+    }
+    let most = count("maxLength").map_or(String::new(), |most| most.to_string());
+    let counted = format!("^[\\s\\S]{{{},{most}}}$", count("minLength").unwrap_or(0));
+    is_only(&["minLength", "maxLength"]).then_some(counted)
+}
+
+/// Names that are listed are members of their own, of which none has to be there.
+fn among(clean: &mut Map<String, Value>, values: &[Value]) {
+    let rest = clean.get("additionalProperties").cloned().unwrap_or(Value::Bool(true));
+    let named = clean.remove("properties").unwrap_or_else(|| json!({}));
+    let listed = values.iter().filter_map(Value::as_str);
+    let properties: Map<String, Value> = listed
+        .map(|name| (name.to_owned(), named.get(name).unwrap_or(&rest).clone()))
+        .filter(|(_, schema)| *schema != Value::Bool(false))
+        .collect();
+    clean.insert("properties".to_owned(), Value::Object(properties));
+    clean.insert("additionalProperties".to_owned(), Value::Bool(false));
+}
+
+/// Other members have names that fit a pattern; false if it cannot be read.
+fn fitting(clean: &mut Map<String, Value>, pattern: &str) -> bool {
+    let Ok(hir) = ecma::whole(pattern) else { return false };
+    if let Some(Value::Object(named)) = clean.get_mut("properties") {
+        named.retain(|name, _| matches(hir.clone(), name));
+    }
+    let rest = clean.get("additionalProperties").cloned().unwrap_or(Value::Bool(true));
+    if rest != Value::Bool(false) {
+        clean.insert("patternProperties".to_owned(), json!({pattern: rest}));
+        clean.insert("additionalProperties".to_owned(), Value::Bool(false));
+    }
+    true
+}
+
+/// Whether a pattern is found in a text.
+pub(in crate::grammar) fn fits(pattern: &str, text: &str) -> bool {
+    ecma::whole(pattern).is_ok_and(|hir| matches(hir, text))
+}
+
+fn matches(hir: Hir, text: &str) -> bool {
+    let Ok(pattern) = Pattern::new(hir, &Path::default()) else { return false };
+    let mut matcher = Matcher::new(&pattern);
+    matcher.feed(text.as_bytes()) && matcher.is_complete()
+}
