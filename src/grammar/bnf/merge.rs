@@ -1,5 +1,7 @@
 //! What several schemas ask of one value, as one schema: `allOf`, and keywords beside `$ref` and `anyOf`.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Number, Value, json};
 
 use super::schema::SchemaWriter;
@@ -19,7 +21,14 @@ pub(super) struct Gathered {
     /// Whether no value fits.
     pub(super) is_nothing: bool,
     /// The references that were followed.
-    followed: Vec<String>,
+    followed: HashMap<String, Followed>,
+}
+
+/// How far a reference was followed.
+#[derive(Debug, Clone, Copy)]
+enum Followed {
+    Begun,
+    Gathered,
 }
 
 impl SchemaWriter<'_> {
@@ -65,14 +74,19 @@ impl SchemaWriter<'_> {
 
     fn follow(&mut self, gathered: &mut Gathered, value: &Value, path: &Path) {
         let reference = value.as_str().unwrap_or_default();
-        if gathered.followed.iter().any(|followed| followed == reference) {
-            return self.rules.report.loosen(path, "$ref", "leads back to itself");
+        match gathered.followed.get(reference) {
+            Some(Followed::Begun) => {
+                return self.rules.report.loosen(path, "$ref", "leads back to itself");
+            }
+            Some(Followed::Gathered) => return,
+            None => {}
         }
-        gathered.followed.push(reference.to_owned());
+        gathered.followed.insert(reference.to_owned(), Followed::Begun);
         match target(self.root, reference).cloned() {
             Some(found) => self.gather(gathered, &found, path),
             None => self.rules.report.loosen(path, "$ref", "leads to what no grammar holds"),
         }
+        gathered.followed.insert(reference.to_owned(), Followed::Gathered);
     }
 
     /// Adds the keywords of another schema of the same value.

@@ -45,8 +45,14 @@ const OF_JSON: [(&str, &str, &[&str]); 14] = [
 /// The milliseconds for which xgrammar may compile what schemas say of the characters of texts.
 const MILLISECONDS: usize = 700;
 
+/// Why rules are not written that would take more.
+pub(super) const NO_TIME: &str = "costs xgrammar more time than there is for texts";
+
 /// The most often llama.cpp repeats a part.
 const MOST_REPEATED: usize = 2000;
+
+/// The most often xgrammar repeats a part, as it counts; rules repeat items and members only.
+const MOST_OF_XGRAMMAR: usize = 1_000_000;
 
 /// An engine that reads the rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,6 +111,9 @@ impl BnfRules {
             Engine::LlamaCpp if count > MOST_REPEATED => {
                 Err(format!("llama.cpp holds no number above {MOST_REPEATED}"))
             }
+            Engine::Xgrammar if count > MOST_OF_XGRAMMAR => {
+                Err(format!("xgrammar holds no number above {MOST_OF_XGRAMMAR}"))
+            }
             engine => Ok(engine == Engine::LlamaCpp),
         }
     }
@@ -114,7 +123,7 @@ impl BnfRules {
     /// There is no room for rules that take the engine so long to compile.
     pub(super) fn can_spend(&self, milliseconds: usize) -> Result<(), String> {
         if self.engine == Engine::Xgrammar && self.spent + milliseconds > MILLISECONDS {
-            return Err("costs xgrammar more time than there is for texts".to_owned());
+            return Err(NO_TIME.to_owned());
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::literals::{json_text, literal};
 use super::pattern::class_of;
-use super::rules::BnfRules;
+use super::rules::{BnfRules, NO_TIME};
 use super::schema::SchemaWriter;
 use crate::grammar::schemas::{ecma, lengths};
 use crate::path::Path;
@@ -22,6 +22,9 @@ pub(super) const QUOTE: &str = r#""\"""#;
 
 /// The most rules of one pattern.
 const MOST_RULES: usize = 3000;
+
+/// More characters are never counted in xgrammar: there would be no time for their rules.
+const MOST_STEPS: usize = 100;
 
 /// The time that xgrammar takes for a rule of nearly all characters, in milliseconds.
 pub(super) const WIDE: usize = 37;
@@ -86,6 +89,9 @@ fn counted(rules: &mut BnfRules, least: usize, most: Option<usize>) -> Result<St
     }
     // Of so many characters that may follow, so many have to; from the last to the first.
     let steps = most.unwrap_or(least);
+    if steps > MOST_STEPS {
+        return Err(NO_TIME.to_owned());
+    }
     let key = |step: usize| {
         let needed = least.saturating_sub(steps - step);
         (needed, most.map(|_| step))
