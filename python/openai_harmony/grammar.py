@@ -376,4 +376,5 @@ __all__ = [
     "TurnGrammar",
     "Verdict",
     "Written",
+    "recipient_of",
 ]
