@@ -13,6 +13,7 @@ BIN := $(VENV)/bin
 # One pip serves all environments; the others are made without. Modules are compiled where they are imported, and most
 # never are.
 PIP = $(BIN)/python -m pip
+ALIVE = sh .ci/alive
 export PIP_COMPILE := 0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
@@ -69,6 +70,9 @@ clean: ## remove all that these commands made
 # One line says which tool is missing and how to get it.
 tools:
 	@command -v cargo >/dev/null || { echo "cargo is missing: install Rust from https://rustup.rs" >&2; exit 1; }
+	@command -v cc >/dev/null || test "$(OS)" = Windows_NT || env | grep -q '^CARGO_TARGET_.*_LINKER=' \
+	  || grep -qs linker .cargo/config.toml "$${CARGO_HOME:-$$HOME/.cargo}/config.toml" \
+	  || { echo "the linker cc is missing: install a C compiler (Debian: apt install gcc libc6-dev, macOS: xcode-select --install)" >&2; exit 1; }
 	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is missing: install Python 3.10 or later, or name one: make PYTHON=..." >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "$(PYTHON) is too old: install Python 3.10 or later, or name one: make PYTHON=..." >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) cannot make virtual environments: install its venv package (Debian: apt install python3-venv)" >&2; exit 1; }
@@ -161,10 +165,11 @@ types: $(VENV)/.dev $(VENV)/.built
 $(VENV)/.made: | tools
 	@echo "The first time takes a minute or two: a virtual environment in $(VENV), then the extension is built."
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) install --upgrade "pip>=25.1" "maturin>=1.9.4,<2"
+	$(ALIVE) "installing pip and maturin" $(PIP) install --upgrade "pip>=25.1" "maturin>=1.9.4,<2"
 	@touch $@
 
-DEVELOP = PATH="$(CURDIR)/$(BIN):$$PATH" VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop
+DEVELOP = PATH="$(CURDIR)/$(BIN):$$PATH" VIRTUAL_ENV=$(CURDIR)/$(VENV) \
+  $(ALIVE) "building the extension" $(BIN)/maturin develop
 
 # For tests: built quickly, without the optimisations of a release (Cargo.toml, `profile.dev`).
 $(VENV)/.built: $(VENV)/.made $(SOURCES) pyproject.toml
@@ -186,7 +191,7 @@ $(BENCH)/.made: $(SOURCES) pyproject.toml $(shell find python -name '*.py' 2>/de
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.made pyproject.toml
-	$(PIP) install --group checks
+	$(ALIVE) "installing what the tests need" $(PIP) install --group checks
 	@touch $@
 
 $(VENV)/.frameworks: $(VENV)/.made pyproject.toml

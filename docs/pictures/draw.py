@@ -91,6 +91,17 @@ def chat() -> Conversation:
     )
 
 
+def question() -> Conversation:
+    """The conversation of the README, as its code shows it."""
+    return Conversation.from_messages(
+        [
+            Message.from_role_and_content("system", SystemContent.new()),
+            Message.from_role_and_content("user", "What is 2 + 2?"),
+            Message.from_role_and_content("assistant", "4.").with_channel("final"),
+        ]
+    )
+
+
 def draw_terminal(name: str, picture: show.Picture, *, ids: bool = False) -> None:
     """A picture as a terminal shows it."""
     console = Console(
@@ -192,6 +203,7 @@ def main() -> None:
     trained = show.picture(chat(), ending="training", mask=True)
     draw_speeds()
     draw_terminal("conversation", trained)
+    draw_terminal("question", show.picture(question(), ending="training", mask=True))
     draw_terminal("damaged", show.picture(sampled), ids=True)
     for theme in ("light", "dark"):
         draw_page(f"conversation-{theme}", [show.html(trained)], 628, dark=theme == "dark")
