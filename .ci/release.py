@@ -1,7 +1,9 @@
 """Names the package as it is published, checks what is built, and tags a release.
 
 A package index takes no local version (`+dropin.1`), and `openai-harmony` is another project
-there. `.ci/distribution` has the name and the version under which this package is published.
+there. `.ci/distribution` has the name and the version under which this package is published, and
+whether its owner has registered the name: until then it is anybody's, so no document may tell
+people to install it from an index (tests/python/test_names.py).
 
     python .ci/release.py rename      writes them into pyproject.toml and the manifests, for a build
     python .ci/release.py check DIR   checks the distributions in a folder
@@ -24,8 +26,10 @@ LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")
 def distribution() -> tuple[str, str]:
     """The name and the version, as an index takes them."""
     words = (ROOT / ".ci/distribution").read_text("utf-8").split()
-    if len(words) != 2 or not re.fullmatch(r"[a-z0-9-]+", words[0]):
-        sys.exit(f".ci/distribution: expected a name and a version, got {words}")
+    if len(words) != 3 or not re.fullmatch(r"[a-z0-9-]+", words[0]):
+        sys.exit(f".ci/distribution: expected a name, a version and a state, got {words}")
+    if words[2] not in ("registered", "unregistered"):
+        sys.exit(f".ci/distribution: expected registered or unregistered, got {words[2]}")
     if not re.fullmatch(r"\d+(\.\d+)*((a|b|rc)\d+)?(\.post\d+)?", words[1]):
         sys.exit(f".ci/distribution: an index refuses the version {words[1]}")
     return words[0], words[1]
@@ -74,11 +78,15 @@ def check(folder: Path) -> None:
 
 
 def check_wheel(path: Path) -> None:
-    """The module, its types and its license are in it."""
-    names = zipfile.ZipFile(path).namelist()
+    """The module, its types and its license are in it, and its description has no relative link."""
+    archive = zipfile.ZipFile(path)
+    names = archive.namelist()
     for wanted in ("openai_harmony/__init__.py", "openai_harmony/py.typed", "licenses/LICENSE"):
         if not any(wanted in name for name in names):
             sys.exit(f"{path.name}: has no {wanted}")
+    [metadata] = [name for name in names if name.endswith(".dist-info/METADATA")]
+    if links := LINK.findall(archive.read(metadata).decode("utf-8")):
+        sys.exit(f"{path.name}: an index shows its description without {', '.join(links)}")
 
 
 def check_sdist(path: Path, stem: str) -> None:

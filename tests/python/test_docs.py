@@ -35,7 +35,12 @@ from openai_harmony.serve import engines
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted(
-    [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "guides").glob("*.md")]
+    [
+        *ROOT.glob("*.md"),
+        ROOT / "python/README.md",
+        *(ROOT / "docs").glob("*.md"),
+        *(ROOT / "docs" / "guides").glob("*.md"),
+    ]
 )
 API = sorted((ROOT / "docs" / "api").glob("*.md"))
 LANGUAGES = {"python", "rust", "sh", "text", "toml", "yaml", "json", "typescript", "harmony"}
