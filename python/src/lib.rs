@@ -75,6 +75,8 @@ use openai_harmony::{HarmonyEncodingName, load_harmony_encoding};
 /// The compiled part of `openai_harmony`.
 #[pymodule(gil_used = true)]
 fn _lowlevel(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    // Another package's `__init__` in this folder would use this module without `use_classes`.
+    module.py().import("openai_harmony._foreign")?.call_method0("check")?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<encoding::PyHarmonyEncoding>()?;
     module.add_class::<stream::PyStreamableParser>()?;

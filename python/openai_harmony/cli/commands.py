@@ -10,6 +10,7 @@ COMMANDS = {
     "playground": "open a local page that does all of these",
     "dataset": "turn files of conversations into files of tokens and loss masks",
     "vocabulary": "write the vocabulary into a folder and verify it",
+    "doctor": "find files of another package that has this module's name",
     "completion": "print what completes these commands in a shell",
 }
 """What each does, in a line. The module beside this one that bears its name carries it out."""

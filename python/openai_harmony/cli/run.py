@@ -88,7 +88,7 @@ def _parsers(prog: str, given: Sequence[str]) -> tuple[Parser, dict[str, Parser]
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"openai-harmony {__version__}")
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
     adder: Any = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     words = os.environ["COMP_LINE"].split()[1:] if _is_completing() else given
     named = next((word for word in words if not word.startswith("-")), None)
@@ -101,6 +101,22 @@ def _parsers(prog: str, given: Sequence[str]) -> tuple[Parser, dict[str, Parser]
             module.add(one)
             one.set_defaults(run=module.run)
     return parser, adder.choices
+
+
+class _Version(argparse.Action):
+    """Prints the name and the version that the metadata of the installed package have."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any, **__: Any) -> None:
+        from importlib.metadata import PackageNotFoundError, version
+
+        from openai_harmony._extras import DISTRIBUTION
+
+        try:
+            number = version(DISTRIBUTION)
+        except PackageNotFoundError:  # A folder on the path, which nothing installed.
+            number = __version__
+        print(f"{DISTRIBUTION} {number}")
+        parser.exit(DONE)
 
 
 def _is_completing() -> bool:
