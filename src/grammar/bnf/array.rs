@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use super::literals::count;
 use super::schema::SchemaWriter;
-use super::text::count;
 use crate::path::Path;
 
 impl SchemaWriter<'_> {

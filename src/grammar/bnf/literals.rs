@@ -3,7 +3,6 @@
 use serde_json::{Map, Number, Value};
 
 use super::decimal::{Bound, Bounds, Decimal};
-use super::text::count;
 use crate::grammar::schemas::names;
 
 /// A text as both dialects quote it.
@@ -74,4 +73,15 @@ fn is_of(value: &Value, kind: &Value) -> bool {
         Some("null") => value.is_null(),
         _ => false,
     }
+}
+
+/// The items of a list; none of what is not one.
+pub(super) fn list(value: &Value) -> Vec<Value> {
+    value.as_array().cloned().unwrap_or_default()
+}
+
+/// A keyword that counts characters, items or members.
+pub(super) fn count(members: &Map<String, Value>, key: &str) -> Option<usize> {
+    let count = members.get(key)?.as_u64()?;
+    Some(usize::try_from(count).unwrap_or(usize::MAX))
 }

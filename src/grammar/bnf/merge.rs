@@ -1,35 +1,14 @@
 //! What several schemas ask of one value, as one schema: `allOf`, and keywords beside `$ref` and `anyOf`.
 
-use std::collections::HashMap;
-
 use serde_json::{Map, Number, Value, json};
 
-use super::schema::SchemaWriter;
+use super::literals::list;
+use super::schema::{Followed, Gathered, SchemaWriter};
 use crate::grammar::schemas::{is_of_kind, names, target};
 use crate::path::Path;
 
 /// The most ways in which several `anyOf` are combined.
 const MOST_WAYS: usize = 64;
-
-/// All that a value has to fit.
-#[derive(Default)]
-pub(super) struct Gathered {
-    /// Keywords of one schema.
-    pub(super) members: Map<String, Value>,
-    /// Lists of schemas, one of each of which it has to fit, with the keyword.
-    pub(super) choices: Vec<(&'static str, Vec<Value>)>,
-    /// Whether no value fits.
-    pub(super) is_nothing: bool,
-    /// The references that were followed.
-    followed: HashMap<String, Followed>,
-}
-
-/// How far a reference was followed.
-#[derive(Debug, Clone, Copy)]
-enum Followed {
-    Begun,
-    Gathered,
-}
 
 impl SchemaWriter<'_> {
     /// Puts a schema together with all that it refers to.
@@ -154,10 +133,6 @@ fn one_list_of_values(members: &mut Map<String, Value>) {
     let both: Value = list(all).into_iter().filter(|value| *value == one).collect();
     members.remove("const");
     members.insert("enum".to_owned(), both);
-}
-
-pub(super) fn list(value: &Value) -> Vec<Value> {
-    value.as_array().cloned().unwrap_or_default()
 }
 
 /// A schema of what fits both.

@@ -3,11 +3,12 @@
 //! Members are in the order in which the schema has them, and then others where it has `additionalProperties`; a
 //! schema that names some and does not have it admits only these. `format` is no assertion in JSON Schema, and none here.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value};
 
 use super::decimal::Bounds;
-use super::literals::{admits, json_literal};
-use super::merge::{Gathered, list};
+use super::literals::{admits, json_literal, list};
 use super::rules::BnfRules;
 use super::{integers, numbers};
 use crate::grammar::schemas::clean;
@@ -30,6 +31,26 @@ pub(super) fn write(rules: &mut BnfRules, schema: &Value, path: &Path, is_object
         rules.report.loosen(path, "type", "no value fits this schema");
         rules.json(if is_object { "object" } else { "value" }).to_owned()
     })
+}
+
+/// All that a value has to fit.
+#[derive(Default)]
+pub(super) struct Gathered {
+    /// Keywords of one schema.
+    pub(super) members: Map<String, Value>,
+    /// Lists of schemas, one of each of which it has to fit, with the keyword.
+    pub(super) choices: Vec<(&'static str, Vec<Value>)>,
+    /// Whether no value fits.
+    pub(super) is_nothing: bool,
+    /// The references that were followed.
+    pub(super) followed: HashMap<String, Followed>,
+}
+
+/// How far a reference was followed.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Followed {
+    Begun,
+    Gathered,
 }
 
 /// Writes the rules of one schema.

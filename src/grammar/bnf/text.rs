@@ -10,7 +10,7 @@ use std::fmt::Write;
 use regex_syntax::hir::{Class, ClassUnicode, Hir, HirKind, Repetition};
 use serde_json::{Map, Value};
 
-use super::literals::{json_text, literal};
+use super::literals::{count, json_text, literal};
 use super::pattern::class_of;
 use super::rules::{BnfRules, NO_TIME};
 use super::schema::SchemaWriter;
@@ -67,12 +67,6 @@ impl SchemaWriter<'_> {
             }
         }
     }
-}
-
-/// A keyword that counts characters, items or members.
-pub(super) fn count(members: &Map<String, Value>, key: &str) -> Option<usize> {
-    let count = members.get(key)?.as_u64()?;
-    Some(usize::try_from(count).unwrap_or(usize::MAX))
 }
 
 fn counted(rules: &mut BnfRules, least: usize, most: Option<usize>) -> Result<String, String> {
