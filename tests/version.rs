@@ -11,7 +11,7 @@ fn manifest(requirement: &str) -> String {
     let this = env!("CARGO_MANIFEST_DIR");
     format!(
         "[package]\nname = \"program\"\nversion = \"1.0.0\"\nedition = \"2021\"\n\
-         [lib]\npath = \"lib.rs\"\n\
+         [workspace]\n[lib]\npath = \"lib.rs\"\n\
          [dependencies]\nopenai-harmony = \"{requirement}\"\n\
          [patch.crates-io]\nopenai-harmony = {{ path = {this:?} }}\n"
     )

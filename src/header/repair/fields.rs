@@ -230,13 +230,13 @@ impl Draft<'_> {
     /// content type if the name is one, or if a call has the marker, with nothing behind the name but a value.
     fn begins_content(&self, word: &Word, name: &str) -> bool {
         let text = self.text(word);
-        if name.is_empty() || !name.chars().all(is_part_of_type) {
-            return !text.is_empty();
-        }
         let is_alone = text.len() == name.len() && self.ahead.is_empty();
         if is_alone && self.setting.end == HeaderEnd::Open {
-            // More of the header may follow.
+            // More of the header may follow: a long type of one's own is one word, too.
             return false;
+        }
+        if name.is_empty() || !name.chars().all(is_part_of_type) {
+            return !text.is_empty();
         }
         let is_type = is_content_type(name);
         let has_recipient = self.has_recipient_word();
