@@ -33,7 +33,7 @@ def of_turn(
     constraint = constraint_of(turn)
     tag = None
     if constraint is not None:
-        tag = constraint.written(lambda made: made.to_xgrammar(turn.stop_token_ids))
+        tag = constraint.written("xgrammar", turn.stop_token_ids)
     sampling: dict[str, Any] = {**turn.sampling}
     most = sampling.pop("max_tokens", None)
     sampled = _sampling(sampling, turn.stop_strings, body, room(prompt, most, context), turn.stream)
