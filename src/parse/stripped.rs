@@ -240,6 +240,7 @@ mod tests {
 
     /// What is known of the tools ends a name, and shows a call.
     #[test]
+    #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
     fn known_tools_tell_calls_from_words() {
         let tools = Tools::new(["functions.bash", "do_commentary", "python"]).unwrap();
         for (text, expected) in [
