@@ -15,7 +15,7 @@ import pytest
 
 pytest.importorskip("aiohttp", reason="make test-engines installs aiohttp")
 
-from openai_harmony.interop import TokenLogprob
+from openai_harmony.interop import EngineReader, TokenLogprob
 from openai_harmony.serve.engines import SampleRequest
 from openai_harmony.serve.engines.sglang import Sglang
 from openai_harmony.serve.engines.vllm import Vllm
@@ -97,6 +97,13 @@ SURE = replace(REQUEST, logprobs=2)
 GIVEN = [TokenLogprob(-0.5, {5: -0.5, 7: -1.5}), TokenLogprob(-2.0, {6: -2.0, 5: -0.25})]
 
 
+def logprobs_of(engine: Vllm, choice: Any) -> Any:
+    """What is read of an event with this choice."""
+    event = {"choices": [choice.model_dump(mode="json")]}
+    read = EngineReader(engine.form, 50, []).feed(f"data: {json.dumps(event)}\n\n".encode())
+    return read[2]
+
+
 def test_log_probabilities_of_vllm_generate() -> None:
     name = "vllm.entrypoints.scale_out.token_in_token_out.protocol"
     classes = pytest.importorskip(name, reason="vLLM is not installed", exc_type=ImportError)
@@ -118,7 +125,7 @@ def test_log_probabilities_of_vllm_generate() -> None:
     choice = classes.GenerateTokensStreamChoice(
         index=0, token_ids=[5, 6], logprobs=classes.GenerateLogProbs(content=content)
     )
-    assert engine.read({"choices": [choice.model_dump(mode="json")]}, 0).logprobs == GIVEN
+    assert logprobs_of(engine, choice) == GIVEN
 
 
 def test_log_probabilities_of_vllm_completions() -> None:
@@ -139,7 +146,7 @@ def test_log_probabilities_of_vllm_completions() -> None:
     choice = classes.CompletionResponseStreamChoice(
         index=0, text="", token_ids=[5, 6], logprobs=logprobs
     )
-    assert engine.read({"choices": [choice.model_dump(mode="json")]}, 0).logprobs == GIVEN
+    assert logprobs_of(engine, choice) == GIVEN
 
 
 def test_log_probabilities_of_sglang() -> None:
