@@ -34,6 +34,7 @@ mod parts;
 mod prompts;
 mod reply;
 mod request;
+mod spaced_json;
 mod texts;
 mod thought_blob;
 mod tools;

@@ -45,6 +45,8 @@ pub(super) struct PromptForm {
     pub(super) efforts: &'static [&'static str],
     /// The content type of calls, in place of `<|constrain|>json`.
     pub(super) call_content_type: Option<&'static str>,
+    /// Arguments that are an object are written as Python's `json.dumps` writes them.
+    pub(super) spaces_arguments: bool,
     /// How to render, unless the server says otherwise.
     pub(super) config: Option<RenderConfig>,
     /// Whether the thoughts before the last answer are left out, whoever speaks after it.
@@ -65,6 +67,7 @@ const HARMONY: PromptForm = PromptForm {
     declares_on_none: false,
     efforts: &[],
     call_content_type: None,
+    spaces_arguments: false,
     config: None,
     drops_before_last_answer: false,
 };
@@ -83,6 +86,7 @@ const VLLM_0_33: PromptForm = PromptForm {
     declares_on_none: true,
     efforts: &["low", "medium", "high"],
     call_content_type: Some("json"),
+    spaces_arguments: true,
     config: Some(RenderConfig {
         analysis: AnalysisPolicy::KeepAll,
         conversation_has_function_tools: false,

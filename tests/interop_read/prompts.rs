@@ -3,7 +3,7 @@
 use openai_harmony::interop::{Prompts, Turn};
 use serde_json::{Value, json};
 
-use super::{CHAT, options, prompt};
+use super::{ANTHROPIC, CHAT, options, prompt};
 
 fn read(body: &Value) -> Turn {
     CHAT.read(body, &options().with_prompts(Prompts::Vllm0_33)).unwrap()
@@ -102,4 +102,22 @@ fn other_efforts_are_errors() {
         assert!(error.to_string().contains("known: low, medium, high"), "{error}");
     }
     assert!(prompt(&read(&body("high"))).contains("Reasoning: high"));
+}
+
+#[test]
+fn arguments_of_anthropic_are_written_as_python_writes_them() {
+    let body = json!({"messages": [
+        {"role": "user", "content": "U"},
+        {"role": "assistant", "content": [
+            {"type": "tool_use", "id": "t", "name": "f", "input": {"a": ["\u{e9}\"", 1.5, true], "b": {}}},
+        ]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": "R"}]},
+    ]});
+    let read = |prompts| prompt(&ANTHROPIC.read(&body, &options().with_prompts(prompts)).unwrap());
+    let spaced = r#"json<|message|>{"a": ["\u00e9\"", 1.5, true], "b": {}}<|call|>"#;
+    assert!(read(Prompts::Vllm0_33).contains(spaced));
+    assert!(
+        read(Prompts::Harmony)
+            .contains("json<|message|>{\"a\":[\"\u{e9}\\\"\",1.5,true],\"b\":{}}<|call|>")
+    );
 }

@@ -9,6 +9,7 @@ use crate::interop::history::HistoryCall;
 use crate::interop::names::ToolId;
 use crate::interop::parts::PartRules;
 use crate::interop::request::Request;
+use crate::interop::spaced_json::spaced_json;
 use crate::interop::texts::Texts;
 use crate::interop::thought_blob::read_thought;
 use crate::interop::tools::read_arguments;
@@ -112,6 +113,7 @@ fn read_user(content: &BodyField<'_, '_>, request: &mut Request<'_>) -> Result<(
 fn read_assistant(content: &BodyField<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     let rules = request.part_rules();
     let mut texts = Texts::new(rules.form);
+    let spaces = request.form.spaces_arguments;
     let mut calls = Vec::new();
     if let Value::String(text) = content.value() {
         request.history.say_and_call(text.to_owned(), calls);
@@ -124,7 +126,10 @@ fn read_assistant(content: &BodyField<'_, '_>, request: &mut Request<'_>) -> Res
             "redacted_thinking" => read_thinking(&block, "data", request)?,
             "tool_use" => {
                 let tool = ToolId::new(block.required("name")?.text()?);
-                let input = read_arguments(&block, "input", true)?;
+                let mut input = read_arguments(&block, "input", true)?;
+                if let Some(given) = block.object("input")?.filter(|_| spaces) {
+                    input = spaced_json(&given.field().at().to_tree());
+                }
                 calls.push(HistoryCall::new(&field, block.text("id")?, tool, input));
             }
             kind if is_of_servers(kind) => {
