@@ -37,7 +37,9 @@ def test_rows_have_the_tokens_of_0_0_8(oracle: Oracle, form: str, drops: bool) -
             assert isinstance(tokens, dict)
             rows.append(None)
         expected[index] = tokens
-    batch = render(rows, config=RenderConversationConfig(auto_drop_analysis=drops))
+    config = RenderConversationConfig(auto_drop_analysis=drops)
+    # The random texts have marks on purpose.
+    batch = render(rows, config=config, markers="text")
     for example in batch:
         assert example.tokens.tolist() == expected.pop(example.row), asked[example.row]
     # What is left either package refuses, or the model says nothing in it.
@@ -50,6 +52,10 @@ def test_rows_have_the_tokens_of_0_0_8(oracle: Oracle, form: str, drops: bool) -
             said = [each for each in asked[row]["messages"] if each["role"] == "assistant"]
             assert said
             assert not any(each.get("channel") for each in said)
+            continue
+        if "missing; the model puts each of its messages on a channel" in str(error):
+            said = [each for each in asked[row]["messages"] if each["role"] == "assistant"]
+            assert not all(each.get("channel") for each in said)
             continue
         is_untrained = error.kind == "nothing_to_train"
         assert is_untrained == isinstance(tokens, list), (asked[row], error, tokens)
