@@ -26,11 +26,10 @@ from openai_harmony.serve.render.forms import (
     Choice,
     DerenderChat,
     DerenderChatChunk,
+    DerenderChunk,
     DerenderTextChunk,
     DerenderTexts,
     Generated,
-    GeneratedChunk,
-    StreamState,
 )
 from openai_harmony.serve.render.prompts import of_texts, of_turn, request_id
 from openai_harmony.serve.threads import in_thread
@@ -122,7 +121,7 @@ class RenderEndpoints:
         encoding = self._gateway.encoding
         if body.flag("stream") is True:
             piece = _read(DerenderChatChunk, body)
-            self._check_chunk(piece.generate_chunk, piece.stream_state, piece.prompt_token_ids)
+            self._check_chunk(piece)
             return chat.chunk(piece, encoding, self._known(piece.model))
         whole = _read(DerenderChat, body)
         self._check([whole.generate_response], [whole.prompt_token_ids])
@@ -132,7 +131,7 @@ class RenderEndpoints:
         encoding = self._gateway.encoding
         if body.flag("stream") is True:
             piece = _read(DerenderTextChunk, body)
-            self._check_chunk(piece.generate_chunk, piece.stream_state, piece.prompt_token_ids)
+            self._check_chunk(piece)
             return text.chunk(piece, encoding, self._known(piece.model))
         whole = _read(DerenderTexts, body)
         self._check(whole.generate_responses, whole.prompt_token_ids or [])
@@ -148,13 +147,13 @@ class RenderEndpoints:
         for prompt in prompts:
             self._check_length("prompt_token_ids", len(prompt or []))
 
-    def _check_chunk(
-        self, generated: GeneratedChunk, state: StreamState | None, prompt: list[int] | None
-    ) -> None:
-        new = sum(len(choice.tokens) for choice in generated.choices)
+    def _check_chunk(self, piece: DerenderChunk) -> None:
+        choices, state = piece.generate_chunk.choices, piece.stream_state
+        new = sum(len(choice.tokens) for choice in choices)
         old = 0 if state is None else len(state.output_token_ids)
-        self._check_length("prompt, earlier and new tokens", len(prompt or []) + old + new)
-        for choice in generated.choices:
+        prompt = len(piece.prompt_token_ids or [])
+        self._check_length("prompt, earlier and new tokens", prompt + old + new)
+        for choice in choices:
             self._check_length("logprobs.content", _positions(choice))
 
     def _check_length(self, what: str, length: int) -> None:

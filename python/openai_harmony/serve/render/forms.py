@@ -120,8 +120,8 @@ class DerenderChat(BaseModel):
     chat_request: dict[str, Any] | None = None
 
 
-class DerenderChatChunk(BaseModel):
-    """A chunk of a chat completion to be made of some sampled tokens."""
+class DerenderChunk(BaseModel):
+    """A chunk to be made of some sampled tokens."""
 
     stream: Literal[True]
     model: str | None = None
@@ -129,6 +129,11 @@ class DerenderChatChunk(BaseModel):
     stream_state: StreamState | None = None
     prompt_tokens: int | None = Field(None, ge=0)
     prompt_token_ids: list[TokenId] | None = None
+
+
+class DerenderChatChunk(DerenderChunk):
+    """A chunk of a chat completion."""
+
     chat_request: dict[str, Any] | None = None
 
 
@@ -152,13 +157,7 @@ class DerenderTexts(BaseModel):
         return self
 
 
-class DerenderTextChunk(BaseModel):
-    """A chunk of a completion to be made of some tokens."""
+class DerenderTextChunk(DerenderChunk):
+    """A chunk of a completion."""
 
-    stream: Literal[True]
-    model: str | None = None
-    generate_chunk: GeneratedChunk
-    stream_state: StreamState | None = None
-    prompt_tokens: int | None = Field(None, ge=0)
-    prompt_token_ids: list[TokenId] | None = None
     completion_request: dict[str, Any] | None = None
