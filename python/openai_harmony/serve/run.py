@@ -22,7 +22,7 @@ from openai_harmony.serve.engines import EngineError, connect
 from openai_harmony.serve.journal import LOG, forget_the_dead, log_to_stderr
 from openai_harmony.serve.settings import Settings, from_text, to_text
 from openai_harmony.serve.store import StoreError
-from openai_harmony.serve.workers import Workers
+from openai_harmony.serve.workers import Workers, take_hup
 
 _DRAIN_SECONDS = 5.0
 """So often a server that ends says what it waits for."""
@@ -160,8 +160,7 @@ def _drained(app: Starlette, settings: Settings) -> Starlette:
 
             signal.signal(number, handle)
 
-        if hasattr(signal, "SIGHUP"):
-            loop.add_signal_handler(signal.SIGHUP, app.state.keys.read_again)
+        take_hup(loop, app.state.keys.read_again)
         for number in (signal.SIGTERM, signal.SIGINT):
             if callable(before := signal.getsignal(number)):
                 chained(number, before)

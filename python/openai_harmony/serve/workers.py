@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 
 from uvicorn.supervisors import Multiprocess
 
@@ -14,10 +16,16 @@ from openai_harmony.serve.journal import LOG
 class Workers(Multiprocess):
     """uvicorn's parent, which says why a worker died, and passes `SIGHUP` on."""
 
+    def init_processes(self) -> None:
+        """Begins all workers."""
+        with _hup_held_back():
+            super().init_processes()
+
     def keep_subprocess_alive(self) -> None:
         """Begins a worker for each that died."""
         before = list(self.processes)
-        super().keep_subprocess_alive()
+        with _hup_held_back():
+            super().keep_subprocess_alive()
         for worker in before:
             if worker not in self.processes:
                 LOG.error("worker %s died: %s", worker.pid, _reason(worker.process.exitcode))
@@ -28,6 +36,29 @@ class Workers(Multiprocess):
             if worker.pid is not None:
                 with suppress(ProcessLookupError):
                     os.kill(worker.pid, signal.SIGHUP)
+
+
+@contextmanager
+def _hup_held_back() -> Iterator[None]:
+    """Workers inherit it: a `SIGHUP` that comes while one begins would end it.
+
+    It waits until :func:`take_hup`.
+    """
+    if not hasattr(signal, "SIGHUP"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def take_hup(loop: asyncio.AbstractEventLoop, handle: Callable[[], None]) -> None:
+    """Calls the function at each `SIGHUP`, one that came earlier among them."""
+    if hasattr(signal, "SIGHUP"):
+        loop.add_signal_handler(signal.SIGHUP, handle)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGHUP})
 
 
 def _reason(code: int | None) -> str:
