@@ -109,6 +109,10 @@ impl Prompts {
 impl PromptForm {
     /// Puts messages where they stand in the body, and leaves out what this form leaves out.
     pub(super) fn arrange(&self, sources: &mut Vec<Option<usize>>, messages: &mut Vec<Message>) {
+        if *self == HARMONY {
+            // The history has them in this order, and every request comes by here.
+            return;
+        }
         let mut placed: Vec<_> = sources.drain(..).zip(messages.drain(..)).collect();
         if self.keeps_order {
             let rank = |message: &Message| !is_preamble(message);

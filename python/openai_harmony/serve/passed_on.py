@@ -1,4 +1,4 @@
-"""Bodies of ``/v1/completions``, which the engine answers itself: held to the limits."""
+"""Bodies that the engine answers itself, of completions or of tokens: held to the limits."""
 
 from __future__ import annotations
 

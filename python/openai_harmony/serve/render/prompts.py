@@ -71,13 +71,18 @@ def of_texts(body: Body, encoding: HarmonyEncoding, identity: str, context: int)
     most = _member(body, "max_tokens")
     if most is not None and (type(most) is not int or most < 1):
         raise RefusedError("max_tokens: expected a whole number from 1 on", path="max_tokens")
-    made = []
-    for at, prompt in enumerate(prompts):
-        name = identity if len(prompts) == 1 else f"{identity}-{at}"
-        left = room(prompt, most, context)
-        sampled = _sampling({**defaults, **sampling}, stops, body, left, stream)
-        made.append(_request(name, prompt, sampled, body, stream))
-    return made
+    # All prompts of a body are sampled alike, but for the room that each leaves.
+    sampled = _sampling({**defaults, **sampling}, stops, body, 0, stream)
+    same = _request(identity, [], sampled, body, stream)
+    return [
+        {
+            **same,
+            "request_id": identity if len(prompts) == 1 else f"{identity}-{at}",
+            "token_ids": prompt,
+            "sampling_params": {**sampled, "max_tokens": room(prompt, most, context)},
+        }
+        for at, prompt in enumerate(prompts)
+    ]
 
 
 def room(prompt: list[int], most: int | None, context: int) -> int:
