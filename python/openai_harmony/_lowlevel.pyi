@@ -1535,7 +1535,7 @@ def extend_prompt(
     encoding: HarmonyEncoding,
     prompt: Iterable[int],
     sampled: Iterable[int],
-    conversation: str,
+    messages: Iterable[Message],
     **options: Any,
 ) -> tuple[Break | None, list[int]]: ...
 
@@ -1575,13 +1575,14 @@ class _Rollout:
     def __new__(
         cls,
         encoding: HarmonyEncoding,
-        conversation: str,
+        messages: Iterable[Message],
         prefill: Prefill | None,
         **options: Any,
     ) -> Self: ...
     def prompt(self) -> array[int]: ...
     def sampled(self, sampled: Iterable[int], logprobs: Iterable[float] | None) -> _Step: ...
-    def extend(self, conversation: str) -> Break | None: ...
+    def extend(self, messages: Iterable[Message]) -> Break | None: ...
+    def messages(self) -> list[Message]: ...
     def segments(
         self,
     ) -> list[

@@ -269,9 +269,8 @@ class HarmonyEncoding(_lowlevel.HarmonyEncoding):
         '<|end|><|start|>user<|message|>?<|end|><|start|>assistant'
         """
         prompt, sampled = list(prompt), list(sampled)
-        new = Conversation.from_messages(messages).to_json()
         broken, tokens = _lowlevel.extend_prompt(
-            self, prompt, sampled, new, config=config, keep_return=keep_return, tools=tools
+            self, prompt, sampled, messages, config=config, keep_return=keep_return, tools=tools
         )
         if broken is not None:
             return Broken(broken, tokens)

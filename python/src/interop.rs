@@ -10,10 +10,9 @@ use super::read::reasoning_effort;
 use super::read::values::{boolean, count, each, optional, optional_string};
 use super::text::utf8;
 use super::tokens::Form;
-use super::types::Types;
-use super::{arguments, json, json_out, options, write};
+use super::{arguments, json, options, write};
 use openai_harmony::RenderConfig;
-use openai_harmony::chat::{Content, Message, ReasoningEffort};
+use openai_harmony::chat::ReasoningEffort;
 use openai_harmony::interop::{
     BuiltinTool, Date, Dialect, Json, NamedToolChoice, Prompts, ReadOptions, Resolve, Tool, Turn,
     Unsupported, UnusedReason,
@@ -221,15 +220,7 @@ impl PyTurn {
 
     #[getter(_messages)]
     fn messages<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let messages = &self.inner.conversation.messages;
-        let list = write::messages(py, messages)?;
-        for (index, message) in messages.iter().enumerate() {
-            // Few messages have more than text: those of system and developer.
-            if !message.content.iter().all(|part| matches!(part, Content::Text(_))) {
-                list.set_item(index, structured(py, message)?)?;
-            }
-        }
-        Ok(list)
+        write::whole_messages(py, self.inner.conversation.messages.iter())
     }
 
     /// The fields of the config, as JSON of its model.
@@ -385,12 +376,6 @@ impl PyTurn {
     fn stream(&self) -> bool {
         self.inner.answer.stream
     }
-}
-
-/// A message by way of its JSON form.
-fn structured<'py>(py: Python<'py>, message: &Message) -> PyResult<Bound<'py, PyAny>> {
-    let class = Types::get(py)?.message.class.bind(py);
-    class.call_method1("from_dict", (json_out::serialized(py, message)?,))
 }
 
 /// Name, namespace, recipient, kind, offered, declared, `client_runs`, strict.

@@ -1,6 +1,4 @@
 //! Rollouts for Python; `openai_harmony.rollout` has their faces.
-//!
-//! Messages come as JSON: there are few of them in a step, and they are kept, so nothing is gained by lending them.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyDict, PyList};
@@ -10,10 +8,8 @@ use super::encoding::{Span, argument, fields_of};
 use super::errors::raised;
 use super::options::set_from;
 use super::read::values::{each, optional, string};
-use super::{arguments, events, logprobs, options, tokens, write};
-use openai_harmony::ErrorKind;
-use openai_harmony::Path;
-use openai_harmony::chat::{Conversation, Message};
+use super::{arguments, events, logprobs, options, read, tokens, write};
+use openai_harmony::chat::Message;
 use openai_harmony::rollout::{Break, ExtendConfig, Extension, Rollout, Said, Segment, Step};
 use openai_harmony::tokenizer::TokenId;
 
@@ -43,10 +39,10 @@ pub(super) struct PyRollout {
 #[pymethods]
 impl PyRollout {
     #[new]
-    #[pyo3(signature = (encoding, conversation, prefill, **options))]
+    #[pyo3(signature = (encoding, messages, prefill, **options))]
     fn new(
         encoding: &Bound<'_, PyAny>,
-        conversation: &str,
+        messages: &Bound<'_, PyAny>,
         prefill: Option<&Bound<'_, PyAny>>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
@@ -54,8 +50,7 @@ impl PyRollout {
         let encoding = argument(encoding)?;
         let config = extend_config(options)?;
         let prefill = options::prefill(prefill)?;
-        messages(conversation)
-            .and_then(|messages| Rollout::with_prefill(encoding, messages, &prefill, config))
+        Rollout::with_prefill(encoding, owned(messages)?, &prefill, config)
             .map(|inner| Self { inner })
             .map_err(|error| raised(py, &error))
     }
@@ -79,9 +74,19 @@ impl PyRollout {
     }
 
     /// Adds messages, and returns why the prompt broke.
-    fn extend(&mut self, py: Python<'_>, conversation: &str) -> PyResult<Option<&'static str>> {
-        let broken = messages(conversation).and_then(|messages| self.inner.extend(&messages));
-        Ok(broken.map_err(|error| raised(py, &error))?.map(Break::name))
+    fn extend(
+        slf: &Bound<'_, Self>,
+        messages: &Bound<'_, PyAny>,
+    ) -> PyResult<Option<&'static str>> {
+        // After these are read: a generator of messages may look at the rollout.
+        let messages = owned(messages)?;
+        let broken = slf.try_borrow_mut()?.inner.extend(&messages);
+        Ok(broken.map_err(|error| raised(slf.py(), &error))?.map(Break::name))
+    }
+
+    /// The messages, new objects.
+    fn messages<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        write::whole_messages(py, self.inner.messages())
     }
 
     fn segments<'py>(&self, py: Python<'py>) -> PyResult<Vec<SegmentFields<'py>>> {
@@ -111,20 +116,19 @@ pub(super) fn read_step<'py>(
 
 /// Why a prompt breaks, and the whole one; or nothing, and what follows the sampled tokens.
 #[pyfunction]
-#[pyo3(signature = (encoding, prompt, sampled, conversation, **options))]
+#[pyo3(signature = (encoding, prompt, sampled, messages, **options))]
 pub(super) fn extend_prompt<'py>(
     encoding: &Bound<'py, PyAny>,
     prompt: &Bound<'py, PyAny>,
     sampled: &Bound<'py, PyAny>,
-    conversation: &str,
+    messages: &Bound<'py, PyAny>,
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<(Option<&'static str>, Bound<'py, PyList>)> {
     let py = encoding.py();
     let encoding = argument(encoding)?;
     let (prompt, sampled) = (tokens::read(prompt)?, tokens::read(sampled)?);
     let config = extend_config(options)?;
-    let extension = messages(conversation)
-        .and_then(|messages| encoding.extend(&prompt, &sampled, &messages, &config));
+    let extension = encoding.extend(&prompt, &sampled, &owned(messages)?, &config);
     match extension.map_err(|error| raised(py, &error))? {
         Extension::Extended { added } => Ok((None, tokens::list(py, &added)?)),
         Extension::Broken { reason, tokens: all } => {
@@ -133,14 +137,10 @@ pub(super) fn extend_prompt<'py>(
     }
 }
 
-/// The messages of a conversation's JSON, which Python's models wrote.
-fn messages(conversation: &str) -> openai_harmony::Result<Vec<Message>> {
-    let read = serde_json::from_str::<Conversation>(conversation);
-    let invalid = |error: serde_json::Error| ErrorKind::InvalidRollout {
-        path: Path::of("messages"),
-        reason: error.to_string().into(),
-    };
-    Ok(read.map_err(invalid)?.messages)
+/// The messages of a list of Python's models.
+fn owned(messages: &Bound<'_, PyAny>) -> PyResult<Vec<Message>> {
+    each(messages, |message| read::single_message(message).map(Message::from))
+        .map_err(|invalid| invalid.inside("messages").raised(messages.py()))
 }
 
 fn extend_config(given: Option<&Bound<'_, PyDict>>) -> PyResult<ExtendConfig> {

@@ -1,5 +1,7 @@
 //! Chat structs to Python's models.
 
+use std::borrow::Borrow;
+
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
@@ -9,6 +11,26 @@ use super::types::Types;
 use openai_harmony::chat::{
     Author, Content, Message, Role, TextContent, ToolDescription, ToolNamespaceConfig,
 };
+
+/// New objects for any messages.
+pub(super) fn whole_messages(
+    py: Python<'_>,
+    messages: impl Iterator<Item = impl Borrow<Message>>,
+) -> PyResult<Bound<'_, PyList>> {
+    let types = Types::get(py)?;
+    let one = |message: &Message| {
+        // Few messages have more than text: those of system and developer.
+        let is_text = message.content.iter().all(|part| matches!(part, Content::Text(_)));
+        if is_text { Strings::of(py, message).message(py, types) } else { structured(py, message) }
+    };
+    list(py, messages.map(|message| one(message.borrow())))
+}
+
+/// A message by way of its JSON form.
+fn structured<'py>(py: Python<'py>, message: &Message) -> PyResult<Bound<'py, PyAny>> {
+    let class = Types::get(py)?.message.class.bind(py);
+    class.call_method1("from_dict", (json_out::serialized(py, message)?,))
+}
 
 /// New objects for messages that the parser made.
 pub(super) fn messages<'py>(py: Python<'py>, messages: &[Message]) -> PyResult<Bound<'py, PyList>> {

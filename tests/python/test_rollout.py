@@ -361,7 +361,7 @@ def test_ten_thousand_steps(encoding: HarmonyEncoding) -> None:
     sampled = tokens(encoding, CALL)
     for _ in range(10_000):
         rollout.sampled(sampled)
-        rollout._raw.extend(Conversation.from_messages([result("functions.rain")]).to_json())
+        rollout._raw.extend([result("functions.rain")])
     examples = rollout.examples()
     assert len(examples) == 1
     assert sum(examples.loss_mask) == 10_000 * len(sampled)

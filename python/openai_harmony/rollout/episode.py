@@ -121,11 +121,10 @@ class Rollout:
     ) -> None:
         self._encoding, self._free = encoding, free
         self._prefill, self._options = prefill, options
-        self._messages = list(conversation.messages)
-        self._counts = [len(self._messages)]
+        self._counts = [len(conversation.messages)]
         self._waiting: list[Call] = []
         self._data: list[Data] = []
-        self._raw = _lowlevel._Rollout(encoding, conversation.to_json(), prefill, **options)
+        self._raw = _lowlevel._Rollout(encoding, conversation.messages, prefill, **options)
 
     @property
     def prompt(self) -> _IntArray:
@@ -134,13 +133,13 @@ class Rollout:
 
     @property
     def conversation(self) -> Conversation:
-        """All messages, those that were sampled included."""
-        return Conversation.from_messages(self._messages)
+        """All messages, those that were sampled included: new copies."""
+        return Conversation.from_messages(self.messages)
 
     @property
     def messages(self) -> list[Message]:
-        """All messages, as a new list."""
-        return list(self._messages)
+        """All messages, as new copies."""
+        return self._raw.messages()
 
     def sampled(
         self,
@@ -167,7 +166,6 @@ class Rollout:
             tokens = list(tokens)
             checked = checked_data(data, len(tokens))
         step = step_of(self._raw.sampled(tokens, logprobs), self._free)
-        self._messages += [said.message for said in step.said]
         self._waiting = step.waiting
         self._data.append(checked)
         return step
@@ -186,10 +184,9 @@ class Rollout:
                 message of the assistant, a result for no call. Whatever rendering refuses.
             InvalidRequestError: A dict that is no chat message.
         """
-        new = Conversation.from_messages(self._read(messages))
-        self._raw.extend(new.to_json())
-        self._messages += new.messages
-        self._counts.append(len(new.messages))
+        new = self._read(messages)
+        self._raw.extend(new)
+        self._counts.append(len(new))
         self._waiting = []
         return self.prompt
 
@@ -216,13 +213,12 @@ class Rollout:
         """Another rollout that continues from here. Both share the tokens so far."""
         other = type(self).__new__(type(self))
         other.__dict__.update(self.__dict__)
-        other._messages, other._counts = list(self._messages), list(self._counts)
-        other._data = list(self._data)
+        other._counts, other._data = list(self._counts), list(self._data)
         other._raw = self._raw.branch()
         return other
 
     def __repr__(self) -> str:
-        return f"<Rollout: {len(self._messages)} messages, {len(self.examples())} segments>"
+        return f"<Rollout: {len(self.messages)} messages, {len(self.examples())} segments>"
 
     def __getstate__(self) -> dict[str, Any]:
         """What to play again: the beginning, what was sampled, and what was added."""
@@ -231,7 +227,7 @@ class Rollout:
             "prefill": self._prefill,
             "options": self._options,
             "free": self._free,
-            "messages": self._messages,
+            "messages": self.messages,
             "counts": self._counts,
             "samples": self.examples().samples(),
             "data": self._data,
@@ -242,11 +238,12 @@ class Rollout:
         messages: list[Message] = state["messages"]
         begin = Conversation.from_messages(messages[:first])
         self._start(state["encoding"], begin, state["prefill"], state["options"], state["free"])
+        at = first
         for index, (tokens, logprobs) in enumerate(state["samples"]):
-            self.sampled(tokens, logprobs, state["data"][index])
+            at += len(self.sampled(tokens, logprobs, state["data"][index]).said)
             if index < len(counts):
-                at = len(self._messages)
                 self.extend(messages[at : at + counts[index]])
+                at += counts[index]
 
 
 __all__ = ["Rollout"]

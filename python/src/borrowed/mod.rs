@@ -1,6 +1,7 @@
 //! Messages to render, over strings borrowed from Python: no text is copied before it is encoded.
 
 mod content;
+mod owned;
 mod tools;
 
 use std::slice;
