@@ -6,6 +6,8 @@ use super::invalid;
 use super::loss::read_flag;
 use super::parsed::Parsed;
 use super::read_turn::ChatRow;
+use super::repeated::speaker_of;
+use super::speakers::Speaker;
 use super::tool_types::as_schema;
 use crate::HarmonyEncoding;
 use crate::error::Result;
@@ -20,6 +22,7 @@ pub(super) fn read(
     options: &RenderRows,
     encoding: HarmonyEncoding,
 ) -> Result<ChatRow> {
+    refuse_preferences(&Columns::of(row, options)?)?;
     read_side(row, options, encoding, None)
 }
 
@@ -34,6 +37,40 @@ pub(super) fn read_preference(
         Ok((read_side(row, options, encoding, Some(answer))?, is_preferred))
     };
     sides.into_iter().map(read).collect()
+}
+
+/// Refuses rows whose messages are the prompt of two answers, since its earlier answers would be trained and nothing else,
+/// and those whose label says that the answer is a bad one.
+fn refuse_preferences(columns: &Columns<'_, '_>) -> Result<()> {
+    // Numbers under the common name are mostly classes.
+    let is_bad = |key, label: &BodyField<'_, '_>| {
+        let is_flag = key != LABELS[0] || matches!(label.value(), Value::Bool(_));
+        is_flag && read_flag(label).is_ok_and(|is_good| !is_good)
+    };
+    let mut labels = LABELS.into_iter().filter_map(|key| Some((key, columns.get(key)?)));
+    if let Some((_, label)) = labels.find(|(key, label)| is_bad(*key, label)) {
+        let reason = "false, so this is a bad answer; leave the row out, or render with the format 'preference'";
+        return Err(label.invalid(reason));
+    }
+    let has = |key: &str| columns.get(key).is_some();
+    let Some((key, _)) = PAIRS.into_iter().find(|(chosen, rejected)| has(chosen) && has(rejected))
+    else {
+        return Ok(());
+    };
+    let ends_with_answer = |list: &BodyField<'_, '_>| {
+        let last = list.at().as_array().and_then(|messages| messages.iter().last());
+        // A pair of ms-swift's, which names no author, ends with its answer.
+        last.is_some_and(|last| speaker_of(last).is_none_or(Speaker::is_own))
+    };
+    let is_answered = match columns.messages() {
+        Some(list) => ends_with_answer(&Parsed::of(list, "a list")?.field()?),
+        None => columns.answer()?.is_some(),
+    };
+    if is_answered {
+        return Ok(());
+    }
+    let reason = "one of two answers to a prompt; rows of preferences are the format 'preference'";
+    Err(columns.required(key)?.invalid(reason))
 }
 
 /// The answers of a row of preferences, and whether each is preferred.

@@ -53,18 +53,12 @@ pub(super) const PAIRS: [(&str, &str); 4] = [
 /// Whether an answer is a good one: TRL's and ms-swift's; LLaMA-Factory's.
 pub(super) const LABELS: [&str; 2] = ["label", "kto_tag"];
 
-/// Whether chat rows have a column of this name read.
+/// Whether rows of chats and of preferences have a column of this name read.
 pub(super) fn is_read(name: &str) -> bool {
     let named = [HISTORY, TOOLS, IDENTITY, TEMPLATE];
-    let lists = [&MESSAGES[..], &QUESTIONS, &ANSWERS, &SYSTEM, &SETTINGS, &named, &MEDIA];
+    let lists = [&MESSAGES[..], &QUESTIONS, &ANSWERS, &SYSTEM, &SETTINGS, &named, &MEDIA, &LABELS];
     lists.iter().any(|names| names.contains(&name))
-}
-
-/// The same of rows of preferences.
-pub(super) fn is_read_of_preferences(name: &str) -> bool {
-    PAIRS.iter().any(|(chosen, rejected)| [*chosen, *rejected].contains(&name))
-        || LABELS.contains(&name)
-        || is_read(name)
+        || PAIRS.iter().any(|(chosen, rejected)| [*chosen, *rejected].contains(&name))
 }
 
 /// Whether an object has the messages of a row.

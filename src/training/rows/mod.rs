@@ -171,8 +171,7 @@ pub fn is_read(column: &str, options: &RenderRows) -> bool {
     let is_mapped = options.map.iter().any(|(_, mapped)| mapped == column);
     let is_known = match options.format {
         RowFormat::Harmony => harmony::is_read(column),
-        RowFormat::Chat => columns::is_read(column),
-        RowFormat::Preference => columns::is_read_of_preferences(column),
+        RowFormat::Chat | RowFormat::Preference => columns::is_read(column),
         RowFormat::Anthropic => Dialect::Anthropic.reads(column) || column == "input",
         RowFormat::Responses => Dialect::Responses.reads(column) || column == "messages",
     };

@@ -2,6 +2,7 @@
 
 use super::invalid;
 use super::read_turn::ChatRow;
+use crate::MessageSpan;
 use crate::error::Result;
 use crate::path::Path;
 use crate::tokenizer::TokenId;
@@ -45,8 +46,16 @@ impl ExampleMaker<'_> {
 fn prompt_of<'b>(example: &Example<'b>) -> Result<&'b [TokenId]> {
     let prompt = example.loss_mask.iter().take_while(|&&trained| trained == 0).count();
     if example.loss_mask.iter().skip(prompt).any(|&trained| trained == 0) {
-        let reason = "the answer has results of tools, which trainers of preferences would train; end the prompt \
-                      after the last of them";
+        let is_untrained =
+            |span: &MessageSpan| !example.loss_mask[span.start..span.end].contains(&1);
+        let mut answer = example.spans.iter().filter(|span| span.start >= prompt);
+        let reason = if answer.any(is_untrained) {
+            "the answer has results of tools, which trainers of preferences would train; end the prompt after the last \
+             of them"
+        } else {
+            "the answer has several calls, but the model waits for the result of each; end the prompt before the last \
+             of them, after the result of the others"
+        };
         return Err(invalid(Path::default(), reason));
     }
     Ok(&example.tokens[..prompt])
