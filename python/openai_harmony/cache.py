@@ -1,7 +1,7 @@
 """The memory of the tokenizer's caches.
 
-Encoding caches pieces of text with their tokens: up to 2.63 MiB per concurrent encoding, and
-168 MiB in all. See docs/tokenizer.md.
+Encoding caches pieces of text with their tokens: up to 4.63 MiB per concurrent encoding, and
+296 MiB in all. See docs/tokenizer.md.
 """
 
 from __future__ import annotations

@@ -11,14 +11,14 @@ use std::sync::{Mutex, TryLockError};
 
 use super::{PieceEncoder, SLOTS, Slots};
 
-/// Bytes of one cache once it is full: 2.63 MiB.
+/// Bytes of one cache once it is full: 4.63 MiB.
 pub const BYTES_PER_CACHE: usize = SLOTS.bytes();
-/// Bytes of all caches at the most, once they are full: 168 MiB.
+/// Bytes of all caches at the most, once they are full: 296 MiB.
 pub const MAX_BYTES: usize = CACHES * BYTES_PER_CACHE;
 
 /// Most caches.
 const CACHES: usize = 64;
-/// A cache for one encoding more than that: 42 KiB.
+/// A cache for one encoding more than that: 74 KiB.
 const SMALL: Slots =
     Slots { words: SLOTS.words / 64, long: SLOTS.long / 64, pairs: SLOTS.pairs / 64 };
 
@@ -116,8 +116,8 @@ mod tests {
     #[test]
     fn caches_have_the_stated_memory() {
         const KIB: usize = 1 << 10;
-        assert_eq!((BYTES_PER_CACHE / KIB, MAX_BYTES / KIB), (2696, 168 * KIB + 512));
-        assert_eq!(SMALL.bytes() / KIB, 42);
+        assert_eq!((BYTES_PER_CACHE / KIB, MAX_BYTES / KIB), (4744, 296 * KIB + 512));
+        assert_eq!(SMALL.bytes() / KIB, 74);
     }
 
     #[test]

@@ -57,8 +57,8 @@ impl Tokens {
 type Set = [u128; 4];
 
 /// Most sets, and what shifts a hash down to the number of one.
-const MOST_SETS: usize = 1 << 15;
-const SHIFT: u32 = 49;
+const MOST_SETS: usize = 1 << 16;
+const SHIFT: u32 = 48;
 
 /// Pieces with their tokens. A new one takes the place of another of its set.
 pub(super) struct WordCache {
