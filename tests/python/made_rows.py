@@ -221,6 +221,7 @@ def preference_row(random: Random) -> Made:
     own = {word: kind for word, kind in maker.own.items() if word not in earlier}
     pair = random.choice(PAIRS)
     list_name = random.choice(["prompt", "messages", "conversations"])
+    row: dict[str, Any]
     match random.randrange(7):
         case 0:
             row = {name: [*before, *said] for name, said in zip(pair, (chosen, rejected))}

@@ -58,7 +58,7 @@ def write_dataset(
     The same call resumes an interrupted one, and gives the same bytes as if it had not been
     interrupted. It does nothing if the output is complete. Each file appears under its name when it
     is whole; a call that fails before the first shard leaves nothing. Memory: a few times 16 MiB of
-    input, or the longest row.
+    input, or the longest row; a ``.json`` file is loaded whole, at about five times its size.
 
     Args:
         inputs: Paths of JSONL files and of ``.json`` files that are one list of rows (both also

@@ -9,6 +9,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import json
 import lzma
 import os
 import sys
@@ -26,7 +27,6 @@ from typing import (
 from openai_harmony._extras import needed
 from openai_harmony.errors import WrongTypeError
 from openai_harmony.training.dataset import files
-from openai_harmony.training.dataset.json_list import ListReader, is_list
 
 STDIN = "-"
 _JSON = (".jsonl", ".ndjson", ".json")
@@ -39,19 +39,14 @@ LONGEST_LINE = 512 * _MEBIBYTE
 
 def _zstandard(file: IO[bytes]) -> IO[bytes]:
     pa = needed("pyarrow", "training")
-    stream: Any = pa.CompressedInputStream(pa.PythonFile(file, mode="r"), "zstd")
-    return io.BufferedReader(stream, _MEBIBYTE)
+    stream: IO[bytes] = pa.CompressedInputStream(pa.PythonFile(file, mode="r"), "zstd")
+    return stream
 
 
-def _gzip(file: IO[bytes]) -> IO[bytes]:
-    # Without the buffer, a read of each line is a call of Python code.
-    return io.BufferedReader(gzip.GzipFile(fileobj=file), _MEBIBYTE)
-
-
-_COMPRESSED: dict[str, Callable[[IO[bytes]], IO[bytes]]] = {
-    ".gz": _gzip,
-    ".bz2": bz2.BZ2File,
-    ".xz": lzma.LZMAFile,
+_COMPRESSED: dict[str, Callable[[IO[bytes]], Any]] = {
+    ".gz": gzip.open,
+    ".bz2": bz2.open,
+    ".xz": lzma.open,
     ".zst": _zstandard,
 }
 
@@ -78,7 +73,7 @@ class Chunk:
     """Rows that are rendered together."""
 
     rows: Any
-    """JSON texts, or a table or column of Arrow."""
+    """JSON texts, the items of a JSON list, or a table or column of Arrow."""
     count: int
     """How many rows."""
     start: Position
@@ -194,20 +189,31 @@ class Inputs:
         self, path: str, start: Position, rows: int, size: int, before: int
     ) -> Iterator[Chunk]:
         with _opened(path) as (stored, unpacked):
-            is_one_list = _is_json(path) and is_list(unpacked)
+            if _is_json(path) and _is_list(unpacked):
+                yield from self._item_chunks(path, unpacked, start, rows, size, before)
+                return
             _skip(unpacked, start.byte, seekable=stored is unpacked)
-            items = ListReader(unpacked, start.byte, LONGEST_LINE) if is_one_list else None
             while True:
-                if items is None:
-                    texts, lines, end = _lines(unpacked, start, rows, size)
-                else:
-                    texts, lines, end = _items(items, start, rows, size)
+                texts, lines, end = _lines(unpacked, start, rows, size)
                 if end == start:
                     return
                 read = before + (stored.tell() if path != STDIN else end.byte)
                 blank = end.line - start.line - len(lines)
                 yield Chunk(texts, len(texts), start, end, lines, blank, read)
                 start = end
+
+    def _item_chunks(
+        self, path: str, file: IO[bytes], start: Position, rows: int, size: int, before: int
+    ) -> Iterator[Chunk]:
+        """The items of a file that is one list, which is loaded whole."""
+        items = _list_in(file)
+        each = max(1, min(rows, size * len(items) // file.tell()))
+        for first in range(start.line, len(items), each):
+            chosen = items[first : first + each]
+            end = start._replace(line=first + len(chosen), row=start.row + len(chosen))
+            read = before + files.size(path) * end.line // len(items)
+            yield Chunk(chosen, len(chosen), start, end, range(first, end.line), 0, read)
+            start = end
 
     def _table_chunks(
         self, path: str, start: Position, rows: int, size: int, before: int
@@ -277,21 +283,21 @@ def _lines(
     return texts, indexes, start._replace(line=line, byte=byte, row=start.row + len(texts))
 
 
-def _items(
-    items: ListReader, start: Position, rows: int, size: int
-) -> tuple[list[bytes], list[int], Position]:
-    """The next items of a list, as lines are."""
-    texts: list[bytes] = []
-    byte, limit = start.byte, start.byte + size
-    while len(texts) < rows and byte < limit:
-        item = items.next()
-        if item is None:
-            break
-        text, byte = item
-        texts.append(text)
-    end = start.line + len(texts)
-    indexes = list(range(start.line, end))
-    return texts, indexes, start._replace(line=end, byte=byte, row=start.row + len(texts))
+def _is_list(file: IO[bytes]) -> bool:
+    """Whether a file, at its beginning, is a JSON list. Nothing is read."""
+    begin: bytes = file.peek(64)  # type: ignore[attr-defined]
+    return begin.replace(_BOM, b"").lstrip()[:1] == b"["
+
+
+def _list_in(file: IO[bytes]) -> list[Any]:
+    """The items of a file that is one JSON list; ``OSError`` if it is not."""
+    try:
+        items: list[Any] = json.load(file)
+    except ValueError as error:
+        raise OSError(f"not a JSON list: {error}") from error
+    except RecursionError:
+        raise OSError("not a JSON list: nested too deeply") from None
+    return items
 
 
 def _record_batches(
@@ -341,7 +347,8 @@ def _opened(path: str) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
         return
     unpack = _COMPRESSED.get(os.path.splitext(path)[1])
     with files.opened(path) as stored:
-        yield stored, stored if unpack is None else unpack(stored)
+        # With the buffer of its own, a read of each line is no call of Python code.
+        yield stored, stored if unpack is None else io.BufferedReader(unpack(stored), _MEBIBYTE)
 
 
 def _skip(file: IO[bytes], count: int, *, seekable: bool) -> None:
