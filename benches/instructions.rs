@@ -66,7 +66,7 @@ fn answer(passes: usize, dialect: Dialect) {
         let mut reply = turn.reply(&encoding, options).unwrap();
         bytes.clear();
         for &token in black_box(&tokens) {
-            reply.feed_into(&[token], &mut bytes).unwrap();
+            reply.feed_into(&[token], None, &mut bytes).unwrap();
         }
         reply.finish_into(FinishReason::Length, None, &mut bytes).unwrap();
         bytes.len()

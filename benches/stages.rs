@@ -9,7 +9,7 @@ use divan::counter::{BytesCount, ItemsCount};
 use openai_harmony::StreamableParser;
 use openai_harmony::chat::{Author, Conversation, Message, Role};
 use openai_harmony::grammar::{GrammarOptions, GrammarTool, TurnGrammar};
-use openai_harmony::rollout::{ExtendConfig, Rollout};
+use openai_harmony::rollout::{ExtendOptions, Rollout};
 use serde_json::{Map, Value, json};
 
 /// A weather chat with four tools, one of them called.
@@ -120,7 +120,7 @@ fn rollout_turn(bencher: Bencher, turn: usize) {
         rollout.extend(&result).unwrap();
         rollout
     };
-    let begin = Rollout::new(inputs::encoding(), question, ExtendConfig::new()).unwrap();
+    let begin = Rollout::new(inputs::encoding(), question, ExtendOptions::new()).unwrap();
     let before = (1..turn).fold(begin, |rollout, _| go_on(rollout));
     // A clone shares the tokens, so that making it and letting it go is not the turn's cost.
     bencher.with_inputs(|| before.clone()).bench_values(go_on);

@@ -164,7 +164,7 @@ impl Answer {
             None => self.sampled.next().await,
         };
         if let Some(tokens) = tokens {
-            self.reply.feed_into(&tokens, frames)?;
+            self.reply.feed_into(&tokens, None, frames)?;
         } else {
             self.is_finished = true;
             self.reply.finish_into(self.sampled.reason, None, frames)?;

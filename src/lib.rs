@@ -29,7 +29,7 @@
 //! ```
 //!
 //! A config of `None` drops no thoughts; the default one does what `openai-harmony` 0.0.8 does. A
-//! [`RenderConfig`] has all options: which chains of thought are rendered ([`AnalysisPolicy`]),
+//! [`RenderConfig`] has all options: which chains of thought are rendered ([`ThoughtPolicy`]),
 //! where a call's recipient stands ([`HeaderStyle`]), how tools are declared ([`ToolSchemaStyle`]),
 //! and whether header fields are checked. [`HarmonyEncoding::render_conversation_with`] takes it.
 //!
@@ -82,18 +82,18 @@
 //! # Malformed output
 //!
 //! Strict parsing returns an [`Error`] with its kind and the token's index, keeps its messages and
-//! continues at the next `<|start|>`. Lenient parsing ([`ParseConfig::lenient`], or
+//! continues at the next `<|start|>`. Lenient parsing ([`ParserOptions::lenient`], or
 //! [`ParseOptions`]` { strict: false }`) returns no error and loses nothing; each [`Repair`] says
 //! what was repaired:
 //!
 //! ```
 //! # use openai_harmony::chat::Role;
 //! # use openai_harmony::{HarmonyEncodingName, load_harmony_encoding};
-//! use openai_harmony::{ParseConfig, RepairKind, StreamableParser};
+//! use openai_harmony::{ParserOptions, RepairKind, StreamableParser};
 //!
 //! # let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
-//! let config = ParseConfig::lenient();
-//! let mut parser = StreamableParser::with_config(encoding, Some(Role::Assistant), &config)?;
+//! let config = ParserOptions::lenient();
+//! let mut parser = StreamableParser::with_options(encoding, Some(Role::Assistant), &config)?;
 //! let sampled = encoding
 //!     .tokenizer()
 //!     .encode_with_special_tokens("<|channel|>analysis I must think<|end|>");
@@ -142,12 +142,12 @@ pub use encoding::{HarmonyEncoding, HarmonyEncodingName, load_harmony_encoding};
 pub use error::{Error, ErrorKind, Reason, Result};
 pub use header::{HeaderStyle, Prefill};
 pub use parse::{
-    Event, HeaderData, ParseConfig, ParseOptions, Repair, RepairKind, StateData, StreamState,
+    Event, HeaderData, ParseOptions, ParserOptions, Repair, RepairKind, StateData, StreamState,
     StreamableParser,
 };
 pub use path::Path;
 pub use render::{
-    AnalysisPolicy, RenderConfig, RenderConversationConfig, RenderEnd, RenderOptions, Rendered,
+    RenderConfig, RenderConversationConfig, RenderEnd, RenderOptions, Rendered, ThoughtPolicy,
 };
 pub use span::MessageSpan;
 pub use typescript::ToolSchemaStyle;

@@ -1,8 +1,6 @@
 //! What the extension module of Python needs beyond the public API. It is not part of the API, and may change with
 //! any version.
 
-use std::slice;
-
 pub use crate::brief::Brief;
 pub use crate::chat::fields::HeaderFields;
 pub use crate::chat::tools::{BROWSER, FUNCTIONS, PYTHON};
@@ -45,13 +43,12 @@ pub fn rendered(
 
 /// How a choice of tools is named, and the recipients of those that it names.
 pub fn tool_choice(choice: &ToolChoice) -> (&'static str, &[String]) {
+    let named = choice.recipients().unwrap_or_default();
     match choice {
-        ToolChoice::Auto => ("auto", &[]),
-        ToolChoice::None => ("none", &[]),
-        ToolChoice::Required => ("required", &[]),
-        ToolChoice::Named { recipient } => ("named", slice::from_ref(recipient)),
-        ToolChoice::Allowed { recipients, required: false } => ("auto", recipients),
-        ToolChoice::Allowed { recipients, required: true } => ("required", recipients),
+        ToolChoice::None => ("none", named),
+        ToolChoice::Named { .. } => ("named", named),
+        _ if choice.is_required() => ("required", named),
+        _ => ("auto", named),
     }
 }
 

@@ -20,7 +20,7 @@ mod spelled;
 
 use openai_harmony::chat::{Content, Message, Role};
 use openai_harmony::{
-    HarmonyEncodingName, ParseConfig, StateData, StreamState, StreamableParser,
+    HarmonyEncodingName, ParserOptions, StateData, StreamState, StreamableParser,
     load_harmony_encoding,
 };
 use rows::Row;
@@ -59,8 +59,8 @@ struct Outcome {
 fn parse(text: &str, role: Option<Role>, tools: &[&str], chunk: usize) -> Outcome {
     let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap();
     let tokens = encoding.tokenizer().encode_with_special_tokens(text);
-    let config = ParseConfig::lenient().with_tools(tools.iter().copied());
-    let mut parser = StreamableParser::with_config(encoding, role, &config).unwrap();
+    let config = ParserOptions::lenient().with_tools(tools.iter().copied());
+    let mut parser = StreamableParser::with_options(encoding, role, &config).unwrap();
     for chunk in tokens.chunks(chunk) {
         parser.feed(chunk).unwrap();
     }
@@ -189,9 +189,9 @@ fn a_channel_without_its_marker_begins_a_completion() {
 fn text_after_a_channel_marker_in_content_streams_from_its_33rd_token_on() {
     let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap();
     let begin = "<|channel|>final<|message|>a<|channel|>";
-    let config = ParseConfig::lenient();
+    let config = ParserOptions::lenient();
     let role = Some(Role::Assistant);
-    let mut parser = StreamableParser::with_config(encoding, role, &config).unwrap();
+    let mut parser = StreamableParser::with_options(encoding, role, &config).unwrap();
     parser.feed(&encoding.tokenizer().encode_with_special_tokens(begin)).unwrap();
     for (held, token) in
         encoding.tokenizer().encode_ordinary(&" word".repeat(40)).iter().enumerate()
@@ -242,8 +242,8 @@ fn a_role_after_a_given_role_is_no_author() {
 #[test]
 fn text_between_messages_is_no_header_yet() {
     let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap();
-    let config = ParseConfig::lenient();
-    let mut parser = StreamableParser::with_config(encoding, None, &config).unwrap();
+    let config = ParserOptions::lenient();
+    let mut parser = StreamableParser::with_options(encoding, None, &config).unwrap();
     parser.feed(&encoding.tokenizer().encode_ordinary("The capital")).unwrap();
     assert_eq!(parser.state(), StreamState::ExpectStart);
     assert_eq!(parser.state_data(), StateData::ExpectStart);
@@ -255,9 +255,9 @@ fn text_between_messages_streams_from_its_33rd_token_on() {
     let thought = encoding.tokenizer().encode_with_special_tokens(THOUGHT);
     let text = encoding.tokenizer().encode_ordinary(&" word".repeat(100));
     assert_eq!(text.len(), 100);
-    let config = ParseConfig::lenient();
+    let config = ParserOptions::lenient();
     for role in [Some(Role::Assistant), None] {
-        let mut parser = StreamableParser::with_config(encoding, role, &config).unwrap();
+        let mut parser = StreamableParser::with_options(encoding, role, &config).unwrap();
         if role.is_some() {
             parser.feed(&thought).unwrap();
         }
@@ -335,8 +335,8 @@ fn only_what_was_offered_is_recognised_as_a_tool() {
 fn tools_that_no_header_can_carry_are_refused() {
     let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap();
     for name in ["", "get weather", "a\u{7}", "to=f", "x<|end|>", "a\n"] {
-        let config = ParseConfig::lenient().with_tools(["functions.f", name]);
-        let error = StreamableParser::with_config(encoding, None, &config).unwrap_err();
+        let config = ParserOptions::lenient().with_tools(["functions.f", name]);
+        let error = StreamableParser::with_options(encoding, None, &config).unwrap_err();
         assert!(error.to_string().contains("tools"), "{name:?}: {error}");
     }
 }
@@ -351,9 +351,9 @@ fn a_character_that_the_stream_cuts_off_is_a_repair() {
         let character = tokenizer.encode_ordinary("\u{1F94E}");
         assert!(character.len() > 1);
         tokens.extend(&character[..1]);
-        let config = ParseConfig::lenient();
+        let config = ParserOptions::lenient();
         let role = Some(Role::Assistant);
-        let mut parser = StreamableParser::with_config(encoding, role, &config).unwrap();
+        let mut parser = StreamableParser::with_options(encoding, role, &config).unwrap();
         let mut events = parser.feed(&tokens).unwrap();
         events.extend(parser.finish().unwrap());
         let kinds: Vec<&str> = parser.repairs().iter().map(|repair| repair.kind.name()).collect();
@@ -370,9 +370,9 @@ fn a_character_that_a_stop_token_cuts_off_is_replaced() {
     let mut tokens = tokenizer.encode_with_special_tokens("<|channel|>final<|message|>a");
     tokens.push(tokenizer.encode_ordinary("\u{1F94E}")[0]);
     tokens.extend(tokenizer.encode_with_special_tokens("<|end|>"));
-    let config = ParseConfig::lenient();
+    let config = ParserOptions::lenient();
     let role = Some(Role::Assistant);
-    let mut parser = StreamableParser::with_config(encoding, role, &config).unwrap();
+    let mut parser = StreamableParser::with_options(encoding, role, &config).unwrap();
     parser.feed(&tokens).unwrap();
     assert_eq!(shown(&parser.messages()[0]), "final: a\u{FFFD}");
     assert!(parser.repairs().is_empty());

@@ -6,8 +6,8 @@
 use openai_harmony::chat::{Author, Message, Role, SystemContent};
 use openai_harmony::training::{LossMask, Turns};
 use openai_harmony::{
-    AnalysisPolicy, HarmonyEncoding, HarmonyEncodingName, HeaderStyle, Prefill, RenderConfig,
-    RenderEnd, Rendered, load_harmony_encoding,
+    HarmonyEncoding, HarmonyEncodingName, HeaderStyle, Prefill, RenderConfig, RenderEnd, Rendered,
+    ThoughtPolicy, load_harmony_encoding,
 };
 use proptest::prelude::*;
 
@@ -32,7 +32,7 @@ struct Sampling {
 /// The model ends its messages as they are rendered, but its answers with `<|return|>`; and the last
 /// of them as a training example ends.
 fn play(messages: &[Message], config: RenderConfig, is_training: bool) -> Vec<Sampling> {
-    let stops = encoding().stop_token_ids_for_assistant_actions();
+    let stops = encoding().stop_token_ids();
     let ending = RenderEnd::Completion(Role::Assistant);
     let mut samplings: Vec<Sampling> = Vec::new();
     let mut is_sampling = false;
@@ -126,16 +126,16 @@ fn conversation() -> impl Strategy<Value = Vec<Message>> {
 
 prop_compose! {
     fn config()(
-        analysis in prop::sample::select(&[
-            AnalysisPolicy::KeepAll,
-            AnalysisPolicy::DropBeforeFirstFinal,
-            AnalysisPolicy::DropCompletedTurns,
+        thoughts in prop::sample::select(&[
+            ThoughtPolicy::Keep,
+            ThoughtPolicy::DropBeforeFirstFinal,
+            ThoughtPolicy::Drop,
         ][..]),
         style in prop::sample::select(
             &[HeaderStyle::RecipientInRole, HeaderStyle::RecipientInChannel][..]
         ),
     ) -> RenderConfig {
-        RenderConfig::new().with_analysis(analysis).with_header_style(style)
+        RenderConfig::new().with_thoughts(thoughts).with_header_style(style)
     }
 }
 
@@ -195,7 +195,7 @@ proptest! {
     ) {
         let rendered = encoding().render_with_spans(&messages, ending, &config).unwrap();
         let shown = rendered_messages(&rendered, &messages);
-        let keep = config.with_analysis(AnalysisPolicy::KeepAll);
+        let keep = config.with_thoughts(ThoughtPolicy::Keep);
         // An answer that is the last only since what follows was dropped ends as in a history.
         let last = rendered.spans.iter().filter_map(|span| span.message).next_back();
         let is_last = last.is_some_and(|last| last + 1 == messages.len());

@@ -5,8 +5,8 @@ use openai_harmony::chat::{
     Author, Content, Conversation, DeveloperContent, Message, ReasoningEffort, Role, SystemContent,
 };
 use openai_harmony::{
-    AnalysisPolicy, ErrorKind, HarmonyEncoding, HarmonyEncodingName, HeaderStyle, ParseConfig,
-    RenderConfig, RenderConversationConfig, RenderEnd, StreamableParser, load_harmony_encoding,
+    ErrorKind, HarmonyEncoding, HarmonyEncodingName, HeaderStyle, ParserOptions, RenderConfig,
+    RenderConversationConfig, RenderEnd, StreamableParser, ThoughtPolicy, load_harmony_encoding,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -59,8 +59,8 @@ fn dialogue() -> Vec<Message> {
 }
 
 /// The texts of the messages that a policy keeps.
-fn kept(messages: &[Message], policy: AnalysisPolicy) -> Vec<String> {
-    rendered(messages, RenderConfig::new().with_analysis(policy))
+fn kept(messages: &[Message], policy: ThoughtPolicy) -> Vec<String> {
+    rendered(messages, RenderConfig::new().with_thoughts(policy))
         .split("<|message|>")
         .skip(1)
         .map(|rest| rest.split("<|").next().unwrap_or_default().to_owned())
@@ -71,15 +71,15 @@ fn kept(messages: &[Message], policy: AnalysisPolicy) -> Vec<String> {
 fn completed_turns_lose_their_thoughts_and_nothing_else() {
     let all = ["1?", "think 1", "{}", "42", "think 1 again", "answer 1", "2?", "think 2"];
     let rest = ["preamble 2", "answer 2", "3?", "think 3", "{}", "42"];
-    assert_eq!(kept(&dialogue(), AnalysisPolicy::KeepAll), [&all[..], &rest].concat());
+    assert_eq!(kept(&dialogue(), ThoughtPolicy::Keep), [&all[..], &rest].concat());
     assert_eq!(
-        kept(&dialogue(), AnalysisPolicy::DropCompletedTurns),
+        kept(&dialogue(), ThoughtPolicy::Drop),
         ["1?", "{}", "42", "answer 1", "2?", "preamble 2", "answer 2", "3?", "think 3", "{}", "42"],
     );
     // The last message of the assistant is not an answer: 0.0.8's rule drops nothing.
     assert_eq!(
-        kept(&dialogue(), AnalysisPolicy::DropBeforeFirstFinal),
-        kept(&dialogue(), AnalysisPolicy::KeepAll)
+        kept(&dialogue(), ThoughtPolicy::DropBeforeFirstFinal),
+        kept(&dialogue(), ThoughtPolicy::Keep)
     );
 }
 
@@ -87,7 +87,7 @@ fn completed_turns_lose_their_thoughts_and_nothing_else() {
 fn the_rule_of_0_0_8_drops_what_comes_before_the_first_answer() {
     let completed = &dialogue()[..11];
     assert_eq!(
-        kept(completed, AnalysisPolicy::DropBeforeFirstFinal),
+        kept(completed, ThoughtPolicy::DropBeforeFirstFinal),
         ["1?", "answer 1", "2?", "think 2", "preamble 2", "answer 2", "3?"],
     );
     let tokens = encoding()
@@ -106,20 +106,17 @@ fn a_running_turn_keeps_its_thoughts() {
         (&dialogue()[10..12], vec!["3?", "think 3"]),
         (&[], vec![]),
     ] {
-        assert_eq!(kept(messages, AnalysisPolicy::DropCompletedTurns), expected);
+        assert_eq!(kept(messages, ThoughtPolicy::Drop), expected);
     }
     // A turn that the user broke off has no answer, so its thoughts stay.
     let broken_off = [&dialogue()[5..8], &[user("or rather?")]].concat();
-    assert_eq!(
-        kept(&broken_off, AnalysisPolicy::DropCompletedTurns),
-        ["answer 1", "2?", "think 2", "or rather?"]
-    );
+    assert_eq!(kept(&broken_off, ThoughtPolicy::Drop), ["answer 1", "2?", "think 2", "or rather?"]);
     // However much came before it, thoughts after the answer included.
     let (long, running) = ([user("1?"), thought(), thought(), thought()], [user("2?"), thought()]);
     let answer = [said(Role::Assistant, "final", "answer 1"), thought()];
     let messages = [&long[..], &answer, &running].concat();
     let expected = ["1?", "answer 1", "2?", "think"];
-    assert_eq!(kept(&messages, AnalysisPolicy::DropCompletedTurns), expected);
+    assert_eq!(kept(&messages, ThoughtPolicy::Drop), expected);
 }
 
 fn thought() -> Message {
@@ -128,7 +125,7 @@ fn thought() -> Message {
 
 #[test]
 fn policies_hold_in_all_three_renderers() {
-    let config = RenderConfig::new().with_analysis(AnalysisPolicy::DropCompletedTurns);
+    let config = RenderConfig::new().with_thoughts(ThoughtPolicy::Drop);
     let messages = &dialogue()[..10];
     let [plain, completion, mut training] =
         [RenderEnd::None, RenderEnd::Completion(Role::Assistant), RenderEnd::Training]
@@ -359,10 +356,10 @@ prop_compose! {
 
 fn check_parsed(
     tokens: &[u32],
-    config: &ParseConfig,
+    config: &ParserOptions,
     expected: &[Message],
 ) -> Result<(), TestCaseError> {
-    let mut parser = StreamableParser::with_config(encoding(), None, config).unwrap();
+    let mut parser = StreamableParser::with_options(encoding(), None, config).unwrap();
     parser.feed(tokens).unwrap();
     parser.finish().unwrap();
     prop_assert_eq!(parser.repairs(), &[]);
@@ -409,7 +406,7 @@ proptest! {
             message.recipient = message.recipient.filter(|recipient| recipient != "all");
             expected.push(message);
         }
-        for config in [ParseConfig::strict(), ParseConfig::lenient()] {
+        for config in [ParserOptions::strict(), ParserOptions::lenient()] {
             check_parsed(&tokens, &config, &expected)?;
         }
         // Known tools change nothing, except for fields of one's own that are named as one of them.
@@ -421,7 +418,7 @@ proptest! {
         }
         for tools in [&["functions.f", "python"][..], &["browser", "functions.unrelated"]] {
             let tools = tools.iter().copied();
-            check_parsed(&tokens, &ParseConfig::lenient().with_tools(tools), &expected)?;
+            check_parsed(&tokens, &ParserOptions::lenient().with_tools(tools), &expected)?;
         }
     }
 

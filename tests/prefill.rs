@@ -7,7 +7,7 @@ mod law;
 use law::{Given, encoding, parser, rendered};
 use openai_harmony::chat::{Message, Role};
 use openai_harmony::{
-    ErrorKind, Event, HeaderStyle, ParseConfig, Prefill, RenderConfig, StreamableParser,
+    ErrorKind, Event, HeaderStyle, ParserOptions, Prefill, RenderConfig, StreamableParser,
 };
 use proptest::prelude::*;
 
@@ -81,8 +81,8 @@ fn fields_that_could_be_read_as_another_header_are_refused() {
             matches!(error.kind(), ErrorKind::UnsafeHeaderField { field, .. } if *field == name),
             "{error}"
         );
-        let config = ParseConfig::lenient().with_prefill(prefill);
-        let refused = StreamableParser::with_config(encoding(), Some(Role::Assistant), &config);
+        let config = ParserOptions::lenient().with_prefill(prefill);
+        let refused = StreamableParser::with_options(encoding(), Some(Role::Assistant), &config);
         assert_eq!(refused.unwrap_err(), error);
     }
 }
@@ -90,8 +90,8 @@ fn fields_that_could_be_read_as_another_header_are_refused() {
 #[test]
 fn a_prefill_needs_the_role_of_its_message() {
     let prefill = Prefill::new().with_channel("final");
-    for config in [ParseConfig::strict(), ParseConfig::lenient()] {
-        let refused = StreamableParser::with_config(
+    for config in [ParserOptions::strict(), ParserOptions::lenient()] {
+        let refused = StreamableParser::with_options(
             encoding(),
             None,
             &config.clone().with_prefill(prefill.clone()),
@@ -104,14 +104,14 @@ fn a_prefill_needs_the_role_of_its_message() {
         );
         // One that writes nothing says nothing either.
         let config = config.with_prefill(Prefill::new());
-        assert!(StreamableParser::with_config(encoding(), None, &config).is_ok());
+        assert!(StreamableParser::with_options(encoding(), None, &config).is_ok());
     }
 }
 
 #[test]
 fn events_report_the_prefill_first_with_empty_spans() {
     let prefill = Prefill::new().with_channel("final").with_text("The answer");
-    let config = ParseConfig::strict().with_prefill(prefill);
+    let config = ParserOptions::strict().with_prefill(prefill);
     let mut parser = parser(Some(Role::Assistant), &config);
     assert_eq!((parser.content(), parser.channel()), ("The answer", Some("final")));
     assert_eq!((parser.delta(), parser.tokens()), (None, &[][..]));
@@ -131,7 +131,7 @@ fn events_report_the_prefill_first_with_empty_spans() {
 
 #[test]
 fn a_completion_of_nothing_leaves_what_was_prefilled() {
-    let config = ParseConfig::strict().with_prefill(Prefill::new().with_text("Yes"));
+    let config = ParserOptions::strict().with_prefill(Prefill::new().with_text("Yes"));
     let messages = encoding().parse_messages_with([], Some(Role::Assistant), &config).unwrap();
     assert_eq!(messages, [Message::from_role_and_content(Role::Assistant, "Yes")]);
 }
@@ -139,7 +139,7 @@ fn a_completion_of_nothing_leaves_what_was_prefilled() {
 #[test]
 fn a_reset_parser_begins_inside_the_prefill_again() {
     let prefill = Prefill::new().with_channel("final").with_text("a");
-    let config = ParseConfig::lenient().with_prefill(prefill);
+    let config = ParserOptions::lenient().with_prefill(prefill);
     let mut parser = parser(Some(Role::Assistant), &config);
     let first = parser.feed(&[65, 200_002]).unwrap();
     parser.finish().unwrap();

@@ -4,7 +4,7 @@
 
 use openai_harmony::chat::Role;
 use openai_harmony::{
-    ErrorKind, HarmonyEncoding, HarmonyEncodingName, ParseConfig, Prefill, StreamableParser,
+    ErrorKind, HarmonyEncoding, HarmonyEncodingName, ParserOptions, Prefill, StreamableParser,
     load_harmony_encoding,
 };
 use proptest::prelude::*;
@@ -78,16 +78,16 @@ fn take(parser: &mut StreamableParser, step: &Step) -> String {
     }
 }
 
-fn configs() -> Vec<(Option<Role>, ParseConfig)> {
+fn configs() -> Vec<(Option<Role>, ParserOptions)> {
     let prefill = Prefill::new().with_channel("final").with_text("It");
     let assistant = Some(Role::Assistant);
     vec![
-        (None, ParseConfig::strict()),
-        (assistant, ParseConfig::strict()),
-        (assistant, ParseConfig::lenient().with_tools(["f", "python", "a.f"])),
-        (assistant, ParseConfig::lenient().with_prefill(prefill.clone())),
-        (assistant, ParseConfig::lenient().with_spelled_markers(true)),
-        (Some(Role::User), ParseConfig::strict().with_prefill(prefill)),
+        (None, ParserOptions::strict()),
+        (assistant, ParserOptions::strict()),
+        (assistant, ParserOptions::lenient().with_tools(["f", "python", "a.f"])),
+        (assistant, ParserOptions::lenient().with_prefill(prefill.clone())),
+        (assistant, ParserOptions::lenient().with_spelled_markers(true)),
+        (Some(Role::User), ParserOptions::strict().with_prefill(prefill)),
     ]
 }
 
@@ -97,7 +97,7 @@ proptest! {
         steps in prop::collection::vec((step(), any::<bool>()), 0..24),
     ) {
         for (role, config) in configs() {
-            let mut stayed = StreamableParser::with_config(encoding(), role, &config).unwrap();
+            let mut stayed = StreamableParser::with_options(encoding(), role, &config).unwrap();
             let mut moved = stayed.clone();
             for (step, moves) in &steps {
                 prop_assert_eq!(take(&mut moved, step), take(&mut stayed, step));

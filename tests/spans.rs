@@ -3,8 +3,8 @@
 
 use openai_harmony::chat::{Author, Content, Message, Role};
 use openai_harmony::{
-    AnalysisPolicy, Event, HarmonyEncoding, HarmonyEncodingName, HeaderStyle, MessageSpan, Prefill,
-    RenderConfig, RenderEnd, StreamableParser, load_harmony_encoding,
+    Event, HarmonyEncoding, HarmonyEncodingName, HeaderStyle, MessageSpan, Prefill, RenderConfig,
+    RenderEnd, StreamableParser, ThoughtPolicy, load_harmony_encoding,
 };
 use proptest::prelude::*;
 
@@ -123,9 +123,9 @@ proptest! {
     fn spans_cover_the_rendering_and_the_parser_reports_the_same(
         messages in prop::collection::vec(message(), 0..7),
         policy in prop::sample::select(&[
-            AnalysisPolicy::KeepAll,
-            AnalysisPolicy::DropBeforeFirstFinal,
-            AnalysisPolicy::DropCompletedTurns,
+            ThoughtPolicy::Keep,
+            ThoughtPolicy::DropBeforeFirstFinal,
+            ThoughtPolicy::Drop,
         ][..]),
         in_channel in any::<bool>(),
         ending in prop::sample::select(
@@ -138,7 +138,7 @@ proptest! {
         } else {
             HeaderStyle::RecipientInRole
         };
-        let config = RenderConfig::new().with_analysis(policy).with_header_style(style);
+        let config = RenderConfig::new().with_thoughts(policy).with_header_style(style);
         let rendered = encoding().render_with_spans(&messages, ending, &config).unwrap();
         let tokens = encoding().render_conversation_with(&messages, ending, &config).unwrap();
         prop_assert_eq!(&rendered.tokens, &tokens);

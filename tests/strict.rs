@@ -6,7 +6,7 @@ mod spelled;
 
 use openai_harmony::chat::{Author, Message, Role};
 use openai_harmony::{
-    HarmonyEncoding, HarmonyEncodingName, ParseConfig, StreamState, StreamableParser,
+    HarmonyEncoding, HarmonyEncodingName, ParserOptions, StreamState, StreamableParser,
     load_harmony_encoding,
 };
 
@@ -281,16 +281,16 @@ fn a_header_that_a_start_token_ends_is_read_as_by_lenient_parsing() {
         "assistant",
     ] {
         let tokens = encode(&[header, next].concat());
-        let read = |config: &ParseConfig| {
+        let read = |config: &ParserOptions| {
             let mut parser =
-                StreamableParser::with_config(encoding(), Some(Role::Assistant), config).unwrap();
+                StreamableParser::with_options(encoding(), Some(Role::Assistant), config).unwrap();
             let mut deltas = String::new();
             for &token in &tokens {
                 deltas += parser.process(token).unwrap().delta().unwrap_or_default();
             }
             (parser.messages().to_vec(), parser.repairs().to_vec(), deltas)
         };
-        let (strict, lenient) = (read(&ParseConfig::strict()), read(&ParseConfig::lenient()));
+        let (strict, lenient) = (read(&ParserOptions::strict()), read(&ParserOptions::lenient()));
         assert_eq!(strict, lenient, "{header}");
     }
 }

@@ -155,7 +155,7 @@ class Parse(Task):
     unit = "conversation"
 
     def __init__(self, peer: Any, given: Json) -> None:
-        keep_all = peer.module.RenderConversationConfig(auto_drop_analysis=False)
+        keep = peer.module.RenderConversationConfig(auto_drop_analysis=False)
         self._parse = peer.encoding.parse_messages_from_completion_tokens
         conversation = peer.module.Conversation.from_messages(
             [
@@ -163,7 +163,7 @@ class Parse(Task):
                 for each in given["conversation"]["messages"]
             ]
         )
-        self._tokens = peer.encoding.render_conversation(conversation, keep_all)
+        self._tokens = peer.encoding.render_conversation(conversation, keep)
 
     def run(self, fresh: Any) -> None:
         self._parse(self._tokens)

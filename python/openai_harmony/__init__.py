@@ -55,11 +55,11 @@ from openai_harmony.errors import (
 )
 from openai_harmony.kinds import ErrorKind, RepairKind
 from openai_harmony.options import (
-    AnalysisPolicy,
     HeaderStyle,
     Prefill,
     RenderConversationConfig,
     RenderOptions,
+    ThoughtPolicy,
     ToolSchemaStyle,
 )
 from openai_harmony.rendered import MessageSpan, Rendered
@@ -81,7 +81,6 @@ __version__: str = _lowlevel.__version__
 """The version of this package."""
 
 __all__ = [
-    "AnalysisPolicy",
     "Author",
     "ChannelConfig",
     "Content",
@@ -117,6 +116,7 @@ __all__ = [
     "StreamableParser",
     "SystemContent",
     "TextContent",
+    "ThoughtPolicy",
     "TokenBatch",
     "ToolDescription",
     "ToolNamespaceConfig",

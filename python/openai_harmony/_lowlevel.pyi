@@ -408,7 +408,7 @@ class HarmonyEncoding:
         The default follows version 0.0.8's rule: if the last message is the assistant's on
         ``final``, everything on ``analysis`` before the first ``final`` is dropped. To train on the
         thought of the last turn, pass
-        ``RenderConversationConfig(analysis=AnalysisPolicy.DROP_COMPLETED_TURNS)``, which drops the
+        ``RenderConversationConfig(thoughts=ThoughtPolicy.DROP)``, which drops the
         thoughts of earlier turns only, or ``auto_drop_analysis=False``, which drops none.
 
         If the last message is the assistant's on ``final``, ``<|return|>`` takes the place of its
@@ -432,7 +432,7 @@ class HarmonyEncoding:
             ... ])
             >>> encoding.decode(encoding.render_conversation_for_training(turn))
             '<|start|>assistant<|channel|>final<|message|>4.<|return|>'
-            >>> config = RenderConversationConfig(analysis=AnalysisPolicy.DROP_COMPLETED_TURNS)
+            >>> config = RenderConversationConfig(thoughts=ThoughtPolicy.DROP)
             >>> "Easy." in encoding.decode(encoding.render_conversation_for_training(turn, config))
             True
         """
@@ -1084,7 +1084,7 @@ class Turn:
         >>> from openai_harmony.interop import chat_completions
         >>> said = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello!"}]
         >>> turn = chat_completions.read({"messages": said, "stop": "X", "stream": True})
-        >>> turn.dialect, turn.stop_strings, turn.stop, turn.stream
+        >>> turn.dialect, turn.stop_strings, turn.stop_token_names, turn.stream
         ('chat_completions', ['X'], ['<|return|>', '<|call|>'], True)
         >>> turn.sources, turn.source_indices
         ([None, 'messages[0]', 'messages[1]'], [None, 0, 1])
@@ -1113,7 +1113,7 @@ class Turn:
         """The tokens at which the engine stops: ``<|return|>``, ``<|call|>``."""
 
     @property
-    def stop(self) -> list[str]:
+    def stop_token_names(self) -> list[str]:
         """The names of ``stop_token_ids``, for engines that stop at text."""
 
     @property

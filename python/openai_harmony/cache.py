@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from openai_harmony._lowlevel import cache_usage, clear_cache
 
-__all__ = ["Usage", "clear", "usage"]
+__all__ = ["CacheUsage", "clear", "usage"]
 
 
-class Usage(NamedTuple):
+class CacheUsage(NamedTuple):
     """How much memory the caches have."""
 
     #: How many caches there are: as many as encodings ran at once since the last `clear`, at most
@@ -23,13 +23,13 @@ class Usage(NamedTuple):
     bytes: int
 
 
-def usage() -> Usage:
+def usage() -> CacheUsage:
     """How much memory the tokenizer's caches have, of all threads together.
 
     >>> usage().bytes <= 64 * 3_500_000
     True
     """
-    return Usage(*cache_usage())
+    return CacheUsage(*cache_usage())
 
 
 def clear() -> None:

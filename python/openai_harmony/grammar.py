@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
 from typing_extensions import TypedDict, Unpack
 
@@ -24,10 +24,7 @@ from openai_harmony.chat import ToolDescription
 from openai_harmony.errors import WrongTypeError, quoted
 from openai_harmony.options import Prefill
 
-ToolChoice: TypeAlias = Literal["auto", "none", "required"] | Mapping[str, str] | Iterable[str]
-"""``"auto"``, ``"none"``, ``"required"``; one tool as ``{"name": …}``, or names of some."""
-
-Thoughts: TypeAlias = Literal["optional", "required", "off"]
+Thinking: TypeAlias = Literal["optional", "required", "off"]
 """Whether the model thinks."""
 
 HeaderForms: TypeAlias = Literal["few", "all"]
@@ -43,6 +40,14 @@ _WITH_TEXT = ("python",)
 """Built-in tools whose calls are text and no JSON."""
 
 _FUNCTIONS = "functions."
+
+
+class ToolChoice(NamedTuple):
+    """Which tools may or must be called."""
+
+    mode: Literal["auto", "none", "required", "named"]
+    recipients: list[str]
+    """Of the named tool, or of those that are allowed; empty: all of them."""
 
 
 class Verdict(NamedTuple):
@@ -83,7 +88,7 @@ class GrammarState:
     """Follows sampled tokens through a grammar; :meth:`TurnGrammar.state` makes one.
 
     >>> state = TurnGrammar().state()
-    >>> state.feed(200005), state.complete
+    >>> state.feed(200005), state.is_complete
     (None, False)
     >>> state.feed(200002)
     'analysis<|message|> or commentary<|message|> or final<|message|>'
@@ -100,7 +105,7 @@ class GrammarState:
         return self._raw.feed(token)
 
     @property
-    def complete(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether the turn is whole, so that nothing follows."""
         return self._raw.is_complete()
 
@@ -139,8 +144,8 @@ class GrammarOptions(TypedDict, total=False):
             choices.""",
         ),
     ]
-    thoughts: Annotated[
-        Thoughts,
+    thinking: Annotated[
+        Thinking,
         Option("optional", "Whether the model thinks: as it likes, first of all, or never."),
     ]
     preambles: Annotated[
@@ -205,7 +210,10 @@ class TurnGrammar(Immutable):
     def __init__(
         self,
         tools: Iterable[ToolDescription | Mapping[str, Any] | str] = (),
-        tool_choice: ToolChoice = "auto",
+        tool_choice: ToolChoice
+        | Literal["auto", "none", "required"]
+        | Mapping[str, str]
+        | Iterable[str] = "auto",
         response_schema: Mapping[str, Any] | bool | None = None,
         **options: Unpack[GrammarOptions],
     ) -> None:
@@ -217,7 +225,8 @@ class TurnGrammar(Immutable):
                 ``"python"``. Names are those of functions; with a namespace of their own they stay
                 as they are.
             tool_choice: ``"auto"``, ``"none"``, ``"required"``: the turn ends with a call, one tool
-                as ``{"name": …}``, which is required, or names of some that may be called.
+                as ``{"name": …}``, which is required, or names of some that may be called; or the
+                ``tool_choice`` of a ``Turn``.
             response_schema: The JSON schema of the answer.
             options: Those of GrammarOptions.
 
@@ -231,14 +240,12 @@ class TurnGrammar(Immutable):
         """
         if isinstance(tools, (str, bytes, Mapping)) or not isinstance(tools, Iterable):
             raise WrongTypeError(f"tools: expected a list of tools, got {quoted(tools)}")
-        use, allowed = _choice(tool_choice)
         named = [_tool(index, tool) for index, tool in enumerate(tools)]
         self.recipients: list[str] = [recipient for recipient, _ in named]
         """The recipients of the tools, in the order in which they were given."""
         self._raw = _lowlevel._TurnGrammar(
             named,
-            tool_use=use,
-            allowed=allowed,
+            tool_choice=_choice(tool_choice),
             response_schema=response_schema,
             **completed(TurnGrammar.__init__, options),
         )
@@ -341,22 +348,24 @@ def recipient_of(name: str) -> str:
     return name if "." in name else f"{_FUNCTIONS}{name}"
 
 
-def _choice(choice: Any) -> tuple[str, list[str] | None]:
-    """Whether tools are called, and which may be."""
+def _choice(choice: Any) -> ToolChoice:
+    """Which tools may or must be called."""
     match choice:
+        case ToolChoice():
+            return choice
         case str() if choice in ("auto", "none", "required"):
-            return choice, None
+            return ToolChoice(cast(Any, choice), [])
         case str():
             known = "'auto', 'none', 'required', {'name': ...} or a list of names"
             raise ValueError(f"tool_choice: expected {known}, got {quoted(choice)}")
         case {"name": str(name)}:
-            return "required", [_allowed(name)]
+            return ToolChoice("named", [_allowed(name)])
         case Mapping():
             raise ValueError(f"tool_choice: expected a name in it, got {quoted(dict(choice))}")
         case Iterable():
             names = [*choice]
             if all(isinstance(name, str) for name in names):
-                return "auto", [_allowed(name) for name in names]
+                return ToolChoice("auto" if names else "none", [_allowed(name) for name in names])
     raise WrongTypeError(f"tool_choice: expected a word or names, got {quoted(choice)}")
 
 
@@ -371,7 +380,7 @@ __all__ = [
     "HeaderForms",
     "JsonSpace",
     "Loosened",
-    "Thoughts",
+    "Thinking",
     "ToolChoice",
     "TurnGrammar",
     "Verdict",

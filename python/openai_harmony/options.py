@@ -11,15 +11,15 @@ from openai_harmony._options import Flag
 from openai_harmony._shadowing import field_named
 
 
-class AnalysisPolicy(str, Enum):
+class ThoughtPolicy(str, Enum):
     """Which chains of thought of earlier turns are rendered."""
 
-    KEEP_ALL = "keep_all"
+    KEEP = "keep"
     """All of them."""
     DROP_BEFORE_FIRST_FINAL = "drop_before_first_final"
     """Version 0.0.8's rule: if the last assistant message is on ``final``, analysis before the
     first ``final`` is dropped. In a single turn that is the thought of the answer itself."""
-    DROP_COMPLETED_TURNS = "drop_completed_turns"
+    DROP = "drop"
     """Analysis is dropped once a user message follows its turn's final answer (guide, section
     "Handling reasoning output in subsequent sampling"). The last turn keeps its thoughts."""
 
@@ -63,13 +63,13 @@ with field_named("validate"):
     class RenderConversationConfig(_MessageOptions):
         """Options for rendering a conversation; a wrong name or value is an error.
 
-        >>> RenderConversationConfig(analysis="drop_completed_turns").analysis
-        <AnalysisPolicy.DROP_COMPLETED_TURNS: 'drop_completed_turns'>
+        >>> RenderConversationConfig(thoughts="drop").thoughts
+        <ThoughtPolicy.DROP: 'drop'>
         """
 
         auto_drop_analysis: bool = True
-        """Drop analysis by version 0.0.8's rule, unless ``analysis`` says otherwise."""
-        analysis: Annotated[AnalysisPolicy | None, Flag("which thoughts are rendered")] = None
+        """Drop analysis by version 0.0.8's rule, unless ``thoughts`` says otherwise."""
+        thoughts: Annotated[ThoughtPolicy | None, Flag("which thoughts are rendered")] = None
         """Which chains of thought to drop; ``None`` leaves it to ``auto_drop_analysis``."""
         validate: Annotated[bool, Flag("do not check names and recipients")] = False  # type: ignore[assignment]
         """Refuse names, recipients, channels and content types that could be read as another

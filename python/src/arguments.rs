@@ -11,7 +11,7 @@ use super::options;
 use super::read;
 use super::read::values::{self, boolean, each};
 use super::text::utf8;
-use openai_harmony::ParseConfig;
+use openai_harmony::ParserOptions;
 use openai_harmony::chat::Role;
 use openai_harmony::tokenizer::SpecialSet;
 
@@ -37,15 +37,15 @@ impl Argument<'_> {
     }
 
     /// The option of lenient parsing; by default markers are not read where they are spelled.
-    fn spelled_markers(self, config: ParseConfig) -> PyResult<ParseConfig> {
-        let Some(object) = self.0 else { return Ok(config) };
+    fn spelled_markers(self, options: ParserOptions) -> PyResult<ParserOptions> {
+        let Some(object) = self.0 else { return Ok(options) };
         let invalid =
             |invalid: InvalidArgument| invalid.inside("spelled_markers").raised(object.py());
         match boolean(&object).map_err(invalid)? {
-            true if config.strict => Err(invalid(InvalidArgument::value(
+            true if options.strict => Err(invalid(InvalidArgument::value(
                 "only lenient parsing reads them: strict=False",
             ))),
-            are_read => Ok(config.with_spelled_markers(are_read)),
+            are_read => Ok(options.with_spelled_markers(are_read)),
         }
     }
 
@@ -77,29 +77,29 @@ impl Argument<'_> {
 
 /// How to parse: strictly by default, with the names of the tools that the model was offered and
 /// what the prompt holds of its answer.
-pub(super) fn parse_config(
+pub(super) fn parser_options(
     strict: Argument<'_>,
     tools: Option<&Bound<'_, PyAny>>,
     prefill: Option<&Bound<'_, PyAny>>,
     spelled_markers: Argument<'_>,
-) -> PyResult<ParseConfig> {
-    let config = with_tools(strict.strict(true)?, tools)?.with_prefill(options::prefill(prefill)?);
-    spelled_markers.spelled_markers(config)
+) -> PyResult<ParserOptions> {
+    let options = with_tools(strict.strict(true)?, tools)?.with_prefill(options::prefill(prefill)?);
+    spelled_markers.spelled_markers(options)
 }
 
 /// The same, leniently by default.
-pub(super) fn lenient_parse_config(
+pub(super) fn lenient_parser_options(
     strict: Argument<'_>,
     tools: Option<&Bound<'_, PyAny>>,
-) -> PyResult<ParseConfig> {
+) -> PyResult<ParserOptions> {
     with_tools(strict.strict(false)?, tools)
 }
 
-fn with_tools(strict: bool, tools: Option<&Bound<'_, PyAny>>) -> PyResult<ParseConfig> {
-    let config = if strict { ParseConfig::strict() } else { ParseConfig::lenient() };
+fn with_tools(strict: bool, tools: Option<&Bound<'_, PyAny>>) -> PyResult<ParserOptions> {
+    let options = if strict { ParserOptions::strict() } else { ParserOptions::lenient() };
     match tools {
-        Some(tools) => Ok(config.with_tools(tool_names(tools)?)),
-        None => Ok(config),
+        Some(tools) => Ok(options.with_tools(tool_names(tools)?)),
+        None => Ok(options),
     }
 }
 

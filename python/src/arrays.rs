@@ -20,7 +20,7 @@ pub(super) fn fields(py: Python<'_>, batch: Batch) -> PyResult<Bound<'_, PyDict>
     fields.set_item("offsets", int64(py, batch.offsets)?)?;
     fields.set_item("loss_mask", PyByteArray::new(py, &batch.loss_mask))?;
     drop(batch.loss_mask);
-    fields.set_item("row", int64(py, batch.rows)?)?;
+    fields.set_item("row", int64(py, batch.row)?)?;
     fields.set_item("preferred", batch.preferred)?;
     let spans: Vec<_> = batch.spans.into_iter().map(|span| fields_of(&span)).collect();
     fields.set_item("spans", array(py, "q", spans.as_flattened())?)?;

@@ -20,7 +20,7 @@ use openai_harmony::interop::Date;
 use openai_harmony::machinery::SetFrom;
 use openai_harmony::machinery::Workers;
 use openai_harmony::machinery::{ExampleMaker, render_on};
-use openai_harmony::training::{Batch, Examples, Markers, Overflow, RenderRows, RowFormat};
+use openai_harmony::training::{Batch, ExampleUnit, Markers, Overflow, RowFormat, RowOptions};
 
 /// So many rows, or as many with so many bytes, are a part: the work of one thread. Between parts signal
 /// handlers run. The workers wait while the first part is read and while the last is stored, so parts are small.
@@ -58,7 +58,7 @@ pub(super) fn render_rows<'py>(
 /// The next rows, and how many they are; none at the end.
 fn read_part(
     rows: &mut Bound<'_, PyIterator>,
-    options: &RenderRows,
+    options: &RowOptions,
 ) -> PyResult<Option<(Vec<PyRow>, usize)>> {
     let mut part = Vec::new();
     let mut bytes = 0;
@@ -127,14 +127,14 @@ fn wait<T: Send>(py: Python<'_>, receiver: Receiver<T>) -> PyResult<T> {
     py.detach(move || receiver.recv()).map_err(stopped)
 }
 
-pub(super) fn read_options(given: Option<&Bound<'_, PyDict>>) -> PyResult<RenderRows> {
+pub(super) fn read_options(given: Option<&Bound<'_, PyDict>>) -> PyResult<RowOptions> {
     // As where Python reads conversations from JSON.
-    let options = RenderRows::new().with_system_defaults(true);
+    let options = RowOptions::new().with_system_defaults(true);
     options::set_all(options, given, None, read_option)
 }
 
 /// Those that take less than their types do; the others by their types.
-fn read_option(options: &mut RenderRows, name: &str, given: Given<'_, '_>) -> Read<()> {
+fn read_option(options: &mut RowOptions, name: &str, given: Given<'_, '_>) -> Read<()> {
     let value = given.value;
     match name {
         "max_tokens" => {
@@ -158,7 +158,7 @@ fn renamed(value: &Bound<'_, PyAny>) -> Read<Vec<(String, String)>> {
 
 set_from! {
     RowFormat: RowFormat::read,
-    Examples: Examples::read,
+    ExampleUnit: ExampleUnit::read,
     Overflow: Overflow::read,
     Markers: Markers::read,
     Vec<(String, String)>: renamed,

@@ -241,12 +241,12 @@ impl PyHarmonyEncoding {
 
     /// The tokens at which a message ends: `<|return|>`, `<|end|>`, `<|call|>`.
     fn stop_tokens(&self) -> [u32; 3] {
-        self.inner.stop_token_ids()
+        self.inner.message_end_token_ids()
     }
 
     /// The tokens at which sampling stops for the caller to act: `<|return|>`, `<|call|>`.
     fn stop_tokens_for_assistant_actions(&self) -> [u32; 2] {
-        self.inner.stop_token_ids_for_assistant_actions()
+        self.inner.stop_token_ids()
     }
 
     // Conversations and tokens.
@@ -299,7 +299,7 @@ impl PyHarmonyEncoding {
     /// ends with `<|return|>`, as the model itself ends it.
     ///
     /// By default the thought that a single turn trains is dropped, by version 0.0.8's rule;
-    /// `RenderConversationConfig(analysis=AnalysisPolicy.DROP_COMPLETED_TURNS)` keeps it.
+    /// `RenderConversationConfig(thoughts=ThoughtPolicy.DROP)` keeps it.
     #[pyo3(signature = (conversation, config = None))]
     fn render_conversation_for_training<'py>(
         &self,
@@ -366,7 +366,7 @@ impl PyHarmonyEncoding {
     ) -> PyResult<Bound<'py, PyList>> {
         let py = tokens.py();
         let role = role.map(|role| arguments::role(role, "role")).transpose()?;
-        let config = arguments::parse_config(strict, tools, prefill, spelled_markers)?;
+        let config = arguments::parser_options(strict, tools, prefill, spelled_markers)?;
         let messages = on_ids(tokens, |ids| {
             self.inner.parse_messages_with(ids.iter().copied(), role, &config)
         })?;
@@ -388,7 +388,7 @@ impl PyHarmonyEncoding {
         let py = text.py();
         let text = utf8(arguments::string(text, "text")?)?;
         let role = role.map(|role| arguments::role(role, "role")).transpose()?;
-        let config = arguments::lenient_parse_config(strict, tools)?;
+        let config = arguments::lenient_parser_options(strict, tools)?;
         let messages = released_if(py, text.len() >= MUCH_TEXT, || {
             self.inner.parse_messages_from_text(&text, role, &config)
         })

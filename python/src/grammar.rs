@@ -4,25 +4,47 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::Value;
 
-use super::errors::{Read, raised};
+use super::errors::{InvalidArgument, Read, raised};
 use super::interop::PyTurn;
 use super::json::schema_tree;
 use super::options::{ReadChoice, prefill_fields, set_from};
 use super::read::values::optional;
 use super::{options, tokens};
 use openai_harmony::Prefill;
+use openai_harmony::interop::ToolChoice;
 use openai_harmony::grammar::{
-    GrammarForm, GrammarOptions, GrammarState, GrammarTool, HeaderForms, JsonSpace, Thoughts,
-    ToolUse, TurnGrammar, Verdict,
+    GrammarForm, GrammarOptions, GrammarState, GrammarTool, HeaderForms, JsonSpace, Thinking,
+    TurnGrammar, Verdict,
 };
 
 set_from! {
-    ToolUse: ToolUse::read,
-    Thoughts: Thoughts::read,
+    ToolChoice: tool_choice,
+    Thinking: Thinking::read,
     HeaderForms: HeaderForms::read,
     JsonSpace: JsonSpace::read,
     Option<Prefill>: |prefill| optional(prefill, prefill_fields),
     Option<Value>: |schema| optional(schema, schema_tree),
+}
+
+/// The choice that a `ToolChoice` of Python means.
+fn tool_choice(choice: &Bound<'_, PyAny>) -> Read<ToolChoice> {
+    let not_one = |_| InvalidArgument::type_of(choice, "a ToolChoice");
+    let (mode, mut recipients) = choice.extract::<(String, Vec<String>)>().map_err(not_one)?;
+    Ok(match (&*mode, recipients.pop()) {
+        ("auto", None) => ToolChoice::Auto,
+        ("required", None) => ToolChoice::Required,
+        ("none", _) => ToolChoice::None,
+        ("named", Some(recipient)) if recipients.is_empty() => ToolChoice::Named { recipient },
+        ("auto" | "required", Some(last)) => {
+            recipients.push(last);
+            ToolChoice::Allowed { recipients, required: mode == "required" }
+        }
+        ("named", _) => return Err(InvalidArgument::value("'named' is of one recipient")),
+        _ => {
+            let known = "mode: expected 'auto', 'none', 'required' or 'named'";
+            return Err(InvalidArgument::value(format!("{known}, got {mode:?}")));
+        }
+    })
 }
 
 /// A keyword that a form does not hold: recipient, path, keyword and reason.
@@ -37,7 +59,7 @@ pub(super) struct PyTurnGrammar {
 #[pymethods]
 impl PyTurnGrammar {
     /// A grammar of recipients and the schemas of what they take, `None` of text. `options` are those of
-    /// `openai_harmony.grammar.TurnGrammar` but for `tool_choice`, which is `tool_use` and `allowed`.
+    /// `openai_harmony.grammar.TurnGrammar`; `tool_choice` is the class of that name.
     #[new]
     #[pyo3(signature = (tools, **options))]
     fn new(

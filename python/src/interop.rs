@@ -227,7 +227,7 @@ impl PyTurn {
     #[getter(_config)]
     fn config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let RenderConfig {
-            analysis,
+            thoughts,
             conversation_has_function_tools: _,
             header_style,
             tool_schema,
@@ -235,7 +235,7 @@ impl PyTurn {
             ..
         } = self.inner.config;
         let fields = PyDict::new(py);
-        fields.set_item("analysis", analysis.word())?;
+        fields.set_item("thoughts", thoughts.word())?;
         fields.set_item("header_style", header_style.word())?;
         fields.set_item("tool_schema", tool_schema.word())?;
         fields.set_item("validate", validate)?;
@@ -262,7 +262,7 @@ impl PyTurn {
         let name = utf8(arguments::string(name, "name")?)?;
         let namespace = optional_string(namespace)
             .map_err(|invalid| invalid.inside("namespace").raised(namespace.py()))?;
-        Ok(self.inner.tools.by_name(namespace.as_deref(), &name).map(tool_fields))
+        Ok(self.inner.tools.by_name(&name, namespace.as_deref()).map(tool_fields))
     }
 
     /// Mode and recipients.
@@ -299,8 +299,8 @@ impl PyTurn {
 
     /// The names of `stop_token_ids`, for engines that stop at text.
     #[getter]
-    fn stop(&self) -> Vec<String> {
-        self.inner.stop.clone()
+    fn stop_token_names(&self) -> Vec<String> {
+        self.inner.stop_token_names.clone()
     }
 
     /// The body's own stop strings, which act on visible text only.

@@ -126,9 +126,7 @@ impl PyReply {
         tokens: &Bound<'py, PyAny>,
         logprobs: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let feed = |reply: &mut Reply, ids: &[u32], given: Logprobs<'_>| {
-            reply.feed_with_logprobs(ids, given)
-        };
+        let feed = |reply: &mut Reply, ids: &[u32], given: Logprobs<'_>| reply.feed(ids, given);
         dicts(tokens.py(), &self.feed_with(tokens, logprobs, feed)?)
     }
 
@@ -143,7 +141,7 @@ impl PyReply {
         // Room for a chunk of some tokens.
         let mut bytes = Vec::with_capacity(512);
         let feed = |reply: &mut Reply, ids: &[u32], given: Logprobs<'_>| {
-            reply.feed_with_logprobs_into(ids, given, &mut bytes)
+            reply.feed_into(ids, given, &mut bytes)
         };
         self.feed_with(tokens, logprobs, feed)?;
         Ok(PyBytes::new(py, &bytes))
@@ -186,7 +184,7 @@ impl PyReply {
         message: &Bound<'py, PyAny>,
         status: u16,
     ) -> PyResult<Bound<'py, PyList>> {
-        dicts(py, &self.fail_with(message, |reply, message| reply.fail(status, message))?)
+        dicts(py, &self.fail_with(message, |reply, message| reply.fail(message, status))?)
     }
 
     /// `fail` and `frame` in one.
@@ -198,7 +196,7 @@ impl PyReply {
         status: u16,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let mut bytes = Vec::new();
-        self.fail_with(message, |reply, message| reply.fail_into(status, message, &mut bytes))?;
+        self.fail_with(message, |reply, message| reply.fail_into(message, status, &mut bytes))?;
         Ok(PyBytes::new(py, &bytes))
     }
 

@@ -11,7 +11,7 @@ use super::errors::{InvalidArgument, Read, quoted};
 use super::read::values::{boolean, count, each, optional, optional_string, string};
 use super::text::utf8;
 use openai_harmony::machinery::{Choice, SetByName, SetFrom};
-use openai_harmony::{AnalysisPolicy, HeaderStyle, Prefill, RenderConfig, ToolSchemaStyle};
+use openai_harmony::{HeaderStyle, Prefill, RenderConfig, ThoughtPolicy, ToolSchemaStyle};
 
 /// What a caller gave for an option.
 #[derive(Clone, Copy)]
@@ -126,7 +126,7 @@ set_from! {
     ToolSchemaStyle: ToolSchemaStyle::read,
 }
 
-impl SetFrom<Given<'_, '_>, InvalidArgument> for AnalysisPolicy {
+impl SetFrom<Given<'_, '_>, InvalidArgument> for ThoughtPolicy {
     /// `None` is the policy of `auto_drop_analysis`.
     fn set_from(&mut self, given: Given<'_, '_>) -> Read<()> {
         *self = optional(given.value, Self::read)?.unwrap_or(*self);
@@ -141,7 +141,7 @@ pub(super) fn config(object: Option<&Bound<'_, PyAny>>) -> Read<RenderConfig> {
     };
     let attributes = Attributes::any(object, "a RenderConversationConfig");
     let auto_drop = attributes.field(intern!(attributes.py(), "auto_drop_analysis"), boolean)?;
-    let config = RenderConfig::new().with_analysis(AnalysisPolicy::of_auto_drop(auto_drop));
+    let config = RenderConfig::new().with_thoughts(ThoughtPolicy::of_auto_drop(auto_drop));
     set_from_attributes(config, &attributes, Some("conversation_has_function_tools"))
 }
 
@@ -151,7 +151,7 @@ pub(super) fn render_options(object: Option<&Bound<'_, PyAny>>) -> Read<RenderCo
         return Ok(RenderConfig::new());
     };
     let attributes = Attributes::any(object, "a RenderOptions");
-    set_from_attributes(RenderConfig::new(), &attributes, Some("analysis"))
+    set_from_attributes(RenderConfig::new(), &attributes, Some("thoughts"))
 }
 
 /// The beginning of the next message. Leaving it out is one of nothing.

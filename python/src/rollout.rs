@@ -10,7 +10,7 @@ use super::options::set_from;
 use super::read::values::{each, optional, string};
 use super::{arguments, events, logprobs, options, read, tokens, write};
 use openai_harmony::chat::Message;
-use openai_harmony::rollout::{Break, ExtendConfig, Extension, Rollout, Said, Segment, Step};
+use openai_harmony::rollout::{Break, ExtendOptions, Extension, Rollout, Said, Segment, Step};
 use openai_harmony::tokenizer::TokenId;
 
 /// A message that was sampled: itself, its kind, its span, whether the model ended it, whether it waits for a result.
@@ -48,9 +48,9 @@ impl PyRollout {
     ) -> PyResult<Self> {
         let py = encoding.py();
         let encoding = argument(encoding)?;
-        let config = extend_config(options)?;
+        let options = extend_options(options)?;
         let prefill = options::prefill(prefill)?;
-        Rollout::with_prefill(encoding, owned(messages)?, &prefill, config)
+        Rollout::with_prefill(encoding, owned(messages)?, &prefill, options)
             .map(|inner| Self { inner })
             .map_err(|error| raised(py, &error))
     }
@@ -127,8 +127,8 @@ pub(super) fn extend_prompt<'py>(
     let py = encoding.py();
     let encoding = argument(encoding)?;
     let (prompt, sampled) = (tokens::read(prompt)?, tokens::read(sampled)?);
-    let config = extend_config(options)?;
-    let extension = encoding.extend(&prompt, &sampled, &owned(messages)?, &config);
+    let options = extend_options(options)?;
+    let extension = encoding.extend(&prompt, &sampled, &owned(messages)?, &options);
     match extension.map_err(|error| raised(py, &error))? {
         Extension::Extended { added } => Ok((None, tokens::list(py, &added)?)),
         Extension::Broken { reason, tokens: all } => {
@@ -143,11 +143,8 @@ fn owned(messages: &Bound<'_, PyAny>) -> PyResult<Vec<Message>> {
         .map_err(|invalid| invalid.inside("messages").raised(messages.py()))
 }
 
-fn extend_config(given: Option<&Bound<'_, PyDict>>) -> PyResult<ExtendConfig> {
-    options::set_all(ExtendConfig::new(), given, None, |config, name, value| {
-        // In Python it is named as in the methods that render.
-        options::set(config, if name == "config" { "render" } else { name }, value)
-    })
+fn extend_options(given: Option<&Bound<'_, PyDict>>) -> PyResult<ExtendOptions> {
+    options::set_all(ExtendOptions::new(), given, None, options::set)
 }
 
 set_from! {
@@ -160,7 +157,7 @@ fn step_fields(py: Python<'_>, step: Step) -> PyResult<StepFields<'_>> {
     for repair in step.repairs {
         repairs.append(events::repair(py, repair)?)?;
     }
-    Ok((said, step.stop, repairs))
+    Ok((said, step.stop_token, repairs))
 }
 
 fn said_fields(py: Python<'_>, said: Said) -> PyResult<SaidFields<'_>> {

@@ -16,7 +16,7 @@ use super::{errors, read};
 use openai_harmony::Path;
 use openai_harmony::interop::Json;
 use openai_harmony::machinery::{ExampleMaker, is_read};
-use openai_harmony::training::{Batch, RenderRows, Row};
+use openai_harmony::training::{Batch, Row, RowOptions};
 use openai_harmony::{ErrorKind, Result};
 
 /// A row, whose texts are borrowed from Python where that is the fastest. It is best dropped with the
@@ -32,7 +32,7 @@ pub(super) enum PyRow {
 impl PyRow {
     /// Reads a row. What is wrong with it is an error of the row; what ends the program, such as
     /// `KeyboardInterrupt`, is raised.
-    pub(super) fn read(object: &Bound<'_, PyAny>, options: &RenderRows) -> PyResult<Self> {
+    pub(super) fn read(object: &Bound<'_, PyAny>, options: &RowOptions) -> PyResult<Self> {
         Self::try_read(object, options).or_else(|error| {
             let py = object.py();
             if !error.is_instance_of::<PyException>(py) {
@@ -42,7 +42,7 @@ impl PyRow {
         })
     }
 
-    fn try_read(object: &Bound<'_, PyAny>, options: &RenderRows) -> PyResult<Self> {
+    fn try_read(object: &Bound<'_, PyAny>, options: &RowOptions) -> PyResult<Self> {
         let py = object.py();
         if let Ok(text) = object.cast::<PyString>() {
             return BorrowedText::of(text).map(Self::Text);

@@ -64,8 +64,8 @@ impl PyStreamableParser {
         let py = slf.py();
         let encoding = super::encoding::argument(encoding)?;
         let role = role.map(|role| arguments::role(role, "role")).transpose()?;
-        let config = arguments::parse_config(strict, tools, prefill, spelled_markers)?;
-        let parser = StreamableParser::with_config(encoding, role, &config)
+        let config = arguments::parser_options(strict, tools, prefill, spelled_markers)?;
+        let parser = StreamableParser::with_options(encoding, role, &config)
             .map_err(|error| raised(py, &error))?;
         *writing(slf)? = parser.into();
         Ok(())

@@ -105,14 +105,23 @@ impl HarmonyEncoding {
     }
 
     /// The tokens at which a message ends: `<|return|>`, `<|end|>`, `<|call|>`.
-    pub fn stop_token_ids(&self) -> [TokenId; 3] {
+    pub fn message_end_token_ids(&self) -> [TokenId; 3] {
         STOP_TOKENS
     }
 
     /// The tokens at which sampling stops, so that the caller can act: `<|return|>`, `<|call|>`
     /// (guide, section "Special Tokens").
-    pub fn stop_token_ids_for_assistant_actions(&self) -> [TokenId; 2] {
+    pub fn stop_token_ids(&self) -> [TokenId; 2] {
         [special::RETURN, special::CALL]
+    }
+
+    /// [`Self::message_end_token_ids`] in 0.0.8's type.
+    ///
+    /// # Errors
+    ///
+    /// None.
+    pub fn stop_tokens(&self) -> Result<HashSet<TokenId>> {
+        Ok(self.message_end_token_ids().into())
     }
 
     /// [`Self::stop_token_ids`] in 0.0.8's type.
@@ -120,17 +129,8 @@ impl HarmonyEncoding {
     /// # Errors
     ///
     /// None.
-    pub fn stop_tokens(&self) -> Result<HashSet<TokenId>> {
-        Ok(self.stop_token_ids().into())
-    }
-
-    /// [`Self::stop_token_ids_for_assistant_actions`] in 0.0.8's type.
-    ///
-    /// # Errors
-    ///
-    /// None.
     pub fn stop_tokens_for_assistant_actions(&self) -> Result<HashSet<TokenId>> {
-        Ok(self.stop_token_ids_for_assistant_actions().into())
+        Ok(self.stop_token_ids().into())
     }
 }
 

@@ -4,7 +4,7 @@ use super::HarmonyEncoding;
 use crate::chat::{Message, Role};
 use crate::error::Result;
 use crate::header::Tools;
-use crate::parse::{self, ParseConfig, ParseOptions, StreamableParser};
+use crate::parse::{self, ParseOptions, ParserOptions, StreamableParser};
 use crate::tokenizer::TokenId;
 
 /// Parsing.
@@ -23,7 +23,7 @@ impl HarmonyEncoding {
     where
         I: IntoIterator<Item = TokenId>,
     {
-        self.parse_messages_with(tokens, role, &ParseConfig::strict())
+        self.parse_messages_with(tokens, role, &ParserOptions::strict())
     }
 
     /// Parses a whole sequence of tokens, strictly or leniently.
@@ -52,12 +52,12 @@ impl HarmonyEncoding {
         &self,
         tokens: I,
         role: Option<Role>,
-        config: &ParseConfig,
+        options: &ParserOptions,
     ) -> Result<Vec<Message>>
     where
         I: IntoIterator<Item = TokenId>,
     {
-        let mut parser = StreamableParser::with_config(*self, role, config)?;
+        let mut parser = StreamableParser::with_options(*self, role, options)?;
         let tokens: Vec<TokenId> = tokens.into_iter().collect();
         parser.advance(&tokens)?;
         parser.process_eos()?;
@@ -77,11 +77,11 @@ impl HarmonyEncoding {
     ///
     /// ```
     /// # use openai_harmony::chat::Role;
-    /// # use openai_harmony::{HarmonyEncodingName, ParseConfig, load_harmony_encoding};
+    /// # use openai_harmony::{HarmonyEncodingName, ParserOptions, load_harmony_encoding};
     /// # let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
     /// let text = "<|channel|>final<|message|>Hello<|return|>";
-    /// let config = ParseConfig::lenient();
-    /// let messages = encoding.parse_messages_from_text(text, Some(Role::Assistant), &config)?;
+    /// let options = ParserOptions::lenient();
+    /// let messages = encoding.parse_messages_from_text(text, Some(Role::Assistant), &options)?;
     /// assert_eq!(messages[0].channel.as_deref(), Some("final"));
     /// # Ok::<(), openai_harmony::Error>(())
     /// ```
@@ -89,9 +89,9 @@ impl HarmonyEncoding {
         &self,
         text: &str,
         role: Option<Role>,
-        config: &ParseConfig,
+        options: &ParserOptions,
     ) -> Result<Vec<Message>> {
-        self.parse_messages_with(self.tokenizer().encode_with_special_tokens(text), role, config)
+        self.parse_messages_with(self.tokenizer().encode_with_special_tokens(text), role, options)
     }
 
     /// Guesses the messages of a text from which an engine dropped the special tokens, as vLLM and

@@ -4,8 +4,7 @@ use super::HarmonyEncoding;
 use crate::chat::{Message, Role};
 use crate::error::Result;
 use crate::render::{
-    self, AnalysisPolicy, RenderConfig, RenderConversationConfig, RenderEnd, RenderOptions,
-    Rendered,
+    self, RenderConfig, RenderConversationConfig, RenderEnd, RenderOptions, Rendered, ThoughtPolicy,
 };
 use crate::tokenizer::TokenId;
 
@@ -219,6 +218,5 @@ impl HarmonyEncoding {
 
 /// What leaving the config out means in Rust: nothing is dropped.
 fn all_options(config: Option<&RenderConversationConfig>) -> RenderConfig {
-    config
-        .map_or(RenderConfig::new().with_analysis(AnalysisPolicy::KeepAll), |&config| config.into())
+    config.map_or(RenderConfig::new().with_thoughts(ThoughtPolicy::Keep), |&config| config.into())
 }

@@ -1,7 +1,7 @@
 //! The headers that a turn may have, as what is compared with sampled tokens: bytes, and special tokens as symbols of
 //! their own, so that a marker that ordinary tokens spell is none.
 
-use super::options::{GrammarOptions, GrammarTool, HeaderForms, ToolUse};
+use super::options::{GrammarOptions, GrammarTool, HeaderForms};
 use crate::chat::{ANALYSIS, COMMENTARY, FINAL};
 use crate::tokenizer::{TokenId, special};
 
@@ -83,7 +83,7 @@ impl Headers {
     pub(super) fn new(tools: &[GrammarTool], options: &GrammarOptions) -> Self {
         let plain = |channel| [CHANNEL, Piece::Text(channel), MESSAGE];
         let mut last = Vec::new();
-        if options.tool_use != ToolUse::Required {
+        if !options.tool_choice.is_required() {
             for kind in answer_types(options) {
                 let header = [&[CHANNEL, Piece::Text(FINAL)], &kind[..], &[MESSAGE]].concat();
                 last.push((symbols(&header), MessageKind::Answer));

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use self::headers::{Headers, MessageKind};
-pub use self::options::{GrammarOptions, GrammarTool, HeaderForms, JsonSpace, Thoughts, ToolUse};
+pub use self::options::{GrammarOptions, GrammarTool, HeaderForms, JsonSpace, Thinking};
 use self::pattern::Pattern;
 pub use self::schemas::Loosened;
 pub use self::state::{GrammarState, Verdict};
@@ -37,12 +37,13 @@ use crate::tokenizer::TokenId;
 /// What the assistant may sample in one turn.
 ///
 /// ```
-/// use openai_harmony::grammar::{GrammarOptions, GrammarTool, ToolUse, TurnGrammar};
+/// use openai_harmony::grammar::{GrammarOptions, GrammarTool, TurnGrammar};
+/// use openai_harmony::interop::ToolChoice;
 /// use openai_harmony::tokenizer::Tokenizer;
 /// use serde_json::json;
 ///
 /// let rain = GrammarTool::new("functions.rain", json!({"type": "object"}));
-/// let options = GrammarOptions::new().with_tool_use(ToolUse::Required);
+/// let options = GrammarOptions::new().with_tool_choice(ToolChoice::Required);
 /// let grammar = TurnGrammar::new([rain], options)?;
 /// let tokenizer = Tokenizer::o200k_harmony();
 /// let accepts = |text: &str| grammar.accepts(tokenizer.encode_with_special_tokens(text));
@@ -95,11 +96,9 @@ impl TurnGrammar {
             options.response_schema = Some(Value::Bool(true));
         }
         options::check(&tools, &options)?;
-        let is_callable = |tool: &GrammarTool| {
-            let is_allowed =
-                options.allowed.as_ref().is_none_or(|allowed| allowed.contains(&tool.recipient));
-            is_allowed && options.tool_use != ToolUse::None
-        };
+        let allowed = options.tool_choice.recipients();
+        let is_callable =
+            |tool: &GrammarTool| allowed.is_none_or(|allowed| allowed.contains(&tool.recipient));
         let tools = tools.into_iter().enumerate().filter(|(_, tool)| is_callable(tool));
         let (given, tools): (Vec<usize>, Vec<GrammarTool>) = tools.unzip();
         let headers = Headers::new(&tools, &options);
@@ -272,7 +271,7 @@ fn begun(
             return Err(invalid(path(), format!("has a {what} and no channel")));
         }
     };
-    if kind == MessageKind::Answer && options.tool_use == ToolUse::Required {
+    if kind == MessageKind::Answer && options.tool_choice.is_required() {
         return Err(invalid(path(), Reason::is("an answer where a call is required")));
     }
     let is_begun = prefill.text.as_ref().is_some_and(|text| !text.is_empty());

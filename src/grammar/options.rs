@@ -8,6 +8,7 @@ use super::invalid;
 use crate::Prefill;
 use crate::brief::Brief;
 use crate::error::{Reason, Result};
+use crate::interop::ToolChoice;
 use crate::names;
 use crate::options::{choices, options};
 use crate::path::Path;
@@ -35,23 +36,10 @@ impl GrammarTool {
     }
 }
 
-/// Whether tools are called.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ToolUse {
-    /// The model decides.
-    #[default]
-    Auto,
-    /// Never.
-    None,
-    /// The turn ends with a call.
-    Required,
-}
-
 /// Whether the model thinks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Thoughts {
+pub enum Thinking {
     /// As it likes.
     #[default]
     Optional,
@@ -87,8 +75,7 @@ pub enum JsonSpace {
 }
 
 choices! {
-    ToolUse, "'auto', 'none' or 'required'": "auto" Auto, "none" None, "required" Required;
-    Thoughts, "'optional', 'required' or 'off'":
+    Thinking, "'optional', 'required' or 'off'":
         "optional" Optional,
         "required" Required,
         "off" Off;
@@ -111,19 +98,15 @@ options! {
     /// Options of a [`TurnGrammar`](super::TurnGrammar).
     ///
     /// ```
-    /// use openai_harmony::grammar::{GrammarOptions, Thoughts};
+    /// use openai_harmony::grammar::{GrammarOptions, Thinking};
     ///
-    /// let options = GrammarOptions::new().with_thoughts(Thoughts::Required).with_max_messages(4);
+    /// let options = GrammarOptions::new().with_thinking(Thinking::Required).with_max_messages(4);
     /// assert!(options.preambles);
     /// ```
     #[derive(Debug, Clone, PartialEq)]
     pub struct GrammarOptions {
-        /// Whether tools are called.
-        pub tool_use: ToolUse => with_tool_use,
-        /// The recipients that may be called; `None` of all.
-        pub allowed: Option<Vec<String>>
-            => with_allowed(recipients: impl IntoIterator<Item = impl Into<String>>)
-                Some(recipients.into_iter().map(Into::into).collect()),
+        /// Which tools may or must be called.
+        pub tool_choice: ToolChoice => with_tool_choice,
         /// The schema of the answer.
         pub response_schema: Option<Value>
             => with_response_schema(schema: Value) Some(schema),
@@ -136,7 +119,7 @@ options! {
             => with_response_choices(choices: impl IntoIterator<Item = impl Into<String>>)
                 Some(choices.into_iter().map(Into::into).collect()),
         /// Whether the model thinks.
-        pub thoughts: Thoughts => with_thoughts,
+        pub thinking: Thinking => with_thinking,
         /// Whether it may write to the user before it calls or answers.
         pub preambles: bool = true => with_preambles,
         /// The most messages of the turn, the last one included; `None` of no limit.
@@ -207,16 +190,16 @@ pub(super) fn check(tools: &[GrammarTool], options: &GrammarOptions) -> Result<(
         };
         return Err(invalid(path, "an answer has one form: a schema, a regex or choices"));
     }
-    let allowed = options.allowed.as_deref().unwrap_or_default();
-    check_names("allowed", allowed, |name| seen.contains(name))?;
+    let allowed = options.tool_choice.recipients();
+    check_names("tool_choice", allowed.unwrap_or_default(), |name| seen.contains(name))?;
     let strict = options.strict.as_deref().unwrap_or_default();
     check_names("strict", strict, |name| name.is_empty() || seen.contains(name))?;
     check_names("any_json", &options.any_json, |name| name.is_empty() || seen.contains(name))?;
-    let callable = options.allowed.as_ref().map_or(tools.len(), Vec::len);
-    if options.tool_use == ToolUse::Required && callable == 0 {
-        return Err(invalid(Path::of("tool_use"), "a call is required, and there are no tools"));
+    let callable = allowed.map_or(tools.len(), <[String]>::len);
+    if options.tool_choice.is_required() && callable == 0 {
+        return Err(invalid(Path::of("tool_choice"), "a call is required, and there are no tools"));
     }
-    let least = 1 + usize::from(options.thoughts == Thoughts::Required);
+    let least = 1 + usize::from(options.thinking == Thinking::Required);
     if options.max_messages.is_some_and(|most| most < least) {
         let reason = format!("such a turn has at least {least}");
         return Err(invalid(Path::of("max_messages"), reason));

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::{GrammarOptions, GrammarTool, ToolUse, TurnGrammar};
+use super::{GrammarOptions, GrammarTool, TurnGrammar};
 use crate::chat::Content;
 use crate::error::Result;
-use crate::interop::{Tool, ToolChoice, ToolKind, Turn};
+use crate::interop::{Tool, ToolKind, Turn};
 
 impl TurnGrammar {
     /// What the assistant may sample in the turn of a request: the tools that the prompt declares with their schemas,
@@ -43,17 +43,7 @@ impl TurnGrammar {
         let schemas = schemas(turn);
         let declared = turn.tools.iter().filter(|tool| tool.declared);
         let tools = declared.map(|tool| grammar_tool(tool, &schemas));
-        let (tool_use, allowed) = match &turn.tool_choice {
-            ToolChoice::None => (ToolUse::None, None),
-            ToolChoice::Auto => (ToolUse::Auto, None),
-            ToolChoice::Required => (ToolUse::Required, None),
-            ToolChoice::Named { recipient } => (ToolUse::Required, Some(vec![recipient.clone()])),
-            ToolChoice::Allowed { recipients, required } => {
-                let tool_use = if *required { ToolUse::Required } else { ToolUse::Auto };
-                (tool_use, Some(recipients.clone()))
-            }
-        };
-        (options.tool_use, options.allowed) = (tool_use, allowed);
+        options.tool_choice = turn.tool_choice.clone();
         if let Some(format) = &turn.response_format {
             options.response_schema = Some(format.schema.clone());
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Grammar;
 use super::headers::{MessageKind, Symbol, beginning, quoted, stop_of, symbol};
-use super::options::Thoughts;
+use super::options::Thinking;
 use super::pattern::Matcher;
 use super::well_formed::WellFormed;
 use crate::tokenizer::{TokenId, Tokenizer, special};
@@ -164,10 +164,10 @@ impl GrammarState {
     /// The headers that may stand here.
     fn lists(&self) -> Vec<&[(Vec<Symbol>, MessageKind)]> {
         let (headers, options) = (&self.grammar.headers, &self.grammar.options);
-        let must_think = options.thoughts == Thoughts::Required && self.ended == 0;
+        let must_think = options.thinking == Thinking::Required && self.ended == 0;
         let has_room = options.max_messages.is_none_or(|most| self.ended + 1 < most);
         let mut lists: Vec<&[_]> = Vec::with_capacity(3);
-        if has_room && options.thoughts != Thoughts::Off {
+        if has_room && options.thinking != Thinking::Off {
             lists.push(&headers.thought);
         }
         if has_room && options.preambles && !must_think {

@@ -7,7 +7,7 @@
 use super::headers::{
     CALL_CHANNELS, CHANNEL, MESSAGE, MessageKind, Piece, answer_types, stop_of, types,
 };
-use super::options::{HeaderForms, Thoughts, ToolUse};
+use super::options::{HeaderForms, Thinking};
 use super::{Grammar, GrammarTool};
 use crate::chat::{ANALYSIS, COMMENTARY, FINAL};
 use crate::tokenizer::{TokenId, special};
@@ -44,7 +44,7 @@ pub(super) fn write<F: Form>(grammar: &Grammar, form: &mut F) -> Result<(), F::E
     let has_headers = grammar
         .begun
         .is_none_or(|kind| matches!(kind, MessageKind::Thought | MessageKind::Preamble));
-    let is_answered = options.tool_use != ToolUse::Required;
+    let is_answered = !options.tool_choice.is_required();
     if has_headers {
         let next =
             [Piece::Token(special::END), Piece::Token(special::START), Piece::Text("assistant")];
@@ -90,7 +90,7 @@ fn rule_of(kind: MessageKind) -> String {
 
 /// The rules of the messages that may come before the last, and their channels.
 fn before(grammar: &Grammar) -> impl Iterator<Item = (&'static str, &'static str)> {
-    let thought = (grammar.options.thoughts != Thoughts::Off).then_some(("thought", ANALYSIS));
+    let thought = (grammar.options.thinking != Thinking::Off).then_some(("thought", ANALYSIS));
     let preamble = grammar.options.preambles.then_some(("preamble", COMMENTARY));
     thought.into_iter().chain(preamble)
 }
@@ -99,7 +99,7 @@ fn before(grammar: &Grammar) -> impl Iterator<Item = (&'static str, &'static str
 fn start<F: Form>(grammar: &Grammar) -> String {
     let options = &grammar.options;
     let before: Vec<&str> = before(grammar).map(|(name, _)| name).collect();
-    let is_required = options.thoughts == Thoughts::Required;
+    let is_required = options.thinking == Thinking::Required;
     let first = usize::from(is_required || grammar.begun.is_some());
     let most = options.max_messages.map(|most| most.saturating_sub(1 + first));
     let many = match (before.is_empty(), most) {

@@ -14,13 +14,13 @@ options! {
     ///
     /// Give it to the renderer, which writes it after `<|start|>` and the role
     /// ([`RenderEnd::Prefill`](crate::RenderEnd::Prefill)), and to the parser of what the model writes after it
-    /// ([`ParseConfig::with_prefill`](crate::ParseConfig::with_prefill)). Its header is complete: it ends
+    /// ([`ParserOptions::with_prefill`](crate::ParserOptions::with_prefill)). Its header is complete: it ends
     /// with `<|message|>`. A prefill without a field or text writes nothing.
     ///
     /// ```
     /// use openai_harmony::chat::{Message, Role};
     /// use openai_harmony::{
-    ///     RenderEnd, HarmonyEncodingName, ParseConfig, Prefill, RenderConfig, load_harmony_encoding,
+    ///     RenderEnd, HarmonyEncodingName, ParserOptions, Prefill, RenderConfig, load_harmony_encoding,
     /// };
     ///
     /// let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
@@ -37,8 +37,8 @@ options! {
     /// ));
     ///
     /// let sampled = encoding.tokenizer().encode_with_special_tokens(r#"{"place":"Oslo"}<|call|>"#);
-    /// let config = ParseConfig::strict().with_prefill(call);
-    /// let messages = encoding.parse_messages_with(sampled, Some(Role::Assistant), &config)?;
+    /// let options = ParserOptions::strict().with_prefill(call);
+    /// let messages = encoding.parse_messages_with(sampled, Some(Role::Assistant), &options)?;
     /// assert_eq!(messages[0].recipient.as_deref(), Some("functions.get_weather"));
     /// # Ok::<(), openai_harmony::Error>(())
     /// ```

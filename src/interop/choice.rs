@@ -55,12 +55,12 @@ impl Chosen {
     fn recipients(self, names: &ToolNames, unused: &mut Vec<Unused>) -> Result<Vec<String>> {
         match self {
             Self::Tool(id, missing) => {
-                let tool = names.by_name(id.namespace.as_deref(), &id.name);
+                let tool = names.by_name(&id.name, id.namespace.as_deref());
                 let tool = tool.filter(|tool| tool.client_runs && tool.offered);
                 tool.map(|tool| vec![tool.recipient.clone()]).ok_or(missing)
             }
             Self::OfClient(id, left_out) => {
-                let tool = names.by_name(None, &id.name).filter(|tool| tool.offered);
+                let tool = names.by_name(&id.name, None).filter(|tool| tool.offered);
                 if tool.is_none() {
                     unused.push(left_out);
                 }

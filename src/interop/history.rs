@@ -353,7 +353,7 @@ impl History {
 
 /// The beginning of a call that the model continues.
 fn continued_call(call: HistoryCall, names: &ToolNames) -> Option<Prefill> {
-    let tool = names.by_name(call.tool.namespace.as_deref(), &call.tool.name)?;
+    let tool = names.by_name(&call.tool.name, call.tool.namespace.as_deref())?;
     let mut arguments = call.arguments;
     if arguments == NO_ARGUMENTS {
         // There were none yet.
@@ -382,7 +382,7 @@ fn write(
             developer(content)
         }
         HistoryItem::Removed(id) => {
-            let Some(tool) = names.by_name(None, &id.name) else { return };
+            let Some(tool) = names.by_name(&id.name, None) else { return };
             if !functions.remove(id) {
                 return;
             }
@@ -400,7 +400,7 @@ fn write(
         HistoryItem::Call(call) => return write_call(call, names, messages),
         HistoryItem::Stray(tool, text) => {
             // All tools of the history have names.
-            let Some(tool) = names.by_name(tool.namespace.as_deref(), &tool.name) else { return };
+            let Some(tool) = names.by_name(&tool.name, tool.namespace.as_deref()) else { return };
             result_of(tool, text)
         }
     });
@@ -424,7 +424,7 @@ fn added(
     functions: &mut Functions,
 ) -> Option<DeveloperContent> {
     let back = tools.iter().filter(|tool| functions.is_back(tool));
-    let back = back.filter_map(|tool| names.by_name(None, &tool.name));
+    let back = back.filter_map(|tool| names.by_name(&tool.name, None));
     let back = back.map(|tool| format!("The tool {} is available again.", tool.recipient));
     let back: Vec<_> = back.collect();
     let mut content = DeveloperContent::new();
@@ -441,7 +441,7 @@ fn added(
 fn write_call(call: HistoryCall, names: &ToolNames, messages: &mut Vec<Message>) {
     let HistoryCall { tool, arguments, result, .. } = call;
     // All tools that were called have names.
-    let Some(tool) = names.by_name(tool.namespace.as_deref(), &tool.name) else { return };
+    let Some(tool) = names.by_name(&tool.name, tool.namespace.as_deref()) else { return };
     let (channel, content_type) = call_header(tool);
     let text = arguments_in_harmony(tool, arguments);
     messages.push(

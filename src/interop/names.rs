@@ -136,11 +136,11 @@ impl ToolNames {
             None if is_builtin(recipient) => return None,
             None => recipient,
         };
-        self.by_name(None, name).filter(|tool| tool.kind != ToolKind::Builtin)
+        self.by_name(name, None).filter(|tool| tool.kind != ToolKind::Builtin)
     }
 
     /// The tool of a name in the API. The spelling in harmony is accepted, too.
-    pub fn by_name(&self, namespace: Option<&str>, name: &str) -> Option<&Tool> {
+    pub fn by_name(&self, name: &str, namespace: Option<&str>) -> Option<&Tool> {
         let id = ToolId::within(namespace, name);
         let index = self.by_name.get(&id).or_else(|| {
             let joined = joined(namespace, name);
@@ -172,7 +172,7 @@ pub(super) fn assign(
     let mut assigning = Assigning::default();
     assigning.add_all(offered.collect());
     let names = &assigning.names;
-    let is_new = |tool: &Tool| names.by_name(tool.namespace.as_deref(), &tool.name).is_none();
+    let is_new = |tool: &Tool| names.by_name(&tool.name, tool.namespace.as_deref()).is_none();
     let called = called.filter(is_new).collect();
     assigning.add_all(called);
     assigning.names

@@ -4,7 +4,7 @@
 //! engine does differently is a row of the table here; the readers and the history ask it.
 
 use crate::chat::{ANALYSIS, COMMENTARY, FINAL, Message, Role};
-use crate::{AnalysisPolicy, HeaderStyle, RenderConfig, ToolSchemaStyle};
+use crate::{HeaderStyle, RenderConfig, ThoughtPolicy, ToolSchemaStyle};
 
 /// Whose prompts a turn renders.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -88,7 +88,7 @@ const VLLM_0_33: PromptForm = PromptForm {
     call_content_type: Some("json"),
     spaces_arguments: true,
     config: Some(RenderConfig {
-        analysis: AnalysisPolicy::KeepAll,
+        thoughts: ThoughtPolicy::Keep,
         conversation_has_function_tools: false,
         header_style: HeaderStyle::ResultInChannel,
         tool_schema: ToolSchemaStyle::Compat,

@@ -9,7 +9,7 @@ use super::parts::PartRules;
 use super::prompts::PromptForm;
 use super::tools::{Declared, Functions};
 use super::{AnswerOptions, Dialect, Json, Sampling, Turn, Unsupported, Unused, UnusedReason};
-use crate::AnalysisPolicy;
+use crate::ThoughtPolicy;
 use crate::chat::{
     Conversation, DeveloperContent, Message, ReasoningEffort, ResponseFormat, Role, SystemContent,
     ToolNamespaceConfig,
@@ -249,7 +249,7 @@ impl<'o> Request<'o> {
         let conversation = first.chain(messages).collect::<Conversation>();
         let mut config = options.config.or(form.config).unwrap_or_else(Turn::default_config);
         if self.keep_thoughts {
-            config.analysis = AnalysisPolicy::KeepAll;
+            config.thoughts = ThoughtPolicy::Keep;
         }
         Ok(Turn {
             dialect: self.dialect,
@@ -267,7 +267,7 @@ impl<'o> Request<'o> {
             // A message that the body continues is not also the beginning of a call.
             prefill: prefill.or(call),
             stop_token_ids: vec![special::RETURN, special::CALL],
-            stop: vec!["<|return|>".to_owned(), "<|call|>".to_owned()],
+            stop_token_names: vec!["<|return|>".to_owned(), "<|call|>".to_owned()],
             stop_strings: self.stop_strings,
             thinking_budget: self.thinking_budget,
             may_truncate: self.may_truncate,

@@ -182,7 +182,7 @@ impl Declared {
         let (mut first, mut later, mut declared) = (Vec::new(), HashMap::new(), HashSet::new());
         for tool in self.tools {
             let DeclaredTool { id, description, parameters, is_deferred, .. } = tool;
-            let tool = names.by_name(id.namespace.as_deref(), &id.name);
+            let tool = names.by_name(&id.name, id.namespace.as_deref());
             let Some(name) = tool.and_then(|tool| names::function_name(&tool.recipient)) else {
                 continue;
             };

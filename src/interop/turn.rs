@@ -1,5 +1,7 @@
 //! A turn: the whole content of a request, ready to be rendered, sampled and answered.
 
+use std::slice;
+
 use serde_json::{Map, Value};
 
 use super::{Dialect, ToolNames, Unused};
@@ -9,7 +11,7 @@ use crate::path::Path;
 use crate::render::{self, ExchangeRanges, Pieces};
 use crate::tokenizer::TokenId;
 use crate::{
-    AnalysisPolicy, HarmonyEncoding, HeaderStyle, Prefill, RenderConfig, RenderEnd, ToolSchemaStyle,
+    HarmonyEncoding, HeaderStyle, Prefill, RenderConfig, RenderEnd, ThoughtPolicy, ToolSchemaStyle,
 };
 
 /// What a request means in harmony.
@@ -47,7 +49,7 @@ pub struct Turn {
     /// The tokens at which the engine stops: `<|return|>`, `<|call|>`.
     pub stop_token_ids: Vec<u32>,
     /// Their names, for engines that stop at text.
-    pub stop: Vec<String>,
+    pub stop_token_names: Vec<String>,
     /// The body's own stop strings. They act on visible text only, so they are left to the reply,
     /// not the engine.
     pub stop_strings: Vec<String>,
@@ -71,7 +73,7 @@ impl Turn {
     /// schemas are written in full, header fields are checked.
     pub fn default_config() -> RenderConfig {
         RenderConfig::new()
-            .with_analysis(AnalysisPolicy::DropCompletedTurns)
+            .with_thoughts(ThoughtPolicy::Drop)
             .with_header_style(HeaderStyle::RecipientInChannel)
             .with_tool_schema(ToolSchemaStyle::Full)
             .with_validate(true)
@@ -216,6 +218,27 @@ pub enum ToolChoice {
     },
 }
 
+impl ToolChoice {
+    /// Whether the turn must end with a call.
+    pub fn is_required(&self) -> bool {
+        match self {
+            Self::Required | Self::Named { .. } => true,
+            Self::Allowed { required, .. } => *required,
+            Self::Auto | Self::None => false,
+        }
+    }
+
+    /// The recipients of the tools that may be called; `None` for all.
+    pub fn recipients(&self) -> Option<&[String]> {
+        match self {
+            Self::Auto | Self::Required => None,
+            Self::None => Some(&[]),
+            Self::Named { recipient } => Some(slice::from_ref(recipient)),
+            Self::Allowed { recipients, .. } => Some(recipients),
+        }
+    }
+}
+
 /// How to sample: what the body says, else what is recommended for gpt-oss. Values that engines
 /// have a default of their own for are `None` unless the body says something.
 #[derive(Debug, Clone, PartialEq)]
@@ -245,7 +268,7 @@ pub struct Sampling {
     pub logit_bias: Vec<(u32, f64)>,
     /// How many of the most likely tokens the answer has at each place, beside the log-probability of the sampled one;
     /// `None` if the body asks for no log-probabilities. The engine has to give them
-    /// ([`Reply::feed_with_logprobs`](super::Reply::feed_with_logprobs)).
+    /// ([`Reply::feed`](super::Reply::feed)).
     pub logprobs: Option<usize>,
 }
 
@@ -278,7 +301,7 @@ pub struct AnswerOptions {
     /// Chat: `stream_options.include_usage`, a last chunk with the usage.
     pub include_usage: bool,
     /// Whether thoughts are shown.
-    pub thoughts: ThoughtDisplay,
+    pub thought_display: ThoughtDisplay,
     /// Responses: reasoning items carry `encrypted_content`, since `include` asks for it.
     pub encrypted_thoughts: bool,
     /// Chat: tools came as `functions`, so a call is answered as `function_call`.

@@ -30,7 +30,7 @@ mod utf8;
 pub use crate::repair::RepairKind;
 pub use event::{Event, Repair};
 pub(crate) use grammar::STOP_TOKENS;
-pub use options::{ParseConfig, ParseOptions};
+pub use options::{ParseOptions, ParserOptions};
 pub use state::{HeaderData, StateData, StreamState};
 pub use stream::StreamableParser;
 pub(crate) use stripped::read as read_stripped;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::header::Prefill;
 use crate::options::options;
 
-/// How to parse, as `openai-harmony` 0.0.8 has it. [`ParseConfig`] has the newer options too.
+/// How to parse, as `openai-harmony` 0.0.8 has it. [`ParserOptions`] has the newer options too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ParseOptions {
     /// Whether malformed tokens are an error, the default, or are repaired and reported.
@@ -23,15 +23,15 @@ options! {
     ///
     /// ```
     /// use openai_harmony::chat::Role;
-    /// use openai_harmony::{HarmonyEncodingName, ParseConfig, StreamableParser, load_harmony_encoding};
+    /// use openai_harmony::{HarmonyEncodingName, ParserOptions, StreamableParser, load_harmony_encoding};
     ///
     /// let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
-    /// let config = ParseConfig::lenient().with_tools(["functions.get_weather", "python"]);
-    /// let parser = StreamableParser::with_config(encoding, Some(Role::Assistant), &config)?;
+    /// let options = ParserOptions::lenient().with_tools(["functions.get_weather", "python"]);
+    /// let parser = StreamableParser::with_options(encoding, Some(Role::Assistant), &options)?;
     /// # Ok::<(), openai_harmony::Error>(())
     /// ```
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-    pub struct ParseConfig {
+    pub struct ParserOptions {
         /// Whether malformed tokens are an error, the default, or are repaired and reported.
         pub strict: bool = true,
         /// The tools that the model was offered, by full or short names (`functions.bash`, `bash`,
@@ -48,12 +48,12 @@ options! {
         ///
         /// ```
         /// use openai_harmony::chat::Role;
-        /// use openai_harmony::{HarmonyEncodingName, ParseConfig, load_harmony_encoding};
+        /// use openai_harmony::{HarmonyEncodingName, ParserOptions, load_harmony_encoding};
         ///
         /// let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
         /// let tokens = encoding.tokenizer().encode_ordinary("<|channel|>final<|message|>Hi<|return|>");
-        /// let config = ParseConfig::lenient().with_spelled_markers(true);
-        /// let messages = encoding.parse_messages_with(tokens, Some(Role::Assistant), &config)?;
+        /// let options = ParserOptions::lenient().with_spelled_markers(true);
+        /// let messages = encoding.parse_messages_with(tokens, Some(Role::Assistant), &options)?;
         /// assert_eq!(messages[0].channel.as_deref(), Some("final"));
         /// # Ok::<(), openai_harmony::Error>(())
         /// ```
@@ -61,7 +61,7 @@ options! {
     }
 }
 
-impl ParseConfig {
+impl ParserOptions {
     /// Malformed tokens are an error.
     pub fn strict() -> Self {
         ParseOptions { strict: true }.into()
@@ -73,7 +73,7 @@ impl ParseConfig {
     }
 }
 
-impl From<ParseOptions> for ParseConfig {
+impl From<ParseOptions> for ParserOptions {
     fn from(ParseOptions { strict }: ParseOptions) -> Self {
         Self { strict, ..Self::default() }
     }

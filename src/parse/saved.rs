@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::event::Event;
-use super::options::ParseConfig;
+use super::options::ParserOptions;
 use super::state::State;
 use super::stream::StreamableParser;
 use crate::chat::Role;
@@ -20,7 +20,7 @@ const VERSION: u32 = 4;
 #[derive(Debug, Serialize, Deserialize)]
 struct SavedParser {
     version: u32,
-    config: ParseConfig,
+    config: ParserOptions,
     first_role: Option<Role>,
     begun: Option<Role>,
     tokens: Vec<u32>,
@@ -49,7 +49,7 @@ impl StreamableParser {
             State::Content(open) => Some((open.reported, open.uncovered)),
             _ => None,
         };
-        let config = ParseConfig {
+        let config = ParserOptions {
             strict: self.strict,
             tools: self.tools.given().to_vec(),
             prefill: self.prefill.clone(),
@@ -96,7 +96,7 @@ impl StreamableParser {
     /// ```
     pub fn from_bytes(encoding: impl Into<Tokenizer>, saved: &[u8]) -> Result<Self> {
         let saved: SavedParser = read(saved, "parser", VERSION)?;
-        let mut parser = Self::with_config(encoding, saved.first_role, &saved.config)
+        let mut parser = Self::with_options(encoding, saved.first_role, &saved.config)
             .map_err(|error| invalid(error.to_string()))?;
         parser.restart(saved.begun);
         if !saved.is_unasked {

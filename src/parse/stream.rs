@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::event::{Event, Repair};
-use super::options::{ParseConfig, ParseOptions};
+use super::options::{ParseOptions, ParserOptions};
 use super::spelling::Spelling;
 use super::state::{
     Begin, Delta, HeaderData, HeaderState, OpenMessage, State, StateData, StreamState,
@@ -89,7 +89,7 @@ impl StreamableParser {
         role: Option<Role>,
         options: ParseOptions,
     ) -> Result<Self> {
-        Self::with_config(encoding, role, &options.into())
+        Self::with_options(encoding, role, &options.into())
     }
 
     /// A parser with all options.
@@ -99,12 +99,12 @@ impl StreamableParser {
     /// [`ErrorKind::UnsafeHeaderField`] for a tool whose name no header can carry, and for a prefill
     /// that could be read as another header. [`ErrorKind::MissingRole`] for a prefill without a
     /// role: the message it begins would have no author.
-    pub fn with_config(
+    pub fn with_options(
         encoding: impl Into<Tokenizer>,
         role: Option<Role>,
-        config: &ParseConfig,
+        options: &ParserOptions,
     ) -> Result<Self> {
-        let ParseConfig { strict, tools, prefill, spelled_markers } = config;
+        let ParserOptions { strict, tools, prefill, spelled_markers } = options;
         let prefill = prefill.clone().filter(|prefill| !prefill.is_empty());
         if let Some(prefill) = &prefill {
             prefill.check()?;

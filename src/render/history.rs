@@ -10,9 +10,9 @@ use crate::options::choices;
 /// output in subsequent sampling").
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum AnalysisPolicy {
+pub enum ThoughtPolicy {
     /// All of them.
-    KeepAll,
+    Keep,
     /// What `openai-harmony` 0.0.8 does: if the last message of the assistant is on `final`,
     /// everything on `analysis` before the conversation's first `final` is dropped, calls of built-in
     /// tools and their results too. Later messages stay.
@@ -21,33 +21,33 @@ pub enum AnalysisPolicy {
     /// As in the guide: the thoughts of every completed turn are dropped. A turn is completed
     /// when a user message follows its final answer. The running turn and the last turn of a training
     /// example keep their thoughts. No tool call and no tool result is dropped.
-    DropCompletedTurns,
+    Drop,
 }
 
 choices! {
-    AnalysisPolicy, "an AnalysisPolicy":
-        "keep_all" KeepAll,
+    ThoughtPolicy, "an ThoughtPolicy":
+        "keep" Keep,
         "drop_before_first_final" DropBeforeFirstFinal,
-        "drop_completed_turns" DropCompletedTurns;
+        "drop" Drop;
 }
 
-impl AnalysisPolicy {
+impl ThoughtPolicy {
     /// What 0.0.8's `auto_drop_analysis` chooses.
     #[doc(hidden)]
     pub fn of_auto_drop(auto_drop_analysis: bool) -> Self {
-        if auto_drop_analysis { Self::DropBeforeFirstFinal } else { Self::KeepAll }
+        if auto_drop_analysis { Self::DropBeforeFirstFinal } else { Self::Keep }
     }
 }
 
 /// The messages that a policy keeps, in order, with their indices.
 pub(crate) fn kept<'m, M: AsMessage>(
     messages: &[&'m M],
-    policy: AnalysisPolicy,
+    policy: ThoughtPolicy,
 ) -> impl Iterator<Item = (usize, &'m M)> {
     let (end, is_dropped): (usize, fn(&M) -> bool) = match policy {
-        AnalysisPolicy::KeepAll => (0, |_| false),
-        AnalysisPolicy::DropBeforeFirstFinal => (before_first_final(messages), is_analysis),
-        AnalysisPolicy::DropCompletedTurns => (completed_turns(messages), is_thought),
+        ThoughtPolicy::Keep => (0, |_| false),
+        ThoughtPolicy::DropBeforeFirstFinal => (before_first_final(messages), is_analysis),
+        ThoughtPolicy::Drop => (completed_turns(messages), is_thought),
     };
     let is_kept = move |&(index, message): &(usize, &'m M)| index >= end || !is_dropped(message);
     messages.iter().copied().enumerate().filter(is_kept)

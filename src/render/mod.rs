@@ -20,7 +20,7 @@ mod system;
 mod view;
 
 pub(crate) use exchanges::ExchangeRanges;
-pub use history::AnalysisPolicy;
+pub use history::ThoughtPolicy;
 pub(crate) use history::kept;
 pub use options::{RenderConfig, RenderConversationConfig, RenderOptions};
 pub(crate) use pieces::Pieces;
@@ -97,7 +97,7 @@ pub fn conversation<'a, M: AsMessage + 'a>(
         messages.iter().any(|message| has_function_tools(*message));
     let mut sink = TokenSink::new(tokenizer, tokens);
     sink.reserve(messages.len() + 1);
-    write_messages(history::kept(&messages, config.analysis), config, &mut sink)?;
+    write_messages(history::kept(&messages, config.thoughts), config, &mut sink)?;
     match (ending, ends_in_answer(messages.last().copied())) {
         (RenderEnd::Completion(role), _) => {
             write_beginning(role, &Prefill::new(), config, &mut sink);

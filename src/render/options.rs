@@ -1,6 +1,6 @@
 //! Options of rendering.
 
-use super::history::AnalysisPolicy;
+use super::history::ThoughtPolicy;
 use crate::header::HeaderStyle;
 use crate::options::options;
 use crate::typescript::ToolSchemaStyle;
@@ -10,7 +10,7 @@ use crate::typescript::ToolSchemaStyle;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RenderConversationConfig {
     /// Which thoughts are rendered: if true, the default,
-    /// [`AnalysisPolicy::DropBeforeFirstFinal`], otherwise [`AnalysisPolicy::KeepAll`].
+    /// [`ThoughtPolicy::DropBeforeFirstFinal`], otherwise [`ThoughtPolicy::Keep`].
     pub auto_drop_analysis: bool,
 }
 
@@ -34,10 +34,10 @@ options! {
     /// `openai-harmony` 0.0.8 does with its default config.
     ///
     /// ```
-    /// use openai_harmony::{AnalysisPolicy, HeaderStyle, RenderConfig};
+    /// use openai_harmony::{ThoughtPolicy, HeaderStyle, RenderConfig};
     ///
     /// let config = RenderConfig::new()
-    ///     .with_analysis(AnalysisPolicy::DropCompletedTurns)
+    ///     .with_thoughts(ThoughtPolicy::Drop)
     ///     .with_header_style(HeaderStyle::RecipientInChannel)
     ///     .with_validate(true);
     /// assert!(config.validate);
@@ -46,7 +46,7 @@ options! {
     pub struct RenderConfig {
         /// Which of the assistant's earlier thoughts are rendered. It does not apply to a message that is
         /// rendered alone.
-        pub analysis: AnalysisPolicy => with_analysis,
+        pub thoughts: ThoughtPolicy => with_thoughts,
         /// Whether the conversation has function tools, which a system message then states. If this is
         /// false, a conversation has them if one of its own messages declares some.
         pub conversation_has_function_tools: bool => with_conversation_has_function_tools,
@@ -68,7 +68,7 @@ impl RenderConfig {
 
 impl From<RenderConversationConfig> for RenderConfig {
     fn from(config: RenderConversationConfig) -> Self {
-        Self::new().with_analysis(AnalysisPolicy::of_auto_drop(config.auto_drop_analysis))
+        Self::new().with_thoughts(ThoughtPolicy::of_auto_drop(config.auto_drop_analysis))
     }
 }
 

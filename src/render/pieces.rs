@@ -7,8 +7,8 @@
 use std::ops::Range;
 
 use super::exchanges::ExchangeRanges;
-use super::{AnalysisPolicy, history};
 use super::{AsMessage, RenderConfig, Rendered};
+use super::{ThoughtPolicy, history};
 use crate::error::Result;
 use crate::tokenizer::Tokenizer;
 use crate::tokenizer::special;
@@ -17,7 +17,7 @@ use crate::tokenizer::special;
 pub(crate) struct Pieces<'m, M> {
     messages: &'m [M],
     pub(crate) exchanges: ExchangeRanges,
-    analysis: AnalysisPolicy,
+    thoughts: ThoughtPolicy,
     /// All messages, whatever the policy, as they are where the head alone declares functions.
     all: Rendered,
     /// The same where an exchange declares functions, and the head none: the system message has more.
@@ -56,8 +56,8 @@ impl<'m, M: AsMessage> Pieces<'m, M> {
             && declares(&messages[exchanges.head.end..]);
         let all = render(has_functions)?;
         let with_functions = needs_both.then(|| render(true)).transpose()?;
-        let least = least_tokens(messages, &exchanges, config.analysis, &all);
-        Ok(Self { messages, exchanges, analysis: config.analysis, all, with_functions, least })
+        let least = least_tokens(messages, &exchanges, config.thoughts, &all);
+        Ok(Self { messages, exchanges, thoughts: config.thoughts, all, with_functions, least })
     }
 
     /// The head and a range of exchanges. Costs a look at each of their messages.
@@ -71,7 +71,7 @@ impl<'m, M: AsMessage> Pieces<'m, M> {
             _ => &self.all,
         };
         let index_of = |(at, _)| if at < head.len() { at } else { at - head.len() + range.start };
-        let kept: Vec<usize> = super::kept(&messages, self.analysis).map(index_of).collect();
+        let kept: Vec<usize> = super::kept(&messages, self.thoughts).map(index_of).collect();
         let tokens = kept.iter().map(|&index| length(all, index)).sum();
         Selection {
             all,
@@ -125,11 +125,11 @@ impl Selection<'_> {
 fn least_tokens<M: AsMessage>(
     messages: &[M],
     exchanges: &ExchangeRanges,
-    analysis: AnalysisPolicy,
+    thoughts: ThoughtPolicy,
     all: &Rendered,
 ) -> Vec<usize> {
     let mut is_sure = vec![false; messages.len()];
-    if analysis == AnalysisPolicy::DropBeforeFirstFinal {
+    if thoughts == ThoughtPolicy::DropBeforeFirstFinal {
         // What it drops of a part may be kept in the whole.
         for (message, is_sure) in messages.iter().zip(&mut is_sure) {
             *is_sure = !history::is_analysis(message);
@@ -137,7 +137,7 @@ fn least_tokens<M: AsMessage>(
     } else {
         // The longer the conversation, the more is dropped.
         let messages: Vec<&M> = messages.iter().collect();
-        for (index, _) in super::kept(&messages, analysis) {
+        for (index, _) in super::kept(&messages, thoughts) {
             is_sure[index] = true;
         }
     }

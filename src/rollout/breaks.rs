@@ -3,12 +3,12 @@
 use std::borrow::Borrow;
 
 use super::calls::{self, Waiting};
-use super::config::ExtendConfig;
+use super::options::ExtendOptions;
 use super::sampled::{End, Sampled, invalid};
 use crate::chat::{FINAL, Message, Role};
 use crate::error::Result;
 use crate::path::Path;
-use crate::render::{self, AnalysisPolicy};
+use crate::render::{self, ThoughtPolicy};
 use crate::tokenizer::special;
 
 /// Why a prompt cannot be extended: the next one is rendered anew.
@@ -22,7 +22,7 @@ pub enum Break {
     /// Sampling ended inside a header.
     CutInHeader,
     /// Sampling ended with `<|return|>`; in a conversation that goes on, `<|end|>` stands there (guide, section
-    /// "Special Tokens"). [`ExtendConfig::keep_return`] keeps the token.
+    /// "Special Tokens"). [`ExtendOptions::keep_return`] keeps the token.
     ReturnSampled,
     /// Sampling ended inside a character, of which the tokens have only the first bytes.
     CutInCharacter,
@@ -50,13 +50,13 @@ impl Break {
 pub(super) fn find<M: Borrow<Message>>(
     sampled: &Sampled,
     new: &[Message],
-    config: &ExtendConfig,
+    options: &ExtendOptions,
     held: impl FnOnce() -> Result<Vec<M>>,
 ) -> Result<Option<Break>> {
-    let of_end = of_end(sampled.end, config);
-    let declares_tools = !config.render.conversation_has_function_tools
+    let of_end = of_end(sampled.end, options);
+    let declares_tools = !options.config.conversation_has_function_tools
         && new.iter().any(render::has_function_tools);
-    let may_drop = config.render.analysis != AnalysisPolicy::KeepAll
+    let may_drop = options.config.thoughts != ThoughtPolicy::Keep
         && sampled.messages.iter().chain(new).any(ends_a_turn);
     if of_end.is_some() || !(declares_tools || may_drop) {
         return Ok(of_end);
@@ -67,17 +67,17 @@ pub(super) fn find<M: Borrow<Message>>(
         return Ok(Some(Break::ToolsDeclared));
     }
     messages.extend(new);
-    let kept = render::kept(&messages, config.render.analysis).count();
+    let kept = render::kept(&messages, options.config.thoughts).count();
     Ok((may_drop && kept < messages.len()).then_some(Break::ThoughtsDropped))
 }
 
 /// What of the end of the sampled tokens breaks the prompt.
-fn of_end(end: End, config: &ExtendConfig) -> Option<Break> {
+fn of_end(end: End, options: &ExtendOptions) -> Option<Break> {
     match end {
         End::InHeader => Some(Break::CutInHeader),
         End::InCharacter => Some(Break::CutInCharacter),
         End::Ambiguous => Some(Break::Ambiguous),
-        End::Stopped(special::RETURN) if !config.keep_return => Some(Break::ReturnSampled),
+        End::Stopped(special::RETURN) if !options.keep_return => Some(Break::ReturnSampled),
         End::Stopped(_) | End::CutOff(_) => None,
     }
 }
@@ -96,12 +96,12 @@ fn ends_a_turn(message: &Message) -> bool {
 /// [`ErrorKind::InvalidRollout`](crate::ErrorKind::InvalidRollout): a message of the assistant; the result of a tool
 /// that was not called, or after another message than a result. If rendering validates, a header field that could be
 /// read as another header.
-pub(super) fn check(new: &[Message], sampled: &Sampled, config: &ExtendConfig) -> Result<()> {
+pub(super) fn check(new: &[Message], sampled: &Sampled, options: &ExtendOptions) -> Result<()> {
     let mut waiting = Waiting::of_sampled(&sampled.messages);
     for (index, message) in new.iter().enumerate() {
         let answered = follow(message, &mut waiting)
             .map_err(|reason| invalid(Path::of("messages").then(index), reason))?;
-        if config.render.validate {
+        if options.config.validate {
             calls::check_header(message, answered).map_err(|error| error.in_message(index))?;
         }
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::breaks::{self, Break};
-use super::config::{ExtendConfig, declared_tools};
+use super::options::{ExtendOptions, declared_tools};
 use super::sampled::{self, Sampled, invalid};
 use super::step::Step;
 use crate::chat::{Message, Role};
@@ -24,12 +24,12 @@ use crate::{HarmonyEncoding, MessageSpan, Prefill, RenderConfig, RenderEnd, Rend
 ///
 /// ```
 /// use openai_harmony::chat::{Message, Role};
-/// use openai_harmony::rollout::{ExtendConfig, Rollout};
+/// use openai_harmony::rollout::{ExtendOptions, Rollout};
 /// use openai_harmony::{HarmonyEncodingName, load_harmony_encoding};
 ///
 /// let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
 /// let question = [Message::from_role_and_content(Role::User, "2 + 2?")];
-/// let mut rollout = Rollout::new(encoding, question, ExtendConfig::new())?;
+/// let mut rollout = Rollout::new(encoding, question, ExtendOptions::new())?;
 /// let sampled = encoding.tokenizer().encode_with_special_tokens("<|channel|>final<|message|>4<|return|>");
 /// let step = rollout.sampled(&sampled, None)?;
 /// assert!(step.is_complete());
@@ -41,7 +41,7 @@ use crate::{HarmonyEncoding, MessageSpan, Prefill, RenderConfig, RenderEnd, Rend
 #[derive(Debug, Clone)]
 pub struct Rollout {
     encoding: HarmonyEncoding,
-    config: ExtendConfig,
+    options: ExtendOptions,
     conversation: Vec<Arc<Message>>,
     /// For each message whether the last segment holds it: the policy may have dropped it.
     held: Vec<bool>,
@@ -141,9 +141,9 @@ impl Rollout {
     pub fn new(
         encoding: HarmonyEncoding,
         conversation: impl IntoIterator<Item = Message>,
-        config: ExtendConfig,
+        options: ExtendOptions,
     ) -> Result<Self> {
-        Self::with_prefill(encoding, conversation, &Prefill::new(), config)
+        Self::with_prefill(encoding, conversation, &Prefill::new(), options)
     }
 
     /// The same, with more of the assistant's message, which the model continues.
@@ -155,13 +155,13 @@ impl Rollout {
         encoding: HarmonyEncoding,
         conversation: impl IntoIterator<Item = Message>,
         prefill: &Prefill,
-        mut config: ExtendConfig,
+        mut options: ExtendOptions,
     ) -> Result<Self> {
         let conversation: Vec<_> = conversation.into_iter().map(Arc::new).collect();
-        config.tools.extend(conversation.iter().flat_map(|message| declared_tools(message)));
+        options.tools.extend(conversation.iter().flat_map(|message| declared_tools(message)));
         let mut rollout = Self {
             encoding,
-            config,
+            options,
             conversation,
             held: Vec::new(),
             segments: Vec::new(),
@@ -169,20 +169,20 @@ impl Rollout {
             waiting: None,
         };
         let ending = RenderEnd::Prefill(Role::Assistant, prefill);
-        let render = rollout.config.render;
+        let render = rollout.options.config;
         rollout.begin(ending, &[], None, render)?;
         Ok(rollout)
     }
 
-    /// Begins with a request's turn; [`ExtendConfig::of_turn`] is the turn's own.
+    /// Begins with a request's turn; [`ExtendOptions::of_turn`] is the turn's own.
     ///
     /// # Errors
     ///
     /// A schema that cannot be rendered.
-    pub fn of_turn(encoding: HarmonyEncoding, turn: &Turn, config: ExtendConfig) -> Result<Self> {
+    pub fn of_turn(encoding: HarmonyEncoding, turn: &Turn, options: ExtendOptions) -> Result<Self> {
         let conversation = turn.conversation.messages.iter().cloned();
         let prefill = turn.prefill.clone().unwrap_or_default();
-        Self::with_prefill(encoding, conversation, &prefill, config)
+        Self::with_prefill(encoding, conversation, &prefill, options)
     }
 
     /// The tokens to sample from. Costs a copy of them.
@@ -231,7 +231,7 @@ impl Rollout {
         };
         let open = &piece.tokens[piece.tokens.len() - self.open..];
         sampled::check(tokens, self.encoding)?;
-        let sampled = sampled::read(open, tokens, &self.config.tools, self.encoding)?;
+        let sampled = sampled::read(open, tokens, &self.options.tools, self.encoding)?;
         let step = Step::new(&sampled, self.open);
         let first = self.prompt_len() - self.open;
         let spans = placed(&sampled.spans, first, self.conversation.len());
@@ -258,19 +258,19 @@ impl Rollout {
         let Some(sampled) = self.waiting.clone() else {
             return Err(invalid(Path::of("messages"), "nothing was sampled from this prompt yet"));
         };
-        breaks::check(messages, &sampled, &self.config)?;
+        breaks::check(messages, &sampled, &self.options)?;
         let before = self.conversation.len() - sampled.messages.len();
         let held = || {
             let held = self.conversation.iter().zip(&self.held).take(before);
             Ok(held.filter(|(_, held)| **held).map(|(message, _)| Arc::clone(message)).collect())
         };
-        let reason = breaks::find::<Arc<Message>>(&sampled, messages, &self.config, held)?;
+        let reason = breaks::find::<Arc<Message>>(&sampled, messages, &self.options, held)?;
         if reason.is_some() {
             // The new messages were checked; those that were sampled are written as they were read.
-            let render = self.config.render.with_validate(false);
+            let render = self.options.config.with_validate(false);
             self.begin(RenderEnd::Completion(Role::Assistant), messages, reason, render)?;
         } else {
-            let added = self.encoding.added(sampled.end, messages, &self.config)?;
+            let added = self.encoding.added(sampled.end, messages, &self.options)?;
             self.open = open_len(&added.tokens, self.encoding)?;
             let spans = placed(&added.spans, self.prompt_len(), self.conversation.len());
             self.conversation.extend(messages.iter().cloned().map(Arc::new));
@@ -301,7 +301,7 @@ impl Rollout {
         self.conversation.extend(new.iter().cloned().map(Arc::new));
         let messages: Vec<&Message> = self.messages().collect();
         let mut held = vec![false; messages.len()];
-        for (index, _) in render::kept(&messages, render.analysis) {
+        for (index, _) in render::kept(&messages, render.thoughts) {
             held[index] = true;
         }
         self.held = held;

@@ -1,13 +1,13 @@
 //! The next prompt of tokens alone.
 
 use super::breaks::{self, Break};
-use super::config::ExtendConfig;
+use super::options::ExtendOptions;
 use super::sampled::{self, End};
 use crate::chat::{Message, Role};
 use crate::error::Result;
-use crate::render::{self, AnalysisPolicy, RenderEnd, Rendered};
+use crate::render::{self, RenderEnd, Rendered, ThoughtPolicy};
 use crate::tokenizer::{TokenId, special};
-use crate::{HarmonyEncoding, ParseConfig, StreamableParser};
+use crate::{HarmonyEncoding, ParserOptions, StreamableParser};
 
 /// The next prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl HarmonyEncoding {
     ///
     /// ```
     /// use openai_harmony::chat::{Author, Message, Role};
-    /// use openai_harmony::rollout::{ExtendConfig, Extension};
+    /// use openai_harmony::rollout::{ExtendOptions, Extension};
     /// use openai_harmony::{RenderEnd, HarmonyEncodingName, RenderConfig, load_harmony_encoding};
     ///
     /// let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
@@ -56,7 +56,7 @@ impl HarmonyEncoding {
     ///     .with_recipient("assistant")
     ///     .with_channel("commentary");
     /// let Extension::Extended { added } =
-    ///     encoding.extend(&prompt, &sampled, &[result], &ExtendConfig::new())?
+    ///     encoding.extend(&prompt, &sampled, &[result], &ExtendOptions::new())?
     /// else {
     ///     panic!("extended")
     /// };
@@ -71,15 +71,15 @@ impl HarmonyEncoding {
         prompt: &[TokenId],
         sampled: &[TokenId],
         messages: &[Message],
-        config: &ExtendConfig,
+        options: &ExtendOptions,
     ) -> Result<Extension> {
         let open = sampled::open_message(prompt, *self)?;
         sampled::check(sampled, *self)?;
-        let read = sampled::read(&prompt[open..], sampled, &config.tools, *self)?;
-        breaks::check(messages, &read, config)?;
+        let read = sampled::read(&prompt[open..], sampled, &options.tools, *self)?;
+        breaks::check(messages, &read, options)?;
         let held = || self.read_held(&prompt[..open]);
-        let Some(reason) = breaks::find(&read, messages, config, held)? else {
-            let added = self.added(read.end, messages, config)?.tokens;
+        let Some(reason) = breaks::find(&read, messages, options, held)? else {
+            let added = self.added(read.end, messages, options)?.tokens;
             return Ok(Extension::Extended { added });
         };
         let mut conversation = held()?;
@@ -88,7 +88,7 @@ impl HarmonyEncoding {
         }
         conversation.extend(read.messages.iter().chain(messages).cloned());
         let ending = RenderEnd::Completion(Role::Assistant);
-        let render = config.render.with_validate(false);
+        let render = options.config.with_validate(false);
         let tokens = self.render_conversation_with(&conversation, ending, &render)?;
         Ok(Extension::Broken { reason, tokens })
     }
@@ -98,9 +98,9 @@ impl HarmonyEncoding {
         self,
         end: End,
         messages: &[Message],
-        config: &ExtendConfig,
+        options: &ExtendOptions,
     ) -> Result<Rendered> {
-        let render = config.render.with_analysis(AnalysisPolicy::KeepAll).with_validate(false);
+        let render = options.config.with_thoughts(ThoughtPolicy::Keep).with_validate(false);
         let ending = RenderEnd::Completion(Role::Assistant);
         let mut rendered = self.render_with_spans(messages, ending, &render)?;
         if let End::CutOff(stop) = end {
@@ -112,7 +112,7 @@ impl HarmonyEncoding {
 
     /// The messages of a prompt in front of its open one. Behind malformed tokens it matters that one follows.
     fn read_held(self, before: &[TokenId]) -> Result<Vec<Message>> {
-        let mut parser = StreamableParser::with_config(self, None, &ParseConfig::lenient())?;
+        let mut parser = StreamableParser::with_options(self, None, &ParserOptions::lenient())?;
         parser.feed(before)?;
         parser.feed(&[special::START])?;
         Ok(parser.into_messages())

@@ -12,14 +12,14 @@
 
 mod breaks;
 mod calls;
-mod config;
 mod episode;
 mod extend;
+mod options;
 mod sampled;
 mod step;
 
 pub use breaks::Break;
-pub use config::ExtendConfig;
 pub use episode::{Rollout, Segment};
 pub use extend::Extension;
+pub use options::ExtendOptions;
 pub use step::{Said, SaidKind, Step};

@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind, Reason, Result};
 use crate::parse::STOP_TOKENS;
 use crate::path::Path;
 use crate::tokenizer::{TokenId, special};
-use crate::{HarmonyEncoding, MessageSpan, ParseConfig, Repair, StreamState, StreamableParser};
+use crate::{HarmonyEncoding, MessageSpan, ParserOptions, Repair, StreamState, StreamableParser};
 
 /// What was sampled, and what is needed to go on from it.
 #[derive(Debug, Clone)]
@@ -140,7 +140,7 @@ fn parser(
     role: Option<Role>,
     tools: &[String],
 ) -> Result<StreamableParser> {
-    StreamableParser::with_config(encoding, role, &ParseConfig::lenient().with_tools(tools))
+    StreamableParser::with_options(encoding, role, &ParserOptions::lenient().with_tools(tools))
 }
 
 /// Refuses tokens that no engine samples.

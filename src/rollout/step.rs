@@ -15,7 +15,7 @@ pub struct Step {
     pub said: Vec<Said>,
     /// The stop token that was sampled last, wherever it is: a malformed header may end with one. `None` if sampling was
     /// cut off.
-    pub stop: Option<TokenId>,
+    pub stop_token: Option<TokenId>,
     /// What of the tokens was malformed. Spans are of sampled tokens.
     pub repairs: Vec<Repair>,
 }
@@ -128,7 +128,7 @@ impl Step {
             is_complete: !span.stop_token().is_empty(),
             is_waiting: waiting.contains(&index),
         });
-        Self { said: said.collect(), stop: sampled.stop, repairs: sampled.repairs.clone() }
+        Self { said: said.collect(), stop_token: sampled.stop, repairs: sampled.repairs.clone() }
     }
 
     /// The messages of one kind.
@@ -138,7 +138,7 @@ impl Step {
 
     /// Whether the model itself ended its turn, with `<|return|>` or `<|call|>`.
     pub fn is_complete(&self) -> bool {
-        matches!(self.stop, Some(special::RETURN | special::CALL))
+        matches!(self.stop_token, Some(special::RETURN | special::CALL))
     }
 
     /// Whether no thought was cut off. True if there is none.

@@ -27,7 +27,7 @@ pub struct Batch {
     /// examples.
     pub offsets: Vec<usize>,
     /// The index of the row that each example was made of.
-    pub rows: Vec<usize>,
+    pub row: Vec<usize>,
     /// Whether each example is a preferred answer, of rows of [preferences](super::RowFormat::Preference); else empty.
     pub preferred: Vec<bool>,
     /// The spans of the messages of all examples. They count tokens from the example's first, and
@@ -69,7 +69,7 @@ impl Default for Batch {
             tokens: Vec::new(),
             loss_mask: Vec::new(),
             offsets: vec![0],
-            rows: Vec::new(),
+            row: Vec::new(),
             preferred: Vec::new(),
             spans: Vec::new(),
             span_offsets: vec![0],
@@ -85,19 +85,19 @@ impl Default for Batch {
 impl Batch {
     /// How many examples there are.
     pub fn len(&self) -> usize {
-        self.rows.len()
+        self.row.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+        self.row.is_empty()
     }
 
     /// An example by its index.
     pub fn get(&self, index: usize) -> Option<Example<'_>> {
         let tokens = between(&self.offsets, index)?;
         Some(Example {
-            row: *self.rows.get(index)?,
+            row: *self.row.get(index)?,
             tokens: self.tokens.get(tokens.clone())?,
             loss_mask: self.loss_mask.get(tokens)?,
             spans: self.spans.get(between(&self.span_offsets, index)?)?,
@@ -127,7 +127,7 @@ impl Batch {
         self.tokens.append(&mut later.tokens);
         self.loss_mask.append(&mut later.loss_mask);
         self.spans.append(&mut later.spans);
-        self.rows.append(&mut later.rows);
+        self.row.append(&mut later.row);
         self.preferred.append(&mut later.preferred);
         self.errors.append(&mut later.errors);
         self.dropped.append(&mut later.dropped);
@@ -144,7 +144,7 @@ impl Batch {
         self.spans.extend_from_slice(example.spans);
         self.offsets.push(self.tokens.len());
         self.span_offsets.push(self.spans.len());
-        self.rows.push(example.row);
+        self.row.push(example.row);
     }
 }
 

@@ -2,7 +2,7 @@
 //! train do, is an exchange here: a [`Turn`](crate::interop::Turn) is a request.
 
 use super::batch::{Batch, Example};
-use super::{Examples, LossMask, Overflow, RenderRows, Turns};
+use super::{ExampleUnit, LossMask, Overflow, RowOptions, Turns};
 use crate::HarmonyEncoding;
 use crate::chat::Role;
 use crate::error::{ErrorKind, Result};
@@ -13,7 +13,7 @@ use crate::render::{
 /// Makes examples of conversations. Any number of threads may share one.
 pub struct ExampleMaker<'o> {
     pub(super) encoding: HarmonyEncoding,
-    pub(super) options: &'o RenderRows,
+    pub(super) options: &'o RowOptions,
     /// What narrows the mask: in an example for each exchange, the last alone is trained.
     mask: LossMask,
 }
@@ -39,9 +39,9 @@ struct TooLong {
 
 impl<'o> ExampleMaker<'o> {
     /// Makes examples by these options.
-    pub fn new(encoding: HarmonyEncoding, options: &'o RenderRows) -> Self {
+    pub fn new(encoding: HarmonyEncoding, options: &'o RowOptions) -> Self {
         let mut mask = options.mask.clone();
-        if options.examples == Examples::Turns {
+        if options.examples == ExampleUnit::Turns {
             mask.turns = Turns::Last;
         }
         Self { encoding, options, mask }
@@ -61,8 +61,8 @@ impl<'o> ExampleMaker<'o> {
         let before = (batch.len(), batch.dropped.len());
         let mut row = Row { batch, index, untrained, too_long: None };
         match self.options.examples {
-            Examples::Conversation => self.add_conversation(&mut row, messages)?,
-            Examples::Turns => self.add_turns(&mut row, messages)?,
+            ExampleUnit::Conversation => self.add_conversation(&mut row, messages)?,
+            ExampleUnit::Turns => self.add_turns(&mut row, messages)?,
         }
         // What is neither an example nor too long, the mask left out.
         let has_something = (row.batch.len(), row.batch.dropped.len()) != before;

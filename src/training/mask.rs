@@ -28,7 +28,7 @@ options! {
     /// ```
     /// use openai_harmony::chat::{Message, Role};
     /// use openai_harmony::training::{LossMask, Turns};
-    /// use openai_harmony::{AnalysisPolicy, RenderEnd, HarmonyEncodingName, RenderConfig};
+    /// use openai_harmony::{ThoughtPolicy, RenderEnd, HarmonyEncodingName, RenderConfig};
     ///
     /// let encoding = openai_harmony::load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
     /// let conversation = [
@@ -36,7 +36,7 @@ options! {
     ///     Message::from_role_and_content(Role::Assistant, "Easy.").with_channel("analysis"),
     ///     Message::from_role_and_content(Role::Assistant, "Four.").with_channel("final"),
     /// ];
-    /// let config = RenderConfig::new().with_analysis(AnalysisPolicy::DropCompletedTurns);
+    /// let config = RenderConfig::new().with_thoughts(ThoughtPolicy::Drop);
     /// let rendered = encoding.render_with_spans(&conversation, RenderEnd::Training, &config)?;
     /// let trained = |mask: &LossMask| {
     ///     let mask = rendered.loss_mask(mask);

@@ -52,7 +52,7 @@ pub use rows::render_array;
 #[cfg(feature = "training")]
 pub use {
     batch::{Batch, Example},
-    options::{Examples, Markers, Overflow, RenderRows, RowFormat},
+    options::{ExampleUnit, Markers, Overflow, RowFormat, RowOptions},
     render::render,
     rows::Row,
 };

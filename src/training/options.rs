@@ -12,16 +12,16 @@ options! {
     /// How [`render`](super::render) reads and renders rows.
     ///
     /// ```
-    /// use openai_harmony::training::{Examples, Overflow, RenderRows, RowFormat};
+    /// use openai_harmony::training::{ExampleUnit, Overflow, RowOptions, RowFormat};
     ///
-    /// let options = RenderRows::new()
+    /// let options = RowOptions::new()
     ///     .with_format(RowFormat::Chat)
-    ///     .with_examples(Examples::Turns)
+    ///     .with_examples(ExampleUnit::Turns)
     ///     .with_max_tokens(4096, Overflow::TruncateTurns);
     /// assert_eq!(options.max_tokens, Some(4096));
     /// ```
     #[derive(Debug, Clone, PartialEq)]
-    pub struct RenderRows {
+    pub struct RowOptions {
         /// What the rows are.
         pub format: RowFormat => with_format,
         /// Which of the tokens that the model samples are trained.
@@ -36,7 +36,7 @@ options! {
         /// server renders the same conversations.
         pub config: RenderConfig = Turn::default_config() => with_config,
         /// How many examples a conversation gives.
-        pub examples: Examples => with_examples,
+        pub examples: ExampleUnit => with_examples,
         /// The most tokens that an example may have.
         pub max_tokens: Option<usize>,
         /// What becomes of an example with more.
@@ -99,7 +99,7 @@ pub enum Markers {
 /// How many examples a conversation gives.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Examples {
+pub enum ExampleUnit {
     /// One.
     #[default]
     Conversation,
@@ -107,7 +107,7 @@ pub enum Examples {
     /// it there, of which the last turn is trained. A turn of which the mask leaves nothing gives none.
     ///
     /// Each example repeats what comes first, so that the tokens of a row grow with the square of its
-    /// turns; [`max_tokens`](RenderRows::max_tokens) bounds them.
+    /// turns; [`max_tokens`](RowOptions::max_tokens) bounds them.
     Turns,
 }
 
@@ -135,7 +135,7 @@ choices! {
         "preference" Preference,
         "anthropic" Anthropic,
         "responses" Responses;
-    Examples, "'conversation' or 'turns'": "conversation" Conversation, "turns" Turns;
+    ExampleUnit, "'conversation' or 'turns'": "conversation" Conversation, "turns" Turns;
     Markers, "'checked' or 'text'": "checked" Checked, "text" Text;
     Overflow, "'error', 'drop' or 'truncate_turns'":
         "error" Error,
@@ -143,7 +143,7 @@ choices! {
         "truncate_turns" TruncateTurns;
 }
 
-impl RenderRows {
+impl RowOptions {
     /// The default.
     pub fn new() -> Self {
         Self::default()
@@ -168,7 +168,7 @@ impl RenderRows {
 
     /// The same for the answer to a prompt: what does not fit is left out at the beginning.
     pub(super) fn of_completions(mut self) -> Self {
-        self.examples = Examples::Conversation;
+        self.examples = ExampleUnit::Conversation;
         self.mask.turns = super::Turns::Last;
         self
     }

@@ -3,7 +3,7 @@
 use super::batch::render_on;
 use super::examples::ExampleMaker;
 use super::rows::Row;
-use super::{Batch, RenderRows};
+use super::{Batch, RowOptions};
 use crate::HarmonyEncoding;
 use crate::workers::Workers;
 
@@ -14,7 +14,7 @@ use crate::workers::Workers;
 /// number of threads.
 ///
 /// ```
-/// use openai_harmony::training::{RenderRows, RowFormat, render};
+/// use openai_harmony::training::{RowOptions, RowFormat, render};
 /// use openai_harmony::{HarmonyEncodingName, load_harmony_encoding};
 ///
 /// let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
@@ -23,7 +23,7 @@ use crate::workers::Workers;
 ///                      {"role": "assistant", "thinking": "Easy.", "content": "Four."}]}"#,
 ///     r#"{"messages": [{"role": "user", "content": "Anybody?"}]}"#,
 /// ];
-/// let options = RenderRows::new().with_format(RowFormat::Chat);
+/// let options = RowOptions::new().with_format(RowFormat::Chat);
 /// let batch = render(&encoding, rows, &options);
 /// let example = batch.get(0).unwrap();
 /// let trained = example.tokens.iter().zip(example.loss_mask).filter(|(_, mask)| **mask == 1);
@@ -39,7 +39,7 @@ use crate::workers::Workers;
 pub fn render<'r, R: Into<Row<'r>>>(
     encoding: &HarmonyEncoding,
     rows: impl IntoIterator<Item = R>,
-    options: &RenderRows,
+    options: &RowOptions,
 ) -> Batch {
     let rows: Vec<Row<'r>> = rows.into_iter().map(Into::into).collect();
     let workers = Workers::new(options.threads);

@@ -201,7 +201,7 @@ fn thoughts_are_shown_if_thinking_asks_for_them() {
         if thinking != json!({}) {
             body["thinking"] = thinking.clone();
         }
-        assert_eq!(turn(ANTHROPIC, body).answer.thoughts, thoughts, "{thinking}");
+        assert_eq!(turn(ANTHROPIC, body).answer.thought_display, thoughts, "{thinking}");
     }
 }
 

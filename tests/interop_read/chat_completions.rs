@@ -22,7 +22,7 @@ fn a_question_is_the_guides_prompt() {
          <|start|>user<|message|>What is 2 + 2?<|end|><|start|>assistant"
     );
     assert_eq!(turn.stop_token_ids, [200_002, 200_012]);
-    assert_eq!(turn.stop, ["<|return|>", "<|call|>"]);
+    assert_eq!(turn.stop_token_names, ["<|return|>", "<|call|>"]);
     assert!(turn.unused.is_empty());
 }
 

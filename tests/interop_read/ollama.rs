@@ -95,8 +95,8 @@ fn think_is_a_switch_or_a_level() {
     let off = think(json!(false));
     assert!(!system(&off).contains("Reasoning"), "{}", system(&off));
     assert!(system(&off).contains("Current date: 2025-06-28\n\n# Valid channels"));
-    assert_eq!(off.answer.thoughts, ThoughtDisplay::Hidden);
-    assert_eq!(think(json!(true)).answer.thoughts, ThoughtDisplay::Shown);
+    assert_eq!(off.answer.thought_display, ThoughtDisplay::Hidden);
+    assert_eq!(think(json!(true)).answer.thought_display, ThoughtDisplay::Shown);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-use openai_harmony::AnalysisPolicy;
+use openai_harmony::ThoughtPolicy;
 use openai_harmony::interop::{Resolve, ToolKind};
 use serde_json::{Value, json};
 
@@ -149,7 +149,7 @@ fn free_form_calls_and_namespaces() {
     assert!(text.contains("to=functions.crm.find <|constrain|>json<|message|>{}<|call|><|start|>functions.crm.find to="), "{text}");
     let find = turn.tools.by_recipient("functions.crm.find").unwrap();
     assert_eq!((find.name.as_str(), find.namespace.as_deref()), ("find", Some("crm")));
-    let note = turn.tools.by_name(Some("crm"), "note").unwrap();
+    let note = turn.tools.by_name("note", Some("crm")).unwrap();
     assert_eq!((note.recipient.as_str(), note.kind), ("functions.crm.note", ToolKind::Custom));
 }
 
@@ -259,7 +259,7 @@ fn context_says_which_thoughts_stay() {
     };
     let all = read(json!("all_turns"));
     assert!(said(&all).contains("analysis<|message|>old"));
-    assert_eq!(all.config.analysis, AnalysisPolicy::KeepAll);
+    assert_eq!(all.config.thoughts, ThoughtPolicy::Keep);
     assert_eq!(unused(&read(json!("always"))), ["reasoning.context", "reasoning.summary"]);
     for context in [json!("current_turn"), json!("auto"), json!(null)] {
         let turn = read(context);

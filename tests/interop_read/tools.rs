@@ -76,7 +76,7 @@ fn names_of_harmony_have_no_second_namespace() {
     let turn = turn(CHAT, chat(&both, json!({})));
     for (recipient, name) in [("functions.look", "functions.look"), ("functions.look_2", "look")] {
         assert_eq!(turn.tools.by_recipient(recipient).unwrap().name, name);
-        assert_eq!(turn.tools.by_name(None, name).unwrap().recipient, recipient);
+        assert_eq!(turn.tools.by_name(name, None).unwrap().recipient, recipient);
     }
 }
 
@@ -98,7 +98,7 @@ fn names_come_back_from_both_spellings() {
     ] {
         assert_eq!(name(recipient), expected, "{recipient}");
     }
-    assert_eq!(turn.tools.by_name(None, "get_weather").unwrap().name, "get weather");
+    assert_eq!(turn.tools.by_name("get_weather", None).unwrap().name, "get weather");
     assert_eq!(turn.tools.recipients().count(), 3);
 }
 
@@ -359,7 +359,7 @@ fn none_declares_no_tools_unless_told_to() {
     let plain = turn(CHAT, body.clone());
     assert_eq!(said(&plain), "<|start|>user<|message|>A<|end|>");
     assert!(!plain.tools.any_declared() && plain.tool_choice == ToolChoice::None);
-    assert!(plain.tools.by_name(None, "f").unwrap().offered);
+    assert!(plain.tools.by_name("f", None).unwrap().offered);
     let keep = options().with_declare_on_none(true);
     let declared = CHAT.read(&body, &keep).unwrap();
     assert!(said(&declared).contains("type f = () => any;"));

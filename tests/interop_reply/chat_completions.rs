@@ -194,10 +194,10 @@ fn bytes_are_the_frames_of_the_chunks() {
             let (mut chunked, mut fed) = (reply(), reply());
             let (mut frames, mut bytes) = (Vec::new(), Vec::new());
             for piece in sampled.chunks(2) {
-                for chunk in chunked.feed(piece).unwrap() {
+                for chunk in chunked.feed(piece, None).unwrap() {
                     chunked.frame_into(&chunk, &mut frames);
                 }
-                fed.feed_into(piece, &mut bytes).unwrap();
+                fed.feed_into(piece, None, &mut bytes).unwrap();
             }
             assert_eq!(String::from_utf8(bytes), String::from_utf8(frames), "{field:?}");
         }
@@ -209,7 +209,7 @@ fn the_field_of_thoughts_is_the_servers_choice() {
     let field = |reasoning_field| {
         let options = ReplyOptions::new("m").with_reasoning_field(reasoning_field);
         let mut reply = turn(CHAT, &plain()).reply(&encoding(), options).unwrap();
-        reply.feed(&tokens(&[THOUGHT, ANSWER].concat())).unwrap();
+        reply.feed(&tokens(&[THOUGHT, ANSWER].concat()), None).unwrap();
         let message = reply.response()["choices"][0]["message"].clone();
         (message["reasoning_content"].clone(), message["reasoning"].clone())
     };
@@ -241,7 +241,7 @@ fn names_come_back_as_the_client_spells_them() {
     let function = json!({"name": "get weather", "parameters": parameters()});
     let tools = json!([{"type": "function", "function": function}]);
     let body = with(plain(), json!({"tools": tools}));
-    let recipient = turn(CHAT, &body).tools.by_name(None, "get weather").unwrap().recipient.clone();
+    let recipient = turn(CHAT, &body).tools.by_name("get weather", None).unwrap().recipient.clone();
     let call = CALL.replace("functions.get_weather", &recipient);
     assert_eq!(message(&body, &[&call])["tool_calls"][0]["function"]["name"], "get weather");
 }
@@ -313,7 +313,7 @@ fn stop_strings_end_visible_text_only() {
     let mut reply = reply(&turn(CHAT, &body));
     let mut chunks = Vec::new();
     for token in tokens(&[THOUGHT, long].concat()) {
-        chunks.extend(reply.feed(&[token]).unwrap());
+        chunks.extend(reply.feed(&[token], None).unwrap());
     }
     assert_eq!(reply.stop_sequence(), Some("ny. W"));
     reply.finish(FinishReason::Length, None).unwrap();
@@ -348,7 +348,7 @@ fn ids_and_choices() {
     let options = |index| ReplyOptions::new("m").with_id("x").with_index(index);
     let call_id = |index| {
         let mut reply = turn(CHAT, &with_tools()).reply(&encoding(), options(index)).unwrap();
-        reply.feed(&tokens(CALL)).unwrap();
+        reply.feed(&tokens(CALL), None).unwrap();
         let choice = reply.response()["choices"][0].clone();
         assert_eq!(choice["index"], index);
         choice["message"]["tool_calls"][0]["id"].clone()
@@ -376,7 +376,7 @@ fn tokens_of_an_open_thought_are_counted() {
     let mut reply = reply(&turn(CHAT, &plain()));
     let mut counts = Vec::new();
     for token in tokens("<|channel|>analysis<|message|>Hm, yes.<|end|><|start|>assistant") {
-        reply.feed(&[token]).unwrap();
+        reply.feed(&[token], None).unwrap();
         counts.push(reply.usage().reasoning_tokens);
     }
     assert_eq!(counts, [0, 0, 0, 1, 2, 3, 4, 4, 4, 4]);

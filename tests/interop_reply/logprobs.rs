@@ -24,7 +24,7 @@ fn fed(dialect: Dialect, body: &Value, sampled: &[&str], size: usize) -> (Reply,
                 top: vec![(5, place - 9.0), (token, place)],
             }));
         }
-        let new = reply.feed_with_logprobs(piece, Some(&given)).unwrap();
+        let new = reply.feed(piece, Some(&given)).unwrap();
         chunks.extend(new.iter().map(|chunk| json!(chunk)));
     }
     reply.finish(FinishReason::Stop, None).unwrap();
@@ -98,7 +98,7 @@ fn tokens_without_one_are_left_out() {
     let mut given = vec![None; sampled.len() - 1];
     // An alternative that is no token has no text.
     given.push(Some(TokenLogprob { logprob: f64::NEG_INFINITY, top: vec![(999_999, 0.0)] }));
-    reply.feed_with_logprobs(&sampled, Some(&given)).unwrap();
+    reply.feed(&sampled, Some(&given)).unwrap();
     let expected =
         json!([{"token": " two", "logprob": -9999.0, "bytes": b" two", "top_logprobs": []}]);
     assert_eq!(reply.response()["choices"][0]["logprobs"]["content"], expected);
@@ -125,7 +125,7 @@ fn text_without_a_header_has_them_wherever_it_is_cut() {
                     let mut reply = reply(&turn(CHAT, &body));
                     for piece in sampled.chunks(size) {
                         let given = vec![Some(TokenLogprob::from(-1.0)); piece.len()];
-                        reply.feed_with_logprobs(piece, Some(&given)).unwrap();
+                        reply.feed(piece, Some(&given)).unwrap();
                     }
                     reply.finish(FinishReason::Stop, None).unwrap();
                     reply.response()["choices"][0].clone()
@@ -162,7 +162,7 @@ fn what_is_wrong_is_named_and_nothing_is_fed() {
         ),
     ];
     for (given, reason) in cases {
-        let error = reply.feed_with_logprobs(&[1, 2], Some(&given)).unwrap_err();
+        let error = reply.feed(&[1, 2], Some(&given)).unwrap_err();
         assert_eq!(error.to_string(), format!("Invalid log-probabilities: {reason}"));
         assert_eq!(error.kind().name(), "invalid_logprobs");
     }

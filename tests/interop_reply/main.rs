@@ -50,7 +50,7 @@ fn turn(dialect: Dialect, body: &Value) -> Turn {
 fn ended(dialect: Dialect, body: &Value, sampled: &[&str], reason: FinishReason) -> Reply {
     let mut reply = reply(&turn(dialect, body));
     for token in tokens(&sampled.concat()) {
-        reply.feed(&[token]).unwrap();
+        reply.feed(&[token], None).unwrap();
     }
     reply.finish(reason, None).unwrap();
     reply
@@ -95,7 +95,7 @@ fn sent_whole(dialect: Dialect, body: &Value, sampled: &[&str]) -> String {
 fn sent_stream(dialect: Dialect, body: &Value, sampled: &[&str]) -> String {
     let mut reply = reply(&turn(dialect, body));
     let mut bytes = Vec::new();
-    reply.feed_into(&tokens(&sampled.concat()), &mut bytes).unwrap();
+    reply.feed_into(&tokens(&sampled.concat()), None, &mut bytes).unwrap();
     reply.finish_into(FinishReason::Stop, None, &mut bytes).unwrap();
     String::from_utf8(bytes).unwrap()
 }

@@ -224,7 +224,7 @@ fn check(all: &[Sampled], size: usize, has_tools: bool) {
         let (parts, mut repairs): (Vec<_>, Vec<_>) = meant.unzip();
         let mut reply = reply(&turn);
         for piece in sampled.chunks(size) {
-            reply.feed(piece).unwrap();
+            reply.feed(piece, None).unwrap();
         }
         reply.finish(FinishReason::Stop, None).unwrap();
         let (texts, calls) = answered(dialect, &without_thoughts(dialect, reply.response()));

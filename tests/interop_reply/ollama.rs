@@ -83,8 +83,8 @@ fn durations_are_measured() {
     let clock = Clock::new(move || Duration::from_secs(seconds.fetch_add(1, Ordering::Relaxed)));
     let options = ReplyOptions::new("m").with_clock(clock);
     let mut reply = turn(OLLAMA, &plain()).reply(&encoding(), options).unwrap();
-    reply.feed(&[]).unwrap();
-    reply.feed(&tokens(ANSWER)).unwrap();
+    reply.feed(&[], None).unwrap();
+    reply.feed(&tokens(ANSWER), None).unwrap();
     reply.finish(FinishReason::Stop, None).unwrap();
     let answer = reply.response();
     assert_eq!(answer["prompt_eval_duration"], 1_000_000_000_u64);

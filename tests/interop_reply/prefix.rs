@@ -90,7 +90,7 @@ proptest! {
         for (dialect, body, next) in requests() {
             let first = turn(dialect, &body);
             let mut reply = reply(&first);
-            reply.feed(&sampled).unwrap();
+            reply.feed(&sampled, None).unwrap();
             reply.finish(FinishReason::Stop, None).unwrap();
             let next = turn(dialect, &next(&body, &reply.response()));
             let mut expected = first.prompt(&encoding).unwrap();

@@ -36,12 +36,12 @@ fn sent(turn: &Turn, pieces: &[&[u32]], moves: &[bool], reason: FinishReason) ->
         if *moves {
             reply = again(turn, &reply);
         }
-        reply.feed_into(piece, &mut bytes).unwrap();
+        reply.feed_into(piece, None, &mut bytes).unwrap();
     }
     reply.finish_into(reason, None, &mut bytes).unwrap();
     if moves[0] {
         reply = again(turn, &reply);
-        assert!(reply.feed(&[]).is_err(), "it is finished");
+        assert!(reply.feed(&[], None).is_err(), "it is finished");
         assert_eq!(reply.finish(reason, None).unwrap(), []);
     }
     (String::from_utf8(bytes).unwrap(), reply.response())
@@ -69,7 +69,7 @@ fn what_a_reply_knows_stays() {
     let options = ReplyOptions::new("m").with_thinking_budget(2).with_spelled_markers(true);
     let mut reply = begun(&turn, options);
     let spelled = encoding().tokenizer().encode_ordinary("<|channel|>analysis<|message|>One two");
-    reply.feed(&spelled).unwrap();
+    reply.feed(&spelled, None).unwrap();
     let moved = again(&turn, &reply);
     assert_eq!(moved.force(), reply.force());
     assert!(!moved.force().is_empty());
@@ -90,7 +90,7 @@ fn log_probabilities_stay() {
     };
     let sampled = tokens("<|channel|>final<|message|>One two three");
     for piece in sampled.chunks(3) {
-        reply.feed_with_logprobs(piece, Some(&given(piece.len()))).unwrap();
+        reply.feed(piece, Some(&given(piece.len()))).unwrap();
     }
     let moved = again(&turn, &reply);
     assert_eq!(moved.response(), reply.response());
@@ -114,13 +114,13 @@ fn ids_are_not_made_again() {
         ),
     );
     let mut reply = begun(&turn, ReplyOptions::new("m").with_make_id(make_id()));
-    reply.feed(&tokens(THOUGHT)).unwrap();
-    reply.feed(&tokens(&CALL[..CALL.len() - "<|call|>".len()])).unwrap();
+    reply.feed(&tokens(THOUGHT), None).unwrap();
+    reply.feed(&tokens(&CALL[..CALL.len() - "<|call|>".len()]), None).unwrap();
     let before = (count.load(Ordering::Relaxed), reply.response());
     let options = ReplyOptions::default().with_make_id(make_id()).with_clock(still());
     let mut moved = Reply::from_bytes(&turn, &encoding(), &reply.to_bytes(), options).unwrap();
     assert_eq!((count.load(Ordering::Relaxed), moved.response()), before);
-    moved.feed(&tokens("<|call|><|start|>assistant<|channel|>final<|message|>Hi")).unwrap();
+    moved.feed(&tokens("<|call|><|start|>assistant<|channel|>final<|message|>Hi"), None).unwrap();
     assert_eq!(count.load(Ordering::Relaxed), before.0 + 1);
 }
 
@@ -133,7 +133,7 @@ fn durations_go_on() {
     };
     let turn = turn(OLLAMA, &plain_of(OLLAMA));
     let mut reply = turn.reply(&encoding(), ReplyOptions::new("m").with_clock(clock(100))).unwrap();
-    reply.feed(&tokens("<|channel|>final<|message|>Hi")).unwrap();
+    reply.feed(&tokens("<|channel|>final<|message|>Hi"), None).unwrap();
     let options = ReplyOptions::default().with_clock(clock(9_000));
     let saved = reply.to_bytes();
     let mut moved = Reply::from_bytes(&turn, &encoding(), &saved, options).unwrap();
@@ -149,7 +149,7 @@ fn durations_go_on() {
 fn other_bytes_are_refused() {
     let chat = turn(CHAT, &plain_of(CHAT));
     let mut reply = begun(&chat, ReplyOptions::new("m"));
-    reply.feed(&tokens("<|channel|>final<|message|>Hi")).unwrap();
+    reply.feed(&tokens("<|channel|>final<|message|>Hi"), None).unwrap();
     let saved = reply.to_bytes();
     let reason = |turn: &Turn, bytes: &[u8]| {
         let error =

@@ -20,7 +20,7 @@ fn the_answer_is_that_of_special_tokens() {
             let mut reply =
                 turn.reply(&encoding(), options.with_spelled_markers(are_read)).unwrap();
             for chunk in sampled.chunks(size) {
-                reply.feed(chunk).unwrap();
+                reply.feed(chunk, None).unwrap();
             }
             assert!(reply.is_ended());
             reply.finish(FinishReason::Length, None).unwrap();
@@ -53,15 +53,15 @@ fn a_turn_is_ended_by_return_and_call_alone() {
         let whole = spelled(&[THOUGHT, end].concat());
         for (fed, token) in whole.iter().enumerate() {
             assert!(!reply.is_ended(), "{fed} of {}", whole.len());
-            reply.feed(&[*token]).unwrap();
+            reply.feed(&[*token], None).unwrap();
         }
         assert!(reply.is_ended());
-        reply.feed(&spelled("\n")).unwrap();
+        reply.feed(&spelled("\n"), None).unwrap();
         assert!(reply.is_ended(), "white space begins nothing");
-        reply.feed(&spelled("<|start|>assistant")).unwrap();
+        reply.feed(&spelled("<|start|>assistant"), None).unwrap();
         assert!(!reply.is_ended());
     }
     let mut reply = begun(false);
-    reply.feed(&spelled(SAMPLED)).unwrap();
+    reply.feed(&spelled(SAMPLED), None).unwrap();
     assert!(!reply.is_ended(), "they are text");
 }

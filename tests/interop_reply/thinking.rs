@@ -16,7 +16,7 @@ fn reply(turn: &Turn, budget: Option<usize>) -> Reply {
 /// After which tokens, one by one, there are some to force.
 fn moments(reply: &mut Reply, sampled: &str) -> Vec<bool> {
     let feed = |token: &u32| {
-        reply.feed(&[*token]).unwrap();
+        reply.feed(&[*token], None).unwrap();
         let forced = reply.force();
         assert!(forced.is_empty() || forced == tokens(FORCED), "{forced:?}");
         !forced.is_empty()
@@ -76,7 +76,7 @@ fn a_character_is_not_cut() {
     let sampled = tokens("<|channel|>analysis<|message|>\u{1F9A9}");
     assert!(sampled.len() > 4, "the character has several tokens");
     for (index, token) in sampled.iter().enumerate() {
-        reply.feed(&[*token]).unwrap();
+        reply.feed(&[*token], None).unwrap();
         assert_eq!(!reply.force().is_empty(), index + 1 == sampled.len());
     }
 }
@@ -89,16 +89,16 @@ fn the_forced_tokens_give_every_api_a_thought_and_an_answer() {
             if dialect == ANTHROPIC { with(plain_of(dialect), shown) } else { plain_of(dialect) };
         let turn = turn(dialect, &body);
         let mut forced = reply(&turn, Some(2));
-        forced.feed(&tokens("<|channel|>analysis<|message|>One two")).unwrap();
+        forced.feed(&tokens("<|channel|>analysis<|message|>One two"), None).unwrap();
         let end = forced.force().to_vec();
-        forced.feed(&end).unwrap();
+        forced.feed(&end, None).unwrap();
         assert!(forced.force().is_empty());
-        forced.feed(&tokens("Three.<|return|>")).unwrap();
+        forced.feed(&tokens("Three.<|return|>"), None).unwrap();
         forced.finish(FinishReason::Stop, None).unwrap();
         assert!(forced.force().is_empty() && forced.repairs().is_empty());
         let mut by_itself = reply(&turn, None);
         let whole = ["<|channel|>analysis<|message|>One two", FORCED, "Three.<|return|>"].concat();
-        by_itself.feed(&tokens(&whole)).unwrap();
+        by_itself.feed(&tokens(&whole), None).unwrap();
         by_itself.finish(FinishReason::Stop, None).unwrap();
         assert_eq!(forced.messages(), by_itself.messages());
         assert_eq!(forced.usage(), by_itself.usage());

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use openai_harmony::chat::{Content, Message, Role};
 use openai_harmony::{
-    Event, HarmonyEncoding, HarmonyEncodingName, ParseConfig, Repair, RepairKind, StreamableParser,
-    load_harmony_encoding,
+    Event, HarmonyEncoding, HarmonyEncodingName, ParserOptions, Repair, RepairKind,
+    StreamableParser, load_harmony_encoding,
 };
 
 pub(crate) fn encoding() -> HarmonyEncoding {
@@ -25,14 +25,14 @@ pub(crate) struct Given {
 }
 
 impl Given {
-    fn config(self, strict: bool) -> ParseConfig {
-        let config = if strict { ParseConfig::strict() } else { ParseConfig::lenient() };
+    fn config(self, strict: bool) -> ParserOptions {
+        let config = if strict { ParserOptions::strict() } else { ParserOptions::lenient() };
         config.with_tools(self.tools.iter().copied()).with_spelled_markers(self.spelled)
     }
 }
 
 fn parser(given: Given, strict: bool) -> StreamableParser {
-    StreamableParser::with_config(encoding(), given.role, &given.config(strict)).unwrap()
+    StreamableParser::with_options(encoding(), given.role, &given.config(strict)).unwrap()
 }
 
 /// What a parser made of its tokens.

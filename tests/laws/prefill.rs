@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use openai_harmony::chat::Role;
 use openai_harmony::{
-    Event, HarmonyEncoding, HarmonyEncodingName, HeaderStyle, ParseConfig, Prefill, RenderConfig,
+    Event, HarmonyEncoding, HarmonyEncodingName, HeaderStyle, ParserOptions, Prefill, RenderConfig,
     RenderEnd, Result, StreamableParser, load_harmony_encoding,
 };
 
@@ -20,8 +20,8 @@ pub(crate) fn rendered(role: Role, prefill: &Prefill, config: RenderConfig) -> R
     encoding().render_conversation_with(&[], RenderEnd::Prefill(role, prefill), &config)
 }
 
-pub(crate) fn parser(role: Option<Role>, config: &ParseConfig) -> StreamableParser {
-    StreamableParser::with_config(encoding(), role, config).unwrap()
+pub(crate) fn parser(role: Option<Role>, config: &ParserOptions) -> StreamableParser {
+    StreamableParser::with_options(encoding(), role, config).unwrap()
 }
 
 /// What a prompt's prefill is rendered with, and its completion parsed with.
@@ -90,7 +90,7 @@ pub(crate) fn parsing_after_a_prefill_equals_parsing_the_whole(
     if *prefill == Prefill::new() {
         return;
     }
-    let config = if strict { ParseConfig::strict() } else { ParseConfig::lenient() };
+    let config = if strict { ParserOptions::strict() } else { ParserOptions::lenient() };
     let prefilled = config.clone().with_prefill(prefill.clone());
     let by = prompt.len();
 

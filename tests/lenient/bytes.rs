@@ -2,7 +2,7 @@
 
 use openai_harmony::chat::Role;
 use openai_harmony::{
-    HarmonyEncoding, HarmonyEncodingName, ParseConfig, StreamableParser, load_harmony_encoding,
+    HarmonyEncoding, HarmonyEncodingName, ParserOptions, StreamableParser, load_harmony_encoding,
 };
 
 /// A token of one byte that no UTF-8 text has by itself.
@@ -43,10 +43,10 @@ fn encoding() -> HarmonyEncoding {
 fn read(tokens: &[u32]) -> Vec<String> {
     let mut read = Vec::new();
     for tools in [&[][..], &super::TOOLS] {
-        let config = ParseConfig::lenient().with_tools(tools.iter().copied());
+        let config = ParserOptions::lenient().with_tools(tools.iter().copied());
         for chunk in [1, tokens.len().max(1)] {
             let role = Some(Role::Assistant);
-            let mut parser = StreamableParser::with_config(encoding(), role, &config).unwrap();
+            let mut parser = StreamableParser::with_options(encoding(), role, &config).unwrap();
             for part in tokens.chunks(chunk) {
                 parser.feed(part).unwrap();
             }

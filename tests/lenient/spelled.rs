@@ -2,7 +2,7 @@
 
 use openai_harmony::chat::Role;
 use openai_harmony::{
-    Event, HarmonyEncodingName, MessageSpan, ParseConfig, StreamableParser, load_harmony_encoding,
+    Event, HarmonyEncodingName, MessageSpan, ParserOptions, StreamableParser, load_harmony_encoding,
 };
 use proptest::prelude::*;
 
@@ -11,13 +11,13 @@ use super::{Outcome, shown};
 const ANSWER: &str = "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>commentary to=functions.f \
                       <|constrain|>json<|message|>{\"a\":\"é\"}<|call|>";
 
-fn parser(config: &ParseConfig) -> StreamableParser {
+fn parser(config: &ParserOptions) -> StreamableParser {
     let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss).unwrap();
-    StreamableParser::with_config(encoding, Some(Role::Assistant), config).unwrap()
+    StreamableParser::with_options(encoding, Some(Role::Assistant), config).unwrap()
 }
 
-fn reading() -> ParseConfig {
-    ParseConfig::lenient().with_spelled_markers(true)
+fn reading() -> ParserOptions {
+    ParserOptions::lenient().with_spelled_markers(true)
 }
 
 /// The ordinary tokens of each piece.
@@ -26,7 +26,7 @@ fn tokens(pieces: &[&str]) -> Vec<u32> {
     pieces.iter().flat_map(|piece| tokenizer.encode_ordinary(piece)).collect()
 }
 
-fn outcome(pieces: &[&str], config: &ParseConfig) -> Outcome {
+fn outcome(pieces: &[&str], config: &ParserOptions) -> Outcome {
     let mut parser = parser(config);
     parser.feed(&tokens(pieces)).unwrap();
     parser.finish().unwrap();
@@ -38,15 +38,15 @@ fn outcome(pieces: &[&str], config: &ParseConfig) -> Outcome {
 
 #[test]
 fn they_are_text_unless_asked_for() {
-    assert!(!ParseConfig::lenient().spelled_markers);
-    let text = outcome(&[ANSWER], &ParseConfig::lenient());
+    assert!(!ParserOptions::lenient().spelled_markers);
+    let text = outcome(&[ANSWER], &ParserOptions::lenient());
     assert_eq!(text.messages, [format!("final: {ANSWER}")]);
     let read = outcome(&[ANSWER], &reading());
     let call = "commentary to=functions.f type=<|constrain|>json: {\"a\":\"é\"}";
     assert_eq!(read.messages, ["analysis: Hm.", call]);
     assert_eq!(read.kinds, ["spelled_marker"; 8]);
     // Strict parsing never reads them.
-    let mut strict = parser(&ParseConfig::strict().with_spelled_markers(true));
+    let mut strict = parser(&ParserOptions::strict().with_spelled_markers(true));
     strict.feed(&tokens(&[ANSWER])).unwrap();
     assert!(strict.messages().is_empty() && strict.finish().is_err());
 }

@@ -7,7 +7,7 @@ SCRIPT = """
 from openai_harmony import HarmonyEncodingName, cache, load_harmony_encoding
 
 encoding = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
-assert cache.usage() == cache.Usage(caches=0, bytes=0), cache.usage()
+assert cache.usage() == cache.CacheUsage(caches=0, bytes=0), cache.usage()
 tokens = encoding.encode("some words")
 assert cache.usage().caches == 1
 assert 2_000_000 < cache.usage().bytes < 3_000_000

@@ -343,7 +343,7 @@ def test_options_reach_the_rendering(tmp_path: Path) -> None:
         ["--columns", "flat"],
         ["--examples", "turns"],
         ["--max-tokens", "200", "--overflow", "drop"],
-        ["--analysis", "keep_all"],
+        ["--thoughts", "keep"],
         ["--channels", "final, commentary"],
         ["--turns", "last"],
         ["--no-headers"],
@@ -360,7 +360,7 @@ def test_options_reach_the_rendering(tmp_path: Path) -> None:
         ["--shard-tokens", "300"],
         ["--turns", "all"],
     ]
-    same += [["--analysis", "drop_completed_turns"], ["--no-validate"], ["--shard-bytes", "1"]]
+    same += [["--thoughts", "drop"], ["--no-validate"], ["--shard-bytes", "1"]]
     same += [["--header-style", "recipient_in_channel"], ["--tool-schema", "full"]]
     assert {tokens(*options) for options in same} == {default}
 

@@ -331,11 +331,9 @@ class TestShow:
         assert spans == [list(span[1:5]) for span in rendered.spans]
 
     def test_masks(self, given: Any, run: Any) -> None:
-        said = run("show", "--mask", "--ending", "training", "--analysis", "keep_all", given(OWN))
+        said = run("show", "--mask", "--ending", "training", "--thoughts", "keep", given(OWN))
         config = ["--channels", "final"]
-        fewer = run(
-            "show", "--mask", *config, "--ending", "training", "--analysis", "keep_all", "in"
-        )
+        fewer = run("show", "--mask", *config, "--ending", "training", "--thoughts", "keep", "in")
         assert "· 15 trained" in said.out
         assert "· 8 trained" in fewer.out
         assert run("show", *config, "in").code == 2
@@ -359,8 +357,8 @@ class TestRender:
         [
             ["--ending", "training"],
             ["--ending", "none"],
-            ["--analysis", "keep_all"],
-            ["--header-style", "recipient_in_channel", "--analysis", "keep_all", "--no-validate"],
+            ["--thoughts", "keep"],
+            ["--header-style", "recipient_in_channel", "--thoughts", "keep", "--no-validate"],
         ],
     )
     def test_flags(self, flags: list[str], given: Any, run: Any) -> None:
@@ -439,7 +437,7 @@ class TestDiff:
         assert (same.code, same.out.startswith("equal · ")) == (0, True)
         ids = given(run("render", name).out, "ids")
         assert run("diff", name, ids).code == 0
-        settings = run("diff", name, name, "--b-analysis", "keep_all")
+        settings = run("diff", name, name, "--b-thoughts", "keep")
         assert settings.code == 3
         assert "A sum." in settings.out
 

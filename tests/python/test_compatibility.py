@@ -151,7 +151,7 @@ def test_here_plain_roles(encoding: HarmonyEncoding) -> None:
 
 def test_here_strict_options() -> None:
     with pytest.raises(ValueError, match="analyses"):
-        RenderConversationConfig(analyses="keep_all")  # type: ignore[call-arg]
+        RenderConversationConfig(analyses="keep")  # type: ignore[call-arg]
 
 
 def test_here_wrong_types(encoding: HarmonyEncoding) -> None:

@@ -15,7 +15,6 @@ import pytest
 
 import openai_harmony
 from openai_harmony import (
-    AnalysisPolicy,
     Author,
     Conversation,
     ErrorKind,
@@ -24,6 +23,7 @@ from openai_harmony import (
     RenderConversationConfig,
     RepairKind,
     Role,
+    ThoughtPolicy,
     interop,
     load_harmony_encoding,
     rollout,
@@ -205,9 +205,9 @@ def test_the_policies_drop_what_the_guide_says() -> None:
     guide = (ROOT / "docs" / "python.md").read_text("utf-8")
     header, _, *rows = re.findall(r"(?:^\|.*\n)+", guide, re.MULTILINE)[-1].splitlines()
     policies = re.findall(r"`(\w+)`", header)
-    assert sorted(policies) == sorted(policy.name for policy in AnalysisPolicy)
+    assert sorted(policies) == sorted(policy.name for policy in ThoughtPolicy)
     for column, policy in enumerate(policies, 2):
-        config = RenderConversationConfig(analysis=AnalysisPolicy[policy])
+        config = RenderConversationConfig(thoughts=ThoughtPolicy[policy])
         conversation = Conversation.from_messages(dialogue)
         text = encoding.decode(encoding.render_conversation(conversation, config))
         rendered = {n for n, message in enumerate(dialogue, 1) if message.text in text}

@@ -19,7 +19,6 @@ import pytest
 from typing_extensions import Self
 
 from openai_harmony import (
-    AnalysisPolicy,
     Author,
     Conversation,
     DeveloperContent,
@@ -33,6 +32,7 @@ from openai_harmony import (
     Role,
     SystemContent,
     TextContent,
+    ThoughtPolicy,
     ToolDescription,
     ToolSchemaStyle,
     WrongTypeError,
@@ -513,11 +513,11 @@ class TestConversationsGiven:
         numbers = random.Random(1)
         texts = ["", "a", "é", "好", "a longer text " * 20]
         messages = [numbers.choice(kinds)(numbers.choice(texts)) for _ in range(1_000)]
-        keep_all = RenderConversationConfig(auto_drop_analysis=False)
+        keep = RenderConversationConfig(auto_drop_analysis=False)
         for count in (0, 1, 31, 32, 33, 1_000):
             conversation: Any = Duck(messages=messages[:count])
             expected = [token for each in messages[:count] for token in encoding.render(each)]
-            assert encoding.render_conversation(conversation, keep_all) == expected
+            assert encoding.render_conversation(conversation, keep) == expected
 
     @pytest.mark.parametrize("name", [None, "functions.find", "söder"])
     @pytest.mark.parametrize("recipient", [None, "assistant", "всем"])
@@ -747,8 +747,8 @@ class TestSchemas:
 
 class TestOptions:
     def test_are_checked_when_made_and_when_set(self) -> None:
-        config = RenderConversationConfig(analysis="keep_all")  # type: ignore[arg-type]
-        assert config.analysis is AnalysisPolicy.KEEP_ALL
+        config = RenderConversationConfig(thoughts="keep")  # type: ignore[arg-type]
+        assert config.thoughts is ThoughtPolicy.KEEP
         for field, value in [
             ("analysis", "some"),
             ("header_style", None),
@@ -763,7 +763,7 @@ class TestOptions:
         with pytest.raises(ValueError, match="auto_drop_analyis"):
             RenderConversationConfig(auto_drop_analyis=False)  # type: ignore[call-arg]
 
-    @pytest.mark.parametrize("wrong", [{}, True, "keep_all", Duck(auto_drop_analysis=1)])
+    @pytest.mark.parametrize("wrong", [{}, True, "keep", Duck(auto_drop_analysis=1)])
     def test_others_are_refused(self, encoding: HarmonyEncoding, wrong: Any) -> None:
         with pytest.raises(ValueError, match="^config"):
             encoding.render_conversation(Conversation(), wrong)
@@ -792,14 +792,12 @@ class TestOptions:
         assert (
             text()
             == text(auto_drop_analysis=True)
-            == text(analysis=AnalysisPolicy.DROP_BEFORE_FIRST_FINAL)
+            == text(thoughts=ThoughtPolicy.DROP_BEFORE_FIRST_FINAL)
         )
         assert "analysis" not in text()
         assert "analysis" in text(auto_drop_analysis=False)
-        assert text(auto_drop_analysis=False) == text(analysis=AnalysisPolicy.KEEP_ALL)
-        assert text(analysis=AnalysisPolicy.DROP_COMPLETED_TURNS) == text(
-            analysis=AnalysisPolicy.KEEP_ALL
-        )
+        assert text(auto_drop_analysis=False) == text(thoughts=ThoughtPolicy.KEEP)
+        assert text(thoughts=ThoughtPolicy.DROP) == text(thoughts=ThoughtPolicy.KEEP)
         in_channel = text(header_style=HeaderStyle.RECIPIENT_IN_CHANNEL)
         assert "<|channel|>commentary to=f<|message|>" in in_channel
         messages[0].with_channel("two words")

@@ -68,7 +68,7 @@ def test_labelled_turns(turn: Labelled) -> None:
         assert state.feed(200005) == verdict.expected
     else:
         assert state.expected == verdict.expected
-    assert not state.complete
+    assert not state.is_complete
 
 
 def test_markers_that_ordinary_tokens_spell_are_text() -> None:
@@ -150,7 +150,7 @@ def test_a_place_inside_a_regex_can_be_copied() -> None:
     assert state.feed(b) is None
     assert copy.feed(ids("a")[0]) == "an answer that fits its regex or is one of its choices"
     assert state.feed(200002) is None
-    assert state.complete
+    assert state.is_complete
 
 
 # With llguidance, which is the engines' own.
@@ -394,7 +394,7 @@ def test_grammars_of_requests() -> None:
         grammar = chat_completions.read({"messages": ASKED, "tools": [nothing]}).grammar()
         assert '{"type":"object","additionalProperties":false' in grammar.to_lark()
     body = {"messages": ASKED, "format": {"type": "object"}, "tools": [{"type": "function", "function": FUNCTION}]}  # fmt: skip
-    grammar = ollama.read(body).grammar(thoughts="off")
+    grammar = ollama.read(body).grammar(thinking="off")
     assert grammar.accepts(ids("<|channel|>final<|message|>{}<|return|>")).ok
     assert not grammar.accepts(ids("<|channel|>final<|message|>no<|return|>")).ok
     assert grammar.accepts(ids(call)).ok
@@ -468,7 +468,7 @@ def deep(levels: int) -> dict[str, Any]:
         ({"tools": [{"name": "a", "parameters": [1]}]}, "tools[0].parameters: a schema is an object"),
         ({"tools": TOOLS, "strict": ["functions.snow"]}, 'strict[0]: no tool is called "functions.snow"'),
         ({"response_schema": "text"}, "response_schema: a schema is an object"),
-        ({"tool_choice": "required"}, "tool_use: a call is required, and there are no tools"),
+        ({"tool_choice": "required"}, "tool_choice: a call is required, and there are no tools"),
         ({"tools": TOOLS, "any_json": ["", "functions.snow"]}, 'any_json[1]: no tool is called "functions.snow"'),
         ({"tools": TOOLS, "tool_choice": {"name": "snow"}}, 'no tool is called "functions.snow"'),
         ({"response_regex": "(a"}, "response_regex: unclosed group"),
@@ -484,7 +484,7 @@ def deep(levels: int) -> dict[str, Any]:
             "prefill: ends inside an answer that has to fit",
         ),
         ({"max_messages": 0}, "max_messages: such a turn has at least 1"),
-        ({"max_messages": 1, "thoughts": "required"}, "max_messages: such a turn has at least 2"),
+        ({"max_messages": 1, "thinking": "required"}, "max_messages: such a turn has at least 2"),
         ({"prefill": Prefill(channel="final", recipient="functions.x")}, "prefill: no tool that may"),
         ({"prefill": Prefill(content_type="json")}, "prefill: has a content type and no channel"),
         (
@@ -526,7 +526,7 @@ def test_bad_grammars(given: Any, said: str) -> None:
         ),
         ({"tool_choice": "any"}, ValueError, "^tool_choice: expected 'auto'"),
         ({"tool_choice": {"type": "x"}}, ValueError, "^tool_choice: expected a name"),
-        ({"thoughts": "maybe"}, ValueError, "^thoughts: expected 'optional'"),
+        ({"thinking": "maybe"}, ValueError, "^thinking: expected 'optional'"),
         ({"json_space": "some"}, ValueError, "^json_space: expected 'compact'"),
         ({"headers": "most"}, ValueError, "^headers: expected 'few' or 'all', got 'most'"),
         ({"max_messages": -1}, ValueError, "^max_messages: expected an int of at least 0"),
@@ -561,7 +561,7 @@ def test_a_state_can_be_copied() -> None:
         assert state.feed(token) is None
     for copied in (state.copy(), copy.copy(state), copy.deepcopy(state)):
         assert copied.feed(200002) is None
-        assert (copied.complete, state.complete) == (True, False)
+        assert (copied.is_complete, state.is_complete) == (True, False)
         assert copied.expected == "nothing: the turn is complete"
     grammar = TurnGrammar(TOOLS)
     assert copy.copy(grammar) is copy.deepcopy(grammar) is grammar

@@ -292,7 +292,7 @@ class TestOptions:
         body = {"messages": [QUESTION, {"role": "assistant", "tool_calls": [call]}]}
         turn = chat_completions.read(body, config=RenderConversationConfig())
         assert "assistant to=functions.f<|channel|>commentary" in text(turn, encoding)
-        assert turn.config == RenderConversationConfig(analysis="drop_before_first_final")
+        assert turn.config == RenderConversationConfig(thoughts="drop_before_first_final")
         assert "commentary to=functions.f" in text(chat_completions.read(body), encoding)
 
     @pytest.mark.parametrize(
@@ -427,7 +427,10 @@ class TestTurn:
             "max_tokens": 7,
             "logit_bias": {3: 1.0},
         }
-        assert (turn.stop_token_ids, turn.stop) == ([200002, 200012], ["<|return|>", "<|call|>"])
+        assert (turn.stop_token_ids, turn.stop_token_names) == (
+            [200002, 200012],
+            ["<|return|>", "<|call|>"],
+        )
         assert turn.stream
         assert [(unused.path, unused.reason) for unused in turn.unused] == [("user", "not used")]
 

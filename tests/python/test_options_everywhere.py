@@ -49,7 +49,7 @@ ROOT = Path(__file__).parents[2]
 NOT_OF_CONVERSATIONS = {
     "conversation_has_function_tools": "a conversation shows which tools it has",
 }
-NOT_OF_MESSAGES = {"analysis": "one message has no earlier thoughts"}
+NOT_OF_MESSAGES = {"thoughts": "one message has no earlier thoughts"}
 NOT_OF_LENIENT = {
     "strict": "`parse_with_repairs` is lenient, and so is the parser of stripped text"
 }
@@ -64,27 +64,25 @@ NOT_OF_ROWS = {
 NOT_OF_REPLIES = {"model": "it is required, and so in no table"}
 NOT_SAVED = {"make_id": "functions cannot be saved", "clock": "likewise"}
 NOT_OF_GRAMMARS = {
-    "tool_use": "`tool_choice` is both",
-    "allowed": "likewise",
-    "response_schema": "an argument of its own, which requests have",
+    "tool_choice": "an argument of its own, which requests have",
+    "response_schema": "likewise",
 }
-NOT_OF_ROLLOUTS = {"render": "it is called `config`"}
 DEFAULTS_OF_PYTHON = {
     "ReadOptions": {"date": "Rust takes no clock of its own"},
     "ReplyOptions": {"clock": "`None` stands for the process's"},
-    "RenderRows": {
+    "RowOptions": {
         "config": "`None` stands for that of turns",
         "mask": "`None` stands for the default",
         "date": "`None` stands for none",
         "map": "`None` stands for none",
     },
-    "RenderConfig": {"analysis": "`None` leaves it to `auto_drop_analysis`"},
+    "RenderConfig": {"thoughts": "`None` leaves it to `auto_drop_analysis`"},
 }
 WITHOUT_BUILDER = {
     "model": "an argument of `ReplyOptions::new`",
     "max_tokens": "`with_max_tokens` sets both",
     "overflow": "likewise",
-    "strict": "`ParseConfig::strict` and `lenient` make it",
+    "strict": "`ParserOptions::strict` and `lenient` make it",
 }
 NOT_FLAGS_OF_FILES = {"progress": "the command shows its own", "options": "other options"}
 NOT_FLAGS = {
@@ -113,13 +111,13 @@ def of_rust(path: str, name: str) -> dict[str, str]:
 
 
 RENDERING = of_rust("render/options.rs", "RenderConfig")
-PARSING = of_rust("parse/options.rs", "ParseConfig")
-ROWS = of_rust("training/options.rs", "RenderRows")
+PARSING = of_rust("parse/options.rs", "ParserOptions")
+ROWS = of_rust("training/options.rs", "RowOptions")
 MASK = of_rust("training/mask.rs", "LossMask")
 READING = of_rust("interop/options.rs", "ReadOptions")
 REPLYING = of_rust("interop/reply/options.rs", "ReplyOptions")
 GRAMMAR = of_rust("grammar/options.rs", "GrammarOptions")
-EXTENDING = of_rust("rollout/config.rs", "ExtendConfig")
+EXTENDING = of_rust("rollout/options.rs", "ExtendOptions")
 SAVED = of_rust("interop/reply/saved.rs", "SavedReply")
 PREFILL = of_rust("header/prefill.rs", "Prefill")
 
@@ -135,7 +133,7 @@ def test_they_are_found() -> None:
     assert {"preambles", "prefill"} < set(GRAMMAR)
     assert {"keep_return", "tools"} < set(EXTENDING)
     assert {"channel", "text"} < set(PREFILL)
-    assert RENDERING["analysis"] == "AnalysisPolicy"
+    assert RENDERING["analysis"] == "ThoughtPolicy"
     assert ROWS["threads"] == "Option<NonZeroUsize>"
 
 
@@ -163,7 +161,6 @@ def test_what_is_listed_exists() -> None:
         (NOT_OF_REPLIES, REPLYING),
         (NOT_SAVED, REPLYING),
         (NOT_OF_GRAMMARS, GRAMMAR),
-        (NOT_OF_ROLLOUTS, EXTENDING),
     ):
         assert set(listed) < set(options)
 
@@ -224,7 +221,7 @@ class TestTables:
         [
             ("interop/options.rs", "ReadOptions", [ReadResponsesOptions, ReadAnthropicOptions]),
             ("interop/reply/options.rs", "ReplyOptions", [ReplyOptions]),
-            ("training/options.rs", "RenderRows", [RowOptions]),
+            ("training/options.rs", "RowOptions", [RowOptions]),
             ("grammar/options.rs", "GrammarOptions", [GrammarOptions]),
             ("training/mask.rs", "LossMask", [LossMask]),
             ("header/prefill.rs", "Prefill", [Prefill]),
@@ -344,7 +341,7 @@ class TestModels:
         assert set(Prefill.model_fields) == set(PREFILL)
 
     def test_rollouts_take_the_options(self) -> None:
-        expected = set(EXTENDING) - set(NOT_OF_ROLLOUTS)
+        expected = set(EXTENDING)
         assert expected <= keywords(Rollout)
         assert expected <= keywords(HarmonyEncoding.extend)
 

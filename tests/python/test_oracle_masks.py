@@ -17,7 +17,7 @@ from oracle.seeds import randoms
 CONFIGS = [
     RenderConversationConfig(auto_drop_analysis=False),
     RenderConversationConfig(),
-    RenderConversationConfig(analysis="drop_completed_turns"),
+    RenderConversationConfig(thoughts="drop"),
 ]
 
 

@@ -57,11 +57,11 @@ class TestPrompt:
         assert "dropped" in plain["html"]
         assert ' trained"' not in plain["html"]
         kept = prompt(
-            {"body": body, "ending": "training", "config": {"analysis": "keep_all"}, "mask": True}
+            {"body": body, "ending": "training", "config": {"thoughts": "keep"}, "mask": True}
         )
         assert "dropped" not in kept["html"]
         assert ' trained"' in kept["html"]
-        both = prompt({"body": body, "against": {"analysis": "keep_all"}})
+        both = prompt({"body": body, "against": {"thoughts": "keep"}})
         assert "class=sides" in both["difference"]
 
     @pytest.mark.parametrize(
@@ -73,8 +73,8 @@ class TestPrompt:
                 {"body": '{"messages": 1}'},
                 "the request: Invalid request: messages: expected a list",
             ),
-            ({"body": CHAT, "config": {"x": 1}}, "config.x: expected one of analysis, "),
-            ({"body": CHAT, "config": {"analysis": "x"}}, "analysis"),
+            ({"body": CHAT, "config": {"x": 1}}, "config.x: expected one of thoughts, "),
+            ({"body": CHAT, "config": {"thoughts": "x"}}, "thoughts"),
             ({"body": CHAT, "ending": "x"}, "ending: expected one of completion, training, none"),
         ],
     )

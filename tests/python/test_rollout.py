@@ -112,7 +112,7 @@ def test_the_mask_is_1_exactly_on_what_was_sampled(
 
 def test_an_unbroken_prompt_is_the_rendering(encoding: HarmonyEncoding) -> None:
     """Where the model samples as the renderer writes."""
-    config = RenderConversationConfig(analysis="keep_all", header_style="recipient_in_channel")
+    config = RenderConversationConfig(thoughts="keep", header_style="recipient_in_channel")
     rollout = Rollout(conversation(), encoding, config=config, keep_return=True)
     for text in (SAMPLES[1], SAMPLES[0]):
         rollout.sampled(tokens(encoding, text))
@@ -125,7 +125,7 @@ def test_an_unbroken_prompt_is_the_rendering(encoding: HarmonyEncoding) -> None:
 
 
 def test_extend_is_what_a_rollout_does(encoding: HarmonyEncoding) -> None:
-    config = RenderConversationConfig(analysis="drop_completed_turns")
+    config = RenderConversationConfig(thoughts="drop")
     rollout = Rollout(conversation(), encoding, config=config)
     prompt, sampled = rollout.prompt.tolist(), tokens(encoding, SAMPLES[1])
     rollout.sampled(sampled)
@@ -157,7 +157,12 @@ def test_a_step_says_what_was_sampled(encoding: HarmonyEncoding) -> None:
         '{"in": "Oslo"}',
         "complete",
     )
-    assert (step.complete, step.thought_closed, step.answer, step.repairs) == (True, True, None, [])
+    assert (step.is_complete, step.thought_closed, step.answer, step.repairs) == (
+        True,
+        True,
+        None,
+        [],
+    )
     assert sampled(SAMPLES[2]).calls[0].status == "not_json"
     assert sampled('<|channel|>commentary to=rain<|message|>{"in":').calls[0] == Call(
         "functions.rain",
@@ -167,7 +172,7 @@ def test_a_step_says_what_was_sampled(encoding: HarmonyEncoding) -> None:
         sampled('<|channel|>commentary to=rain<|message|>{"in":').said[0].message,
     )
     cut = sampled("<|channel|>analysis<|message|>Hm")
-    assert (cut.complete, cut.thought_closed, cut.stop) == (False, False, None)
+    assert (cut.is_complete, cut.thought_closed, cut.stop_token) == (False, False, None)
     assert sampled("<|channel|>final It rains.<|return|>").answer.text == "It rains."
     assert [repair.kind for repair in sampled("<|channel|>final Yes<|return|>").repairs] == [
         "missing_message"
@@ -325,7 +330,7 @@ def test_a_call_is_abandoned(encoding: HarmonyEncoding) -> None:
     step = rollout.sampled(tokens(encoding, continued))
     assert [call.status for call in step.calls] == ["abandoned"]
     assert step.waiting == []
-    assert step.complete
+    assert step.is_complete
     with pytest.raises(
         HarmonyError, match=r"no pending call to \"functions.rain\" \(pending: none"
     ):

@@ -44,7 +44,7 @@ def play(random: Random) -> None:
         step = rollout.sampled(tokens, [-0.5] * len(tokens), data)
         samples.append(tokens)
         assert step == read_step(ENCODING, tokens, prompt=prompt, tools=OFFERED)
-        assert step.stop == (tokens[-1] if tokens[-1] in STOPS else None)
+        assert step.stop_token == (tokens[-1] if tokens[-1] in STOPS else None)
         segments = len(rollout.examples())
         before = len(rollout.messages)
         rollout.extend(follows(step, random))

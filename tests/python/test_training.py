@@ -27,7 +27,7 @@ from openai_harmony.errors import WrongTypeError
 from openai_harmony.training import LossMask
 
 KEEP = RenderConversationConfig(auto_drop_analysis=False)
-COMPLETED = RenderConversationConfig(analysis="drop_completed_turns")
+COMPLETED = RenderConversationConfig(thoughts="drop")
 
 
 def user(text: str = "?") -> Message:

@@ -174,7 +174,7 @@ class TestBadRows:
 
 
 def test_fingerprints_say_what_is_rendered() -> None:
-    config = RenderConversationConfig(analysis="keep_all")
+    config = RenderConversationConfig(thoughts="keep")
     functions = [
         RenderRows(),
         RenderRows("axolotl"),

@@ -56,7 +56,7 @@ pub(crate) fn stream(
     let mut chunks = Vec::new();
     for piece in tokens.chunks(size) {
         let given = logprobs(turn, piece);
-        let new = reply.feed_with_logprobs(piece, given.as_deref());
+        let new = reply.feed(piece, given.as_deref());
         chunks.extend(new.expect("tokens raise nothing"));
     }
     chunks.extend(reply.finish(reason, None).expect("the end raises nothing"));
@@ -75,7 +75,7 @@ fn bytes(turn: &Turn, tokens: &[u32], size: usize, reason: FinishReason) -> Vec<
     let mut bytes = Vec::new();
     for piece in tokens.chunks(size) {
         let given = logprobs(turn, piece);
-        let fed = reply.feed_with_logprobs_into(piece, given.as_deref(), &mut bytes);
+        let fed = reply.feed_into(piece, given.as_deref(), &mut bytes);
         fed.expect("tokens raise nothing");
     }
     reply.finish_into(reason, None, &mut bytes).expect("the end raises nothing");
@@ -129,7 +129,7 @@ pub(crate) fn check(turn: &Turn, tokens: &[u32], size: usize, reason: FinishReas
     }
     let mut ended = streamed;
     assert!(ended.finish(FinishReason::Abort, None).unwrap().is_empty(), "the end comes once");
-    assert!(ended.feed(&[]).is_err());
+    assert!(ended.feed(&[], None).is_err());
 }
 
 fn fails(reply: &Reply, reason: FinishReason) -> bool {
@@ -155,7 +155,7 @@ fn no_text_is_lost(turn: &Turn, reply: &Reply, response: &Value) {
     let mut texts = Vec::new();
     strings(response, &mut texts);
     texts.extend(reply.builtin_calls().iter().map(|call| letters(&call.text)));
-    let hides = turn.answer.thoughts != ThoughtDisplay::Shown;
+    let hides = turn.answer.thought_display != ThoughtDisplay::Shown;
     let begun = turn.prefill.as_ref().and_then(|prefill| prefill.text.as_deref());
     for (index, message) in reply.messages().iter().enumerate() {
         let has = |kind: RepairKind| {

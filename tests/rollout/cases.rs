@@ -1,8 +1,8 @@
 //! Single cases: what breaks, what is refused, and what a step has.
 
 use openai_harmony::chat::{Author, Message, Role, SystemContent};
-use openai_harmony::rollout::{Break, ExtendConfig, Extension, Rollout, SaidKind, Step};
-use openai_harmony::{AnalysisPolicy, RenderConfig};
+use openai_harmony::rollout::{Break, ExtendOptions, Extension, Rollout, SaidKind, Step};
+use openai_harmony::{RenderConfig, ThoughtPolicy};
 
 use crate::{assistant, encoding, prompt, result, sampled, text, tokens, tools, user};
 
@@ -15,7 +15,7 @@ fn a_content_that_was_cut_off_is_closed() {
     ];
     for (sampled, stop) in cases {
         let found = encoding()
-            .extend(&prompt, &tokens(sampled), &[user("Go on")], &ExtendConfig::new())
+            .extend(&prompt, &tokens(sampled), &[user("Go on")], &ExtendOptions::new())
             .unwrap();
         let Extension::Extended { added } = found else { unreachable!("{found:?}") };
         let expected = format!("{stop}<|start|>user<|message|>Go on<|end|><|start|>assistant");
@@ -27,7 +27,7 @@ fn a_content_that_was_cut_off_is_closed() {
 fn a_prompt_with_a_prefill_goes_on() {
     let prompt =
         tokens("<|start|>user<|message|>?<|end|><|start|>assistant<|channel|>final<|message|>It");
-    let config = ExtendConfig::new().with_keep_return(true);
+    let config = ExtendOptions::new().with_keep_return(true);
     let found =
         encoding().extend(&prompt, &tokens(" is 4.<|return|>"), &[user("Sure?")], &config).unwrap();
     assert!(matches!(found, Extension::Extended { .. }), "{found:?}");
@@ -38,7 +38,7 @@ fn a_header_that_was_cut_off_breaks() {
     let before = [user("2 + 2?")];
     let prompt = prompt(&before, RenderConfig::new());
     let sampled = tokens("<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>");
-    let found = encoding().extend(&prompt, &sampled, &[user("?")], &ExtendConfig::new()).unwrap();
+    let found = encoding().extend(&prompt, &sampled, &[user("?")], &ExtendOptions::new()).unwrap();
     let Extension::Broken { reason, tokens } = found else { unreachable!("{found:?}") };
     assert_eq!(reason, Break::CutInHeader);
     let all = [&before[..], &[assistant("analysis", "Hm."), user("?")]].concat();
@@ -48,14 +48,14 @@ fn a_header_that_was_cut_off_breaks() {
 /// Malformed tokens before a question mean something else at the end of all.
 #[test]
 fn a_prompt_that_is_read_in_parts_means_what_the_whole_does() {
-    let mut rollout = Rollout::new(encoding(), [user("2 + 2?")], ExtendConfig::new()).unwrap();
+    let mut rollout = Rollout::new(encoding(), [user("2 + 2?")], ExtendOptions::new()).unwrap();
     for (sampled, new, broken) in [
         ("analysis<|start|>assistant", vec![], Some(Break::CutInHeader)),
         ("<|end|>__X<|start|>user<|message|>", vec![], None),
         ("<|channel|>final<|end|>", vec![user("?")], Some(Break::ThoughtsDropped)),
     ] {
         let (prompt, sampled) = (rollout.prompt(), tokens(sampled));
-        let found = encoding().extend(&prompt, &sampled, &new, &ExtendConfig::new()).unwrap();
+        let found = encoding().extend(&prompt, &sampled, &new, &ExtendOptions::new()).unwrap();
         rollout.sampled(&sampled, None).unwrap();
         assert_eq!(rollout.extend(&new).unwrap(), broken);
         assert_eq!(matches!(found, Extension::Broken { .. }), broken.is_some());
@@ -66,9 +66,9 @@ fn a_prompt_that_is_read_in_parts_means_what_the_whole_does() {
 fn declaring_tools_breaks_where_the_system_message_must_say_so() {
     let tools = tools();
     let system = Message::from_role_and_content(Role::System, SystemContent::new());
-    let config = RenderConfig::new().with_analysis(AnalysisPolicy::KeepAll);
+    let config = RenderConfig::new().with_thoughts(ThoughtPolicy::Keep);
     let said = assistant("final", "Hi.");
-    let extend = ExtendConfig::new().with_render(config).with_keep_return(true);
+    let extend = ExtendOptions::new().with_config(config).with_keep_return(true);
     let new = [tools.clone(), user("?")];
 
     let before = [system.clone(), user("Hi")];
@@ -152,14 +152,14 @@ fn what_cannot_go_on_is_refused() {
     ];
     for (prompt, sampled, messages, expected) in cases {
         let error =
-            encoding().extend(prompt, &sampled, &messages, &ExtendConfig::new()).unwrap_err();
+            encoding().extend(prompt, &sampled, &messages, &ExtendOptions::new()).unwrap_err();
         assert_eq!(error.to_string(), format!("Invalid rollout: {expected}"));
     }
 }
 
 #[test]
 fn an_error_leaves_the_rollout_as_it_was() {
-    let mut rollout = Rollout::new(encoding(), [user("2 + 2?")], ExtendConfig::new()).unwrap();
+    let mut rollout = Rollout::new(encoding(), [user("2 + 2?")], ExtendOptions::new()).unwrap();
     let answer = tokens("<|channel|>final<|message|>4<|return|>");
     let before = rollout.prompt();
     let refuse = |error: openai_harmony::Error, expected: &str| {
@@ -197,7 +197,7 @@ fn every_call_of_a_step_may_be_answered() {
     let results = ["functions.g", "functions.f", "functions.f"].map(result);
     let extend = |sampled: &[u32], results: &[Message]| {
         let prompt = prompt(&[user("2 + 2?")], RenderConfig::new());
-        encoding().extend(&prompt, sampled, results, &ExtendConfig::new())
+        encoding().extend(&prompt, sampled, results, &ExtendOptions::new())
     };
     assert!(extend(&sampled, &results).is_ok());
     let refused =
@@ -218,7 +218,7 @@ fn every_call_of_a_step_may_be_answered() {
 
 #[test]
 fn a_step_says_what_was_sampled() {
-    let mut rollout = Rollout::new(encoding(), [user("2 + 2?")], ExtendConfig::new()).unwrap();
+    let mut rollout = Rollout::new(encoding(), [user("2 + 2?")], ExtendOptions::new()).unwrap();
     let sampled = tokens(
         "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>commentary<|message|>I look.<|end|>\
          <|start|>assistant<|channel|>commentary to=functions.f<|message|>{\"a\":",
@@ -233,16 +233,16 @@ fn a_step_says_what_was_sampled() {
         step.said.iter().map(|said| text(&sampled[said.span.content_tokens()])).collect();
     assert_eq!(contents, ["Hm.", "I look.", "{\"a\":"]);
     assert_eq!((step.said[0].span.start, step.said[2].span.end), (0, sampled.len()));
-    assert!(!step.is_complete() && step.thought_closed() && step.stop.is_none());
+    assert!(!step.is_complete() && step.thought_closed() && step.stop_token.is_none());
 
-    let mut rollout = Rollout::new(encoding(), [user("2 + 2?")], ExtendConfig::new()).unwrap();
+    let mut rollout = Rollout::new(encoding(), [user("2 + 2?")], ExtendOptions::new()).unwrap();
     let step = rollout.sampled(&tokens("<|channel|>analysis<|message|>Hm"), None).unwrap();
     assert!(!step.thought_closed());
 }
 
 #[test]
 fn branches_go_their_own_ways() {
-    let config = ExtendConfig::new().with_keep_return(true);
+    let config = ExtendOptions::new().with_keep_return(true);
     let mut one = Rollout::new(encoding(), [user("2 + 2?")], config).unwrap();
     let mut other = one.clone();
     one.sampled(&tokens("<|channel|>final<|message|>4<|return|>"), None).unwrap();
@@ -255,7 +255,7 @@ fn branches_go_their_own_ways() {
 /// Whether each message of a sample waits, and what it ends with.
 fn waits(sampled: &str) -> (Vec<bool>, Option<u32>) {
     let step = Step::read(encoding(), &[], &tokens(sampled), &[]).unwrap();
-    (step.said.iter().map(|said| said.is_waiting).collect(), step.stop)
+    (step.said.iter().map(|said| said.is_waiting).collect(), step.stop_token)
 }
 
 #[test]
@@ -292,7 +292,7 @@ fn a_result_answers_the_call_of_its_name_first() {
     let prompt = prompt(&[user("?")], RenderConfig::new());
     for names in [["functions", "functions.bash"], ["functions.bash", "functions"]] {
         let extended =
-            encoding().extend(&prompt, &sampled, &names.map(result), &ExtendConfig::new());
+            encoding().extend(&prompt, &sampled, &names.map(result), &ExtendOptions::new());
         assert!(matches!(extended, Ok(Extension::Extended { .. })), "{extended:?}");
     }
 }
@@ -300,7 +300,7 @@ fn a_result_answers_the_call_of_its_name_first() {
 /// Only what the caller gives is checked: its own fields, not those that a result has from its call.
 #[test]
 fn what_was_sampled_is_written_as_it_was_read() {
-    let config = ExtendConfig::new().with_render(RenderConfig::new().with_validate(true));
+    let config = ExtendOptions::new().with_config(RenderConfig::new().with_validate(true));
     let mut rollout = Rollout::new(encoding(), [user("?")], config).unwrap();
     rollout.sampled(&tokens("<|channel|>final json<|message|>{}<|return|>"), None).unwrap();
     let unsafe_name = Message::from_author_and_content(Author::new(Role::User, "a b"), "?");
@@ -329,14 +329,14 @@ fn a_sample_that_is_cut_inside_a_character_breaks_as_that() {
         ("<|channel|>", Some(Break::CutInHeader)),
     ] {
         for (cut, expected) in [(1, expected), (person.len() - 1, expected)] {
-            let mut rollout = Rollout::new(encoding(), [user("?")], ExtendConfig::new()).unwrap();
+            let mut rollout = Rollout::new(encoding(), [user("?")], ExtendOptions::new()).unwrap();
             let step =
                 rollout.sampled(&[&tokens(before)[..], &person[..cut]].concat(), None).unwrap();
-            assert_eq!(step.stop, None);
+            assert_eq!(step.stop_token, None);
             assert_eq!(rollout.extend(&[user("?")]).unwrap(), expected, "{before}");
         }
     }
-    let mut rollout = Rollout::new(encoding(), [user("?")], ExtendConfig::new()).unwrap();
+    let mut rollout = Rollout::new(encoding(), [user("?")], ExtendOptions::new()).unwrap();
     rollout.sampled(&[tokens("<|channel|>final<|message|>"), person].concat(), None).unwrap();
     assert_eq!(rollout.extend(&[user("?")]).unwrap(), None);
 }
@@ -361,7 +361,7 @@ fn an_invented_result_that_is_cut_off_is_no_call() {
     );
     let prompt = prompt(&[user("?")], RenderConfig::new());
     let Ok(Extension::Extended { added }) =
-        encoding().extend(&prompt, &sampled, &[], &ExtendConfig::new())
+        encoding().extend(&prompt, &sampled, &[], &ExtendOptions::new())
     else {
         unreachable!("extended")
     };
@@ -371,7 +371,7 @@ fn an_invented_result_that_is_cut_off_is_no_call() {
 /// Without a system message there is nothing that must announce tools.
 #[test]
 fn declaring_tools_without_a_system_message_breaks_nothing() {
-    let extend = ExtendConfig::new().with_keep_return(true);
+    let extend = ExtendOptions::new().with_keep_return(true);
     let before = [user("Hi")];
     let prompt = prompt(&before, RenderConfig::new());
     let sampled = tokens("<|channel|>final<|message|>Hi.<|end|>");

@@ -1,7 +1,7 @@
 //! Laws over random conversations and damaged samples.
 
 use openai_harmony::chat::{Message, Role, SystemContent};
-use openai_harmony::rollout::{Break, ExtendConfig, Extension, Rollout, Segment, Step};
+use openai_harmony::rollout::{Break, ExtendOptions, Extension, Rollout, Segment, Step};
 use proptest::bool::weighted;
 use proptest::prelude::*;
 
@@ -19,7 +19,7 @@ proptest! {
             let mut sampled = sampled(&said, config);
             let all = [before, said, new.clone()].concat();
             let full = self::prompt(&all, config);
-            let extend = ExtendConfig::new().with_render(config);
+            let extend = ExtendOptions::new().with_config(config);
             let found = encoding().extend(&prompt, &sampled, &new, &extend).unwrap();
             if sampled.last() != Some(&200_002) {
                 check_found(found, &prompt, &sampled, &full);
@@ -44,7 +44,7 @@ proptest! {
         let before = [user("2 + 2?")];
         let prompt = prompt(&before, config);
         let new = if asks { vec![user("And 3 + 3?")] } else { Vec::new() };
-        let extend = ExtendConfig::new().with_render(config).with_keep_return(true);
+        let extend = ExtendOptions::new().with_config(config).with_keep_return(true);
         match encoding().extend(&prompt, &sampled, &new, &extend) {
             Ok(Extension::Extended { added }) => {
                 let next = [&prompt[..], &sampled, &added].concat();
@@ -65,7 +65,7 @@ proptest! {
         keep_return in any::<bool>(),
     ) {
         let plays = plays(&exchanges);
-        let extend = ExtendConfig::new().with_render(config).with_keep_return(keep_return);
+        let extend = ExtendOptions::new().with_config(config).with_keep_return(keep_return);
         let mut rollout = Rollout::new(encoding(), plays[0].0.clone(), extend).unwrap();
         let mut expected = vec![vec![0; rollout.prompt_len()]];
         for (_, said, new) in plays {
@@ -108,8 +108,8 @@ proptest! {
         keep_return in any::<bool>(),
         has_system in any::<bool>(),
     ) {
-        let extend = ExtendConfig::new()
-            .with_render(config)
+        let extend = ExtendOptions::new()
+            .with_config(config)
             .with_keep_return(keep_return)
             .with_tools(["functions.f", "python"]);
         let system = Message::from_role_and_content(Role::System, SystemContent::new());
@@ -120,7 +120,7 @@ proptest! {
             let said = rollout.messages().len();
             let step = rollout.sampled(&sampled, None).unwrap();
             let stop = sampled.last().filter(|last| [200_002, 200_007, 200_012].contains(last));
-            prop_assert_eq!(step.stop.as_ref(), stop);
+            prop_assert_eq!(step.stop_token.as_ref(), stop);
             prop_assert_eq!(&step, &Step::read(encoding(), &prompt, &sampled, &extend.tools).unwrap());
             let waiting = step.said.iter().filter(|said| said.is_waiting).rev();
             let results = waiting.map(|call| result(call.message.recipient.as_deref().unwrap()));

@@ -9,7 +9,7 @@ use openai_harmony::chat::{
     Author, DeveloperContent, Message, Role, ToolDescription, ToolNamespaceConfig,
 };
 use openai_harmony::{
-    AnalysisPolicy, HarmonyEncoding, HarmonyEncodingName, ParseConfig, RenderConfig, RenderEnd,
+    HarmonyEncoding, HarmonyEncodingName, ParserOptions, RenderConfig, RenderEnd, ThoughtPolicy,
     load_harmony_encoding,
 };
 
@@ -57,7 +57,7 @@ fn prompt(messages: &[Message], config: RenderConfig) -> Vec<u32> {
 
 /// What a model samples for messages, behind a prompt: as the renderer writes them, `<|return|>` after an answer.
 fn sampled(messages: &[Message], config: RenderConfig) -> Vec<u32> {
-    let config = config.with_analysis(AnalysisPolicy::KeepAll);
+    let config = config.with_thoughts(ThoughtPolicy::Keep);
     let mut written =
         encoding().render_conversation_with(messages, RenderEnd::Training, &config).unwrap();
     written.drain(..prompt(&[], config).len());
@@ -65,5 +65,5 @@ fn sampled(messages: &[Message], config: RenderConfig) -> Vec<u32> {
 }
 
 fn parsed(tokens: &[u32]) -> Vec<Message> {
-    encoding().parse_messages_with(tokens.iter().copied(), None, &ParseConfig::lenient()).unwrap()
+    encoding().parse_messages_with(tokens.iter().copied(), None, &ParserOptions::lenient()).unwrap()
 }

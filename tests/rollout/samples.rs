@@ -1,7 +1,7 @@
 //! What a model may sample, well-formed or damaged in any way.
 
 use openai_harmony::chat::{Message, Role, SystemContent};
-use openai_harmony::{AnalysisPolicy, HeaderStyle, RenderConfig};
+use openai_harmony::{HeaderStyle, RenderConfig, ThoughtPolicy};
 use proptest::prelude::*;
 
 use crate::{assistant, call, result, tokens, user};
@@ -35,17 +35,13 @@ pub(super) fn exchange() -> impl Strategy<Value = Exchange> {
 }
 
 pub(super) fn config() -> impl Strategy<Value = RenderConfig> {
-    let analysis = prop::sample::select(
-        &[
-            AnalysisPolicy::KeepAll,
-            AnalysisPolicy::DropBeforeFirstFinal,
-            AnalysisPolicy::DropCompletedTurns,
-        ][..],
+    let thoughts = prop::sample::select(
+        &[ThoughtPolicy::Keep, ThoughtPolicy::DropBeforeFirstFinal, ThoughtPolicy::Drop][..],
     );
     let style =
         prop::sample::select(&[HeaderStyle::RecipientInRole, HeaderStyle::RecipientInChannel][..]);
-    (analysis, style, any::<bool>()).prop_map(|(analysis, style, validate)| {
-        RenderConfig::new().with_analysis(analysis).with_header_style(style).with_validate(validate)
+    (thoughts, style, any::<bool>()).prop_map(|(thoughts, style, validate)| {
+        RenderConfig::new().with_thoughts(thoughts).with_header_style(style).with_validate(validate)
     })
 }
 

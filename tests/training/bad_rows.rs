@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use openai_harmony::ErrorKind;
-use openai_harmony::training::{Examples, Overflow, RenderRows, Row, RowFormat, render};
+use openai_harmony::training::{ExampleUnit, Overflow, Row, RowFormat, RowOptions, render};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Map, Value, json};
@@ -14,7 +14,7 @@ const FORMATS: [RowFormat; 2] = [RowFormat::Harmony, RowFormat::Chat];
 
 /// What becomes of a single row: "fine", "untrained", or the error.
 fn outcome<'r>(row: impl Into<Row<'r>>, format: RowFormat) -> String {
-    let batch = render(&encoding(), [row], &RenderRows::new().with_format(format));
+    let batch = render(&encoding(), [row], &RowOptions::new().with_format(format));
     match &batch.errors[..] {
         [] => "fine".to_owned(),
         [(0, error)] if error.kind() == &ErrorKind::NothingToTrain => "untrained".to_owned(),
@@ -79,7 +79,7 @@ fn halves_of_surrogate_pairs_are_replaced() {
                     {{"role": "assistant", "channel": {channel}, "content": "{text}"}}]"#
             )
         };
-        let options = RenderRows::new().with_format(format);
+        let options = RowOptions::new().with_format(format);
         let rendered = |text| render(&encoding(), [row(text)], &options);
         assert_eq!(rendered("\\ud83d"), rendered("\u{FFFD}"));
         assert!(rendered("\\ud83d").errors.is_empty());
@@ -207,11 +207,11 @@ proptest! {
     fn a_row_changes_no_other(
         row in row(),
         format in select(&FORMATS[..]),
-        examples in select(&[Examples::Conversation, Examples::Turns][..]),
+        examples in select(&[ExampleUnit::Conversation, ExampleUnit::Turns][..]),
         limit in prop::option::of(5_usize..200),
     ) {
         let good = || Row::from(r#"[{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hi"}]"#);
-        let mut options = RenderRows::new().with_format(format).with_examples(examples);
+        let mut options = RowOptions::new().with_format(format).with_examples(examples);
         if let Some(limit) = limit {
             options = options.with_max_tokens(limit, Overflow::TruncateTurns);
         }
@@ -233,9 +233,9 @@ proptest! {
             prop_assert_eq!(example.spans, alone.spans);
         }
         let is_bad = batch.errors.iter().any(|(row, _)| *row == 1);
-        let has_example = batch.rows.contains(&1);
+        let has_example = batch.row.contains(&1);
         prop_assert!(is_bad || has_example);
         // Of turns that are too long, the others are examples.
-        prop_assert!(examples == Examples::Turns || !(is_bad && has_example));
+        prop_assert!(examples == ExampleUnit::Turns || !(is_bad && has_example));
     }
 }

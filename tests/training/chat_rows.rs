@@ -2,7 +2,7 @@
 
 use openai_harmony::chat::{Conversation, Message, ReasoningEffort, Role};
 use openai_harmony::interop::{Date, ReadOptions, chat_completions};
-use openai_harmony::training::{Batch, Examples, Markers, RenderRows, Row, RowFormat, render};
+use openai_harmony::training::{Batch, ExampleUnit, Markers, Row, RowFormat, RowOptions, render};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use crate::encoding;
 
 fn rendered<'r>(row: impl Into<Row<'r>>, format: RowFormat) -> Batch {
     // The texts of random conversations spell anything.
-    let options = RenderRows::new().with_format(format).with_markers(Markers::Text);
+    let options = RowOptions::new().with_format(format).with_markers(Markers::Text);
     let mut batch = render(&encoding(), [row.into()], &options);
     // What says nothing to the model depends on the shape.
     batch.unused.clear();
@@ -221,7 +221,7 @@ fn a_prompt_and_its_completion_are_a_question_and_an_answer() {
 /// The date is that of no day unless one is asked for, the identity the model's own.
 #[test]
 fn the_system_message_says_what_is_asked() {
-    let text = |options: &RenderRows, row: Value| {
+    let text = |options: &RowOptions, row: Value| {
         let options = options.clone().with_format(RowFormat::Chat);
         let batch = render(&encoding(), [row], &options);
         let first = batch.spans[0];
@@ -233,7 +233,7 @@ fn the_system_message_says_what_is_asked() {
         row.as_object_mut().unwrap().extend(setting.as_object().unwrap().clone());
         row
     };
-    let options = RenderRows::new();
+    let options = RowOptions::new();
     let plain = text(&options, row(json!({})));
     assert!(!plain.contains("Current date"), "{plain}");
     assert!(plain.starts_with("You are ChatGPT") && plain.contains("Reasoning: medium"), "{plain}");
@@ -252,7 +252,7 @@ fn the_system_message_says_what_is_asked() {
 #[test]
 fn an_effort_of_its_own_counts_more_than_that_of_all_rows() {
     let low =
-        RenderRows::new().with_format(RowFormat::Chat).with_reasoning_effort(ReasoningEffort::Low);
+        RowOptions::new().with_format(RowFormat::Chat).with_reasoning_effort(ReasoningEffort::Low);
     for (own, effort) in [
         (json!({}), "low"),
         (json!({"reasoning_effort": null, "reasoning": {"effort": null}}), "low"),
@@ -308,7 +308,7 @@ fn what_is_strange_about_tools_is_counted() {
         "tools": [{"name": "rain"}, {"name": "rain"}, {"type": "function", "function": {"name": "rain"}}],
         "reasoning_effort": "hihg",
     });
-    let options = RenderRows::new().with_format(RowFormat::Chat);
+    let options = RowOptions::new().with_format(RowFormat::Chat);
     let batch = render(&encoding(), [row], &options);
     let unused: Vec<_> = batch.unused.into_keys().collect();
     let expected = [
@@ -324,7 +324,7 @@ fn what_is_strange_about_tools_is_counted() {
 fn of_a_prompt_that_the_assistant_has_a_part_in_the_completion_alone_is_trained() {
     let said = |role: &str, content: &str| json!({"role": role, "content": content});
     let prompt = [said("user", "a"), said("assistant", "b"), said("user", "c")];
-    let trained = |row: &Value, options: &RenderRows| {
+    let trained = |row: &Value, options: &RowOptions| {
         let batch = render(&encoding(), [row.clone()], options);
         let text = |example: openai_harmony::training::Example<'_>| {
             let tokens = example.tokens.iter().zip(example.loss_mask).filter(|(_, one)| **one == 1);
@@ -335,8 +335,8 @@ fn of_a_prompt_that_the_assistant_has_a_part_in_the_completion_alone_is_trained(
     };
     let row = json!({"prompt": prompt, "completion": [said("assistant", "d")]});
     let answer = vec!["<|channel|>final<|message|>d<|return|>".to_owned()];
-    let options = RenderRows::new().with_format(RowFormat::Chat);
-    for examples in [Examples::Conversation, Examples::Turns] {
+    let options = RowOptions::new().with_format(RowFormat::Chat);
+    for examples in [ExampleUnit::Conversation, ExampleUnit::Turns] {
         let options = options.clone().with_examples(examples);
         assert_eq!(trained(&row, &options), (answer.clone(), None));
     }
@@ -365,7 +365,7 @@ fn what_says_nothing_to_the_model_is_counted() {
         ],
         "chat_template_kwargs": {"enable_thinking": true},
     });
-    let options = RenderRows::new().with_format(RowFormat::Chat);
+    let options = RowOptions::new().with_format(RowFormat::Chat);
     let batch = render(&encoding(), [row.clone(), row], &options);
     let unused: Vec<_> = batch.unused.iter().map(|(path, count)| (&**path, *count)).collect();
     let expected = [

@@ -3,8 +3,8 @@
 use openai_harmony::chat::{
     Author, Conversation, DeveloperContent, Message, Role, SystemContent, ToolDescription,
 };
-use openai_harmony::training::{Examples, LossMask, Overflow, RenderRows, Turns};
-use openai_harmony::{AnalysisPolicy, HeaderStyle, RenderConfig};
+use openai_harmony::training::{ExampleUnit, LossMask, Overflow, RowOptions, Turns};
+use openai_harmony::{HeaderStyle, RenderConfig, ThoughtPolicy};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -77,13 +77,13 @@ fn any_conversation(declares: bool) -> impl Strategy<Value = Conversation> {
 
 prop_compose! {
     pub(crate) fn options()(
-        analysis in select(&[
-            AnalysisPolicy::KeepAll,
-            AnalysisPolicy::DropBeforeFirstFinal,
-            AnalysisPolicy::DropCompletedTurns,
+        thoughts in select(&[
+            ThoughtPolicy::Keep,
+            ThoughtPolicy::DropBeforeFirstFinal,
+            ThoughtPolicy::Drop,
         ][..]),
         style in select(&[HeaderStyle::RecipientInRole, HeaderStyle::RecipientInChannel][..]),
-        examples in select(&[Examples::Conversation, Examples::Turns][..]),
+        examples in select(&[ExampleUnit::Conversation, ExampleUnit::Turns][..]),
         limit in prop::option::weighted(0.8, (
             0_usize..200,
             select(&[Overflow::Error, Overflow::Drop, Overflow::TruncateTurns][..]),
@@ -91,13 +91,13 @@ prop_compose! {
         turns in select(&[Turns::All, Turns::Last][..]),
         channels in prop::option::weighted(0.3, select(&["analysis", "final"][..])),
         headers in any::<bool>(),
-    ) -> RenderRows {
-        let config = RenderConfig::new().with_analysis(analysis).with_header_style(style);
+    ) -> RowOptions {
+        let config = RenderConfig::new().with_thoughts(thoughts).with_header_style(style);
         let mut mask = LossMask::new().with_turns(turns).with_headers(headers);
         if let Some(channel) = channels {
             mask = mask.with_channels([channel]);
         }
-        let options = RenderRows::new().with_config(config).with_examples(examples).with_mask(mask);
+        let options = RowOptions::new().with_config(config).with_examples(examples).with_mask(mask);
         match limit {
             Some((max_tokens, overflow)) => options.with_max_tokens(max_tokens, overflow),
             None => options,

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use openai_harmony::chat::{Conversation, Message, Role};
 use openai_harmony::training::{
-    Batch, Examples, LossMask, Overflow, RenderRows, Row, Turns, render,
+    Batch, ExampleUnit, LossMask, Overflow, Row, RowOptions, Turns, render,
 };
 use openai_harmony::{ErrorKind, MessageSpan, RenderEnd};
 use proptest::prelude::*;
@@ -38,7 +38,7 @@ pub(crate) fn turns(messages: &[Message]) -> (usize, Vec<Range<usize>>) {
 type Made = Result<(Vec<u32>, Vec<u8>, Vec<MessageSpan>), ErrorKind>;
 
 /// Renders the head and some turns, as single conversations are.
-fn made(messages: &[Message], turns: Range<usize>, options: &RenderRows) -> Made {
+fn made(messages: &[Message], turns: Range<usize>, options: &RowOptions) -> Made {
     let (head, all) = self::turns(messages);
     let kept = &all[turns];
     let range = kept.first().map_or(0..0, |first| first.start..kept[kept.len() - 1].end);
@@ -51,7 +51,7 @@ fn made(messages: &[Message], turns: Range<usize>, options: &RenderRows) -> Made
         span.message = span.message.map(|at| if at < head { at } else { at - head + range.start });
     }
     let mut mask: LossMask = options.mask.clone();
-    if options.examples == Examples::Turns {
+    if options.examples == ExampleUnit::Turns {
         mask.turns = Turns::Last;
     }
     let loss_mask = rendered.loss_mask(&mask);
@@ -65,14 +65,14 @@ fn made(messages: &[Message], turns: Range<usize>, options: &RenderRows) -> Made
 }
 
 /// The error of an example that is too long, without its turn.
-fn too_many(tokens: usize, max_tokens: usize, options: &RenderRows) -> ErrorKind {
+fn too_many(tokens: usize, max_tokens: usize, options: &RowOptions) -> ErrorKind {
     let is_single_turn = options.overflow == Overflow::TruncateTurns;
     ErrorKind::TooManyTokens { tokens, max_tokens, turn: None, later: 0, is_single_turn }
 }
 
 /// The example that ends with the turn before `end`, by trying all that may be left out.
-fn truncated(messages: &[Message], end: usize, options: &RenderRows) -> Made {
-    let keeps_last = options.examples == Examples::Turns || options.mask.turns == Turns::Last;
+fn truncated(messages: &[Message], end: usize, options: &RowOptions) -> Made {
+    let keeps_last = options.examples == ExampleUnit::Turns || options.mask.turns == Turns::Last;
     let candidates = (1..end).map(|count| if keeps_last { count..end } else { 0..end - count });
     let mut last = made(messages, 0..end, options);
     for candidate in candidates {
@@ -85,13 +85,15 @@ fn truncated(messages: &[Message], end: usize, options: &RenderRows) -> Made {
 }
 
 /// The whole batch of one conversation, told as the documentation does.
-fn expected(messages: &[Message], options: &RenderRows) -> Batch {
+fn expected(messages: &[Message], options: &RowOptions) -> Batch {
     let (_, turns) = turns(messages);
     let is_answered = |turn: &Range<usize>| {
         messages[turn.clone()].iter().any(|m| m.author.role == Role::Assistant)
     };
     let ends: Vec<usize> = match options.examples {
-        Examples::Turns => (1..=turns.len()).filter(|end| is_answered(&turns[end - 1])).collect(),
+        ExampleUnit::Turns => {
+            (1..=turns.len()).filter(|end| is_answered(&turns[end - 1])).collect()
+        }
         _ => vec![turns.len()],
     };
     let mut batch = Batch::default();
@@ -111,7 +113,7 @@ fn expected(messages: &[Message], options: &RenderRows) -> Batch {
             Ok((tokens, mask, spans)) => {
                 if is_overlong {
                     batch.truncated.push(0);
-                } else if options.examples == Examples::Conversation {
+                } else if options.examples == ExampleUnit::Conversation {
                     let is_shown = |at| spans.iter().any(|span| span.message == Some(at));
                     let thoughts = messages.iter().enumerate().filter(|(at, message)| {
                         message.channel.as_deref() == Some("analysis") && !is_shown(*at)
@@ -123,14 +125,14 @@ fn expected(messages: &[Message], options: &RenderRows) -> Batch {
                 batch.spans.extend(spans);
                 batch.offsets.push(batch.tokens.len());
                 batch.span_offsets.push(batch.spans.len());
-                batch.rows.push(0);
+                batch.row.push(0);
             }
             Err(ErrorKind::NothingToTrain) => {}
             Err(mut kind) => match &mut error {
                 Some(ErrorKind::TooManyTokens { later, .. }) => *later += 1,
                 first => {
                     if let ErrorKind::TooManyTokens { turn, .. } = &mut kind {
-                        *turn = (options.examples == Examples::Turns).then(|| end - 1);
+                        *turn = (options.examples == ExampleUnit::Turns).then(|| end - 1);
                     }
                     *first = Some(kind);
                 }
@@ -196,14 +198,14 @@ proptest! {
         // Each row is accounted for, in order.
         let failed = |row: usize| whole.errors.iter().any(|(index, _)| *index == row);
         for row in 3..3 + conversations.len() {
-            let has_example = whole.rows.contains(&row);
+            let has_example = whole.row.contains(&row);
             let is_dropped = whole.dropped.contains(&row);
             prop_assert!(failed(row) || has_example || is_dropped);
-            let is_one_of = options.examples == Examples::Turns;
+            let is_one_of = options.examples == ExampleUnit::Turns;
             prop_assert!(is_one_of || !(failed(row) && (has_example || is_dropped)));
             prop_assert!(has_example || !whole.truncated.contains(&row));
         }
-        prop_assert!(is_ascending(whole.rows.iter().copied(), false));
+        prop_assert!(is_ascending(whole.row.iter().copied(), false));
         prop_assert!(is_ascending(whole.errors.iter().map(|(row, _)| *row), true));
         prop_assert!(is_ascending(whole.dropped.iter().copied(), false));
         prop_assert!(is_ascending(whole.truncated.iter().copied(), false));

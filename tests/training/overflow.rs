@@ -2,7 +2,7 @@
 
 use openai_harmony::ErrorKind;
 use openai_harmony::chat::{Conversation, Message, Role};
-use openai_harmony::training::{Batch, Examples, LossMask, Overflow, RenderRows, Turns, render};
+use openai_harmony::training::{Batch, ExampleUnit, LossMask, Overflow, RowOptions, Turns, render};
 
 use crate::encoding;
 
@@ -17,14 +17,14 @@ fn turns(count: usize) -> Conversation {
     Conversation::from_messages(std::iter::repeat_n(turn, count).flatten())
 }
 
-fn rendered(row: Conversation, options: &RenderRows) -> Batch {
+fn rendered(row: Conversation, options: &RowOptions) -> Batch {
     render(&encoding(), [row], options)
 }
 
 #[test]
 fn the_first_turns_stay_where_all_are_trained_and_the_last_where_it_alone_is() {
     for (mask, first_message) in [(Turns::All, 0), (Turns::Last, 2)] {
-        let options = RenderRows::new()
+        let options = RowOptions::new()
             .with_mask(LossMask::new().with_turns(mask))
             .with_max_tokens(24, Overflow::TruncateTurns);
         let batch = rendered(turns(3), &options);
@@ -37,15 +37,15 @@ fn the_first_turns_stay_where_all_are_trained_and_the_last_where_it_alone_is() {
 /// One token fewer and it would not.
 #[test]
 fn an_example_that_just_fits_stays() {
-    for examples in [Examples::Conversation, Examples::Turns] {
+    for examples in [ExampleUnit::Conversation, ExampleUnit::Turns] {
         for overflow in [Overflow::Error, Overflow::Drop, Overflow::TruncateTurns] {
             for (count, tokens) in [(1, vec![12]), (2, vec![12, 24])] {
                 let options =
-                    RenderRows::new().with_examples(examples).with_max_tokens(12 * count, overflow);
+                    RowOptions::new().with_examples(examples).with_max_tokens(12 * count, overflow);
                 let batch = rendered(turns(count), &options);
                 let lengths: Vec<_> =
                     batch.offsets.windows(2).map(|pair| pair[1] - pair[0]).collect();
-                let all = examples == Examples::Turns;
+                let all = examples == ExampleUnit::Turns;
                 assert_eq!(lengths, if all { &tokens[..] } else { &tokens[count - 1..] });
                 assert!(batch.errors.is_empty() && batch.dropped.is_empty());
                 assert!(batch.truncated.is_empty());
@@ -56,21 +56,21 @@ fn an_example_that_just_fits_stays() {
 
 #[test]
 fn one_turn_that_does_not_fit_is_an_error_of_its_row() {
-    for examples in [Examples::Conversation, Examples::Turns] {
+    for examples in [ExampleUnit::Conversation, ExampleUnit::Turns] {
         for overflow in [Overflow::Error, Overflow::TruncateTurns] {
-            let options = RenderRows::new().with_examples(examples).with_max_tokens(5, overflow);
+            let options = RowOptions::new().with_examples(examples).with_max_tokens(5, overflow);
             let batch = rendered(turns(1), &options);
             let expected = ErrorKind::TooManyTokens {
                 tokens: 12,
                 max_tokens: 5,
-                turn: (examples == Examples::Turns).then_some(0),
+                turn: (examples == ExampleUnit::Turns).then_some(0),
                 later: 0,
                 is_single_turn: overflow == Overflow::TruncateTurns,
             };
             assert_eq!(batch.errors, [(0, expected.into())]);
             assert!(batch.is_empty());
         }
-        let options = RenderRows::new().with_examples(examples).with_max_tokens(5, Overflow::Drop);
+        let options = RowOptions::new().with_examples(examples).with_max_tokens(5, Overflow::Drop);
         let batch = rendered(turns(1), &options);
         assert_eq!((batch.errors.len(), batch.dropped), (0, vec![0]));
     }
@@ -80,9 +80,9 @@ fn one_turn_that_does_not_fit_is_an_error_of_its_row() {
 #[test]
 fn examples_that_fit_stay_where_others_of_the_row_are_dropped() {
     let options =
-        RenderRows::new().with_examples(Examples::Turns).with_max_tokens(30, Overflow::Drop);
+        RowOptions::new().with_examples(ExampleUnit::Turns).with_max_tokens(30, Overflow::Drop);
     let batch = rendered(turns(5), &options);
-    assert_eq!((batch.rows, batch.dropped), (vec![0, 0], vec![0, 0, 0]));
+    assert_eq!((batch.row, batch.dropped), (vec![0, 0], vec![0, 0, 0]));
 }
 
 /// Of a row's turns, those that are too long are in one error, and the others are examples.
@@ -95,11 +95,11 @@ fn a_turn_that_is_too_long_leaves_the_others() {
     let rows = [conversation, turns(1)];
     let errors = |overflow| {
         let options =
-            RenderRows::new().with_examples(Examples::Turns).with_max_tokens(30, overflow);
+            RowOptions::new().with_examples(ExampleUnit::Turns).with_max_tokens(30, overflow);
         let batch = render(&encoding(), rows.clone(), &options);
         let errors: Vec<_> =
             batch.errors.iter().map(|(row, error)| (*row, error.to_string())).collect();
-        (batch.rows, batch.truncated, errors)
+        (batch.row, batch.truncated, errors)
     };
     let said = |text: &str| vec![(0, format!("Too many tokens: {text}"))];
     let expected = "44 in the example of turns[1], more than max_tokens=30; 2 later turns are too long as well";
@@ -116,7 +116,8 @@ fn with_any_other_error_a_row_has_no_examples() {
     let mut conversation = turns(3);
     conversation.messages[4] = Message::from_role_and_content(Role::Tool, "Hi");
     for overflow in [Overflow::Error, Overflow::Drop, Overflow::TruncateTurns] {
-        let options = RenderRows::new().with_examples(Examples::Turns).with_max_tokens(5, overflow);
+        let options =
+            RowOptions::new().with_examples(ExampleUnit::Turns).with_max_tokens(5, overflow);
         let batch = rendered(conversation.clone(), &options);
         assert_eq!((batch.len(), batch.dropped.len(), batch.errors.len()), (0, 0, 1));
         assert!(matches!(batch.errors[0].1.kind(), ErrorKind::InvalidRow { .. }));
@@ -126,7 +127,7 @@ fn with_any_other_error_a_row_has_no_examples() {
 /// Were every example rendered anew, or all turns tried for each, this would take hours.
 #[test]
 fn a_row_of_a_hundred_thousand_messages() {
-    let options = RenderRows::new().with_examples(Examples::Turns);
+    let options = RowOptions::new().with_examples(ExampleUnit::Turns);
     let overflows = [(Overflow::TruncateTurns, 50_000), (Overflow::Drop, 8), (Overflow::Error, 8)];
     for (overflow, examples) in overflows {
         let options = options.clone().with_max_tokens(100, overflow);
@@ -135,6 +136,6 @@ fn a_row_of_a_hundred_thousand_messages() {
         let tokens = (1..=examples).map(|turns| 12 * turns.min(8)).sum::<usize>();
         assert_eq!(batch.tokens.len(), tokens);
     }
-    let options = RenderRows::new().with_max_tokens(100, Overflow::TruncateTurns);
+    let options = RowOptions::new().with_max_tokens(100, Overflow::TruncateTurns);
     assert_eq!(rendered(turns(50_000), &options).tokens.len(), 96);
 }

@@ -1,6 +1,6 @@
 //! Rows of texts alone are read from their JSON text in one go: they give what they give as a `Value`.
 
-use openai_harmony::training::{Batch, RenderRows, Row, render};
+use openai_harmony::training::{Batch, Row, RowOptions, render};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -11,7 +11,7 @@ use crate::encoding;
 const SAID: &str = r#"{"role": "user", "content": "Hi"}, {"role": "assistant", "channel": "final", "content": "Ho"}"#;
 
 fn rendered<'r>(row: impl Into<Row<'r>>) -> Batch {
-    render(&encoding(), [row], &RenderRows::new())
+    render(&encoding(), [row], &RowOptions::new())
 }
 
 fn assert_same(row: &str, is_fine: bool) {

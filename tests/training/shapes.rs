@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use openai_harmony::training::{Batch, Example, Markers, RenderRows, RowFormat, render};
+use openai_harmony::training::{Batch, Example, Markers, RowFormat, RowOptions, render};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::json;
@@ -69,7 +69,7 @@ fn each_row_of_the_table_trains_what_is_there() {
         let (title, case) = case.split_once('\n').unwrap();
         let (row, expected) = case.split_once('\n').unwrap();
         let (word, row) = row.split_once(' ').unwrap();
-        let batch = render(&encoding(), [row], &RenderRows::new().with_format(format(word)));
+        let batch = render(&encoding(), [row], &RowOptions::new().with_format(format(word)));
         let found = outcome(&batch);
         if found.trim() != expected.trim() {
             write!(wrong, "\n## {title}\n{word} {row}\n{found}").unwrap();
@@ -124,7 +124,7 @@ proptest! {
         } else {
             json!({"messages": [user, answer]})
         };
-        let batch = render(&encoding(), [row.clone()], &RenderRows::new().with_format(format));
+        let batch = render(&encoding(), [row.clone()], &RowOptions::new().with_format(format));
         prop_assert!(!batch.is_empty() || !batch.errors.is_empty());
         for example in batch.iter() {
             for span in example.spans.iter().filter(|span| example.loss_mask[span.content] == 1) {
@@ -134,7 +134,7 @@ proptest! {
             }
         }
         // Unless it is asked for: then it is the text as it is.
-        let as_text = RenderRows::new().with_format(RowFormat::Chat).with_markers(Markers::Text);
+        let as_text = RowOptions::new().with_format(RowFormat::Chat).with_markers(Markers::Text);
         let answer = json!([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": format!("x{text}")}]);
         let batch = render(&encoding(), [answer], &as_text);
         if let Some(example) = batch.get(0) {
@@ -167,7 +167,7 @@ proptest! {
         let messages: Vec<_> = messages.collect();
         let mut row = json!({});
         row[list] = messages.into();
-        let batch = render(&encoding(), [row], &RenderRows::new().with_format(format));
+        let batch = render(&encoding(), [row], &RowOptions::new().with_format(format));
         prop_assert!(batch.unused.is_empty(), "{:?}", batch.unused);
         let text = batch.get(0).map_or(String::new(), |example| shown(&example));
         for (index, trained) in flags.iter().enumerate() {
@@ -193,7 +193,7 @@ fn flags_that_are_neither_are_errors() {
         ] {
             let mut row = json!({});
             row[list] = json!([{"role": "user", "content": "Hi"}, answer]);
-            let batch = render(&encoding(), [row], &RenderRows::new().with_format(format));
+            let batch = render(&encoding(), [row], &RowOptions::new().with_format(format));
             assert_eq!(batch.errors[0].1.to_string(), format!("Invalid row: {list}[1].{said}"));
         }
     }
@@ -213,7 +213,7 @@ fn columns_are_mapped() {
         ),
     ];
     for (row, map) in rows {
-        let options = RenderRows::new().with_format(RowFormat::Chat).with_map(map);
+        let options = RowOptions::new().with_format(RowFormat::Chat).with_map(map);
         let batch = render(&encoding(), [row], &options);
         assert_eq!(
             outcome(&batch).trim(),

@@ -2,7 +2,7 @@
 //! sampled from, are what the turn's example trains, and what stands in front of that.
 
 use openai_harmony::chat::{Message, Role};
-use openai_harmony::training::{Examples, RenderRows, render};
+use openai_harmony::training::{ExampleUnit, RowOptions, render};
 use openai_harmony::{RenderConfig, RenderEnd};
 use proptest::prelude::*;
 
@@ -19,7 +19,7 @@ struct Sampling {
 /// the user's turns. The server knows nothing of what is said later.
 fn play(messages: &[Message], config: RenderConfig) -> Vec<Vec<Sampling>> {
     let encoding = encoding();
-    let stops = encoding.stop_token_ids_for_assistant_actions();
+    let stops = encoding.stop_token_ids();
     let mut turns: Vec<Vec<Sampling>> = vec![vec![]];
     let mut is_sampling = false;
     for (index, message) in messages.iter().enumerate() {
@@ -57,7 +57,7 @@ proptest! {
 
     #[test]
     fn an_example_for_each_turn_is_what_was_sampled_there(conversation in settled_conversation()) {
-        let options = RenderRows::new().with_examples(Examples::Turns);
+        let options = RowOptions::new().with_examples(ExampleUnit::Turns);
         let batch = render(&encoding(), [conversation.clone()], &options);
         let turns = play(&conversation.messages, options.config);
         prop_assert_eq!(batch.len(), turns.len());

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 from openai_harmony.chat import Conversation, Message, Role
 from openai_harmony.encoding import HarmonyEncoding
 from openai_harmony.interop import Turn, chat_completions
-from openai_harmony.options import AnalysisPolicy, RenderConversationConfig
+from openai_harmony.options import RenderConversationConfig, ThoughtPolicy
 from openai_harmony.rendered import MessageSpan, Rendered
 from openai_harmony.rollout import Call, Said
 
@@ -115,9 +115,7 @@ def recipients(turn: Turn) -> list[str]:
 def config_for(thoughts: Literal["drop", "keep"]) -> RenderConversationConfig:
     """How requests are rendered, with this policy of thoughts."""
     config = chat_completions.read({"messages": []}, date=None).config
-    keep = thoughts == "keep"
-    analysis = AnalysisPolicy.KEEP_ALL if keep else AnalysisPolicy.DROP_COMPLETED_TURNS
-    return config.model_copy(update={"analysis": analysis})
+    return config.model_copy(update={"thoughts": ThoughtPolicy(thoughts)})
 
 
 __all__ = [

@@ -159,7 +159,7 @@ class HarmonyRenderer:
         offered = chat.recipients(turn)
         try:
             step = read_step(self._encoding, sampled, prompt=prompt, tools=offered)
-            if step.stop == chat.RETURN and _thinks(step):
+            if step.stop_token == chat.RETURN and _thinks(step):
                 return None
             new = following(step.waiting, new_messages)
             extended = self._encoding.extend(
@@ -180,7 +180,7 @@ class HarmonyRenderer:
 def _thinks(step: Step) -> bool:
     """Whether the last message is a thought that did not end: ``<|return|>`` ends sampling only."""
     ends_in_thought = bool(step.said) and step.said[-1].kind == "thought"
-    return ends_in_thought and (not step.said[-1].complete or step.stop == chat.RETURN)
+    return ends_in_thought and (not step.said[-1].is_complete or step.stop_token == chat.RETURN)
 
 
 def _rendered(rendered: chat.Attributed, messages: Messages) -> Any:

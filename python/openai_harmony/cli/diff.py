@@ -21,7 +21,7 @@ exit codes: 0 the tokens are equal, 3 they differ, 1 failed, 2 wrong usage
 
 examples:
   harmony diff ours.json theirs.txt          theirs.txt has another renderer's ids
-  harmony diff chat.json chat.json --b-analysis keep_all
+  harmony diff chat.json chat.json --b-thoughts keep
   harmony diff --to html -o diff.html a.json b.json
 """
     add_input(parser, "a", "b")

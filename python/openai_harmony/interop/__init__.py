@@ -9,7 +9,7 @@ Each dialect has a module with a function ``read``, which makes a :class:`Turn` 
 >>> encoding = load_harmony_encoding(HarmonyEncodingName.HARMONY_GPT_OSS)
 >>> encoding.decode(turn.prompt(encoding))[-63:]
 '<|start|>user<|message|>What is 2 + 2?<|end|><|start|>assistant'
->>> turn.sampling["temperature"], turn.sampling["max_tokens"], turn.stop
+>>> turn.sampling["temperature"], turn.sampling["max_tokens"], turn.stop_token_names
 (1.0, 100, ['<|return|>', '<|call|>'])
 
 No SDK is imported: bodies are mappings, JSON text, or whatever pydantic objects a caller has.
@@ -17,6 +17,7 @@ No SDK is imported: bodies are mappings, JSON text, or whatever pydantic objects
 
 from openai_harmony._lowlevel import Body, EngineReader
 from openai_harmony.errors import InvalidRequestError, PromptTooLongError, UnsupportedContent
+from openai_harmony.grammar import ToolChoice
 from openai_harmony.interop import anthropic, chat_completions, ollama, responses
 from openai_harmony.interop.conversations import encode_conversations_with_harmony
 from openai_harmony.interop.error_body import ErrorBody, error_body
@@ -24,7 +25,6 @@ from openai_harmony.interop.reply import BuiltinCall, Reply, TokenLogprob, Usage
 from openai_harmony.interop.turn import (
     Sampling,
     Tool,
-    ToolChoice,
     ToolNames,
     Turn,
     Unused,

@@ -19,7 +19,7 @@ from openai_harmony._immutable import Immutable
 from openai_harmony._notebook import InNotebooks
 from openai_harmony._options import completed, takes
 from openai_harmony.chat import Conversation, ResponseFormat
-from openai_harmony.grammar import GrammarOptions, TurnGrammar
+from openai_harmony.grammar import GrammarOptions, ToolChoice, TurnGrammar
 from openai_harmony.interop.options import ReplyOptions
 from openai_harmony.interop.reply import Reply
 from openai_harmony.options import Prefill, RenderConversationConfig
@@ -97,14 +97,6 @@ class ToolNames(_Unchanging, Sequence[Tool]):
         """
         fields = self._turn._tool_by_recipient(recipient)
         return None if fields is None else Tool(*fields)
-
-
-class ToolChoice(NamedTuple):
-    """Which tools may or must be called."""
-
-    mode: Literal["auto", "none", "required", "named"]
-    recipients: list[str]
-    """Of the named tool, or of those that are allowed; empty: all of them."""
 
 
 class Unused(NamedTuple):

@@ -26,7 +26,7 @@ MOST_SAMPLED = 20_000
 MOST_CHUNKS = 300
 """So many chunks are listed, the last ones."""
 
-_OPTIONS = ("analysis", "header_style", "tool_schema")
+_OPTIONS = ("thoughts", "header_style", "tool_schema")
 _ENDINGS = ("completion", "training", "none")
 
 

@@ -13,7 +13,7 @@ from openai_harmony import _lowlevel
 from openai_harmony.chat import Conversation, Message
 from openai_harmony.errors import WrongTypeError, quoted
 from openai_harmony.interop.turn import Turn
-from openai_harmony.options import AnalysisPolicy, Prefill, RenderConversationConfig
+from openai_harmony.options import Prefill, RenderConversationConfig, ThoughtPolicy
 from openai_harmony.rollout.examples import Data, Examples, checked_data
 from openai_harmony.rollout.following import following
 from openai_harmony.rollout.step import Call, Step, step_of
@@ -48,7 +48,7 @@ class Rollout:
     'functions.rain to=assistant<|channel|>commentary<|message|>yes<|end|><|start|>assistant'
     >>> answer = "<|channel|>final<|message|>It rains.<|return|>"
     >>> step = rollout.sampled(encoding.encode(answer, allowed_special="all"))
-    >>> step.answer.text, step.complete
+    >>> step.answer.text, step.is_complete
     ('It rains.', True)
     >>> rollout.examples()
     <Examples: 1 segments, 49 tokens, 24 sampled>
@@ -99,15 +99,12 @@ class Rollout:
         else:
             got = type(begin).__name__
             raise WrongTypeError(f"begin: expected a Turn or a Conversation, got {got}")
-        policies = {
-            "drop": AnalysisPolicy.DROP_COMPLETED_TURNS,
-            "keep": AnalysisPolicy.KEEP_ALL,
-        }
-        if thoughts not in (None, *policies):
+        if thoughts not in (None, "drop", "keep"):
             raise ValueError(f"thoughts: expected 'drop' or 'keep', got {quoted(thoughts)}")
         if thoughts is not None or config is None:
             config = config or RenderConversationConfig()
-            config = config.model_copy(update={"analysis": policies[thoughts or "drop"]})
+            policy = ThoughtPolicy(thoughts or "drop")
+            config = config.model_copy(update={"thoughts": policy})
         options = {"config": config, "keep_return": keep_return, "tools": names}
         self._start(encoding, conversation, prefill, options, free)
 

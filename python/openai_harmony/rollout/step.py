@@ -25,9 +25,9 @@ class Said(NamedTuple):
     ``final``, ``call`` to a tool on any channel, ``other`` as if another role spoke."""
     span: MessageSpan
     """Its tokens, as indexes into those that were sampled."""
-    complete: bool
+    is_complete: bool
     """Whether the model ended it."""
-    waits: bool
+    is_waiting: bool
     """Whether it is a call that waits for a result."""
 
     @property
@@ -75,7 +75,7 @@ class Step(NamedTuple):
 
     said: list[Said]
     """The messages, in their order. The first one includes what the prompt prefilled."""
-    stop: int | None
+    stop_token: int | None
     """The stop token that was sampled last; ``None`` if sampling was cut off."""
     repairs: list[Repair]
     """What of the tokens was malformed. Spans are of sampled tokens."""
@@ -91,14 +91,14 @@ class Step(NamedTuple):
         return [call for call in self.calls if call.status != "abandoned"]
 
     @property
-    def complete(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether the model itself ended its turn, with ``<|return|>`` or ``<|call|>``."""
-        return self.stop in (200002, 200012)
+        return self.stop_token in (200002, 200012)
 
     @property
     def thought_closed(self) -> bool:
         """Whether no thought was cut off. True if there is none."""
-        return all(said.complete for said in self.thoughts)
+        return all(said.is_complete for said in self.thoughts)
 
     @property
     def thoughts(self) -> list[Said]:
@@ -142,7 +142,7 @@ def read_step(
     >>> encoding = load_harmony_encoding("HarmonyGptOss")
     >>> sampled = encoding.encode("<|channel|>final Hi<|return|>", allowed_special="all")
     >>> step = read_step(encoding, sampled)
-    >>> step.answer.text, step.complete, [repair.kind for repair in step.repairs]
+    >>> step.answer.text, step.is_complete, [repair.kind for repair in step.repairs]
     ('Hi', True, ['missing_message'])
     """
     return step_of(_lowlevel.read_step(encoding, prompt, sampled, tools))
@@ -163,9 +163,9 @@ def step_of(
 def _call(said: Said, free: Collection[str]) -> Call:
     name = said.message.recipient or ""
     status: Literal["complete", "cut_off", "not_json", "abandoned"] = "complete"
-    if not said.waits:
+    if not said.is_waiting:
         status = "abandoned"
-    elif not said.complete:
+    elif not said.is_complete:
         status = "cut_off"
     elif name.startswith("functions.") and name not in free and not _is_object(said.text):
         status = "not_json"

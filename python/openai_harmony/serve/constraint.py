@@ -73,7 +73,7 @@ class Constraint:
         Behind ``<|start|>assistant`` if a call has to follow, else inside the answer.
         """
         prefill = Prefill() if self.needs_call else Prefill(channel="final", text="")
-        options = {"prefill": prefill, "thoughts": "off"}
+        options = {"prefill": prefill, "thinking": "off"}
         return replace(self, options=options, _written={})
 
 

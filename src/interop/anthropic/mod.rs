@@ -175,18 +175,18 @@ fn read_thinking(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result
     const LOW_BELOW: usize = 2_048;
     const HIGH_FROM: usize = 16_384;
     const THINKING: &[&str] = &["enabled", "disabled", "adaptive", "between_tools"];
-    request.answer.thoughts = ThoughtDisplay::Hidden;
+    request.answer.thought_display = ThoughtDisplay::Hidden;
     let Some(thinking) = body.object("thinking")? else { return Ok(()) };
     let kind = thinking.required("type")?;
     let display = request.word(&thinking, "display", &["summarized", "omitted"])?;
-    request.answer.thoughts = match display {
+    request.answer.thought_display = match display {
         Some("omitted") => ThoughtDisplay::Omitted,
         _ => ThoughtDisplay::Shown,
     };
     match kind.text()? {
         "disabled" => {
             request.effort = Some(ReasoningEffort::Low);
-            request.answer.thoughts = ThoughtDisplay::Hidden;
+            request.answer.thought_display = ThoughtDisplay::Hidden;
         }
         "enabled" => {
             request.thinking_budget = read_thinking_budget(&thinking, "budget_tokens")?;

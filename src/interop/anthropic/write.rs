@@ -21,7 +21,7 @@ pub(super) struct Anthropic {
 
 impl Anthropic {
     pub(super) fn new(head: Head, turn: &Turn) -> Self {
-        Self { head, thoughts: turn.answer.thoughts, index: 0 }
+        Self { head, thoughts: turn.answer.thought_display, index: 0 }
     }
 
     fn is_shown(&self, segment: &Segment) -> bool {

@@ -63,11 +63,11 @@ fn read_template(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result
 /// Whether the model thinks, and whether its thoughts are shown.
 fn read_thinking(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()> {
     if body.bool("include_reasoning")? == Some(false) {
-        request.answer.thoughts = ThoughtDisplay::Hidden;
+        request.answer.thought_display = ThoughtDisplay::Hidden;
     }
     if let Some(reasoning) = body.object("reasoning")? {
         if reasoning.bool("exclude")? == Some(true) {
-            request.answer.thoughts = ThoughtDisplay::Hidden;
+            request.answer.thought_display = ThoughtDisplay::Hidden;
         }
         if reasoning.bool("enabled")? == Some(false) {
             switch_off(request);
@@ -100,7 +100,7 @@ fn switch_off(request: &mut Request<'_>) {
     if request.form.efforts.is_empty() {
         request.effort = Some(ReasoningEffort::Low);
     }
-    request.answer.thoughts = ThoughtDisplay::Hidden;
+    request.answer.thought_display = ThoughtDisplay::Hidden;
 }
 
 /// A schema of the answer in a field of its own; `response_format` counts before it.

@@ -23,7 +23,7 @@ pub(super) struct Chat {
 
 impl Chat {
     pub(super) fn new(head: Head, turn: &Turn) -> Self {
-        let reasoning_field = match turn.answer.thoughts {
+        let reasoning_field = match turn.answer.thought_display {
             ThoughtDisplay::Shown => head.reasoning_field,
             ThoughtDisplay::Omitted | ThoughtDisplay::Hidden => ReasoningField::Omitted,
         };

@@ -124,7 +124,7 @@ fn read_think(body: &BodyObject<'_, '_>, request: &mut Request<'_>) -> Result<()
         Value::Bool(true) => {}
         Value::Bool(false) => {
             request.effort = None;
-            request.answer.thoughts = ThoughtDisplay::Hidden;
+            request.answer.thought_display = ThoughtDisplay::Hidden;
         }
         Value::String(_) => request.effort = Some(read_effort(&think, request)?),
         _ => return Err(think.expected("true, false or a level")),

@@ -34,7 +34,7 @@ impl Ollama {
         Self {
             model: head.model,
             created_at: timestamp(head.created),
-            shows_thoughts: turn.answer.thoughts == ThoughtDisplay::Shown,
+            shows_thoughts: turn.answer.thought_display == ThoughtDisplay::Shown,
         }
     }
 

@@ -40,7 +40,7 @@ use super::{Dialect, Json, TokenLogprob, Turn};
 use crate::HarmonyEncoding;
 use crate::chat::{Message, Role};
 use crate::error::{ErrorKind, Result};
-use crate::parse::{ParseConfig, Repair, StreamableParser};
+use crate::parse::{ParserOptions, Repair, StreamableParser};
 
 /// A call of a tool that the model was trained with, `browser` or `python`, which the request asks for and the
 /// server runs.
@@ -79,7 +79,7 @@ impl Turn {
     ///     .encode_with_special_tokens("<|channel|>final<|message|>Four.<|return|>");
     /// let mut stream = Vec::new();
     /// for tokens in sampled.chunks(2) {
-    ///     reply.feed_into(tokens, &mut stream)?;
+    ///     reply.feed_into(tokens, None, &mut stream)?;
     /// }
     /// reply.finish_into(FinishReason::Stop, None, &mut stream)?;
     /// assert!(stream.ends_with(b"data: [DONE]\n\n"));
@@ -139,10 +139,10 @@ impl Reply {
             index: options.index,
             reasoning_field: options.reasoning_field,
         };
-        let config = ParseConfig::lenient().with_tools(turn.tools.recipients());
+        let config = ParserOptions::lenient().with_tools(turn.tools.recipients());
         let config = config.with_spelled_markers(options.spelled_markers);
-        let config = ParseConfig { prefill: turn.prefill.clone(), ..config };
-        let parser = StreamableParser::with_config(encoding, Some(Role::Assistant), &config)?;
+        let config = ParserOptions { prefill: turn.prefill.clone(), ..config };
+        let parser = StreamableParser::with_options(encoding, Some(Role::Assistant), &config)?;
         let budget = options.thinking_budget.or(turn.thinking_budget);
         let ids = Ids::new(&id, options.index, make_id);
         Ok(Self {
@@ -161,24 +161,17 @@ impl Reply {
     }
 
     /// Takes sampled tokens, any number of them, and returns what the API sends of them: chunks, events or lines, as
-    /// JSON. The first call also returns what opens the stream; `feed(&[])` does so before the first token.
+    /// JSON. The first call also returns what opens the stream; `feed(&[], None)` does so before the first token.
+    ///
+    /// `logprobs` are the log-probabilities of the tokens, one for each; `None` for a token that the engine gave none
+    /// for. If the body asks for them ([`Sampling::logprobs`](super::Sampling::logprobs)), the answer has those of
+    /// visible text: chat's `logprobs`, the `logprobs` of Responses' texts, Ollama's. Thoughts, calls and headers have
+    /// none there, and a stop string that cuts a token leaves the token's entry.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Finished`] after [`Self::finish`]; tokens raise none.
-    pub fn feed(&mut self, tokens: &[u32]) -> Result<Vec<Json>> {
-        self.feed_with_logprobs(tokens, None)
-    }
-
-    /// [`Self::feed`] of tokens with their log-probabilities, one for each token; `None` for a token that the engine
-    /// gave none for. If the body asks for them ([`Sampling::logprobs`](super::Sampling::logprobs)), the answer has
-    /// those of visible text: chat's `logprobs`, the `logprobs` of Responses' texts, Ollama's. Thoughts, calls and
-    /// headers have none there, and a stop string that cuts a token leaves the token's entry.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::InvalidLogprobs`] for another number of them than of tokens, or one that is not a number; nothing was
-    /// fed then. Those of [`Self::feed`].
+    /// [`ErrorKind::Finished`] after [`Self::finish`]; tokens raise none. [`ErrorKind::InvalidLogprobs`] for another
+    /// number of log-probabilities than of tokens, or one that is not a number; nothing was fed then.
     ///
     /// # Example
     ///
@@ -194,14 +187,14 @@ impl Reply {
     /// let mut reply = turn.reply(&encoding, ReplyOptions::new("gpt-oss-20b"))?;
     /// let sampled = encoding.tokenizer().encode_with_special_tokens("<|channel|>final<|message|>Four");
     /// let logprobs = vec![Some(TokenLogprob::from(-0.25)); sampled.len()];
-    /// reply.feed_with_logprobs(&sampled, Some(&logprobs))?;
+    /// reply.feed(&sampled, Some(&logprobs))?;
     /// assert_eq!(
     ///     reply.response()["choices"][0]["logprobs"]["content"],
     ///     json!([{"token": "Four", "logprob": -0.25, "bytes": b"Four", "top_logprobs": []}]),
     /// );
     /// # Ok::<(), openai_harmony::Error>(())
     /// ```
-    pub fn feed_with_logprobs(
+    pub fn feed(
         &mut self,
         tokens: &[u32],
         logprobs: Option<&[Option<TokenLogprob>]>,
@@ -216,16 +209,7 @@ impl Reply {
     /// # Errors
     ///
     /// Those of [`Self::feed`].
-    pub fn feed_into(&mut self, tokens: &[u32], bytes: &mut Vec<u8>) -> Result<()> {
-        self.feed_with_logprobs_into(tokens, None, bytes)
-    }
-
-    /// [`Self::feed_with_logprobs`] as bytes on the wire, after the bytes that are there.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Self::feed_with_logprobs`].
-    pub fn feed_with_logprobs_into(
+    pub fn feed_into(
         &mut self,
         tokens: &[u32],
         logprobs: Option<&[Option<TokenLogprob>]>,
@@ -312,13 +296,13 @@ impl Reply {
     /// let body = json!({"messages": [{"role": "user", "content": "Hello"}], "stream": true});
     /// let turn = chat_completions::read(&body, &ReadOptions::default())?;
     /// let mut reply = turn.reply(&encoding, ReplyOptions::new("gpt-oss-20b"))?;
-    /// reply.feed(&[])?;
-    /// let last = reply.fail(502, "the engine broke off")?;
+    /// reply.feed(&[], None)?;
+    /// let last = reply.fail("the engine broke off", 502)?;
     /// let error = json!({"message": "the engine broke off", "type": "server_error", "param": null, "code": null});
     /// assert_eq!(json!(last), json!([{"error": error}]));
     /// # Ok::<(), openai_harmony::Error>(())
     /// ```
-    pub fn fail(&mut self, status: u16, message: &str) -> Result<Vec<Json>> {
+    pub fn fail(&mut self, message: &str, status: u16) -> Result<Vec<Json>> {
         self.finish_lines(End { status, message, ..End::ABORTED })
     }
 
@@ -327,7 +311,7 @@ impl Reply {
     /// # Errors
     ///
     /// Those of [`Self::finish`].
-    pub fn fail_into(&mut self, status: u16, message: &str, bytes: &mut Vec<u8>) -> Result<()> {
+    pub fn fail_into(&mut self, message: &str, status: u16, bytes: &mut Vec<u8>) -> Result<()> {
         self.finish_bytes(End { status, message, ..End::ABORTED }, bytes)
     }
 

@@ -40,7 +40,7 @@ options! {
         pub thinking_budget: Option<usize>
             => with_thinking_budget(tokens: usize) Some(tokens),
         /// Whether markers that ordinary tokens spell are read
-        /// ([`ParseConfig::spelled_markers`](crate::ParseConfig::spelled_markers)). The engine knows nothing of such
+        /// ([`ParserOptions::spelled_markers`](crate::ParserOptions::spelled_markers)). The engine knows nothing of such
         /// stop tokens: [`Reply::is_ended`](crate::interop::Reply::is_ended) says when to stop sampling.
         pub spelled_markers: bool => with_spelled_markers,
         /// Makes all ids, if not those that are made from the answer's own.

@@ -116,7 +116,7 @@ impl RouteRules {
         let is_declared = |tool: &Tool| tool.kind == ToolKind::Builtin && tool.declared;
         let builtin =
             self.tools.iter().any(|tool| is_declared(tool) && tool.recipient == recipient);
-        let function = self.tools.by_name(None, recipient);
+        let function = self.tools.by_name(recipient, None);
         function.filter(|tool| !builtin && tool.offered && tool.kind != ToolKind::Builtin)
     }
 }

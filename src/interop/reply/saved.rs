@@ -67,11 +67,11 @@ impl Reply {
     /// let body = json!({"messages": [{"role": "user", "content": "2 + 2?"}]});
     /// let turn = chat_completions::read(&body, &ReadOptions::default())?;
     /// let mut reply = turn.reply(&encoding, ReplyOptions::new("gpt-oss-20b"))?;
-    /// reply.feed(&encode("<|channel|>final<|message|>Fo"))?;
+    /// reply.feed(&encode("<|channel|>final<|message|>Fo"), None)?;
     /// let saved = reply.to_bytes();
     ///
     /// let mut reply = Reply::from_bytes(&turn, &encoding, &saved, ReplyOptions::default())?;
-    /// reply.feed(&encode("ur.<|return|>"))?;
+    /// reply.feed(&encode("ur.<|return|>"), None)?;
     /// assert_eq!(reply.response()["choices"][0]["message"]["content"], "Four.");
     /// # Ok::<(), openai_harmony::Error>(())
     /// ```

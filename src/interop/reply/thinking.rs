@@ -40,13 +40,13 @@ impl Reply {
     /// });
     /// let turn = anthropic::read(&body, &ReadOptions::default())?;
     /// let mut reply = turn.reply(&encoding, ReplyOptions::new("gpt-oss-20b"))?;
-    /// reply.feed(&encode("<|channel|>analysis<|message|>Let me"))?;
+    /// reply.feed(&encode("<|channel|>analysis<|message|>Let me"), None)?;
     /// assert!(reply.force().is_empty());
-    /// reply.feed(&encode(" think"))?;
+    /// reply.feed(&encode(" think"), None)?;
     /// let forced = reply.force().to_vec();
     /// assert_eq!(forced, encode("<|end|><|start|>assistant<|channel|>final<|message|>"));
-    /// reply.feed(&forced)?;
-    /// reply.feed(&encode("4<|return|>"))?;
+    /// reply.feed(&forced, None)?;
+    /// reply.feed(&encode("4<|return|>"), None)?;
     /// assert_eq!(reply.response()["content"][1]["text"], "4");
     /// # Ok::<(), openai_harmony::Error>(())
     /// ```

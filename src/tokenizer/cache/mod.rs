@@ -35,7 +35,7 @@ mod valid_pairs;
 mod words;
 
 pub(super) use self::pool::with;
-pub use self::pool::{BYTES_PER_CACHE, MAX_BYTES, Usage, clear, usage};
+pub use self::pool::{BYTES_PER_CACHE, CacheUsage, MAX_BYTES, clear, usage};
 
 use self::key::Key;
 use self::long::{LongCache, LongKey};

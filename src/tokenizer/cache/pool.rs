@@ -48,7 +48,7 @@ pub(in crate::tokenizer) fn with<R>(encode: impl FnOnce(&mut PieceEncoder) -> R)
 /// How much memory the caches have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Usage {
+pub struct CacheUsage {
     /// How many caches there are: as many as encodings ran at once since the last [`clear`].
     pub caches: usize,
     /// Their memory in bytes once they are full; at most [`MAX_BYTES`].
@@ -64,7 +64,7 @@ pub struct Usage {
 /// assert!(cache::usage().caches >= 1);
 /// assert!(cache::usage().bytes <= cache::MAX_BYTES);
 /// ```
-pub fn usage() -> Usage {
+pub fn usage() -> CacheUsage {
     let exists = |slot: &&Slot| match slot.0.try_lock() {
         Ok(encoder) => encoder.is_some(),
         // In use, so it exists.
@@ -72,7 +72,7 @@ pub fn usage() -> Usage {
         Err(TryLockError::Poisoned(_)) => false,
     };
     let caches = POOL.iter().filter(exists).count();
-    Usage { caches, bytes: caches * BYTES_PER_CACHE }
+    CacheUsage { caches, bytes: caches * BYTES_PER_CACHE }
 }
 
 /// Gives the memory of the caches back, but for those that an encoding in another thread is using.
@@ -106,7 +106,7 @@ mod tests {
             if depth > 0 {
                 assert_eq!(nest(depth - 1), out);
             } else {
-                assert_eq!(usage(), Usage { caches: CACHES, bytes: MAX_BYTES });
+                assert_eq!(usage(), CacheUsage { caches: CACHES, bytes: MAX_BYTES });
             }
             out
         })

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::markers;
 use crate::HarmonyEncoding;
 use crate::chat::{ANALYSIS, CHANNELS, COMMENTARY, Content, FINAL, Message, Role};
-use crate::parse::ParseConfig;
+use crate::parse::ParserOptions;
 
 /// Whether a text has a role and a channel in one word, as where it lost its special tokens:
 /// `analysisI must add.assistantfinal4`.
@@ -35,8 +35,9 @@ pub(super) fn read(message: &Message, encoding: HarmonyEncoding) -> Result<Read,
         return Ok(Read::Nothing);
     }
     let spelled = if markers::is_harmony(&text) {
-        let config = ParseConfig::strict();
-        let parsed = encoding.parse_messages_from_text(text.trim(), Some(Role::Assistant), &config);
+        let options = ParserOptions::strict();
+        let parsed =
+            encoding.parse_messages_from_text(text.trim(), Some(Role::Assistant), &options);
         parsed
             .map_err(|error| format!("spells messages of harmony that cannot be read: {error}"))?
     } else if is_stripped(&text) {

@@ -6,13 +6,13 @@ use crate::HarmonyEncoding;
 use crate::error::Result;
 use crate::interop::{BodyField, Dialect, Json, ReadOptions};
 use crate::path::Path;
-use crate::training::RenderRows;
+use crate::training::RowOptions;
 
 /// Reads a row as a body of the API, of which the last message is whole.
 pub(super) fn read(
     row: &Json,
     dialect: Dialect,
-    options: &RenderRows,
+    options: &RowOptions,
     encoding: HarmonyEncoding,
 ) -> Result<ChatRow> {
     let mut read = ReadOptions::new().with_date(options.date.clone()).with_strict(true);

@@ -16,7 +16,7 @@ use crate::json::{NotNumbers, Tape};
 use crate::path::Path;
 use crate::training::batch::render_on;
 use crate::training::examples::ExampleMaker;
-use crate::training::{Batch, RenderRows};
+use crate::training::{Batch, RowOptions};
 use crate::workers::Workers;
 
 /// As [`render`](crate::training::render), of the items of an Arrow array: JSON texts, or structs.
@@ -30,16 +30,16 @@ use crate::workers::Workers;
 ///
 /// ```
 /// use arrow_array::StringArray;
-/// use openai_harmony::training::{RenderRows, RowFormat, render_array};
+/// use openai_harmony::training::{RowOptions, RowFormat, render_array};
 /// use openai_harmony::{HarmonyEncodingName, load_harmony_encoding};
 ///
 /// let encoding = load_harmony_encoding(HarmonyEncodingName::HarmonyGptOss)?;
 /// let rows = StringArray::from(vec![r#"[{"from": "human", "value": "2 + 2?"}, {"from": "gpt", "value": "4."}]"#]);
-/// let batch = render_array(&encoding, &rows, &RenderRows::new().with_format(RowFormat::Chat));
+/// let batch = render_array(&encoding, &rows, &RowOptions::new().with_format(RowFormat::Chat));
 /// assert_eq!(batch.len(), 1);
 /// # Ok::<(), openai_harmony::Error>(())
 /// ```
-pub fn render_array(encoding: &HarmonyEncoding, rows: &dyn Array, options: &RenderRows) -> Batch {
+pub fn render_array(encoding: &HarmonyEncoding, rows: &dyn Array, options: &RowOptions) -> Batch {
     let workers = Workers::new(options.threads);
     let maker = ExampleMaker::new(*encoding, options);
     Batch::joined(render_array_on(&workers, &maker, rows, options.first_row))
@@ -58,7 +58,7 @@ pub fn render_array_on(
     })
 }
 
-fn row<'r>(rows: &'r dyn Array, at: usize, options: &RenderRows) -> Result<Row<'r>> {
+fn row<'r>(rows: &'r dyn Array, at: usize, options: &RowOptions) -> Result<Row<'r>> {
     if let Some(text) = text(rows, at) {
         return Ok(Row::from(text));
     }
@@ -76,7 +76,7 @@ fn row_fields(
     tape: &mut Tape,
     columns: &StructArray,
     at: usize,
-    options: &RenderRows,
+    options: &RowOptions,
 ) -> Result<()> {
     let opened = tape.open();
     for (field, column) in columns.fields().iter().zip(columns.columns()) {

@@ -14,12 +14,12 @@ use crate::error::Result;
 use crate::interop::chat_completions::{Messages, read_settings, read_tool};
 use crate::interop::{BodyField, Dialect, ReadOptions, Request};
 use crate::json::{Tape, Value};
-use crate::training::RenderRows;
+use crate::training::RowOptions;
 
 /// Reads a row as the conversation that it is.
 pub(super) fn read(
     row: &BodyField<'_, '_>,
-    options: &RenderRows,
+    options: &RowOptions,
     encoding: HarmonyEncoding,
 ) -> Result<ChatRow> {
     refuse_preferences(&Columns::of(row, options)?)?;
@@ -29,7 +29,7 @@ pub(super) fn read(
 /// Reads a row of preferences: its conversations, and whether each is preferred.
 pub(super) fn read_preference(
     row: &BodyField<'_, '_>,
-    options: &RenderRows,
+    options: &RowOptions,
     encoding: HarmonyEncoding,
 ) -> Result<Vec<(ChatRow, bool)>> {
     let sides = sides(&Columns::of(row, options)?)?;
@@ -102,7 +102,7 @@ fn sides(columns: &Columns<'_, '_>) -> Result<Vec<(Answer, bool)>> {
 /// Reads a row; of preferences this answer.
 fn read_side(
     row: &BodyField<'_, '_>,
-    options: &RenderRows,
+    options: &RowOptions,
     encoding: HarmonyEncoding,
     side: Option<Answer>,
 ) -> Result<ChatRow> {

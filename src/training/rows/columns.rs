@@ -5,7 +5,7 @@ use crate::error::{Reason, Result};
 use crate::interop::{BodyField, BodyObject};
 use crate::json::{self, Value, is_not_a_number};
 use crate::path::Path;
-use crate::training::RenderRows;
+use crate::training::RowOptions;
 
 /// The messages of a conversation, or of its prompt.
 const MESSAGES: [&str; 3] = ["messages", "conversations", "conversation"];
@@ -87,7 +87,7 @@ pub(super) struct Columns<'v, 'p> {
 }
 
 impl<'v, 'p> Columns<'v, 'p> {
-    pub(super) fn of(row: &BodyField<'v, 'p>, options: &'p RenderRows) -> Result<Self> {
+    pub(super) fn of(row: &BodyField<'v, 'p>, options: &'p RowOptions) -> Result<Self> {
         let row = match row.value() {
             Value::Object(_) => Some(row.object()?),
             Value::Array(_) => None,

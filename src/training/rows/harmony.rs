@@ -13,7 +13,7 @@ use crate::json::Value;
 use crate::path::Path;
 use crate::render::{AsMessage, ContentPart};
 use crate::training::examples::ExampleMaker;
-use crate::training::{Batch, Markers, RenderRows};
+use crate::training::{Batch, Markers, RowOptions};
 
 /// The fields of a message.
 const FIELDS: [&str; 6] = ["role", "name", "content", "channel", "recipient", "content_type"];
@@ -77,7 +77,7 @@ impl AsMessage for HarmonyRowMessage<'_> {
 /// The messages of `{"messages": [...]}`, or of a list.
 pub(super) fn messages<'v>(
     row: &BodyField<'v, '_>,
-    options: &RenderRows,
+    options: &RowOptions,
 ) -> Result<Vec<HarmonyRowMessage<'v>>> {
     let path = Path::of("messages");
     let columns;
@@ -136,7 +136,7 @@ fn without_channel(message: usize, reason: &str) -> Error {
 
 fn message<'v>(
     message: &BodyObject<'v, '_>,
-    options: &RenderRows,
+    options: &RowOptions,
 ) -> Result<HarmonyRowMessage<'v>> {
     // Other fields would not be trained.
     let [role, name, content, channel, recipient, content_type] =

@@ -35,7 +35,7 @@ pub use self::arrow::{render_array, render_array_on};
 pub use self::columns::is_media;
 use self::read_turn::ChatRow;
 use super::examples::ExampleMaker;
-use super::{Batch, RenderRows, RowFormat};
+use super::{Batch, RowFormat, RowOptions};
 use crate::chat::Conversation;
 use crate::error::{Error, ErrorKind, Reason, Result};
 use crate::interop::{BodyField, Dialect, Json};
@@ -153,7 +153,7 @@ impl ExampleMaker<'_> {
             self.add(batch, index, &messages, &untrained)
         };
         // Some turns of a bad row may be examples.
-        if added.is_ok() || batch.rows.last() == Some(&index) {
+        if added.is_ok() || batch.row.last() == Some(&index) {
             for column in unused {
                 *batch.unused.entry(column).or_default() += 1;
             }
@@ -167,7 +167,7 @@ impl ExampleMaker<'_> {
 }
 
 /// Whether rows have a column of this name read, if only to report that they are of another format.
-pub fn is_read(column: &str, options: &RenderRows) -> bool {
+pub fn is_read(column: &str, options: &RowOptions) -> bool {
     let is_mapped = options.map.iter().any(|(_, mapped)| mapped == column);
     let is_known = match options.format {
         RowFormat::Harmony => harmony::is_read(column),
@@ -198,7 +198,7 @@ fn is_list_of_rows(row: At<'_>) -> bool {
 
 /// Refuses `NaN` and `Infinity`, which some writers put where JSON has no number: Python's own, by default. In a
 /// column that is not read they do not matter, and a column that is one is missing, as in pandas.
-fn refuse_not_numbers(row: At<'_>, options: &RenderRows) -> Result<()> {
+fn refuse_not_numbers(row: At<'_>, options: &RowOptions) -> Result<()> {
     let found = match row.value() {
         Value::Object(columns) => {
             let is_number = |value: At<'_>| matches!(value.value(), Value::Number(_));

@@ -8,7 +8,7 @@ use crate::chat::{ANALYSIS, Content, Message, Role};
 use crate::error::Result;
 use crate::interop::{Turn, UnusedReason};
 use crate::path::Path;
-use crate::training::{Markers, RenderRows};
+use crate::training::{Markers, RowOptions};
 
 /// The conversation of a row.
 pub(super) struct ChatRow {
@@ -26,7 +26,7 @@ impl ChatRow {
     /// of the loss, and `place` where it is.
     pub(super) fn of_turn(
         turn: Turn,
-        options: &RenderRows,
+        options: &RowOptions,
         encoding: HarmonyEncoding,
         is_untrained: impl Fn(usize) -> bool,
         place: impl Fn(usize) -> Option<Path>,

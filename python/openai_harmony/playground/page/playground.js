@@ -3,7 +3,7 @@
 
 const MOST_BYTES = 4 * 2 ** 20;
 const MOST_LINK = 30000;
-const FIELDS = ["body", "sampled", "analysis", "header_style", "tool_schema", "ending", "mask", "against", "strict"];
+const FIELDS = ["body", "sampled", "thoughts", "header_style", "tool_schema", "ending", "mask", "against", "strict"];
 const element = (id) => document.getElementById(id);
 const valueOf = (id) => (element(id).type === "checkbox" ? element(id).checked : element(id).value);
 
@@ -74,7 +74,7 @@ async function ask(what, asked) {
 }
 
 function config() {
-  return { analysis: valueOf("analysis"), header_style: valueOf("header_style"), tool_schema: valueOf("tool_schema") };
+  return { thoughts: valueOf("thoughts"), header_style: valueOf("header_style"), tool_schema: valueOf("tool_schema") };
 }
 
 async function drawPrompt() {
@@ -171,7 +171,7 @@ async function begin() {
 
   const prompted = later(drawPrompt);
   const answered = later(() => drawAnswer(true));
-  for (const id of ["analysis", "header_style", "tool_schema", "ending", "mask", "against"]) {
+  for (const id of ["thoughts", "header_style", "tool_schema", "ending", "mask", "against"]) {
     element(id).addEventListener("change", () => { drawPrompt(); remember(); });
   }
   element("body").addEventListener("input", () => { prompted(); answered(); });

@@ -8,9 +8,9 @@ use crate::render::RenderConfig;
 options! {
     /// How to extend a prompt.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub struct ExtendConfig {
+    pub struct ExtendOptions {
         /// How the prompt was rendered, and the new messages are.
-        pub render: RenderConfig => with_render,
+        pub config: RenderConfig => with_config,
         /// Whether a sampled `<|return|>` stays where the conversation goes on. The model was trained on `<|end|>` there;
         /// a trainer may prefer the token that was sampled. By default such a prompt breaks.
         pub keep_return: bool => with_keep_return,
@@ -22,7 +22,7 @@ options! {
     }
 }
 
-impl ExtendConfig {
+impl ExtendOptions {
     /// The default: [`RenderConfig`]'s, `<|return|>` breaks, no tools.
     pub fn new() -> Self {
         Self::default()
@@ -30,7 +30,7 @@ impl ExtendConfig {
 
     /// As a request's turn is rendered, with its tools.
     pub fn of_turn(turn: &Turn) -> Self {
-        Self::new().with_render(turn.config).with_tools(turn.tools.recipients())
+        Self::new().with_config(turn.config).with_tools(turn.tools.recipients())
     }
 }
 
