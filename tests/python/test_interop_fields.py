@@ -1,4 +1,9 @@
-"""The tables of docs/interop-fields.md: each row holds, and no field of the clients' types is missing."""
+"""What becomes of each field of a request: the cases hold, docs/interop-fields.md has a row for each, and none is missing.
+
+A case of `interop_fields.json` has the field as the document names it, an example, and what must hold when the example is
+put into a body: `error`, `unsupported` (`UnsupportedContent`), `unused` (the field is in `turn.unused`), or an expression
+of `turn`, `system` (the text of the system message) and `said` (the prompt after it).
+"""
 
 from __future__ import annotations
 
@@ -13,6 +18,7 @@ import pytest
 from openai_harmony import HarmonyEncoding, interop
 from openai_harmony.interop import InvalidRequestError, Turn, UnsupportedContent
 
+CASES = json.loads(Path(__file__).with_name("interop_fields.json").read_text("utf-8"))
 DOCUMENT = Path(__file__).parents[2] / "docs" / "interop-fields.md"
 DIALECTS = {
     "Chat completions": interop.chat_completions,
@@ -26,7 +32,6 @@ QUESTION = {"role": "user", "content": "Q"}
 
 class Row(NamedTuple):
     dialect: str
-    line: int
     table: str
     """What the table is of: Fields, Messages, Items, Parts, Blocks, Tools."""
     field: str
@@ -49,28 +54,20 @@ class Row(NamedTuple):
         return {"Fields": next(k for k in reversed(self.body())), "Tools": "tools[0]"}[self.table]
 
 
-def code(cell: str) -> str:
-    match = re.fullmatch(r"`(.*)`", cell.strip())
-    assert match, cell
-    return match[1].replace("\\|", "|")
+def names(table: str, labels: list[str]) -> list[str]:
+    """Of a table of fields each name; of others what stands in the first column."""
+    if table != "Fields":
+        return labels
+    found = [name for label in labels for name in re.findall(r"`(\w+)`", label)]
+    return found + ["odd" for label in labels if "any other" in label]
 
 
 def rows() -> Iterator[Row]:
-    dialect = table = ""
-    for number, line in enumerate(DOCUMENT.read_text(encoding="utf-8").splitlines(), 1):
-        if line.startswith("#"):
-            dialect = line.lstrip("# ")
-        elif line and not line.startswith("|"):
-            table = re.split(r"\W", line)[0]
-        elif line.startswith("|") and dialect in DIALECTS:
-            cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
-            if cells[0] not in ("field", "type", "---"):
-                found, example, _, test = cells
-                each = [found]
-                if table == "Fields":  # Several in a row have the same example.
-                    each = re.findall(r"`(\w+)`", found) or ["odd"]
-                for field in each:
-                    yield Row(dialect, number, table, field, json.loads(code(example)), code(test))
+    for dialect, tables in CASES.items():
+        for table, cases in tables.items():
+            for case in cases:
+                for field in names(table, [case["field"]]):  # Several have the same example.
+                    yield Row(dialect, table, field, case["example"], case["test"])
 
 
 ROWS = list(rows())
@@ -97,13 +94,39 @@ def test_row(row: Row, encoding: HarmonyEncoding) -> None:
     assert eval(row.test, names), (text, turn.unused)
 
 
-def test_the_tables_are_found() -> None:
-    tables = {(row.dialect, row.table) for row in ROWS}
-    assert {(dialect, "Fields") for dialect in DIALECTS} < tables
-    assert len(ROWS) > 170
+def documented() -> dict[tuple[str, str], list[str]]:
+    """The first columns of the document's tables."""
+    found: dict[tuple[str, str], list[str]] = {}
+    dialect = table = ""
+    for line in DOCUMENT.read_text(encoding="utf-8").splitlines():
+        if line.startswith("#"):
+            dialect = line.lstrip("# ")
+        elif line and not line.startswith("|"):
+            table = re.split(r"\W", line)[0]
+        elif line.startswith("|") and dialect in DIALECTS:
+            label = re.split(r"(?<!\\)\|", line)[1].strip()
+            if label not in ("field", "type", "---"):
+                found.setdefault((dialect, table), []).append(label)
+    return found
 
 
-def documented(dialect: str, table: str) -> set[str]:
+def test_each_row_of_the_document_has_a_case_and_each_case_a_row() -> None:
+    shown = {key: sorted(set(names(key[1], labels))) for key, labels in documented().items()}
+    cases = {
+        (dialect, table): sorted(set(names(table, [case["field"] for case in rows])))
+        for dialect, tables in CASES.items()
+        for table, rows in tables.items()
+    }
+    assert shown == cases
+
+
+def test_no_field_stands_twice() -> None:
+    for key, labels in documented().items():
+        found = names(key[1], labels)
+        assert len(found) == len(set(found)), key
+
+
+def known(dialect: str, table: str) -> set[str]:
     fields = [row.field for row in ROWS if (row.dialect, row.table) == (dialect, table)]
     return set(fields if table == "Fields" else re.findall(r"`(\w+)`", " ".join(fields)))
 
@@ -119,24 +142,24 @@ class TestNoFieldOfTheClientsIsMissing:
         types = pytest.importorskip("openai.types.chat.completion_create_params")
         chat = pytest.importorskip("openai.types.chat")
         body = self.fields(types.CompletionCreateParamsBase)
-        assert set(body) <= documented("Chat completions", "Fields")
+        assert set(body) <= known("Chat completions", "Fields")
         message = self.fields(chat.ChatCompletionAssistantMessageParam)
-        assert set(message) <= documented("Chat completions", "Messages")
+        assert set(message) <= known("Chat completions", "Messages")
 
     def test_responses(self) -> None:
         types = pytest.importorskip("openai.types.responses.response_create_params")
         body = self.fields(types.ResponseCreateParamsBase)
-        assert set(body) <= documented("Responses", "Fields")
+        assert set(body) <= known("Responses", "Fields")
 
     def test_anthropic(self) -> None:
         types = pytest.importorskip("anthropic.types.beta.message_create_params")
         plain = pytest.importorskip("anthropic.types.message_create_params")
         body = self.fields(types.MessageCreateParamsBase, plain.MessageCreateParamsBase)
-        assert set(body) <= documented("Anthropic Messages", "Fields")
+        assert set(body) <= known("Anthropic Messages", "Fields")
 
     def test_ollama(self) -> None:
         sdk = pytest.importorskip("ollama._types")
         body = set(sdk.ChatRequest.model_fields)
-        assert body <= documented("Ollama", "Fields")
+        assert body <= known("Ollama", "Fields")
         message = set(sdk.Message.model_fields)
-        assert message - {"role", "content"} <= documented("Ollama", "Messages") | {"tool_name"}
+        assert message - {"role", "content"} <= known("Ollama", "Messages") | {"tool_name"}
