@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+import re
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
@@ -19,8 +20,9 @@ pytest.importorskip("uvicorn")
 import fake_engines
 from fake_engines import DONE, LIKELY, Fake, logprob, running
 from gateways import ENCODING, HELLO, tokens
+from openai_harmony import WrongTypeError, serve
 from openai_harmony.interop import EngineReader, TokenLogprob
-from openai_harmony.serve.engines import EngineError, SampleRequest, connect
+from openai_harmony.serve.engines import EngineError, Sampled, SampleRequest, connect
 
 TOKENS = tokens(HELLO)
 EMOJI = tokens("<|channel|>final<|message|>a🤗b🏳️‍🌈 ok<|return|>")
@@ -441,3 +443,67 @@ def test_the_end_of_a_stream_is_no_event() -> None:
     noise = [b": ping\n\nevent: x\nid: 3\n", *fake_engines.choices(TOKENS)[:-1], DONE]
     found, _, _ = sampled("vllm", {**paths, "/v1/completions": lambda _: noise})
     assert found == TOKENS
+
+
+class Own:
+    """An engine as the guide has it, of which a test spoils a part."""
+
+    name, address, context, constrains = "own", "here", 4096, False
+    model: str | None = None
+
+    async def check(self) -> None:
+        pass
+
+    async def aclose(self) -> None:
+        pass
+
+    async def sample(self, request: SampleRequest) -> AsyncGenerator[Sampled, None]:
+        yield Sampled(TOKENS, "stop")
+
+
+def not_async(self: Any, *_: Any) -> None:
+    pass
+
+
+async def no_generator(self: Any, request: SampleRequest) -> Sampled:
+    return Sampled(TOKENS, "stop")
+
+
+class TestAnEngineOfOnesOwn:
+    def test_is_served(self) -> None:
+        assert serve.app(Own()).state.gateway.engine.name == "own"
+
+    @pytest.mark.parametrize(
+        "name", ["name", "address", "model", "context", "check", "sample", "aclose"]
+    )
+    def test_lacks_something(self, name: str) -> None:
+        names = [one for one in vars(Own) if not one.startswith("_") and one != name]
+        spoilt = type("Spoilt", (), {one: getattr(Own, one) for one in names})
+        with pytest.raises(
+            WrongTypeError, match=f"^engine: Spoilt lacks {name}; .*Engine describes"
+        ):
+            serve.app(spoilt())
+
+    @pytest.mark.parametrize(
+        ("name", "value", "error"),
+        [
+            ("name", None, "Spoilt.name: expected str, got None"),
+            ("model", 3, "Spoilt.model: expected str or None, got 3"),
+            ("context", "4096", "Spoilt.context: expected int, got '4096'"),
+            ("context", True, "Spoilt.context: expected int, got True"),
+            ("context", 1, "Spoilt.context: expected at least 2 tokens, got 1"),
+            ("check", not_async, "Spoilt.check: expected a function with `async def`"),
+            ("aclose", not_async, "Spoilt.aclose: expected a function with `async def`"),
+            ("sample", no_generator, "Spoilt.sample: expected an asynchronous generator"),
+            ("sample", lambda self, request: (yield), "Spoilt.sample: expected an asynchronous"),
+        ],
+    )
+    def test_has_something_else(self, name: str, value: Any, error: str) -> None:
+        spoilt = type("Spoilt", (Own,), {name: value})
+        with pytest.raises(ValueError, match=f"^engine: {re.escape(error)}"):
+            serve.app(spoilt())
+
+    @pytest.mark.parametrize("engine", [None, 3, print, Own])
+    def test_is_no_engine_at_all(self, engine: Any) -> None:
+        with pytest.raises(ValueError, match="^engine: "):
+            serve.app(engine)

@@ -30,7 +30,8 @@ def app(engine: Engine | str, settings: Settings | None = None, **named: Any) ->
         named: Or single settings by their names.
 
     Raises:
-        ValueError: An engine or a setting that makes no sense.
+        ValueError: An engine or a setting that makes no sense. ``WrongTypeError``, a subclass, for
+            an object that is no :class:`~openai_harmony.serve.engines.Engine`.
         OSError: A file of keys or records that cannot be read.
         ModuleNotFoundError: The extra is not installed; the text says what to install.
     """

@@ -22,6 +22,7 @@ from openai_harmony.interop.error_body import Api
 from openai_harmony.serve import ollama as ollama_api
 from openai_harmony.serve.doorkeeper import Doorkeeper, Keys
 from openai_harmony.serve.engines import Engine, EngineError, connect
+from openai_harmony.serve.engines.engine import checked
 from openai_harmony.serve.gateway import Call, Gateway
 from openai_harmony.serve.health import Health
 from openai_harmony.serve.journal import LOG
@@ -41,6 +42,7 @@ def application(engine: Engine | str, settings: Settings) -> Starlette:
     """The application of :func:`openai_harmony.serve.app`."""
     if isinstance(engine, str):
         engine = connect(engine, timeout=settings.engine_timeout, key=settings.engine_key)
+    engine = checked(engine)
     keys = Keys(settings.api_key_file)
     settings.refuse_open_door(bool(keys.digests))
     gateway = Gateway(engine, settings)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias, cast
 
+from openai_harmony import WrongTypeError
 from openai_harmony.interop.reply import FinishReason, TokenLogprob
 from openai_harmony.serve.constraint import Constraint
 
@@ -64,8 +66,9 @@ class SampleRequest:
 class Engine(Protocol):
     """Samples tokens. One engine serves all requests of a process, many at a time.
 
-    One with an attribute ``holds`` that is true keeps to the limit and the stop tokens itself; for
-    others the gateway sees to it.
+    :func:`openai_harmony.serve.app` refuses an object that lacks any of this, but for
+    ``constrains``. One with an attribute ``holds`` that is true keeps to the limit and the stop
+    tokens itself; for others the gateway sees to it.
     """
 
     @property
@@ -86,7 +89,10 @@ class Engine(Protocol):
 
     @property
     def constrains(self) -> bool:
-        """Whether it keeps to the grammar of a request. Without this attribute it does not."""
+        """Whether it keeps to ``request.grammar``. Without this attribute it does not.
+
+        ``request.grammar.written("lark")`` is the grammar's text.
+        """
 
     async def check(self) -> None:
         """Asks whether it can sample, and learns ``model`` and ``context``.
@@ -102,6 +108,49 @@ class Engine(Protocol):
 
     async def aclose(self) -> None:
         """Lets go of connections and memory."""
+
+
+_VALUES: dict[str, tuple[type, ...]] = {
+    "name": (str,),
+    "address": (str,),
+    "model": (str, type(None)),
+    "context": (int,),
+}
+"""What an engine has beside its functions, and the types."""
+
+
+def checked(engine: Any) -> Engine:
+    """An engine of the caller's own, if it has all of :class:`Engine`.
+
+    ``WrongTypeError`` names what is missing, of another type, or a function of another kind.
+    """
+    if isinstance(engine, type):
+        raise WrongTypeError(f"engine: expected an object, got the class {engine.__name__}")
+    kind = type(engine).__name__
+    missing = [one for one in (*_VALUES, "check", "sample", "aclose") if not hasattr(engine, one)]
+    if missing:
+        raise WrongTypeError(
+            f"engine: {kind} lacks {', '.join(missing)}; "
+            "openai_harmony.serve.engines.Engine describes an engine"
+        )
+    for name, types in _VALUES.items():
+        value = getattr(engine, name)
+        if not isinstance(value, types) or isinstance(value, bool):
+            expected = " or ".join("None" if one is type(None) else one.__name__ for one in types)
+            raise WrongTypeError(f"engine: {kind}.{name}: expected {expected}, got {value!r:.200}")
+    if engine.context < 2:
+        raise ValueError(
+            f"engine: {kind}.context: expected at least 2 tokens, got {engine.context}"
+        )
+    for name in ("check", "aclose"):
+        if not inspect.iscoroutinefunction(getattr(engine, name)):
+            raise WrongTypeError(f"engine: {kind}.{name}: expected a function with `async def`")
+    if inspect.iscoroutinefunction(engine.sample) or inspect.isgeneratorfunction(engine.sample):
+        raise WrongTypeError(
+            f"engine: {kind}.sample: expected an asynchronous generator, "
+            "`async def` with `yield Sampled(tokens)`"
+        )
+    return cast("Engine", engine)
 
 
 class EngineError(Exception):
