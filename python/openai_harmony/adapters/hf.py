@@ -61,23 +61,27 @@ class HarmonyTokenizer(transformers.PreTrainedTokenizer):  # type: ignore[misc]
     """gpt-oss' tokenizer as a class of transformers.
 
     Args:
-        options: Those of ``PreTrainedTokenizer``. A ``chat_template`` is ignored here, so that a
-            folder of gpt-oss loads; one that is set later, or given to :meth:`apply_chat_template`,
-            is rendered by transformers.
+        options: Those of ``PreTrainedTokenizer``. Another ``chat_template`` than this package's,
+            given here, set later, or given to :meth:`apply_chat_template`, is rendered by
+            transformers. It is saved and loaded, too; that of a folder of gpt-oss is ignored.
     """
 
     # `save_pretrained` writes this file, too: `AutoTokenizer` loads it with `trust_remote_code`.
     _auto_class = "AutoTokenizer"
+    add_prefix_space = False
+    """Words of ``is_split_into_words`` are taken as they are, without a space in front of them."""
 
     def __init__(self, **options: Any) -> None:
-        options.pop("chat_template", None)
+        # What `from_pretrained` finds in a folder may be gpt-oss' own.
+        if not options.pop("keeps_chat_template", "name_or_path" not in options):
+            options.pop("chat_template", None)
         options.setdefault("bos_token", "<|startoftext|>")
         options.setdefault("eos_token", "<|return|>")
         options.setdefault("pad_token", "<|endoftext|>")
         options.setdefault("response_template", response_template())
         self._added_tokens_decoder = _special_tokens()
         super().__init__(**options)
-        self.chat_template = chat_template()
+        self.chat_template = self.chat_template or chat_template()
 
     @property
     def vocab_size(self) -> int:
@@ -90,6 +94,11 @@ class HarmonyTokenizer(transformers.PreTrainedTokenizer):  # type: ignore[misc]
     def get_vocab(self) -> dict[str, int]:
         """The id of each token by its name, bytes as letters."""
         return {**_vocabulary(), **self._added_tokens_encoder}
+
+    def save_pretrained(self, *arguments: Any, **options: Any) -> Any:
+        """Saves the tokenizer as transformers does, and whether its chat template is another one."""
+        self.init_kwargs["keeps_chat_template"] = self.chat_template != _own_template()
+        return super().save_pretrained(*arguments, **options)
 
     def save_vocabulary(
         self, save_directory: str, filename_prefix: str | None = None

@@ -103,6 +103,26 @@ def test_batches(mine: Any, tokenizer: Any) -> None:
     assert mine.decode(tokens_of("🤷")[:1]) == "\ufffd"
 
 
+@pytest.mark.parametrize("as_file", [True, False])
+def test_another_template_is_kept(as_file: bool, tmp_path: Path) -> None:
+    template = "{% for message in messages %}{{ message['content'] }};{% endfor %}"
+    given, later = HarmonyTokenizer(chat_template=template), HarmonyTokenizer()
+    later.chat_template = template
+    for index, tokenizer in enumerate([given, later]):
+        folder = tmp_path / str(index)
+        tokenizer.save_pretrained(folder, save_jinja_files=as_file)
+        loaded = HarmonyTokenizer.from_pretrained(folder)
+        for one in (tokenizer, loaded):
+            assert one.apply_chat_template([USER], tokenize=False) == "Weather in Lima?;"
+        loaded.chat_template = HarmonyTokenizer().chat_template
+        loaded.save_pretrained(folder)
+        again = HarmonyTokenizer.from_pretrained(folder)
+        assert again.apply_chat_template([USER], return_dict=False) == loaded.apply_chat_template(
+            [USER], return_dict=False
+        )
+        assert again.chat_template == loaded.chat_template
+
+
 def test_it_saves_and_loads(mine: Any, tmp_path: Path) -> None:
     mine.save_pretrained(tmp_path)
     loaded = HarmonyTokenizer.from_pretrained(tmp_path)
