@@ -104,8 +104,8 @@ test-pythons: tools
 	done
 
 # 500 MB. Without them `make test` skips these tests, and says so.
-test-frameworks: $(VENV)/.dev $(VENV)/.built $(VENV)/.frameworks ## the tests with Hugging Face datasets and Ray
-	$(BIN)/python -m pytest -rs tests/python/test_training_huggingface.py tests/python/test_training_ray.py tests/python/test_serve_ray.py
+test-frameworks: $(VENV)/.dev $(VENV)/.built $(VENV)/.frameworks ## the tests with Hugging Face datasets, Ray and a store of S3's protocol
+	$(BIN)/python -m pytest -rs tests/python/test_training_huggingface.py tests/python/test_training_ray.py tests/python/test_training_dataset_s3.py tests/python/test_serve_ray.py
 
 trainers: $(TRAINERS)/.made $(VENV)/.built ## the trainers themselves read the rows: PyTorch, TRL, Megatron (6 GB on Linux)
 	@if test -s $(TRAINERS)/missing; then echo "not tested: the trainers cannot be installed"; cat $(TRAINERS)/missing; \

@@ -462,3 +462,35 @@ def test_the_command_alone_shows_its_help(capsys: pytest.CaptureFixture[str]) ->
     assert shown.out.startswith("usage: ")
     assert "dataset" in shown.out
     assert shown.err == ""
+
+
+URL = "s3://bucket/made"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["dataset", "rows.jsonl", URL],
+        ["dataset", "rows.jsonl", f"{URL}/", "--to", "arrow"],
+        ["dataset", "rows.jsonl", f"{URL}.bin", "--restart"],
+        ["dataset", URL, f"{URL}.parquet"],
+        ["show", "rows.jsonl", "-o", URL],
+        ["show", URL],
+        ["render", "rows.jsonl", "-o", URL],
+        ["parse", "rows.jsonl", "-o", URL],
+        ["diff", "rows.jsonl", "rows.jsonl", "-o", URL],
+        ["count", URL],
+        ["vocabulary", URL],
+        ["serve", "--engine", "none", "--config", URL],
+    ],
+    ids=" ".join,
+)
+def test_no_url_becomes_a_folder(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.jsonl").write_text(json.dumps(chats(1)[0]) + "\n")
+    with pytest.raises(SystemExit) as ended:
+        sys.exit(cli.main(arguments))
+    assert ended.value.code in (1, 2)
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.jsonl"]
