@@ -68,6 +68,7 @@ class HarmonyTokenizer(transformers.PreTrainedTokenizer):  # type: ignore[misc]
 
     # `save_pretrained` writes this file, too: `AutoTokenizer` loads it with `trust_remote_code`.
     _auto_class = "AutoTokenizer"
+    chat_template: Any
     add_prefix_space = False
     """Words of ``is_split_into_words`` are taken as they are, without a space in front of them."""
 
@@ -96,7 +97,7 @@ class HarmonyTokenizer(transformers.PreTrainedTokenizer):  # type: ignore[misc]
         return {**_vocabulary(), **self._added_tokens_encoder}
 
     def save_pretrained(self, *arguments: Any, **options: Any) -> Any:
-        """Saves the tokenizer as transformers does, and whether its chat template is another one."""
+        """Saves it as transformers does, and whether its chat template is another one."""
         self.init_kwargs["keeps_chat_template"] = self.chat_template != _own_template()
         return super().save_pretrained(*arguments, **options)
 
