@@ -5,7 +5,7 @@ Run it with `make bench`, or with a Python that has this project's package:
     python benches/compare.py [--quick] [--rows PATTERN] [--rounds N] [--json FILE] [--all]
         [--clock wall]
 
-docs/performance.md describes the method. A missed floor is shown, but is not a failure: times depend on
+benches/README.md describes the method. A missed floor is shown, but is not a failure: times depend on
 the machine. Different outputs are one.
 """
 

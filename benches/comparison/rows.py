@@ -184,7 +184,7 @@ DATASETS: tuple[Row, ...] = (
 )
 
 # Texts of some microseconds are encoded without releasing the GIL: see "two threads" in
-# docs/performance.md.
+# benches/README.md.
 THREADED_TEXTS = ("chat, 20 KB", "prose, 2 MB")
 
 THREADS: tuple[Row, ...] = (

@@ -179,9 +179,9 @@ SPEEDS = {
 
 
 def draw_speeds() -> None:
-    """The rows against 0.0.8 of the table in docs/performance.md."""
+    """The rows against 0.0.8 of the table in benches/README.md."""
     found: dict[str, Bar] = {}
-    for line in (HERE.parent / "performance.md").read_text("utf-8").splitlines():
+    for line in (HERE.parents[1] / "benches/README.md").read_text("utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if len(cells) > 4 and cells[0] in SPEEDS and cells[3].startswith("0.0.8:"):
             times = float(cells[4].replace(",", "")[:-1])

@@ -38,6 +38,7 @@ DOCUMENTS = sorted(
     [
         *ROOT.glob("*.md"),
         ROOT / "python/README.md",
+        ROOT / "benches/README.md",
         *(ROOT / "docs").glob("*.md"),
         *(ROOT / "docs" / "guides").glob("*.md"),
     ]
