@@ -1,4 +1,4 @@
-"""The loop of docs/guides/agent.md, with the damaged outputs of conformance/ as a model's first step."""
+"""The loop of docs/rollouts.md, with the damaged outputs of conformance/ as a model's first step."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Guide:
     """What the guide's block defines, with an engine that is recorded."""
 
     def __init__(self) -> None:
-        guide = ROOT / "docs/guides/agent.md"
+        guide = ROOT / "docs/rollouts.md"
         [block] = [one for one in blocks(guide) if "def run(" in one.text]
         self.names: dict[str, Any] = {}
         exec(compile(block.text, str(guide), "exec"), self.names)

@@ -204,7 +204,7 @@ def test_dpo_takes_the_tokens(
     model = stored_model(other, tmp_path)
     names: dict[str, Any] = {"model": model, "tokenizer": other.processing_class}
     here = "DPOConfig(max_steps=1, use_cpu=True, bf16=False, gradient_checkpointing=False, report_to=[], per_device_train_batch_size=4, "
-    exec(fenced("dpo", DOCS / "training-rows.md").replace("=DPOConfig(", f"={here}"), names)
+    exec(fenced("dpo", DOCS / "training.md").replace("=DPOConfig(", f"={here}"), names)
     trainer = names["trainer"]
     [batch] = list(trainer.get_train_dataloader())
     answers = {tuple(row[name]) for row in rows for name in ("chosen_ids", "rejected_ids")}
