@@ -11,11 +11,11 @@ use super::options::{ReadChoice, prefill_fields, set_from};
 use super::read::values::optional;
 use super::{options, tokens};
 use openai_harmony::Prefill;
-use openai_harmony::interop::ToolChoice;
 use openai_harmony::grammar::{
     GrammarForm, GrammarOptions, GrammarState, GrammarTool, HeaderForms, JsonSpace, Thinking,
     TurnGrammar, Verdict,
 };
+use openai_harmony::interop::ToolChoice;
 
 set_from! {
     ToolChoice: tool_choice,

@@ -12,7 +12,7 @@
 //! channel; of several, the last is the content type. So a content type without `<|constrain|>`, a channel
 //! and a recipient is written, but read as the recipient, as in 0.0.8.
 //!
-//! [`write`] renders a message's header, [`read`] reads it back, as a message without content, or returns what is wrong
+//! [`pieces`] writes a message's header, [`read`] reads it back, as a message without content, or returns what is wrong
 //! with it, and [`repair`] reads a malformed one.
 
 mod groups;
@@ -31,7 +31,7 @@ pub(crate) use repair::{HeaderEnd, Repaired, Setting, repair};
 pub(crate) use tools::{CONTENT_TYPES, Tools};
 pub(crate) use words::Words;
 pub use write::HeaderStyle;
-pub(crate) use write::{HeaderSink, check, write, write_fields, written_recipient};
+pub(crate) use write::{Piece, check, fields, pieces, written_recipient};
 
 pub(crate) use crate::names::TO;
 

@@ -1,14 +1,14 @@
 //! Writing a header.
 
+use super::CONSTRAIN;
 use super::groups::channel_value;
 use super::read::{is_run_of_names, names_a_tool};
 use super::repair::{begins_value, is_glued_channel, is_nobody, names_no_tool};
-use super::{CONSTRAIN, TO};
 use crate::chat::{HeaderFields, Role};
 use crate::error::{ErrorKind, Result};
 use crate::names;
 use crate::options::choices;
-use crate::tokenizer::special;
+use crate::tokenizer::{TokenId, special};
 
 /// Where a call's recipient stands in its header (guide, section "Receiving tool calls").
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -34,64 +34,62 @@ choices! {
         "result_in_channel" ResultInChannel;
 }
 
-/// Takes what a header is written as.
-pub(crate) trait HeaderSink {
-    /// One special token.
-    fn special(&mut self, token: u32);
+/// What a header is written as, piece by piece. Each is encoded on its own, as ordinary text where it is not a special
+/// token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Piece<'a> {
+    Special(TokenId),
     /// The name of a role.
-    fn role(&mut self, role: Role);
-    /// The name of a channel.
-    fn channel(&mut self, channel: &str);
-    /// A piece of text, encoded on its own, as ordinary text.
-    fn text(&mut self, piece: &str);
+    Role(Role),
+    Channel(&'a str),
+    /// A text, and what is written before it in the same piece.
+    Text(&'static str, &'a str),
 }
 
 /// The recipient that means everybody and is never written.
 const EVERYBODY: &str = "all";
 
-/// Writes a message's header from `<|start|>` to `<|message|>`.
+/// What a recipient is written after.
+const WRITTEN_TO: &str = " to=";
+
+/// The pieces of a message's header, from `<|start|>` to `<|message|>`.
 ///
 /// # Errors
 ///
 /// [`ErrorKind::ToolWithoutName`].
-pub(crate) fn write(
+pub(crate) fn pieces(
     header: HeaderFields<'_>,
     style: HeaderStyle,
-    sink: &mut impl HeaderSink,
-) -> Result<()> {
-    sink.special(special::START);
-    write_author(header, sink)?;
-    write_fields(header, style, sink);
-    Ok(())
+) -> Result<impl Iterator<Item = Piece<'_>>> {
+    let start = [Some(Piece::Special(special::START))];
+    Ok(start.into_iter().chain(author(header)?).flatten().chain(fields(header, style)))
 }
 
-/// Writes what follows a header's author, up to and including `<|message|>`.
-pub(crate) fn write_fields(
+/// The pieces after a header's author, up to and including `<|message|>`.
+pub(crate) fn fields(
     header: HeaderFields<'_>,
     style: HeaderStyle,
-    sink: &mut impl HeaderSink,
-) {
-    let recipient = written_recipient(header.recipient);
+) -> impl Iterator<Item = Piece<'_>> {
+    let recipient =
+        written_recipient(header.recipient).map(|recipient| Piece::Text(WRITTEN_TO, recipient));
     let in_channel = header.channel.is_some()
         && match style {
             HeaderStyle::RecipientInRole => false,
             HeaderStyle::RecipientInChannel => header.role == Role::Assistant,
             HeaderStyle::ResultInChannel => header.role == Role::Tool,
         };
-    if !in_channel {
-        write_recipient(recipient, sink);
-    }
-    if let Some(channel) = header.channel {
-        sink.special(special::CHANNEL);
-        sink.channel(channel);
-    }
-    if in_channel {
-        write_recipient(recipient, sink);
-    }
-    if let Some(content_type) = header.content_type {
-        write_content_type(content_type, sink);
-    }
-    sink.special(special::MESSAGE);
+    let [space, marker, content_type] = content_type(header.content_type);
+    let pieces = [
+        recipient.filter(|_| !in_channel),
+        header.channel.map(|_| Piece::Special(special::CHANNEL)),
+        header.channel.map(Piece::Channel),
+        recipient.filter(|_| in_channel),
+        space,
+        marker,
+        content_type,
+        Some(Piece::Special(special::MESSAGE)),
+    ];
+    pieces.into_iter().flatten()
 }
 
 /// The recipient that a header is written with, if any.
@@ -100,34 +98,24 @@ pub(crate) fn written_recipient(recipient: Option<&str>) -> Option<&str> {
 }
 
 /// A tool's name replaces its role; any other name follows its role.
-fn write_author(header: HeaderFields<'_>, sink: &mut impl HeaderSink) -> Result<()> {
-    match (header.role, header.name) {
-        (Role::Tool, Some(name)) => sink.text(name),
+fn author(header: HeaderFields<'_>) -> Result<[Option<Piece<'_>>; 2]> {
+    Ok(match (header.role, header.name) {
+        (Role::Tool, Some(name)) => [Some(Piece::Text("", name)), None],
         (Role::Tool, None) => return Err(ErrorKind::ToolWithoutName.into()),
-        (role, None) => sink.role(role),
-        (role, Some(name)) => {
-            sink.role(role);
-            sink.text(&[":", name].concat());
-        }
-    }
-    Ok(())
-}
-
-fn write_recipient(recipient: Option<&str>, sink: &mut impl HeaderSink) {
-    if let Some(recipient) = recipient {
-        sink.text(&[" ", TO, recipient].concat());
-    }
+        (role, name) => [Some(Piece::Role(role)), name.map(|name| Piece::Text(":", name))],
+    })
 }
 
 /// A content type may begin with the text of a marker. Nowhere else does text become a special token.
-fn write_content_type(content_type: &str, sink: &mut impl HeaderSink) {
-    match content_type.strip_prefix(CONSTRAIN) {
-        None => sink.text(&[" ", content_type].concat()),
-        Some(constrained) => {
-            sink.text(" ");
-            sink.special(special::CONSTRAIN);
-            sink.text(constrained);
-        }
+fn content_type(content_type: Option<&str>) -> [Option<Piece<'_>>; 3] {
+    let Some(text) = content_type else { return [None; 3] };
+    match text.strip_prefix(CONSTRAIN) {
+        None => [Some(Piece::Text(" ", text)), None, None],
+        Some(constrained) => [
+            Some(Piece::Text(" ", "")),
+            Some(Piece::Special(special::CONSTRAIN)),
+            Some(Piece::Text("", constrained)),
+        ],
     }
 }
 

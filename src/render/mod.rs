@@ -33,7 +33,7 @@ use std::borrow::Cow;
 
 use crate::chat::{FINAL, Role};
 use crate::error::{ErrorKind, Result};
-use crate::header::{self, HeaderSink, Prefill};
+use crate::header::{self, Prefill};
 use crate::span::MessageSpan;
 use crate::tokenizer::{TokenId, Tokenizer, special};
 use sink::TokenSink;
@@ -155,7 +155,7 @@ fn write_beginning(role: Role, prefill: &Prefill, config: RenderConfig, sink: &m
     let start = sink.len();
     sink.next_turn(role);
     if !prefill.is_empty() {
-        header::write_fields(prefill.fields(role), config.header_style, sink);
+        sink.pieces(header::fields(prefill.fields(role), config.header_style));
     }
     let content = sink.len();
     sink.text(prefill.text.as_deref().unwrap_or_default());
@@ -187,7 +187,7 @@ fn message_into(
     if config.validate {
         header::check(header)?;
     }
-    header::write(header, config.header_style, sink)?;
+    sink.pieces(header::pieces(header, config.header_style)?);
     let content = sink.len();
     for part in message.parts() {
         part_into(part, header.role, config, sink)?;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{Rendered, Speaker, literals};
 use crate::chat::{CHANNELS, HeaderFields, Role};
-use crate::header::HeaderSink;
+use crate::header::Piece;
 use crate::span::MessageSpan;
 use crate::tokenizer::{Tokenizer, special};
 use crate::typescript::Budget;
@@ -62,13 +62,26 @@ impl TokenSink {
             *last = token;
         }
     }
-}
 
-impl HeaderSink for TokenSink {
-    fn special(&mut self, token: u32) {
+    /// Writes a header.
+    pub(super) fn pieces<'a>(&mut self, pieces: impl Iterator<Item = Piece<'a>>) {
+        for piece in pieces {
+            match piece {
+                Piece::Special(token) => self.special(token),
+                Piece::Role(role) => self.role(role),
+                Piece::Channel(channel) => self.channel(channel),
+                Piece::Text("", text) => self.text(text),
+                Piece::Text(before, text) => self.text(&[before, text].concat()),
+            }
+        }
+    }
+
+    /// One special token.
+    pub(super) fn special(&mut self, token: u32) {
         self.rendered.tokens.push(token);
     }
 
+    /// The name of a role.
     fn role(&mut self, role: Role) {
         self.rendered.tokens.extend_from_slice(literals::role(role));
     }
@@ -80,7 +93,8 @@ impl HeaderSink for TokenSink {
         }
     }
 
-    fn text(&mut self, piece: &str) {
+    /// A piece of text, encoded on its own, as ordinary text.
+    pub(super) fn text(&mut self, piece: &str) {
         self.tokenizer.encode_ordinary_into(piece, &mut self.rendered.tokens);
     }
 }
