@@ -169,7 +169,7 @@ class GrammarOptions(TypedDict, total=False):
             for an answer that may be any JSON: those whose schema an engine cannot hold.""",
         ),
     ]
-    headers: Annotated[
+    header_forms: Annotated[
         HeaderForms,
         Option(
             "few",

@@ -63,7 +63,7 @@ pub(super) fn types(is_json: bool, forms: HeaderForms) -> Types {
 
 /// The content types of an answer.
 pub(super) fn answer_types(options: &GrammarOptions) -> Types {
-    match (options.response_schema.is_some(), options.headers) {
+    match (options.response_schema.is_some(), options.header_forms) {
         (false, _) => &OF_JSON[..1],
         (true, HeaderForms::Few) => &OF_JSON[..2],
         (true, HeaderForms::All) => &OF_JSON[..4],
@@ -91,7 +91,7 @@ impl Headers {
         }
         for (index, tool) in tools.iter().enumerate() {
             let to = [Piece::Text(" to="), Piece::Text(&tool.recipient)];
-            for kind in types(tool.parameters.is_some(), options.headers) {
+            for kind in types(tool.parameters.is_some(), options.header_forms) {
                 for channel in CALL_CHANNELS {
                     let on = [CHANNEL, Piece::Text(channel)];
                     for (first, second) in [(&on, &to), (&to, &on)] {

@@ -136,7 +136,7 @@ options! {
             => with_any_json(recipients: impl IntoIterator<Item = impl Into<String>>)
                 recipients.into_iter().map(Into::into).collect(),
         /// How headers are spelled.
-        pub headers: HeaderForms => with_headers,
+        pub header_forms: HeaderForms => with_header_forms,
         /// How much white space JSON may have.
         pub json_space: JsonSpace => with_json_space,
         /// The beginning of the message that the prompt ends in; `None` where it ends behind `<|start|>assistant`.

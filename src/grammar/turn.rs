@@ -66,7 +66,7 @@ pub(super) fn write<F: Form>(grammar: &Grammar, form: &mut F) -> Result<(), F::E
         }
         if !grammar.tools.is_empty() {
             last.push("call");
-            write_calls(&grammar.tools, options.headers, form);
+            write_calls(&grammar.tools, options.header_forms, form);
         }
         form.rule("last", &last.join(" | "));
     }

@@ -66,7 +66,7 @@ def turns() -> list[Labelled]:
             add(True, f"{header(channel=channel, kind='')}{ARGUMENTS}<|call|>")
         for kind in ("<|constrain|>json", " json", " code"):
             add(False, f"{header(kind=kind)}{ARGUMENTS}<|call|>")
-            add(True, f"{header(kind=kind)}{ARGUMENTS}<|call|>", headers="all")
+            add(True, f"{header(kind=kind)}{ARGUMENTS}<|call|>", header_forms="all")
         add(False, f"{header(kind=' <|constrain|>yaml')}{ARGUMENTS}<|call|>")
         add(False, f"{header(channel='final')}{ARGUMENTS}<|call|>")
         add(False, f"{header('functions.snow')}{ARGUMENTS}<|call|>")

@@ -18,7 +18,7 @@ OPTIONS: list[dict[str, Any]] = [
     {},
     {"tool_choice": "required"},
     {"tool_choice": {"name": "rain"}, "thinking": "required"},
-    {"headers": "all", "max_messages": 3},
+    {"header_forms": "all", "max_messages": 3},
     {"response_schema": SCHEMA, "thinking": "off", "json_space": "any"},
     {"prefill": Prefill(channel="commentary", recipient="functions.rain", text="")},
     {"prefill": Prefill(channel="analysis", text="Hm")},

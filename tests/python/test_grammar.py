@@ -528,7 +528,11 @@ def test_bad_grammars(given: Any, said: str) -> None:
         ({"tool_choice": {"type": "x"}}, ValueError, "^tool_choice: expected a name"),
         ({"thinking": "maybe"}, ValueError, "^thinking: expected 'optional'"),
         ({"json_space": "some"}, ValueError, "^json_space: expected 'compact'"),
-        ({"headers": "most"}, ValueError, "^headers: expected 'few' or 'all', got 'most'"),
+        (
+            {"header_forms": "most"},
+            ValueError,
+            "^header_forms: expected 'few' or 'all', got 'most'",
+        ),
         ({"max_messages": -1}, ValueError, "^max_messages: expected an int of at least 0"),
         ({"max_messages": "x"}, WrongTypeError, "^max_messages: expected an int, got str"),
         (

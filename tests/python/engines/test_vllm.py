@@ -170,7 +170,7 @@ def adjusted(parser_class: Any, request: Any) -> str | None:
 
 
 def tag(*arguments: Any, **options: Any) -> str:
-    return TurnGrammar(*arguments, headers="all", **options).to_xgrammar(STOPS)
+    return TurnGrammar(*arguments, header_forms="all", **options).to_xgrammar(STOPS)
 
 
 NAMED = {"type": "function", "function": {"name": "rain"}}
@@ -212,7 +212,7 @@ def test_responses_are_held_to_what_they_promise(parser_class: Any) -> None:
 
 
 def test_an_answer_with_a_form_has_no_preamble_and_may_have_a_bare_type() -> None:
-    grammar = TurnGrammar((), "none", SCHEMA, preambles=False, headers="all")
+    grammar = TurnGrammar((), "none", SCHEMA, preambles=False, header_forms="all")
     for text, is_turn in [
         (f"<|channel|>final json<|message|>{ARGUMENTS}<|return|>", True),
         (f"<|channel|>final <|constrain|>json<|message|>{ARGUMENTS}<|return|>", True),

@@ -66,7 +66,7 @@ def structural_tag(
         strict=["", *(name for name, held in zip(recipients, strict) if held)],
         # vLLM puts a preamble in front of the answer, in the same content.
         preambles=bool(functions) or outputs is None,
-        headers="all",
+        header_forms="all",
         json_space="compact" if outputs and outputs.disable_any_whitespace else "bounded",
         **(_answer(outputs) if outputs is not None else {}),
     )
