@@ -107,11 +107,21 @@
 //! # Where things are
 //!
 //! * [`chat`]: the data model and its JSON form.
-//! * [`interop`]: requests of APIs, and the prompts that they mean.
+//! * [`interop`]: requests of APIs, the prompts that they mean, and the answers in the APIs' forms.
+//! * [`grammar`]: what the model may sample in a turn, for engines that constrain it.
+//! * [`rollout`]: the next prompt from sampled tokens that stay as they are.
 //! * [`training`]: which tokens of a training example the model itself samples; whole data sets.
 //! * [`tokenizer`]: text to token ids and back; it knows nothing of chat.
 //! * The guides in `docs/`: the format, Rust and Python by task, parsing, tools' schemas, and every
 //!   difference from 0.0.8.
+//!
+//! # Features
+//!
+//! None is on by default.
+//!
+//! * `training`: whole data sets on all cores, with rayon: `training::render`.
+//! * `arrow`: `training`, and rows from Arrow arrays: `training::render_array`.
+//! * `portable`: no vector instructions in the tokenizer, to test what runs where a processor has none.
 mod brief;
 mod encoding;
 mod error;

@@ -8,7 +8,7 @@ use pyo3::types::{PyBytes, PyList};
 
 use super::errors::raised;
 
-/// The body of a request, read from its bytes. `read` of every dialect takes it.
+#[doc = text!(Body)]
 #[pyclass(name = "Body", module = "openai_harmony._lowlevel", frozen)]
 pub(super) struct PyBody {
     pub(super) json: Json,
@@ -27,8 +27,7 @@ impl PyBody {
         Ok(Self { json })
     }
 
-    /// What a member is: `string`, `number`, `boolean`, `list` or `object`; `None` if it is missing or null. Without a
-    /// name: what the body itself is.
+    #[doc = text!(Body.kind)]
     #[pyo3(signature = (name = None))]
     fn kind(&self, name: Option<&str>) -> Option<&'static str> {
         match self.at(name)?.value() {
@@ -41,17 +40,17 @@ impl PyBody {
         }
     }
 
-    /// The text of a member, if it is a string.
+    #[doc = text!(Body.text)]
     fn text(&self, name: &str) -> Option<&str> {
         self.json.text(name)
     }
 
-    /// The value of a member, if it is true or false.
+    #[doc = text!(Body.flag)]
     fn flag(&self, name: &str) -> Option<bool> {
         self.at(Some(name))?.as_bool()
     }
 
-    /// The JSON text of a member, if there is one; without a name that of the body.
+    #[doc = text!(Body.json)]
     #[pyo3(signature = (name = None))]
     fn json<'py>(&self, py: Python<'py>, name: Option<&str>) -> Option<Bound<'py, PyBytes>> {
         let at = self.at(name)?;
@@ -59,7 +58,7 @@ impl PyBody {
         Some(PyBytes::new(py, text.as_bytes()))
     }
 
-    /// For each object of a list `id` and `type`, where they are strings, and its JSON text.
+    #[doc = text!(Body.items)]
     fn items<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
         let items = self.at(Some(name)).and_then(At::as_array).unwrap_or_default();
         let fields = |item: At<'_>| {
@@ -74,7 +73,7 @@ impl PyBody {
         Ok(list)
     }
 
-    /// The same body with another value of a member, given as JSON text.
+    #[doc = text!(Body.with_member)]
     fn with_member(&self, name: &str, json: &Bound<'_, PyBytes>) -> PyResult<Self> {
         let py = json.py();
         let bytes = json.as_bytes();

@@ -25,7 +25,7 @@ use openai_harmony::{HarmonyEncoding, HarmonyEncodingName, Result, load_harmony_
 /// Tokens to parse, and to decode if they are not a list, from which on work is done with the GIL released.
 pub(super) const MANY_TOKENS: usize = 500;
 
-/// A handle on the encoding of a name.
+#[doc = text!(HarmonyEncoding)]
 #[pyclass(name = "HarmonyEncoding", module = "openai_harmony._lowlevel", subclass, frozen)]
 pub(super) struct PyHarmonyEncoding {
     pub(super) inner: HarmonyEncoding,
@@ -134,13 +134,13 @@ impl PyHarmonyEncoding {
         slf
     }
 
-    /// The encoding's name.
+    #[doc = text!(HarmonyEncoding.name)]
     #[getter]
     fn name(&self) -> String {
         self.inner.name().to_string()
     }
 
-    /// The size of the vocabulary as the models' configuration states it, 201088.
+    #[doc = text!(HarmonyEncoding.n_vocab)]
     #[getter]
     fn n_vocab(&self) -> usize {
         self.tokenizer().n_vocab()
@@ -153,13 +153,7 @@ impl PyHarmonyEncoding {
 
     // Text and tokens.
 
-    /// Encodes text by tiktoken's rules.
-    ///
-    /// The names of special tokens are refused (`HarmonyError`), unless `allowed_special` holds
-    /// them: then they stand for the tokens. "all" allows all. Names that `disallowed_special`
-    /// leaves out are ordinary text; `()` and `None` leave out all. Lone surrogates become U+FFFD.
-    ///
-    /// Texts of millions of characters are encoded in parts, and signal handlers run between them.
+    #[doc = text!(HarmonyEncoding.encode)]
     #[pyo3(
         signature = (text, *, allowed_special = LEFT_OUT, disallowed_special = LEFT_OUT),
         text_signature = "($self, text, *, allowed_special=(), disallowed_special='all')"
@@ -173,8 +167,7 @@ impl PyHarmonyEncoding {
         self.encoded(text, Form::List, allowed_special, disallowed_special)
     }
 
-    /// The tokens of `encode` as an array of uint32, which takes a fifth of the time of a list: `array('I')`, as
-    /// `TokenBatch.tokens` is. `NumPy` takes it without a copy.
+    #[doc = text!(HarmonyEncoding.encode_array)]
     #[pyo3(
         signature = (text, *, allowed_special = LEFT_OUT, disallowed_special = LEFT_OUT),
         text_signature = "($self, text, *, allowed_special=(), disallowed_special='all')"
@@ -188,7 +181,7 @@ impl PyHarmonyEncoding {
         self.encoded(text, Form::Array, allowed_special, disallowed_special)
     }
 
-    /// Encodes text in which no special token is looked for.
+    #[doc = text!(HarmonyEncoding.encode_ordinary)]
     fn encode_ordinary<'py>(&self, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let tokenizer = self.tokenizer();
         encoded(arguments::string(text, "text")?, Form::List, true, |text, ids| {
@@ -197,8 +190,7 @@ impl PyHarmonyEncoding {
         })
     }
 
-    /// The text of tokens. `errors` decides what becomes of bytes that are not UTF-8, as
-    /// in `bytes.decode`. `HarmonyError` for an id that does not exist.
+    #[doc = text!(HarmonyEncoding.decode)]
     #[pyo3(
         signature = (tokens, errors = LEFT_OUT),
         text_signature = "($self, tokens, errors='replace')"
@@ -212,23 +204,23 @@ impl PyHarmonyEncoding {
         decoded(tokens.py(), &self.bytes_of(tokens)?, &errors)
     }
 
-    /// The text of tokens; `HarmonyError` if their bytes are not UTF-8.
+    #[doc = text!(HarmonyEncoding.decode_utf8)]
     fn decode_utf8(&self, tokens: &Bound<'_, PyAny>) -> PyResult<String> {
         let tokenizer = self.tokenizer();
         on_ids(tokens, |ids| tokenizer.decode_utf8(ids))
     }
 
-    /// The bytes of tokens.
+    #[doc = text!(HarmonyEncoding.decode_bytes)]
     fn decode_bytes<'py>(&self, tokens: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(tokens.py(), &self.bytes_of(tokens)?))
     }
 
-    /// Whether an id is that of a special token.
+    #[doc = text!(HarmonyEncoding.is_special_token)]
     fn is_special_token(&self, token: &Bound<'_, PyAny>) -> PyResult<bool> {
         Ok(self.tokenizer().is_special_token(tokens::read_one(token)?))
     }
 
-    /// The id of the special token of a name; `ValueError` where no special token has that name.
+    #[doc = text!(HarmonyEncoding.special_token)]
     fn special_token(&self, name: &Bound<'_, PyAny>) -> PyResult<u32> {
         let (py, name) = (name.py(), utf8(arguments::string(name, "name")?)?);
         self.tokenizer().special_token(&name).ok_or_else(|| {
@@ -239,19 +231,19 @@ impl PyHarmonyEncoding {
         })
     }
 
-    /// The tokens at which a message ends: `<|return|>`, `<|end|>`, `<|call|>`.
+    #[doc = text!(HarmonyEncoding.stop_tokens)]
     fn stop_tokens(&self) -> [u32; 3] {
         self.inner.message_end_token_ids()
     }
 
-    /// The tokens at which sampling stops for the caller to act: `<|return|>`, `<|call|>`.
+    #[doc = text!(HarmonyEncoding.stop_tokens_for_assistant_actions)]
     fn stop_tokens_for_assistant_actions(&self) -> [u32; 2] {
         self.inner.stop_token_ids()
     }
 
     // Conversations and tokens.
 
-    /// Renders a single message.
+    #[doc = text!(HarmonyEncoding.render)]
     #[pyo3(signature = (message, render_options = None))]
     fn render<'py>(
         &self,
@@ -269,7 +261,7 @@ impl PyHarmonyEncoding {
         })
     }
 
-    /// Renders a conversation and nothing after it.
+    #[doc = text!(HarmonyEncoding.render_conversation)]
     #[pyo3(signature = (conversation, config = None))]
     fn render_conversation<'py>(
         &self,
@@ -279,9 +271,7 @@ impl PyHarmonyEncoding {
         self.rendered_conversation(conversation, RenderEnd::None, config)
     }
 
-    /// Renders a conversation and the beginning of the next message, which the model completes.
-    ///
-    /// `prefill` is more of that message: the model continues after it.
+    #[doc = text!(HarmonyEncoding.render_conversation_for_completion)]
     #[pyo3(signature = (conversation, next_turn_role, config = None, *, prefill = None))]
     fn render_conversation_for_completion<'py>(
         &self,
@@ -295,11 +285,7 @@ impl PyHarmonyEncoding {
         self.rendered_conversation(conversation, RenderEnd::Prefill(role, &prefill), config)
     }
 
-    /// Renders a conversation to train on: if its last message is the assistant's on `final`, it
-    /// ends with `<|return|>`, as the model itself ends it.
-    ///
-    /// By default the thought that a single turn trains is dropped, by version 0.0.8's rule;
-    /// `RenderConversationConfig(thoughts=ThoughtPolicy.DROP)` keeps it.
+    #[doc = text!(HarmonyEncoding.render_conversation_for_training)]
     #[pyo3(signature = (conversation, config = None))]
     fn render_conversation_for_training<'py>(
         &self,
@@ -342,13 +328,7 @@ impl PyHarmonyEncoding {
         Ok((uint32(py, &rendered.tokens)?, spans, speakers))
     }
 
-    /// Parses a whole sequence of tokens into messages.
-    ///
-    /// `role` is the author's role of the first message where the tokens begin after it, as a
-    /// completion's do. `strict=False` repairs what is not well-formed instead of raising, and uses
-    /// `tools`, the names of those that the model was offered, to recognise calls.
-    /// `prefill` is what the prompt held of the first message. `spelled_markers=True` reads markers that ordinary
-    /// tokens spell, too.
+    #[doc = text!(HarmonyEncoding.parse_messages_from_completion_tokens)]
     #[pyo3(
         signature = (
             tokens, role = None, *, strict = LEFT_OUT, tools = None, prefill = None, spelled_markers = LEFT_OUT
@@ -373,7 +353,7 @@ impl PyHarmonyEncoding {
         write::messages(py, &messages)
     }
 
-    /// Parses text in which the special tokens are spelled by their names.
+    #[doc = text!(HarmonyEncoding.parse_messages_from_text)]
     #[pyo3(
         signature = (text, role = None, *, strict = LEFT_OUT, tools = None),
         text_signature = "($self, text, role=None, *, strict=False, tools=None)"
@@ -396,7 +376,7 @@ impl PyHarmonyEncoding {
         write::messages(py, &messages)
     }
 
-    /// Guesses the messages of a text from which an engine dropped the special tokens.
+    #[doc = text!(HarmonyEncoding.read_stripped_text)]
     #[pyo3(signature = (text, *, tools = None), text_signature = "($self, text, *, tools=None)")]
     fn read_stripped_text<'py>(
         &self,

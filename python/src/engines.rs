@@ -9,7 +9,7 @@ use super::errors::Read;
 use super::options::ReadChoice;
 use super::tokens;
 
-/// Reads what an engine streams.
+#[doc = text!(EngineReader)]
 #[pyclass(name = "EngineReader", module = "openai_harmony._lowlevel")]
 pub(super) struct PyEngineReader {
     inner: EngineReader,
@@ -34,12 +34,12 @@ impl PyEngineReader {
         Ok(Self { inner: EngineReader::new(form, max_tokens, &stops) })
     }
 
-    /// Takes more bytes of the stream.
+    #[doc = text!(EngineReader.feed)]
     fn feed<'py>(&mut self, data: &Bound<'py, PyBytes>) -> PyResult<Output<'py>> {
         output(data.py(), self.inner.feed(data.as_bytes()))
     }
 
-    /// Takes the end of the stream.
+    #[doc = text!(EngineReader.finish)]
     fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Output<'py>> {
         output(py, self.inner.finish())
     }

@@ -21,14 +21,13 @@ type Span = (usize, usize);
 /// the first of which a `case` pattern names by position.
 macro_rules! event {
     (
-        $(#[$doc:meta])*
-        $name:ident($($matched:ident),*) { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* }
+        $name:ident($($matched:ident),*) { $($field:ident: $type:ty,)* }
     ) => {
-        $(#[$doc])*
+        #[doc = text!($name)]
         #[pyclass(frozen, module = "openai_harmony")]
         #[derive(PartialEq)]
         pub(super) struct $name {
-            $($(#[$field_doc])* #[pyo3(get)] $field: $type,)*
+            $(#[doc = text!($name.$field)] #[pyo3(get)] $field: $type,)*
         }
 
         #[pymethods]
@@ -71,57 +70,37 @@ macro_rules! event {
 }
 
 event! {
-    /// A header is complete.
     MessageStart(author, channel, recipient, content_type) {
-        /// Whose message it is.
         author: EventAuthor,
-        /// Its channel.
         channel: Option<String>,
-        /// Its recipient.
         recipient: Option<String>,
-        /// Its content type.
         content_type: Option<String>,
-        /// The header's tokens: first and past-last index into those fed.
         span: Span,
-        /// The index that the message has, or will have, among the parser's messages.
         index: usize,
     }
 }
 
 event! {
-    /// Content arrived: whole characters, all that one call gave to the message.
     ContentDelta(text) {
-        /// The text; all deltas of a message joined are its content.
         text: String,
-        /// The tokens: first and past-last index into those fed.
         span: Span,
-        /// The message's index.
         index: usize,
     }
 }
 
 event! {
-    /// A message is complete.
     MessageEnd(stop_token) {
-        /// The token that ended it; `None` where the stream or another message did.
         stop_token: Option<u32>,
-        /// The stop token's span, or an empty one.
         span: Span,
-        /// The message's index.
         index: usize,
     }
 }
 
 event! {
-    /// Lenient parsing repaired something.
     Repair(kind, text) {
-        /// What was wrong, in snake case: `missing_message`.
         kind: String,
-        /// The text of the span.
         text: String,
-        /// The tokens concerned: first and past-last index into those fed.
         span: Span,
-        /// The index of the message that it lies in, or `None`.
         index: Option<usize>,
     }
 }

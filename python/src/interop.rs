@@ -19,7 +19,7 @@ use openai_harmony::interop::{
 };
 use openai_harmony::machinery::{Choice, SetFrom, source_indices, tool_choice};
 
-/// What a request means in harmony. The `read` functions make turns.
+#[doc = text!(Turn)]
 #[pyclass(name = "Turn", module = "openai_harmony._lowlevel", frozen, subclass)]
 pub(super) struct PyTurn {
     pub(super) inner: Turn,
@@ -156,7 +156,7 @@ impl PyTurn {
         turn.map(|inner| Self { inner }).map_err(|error| raised(py, &error))
     }
 
-    /// The tokens to sample from: the conversation and the beginning of the assistant's message.
+    #[doc = text!(Turn.prompt)]
     #[pyo3(signature = (encoding, *, max_tokens = None))]
     fn prompt<'py>(
         &self,
@@ -166,7 +166,7 @@ impl PyTurn {
         self.prompt_as(Form::List, encoding, max_tokens)
     }
 
-    /// The tokens of `prompt` as an array of uint32.
+    #[doc = text!(Turn.prompt_array)]
     #[pyo3(signature = (encoding, *, max_tokens = None))]
     fn prompt_array<'py>(
         &self,
@@ -176,43 +176,43 @@ impl PyTurn {
         self.prompt_as(Form::Array, encoding, max_tokens)
     }
 
-    /// The model that the body names.
+    #[doc = text!(Turn.model)]
     #[getter]
     fn model(&self) -> Option<&str> {
         self.inner.model.as_deref()
     }
 
-    /// Whether the response is to be kept.
+    #[doc = text!(Turn.store)]
     #[getter]
     fn store(&self) -> Option<bool> {
         self.inner.store
     }
 
-    /// The response that this one follows.
+    #[doc = text!(Turn.previous_response_id)]
     #[getter]
     fn previous_response_id(&self) -> Option<&str> {
         self.inner.previous_response_id.as_deref()
     }
 
-    /// Whether the answer is to be held to its schema.
+    #[doc = text!(Turn.strict_format)]
     #[getter]
     fn strict_format(&self) -> bool {
         self.inner.strict_format
     }
 
-    /// The most tokens of thoughts, if the body has a limit.
+    #[doc = text!(Turn.thinking_budget)]
     #[getter]
     fn thinking_budget(&self) -> Option<usize> {
         self.inner.thinking_budget
     }
 
-    /// Whether the body lets the server leave out old turns.
+    #[doc = text!(Turn.may_truncate)]
     #[getter]
     fn may_truncate(&self) -> bool {
         self.inner.may_truncate
     }
 
-    /// `chat_completions`, `responses`, `anthropic` or `ollama`.
+    #[doc = text!(Turn.dialect)]
     #[getter]
     fn dialect(&self) -> &'static str {
         self.inner.dialect.as_str()
@@ -291,25 +291,25 @@ impl PyTurn {
         ))
     }
 
-    /// The tokens at which the engine stops: `<|return|>`, `<|call|>`.
+    #[doc = text!(Turn.stop_token_ids)]
     #[getter]
     fn stop_token_ids(&self) -> Vec<u32> {
         self.inner.stop_token_ids.clone()
     }
 
-    /// The names of `stop_token_ids`, for engines that stop at text.
+    #[doc = text!(Turn.stop_token_names)]
     #[getter]
     fn stop_token_names(&self) -> Vec<String> {
         self.inner.stop_token_names.clone()
     }
 
-    /// The body's own stop strings, which act on visible text only.
+    #[doc = text!(Turn.stop_strings)]
     #[getter]
     fn stop_strings(&self) -> Vec<String> {
         self.inner.stop_strings.clone()
     }
 
-    /// How to sample, by the body or else as recommended.
+    #[doc = text!(Turn.sampling)]
     #[getter]
     fn sampling<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let sampling = &self.inner.sampling;
@@ -358,20 +358,20 @@ impl PyTurn {
         unused.filter(|unused| unused.reason == UnusedReason::NotUsed).count()
     }
 
-    /// For each message of `conversation` the place in the body that it comes from.
+    #[doc = text!(Turn.sources)]
     #[getter]
     fn sources(&self) -> Vec<Option<String>> {
         let count = self.inner.conversation.messages.len();
         (0..count).map(|index| Some(self.inner.source(index)?.to_string())).collect()
     }
 
-    /// The indices in `sources`; `None` for what is not in the body, such as a history.
+    #[doc = text!(Turn.source_indices)]
     #[getter]
     fn source_indices(&self) -> Vec<Option<usize>> {
         source_indices(&self.inner)
     }
 
-    /// Whether the body asks for a streamed answer.
+    #[doc = text!(Turn.stream)]
     #[getter]
     fn stream(&self) -> bool {
         self.inner.answer.stream

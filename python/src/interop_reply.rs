@@ -20,8 +20,7 @@ use openai_harmony::interop::{
 };
 use openai_harmony::machinery::SetFrom;
 
-/// An answer under way. The package's class adds what Python does as fast; these methods are called for
-/// each token, and one call less is a tenth of `feed_bytes`.
+#[doc = text!(Reply)]
 #[pyclass(name = "Reply", module = "openai_harmony._lowlevel", frozen, subclass)]
 pub(super) struct PyReply {
     inner: Mutex<Reply>,
@@ -116,10 +115,7 @@ impl PyReply {
         Ok(Self { inner: Mutex::new(reply), failed: failed.is_shared().then_some(failed) })
     }
 
-    /// Takes sampled tokens, any number of them, and returns what the API sends of them.
-    ///
-    /// The first call also returns what opens the stream; `feed([])` does so before the first token.
-    /// `HarmonyError` after `finish`; tokens raise none.
+    #[doc = text!(Reply.feed)]
     #[pyo3(signature = (tokens, logprobs = None))]
     fn feed<'py>(
         &self,
@@ -130,7 +126,7 @@ impl PyReply {
         dicts(tokens.py(), &self.feed_with(tokens, logprobs, feed)?)
     }
 
-    /// `feed` and `frame` in one, which takes a fraction of their time.
+    #[doc = text!(Reply.feed_bytes)]
     #[pyo3(signature = (tokens, logprobs = None))]
     fn feed_bytes<'py>(
         &self,
@@ -147,10 +143,7 @@ impl PyReply {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Ends the answer and returns what is left to send; a second call returns nothing.
-    ///
-    /// `stop_sequence` is the stop string at which the engine stopped, if it looks for the body's itself;
-    /// those in `Turn.stop_strings` are found without it.
+    #[doc = text!(Reply.finish)]
     #[pyo3(signature = (reason, stop_sequence = None))]
     fn finish<'py>(
         &self,
@@ -161,7 +154,7 @@ impl PyReply {
         dicts(py, &self.finish_with(reason, stop_sequence, Reply::finish)?)
     }
 
-    /// `finish` and `frame` in one, with what ends the stream.
+    #[doc = text!(Reply.finish_bytes)]
     #[pyo3(signature = (reason, stop_sequence = None))]
     fn finish_bytes<'py>(
         &self,
@@ -176,7 +169,7 @@ impl PyReply {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Ends the stream of an answer that cannot be completed, as its API tells it.
+    #[doc = text!(Reply.fail)]
     #[pyo3(signature = (message, status = 500))]
     fn fail<'py>(
         &self,
@@ -187,7 +180,7 @@ impl PyReply {
         dicts(py, &self.fail_with(message, |reply, message| reply.fail(message, status))?)
     }
 
-    /// `fail` and `frame` in one.
+    #[doc = text!(Reply.fail_bytes)]
     #[pyo3(signature = (message, status = 500))]
     fn fail_bytes<'py>(
         &self,
@@ -200,24 +193,19 @@ impl PyReply {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// The reply as bytes, from which `from_bytes` goes on with it.
+    #[doc = text!(Reply.to_bytes)]
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let saved = self.lock()?.to_bytes();
         self.check()?;
         Ok(PyBytes::new(py, &saved))
     }
 
-    /// The whole answer, for a request that asked for no stream.
-    ///
-    /// Before `finish`: what there is so far.
+    #[doc = text!(Reply.response)]
     fn response<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         json_out::value(py, self.lock()?.full_response().at())
     }
 
-    /// A chunk's bytes on the wire: an event of a stream (SSE), or for Ollama a line of JSON.
-    ///
-    /// Without a chunk: what ends the stream after the last one, chat's `data: [DONE]` and for
-    /// others nothing.
+    #[doc = text!(Reply.frame)]
     #[pyo3(signature = (chunk=None))]
     fn frame<'py>(
         &self,
@@ -232,19 +220,19 @@ impl PyReply {
         })
     }
 
-    /// The stream's: `text/event-stream`, for Ollama `application/x-ndjson`.
+    #[doc = text!(Reply.media_type)]
     #[getter]
     fn media_type(&self) -> PyResult<&'static str> {
         Ok(self.lock()?.media_type())
     }
 
-    /// The stop string of the body that ended the visible answer; the engine can stop.
+    #[doc = text!(Reply.stop_sequence)]
     #[getter]
     fn stop_sequence(&self) -> PyResult<Option<String>> {
         Ok(self.lock()?.stop_sequence().map(str::to_owned))
     }
 
-    /// Whether the model ended its turn; the engine can stop.
+    #[doc = text!(Reply.is_ended)]
     #[getter]
     fn is_ended(&self) -> PyResult<bool> {
         Ok(self.lock()?.is_ended())
@@ -256,33 +244,32 @@ impl PyReply {
         Ok(self.lock()?.reads_spelled_markers())
     }
 
-    /// The complete messages, as the parser gives them.
+    #[doc = text!(Reply.messages)]
     #[getter]
     fn messages<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let messages = self.lock()?.messages().to_vec();
         write::messages(py, &messages)
     }
 
-    /// All tokens that were fed.
+    #[doc = text!(Reply.tokens)]
     #[getter]
     fn tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         tokens::list(py, self.lock()?.tokens())
     }
 
-    /// Whether the thoughts have taken as many tokens as their budget.
+    #[doc = text!(Reply.budget_spent)]
     #[getter]
     fn budget_spent(&self) -> PyResult<bool> {
         Ok(self.lock()?.budget_spent())
     }
 
-    /// The tokens that end a thought and begin the answer, once the thinking budget is spent.
+    #[doc = text!(Reply.force)]
     #[getter]
     fn force<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         tokens::list(py, self.lock()?.force())
     }
 
-    /// What was repaired, which includes calls delivered as text or otherwise repaired (`call_as_text`,
-    /// `repaired_arguments`) and messages of other authors (`foreign_author`).
+    #[doc = text!(Reply.repairs)]
     #[getter]
     fn repairs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let repairs = self.lock()?.repairs().to_vec();

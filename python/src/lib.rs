@@ -27,6 +27,9 @@
 //!          gil         work with the GIL released
 //! ```
 
+// `text!`: the documentation of a class or a member, from the stub.
+include!(concat!(env!("OUT_DIR"), "/texts.rs"));
+
 mod arguments;
 mod arrays;
 #[cfg(feature = "arrow")]

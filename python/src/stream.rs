@@ -15,7 +15,7 @@ use super::write::Strings;
 use super::{arguments, events, json_out, tokens, write};
 use openai_harmony::{Event, HarmonyEncodingName, StreamableParser, load_harmony_encoding};
 
-/// The incremental parser.
+#[doc = text!(StreamableParser)]
 #[pyclass(name = "StreamableParser", module = "openai_harmony._lowlevel", subclass)]
 pub(super) struct PyStreamableParser {
     inner: StreamableParser,
@@ -91,16 +91,13 @@ impl PyStreamableParser {
         Ok(())
     }
 
-    /// The parser as bytes, from which `from_bytes` goes on with it.
+    #[doc = text!(StreamableParser.to_bytes)]
     fn to_bytes<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyBytes>> {
         let saved = reading(slf)?.inner.to_bytes().map_err(|error| raised(slf.py(), &error))?;
         Ok(PyBytes::new(slf.py(), &saved))
     }
 
-    /// Parses one token and returns the parser.
-    ///
-    /// `HarmonyError` where the token cannot stand; the parser keeps its messages and continues at
-    /// the next `<|start|>`.
+    #[doc = text!(StreamableParser.process)]
     fn process<'py>(
         slf: &Bound<'py, Self>,
         token: &Bound<'py, PyAny>,
@@ -113,7 +110,7 @@ impl PyStreamableParser {
         }
     }
 
-    /// Declares that the tokens end here: an open message is complete. Returns the parser.
+    #[doc = text!(StreamableParser.process_eos)]
     fn process_eos<'py>(slf: &Bound<'py, Self>) -> PyResult<PyRefMut<'py, Self>> {
         let mut parser = writing(slf)?;
         match parser.inner.process_eos() {
@@ -122,11 +119,7 @@ impl PyStreamableParser {
         }
     }
 
-    /// Parses any number of tokens and returns what happened, as a list of events.
-    ///
-    /// `HarmonyError` at the first token that cannot stand, whose index it names; the tokens after
-    /// it are not consumed. The events before it are kept: the next call returns them first,
-    /// `feed([])` returns them now.
+    #[doc = text!(StreamableParser.feed)]
     fn feed<'py>(
         slf: &Bound<'py, Self>,
         tokens: &Bound<'py, PyAny>,
@@ -141,16 +134,14 @@ impl PyStreamableParser {
         event_list(py, events.map_err(|error| raised(py, &error))?)
     }
 
-    /// Ends the stream and returns the remaining events, as a list. No token can
-    /// follow, but after `reset`.
+    #[doc = text!(StreamableParser.finish)]
     fn finish<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
         let py = slf.py();
         let events = writing(slf)?.inner.finish();
         event_list(py, events.map_err(|error| raised(py, &error))?)
     }
 
-    /// Makes the parser as good as new, for a role or for the one that it was made with. Returns
-    /// the parser.
+    #[doc = text!(StreamableParser.reset)]
     #[pyo3(signature = (role = None))]
     fn reset<'py>(
         slf: &Bound<'py, Self>,
@@ -165,7 +156,7 @@ impl PyStreamableParser {
 
     // What the parser knows.
 
-    /// The complete messages, as new objects each time; they share their strings.
+    #[doc = text!(StreamableParser.messages)]
     #[getter]
     fn messages<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
         let (py, parser) = (slf.py(), reading(slf)?);
@@ -179,19 +170,19 @@ impl PyStreamableParser {
         write::messages_of(py, &strings)
     }
 
-    /// For each complete message the token that ended it, or `None`.
+    #[doc = text!(StreamableParser.stop_tokens)]
     #[getter]
     fn stop_tokens<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
         PyList::new(slf.py(), reading(slf)?.inner.stop_tokens())
     }
 
-    /// All tokens fed, those that raised too.
+    #[doc = text!(StreamableParser.tokens)]
     #[getter]
     fn tokens<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
         tokens::list(slf.py(), reading(slf)?.inner.tokens())
     }
 
-    /// What lenient parsing repaired, in the order in which it was reported.
+    #[doc = text!(StreamableParser.repairs)]
     #[getter]
     fn repairs<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(slf.py());
@@ -201,50 +192,50 @@ impl PyStreamableParser {
         Ok(list)
     }
 
-    /// Where in a message the parser is.
+    #[doc = text!(StreamableParser.state)]
     #[getter]
     fn state<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         Ok(Types::get(slf.py())?.state(reading(slf)?.inner.state()).bind(slf.py()).clone())
     }
 
-    /// The state with its data, as a dict.
+    #[doc = text!(StreamableParser.state_data)]
     #[getter]
     fn state_data<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         json_out::serialized(slf.py(), &reading(slf)?.inner.state_data())
     }
 
-    /// The role of the open message, or the role given for the next one.
+    #[doc = text!(StreamableParser.current_role)]
     #[getter]
     fn current_role<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let types = Types::get(slf.py())?;
         Ok(reading(slf)?.inner.current_role().map(|role| types.role(role).bind(slf.py()).clone()))
     }
 
-    /// The channel of the open message.
+    #[doc = text!(StreamableParser.current_channel)]
     #[getter]
     fn current_channel<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         Ok(write::channel(slf.py(), reading(slf)?.inner.channel()))
     }
 
-    /// The recipient of the open message.
+    #[doc = text!(StreamableParser.current_recipient)]
     #[getter]
     fn current_recipient<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         Ok(write::optional(slf.py(), reading(slf)?.inner.recipient()))
     }
 
-    /// The content type of the open message.
+    #[doc = text!(StreamableParser.current_content_type)]
     #[getter]
     fn current_content_type<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         Ok(write::optional(slf.py(), reading(slf)?.inner.content_type()))
     }
 
-    /// The content of the open message so far; empty between messages.
+    #[doc = text!(StreamableParser.current_content)]
     #[getter]
     fn current_content<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyString>> {
         Ok(PyString::new(slf.py(), reading(slf)?.inner.content()))
     }
 
-    /// What the last token added to the content: whole characters, or `None`.
+    #[doc = text!(StreamableParser.last_content_delta)]
     #[getter]
     fn last_content_delta<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         Ok(write::optional(slf.py(), reading(slf)?.inner.delta()))

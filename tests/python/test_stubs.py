@@ -1,6 +1,6 @@
 """The extension's stubs are documentation: editors show them. It is complete, and its examples run.
 
-That names and signatures are the module's, mypy's stubtest sees.
+That names and signatures are the module's, mypy's stubtest sees; its documentation is made of theirs.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import builtins
 import doctest
+import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import NamedTuple
 import pytest
 
 import openai_harmony
-from openai_harmony import load_harmony_encoding
+from openai_harmony import _lowlevel, load_harmony_encoding
 
 STUB = Path(openai_harmony.__file__).with_name("_lowlevel.pyi")
 
@@ -96,6 +97,14 @@ def test_each_is_documented(one: Documented) -> None:
         assert ("\nReturns:\n" in one.text) == (one.returns != "None")
     for name in section(one.text, "Raises"):
         assert hasattr(openai_harmony, name) or hasattr(builtins, name)
+
+
+@pytest.mark.parametrize("one", ALL, ids=lambda one: one.name)
+def test_help_shows_the_same_text(one: Documented) -> None:
+    owner, _, member = one.name.partition(".")
+    compiled = getattr(_lowlevel, owner)
+    member_of = vars(compiled).get(member) if member else compiled
+    assert inspect.cleandoc(member_of.__doc__) == one.text
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 //! Ids of answers, items and calls.
 
 use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher};
+use std::hash::BuildHasher;
 
 use super::options::MakeId;
 
@@ -42,11 +42,7 @@ impl Ids {
             self.made.push(made.clone());
             return made;
         }
-        let half = |salt: u8| {
-            let mut hasher = DefaultHasher::new();
-            (&self.seed, self.index, self.count, salt).hash(&mut hasher);
-            hasher.finish()
-        };
+        let half = |salt| mixed(&self.seed, [self.index as u64, self.count as u64, salt]);
         spelled(prefix, half(0), half(1))
     }
 }
@@ -58,6 +54,19 @@ pub(super) fn fresh(prefix: &str, make: Option<&MakeId>) -> String {
         // Each state has keys of its own.
         None => spelled(prefix, RandomState::new().hash_one(0), RandomState::new().hash_one(1)),
     }
+}
+
+/// FNV-1a, and the last step of MurmurHash3. A reply that is taken up makes its ids again, in another process and by
+/// another version: a hasher of the standard library may change with each.
+fn mixed(seed: &str, numbers: [u64; 3]) -> u64 {
+    let numbers = numbers.into_iter().flat_map(u64::to_le_bytes);
+    let mut hash = seed.bytes().chain(numbers).fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    for factor in [0xff51_afd7_ed55_8ccd, 0xc4ce_b9fe_1a85_ec53] {
+        hash = (hash ^ (hash >> 33)).wrapping_mul(factor);
+    }
+    hash ^ (hash >> 33)
 }
 
 fn spelled(prefix: &str, first: u64, second: u64) -> String {
@@ -79,6 +88,9 @@ mod tests {
         assert_ne!(ids("a", 0), ids("b", 0));
         assert_ne!(ids("a", 0), ids("a", 1));
         assert_eq!(ids("a", 0)[0].len(), "call_".len() + 24);
+        // Those of replies that other versions saved.
+        let made = ids("chatcmpl-1", 0);
+        assert_eq!(made, ["call_84e8afc137a6e502517ce3b8", "call_a7da26f42d13f544d54b3f74"]);
     }
 
     #[test]
