@@ -139,7 +139,7 @@ class TestTerminalChat:
         pytest.importorskip("openai")
         pytest.importorskip("uvicorn")
         record = tmp_path / "recorded.jsonl"
-        guide = (EXAMPLES.parent / "docs/guides/serve.md").read_text(encoding="utf-8")
+        guide = (EXAMPLES.parent / "docs/serve.md").read_text(encoding="utf-8")
         [said] = re.findall(r"^echo '(.*)' > recorded.jsonl$", guide, re.MULTILINE)
         record.write_text(said)
         with command("--engine", f"replay={record}") as (url, _):
