@@ -27,7 +27,7 @@ fn texts(stub: &str) -> Vec<(String, String)> {
         let (indent, code) = (line.len() - line.trim_start().len(), line.trim_start());
         if let Some(rest) = code.strip_prefix("class ").filter(|_| indent == 0) {
             class = rest.split(['(', ':']).next().unwrap_or(rest);
-            name = class.to_owned();
+            class.clone_into(&mut name);
         } else if indent == 0 && !code.is_empty() && !code.starts_with(')') {
             (class, name) = ("", String::new());
         } else if let Some(rest) = code.strip_prefix("def ").filter(|_| indent == 4) {

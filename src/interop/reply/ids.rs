@@ -56,7 +56,7 @@ pub(super) fn fresh(prefix: &str, make: Option<&MakeId>) -> String {
     }
 }
 
-/// FNV-1a, and the last step of MurmurHash3. A reply that is taken up makes its ids again, in another process and by
+/// FNV-1a, and the last step of `MurmurHash3`. A reply that is taken up makes its ids again, in another process and by
 /// another version: a hasher of the standard library may change with each.
 fn mixed(seed: &str, numbers: [u64; 3]) -> u64 {
     let numbers = numbers.into_iter().flat_map(u64::to_le_bytes);
