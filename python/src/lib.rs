@@ -27,6 +27,12 @@
 //!          gil         work with the GIL released
 //! ```
 
+#![expect(
+    clippy::doc_markdown,
+    clippy::doc_link_with_quotes,
+    reason = "the documentation of classes is Python's, which marks code in another way"
+)]
+
 // `text!`: the documentation of a class or a member, from the stub.
 include!(concat!(env!("OUT_DIR"), "/texts.rs"));
 
