@@ -7,7 +7,7 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from openai_harmony.interop.reply import Chunk, FinishReason, Reply
 from openai_harmony.serve.engines.engine import EngineError, Logprobs, Sampled
@@ -16,7 +16,6 @@ from openai_harmony.serve.sampling import Begun
 Shape = Callable[[Chunk], Chunk]
 """From a chunk of an API to that of another which it serves, too: Ollama's chat and generate."""
 GoOn = Callable[[list[int], list[int]], AsyncGenerator[Sampled, None]]
-Fed = TypeVar("Fed")
 Keep = Callable[[dict[str, Any]], Awaitable[None]]
 """Stores a response; an exception says that it could not."""
 
@@ -45,24 +44,19 @@ class Answer:
     reason: FinishReason | None = None
     """Why the answer ended, once it has."""
 
-    async def pieces(self) -> AsyncGenerator[bytes, None]:
-        """The stream. Closing it cancels the sampling; if the engine breaks off, it fails."""
-        fed = self.fed(self._shaped if self.shape else self.reply.feed_bytes)
-        async with aclosing(fed):
-            async for data in fed:
-                if data:
-                    yield data
-        yield self.failed(self.broke) if self.broke else await self._last(self.reason or "stop")
+    async def pieces(self, *, ends: bool = True) -> AsyncGenerator[bytes, None]:
+        """The stream, none of whose pieces is empty. Closing it cancels the sampling.
 
-    async def fed(
-        self, feed: Callable[[list[int], Logprobs | None], Fed]
-    ) -> AsyncGenerator[Fed, None]:
-        """What feeding the reply gives, as tokens come; then ``reason`` says why they end."""
+        Args:
+            ends: Whether to end it, too, as failed if the engine breaks off.
+        """
+        feed = self._shaped if self.shape else self.reply.feed_bytes
         (tokens, reason, logprobs), rest = self.begun
         reply = self.reply
         try:
             while reason is None:
-                yield feed(tokens, logprobs)
+                if data := feed(tokens, logprobs):
+                    yield data
                 # A spelled stop token is an ordinary one to the engine.
                 if reply.stop_sequence is not None or reply.is_ended:
                     tokens, reason, logprobs = [], "stop", None
@@ -79,7 +73,11 @@ class Answer:
         finally:
             await rest.aclose()
         self.reason = reason
-        yield feed(tokens, logprobs)
+        data = feed(tokens, logprobs)
+        if ends:
+            data += self.failed(self.broke) if self.broke else await self._last(reason)
+        if data:
+            yield data
 
     def _forced(self) -> list[int]:
         """The tokens that end a thought which has spent its budget, and begin what follows it."""
@@ -176,11 +174,9 @@ async def side_by_side(answers: list[Answer]) -> AsyncGenerator[bytes, None]:
 
 async def _into(answer: Answer, arrived: Arrived) -> None:
     """Puts an answer's chunks into a queue, and the answer itself at its end."""
-    fed = answer.fed(answer.reply.feed_bytes)
-    async with aclosing(fed):
-        async for data in fed:
-            if data:
-                await arrived.put(data)
+    async with aclosing(answer.pieces(ends=False)) as pieces:
+        async for data in pieces:
+            await arrived.put(data)
     await arrived.put(answer)
 
 

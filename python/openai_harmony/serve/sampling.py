@@ -45,7 +45,7 @@ def requests(
             len(prompt),
             engine.context,
         )
-    tokens = min(left, most_tokens, left if limit is None else max(limit, 1))
+    tokens = min(left, most_tokens, left if limit is None else limit)
     return [
         SampleRequest(
             prompt,

@@ -124,11 +124,15 @@ class SimulatedResponse:
         self._kind, self._plan, self._most = kind, plan, most
         self._chance, self._timeout = chance, timeout
         self.status = {"busy": 429, "refused": 400, "down": 503}.get(plan.fault or "", 200)
+        self._parts = self._cut()
 
     async def beginning(self) -> bytes:
         return b'{"error": {"message": "said the engine"}}'
 
-    async def parts(self) -> AsyncGenerator[bytes, None]:
+    async def read(self) -> bytes:
+        return await anext(self._parts, b"")
+
+    async def _cut(self) -> AsyncGenerator[bytes, None]:
         """The bytes, cut anywhere, with pauses, up to the fault."""
         raw, fault = self._raw(), self._plan.fault
         if fault in ("reset", "end of file", "silence"):

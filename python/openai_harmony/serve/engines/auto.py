@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import Any
 
 from openai_harmony.serve.engines.client import ClientError
@@ -61,14 +62,14 @@ class Auto:
         """Finds the engine and asks it."""
         await (await self._engine()).check()
 
-    async def sample(self, request: SampleRequest) -> AsyncGenerator[Sampled, None]:
+    def sample(self, request: SampleRequest) -> AsyncGenerator[Sampled, None]:
         """Samples by the engine that was found."""
-        sampled = (await self._engine()).sample(request)
-        try:
+        return self._found.sample(request) if self._found else self._sample_first(request)
+
+    async def _sample_first(self, request: SampleRequest) -> AsyncGenerator[Sampled, None]:
+        async with aclosing((await self._engine()).sample(request)) as sampled:
             async for some in sampled:
                 yield some
-        finally:
-            await sampled.aclose()
 
     async def pass_on(self, path: str, body: bytes) -> tuple[int, str, AsyncGenerator[bytes, None]]:
         """Sends a body as it is."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
@@ -38,6 +38,8 @@ class Response:
     def __init__(self, inner: aiohttp.ClientResponse) -> None:
         self._inner = inner
         self.status = inner.status
+        self.read: Callable[[], Awaitable[bytes]] = inner.content.readany
+        """The next part of the content, which is what came together; empty at the end."""
 
     @property
     def content_type(self) -> str:
@@ -50,14 +52,10 @@ class Response:
         after = self._inner.headers.get("retry-after", "")
         return int(after) if after.isdecimal() and len(after) < 7 else None
 
-    def parts(self) -> AsyncIterator[bytes]:
-        """The content, as it comes: what came together is one part."""
-        return self._inner.content.iter_any().__aiter__()
-
     async def beginning(self) -> bytes:
         """The first part of the content, for an error."""
         found = b""
-        async for part in self.parts():
+        while part := await self.read():
             found += part
             if len(found) > _MOST_QUOTED:
                 break

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack
 from typing import Any, Literal
 
 from openai_harmony.interop import EngineReader
@@ -60,14 +61,13 @@ class HttpEngine:
         """Samples; closing the generator closes the connection, which cancels the sampling."""
         if not self._known:
             await self.check()
-        path, body = await self._written(request)
         reader = EngineReader(self.form, request.max_tokens, request.stop_token_ids)
+        feed = reader.feed
         try:
-            async with self.client.post(path, body) as response:
-                if response.status != 200:
-                    raise await self._refusal(response)
-                async for part in response.parts():
-                    tokens, reason, logprobs, fault = reader.feed(part)
+            async with AsyncExitStack() as stack:
+                read = (await self._asked(request, stack)).read
+                while part := await read():
+                    tokens, reason, logprobs, fault = feed(part)
                     if tokens or reason is not None:
                         yield Sampled(tokens, reason, logprobs)
                     if fault is not None:
@@ -81,6 +81,23 @@ class HttpEngine:
             yield Sampled(tokens, reason, logprobs)
         if fault is not None:
             raise self._fault(*fault)
+
+    async def _asked(self, request: SampleRequest, stack: AsyncExitStack) -> Response:
+        """The engine's answer, which the stack closes, once its head says that it samples."""
+        while True:
+            path, body = await self._written(request)
+            async with AsyncExitStack() as asking:
+                response = await asking.enter_async_context(self.client.post(path, body))
+                if response.status == 200:
+                    stack.push_async_exit(asking.pop_all())
+                    return response
+                error = await self._refusal(response)
+            if not self._avoids(path, response.status, error):
+                raise error
+
+    def _avoids(self, path: str, status: int, error: EngineError) -> bool:
+        """Whether the engine, which answered this, is asked in another way from now on."""
+        return False
 
     def asked(self, request: SampleRequest) -> tuple[str, dict[str, Any]]:
         """The path and the body that ask for this."""
@@ -105,7 +122,7 @@ class HttpEngine:
 
         async def parts() -> AsyncGenerator[bytes, None]:
             try:
-                async for part in response.parts():
+                while part := await response.read():
                     yield part
             except ClientError as error:
                 raise self._failed(error) from error

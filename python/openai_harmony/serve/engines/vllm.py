@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator
 from typing import Any
 
 from openai_harmony.serve.engines.completions import Completions
-from openai_harmony.serve.engines.engine import (
-    REQUEST_FIELDS,
-    EngineError,
-    Sampled,
-    SampleRequest,
-)
+from openai_harmony.serve.engines.engine import REQUEST_FIELDS, EngineError, SampleRequest
 from openai_harmony.serve.engines.http import HttpEngine
 
 GENERATE = "/inference/v1/generate"
 """vLLM 0.33 has it if it is started with ``--enable-scale-out``."""
+_NO_SUCH_WAY = (404, 405, 500, 501)
 _LOG = logging.getLogger("openai_harmony.serve")
 
 
@@ -52,25 +47,16 @@ class Vllm(Completions):
         _LOG.warning("vLLM does not take %s, so /v1/completions is used: %s", GENERATE, reason)
         self._generates = False
 
-    async def sample(self, request: SampleRequest) -> AsyncGenerator[Sampled, None]:
-        """Samples; older versions refuse streams of ``generate``, and then completions do it."""
-        sampled = super().sample(request)
-        try:
-            try:
-                first = await anext(sampled, None)
-            except EngineError as error:
-                if not self._generates or error.status in (429, 503, 504):
-                    raise
-                self._fall_back(error)
-                await sampled.aclose()
-                sampled = super().sample(request)
-                first = await anext(sampled, None)
-            if first is not None:
-                yield first
-            async for more in sampled:
-                yield more
-        finally:
-            await sampled.aclose()
+    def _avoids(self, path: str, status: int, error: EngineError) -> bool:
+        """Whether completions are asked from now on: versions without streams of ``generate``.
+
+        What is wrong with one request says nothing of the others.
+        """
+        if path != GENERATE or status not in _NO_SUCH_WAY:
+            return False
+        if self._generates:  # another request may have found out as well
+            self._fall_back(error)
+        return True
 
     def asked(self, request: SampleRequest) -> tuple[str, dict[str, Any]]:
         """The path and the body that ask for this."""
