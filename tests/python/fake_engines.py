@@ -21,6 +21,8 @@ class Fake:
     """By path: an object to GET, or a function from the body to ``Events`` to POST; or a number,
     the status of an error."""
     asked: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    """Of each request."""
     left: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a client goes away in the middle."""
     url: str = ""
@@ -42,6 +44,8 @@ class Fake:
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
         method, path, _ = head.split(" ", 2)
+        named = (line.partition(": ") for line in head.splitlines()[1:] if line)
+        self.headers.append({name.lower(): value for name, _, value in named})
         length = next(
             (
                 int(line[15:])

@@ -443,7 +443,9 @@ def test_completions_that_are_passed_on_are_limited_and_may_break_off() -> None:
         await release.wait()
         raise EngineError("broke")
 
-    async def pass_on(path: str, body: bytes) -> tuple[int, str, AsyncGenerator[bytes, None]]:
+    async def pass_on(
+        path: str, body: bytes, headers: Any
+    ) -> tuple[int, str, AsyncGenerator[bytes, None]]:
         return 200, "text/event-stream", parts()
 
     engine = says()

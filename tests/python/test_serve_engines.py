@@ -167,6 +167,30 @@ def test_vllm_without_generate_is_asked_for_completions() -> None:
     assert (body["max_tokens"], body["return_token_ids"], body["seed"]) == (50, True, 9)
 
 
+def test_what_vllm_refuses_of_one_request_moves_no_other() -> None:
+    """One client's wrong body is its own; the others are asked as before."""
+
+    async def run() -> None:
+        paths = fake_engines.vllm(TOKENS)
+        async with running(paths) as fake:
+            engine = connect(f"vllm={fake.url}")
+            for status in (400, 422, 429, 503):
+                generate, fake.paths["/inference/v1/generate"] = (
+                    paths["/inference/v1/generate"],
+                    status,
+                )
+                with pytest.raises(EngineError) as caught:
+                    [_ async for _ in engine.sample(REQUEST)]
+                assert caught.value.status == {422: 400}.get(status, status)
+                fake.paths["/inference/v1/generate"] = generate
+                found = [token async for some in engine.sample(REQUEST) for token in some.tokens]
+                assert found == TOKENS
+            assert {path for path, _ in fake.asked} == {"/inference/v1/generate"}
+            await engine.aclose()
+
+    asyncio.run(run())
+
+
 def test_vllm_that_refuses_streams_is_asked_for_completions() -> None:
     paths = {**fake_engines.vllm(TOKENS), "/inference/v1/generate": 500}
     found, reason, fake = sampled("vllm", paths)

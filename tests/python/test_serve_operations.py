@@ -31,7 +31,10 @@ from fake_engines import running
 from gateways import BODIES, HELLO, Answer, ask, says, tokens
 from openai_harmony import cli, serve
 from openai_harmony.serve import health, journal
-from openai_harmony.serve.settings import Settings, from_text, read_file, to_text
+from openai_harmony.serve.configuration import Configuration
+from openai_harmony.serve.limits import Limits
+from openai_harmony.serve.refusals import RefusedError
+from openai_harmony.serve.settings import Settings, read_file
 from running_gateways import command, is_up
 
 CHAT, RESPONSES, ANTHROPIC, OLLAMA, _ = BODIES
@@ -204,7 +207,10 @@ def test_settings_from_a_file(tmp_path: Path) -> None:
     file.write_text('engine = "vllm=http://x"\nmax-running = 3\nqueue_timeout = 2\n')
     settings = Settings(**read_file(file))
     assert (settings.max_running, settings.queue_timeout) == (3, 2.0)
-    assert from_text(to_text(settings)) == settings
+    configuration = Configuration(settings, ("ab", "cd"))
+    configuration.write(tmp_path / "written", 2.5)
+    assert Configuration.read(tmp_path / "written") == (configuration, 2.5)
+    assert (tmp_path / "written").stat().st_mode & 0o077 == 0
     for text, said in (
         ("engin = 1", "engin is not a setting"),
         ("[serve]\nport = 1", "serve is not a setting"),
@@ -333,10 +339,12 @@ def test_ends_when_running_answers_have_ended(records: Path, tmp_path: Path) -> 
         assert "Slow" in logged["prompt"]
 
 
-def test_ends_an_answer_that_takes_too_long_at_the_end(records: Path) -> None:
+def test_ends_an_answer_that_takes_too_long_at_the_end(records: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log"
     text = "<|channel|>final<|message|>" + "word " * 4000 + "<|return|>"
     records.write_text(json.dumps({"match": "Slow", "text": text, "delay": 0.05}))
-    with command("--engine", f"replay={records}", "--drain-timeout", "1") as (url, process):
+    options = ("--engine", f"replay={records}", "--drain-timeout", "1")
+    with command(*options, log=log) as (url, process):
         with ThreadPoolExecutor(1) as pool:
             slow = pool.submit(post, url, RESPONSES, {"input": "Slow", "stream": True})
             until_running(url)
@@ -345,6 +353,12 @@ def test_ends_an_answer_that_takes_too_long_at_the_end(records: Path) -> None:
         # Even then the stream has its last event.
         assert b"event: response.failed" in whole
         assert process.wait(60) in (0, -signal.SIGTERM)
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    [waits] = [line for line in lines if "waiting for" in line["event"]]
+    assert waits["event"] == "the server ends: waiting for 1 requests"
+    [oldest] = waits["oldest"]
+    assert oldest["path"] == RESPONSES
+    assert oldest["request"] in [line.get("request") for line in lines]
 
 
 def test_several_processes(records: Path, tmp_path: Path) -> None:
@@ -394,45 +408,130 @@ def test_a_process_that_is_killed(records: Path, tmp_path: Path) -> None:
         answer = json.loads(post(url, CHAT, BODIES[CHAT]))
         assert answer["choices"][0]["message"]["content"] == "Hi there."
         events = [json.loads(line)["event"] for line in log.read_text().splitlines()]
-        assert any(re.fullmatch(r"worker \d+ died: by SIGKILL", event) for event in events)
+        assert any(re.fullmatch(r"worker \d+ died: SIGKILL", event) for event in events)
+        figures = get(f"{url}/metrics").decode().splitlines()
+        [died] = [line for line in figures if line.startswith("harmony_worker_deaths_total{")]
+        assert (
+            died == f'harmony_worker_deaths_total{{reason="SIGKILL"}} {len(children.split()) - 1}.0'
+        )
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) in (0, -signal.SIGTERM)
 
 
+def status(url: str, path: str, key: str, body: Any = None) -> int:
+    """Of one request with this key."""
+    raw = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(f"{url}{path}", raw, headers={"x-api-key": key})
+    try:
+        with urllib.request.urlopen(request, timeout=60) as response:
+            return int(response.status)
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+def asked_again(process: Any, log: Path, said: str) -> None:
+    """Sends `SIGHUP`, and waits until the log has another line with these words."""
+    before = log.read_text().count(said)
+    process.send_signal(signal.SIGHUP)
+    deadline = time.monotonic() + 60
+    while log.read_text().count(said) <= before:
+        assert time.monotonic() < deadline, log.read_text()
+        time.sleep(0.02)
+
+
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this system has no SIGHUP")
 @pytest.mark.parametrize("workers", [1, 2])
-def test_keys_are_read_again(records: Path, tmp_path: Path, workers: int) -> None:
-    """And nothing that runs is ended. A file that cannot be read changes nothing."""
-    keys, log = tmp_path / "keys", tmp_path / "log"
+def test_keys_and_configuration_are_read_again(records: Path, tmp_path: Path, workers: int) -> None:
+    """At one moment for all processes, and nothing that runs is ended.
+
+    What cannot be read, or makes no sense, changes nothing.
+    """
+    keys, config, log = tmp_path / "keys", tmp_path / "serve.toml", tmp_path / "log"
     keys.write_text("alpha\n")
-
-    def status(url: str, key: str) -> int:
-        request = urllib.request.Request(f"{url}/v1/models", headers={"x-api-key": key})
-        try:
-            with urllib.request.urlopen(request, timeout=60) as response:
-                return int(response.status)
-        except urllib.error.HTTPError as error:
-            return error.code
-
-    options = ("--api-key-file", str(keys), "--workers", str(workers))
+    config.write_text("max-answers = 1\n")
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}}
+    body = {"messages": [{"role": "user", "content": [{"type": "text", "text": "Hello"}, image]}]}
+    two = {**BODIES[CHAT], "n": 2}
+    options = ("--api-key-file", str(keys), "--config", str(config), "--workers", str(workers))
     with command("--engine", f"replay={records}", *options, log=log) as (url, process):
 
-        def asked_again(said: str) -> None:
-            before = log.read_text().count(said)
-            process.send_signal(signal.SIGHUP)
-            deadline = time.monotonic() + 60
-            while log.read_text().count(said) < before + workers:
-                assert time.monotonic() < deadline
-                time.sleep(0.02)
+        def settle() -> None:
+            """Until all processes go by the new configuration, or have had the time to."""
+            time.sleep(0.0 if workers == 1 else 1.5)
 
-        assert (status(url, "alpha"), status(url, "beta")) == (200, 401)
-        keys.write_text("beta\n")
-        asked_again("API keys were read again")
-        assert {status(url, "alpha") for _ in range(8)} == {401}
-        assert {status(url, "beta") for _ in range(8)} == {200}
+        def of_all(path: str, key: str, body: Any = None) -> set[int]:
+            return {status(url, path, key, body) for _ in range(4 * workers)}
+
+        assert (of_all("/v1/models", "alpha"), of_all("/v1/models", "beta")) == ({200}, {401})
+        assert (of_all(CHAT, "alpha", two), of_all(CHAT, "alpha", body)) == ({400}, {400})
+        slow = {"messages": [{"role": "user", "content": "Slow"}]}
+        with ThreadPoolExecutor(1) as pool:
+            running = pool.submit(status, url, CHAT, "alpha", slow)
+            time.sleep(0.2)
+            keys.write_text("beta\n")
+            config.write_text('max-answers = 2\nunsupported = "placeholder"\nport = 1\n')
+            asked_again(process, log, "the configuration was read again")
+            settle()
+            assert running.result(60) == 200
+        # The command line counts, so the port did not change; what only a start changes is said.
+        assert (of_all("/v1/models", "alpha"), of_all("/v1/models", "beta")) == ({401}, {200})
+        assert (of_all(CHAT, "beta", two), of_all(CHAT, "beta", body)) == ({200}, {200})
+        for wrong in ("max-answers = 0", "max-anwsers = 3", "=", 'engine = "x=y"'):
+            config.write_text(f"{wrong}\n")
+            if "engine" not in wrong:  # which the command line has
+                asked_again(process, log, "the configuration stays as it is")
+        config.write_text('max-answers = 1\nstore = "none"\nstore-days = 3\n')
+        asked_again(process, log, "these settings change only by a new start: store_days")
         keys.write_text("")
-        asked_again("the API keys stay as they are")
-        assert status(url, "beta") == 200
+        asked_again(process, log, "the configuration stays as it is")
+        settle()
+        assert (of_all(CHAT, "beta", two), of_all(CHAT, "beta", BODIES[CHAT])) == ({400}, {200})
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this system has no SIGHUP")
+def test_another_engine_without_an_end(records: Path, tmp_path: Path) -> None:
+    """Answers that run keep the engine that they began with."""
+    config, log, other = tmp_path / "serve.toml", tmp_path / "log", tmp_path / "other.jsonl"
+    other.write_text(json.dumps({"match": "", "text": HELLO.replace("Hi there.", "Another.")}))
+    config.write_text(f'engine = "replay={records}"\n')
+    with command("--config", str(config), log=log) as (url, process):
+        slow = {"messages": [{"role": "user", "content": "Slow"}]}
+        with ThreadPoolExecutor(1) as pool:
+            running = pool.submit(post, url, CHAT, slow)
+            until_running(url)
+            config.write_text(f'engine = "replay={other}"\n')
+            asked_again(process, log, "the configuration was read again")
+            assert b"Another." in post(url, CHAT, BODIES[CHAT])
+            assert b"word word" in running.result(60)
+        config.write_text('engine = "replay=nowhere.jsonl"\n')
+        asked_again(process, log, "the configuration stays as it is")
+        assert b"Another." in post(url, CHAT, BODIES[CHAT])
+
+
+def test_places_that_are_added_go_to_those_that_wait() -> None:
+    async def run() -> None:
+        places = Limits(1, 9, 60.0)
+        loop = asyncio.get_running_loop()
+        gone, ending = loop.create_future(), loop.create_future()
+        await places.take(gone, ending)
+        waiting = [asyncio.ensure_future(places.take(gone, ending)) for _ in range(3)]
+        await asyncio.sleep(0)
+        places.change(3, 9, 60.0)
+        await asyncio.sleep(0.01)
+        assert [one.done() for one in waiting] == [True, True, False]
+        places.change(1, 0, 60.0)
+        with pytest.raises(RefusedError):
+            await places.take(gone, ending)
+        for _ in range(2):
+            places.release()
+        await asyncio.sleep(0.01)
+        assert (places.running, waiting[2].done()) == (1, False)
+        places.release()
+        await waiting[2]
+        places.release()
+        assert (places.running, places.waiting) == (0, 0)
+
+    asyncio.run(run())
 
 
 def test_a_thousand_streams_lose_nothing(records: Path) -> None:

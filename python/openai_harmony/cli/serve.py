@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+from functools import partial
 from typing import Any
 
 from openai_harmony._extras import needed
@@ -56,11 +57,10 @@ def run(options: argparse.Namespace) -> int:
     from openai_harmony.serve.engines import EngineError
     from openai_harmony.serve.store import StoreError
 
-    settings = _settings(options)
     try:
         if not options.check:
-            return DONE if runner.run(settings, say) else FAILED
-        found = runner.check(settings)
+            return DONE if runner.run(partial(_read, options), say) else FAILED
+        found = runner.check(_read(options))
     except ValueError as error:
         raise UsageError(str(error)) from error
     except EngineError as error:
@@ -72,18 +72,16 @@ def run(options: argparse.Namespace) -> int:
     return DONE if all(is_well for is_well, _ in found) else FAILED
 
 
-def _settings(options: argparse.Namespace) -> Settings:
-    """Those of the command line, else of the file, else the defaults."""
+def _read(options: argparse.Namespace) -> Settings:
+    """The settings of the command line, else of the file, else the defaults.
+
+    ``ValueError`` for settings that make no sense, ``OSError`` if the file cannot be read.
+    """
     given: dict[str, Any] = {}
-    try:
-        if options.config is not None:
-            given = read_file(options.config)
-        names = [field.name for field in dataclasses.fields(Settings)]
-        given |= {
-            name: getattr(options, name) for name in names if getattr(options, name) is not None
-        }
-        if not given.get("engine"):
-            raise UsageError("--engine is missing, as --engine vllm=http://127.0.0.1:8001")
-        return Settings(**given)
-    except ValueError as error:
-        raise UsageError(str(error)) from error
+    if options.config is not None:
+        given = read_file(options.config)
+    names = [field.name for field in dataclasses.fields(Settings)]
+    given |= {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+    if not given.get("engine"):
+        raise ValueError("--engine is missing, as --engine vllm=http://127.0.0.1:8001")
+    return Settings(**given)

@@ -7,6 +7,7 @@ needs; importing :mod:`openai_harmony` loads nothing of it, and neither does imp
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from openai_harmony._extras import needed
@@ -37,5 +38,9 @@ def app(engine: Engine | str, settings: Settings | None = None, **named: Any) ->
     """
     needed("starlette", "serve")
     from openai_harmony.serve.application import application
+    from openai_harmony.serve.configuration import Configuration
 
-    return application(engine, settings or Settings(**named))
+    settings = settings or Settings(**named)
+    if not isinstance(engine, str):
+        return application(engine, Configuration.of(settings))
+    return application(None, Configuration.of(replace(settings, engine=engine)))

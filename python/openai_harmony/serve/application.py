@@ -20,17 +20,18 @@ from starlette.routing import Route
 from openai_harmony.interop import Body, anthropic, chat_completions, ollama
 from openai_harmony.interop.error_body import Api
 from openai_harmony.serve import ollama as ollama_api
-from openai_harmony.serve.doorkeeper import Doorkeeper, Keys
-from openai_harmony.serve.engines import Engine, EngineError, connect
+from openai_harmony.serve.configuration import Configuration
+from openai_harmony.serve.doorkeeper import Door, Doorkeeper
+from openai_harmony.serve.engines import Engine, EngineError
 from openai_harmony.serve.engines.engine import checked
-from openai_harmony.serve.gateway import Call, Gateway
+from openai_harmony.serve.gateway import Call, Gateway, connected
 from openai_harmony.serve.health import Health
 from openai_harmony.serve.journal import LOG
 from openai_harmony.serve.models import model, models
 from openai_harmony.serve.openapi import described
 from openai_harmony.serve.refusals import REFUSALS, RefusedError, api_of, refusal
-from openai_harmony.serve.render.endpoints import SUFFIXES, RenderEndpoints
-from openai_harmony.serve.settings import LOOPBACK, Settings
+from openai_harmony.serve.render.endpoints import RenderEndpoints
+from openai_harmony.serve.settings import Settings
 from openai_harmony.serve.store import Store
 from openai_harmony.serve.stored import StoredResponses
 from openai_harmony.serve.threads import in_thread
@@ -38,34 +39,28 @@ from openai_harmony.serve.threads import in_thread
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def application(engine: Engine | str, settings: Settings) -> Starlette:
-    """The application of :func:`openai_harmony.serve.app`."""
-    if isinstance(engine, str):
-        engine = connect(engine, timeout=settings.engine_timeout, key=settings.engine_key)
-    engine = checked(engine)
-    keys = Keys(settings.api_key_file)
-    settings.refuse_open_door(bool(keys.digests))
-    gateway = Gateway(engine, settings)
-    store = open_store(settings)
-    local = settings.host in LOOPBACK and not settings.allow_anonymous
-    door = Middleware(
-        Doorkeeper,
-        keys=keys,
-        origins=settings.origins,
-        local=local,
-        open_suffixes=SUFFIXES if settings.allow_anonymous_render else (),
-    )
+def application(engine: Engine | None, configuration: Configuration) -> Starlette:
+    """The application of :func:`openai_harmony.serve.app`; without an engine, of the settings'."""
+    settings = configuration.settings
+    gateway = Gateway(connected(settings) if engine is None else checked(engine), settings)
+    store, door = open_store(settings), Door(configuration)
     cors = Middleware(
         CORSMiddleware, allow_origins=settings.origins, allow_methods=["*"], allow_headers=["*"]
     )
     made = Starlette(
         routes=described(_routes(gateway, store)),
-        middleware=[*([cors] if settings.origins else []), door],
+        middleware=[*([cors] if settings.origins else []), Middleware(Doorkeeper, door=door)],
         lifespan=partial(_lifespan, gateway, store),
         exception_handlers={HTTPException: _no_such_path, Exception: _fault},
     )
-    made.state.gateway, made.state.store, made.state.keys = gateway, store, keys
+    made.state.gateway, made.state.store, made.state.door = gateway, store, door
     return made
+
+
+def take(app: Starlette, configuration: Configuration) -> None:
+    """Has an application that runs go by another configuration."""
+    app.state.door.take(configuration)
+    app.state.gateway.take(configuration.settings)
 
 
 def open_store(settings: Settings) -> Store | None:
@@ -81,6 +76,7 @@ async def _lifespan(gateway: Gateway, store: Store | None, _: Starlette) -> Asyn
         LOG.warning("the engine does not answer yet: %s", error)
     yield
     await gateway.engine.aclose()
+    await in_thread(gateway.journal.flush)
     if store is not None:
         store.close()
 
@@ -93,7 +89,7 @@ def _routes(gateway: Gateway, store: Store | None) -> list[Route]:
         return Route(path, endpoint, methods=["GET"])
 
     ends, stored = Endpoints(gateway), StoredResponses(gateway, store)
-    health = HealthEndpoints(gateway, Health(gateway.engine, store))
+    health = HealthEndpoints(gateway, Health(lambda: gateway.engine, store))
     return [
         post("/v1/chat/completions", ends.chat),
         post("/v1/responses", stored.create),

@@ -41,7 +41,7 @@ class Bodies:
 
     def __init__(self, settings: Settings) -> None:
         """With the limits of these settings."""
-        self._settings = settings
+        self.settings = settings
         self.held = 0
         """How many bytes of bodies are under way: arriving, waiting, or being read."""
 
@@ -51,7 +51,7 @@ class Bodies:
         They count as under way until the stack is closed. ``RefusedError`` for any other body, for
         one that is too large or too slow, and for one that another path of this server takes.
         """
-        most = self._settings.max_body
+        most = self.settings.max_body
         length = request.headers.get("content-length", "0")
         if length.isdecimal() and len(length) < 20 and int(length) > most:
             raise _too_large(most)
@@ -61,7 +61,7 @@ class Bodies:
             raise RefusedError(f"the body is compressed ({encoding}): send it as it is", 415)
         try:
             receiving = self._received(request, most, stack)
-            raw = await asyncio.wait_for(receiving, self._settings.body_timeout)
+            raw = await asyncio.wait_for(receiving, self.settings.body_timeout)
         except asyncio.TimeoutError:
             raise RefusedError("the body did not arrive in time", 408) from None
         body = self._parsed(raw) if len(raw) < LARGE else await in_thread(self._parsed, raw)
@@ -75,7 +75,7 @@ class Bodies:
             size += len(part)
             if size > most:
                 raise _too_large(most)
-            if self.held + len(part) > self._settings.max_bodies:
+            if self.held + len(part) > self.settings.max_bodies:
                 text = "the server is busy: too many bytes of bodies at a time; ask again later"
                 raise RefusedError(text, 429, retry_after=1)
             self.held += len(part)
@@ -91,7 +91,7 @@ class Bodies:
         try:
             if encoding not in ("utf-8", "utf-8-sig"):
                 raw = raw.decode(encoding).encode()
-            body = Body(raw, max_values=self._settings.max_values)
+            body = Body(raw, max_values=self.settings.max_values)
         except UnicodeError as error:
             raise RefusedError(f"the body is not JSON: {error}") from None
         except HarmonyError as error:

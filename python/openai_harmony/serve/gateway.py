@@ -28,7 +28,7 @@ from openai_harmony.serve.answers import (
 from openai_harmony.serve.bodies import LARGE, Bodies
 from openai_harmony.serve.constraint import Constraint, constraint_of
 from openai_harmony.serve.engine_fields import OF_REQUESTS, OF_SAMPLING, engine_fields
-from openai_harmony.serve.engines import Engine, EngineError, SampleRequest
+from openai_harmony.serve.engines import Engine, EngineError, SampleRequest, connect
 from openai_harmony.serve.journal import LOG, Journal, Record
 from openai_harmony.serve.limits import Limits
 from openai_harmony.serve.passed_on import limited
@@ -44,6 +44,7 @@ from openai_harmony.serve.streaming import (
     watched,
 )
 from openai_harmony.serve.threads import in_thread
+from openai_harmony.serve.traces import Traces
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,16 @@ Work = Callable[[Request, Record, AsyncExitStack], Awaitable[Response]]
 """Answers a request: fills the record, and leaves to the stack what ends with the answer."""
 
 
+def engine_of(settings: Settings) -> tuple[str, float, str | None]:
+    """What the settings say of the engine."""
+    return settings.engine, settings.engine_timeout, settings.engine_key
+
+
+def connected(settings: Settings) -> Engine:
+    """The engine of the settings; errors as of :func:`openai_harmony.serve.engines.connect`."""
+    return connect(settings.engine, timeout=settings.engine_timeout, key=settings.engine_key)
+
+
 class Gateway:
     """What the endpoints share: the engine, the settings, and how a request is answered."""
 
@@ -94,7 +105,20 @@ class Gateway:
         self._is_warned = False
         self.is_draining = False
         """Whether the server ends once its running answers have ended."""
-        self.journal = Journal(self.encoding if settings.log_contents else None)
+        contents = self.encoding if settings.log_contents else None
+        self.journal = Journal(contents, Traces() if settings.traces else None)
+
+    def take(self, settings: Settings) -> None:
+        """Goes by these settings from now on; running answers keep the engine that they have."""
+        before, self.settings = self.settings, settings
+        self.limits.change(settings.max_running, settings.max_waiting, settings.queue_timeout)
+        self.bodies.settings = settings
+        self.journal.contents = self.encoding if settings.log_contents else None
+        if engine_of(before) != engine_of(settings):
+            old, self.engine = self.engine, connected(settings)
+            loop = asyncio.get_running_loop()
+            # By then all of its answers have ended.
+            loop.call_later(before.request_timeout, lambda: loop.create_task(old.aclose()))
 
     @property
     def ending(self) -> Ending:
@@ -120,7 +144,7 @@ class Gateway:
 
     async def recorded(self, request: Request, api: Api, work: Work) -> Response:
         """What the work answers, in the log and the metrics; errors in the form of the API."""
-        record = self.journal.begin(api, request.url.path)
+        record = self.journal.begin(api, request.url.path, request.headers)
         async with AsyncExitStack() as stack:
             stack.callback(self.journal.end, record)
             try:
@@ -146,7 +170,7 @@ class Gateway:
             if (made := call.early(body)) is not None:
                 return made
             gone = await self._place(request, stack)
-            prepared = await self._prepared(call, body, size)
+            prepared = await self._prepared(call, body, size, self.journal.trace_headers(record))
         record.prompt, record.stream = prepared.prompt, prepared.turn.stream
         if (error := prepared.too_long) is not None:
             if call.api != "responses" or not record.stream:
@@ -184,7 +208,7 @@ class Gateway:
             gone = await self._place(request, stack)
             record.stream = body.flag("stream") is True
             raw = await in_thread(limited, body, self.settings)
-            asking = ask(path_of(request.scope), raw)
+            asking = ask(path_of(request.scope), raw, self.journal.trace_headers(record))
             limit = self.settings.request_timeout
             status, kind, parts = await until_gone(gone, asking, limit, self.ending)
         stack.push_async_callback(parts.aclose)
@@ -222,11 +246,13 @@ class Gateway:
         except REFUSALS as error:
             return refusal(call.api, error)
 
-    async def _prepared(self, call: Call, body: Body, size: int) -> Prepared:
-        work = partial(self._prepare, call, body)
+    async def _prepared(
+        self, call: Call, body: Body, size: int, headers: dict[str, str]
+    ) -> Prepared:
+        work = partial(self._prepare, call, body, headers)
         return await in_thread(work) if call.blocks or size >= LARGE else work()
 
-    def _prepare(self, call: Call, body: Body) -> Prepared:
+    def _prepare(self, call: Call, body: Body, headers: dict[str, str]) -> Prepared:
         turn = call.read(body)
         prompt: list[int] = []
         most = self.settings.max_output_tokens, self.settings.max_answers
@@ -234,7 +260,7 @@ class Gateway:
             prompt = self._prompt(turn)
             grammar = constraint_of(turn)
             given = engine_fields(body, {**OF_SAMPLING, **OF_REQUESTS})
-            asked = requests(self.engine, turn, prompt, *most, grammar, given)
+            asked = requests(self.engine, turn, prompt, *most, grammar, given, headers)
         except PromptTooLongError as error:
             return Prepared(turn, prompt, None, [], error)
         return Prepared(turn, prompt, grammar, asked)

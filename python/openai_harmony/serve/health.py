@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 
 from openai_harmony.serve.engines import Engine, EngineError
 from openai_harmony.serve.journal import LOG
@@ -17,8 +18,8 @@ _SECONDS = 1.0
 class Health:
     """Asks the engine and the store, at most once a second, however many ask."""
 
-    def __init__(self, engine: Engine, store: Store | None) -> None:
-        """Of these two."""
+    def __init__(self, engine: Callable[[], Engine], store: Store | None) -> None:
+        """Of the engine that is asked by now, and the store."""
         self._engine, self._store = engine, store
         self._asked = -_SECONDS
         self._found: str | None = None
@@ -36,7 +37,7 @@ class Health:
     async def _ask(self) -> str | None:
         before, found = self._found, None
         try:
-            await self._engine.check()
+            await self._engine().check()
         except EngineError as error:
             found, reason = "the engine does not answer", str(error)
         if found is None and self._store is not None:

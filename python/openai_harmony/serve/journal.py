@@ -7,7 +7,7 @@ import json
 import logging
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +20,7 @@ from prometheus_client import (
     Histogram,
     generate_latest,
     multiprocess,
+    values,
 )
 
 from openai_harmony.encoding import HarmonyEncoding
@@ -28,6 +29,7 @@ from openai_harmony.grammar import Loosened
 from openai_harmony.interop.error_body import Api
 from openai_harmony.serve.answers import Answer
 from openai_harmony.serve.refusals import request_id
+from openai_harmony.serve.traces import Traces
 
 LOG = logging.getLogger("openai_harmony.serve")
 
@@ -55,10 +57,14 @@ class Record:
     error: str | None = None
     engine_status: int | None = None
     """The status of the engine's error, if it made one."""
+    span: Any = None
+    """OpenTelemetry's, if there are traces."""
 
     def sampling(self) -> None:
         """The first token is there."""
         self.first_token = time.perf_counter() - self.began
+        if self.span is not None:
+            self.span.add_event("first token")
 
     def fields(self, contents: HarmonyEncoding | None) -> dict[str, Any]:
         """The line of the log; with an encoding, what was said stands in it, too."""
@@ -107,9 +113,11 @@ def _bytes(encoding: HarmonyEncoding, token: int) -> bytes:
 class Journal:
     """Writes records, and counts them."""
 
-    def __init__(self, contents: HarmonyEncoding | None) -> None:
+    def __init__(self, contents: HarmonyEncoding | None, traces: Traces | None = None) -> None:
         """With an encoding, prompts and answers are logged, too."""
-        self._contents = contents
+        self.contents = contents
+        self._traces = traces
+        self._running_records: dict[str, Record] = {}
         # Several processes share files, which prometheus_client finds by this variable.
         self._several = "PROMETHEUS_MULTIPROC_DIR" in os.environ
         self._registry = own = CollectorRegistry()
@@ -147,15 +155,37 @@ class Journal:
             registry=own,
         )
 
-    def begin(self, api: Api, path: str) -> Record:
+    def begin(self, api: Api, path: str, headers: Mapping[str, str]) -> Record:
         """A request has arrived."""
         self._running.inc()
-        return Record(api, path)
+        record = Record(api, path)
+        self._running_records[record.id] = record
+        if self._traces is not None:
+            record.span = self._traces.begin(path, headers)
+        return record
+
+    def running(self) -> list[dict[str, Any]]:
+        """The requests under way, the oldest first."""
+        now = time.perf_counter()
+        return [
+            {"request": one.id, "path": one.path, "seconds": round(now - one.began, 1)}
+            for one in self._running_records.values()
+        ]
+
+    def trace_headers(self, record: Record) -> dict[str, str]:
+        """What the engine gets, so that its spans belong to that of the request."""
+        return {} if self._traces is None else self._traces.headers(record.span)
+
+    def flush(self) -> None:
+        """Sends the spans that have ended."""
+        if self._traces is not None:
+            self._traces.flush()
 
     def end(self, record: Record) -> None:
         """A request has ended."""
         self._running.dec()
-        fields = record.fields(self._contents)
+        del self._running_records[record.id]
+        fields = record.fields(self.contents)
         self._requests.labels(record.api, str(record.status)).inc()
         self._prompt.inc(fields["prompt_tokens"])
         self._sampled.inc(fields["completion_tokens"])
@@ -167,6 +197,8 @@ class Journal:
         errors = [answer.broke.status for answer in record.answers if answer.broke]
         for status in errors or filter(None, [record.engine_status]):
             self._errors.labels(str(status)).inc()
+        if self._traces is not None:
+            self._traces.end(record.span, fields)
         LOG.info("request", extra={"fields": fields})
 
     def loosened(self, found: Iterable[Loosened]) -> None:
@@ -206,6 +238,17 @@ def _has_content(file: Path) -> bool:
 
 def _folder_of_figures() -> Path:
     return Path(os.environ["PROMETHEUS_MULTIPROC_DIR"])
+
+
+def deaths() -> Counter:
+    """Counts workers that died, by the reason. Their parent does it, in a file beside theirs."""
+    values.ValueClass = values.MultiProcessValue(lambda: "parent")  # type: ignore[no-untyped-call]
+    return Counter(
+        "harmony_worker_deaths",
+        "Workers that died, by reason",
+        ["reason"],
+        registry=CollectorRegistry(),
+    )
 
 
 def forget_the_dead() -> None:

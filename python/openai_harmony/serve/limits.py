@@ -21,6 +21,11 @@ class Limits:
         self.running = 0
         """How many are answered."""
 
+    def change(self, running: int, waiting: int, timeout: float) -> None:
+        """Other limits from now on; who has a place keeps it."""
+        self._most, self._most_waiting, self._timeout = running, waiting, timeout
+        self._give()
+
     async def take(self, gone: asyncio.Future[None], ending: Ending) -> None:
         """Waits for a place, which has to be given back by :meth:`release`.
 
@@ -60,13 +65,15 @@ class Limits:
         )
 
     def release(self) -> None:
-        """Gives a place back, to the next one that waits."""
-        while self._queue:
-            place = self._queue.popleft()
-            if not place.done():
-                place.set_result(None)
-                return
+        """Gives a place back, to the next request that waits."""
         self.running -= 1
+        self._give()
+
+    def _give(self) -> None:
+        while self._queue and self.running < self._most:
+            if not (place := self._queue.popleft()).done():
+                self.running += 1
+                place.set_result(None)
 
     def _leave(self, place: asyncio.Future[None]) -> None:
         if place.done():  # it was given at the same moment

@@ -8,32 +8,45 @@ import os
 import signal
 import socket
 import tempfile
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
 
-from openai_harmony.serve.application import application, open_store
+from openai_harmony.serve.application import application, open_store, take
+from openai_harmony.serve.configuration import Configuration, Source
 from openai_harmony.serve.connections import Connection, OutOfDescriptors, limit
-from openai_harmony.serve.doorkeeper import api_keys
-from openai_harmony.serve.engines import EngineError, connect
+from openai_harmony.serve.engines import EngineError
+from openai_harmony.serve.gateway import connected
 from openai_harmony.serve.journal import LOG, forget_the_dead, log_to_stderr
-from openai_harmony.serve.settings import Settings, from_text, to_text
+from openai_harmony.serve.settings import Settings
 from openai_harmony.serve.store import StoreError
+from openai_harmony.serve.traces import export_traces
 from openai_harmony.serve.workers import Workers, take_hup
 
 _DRAIN_SECONDS = 5.0
 """So often a server that ends says what it waits for."""
-_SETTINGS = "HARMONY_SERVE_SETTINGS"
-"""The environment variable by which worker processes get the settings."""
+_MOST_NAMED = 5
+"""How many of the requests that it waits for are named."""
+_CONFIGURATION = "HARMONY_SERVE_CONFIGURATION"
+"""The environment variable that names the file by which worker processes get the configuration."""
+Again = Callable[[], tuple["Configuration | None", float]]
+"""What reads the configuration again, and when it counts."""
 
 
-def run(settings: Settings, say: Callable[[str], object]) -> bool:
+def run(source: Callable[[], Settings], say: Callable[[str], object]) -> bool:
     """Serves until it is ended, by ``SIGTERM`` or ``Ctrl-C``.
 
     Running answers then have ``drain_timeout`` seconds.
+
+    Args:
+        source: Reads the settings: now, and again at each ``SIGHUP``.
+        say: Takes the lines that say where it is.
 
     Returns:
         Whether it has served; if it could not start, its log says why.
@@ -44,11 +57,13 @@ def run(settings: Settings, say: Callable[[str], object]) -> bool:
         EngineError: A model that cannot be loaded.
         StoreError: The database cannot be used.
     """
-    keys = api_keys(settings.api_key_file)
-    settings.refuse_open_door(bool(keys))
+    configuration = Configuration.of(source())
+    settings = configuration.settings
     limit(settings, _allow_open_files(settings))
     options: dict[str, Any] = {
         "http": Connection,
+        # uvloop would close new connections without a word where no file can be opened.
+        "loop": "asyncio",
         "log_config": None,
         "access_log": False,
         "server_header": False,
@@ -58,10 +73,11 @@ def run(settings: Settings, say: Callable[[str], object]) -> bool:
     }
     with _listening(settings) as listening:
         host, port = listening.getsockname()[:2]
-        lines = greeting(settings, port, bool(keys))
+        lines = greeting(settings, port, bool(configuration.keys))
+        again = Source(configuration, source)
         if settings.workers == 1:
             log_to_stderr()
-            app = _drained(application(settings.engine, settings), settings)
+            app = _running(configuration, lambda: (again.again(), 0.0))
             _say(say, lines)
             server = uvicorn.Server(uvicorn.Config(app, **options))
             server.run(sockets=[listening])
@@ -69,14 +85,18 @@ def run(settings: Settings, say: Callable[[str], object]) -> bool:
     # What makes no sense to one process is found here: it would end each of them, again and again.
     _try_out(settings)
     # uvicorn's processes share a socket that it makes itself.
-    os.environ[_SETTINGS] = to_text(settings)
     _say(say, lines)
+    # Five seconds are too few for one that begins on a machine with much to do.
+    options["timeout_worker_healthcheck"] = 20
     shared = {"workers": settings.workers, "factory": True, "host": host, "port": port}
-    with tempfile.TemporaryDirectory(prefix="harmony-serve-") as figures:
-        os.environ["PROMETHEUS_MULTIPROC_DIR"] = figures
+    with tempfile.TemporaryDirectory(prefix="harmony-serve-") as folder:
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+        file = Path(folder) / "configuration.json"
+        os.environ[_CONFIGURATION] = str(file)
+        configuration.write(file, 0.0)
         config = uvicorn.Config("openai_harmony.serve.run:worker", **shared, **options)
         log_to_stderr()
-        Workers(config, [config.bind_socket()]).run()
+        Workers(config, [config.bind_socket()], again, file).run()
     return True
 
 
@@ -85,7 +105,7 @@ def _try_out(settings: Settings) -> None:
         store.close()
     # A model is large: only the processes load it.
     if not settings.engine.startswith("transformers="):
-        connect(settings.engine, timeout=settings.engine_timeout, key=settings.engine_key)
+        connected(settings)
 
 
 def _allow_open_files(settings: Settings) -> float:
@@ -117,17 +137,23 @@ def worker() -> Starlette:
     """The application of a worker process."""
     log_to_stderr()
     forget_the_dead()
-    settings = from_text(os.environ[_SETTINGS])
-    limit(settings, _allow_open_files(settings))
-    return _drained(application(settings.engine, settings), settings)
+    file = Path(os.environ[_CONFIGURATION])
+    configuration, _ = Configuration.read(file)
+    return _running(configuration, lambda: Configuration.read(file))
 
 
-def _drained(app: Starlette, settings: Settings) -> Starlette:
-    """Ends running answers well when the process shall end and their time is up.
+def _running(configuration: Configuration, again: Again) -> Starlette:
+    """The application of a process: it goes by another configuration after each `SIGHUP`.
 
-    uvicorn takes signals itself, and at the end cancels what still runs, of which no client would
-    get a last event.
+    And it ends running answers well when the process ends and their time is up: uvicorn takes
+    signals itself, and at the end cancels what still runs, of which no client would get a last
+    event.
     """
+    settings = configuration.settings
+    limit(settings, _allow_open_files(settings))
+    if settings.traces:
+        export_traces()
+    app = application(None, configuration)
     inner: Any = app.router.lifespan_context
     gateway = app.state.gateway
 
@@ -142,11 +168,20 @@ def _drained(app: Starlette, settings: Settings) -> Starlette:
             say_what_is_left(loop)
 
     def say_what_is_left(loop: asyncio.AbstractEventLoop) -> None:
-        limits = gateway.limits
-        if limits.running:
-            text = "the server ends: waiting for %d running answers (%d requests wait)"
-            LOG.warning(text, limits.running, limits.waiting)
+        if running := gateway.journal.running():
+            text = "the server ends: waiting for %d requests"
+            about = {"oldest": running[:_MOST_NAMED]}
+            LOG.warning(text, len(running), extra={"fields": about})
             loop.call_later(_DRAIN_SECONDS, say_what_is_left, loop)
+
+    def read_again(loop: asyncio.AbstractEventLoop) -> None:
+        found, at = again()
+        if found is not None:
+            loop.call_later(max(at - time.monotonic(), 0.0), change, found)
+
+    def change(found: Configuration) -> None:
+        take(app, found)
+        limit(found.settings, _allow_open_files(found.settings))
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[Any]:
@@ -160,7 +195,7 @@ def _drained(app: Starlette, settings: Settings) -> Starlette:
 
             signal.signal(number, handle)
 
-        take_hup(loop, app.state.keys.read_again)
+        take_hup(loop, partial(read_again, loop))
         for number in (signal.SIGTERM, signal.SIGINT):
             if callable(before := signal.getsignal(number)):
                 chained(number, before)
@@ -188,8 +223,7 @@ def check(settings: Settings) -> list[tuple[bool, str]]:
 
     ``ValueError`` and ``OSError`` as of :func:`run`.
     """
-    keys = api_keys(settings.api_key_file)
-    settings.refuse_open_door(bool(keys))
+    keys = Configuration.of(settings).keys
     return [
         _checked_address(settings),
         (True, f"API keys: {len(keys)}" if keys else "no API keys: everyone who connects may ask"),
@@ -219,7 +253,7 @@ def _checked_store(settings: Settings) -> tuple[bool, str]:
 
 async def _checked_engine(settings: Settings) -> tuple[bool, str]:
     try:
-        engine = connect(settings.engine, timeout=settings.engine_timeout, key=settings.engine_key)
+        engine = connected(settings)
         try:
             await engine.check()
             model = settings.model or engine.model or "a model without a name"

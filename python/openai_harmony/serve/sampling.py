@@ -23,6 +23,7 @@ def requests(
     most_answers: int,
     grammar: Constraint | None = None,
     passed_on: dict[str, Any] | None = None,
+    headers: dict[str, str] | None = None,
 ) -> list[SampleRequest]:
     """What to ask the engine for, for each answer.
 
@@ -56,6 +57,7 @@ def requests(
             index,
             logprobs,
             passed_on or {},
+            headers or {},
         )
         for index in range(answers)
     ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 import re
 import sys
@@ -72,6 +71,7 @@ class Settings:
     store: str = _setting("none", "where responses are kept: none, a SQLite file, SQLAlchemy URL")
     store_days: float = _setting(30.0, "days that a response is kept after its last use")
     log_contents: bool = _setting(False, "log prompts and answers, too")
+    traces: bool = _setting(False, "OpenTelemetry traces, sent as OTEL_EXPORTER_OTLP_ENDPOINT says")
 
     def __post_init__(self) -> None:
         types_of = typing.get_type_hints(Settings)
@@ -167,16 +167,6 @@ def read_file(path: str | Path) -> dict[str, Any]:
             raise ValueError(f"{path}: {name} is set twice, with dashes and with underscores")
         made[plain] = value
     return made
-
-
-def to_text(settings: Settings) -> str:
-    """As JSON, for another process."""
-    return json.dumps(dataclasses.asdict(settings))
-
-
-def from_text(text: str) -> Settings:
-    """What :func:`to_text` wrote."""
-    return Settings(**json.loads(text))
 
 
 def kinds() -> dict[str, type]:

@@ -5,16 +5,37 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
+from socket import socket
 
+from uvicorn import Config
 from uvicorn.supervisors import Multiprocess
 
-from openai_harmony.serve.journal import LOG
+from openai_harmony.serve.configuration import Source
+from openai_harmony.serve.journal import LOG, deaths
+
+_SWITCH_SECONDS = 0.5
+"""So long after a `SIGHUP` all workers go by the new configuration, at one moment."""
 
 
 class Workers(Multiprocess):
-    """uvicorn's parent, which says why a worker died, and passes `SIGHUP` on."""
+    """uvicorn's parent, which says why a worker died, and reads the configuration for all."""
+
+    def __init__(self, config: Config, sockets: list[socket], source: Source, file: Path) -> None:
+        """Of these sockets.
+
+        Args:
+            config: uvicorn's.
+            sockets: What workers listen on.
+            source: Where the configuration comes from.
+            file: Where workers find it.
+        """
+        super().__init__(config, sockets)
+        self._source, self._file = source, file
+        self._deaths = deaths()
 
     def init_processes(self) -> None:
         """Begins all workers."""
@@ -23,15 +44,21 @@ class Workers(Multiprocess):
 
     def keep_subprocess_alive(self) -> None:
         """Begins a worker for each that died."""
-        before = list(self.processes)
+        before = [(worker, worker.process.is_alive()) for worker in self.processes]
         with _hup_held_back():
             super().keep_subprocess_alive()
-        for worker in before:
+        for worker, is_hung in before:
             if worker not in self.processes:
-                LOG.error("worker %s died: %s", worker.pid, _reason(worker.process.exitcode))
+                # uvicorn kills those that do not answer.
+                reason = "no answer" if is_hung else _reason(worker.process.exitcode)
+                self._deaths.labels(reason).inc()
+                LOG.error("worker %s died: %s", worker.pid, reason)
 
     def handle_hup(self) -> None:
-        """Has all workers read the API keys again. uvicorn's own way ends them, one by one."""
+        """Has all workers go by what is read now. uvicorn's own way ends them, one by one."""
+        if (found := self._source.again()) is None:
+            return
+        found.write(self._file, time.monotonic() + _SWITCH_SECONDS)
         for worker in self.processes:
             if worker.pid is not None:
                 with suppress(ProcessLookupError):
@@ -63,5 +90,5 @@ def take_hup(loop: asyncio.AbstractEventLoop, handle: Callable[[], None]) -> Non
 
 def _reason(code: int | None) -> str:
     if code is None:
-        return "it did not answer"
-    return f"by {signal.Signals(-code).name}" if code < 0 else f"it ended with status {code}"
+        return "unknown"
+    return signal.Signals(-code).name if code < 0 else f"status {code}"

@@ -94,7 +94,9 @@ class SimulatedClient:
         assert self.open == 0, "requests to the engine are left"
 
     @asynccontextmanager
-    async def post(self, path: str, body: bytes) -> AsyncIterator[SimulatedResponse]:
+    async def post(
+        self, path: str, body: bytes, headers: dict[str, str]
+    ) -> AsyncIterator[SimulatedResponse]:
         asked = json.loads(body)
         prompt = ENCODING.decode(asked.get("prompt") or asked["input_ids"])
         plan = next(plan for marker, plan in self.plans.items() if f"Say {marker}" in prompt)

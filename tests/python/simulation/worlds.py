@@ -182,9 +182,9 @@ def simulated(world: Callable[[], World]) -> Iterator[None]:
         assert inside or len(raw) < LARGE, "a large body on the event loop"
         return parse(self, raw)
 
-    def prepared(self: Gateway, call: Any, body: Any) -> Any:
+    def prepared(self: Gateway, call: Any, body: Any, *more: Any) -> Any:
         assert inside or len(body.json()) < LARGE, "a large body on the event loop"
-        return prepare(self, call, body)
+        return prepare(self, call, body, *more)
 
     modules = (bodies, gateway, health, stored, http)
     before = [module.in_thread for module in modules]

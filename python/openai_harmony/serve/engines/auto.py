@@ -71,9 +71,11 @@ class Auto:
             async for some in sampled:
                 yield some
 
-    async def pass_on(self, path: str, body: bytes) -> tuple[int, str, AsyncGenerator[bytes, None]]:
+    async def pass_on(
+        self, path: str, body: bytes, headers: dict[str, str]
+    ) -> tuple[int, str, AsyncGenerator[bytes, None]]:
         """Sends a body as it is."""
-        return await (await self._engine()).pass_on(path, body)
+        return await (await self._engine()).pass_on(path, body, headers)
 
     async def aclose(self) -> None:
         """Closes the connections."""

@@ -82,9 +82,11 @@ class Client:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     @asynccontextmanager
-    async def post(self, path: str, body: bytes) -> AsyncIterator[Response]:
-        """Sends JSON. ``ClientError`` also where the answer is read."""
-        headers = {"content-type": "application/json"}
+    async def post(
+        self, path: str, body: bytes, headers: dict[str, str]
+    ) -> AsyncIterator[Response]:
+        """Sends JSON, with more headers. ``ClientError`` also where the answer is read."""
+        headers = {"content-type": "application/json", **headers}
         with _errors():
             async with self._open().post(
                 self._address + path, data=body, headers=headers, allow_redirects=False

@@ -57,6 +57,8 @@ class SampleRequest:
     log-probabilities are needed."""
     passed_on: dict[str, Any] = field(default_factory=dict)
     """What the body has for the engine only, as vLLM names it: ``min_tokens``, ``priority``, …"""
+    headers: dict[str, str] = field(default_factory=dict)
+    """What an engine behind HTTP gets beside the body: to which trace its spans belong."""
 
     def named(self, **names: str) -> dict[str, Any]:
         """The sampling with some options renamed."""

@@ -87,7 +87,8 @@ class HttpEngine:
         while True:
             path, body = await self._written(request)
             async with AsyncExitStack() as asking:
-                response = await asking.enter_async_context(self.client.post(path, body))
+                sent = self.client.post(path, body, request.headers)
+                response = await asking.enter_async_context(sent)
                 if response.status == 200:
                     stack.push_async_exit(asking.pop_all())
                     return response
@@ -112,9 +113,11 @@ class HttpEngine:
             return write()
         return await in_thread(write)
 
-    async def pass_on(self, path: str, body: bytes) -> tuple[int, str, AsyncGenerator[bytes, None]]:
+    async def pass_on(
+        self, path: str, body: bytes, headers: dict[str, str]
+    ) -> tuple[int, str, AsyncGenerator[bytes, None]]:
         """Sends a body as it is: the status, the content type and the bytes of the answer."""
-        sent = self.client.post(path, body)
+        sent = self.client.post(path, body, headers)
         try:
             response = await sent.__aenter__()
         except ClientError as error:
