@@ -102,6 +102,17 @@ def question() -> Conversation:
     )
 
 
+def turn() -> Conversation:
+    """A question, a thought and an answer."""
+    return Conversation.from_messages(
+        [
+            Message.from_role_and_content("user", "What is 2 + 2?"),
+            Message.from_role_and_content("assistant", "A sum.").with_channel("analysis"),
+            Message.from_role_and_content("assistant", "2 + 2 = 4.").with_channel("final"),
+        ]
+    )
+
+
 def draw_terminal(name: str, picture: show.Picture, *, ids: bool = False) -> None:
     """A picture as a terminal shows it."""
     console = Console(
@@ -203,6 +214,7 @@ def main() -> None:
     trained = show.picture(chat(), ending="training", mask=True)
     draw_speeds()
     draw_terminal("conversation", trained)
+    draw_terminal("turn", show.picture(turn(), ending="training", config=full))
     draw_terminal("question", show.picture(question(), ending="training", mask=True))
     draw_terminal("damaged", show.picture(sampled), ids=True)
     for theme in ("light", "dark"):

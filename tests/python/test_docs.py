@@ -131,6 +131,17 @@ def test_every_page_is_in_the_sites_navigation() -> None:
     assert sorted(named_there) == sorted(pages | {"CONTRIBUTING.md", "CHANGELOG.md"})
 
 
+@pytest.mark.parametrize("word", ["streaming", "install", "FAQ", "token count", "tool call"])
+def test_a_search_of_the_site_finds_a_heading(word: str) -> None:
+    """MkDocs ranks headings first."""
+    headings = [
+        heading
+        for page in (ROOT / "docs").rglob("*.md")
+        for heading in re.findall(r"^#+ (.+)$", prose(page), flags=re.MULTILINE)
+    ]
+    assert any(word.lower() in heading.lower() for heading in headings)
+
+
 def test_the_reference_has_all_that_is_public() -> None:
     paths = [
         path
