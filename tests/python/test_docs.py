@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import pydoc
 import re
 import subprocess
 import sys
@@ -170,6 +171,17 @@ def test_the_reference_has_all_that_is_public() -> None:
             if name not in last and not inspect.ismodule(getattr(module, name))
         }
         assert missing == NOT_IN_THE_REFERENCE.get(module.__name__, set()), module.__name__
+
+
+@pytest.mark.parametrize("page", API, ids=named)
+def test_a_page_of_the_reference_says_how_to_see_it_in_python(page: Path) -> None:
+    text = page.read_text("utf-8")
+    if page.stem == "adapters":
+        assert "`help` shows it" in text
+        return
+    [name] = re.findall(r'`help\("(\S+)"\)` shows it', text)
+    assert f"\n::: {name}\n" in text
+    assert inspect.getdoc(pydoc.locate(name))
 
 
 NEED_A_PACKAGE = re.compile(r"adapters\.(hf|renderers|skyrl|tinker|verl)\.(\w+)$")
