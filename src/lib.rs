@@ -135,6 +135,7 @@ mod render;
 mod repair;
 mod saved;
 mod span;
+mod text_grammar;
 mod typescript;
 #[cfg(feature = "training")]
 mod workers;

@@ -907,7 +907,9 @@ class Repair:
         """The index of the message that the repair lies in; ``None`` outside of any."""
 
 _Kind: TypeAlias = Literal["function", "custom", "builtin", "apply_patch", "shell", "local_shell"]
-_ToolFields: TypeAlias = tuple[str, str | None, str, _Kind, bool, bool, bool, bool]
+_ToolFields: TypeAlias = tuple[
+    str, str | None, str, _Kind, bool, bool, bool, bool, tuple[Literal["lark", "regex"], str] | None
+]
 
 @final
 class Body:
@@ -1554,7 +1556,9 @@ def read_step(
 
 @final
 class _TurnGrammar:
-    def __new__(cls, tools: list[tuple[str, Any]], **options: Any) -> Self: ...
+    def __new__(
+        cls, tools: list[tuple[str, Any, tuple[str, str] | None]], **options: Any
+    ) -> Self: ...
     @staticmethod
     def of_turn(turn: Turn, **options: Any) -> _TurnGrammar: ...
     def write(

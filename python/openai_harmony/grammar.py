@@ -36,6 +36,9 @@ JsonSpace: TypeAlias = Literal["compact", "bounded", "any"]
 GrammarForm: TypeAlias = Literal["lark", "xgrammar", "gbnf"]
 """A form in which engines read grammars."""
 
+GrammarSyntax: TypeAlias = Literal["lark", "regex"]
+"""In which language the grammar of a custom tool is written."""
+
 _WITH_TEXT = ("python",)
 """Built-in tools whose calls are text and no JSON."""
 
@@ -48,6 +51,15 @@ class ToolChoice(NamedTuple):
     mode: Literal["auto", "none", "required", "named"]
     recipients: list[str]
     """Of the named tool, or of those that are allowed; empty: all of them."""
+
+
+class InputGrammar(NamedTuple):
+    """What the input of a custom tool has to be."""
+
+    syntax: GrammarSyntax
+    """Its language."""
+    definition: str
+    """The grammar."""
 
 
 class Verdict(NamedTuple):
@@ -221,9 +233,9 @@ class TurnGrammar(Immutable):
 
         Args:
             tools: What may be called: ``ToolDescription``s, dicts of ``name`` and ``parameters``
-                (those of chat completions, too), or recipients of the built-in tools,
-                ``"python"``. Names are those of functions; with a namespace of their own they stay
-                as they are.
+                (those of chat completions, too), custom tools as chat completions and Responses
+                have them, or recipients of the built-in tools, ``"python"``. Names are those of
+                functions; with a namespace of their own they stay as they are.
             tool_choice: ``"auto"``, ``"none"``, ``"required"``: the turn ends with a call, one tool
                 as ``{"name": …}``, which is required, or names of some that may be called; or the
                 ``tool_choice`` of a ``Turn``.
@@ -233,15 +245,16 @@ class TurnGrammar(Immutable):
         Raises:
             HarmonyError: ``invalid_grammar``: a name that no header can carry, or that two tools
                 have; what is no schema, or has a ``$ref`` to nowhere; no regular expression, or one
-                with anchors inside; no choices, or two forms of the answer; a call that is required
-                of no tool; no room for a message; a prefill that ends inside JSON.
+                with anchors inside; a custom tool's grammar that cannot be read; no choices, or two
+                forms of the answer; a call that is required of no tool; no room for a message; a
+                prefill that ends inside JSON.
             ValueError: An option is not among those above, or a schema is nested too deeply.
             TypeError: A tool is neither of the forms above, or a schema has what is no JSON.
         """
         if isinstance(tools, (str, bytes, Mapping)) or not isinstance(tools, Iterable):
             raise WrongTypeError(f"tools: expected a list of tools, got {quoted(tools)}")
         named = [_tool(index, tool) for index, tool in enumerate(tools)]
-        self.recipients: list[str] = [recipient for recipient, _ in named]
+        self.recipients: list[str] = [recipient for recipient, *_ in named]
         """The recipients of the tools, in the order in which they were given."""
         self._raw = _lowlevel._TurnGrammar(
             named,
@@ -325,12 +338,18 @@ class TurnGrammar(Immutable):
         return GrammarState(self._raw.state())
 
 
-def _tool(index: int, tool: Any) -> tuple[str, Any]:
-    """A tool's recipient, and the schema of its arguments; ``None`` for text."""
+def _tool(index: int, tool: Any) -> tuple[str, Any, tuple[str, str] | None]:
+    """A tool's recipient, its arguments' schema, ``None`` for text, and a custom tool's grammar."""
     schema: Any
     match tool:
         case str():
-            return tool, None if tool in _WITH_TEXT else {}
+            return tool, None if tool in _WITH_TEXT else {}, None
+        case {"type": "custom", "custom": {"name": str(name), **fields}} | {
+            "type": "custom",
+            "name": str(name),
+            **fields,
+        }:
+            return recipient_of(name), None, _format(index, fields.get("format"))
         case ToolDescription(name=name):
             schema = tool.parameters
         case {"function": {"name": str(name), **fields}} | {"name": str(name), **fields}:
@@ -340,7 +359,29 @@ def _tool(index: int, tool: Any) -> tuple[str, Any]:
                 f"tools[{index}]: expected a ToolDescription, a dict with a name, or the recipient "
                 f"of a built-in tool, got {quoted(tool)}"
             )
-    return recipient_of(name), {} if schema is None else schema
+    return recipient_of(name), {} if schema is None else schema, None
+
+
+def _format(index: int, given: Any) -> tuple[str, str]:
+    """The syntax and the definition of a custom tool's grammar; ``text`` takes any."""
+    match given:
+        case None | {"type": "text"}:
+            return "text", ""
+        case {"type": "grammar", "grammar": {"definition": str(definition), **fields}} | {
+            "type": "grammar",
+            "definition": str(definition),
+            **fields,
+        }:
+            syntax = fields.get("syntax", "lark")
+            if syntax in get_args(GrammarSyntax):
+                return str(syntax), definition
+            raise ValueError(
+                f"tools[{index}].format.syntax: expected 'lark' or 'regex', got {quoted(syntax)}"
+            )
+    raise WrongTypeError(
+        f"tools[{index}].format: expected one of type 'text', or 'grammar' with a definition, "
+        f"got {quoted(given)}"
+    )
 
 
 def recipient_of(name: str) -> str:
@@ -377,7 +418,9 @@ __all__ = [
     "GrammarForm",
     "GrammarOptions",
     "GrammarState",
+    "GrammarSyntax",
     "HeaderForms",
+    "InputGrammar",
     "JsonSpace",
     "Loosened",
     "Thinking",

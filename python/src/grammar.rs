@@ -12,10 +12,12 @@ use super::read::values::optional;
 use super::{options, tokens};
 use openai_harmony::Prefill;
 use openai_harmony::grammar::{
-    GrammarForm, GrammarOptions, GrammarState, GrammarTool, HeaderForms, JsonSpace, Thinking,
-    TurnGrammar, Verdict,
+    GrammarForm, GrammarOptions, GrammarState, GrammarSyntax, GrammarTool, HeaderForms,
+    InputGrammar, JsonSpace, Thinking, TurnGrammar, Verdict,
 };
 use openai_harmony::interop::ToolChoice;
+use openai_harmony::machinery::Choice as _;
+use openai_harmony::{Error, ErrorKind};
 
 set_from! {
     ToolChoice: tool_choice,
@@ -50,6 +52,24 @@ fn tool_choice(choice: &Bound<'_, PyAny>) -> Read<ToolChoice> {
 /// A keyword that a form does not hold: recipient, path, keyword and reason.
 type PyLoosened = (String, String, &'static str, String);
 
+/// A recipient, the schema of what it takes, and the syntax and the definition of what a custom tool takes.
+type GivenTool<'py> = (String, Option<Bound<'py, PyAny>>, Option<(String, String)>);
+
+/// The grammar of a custom tool; `None` of one that takes any text.
+fn input(syntax: &str, definition: String) -> openai_harmony::Result<Option<InputGrammar>> {
+    let known = GrammarSyntax::ALL.iter().find(|(word, _)| *word == syntax);
+    known.map(|(_, syntax)| InputGrammar::new(*syntax, definition)).transpose()
+}
+
+/// The error of a definition, at the tool that has it.
+fn in_format(index: usize, error: Error) -> Error {
+    let ErrorKind::InvalidGrammar { path, reason, recipient } = error.kind().clone() else {
+        return error;
+    };
+    let path = path.inside("format").inside(index).inside("tools");
+    ErrorKind::InvalidGrammar { path, reason, recipient }.into()
+}
+
 /// What the assistant may write in one turn.
 #[pyclass(name = "_TurnGrammar", module = "openai_harmony._lowlevel", frozen)]
 pub(super) struct PyTurnGrammar {
@@ -58,22 +78,35 @@ pub(super) struct PyTurnGrammar {
 
 #[pymethods]
 impl PyTurnGrammar {
-    /// A grammar of recipients and the schemas of what they take, `None` of text. `options` are those of
-    /// `openai_harmony.grammar.TurnGrammar`; `tool_choice` is the class of that name.
+    /// A grammar of recipients and the schemas of what they take, `None` of text, and of custom tools the syntax of their
+    /// grammar, `text` of any text, and its definition. `options` are those of `openai_harmony.grammar.TurnGrammar`;
+    /// `tool_choice` is the class of that name.
     #[new]
     #[pyo3(signature = (tools, **options))]
     fn new(
         py: Python<'_>,
-        tools: Vec<(String, Option<Bound<'_, PyAny>>)>,
+        tools: Vec<GivenTool<'_>>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let tool = |(index, (recipient, parameters)): (usize, (String, Option<_>))| {
+        let mut unread = None;
+        let tool = |(index, (recipient, parameters, format)): (usize, GivenTool<'_>)| {
+            if let Some((syntax, definition)) = format {
+                let input = input(&syntax, definition);
+                let input = input.unwrap_or_else(|error| {
+                    unread.get_or_insert((index, error));
+                    None
+                });
+                return Ok(GrammarTool::of_input(recipient, input));
+            }
             let Some(parameters) = parameters else { return Ok(GrammarTool::of_text(recipient)) };
             let read = schema_tree(&parameters).map(|tree| GrammarTool::new(recipient, tree));
             read.map_err(|invalid| invalid.inside("parameters").inside(index).inside("tools"))
         };
         let tools = tools.into_iter().enumerate().map(tool).collect::<Read<Vec<_>>>();
         let tools = tools.map_err(|invalid| invalid.raised(py))?;
+        if let Some((index, error)) = unread {
+            return Err(raised(py, &in_format(index, error)));
+        }
         let options = options::set_all(GrammarOptions::new(), options, None, options::set)?;
         let grammar = TurnGrammar::new(tools, options);
         grammar.map(|inner| Self { inner }).map_err(|error| raised(py, &error))

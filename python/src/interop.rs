@@ -379,12 +379,32 @@ impl PyTurn {
 }
 
 /// Name, namespace, recipient, kind, offered, declared, `client_runs`, strict.
-type ToolFields<'a> =
-    (&'a str, Option<&'a str>, &'a str, Option<&'static str>, bool, bool, bool, bool);
+type ToolFields<'a> = (
+    &'a str,
+    Option<&'a str>,
+    &'a str,
+    Option<&'static str>,
+    bool,
+    bool,
+    bool,
+    bool,
+    Option<(Option<&'static str>, &'a str)>,
+);
 
 fn tool_fields(tool: &Tool) -> ToolFields<'_> {
-    let Tool { kind, name, namespace, recipient, offered, declared, client_runs, strict, .. } =
-        tool;
+    let Tool {
+        kind,
+        name,
+        namespace,
+        recipient,
+        offered,
+        declared,
+        client_runs,
+        strict,
+        input,
+        ..
+    } = tool;
     let namespace = namespace.as_deref();
-    (name, namespace, recipient, kind.word(), *offered, *declared, *client_runs, *strict)
+    let input = input.as_ref().map(|input| (input.syntax().word(), input.definition()));
+    (name, namespace, recipient, kind.word(), *offered, *declared, *client_runs, *strict, input)
 }

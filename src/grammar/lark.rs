@@ -3,23 +3,26 @@
 use std::convert::Infallible;
 use std::fmt::Write;
 
-use regex_syntax::hir::Hir;
 use serde_json::{Value, json};
 
 use super::headers::MessageKind;
+use super::input;
 use super::options::JsonSpace;
 use super::schemas::{self, Report, guidance};
 use super::turn::{self, Form};
 use super::{Grammar, Written};
 use crate::error::Result;
+use crate::text_grammar::TextRules;
 use crate::tokenizer::TokenId;
 
 pub(super) fn write(grammar: &Grammar) -> Result<Written> {
-    let mut lark = Lark { text: String::from("%llguidance {}\n"), report: Report::default() };
+    let text = String::from("%llguidance {}\n");
+    let mut lark = Lark { text, has_blanks: false, report: Report::default() };
     let Ok(()) = turn::write(grammar, &mut lark);
     lark.rule(Lark::TEXT, "/(.|\\n)*/");
     if let Some(pattern) = &grammar.pattern {
-        lark.rule("ANSWER", &regex(&pattern.hir));
+        // As `regex-syntax` writes it, which llguidance reads with.
+        lark.rule("ANSWER", &input::slashes(&pattern.hir.to_string()));
     }
     let loosened = lark.report.finish(grammar.options.strict.as_deref())?;
     Ok(Written { text: lark.text, loosened })
@@ -27,6 +30,8 @@ pub(super) fn write(grammar: &Grammar) -> Result<Written> {
 
 struct Lark {
     text: String,
+    /// Whether the rule of white space is there.
+    has_blanks: bool,
     report: Report,
 }
 
@@ -62,6 +67,20 @@ impl Form for Lark {
         Ok(match grammar.schema_at(kind) {
             Some((schema, path, recipient)) => {
                 self.report.begin(recipient);
+                if let (MessageKind::Call(tool), Some((input, path))) =
+                    (kind, grammar.input_at(kind))
+                {
+                    let rules = input.rules().and_then(|rules| match input::unheld(&rules) {
+                        None => Ok(rules),
+                        Some(reason) => Err(reason.to_owned()),
+                    });
+                    match rules {
+                        Ok(rules) => {
+                            return Ok(self.input(tool, &rules, grammar.options.json_space));
+                        }
+                        Err(reason) => self.report.loosen(&path, "definition", reason),
+                    }
+                }
                 let is_object = matches!(kind, MessageKind::Call(_));
                 let schema = schemas::clean(schema, is_object, &path, &mut self.report);
                 let schema = guidance::limited(&schema, &path, &mut self.report);
@@ -70,6 +89,22 @@ impl Form for Lark {
             None if kind == MessageKind::Answer && grammar.pattern.is_some() => "ANSWER".to_owned(),
             None => Self::TEXT.to_owned(),
         })
+    }
+}
+
+impl Lark {
+    /// The object with the input of a custom tool.
+    fn input(&mut self, tool: usize, rules: &TextRules, space: JsonSpace) -> String {
+        let mut object = String::new();
+        for (name, is) in input::in_lark(tool, rules, space) {
+            match name.as_str() {
+                "" => object = is,
+                "BLANKS" if self.has_blanks => {}
+                _ => self.rule(&name, &is),
+            }
+            self.has_blanks |= name == "BLANKS";
+        }
+        object
     }
 }
 
@@ -93,21 +128,4 @@ fn json(schema: Value, space: JsonSpace) -> String {
         schema => schema,
     };
     format!("%json {schema}")
-}
-
-/// A regular expression between slashes, as `regex-syntax` writes it, which llguidance reads with.
-fn regex(hir: &Hir) -> String {
-    let mut quoted = String::from("/");
-    let mut is_escaped = false;
-    for char in hir.to_string().chars() {
-        match char {
-            '/' if !is_escaped => quoted.push_str("\\/"),
-            '\n' => quoted.push_str("\\n"),
-            '\r' => quoted.push_str("\\r"),
-            _ => quoted.push(char),
-        }
-        is_escaped = char == '\\' && !is_escaped;
-    }
-    quoted.push('/');
-    quoted
 }

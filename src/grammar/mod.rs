@@ -10,6 +10,7 @@
 
 mod bnf;
 mod headers;
+mod input;
 mod lark;
 mod options;
 mod pattern;
@@ -32,6 +33,7 @@ use crate::Prefill;
 use crate::chat::{ANALYSIS, COMMENTARY, FINAL};
 use crate::error::{Error, ErrorKind, Reason, Result};
 use crate::path::Path;
+pub use crate::text_grammar::{GrammarSyntax, InputGrammar};
 use crate::tokenizer::TokenId;
 
 /// What the assistant may sample in one turn.
@@ -89,7 +91,7 @@ impl TurnGrammar {
         let mut tools: Vec<GrammarTool> = tools.into_iter().collect();
         for tool in &mut tools {
             if tool.parameters.is_some() && options.any_json.contains(&tool.recipient) {
-                tool.parameters = Some(json!({}));
+                (tool.parameters, tool.input) = (Some(json!({})), None);
             }
         }
         if options.response_schema.is_some() && options.any_json.iter().any(String::is_empty) {
@@ -242,6 +244,13 @@ impl Grammar {
             }
             _ => (schema, Path::of("response_schema"), ""),
         })
+    }
+
+    /// The grammar of a custom tool's input, and where it is among the arguments.
+    fn input_at(&self, kind: MessageKind) -> Option<(&InputGrammar, Path)> {
+        let MessageKind::Call(tool) = kind else { return None };
+        let path = Path::of("tools").then(self.given[tool]).then("format");
+        Some((self.tools[tool].input.as_ref()?, path))
     }
 }
 

@@ -2,16 +2,17 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::invalid;
 use crate::Prefill;
 use crate::brief::Brief;
 use crate::error::{Reason, Result};
-use crate::interop::ToolChoice;
+use crate::interop::{INPUT, ToolChoice};
 use crate::names;
 use crate::options::{choices, options};
 use crate::path::Path;
+use crate::text_grammar::InputGrammar;
 use crate::typescript::{MAX_DEPTH, is_too_deep};
 
 /// A tool that may be called.
@@ -22,17 +23,30 @@ pub struct GrammarTool {
     pub recipient: String,
     /// The schema of its arguments, which are an object; `None` of a tool that takes any text, as `python` does.
     pub parameters: Option<Value>,
+    /// What the one argument of a custom tool, `input`, has to be; `None` of other tools, and of any text.
+    pub input: Option<InputGrammar>,
 }
 
 impl GrammarTool {
     /// A tool whose arguments are an object of this schema.
     pub fn new(recipient: impl Into<String>, parameters: Value) -> Self {
-        Self { recipient: recipient.into(), parameters: Some(parameters) }
+        Self { recipient: recipient.into(), parameters: Some(parameters), input: None }
     }
 
     /// A tool that takes any text.
     pub fn of_text(recipient: impl Into<String>) -> Self {
-        Self { recipient: recipient.into(), parameters: None }
+        Self { recipient: recipient.into(), parameters: None, input: None }
+    }
+
+    /// A custom tool, whose arguments are an object with one text, `input`, that fits a grammar; `None` fits any.
+    pub fn of_input(recipient: impl Into<String>, input: Option<InputGrammar>) -> Self {
+        let arguments = json!({
+            "type": "object",
+            "properties": {INPUT: {"type": "string"}},
+            "required": [INPUT],
+            "additionalProperties": false,
+        });
+        Self { input, ..Self::new(recipient, arguments) }
     }
 }
 

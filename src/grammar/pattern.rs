@@ -7,11 +7,12 @@ use regex_automata::hybrid::dfa::{Cache, DFA};
 use regex_automata::nfa::thompson::{self, NFA, WhichCaptures};
 use regex_automata::util::start;
 use regex_automata::{Anchored, MatchKind};
-use regex_syntax::hir::{Hir, HirKind, Look};
+use regex_syntax::hir::Hir;
 
 use super::invalid;
 use crate::error::{Reason, Result};
 use crate::path::Path;
+use crate::text_grammar::without_anchors;
 
 /// How much memory the automaton of an expression may take, in bytes.
 const MAX_SIZE: usize = 10 << 20;
@@ -66,25 +67,6 @@ impl Pattern {
         let automaton = DFA::builder().configure(config).build_from_nfa(automaton);
         Ok(Self { hir, automaton: Arc::new(automaton.map_err(|_| too_large())?) })
     }
-}
-
-fn without_anchors(hir: Hir) -> Hir {
-    let is = |part: &Hir, look| *part.kind() == HirKind::Look(look);
-    let HirKind::Concat(parts) = hir.kind() else {
-        return if is(&hir, Look::Start) || is(&hir, Look::End) { Hir::empty() } else { hir };
-    };
-    let mut parts = &parts[..];
-    if let [first, rest @ ..] = parts
-        && is(first, Look::Start)
-    {
-        parts = rest;
-    }
-    if let [rest @ .., last] = parts
-        && is(last, Look::End)
-    {
-        parts = rest;
-    }
-    Hir::concat(parts.to_vec())
 }
 
 /// Follows an answer.

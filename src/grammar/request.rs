@@ -64,6 +64,9 @@ fn grammar_tool(tool: &Tool, schemas: &HashMap<String, Option<&Value>>) -> Gramm
     let parameters = match schemas.get(&tool.recipient) {
         // `python` takes text.
         None if tool.kind == ToolKind::Builtin => return GrammarTool::of_text(&tool.recipient),
+        _ if tool.kind == ToolKind::Custom => {
+            return GrammarTool::of_input(&tool.recipient, tool.input.clone());
+        }
         None => json!({}),
         Some(Some(schema)) => (*schema).clone(),
         // The prompt declares a tool without parameters as one that takes nothing.

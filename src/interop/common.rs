@@ -12,6 +12,7 @@ use crate::chat::ReasoningEffort;
 use crate::error::Result;
 use crate::json::{self, At, Value};
 use crate::options::Choice as _;
+use crate::text_grammar::{GrammarSyntax, InputGrammar};
 
 impl Request<'_> {
     /// Reads a function: an object with `name` and, maybe, `description` and a schema under
@@ -33,7 +34,8 @@ impl Request<'_> {
         let own = &own[..=usize::from(is_deferred.is_some())];
         let is_deferred = is_deferred.unwrap_or(false);
         let strict = read_strict(function)?;
-        let tool = DeclaredTool { id, kind, description, parameters, is_deferred, strict };
+        let input = None;
+        let tool = DeclaredTool { id, kind, description, parameters, is_deferred, strict, input };
         self.declare(tool, function, own);
         Ok(())
     }
@@ -46,9 +48,10 @@ impl Request<'_> {
     ) -> Result<()> {
         let id = read_name(custom, namespace)?;
         let mut description = custom.text("description")?.unwrap_or_default().to_owned();
-        if let Some(format) = custom.object("format")? {
-            write_grammar(&format, &mut description)?;
-        }
+        let input = match custom.object("format")? {
+            Some(format) => read_grammar(&format, &mut description)?,
+            None => None,
+        };
         let description = Some(description).filter(|text| !text.is_empty());
         let parameters = Some(json!({
             "type": "object",
@@ -57,7 +60,8 @@ impl Request<'_> {
         }));
         let kind = ToolKind::Custom;
         let strict = read_strict(custom)?;
-        let tool = DeclaredTool { id, kind, description, parameters, is_deferred: false, strict };
+        let is_deferred = false;
+        let tool = DeclaredTool { id, kind, description, parameters, is_deferred, strict, input };
         self.declare(tool, custom, &["format"]);
         Ok(())
     }
@@ -75,7 +79,8 @@ impl Request<'_> {
         let strict = given.bool("strict")?.unwrap_or(false);
         let (description, parameters) = (Some(description), Some(parameters));
         let kind = ToolKind::Function;
-        let tool = DeclaredTool { id, kind, description, parameters, is_deferred, strict };
+        let input = None;
+        let tool = DeclaredTool { id, kind, description, parameters, is_deferred, strict, input };
         self.declare(tool, given, &[&["defer_loading"], settings].concat());
         Ok(())
     }
@@ -93,6 +98,7 @@ impl Request<'_> {
             parameters: Some(parameters),
             is_deferred: false,
             strict: false,
+            input: None,
         };
         self.declare(tool, given, &["environment"]);
     }
@@ -160,23 +166,37 @@ fn takes_nothing(schema: json::Object<'_>) -> bool {
     })
 }
 
-/// What the text of a free-form tool has to be like, as part of the tool's description. Chat nests
-/// the grammar, Responses does not.
-fn write_grammar(format: &BodyObject<'_, '_>, description: &mut String) -> Result<()> {
+/// What the text of a free-form tool has to be, which the tool's description has, too. Chat nests the grammar, Responses
+/// does not.
+fn read_grammar(
+    format: &BodyObject<'_, '_>,
+    description: &mut String,
+) -> Result<Option<InputGrammar>> {
     let kind = format.required("type")?;
     match kind.text()? {
-        "text" => return Ok(()),
+        "text" => return Ok(None),
         "grammar" => {}
         other => return Err(kind.unknown("format", other, &["text", "grammar"])),
     }
     let grammar = format.object_or_self("grammar")?;
-    let definition = grammar.required("definition")?.text()?;
-    let syntax = grammar.text("syntax")?.unwrap_or("lark");
+    let definition = grammar.required("definition")?;
+    let (syntax, word) = match grammar.get("syntax") {
+        None => (GrammarSyntax::Lark, "lark"),
+        Some(field) => {
+            let word = field.text()?;
+            let known = GrammarSyntax::ALL.iter().find(|(name, _)| *name == word);
+            let unknown = || field.unknown("syntax", word, &["lark", "regex"]);
+            let (word, syntax) = known.ok_or_else(unknown)?;
+            (*syntax, *word)
+        }
+    };
+    let text = definition.text()?;
     if !description.is_empty() {
         description.push('\n');
     }
-    description.extend(["The input follows this grammar (", syntax, "):\n", definition]);
-    Ok(())
+    description.extend(["The input follows this grammar (", word, "):\n", text]);
+    let read = InputGrammar::read(syntax, text.to_owned());
+    read.map(Some).map_err(|reason| definition.invalid(reason))
 }
 
 /// The effort that a word means; more and less than the model knows are its most and its least.

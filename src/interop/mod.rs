@@ -58,6 +58,7 @@ pub use prompts::Prompts;
 pub use reply::{BuiltinCall, Clock, MakeId, Reply, ReplyOptions};
 #[cfg(feature = "training")]
 pub(crate) use request::Request;
+pub(crate) use tools::INPUT;
 pub use turn::{AnswerOptions, Sampling, ThoughtDisplay, ToolChoice, Turn};
 pub use unused::{Unused, UnusedReason};
 

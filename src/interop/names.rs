@@ -11,6 +11,7 @@ use super::builtin::is_builtin;
 use crate::chat::{CHANNELS, FUNCTIONS, Role};
 use crate::names;
 use crate::options::choices;
+use crate::text_grammar::InputGrammar;
 
 /// What a tool is in the API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -59,6 +60,8 @@ pub struct Tool {
     pub client_runs: bool,
     /// Whether the body wants its arguments held to its schema: `strict`.
     pub strict: bool,
+    /// What the input of a custom tool has to be, if the body says it.
+    pub input: Option<InputGrammar>,
     /// The one required member of its arguments, if that is any string: the text of a call that is no object.
     pub(crate) only_text: Option<String>,
 }
@@ -68,9 +71,20 @@ impl Tool {
     pub(super) fn new(id: &ToolId, kind: ToolKind) -> Self {
         let ToolId { namespace, name } = id.clone();
         let recipient = String::new();
+        let (strict, input, only_text) = (false, None, None);
         let (offered, declared, client_runs) = (true, false, true);
-        let (strict, only_text) = (false, None);
-        Self { name, namespace, recipient, kind, offered, declared, client_runs, strict, only_text }
+        Self {
+            name,
+            namespace,
+            recipient,
+            kind,
+            offered,
+            declared,
+            client_runs,
+            strict,
+            input,
+            only_text,
+        }
     }
 }
 

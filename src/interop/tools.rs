@@ -15,6 +15,7 @@ use crate::chat::{
 };
 use crate::error::Result;
 use crate::json::{self, Value};
+use crate::text_grammar::InputGrammar;
 
 /// The content type of arguments that are JSON.
 const JSON: &str = "<|constrain|>json";
@@ -23,7 +24,7 @@ const JSON: &str = "<|constrain|>json";
 const CODE: &str = "code";
 
 /// The only argument of a tool that takes free text.
-pub(super) const INPUT: &str = "input";
+pub(crate) const INPUT: &str = "input";
 
 /// The tools that a body declares.
 #[derive(Debug, Default)]
@@ -51,6 +52,8 @@ pub(super) struct DeclaredTool {
     pub(super) is_deferred: bool,
     /// Whether its arguments are to be held to the schema.
     pub(super) strict: bool,
+    /// What the input of a custom tool has to be.
+    pub(super) input: Option<InputGrammar>,
 }
 
 /// Functions as harmony declares them.
@@ -168,6 +171,7 @@ impl Declared {
                 offered,
                 declared: declared && offered && is_loaded,
                 strict: tool.strict,
+                input: tool.input.clone(),
                 only_text: tool.parameters.as_ref().and_then(only_text),
                 ..Tool::new(&tool.id, tool.kind)
             }

@@ -29,6 +29,20 @@ fn paths_and_reasons() {
         ),
         (CHAT, chat(json!({"role": "user"})), "messages[1].content", "is missing"),
         (
+            RESPONSES,
+            json!({"input": "?", "tools": [{"type": "custom", "name": "f", "format": {
+                "type": "grammar", "syntax": "lark", "definition": "start: a\na: \"x\"\n  | b"}}]}),
+            "tools[0].format.definition",
+            "line 3, column 5: no rule or terminal is called b",
+        ),
+        (
+            CHAT,
+            json!({"messages": [], "tools": [{"type": "custom", "custom": {"name": "f", "format": {
+                "type": "grammar", "grammar": {"syntax": "ebnf", "definition": "x"}}}}]}),
+            "tools[0].custom.format.grammar.syntax",
+            "unknown syntax \"ebnf\" (known: lark, regex)",
+        ),
+        (
             CHAT,
             chat(json!({"role": "user", "content": null})),
             "messages[1].content",

@@ -49,6 +49,7 @@ CONSTRAINED: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (responses.read, {"input": "?", "tools": [{"type": "function", **strict()}]}),
     (responses.read, {"input": "?", "tools": [{"type": "namespace", "name": "city", "description": "?", "tools": [{"type": "function", **strict()}]}]}),
     (responses.read, {"input": "?", "text": {"format": {"type": "json_schema", **FORMAT}}}),
+    (responses.read, {"input": "?", "tools": [{"type": "custom", "name": "dice", "format": {"type": "grammar", "syntax": "regex", "definition": "[1-6]"}}]}),
     (anthropic.read, {"messages": USER, "max_tokens": 9, "tools": [{"name": "get rain", "input_schema": SCHEMA}], "tool_choice": {"type": "any"}}),
     (anthropic.read, {"messages": USER, "max_tokens": 9, "tools": [{"name": "get rain", "input_schema": SCHEMA, "strict": True}]}),
     (ollama.read, {"messages": USER, "format": {"type": "object"}}),
@@ -73,6 +74,7 @@ def test_requests_that_promise_something(read: Any, body: Any) -> None:
     [
         (chat_completions.read, CHAT),
         (chat_completions.read, {"messages": USER}),
+        (responses.read, {"input": "?", "tools": [{"type": "custom", "name": "dice"}]}),
         (chat_completions.read, {"messages": USER, "tools": [{"type": "function", "function": strict()}], "tool_choice": "none"}),
         (responses.read, {"input": "?", "tools": [{"type": "function", **FUNCTION, "strict": False}]}),
         (ollama.read, {"messages": USER, "tools": [{"type": "function", "function": FUNCTION}]}),

@@ -19,7 +19,7 @@ from openai_harmony._immutable import Immutable
 from openai_harmony._notebook import InNotebooks
 from openai_harmony._options import completed, takes
 from openai_harmony.chat import Conversation, ResponseFormat
-from openai_harmony.grammar import GrammarOptions, ToolChoice, TurnGrammar
+from openai_harmony.grammar import GrammarOptions, InputGrammar, ToolChoice, TurnGrammar
 from openai_harmony.interop.options import ReplyOptions
 from openai_harmony.interop.reply import Reply
 from openai_harmony.options import Prefill, RenderConversationConfig
@@ -49,6 +49,12 @@ class Tool(NamedTuple):
     """Whether the client runs it; a built-in tool that the server runs is left to the server."""
     strict: bool
     """Whether the body wants its arguments held to its schema."""
+    input: InputGrammar | None
+    """What the input of a custom tool has to be, if the body says it."""
+
+
+def _tool(fields: _lowlevel._ToolFields) -> Tool:
+    return Tool(*fields[:8], None if fields[8] is None else InputGrammar(*fields[8]))
 
 
 class _Unchanging(Immutable):
@@ -64,7 +70,7 @@ class ToolNames(_Unchanging, Sequence[Tool]):
 
     def __init__(self, turn: _lowlevel.Turn) -> None:
         self._turn = turn
-        self._tools = [Tool(*fields) for fields in turn._tools]
+        self._tools = [_tool(fields) for fields in turn._tools]
 
     @overload
     def __getitem__(self, index: int) -> Tool: ...
@@ -88,7 +94,7 @@ class ToolNames(_Unchanging, Sequence[Tool]):
     def by_name(self, name: str, namespace: str | None = None) -> Tool | None:
         """The tool of a name in the API; its spelling in harmony is accepted, too."""
         fields = self._turn._tool_by_name(name, namespace)
-        return None if fields is None else Tool(*fields)
+        return None if fields is None else _tool(fields)
 
     def by_recipient(self, recipient: str) -> Tool | None:
         """The tool that a recipient means, by its spelling in harmony or in the API.
@@ -96,7 +102,7 @@ class ToolNames(_Unchanging, Sequence[Tool]):
         With and without ``functions.``; but ``python`` and ``functions.python`` are two tools.
         """
         fields = self._turn._tool_by_recipient(recipient)
-        return None if fields is None else Tool(*fields)
+        return None if fields is None else _tool(fields)
 
 
 class Unused(NamedTuple):

@@ -80,11 +80,14 @@ class Constraint:
 def constraint_of(turn: Turn) -> Constraint | None:
     """What the engine has to enforce; ``None`` if the request promises nothing.
 
-    A call is required, or of one tool; the answer has a schema; or a tool is ``strict``.
+    A call is required, or of one tool; the answer has a schema; a tool is ``strict``; or the input
+    of a custom tool has a grammar.
     """
-    strict = {tool.recipient for tool in turn.tools if tool.strict and tool.declared}
+    declared = [tool for tool in turn.tools if tool.declared]
+    strict = {tool.recipient for tool in declared if tool.strict}
+    has_grammar = any(tool.input is not None for tool in declared)
     choice, has_format = turn.tool_choice.mode, turn.response_format is not None
-    if choice not in ("required", "named") and not has_format and not strict:
+    if choice not in ("required", "named") and not (has_format or has_grammar or strict):
         return None
     if turn.strict_format:
         strict.add("")

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 
+use super::fitting::WIDE;
 use super::literals::literal;
 use super::rules::BnfRules;
-use super::text::WIDE;
 
 /// The names that are left out, by their characters.
 #[derive(Default)]

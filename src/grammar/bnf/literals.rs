@@ -27,12 +27,6 @@ pub(super) fn json_literal(value: &Value) -> String {
     literal(&value.to_string().replace("<|", "\\u003c|"))
 }
 
-/// A text as it is written between the quotes of JSON.
-pub(super) fn json_text(text: &str) -> String {
-    let quoted = Value::from(text).to_string().replace('<', "\\u003c");
-    quoted[1..quoted.len() - 1].to_owned()
-}
-
 /// Whether what a schema says of texts and numbers admits a value that it lists.
 pub(super) fn admits(members: &Map<String, Value>, value: &Value) -> bool {
     let is_kind = members.get("type").is_none_or(|kind| match kind {

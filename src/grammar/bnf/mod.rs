@@ -9,6 +9,8 @@
 
 mod array;
 mod decimal;
+mod fitting;
+mod input;
 mod integers;
 mod keys;
 mod literals;
@@ -99,6 +101,11 @@ impl Form for Bnf<'_> {
 fn content(rules: &mut BnfRules, grammar: &Grammar, kind: MessageKind) -> Result<String> {
     if let Some((schema, path, recipient)) = grammar.schema_at(kind) {
         rules.report.begin(recipient);
+        if let Some(written) =
+            grammar.input_at(kind).and_then(|(input, path)| input::write(rules, input, &path))
+        {
+            return Ok(written);
+        }
         let is_object = matches!(kind, MessageKind::Call(_));
         let value = schema::write(rules, schema, &path, is_object);
         rules.json("blanks");

@@ -2,13 +2,14 @@
 
 use serde_json::{Map, Value, json};
 
+use super::fitting::{QUOTE, fitting};
 use super::keys;
 use super::literals::json_literal;
 use super::rules::BnfRules;
 use super::schema::{SchemaWriter, required};
-use super::text::{QUOTE, fitting};
 use crate::grammar::schemas::{ecma, names};
 use crate::path::Path;
+use crate::text_grammar::Expr;
 
 impl SchemaWriter<'_> {
     /// Adds the rules of an object's members, one or two for each, and gives what stands for the object; `None` if there
@@ -150,7 +151,7 @@ impl SchemaWriter<'_> {
             return Err("fits a name among the properties".to_owned());
         }
         let hir = ecma::whole(pattern)?;
-        self.rules.attempt(|rules| fitting(rules, &hir, QUOTE.to_owned()))
+        self.rules.attempt(|rules| fitting(rules, &Expr::of_hir(&hir)?))
     }
 
     /// From the last member to the first: what may follow where one has been written, and where none has.

@@ -64,7 +64,7 @@ pub(super) enum Engine {
 /// Rules in the order in which they were made.
 pub(super) struct BnfRules {
     text: String,
-    engine: Engine,
+    pub(super) engine: Engine,
     /// The rules of JSON that are there.
     of_json: Vec<&'static str>,
     /// A schema's text -> its rule; `None` if no value fits it.

@@ -1,0 +1,52 @@
+//! Texts in whatever case: the flag `i`.
+
+use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
+
+use super::Expr;
+
+/// Of a larger range of characters outside ASCII, the other cases are among them.
+const FEW: u32 = 1000;
+
+/// The same texts with letters of either case.
+pub(super) fn ignored(expr: &Expr) -> Expr {
+    match expr {
+        Expr::Literal(text) => Expr::concat(text.chars().map(|char| {
+            let cases = cases(char);
+            match &cases[..] {
+                [one] => Expr::literal(&one.to_string()),
+                _ => Expr::class(class(cases)),
+            }
+        })),
+        Expr::Class(class_) => {
+            let mut all = class_.clone();
+            for range in class_.ranges() {
+                let is_few = u32::from(range.end()) - u32::from(range.start()) < FEW;
+                let end = if is_few { range.end() } else { range.end().min('\u{7f}') };
+                all.union(&class((range.start()..=end).flat_map(cases)));
+            }
+            Expr::class(all)
+        }
+        Expr::Rule(rule) => Expr::Rule(*rule),
+        Expr::Concat(parts) => Expr::concat(parts.iter().map(ignored)),
+        Expr::Choice(options) => Expr::choice(options.iter().map(ignored)),
+        Expr::Repeat(one, least, most) => ignored(one).repeat(*least, *most),
+    }
+}
+
+fn class(chars: impl IntoIterator<Item = char>) -> ClassUnicode {
+    ClassUnicode::new(chars.into_iter().map(|char| ClassUnicodeRange::new(char, char)))
+}
+
+/// A character and its other cases, if those are one character each.
+fn cases(char: char) -> Vec<char> {
+    let mut all = vec![char];
+    let (mut lower, mut upper) = (char.to_lowercase(), char.to_uppercase());
+    for mut case in
+        [lower.next().filter(|_| lower.len() == 0), upper.next().filter(|_| upper.len() == 0)]
+    {
+        if let Some(other) = case.take().filter(|other| !all.contains(other)) {
+            all.push(other);
+        }
+    }
+    all
+}
