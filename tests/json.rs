@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test panics")]
 
 use openai_harmony::chat::Message;
+use openai_harmony::interop::parse_body;
 
 #[test]
 fn errors_say_what_is_wrong_with_a_content() {
@@ -13,5 +14,25 @@ fn errors_say_what_is_wrong_with_a_content() {
         let text = format!(r#"{{"role": "user", "content": {content}}}"#);
         let error = serde_json::from_str::<Message>(&text).unwrap_err().to_string();
         assert!(error.contains(said), "{error}");
+    }
+}
+
+/// What is no pair is no character, and the second escape is read for itself.
+#[test]
+fn halves_of_surrogate_pairs_are_replaced_one_by_one() {
+    for (escaped, text) in [
+        (r"\ud83d\ude00", "😀"),
+        (r"\ud83d", "\u{FFFD}"),
+        (r"\udc00", "\u{FFFD}"),
+        (r"\udc00\udc00", "\u{FFFD}\u{FFFD}"),
+        (r"\ud83d\ud83d\ude00", "\u{FFFD}😀"),
+        (r"\ud83d\u0041", "\u{FFFD}A"),
+        (r"\udc00\ud83d", "\u{FFFD}\u{FFFD}"),
+        (r"\ud800\udc00", "\u{10000}"),
+        (r"\udbff\udfff", "\u{10FFFF}"),
+        (r"\ud7ff\ue000", "\u{D7FF}\u{E000}"),
+    ] {
+        let body = parse_body(&format!(r#"{{"a": "{escaped}"}}"#)).unwrap();
+        assert_eq!(body.text("a"), Some(text), "{escaped}");
     }
 }

@@ -425,3 +425,73 @@ fn thoughts_are_left_out_where_a_request_wants_none() {
         assert_eq!(message["reasoning_content"], "Hm.");
     }
 }
+
+#[test]
+fn no_call_follows_a_stop_string() {
+    let body = with(with_tools(), json!({"stop": ["look"]}));
+    let answer = answered(CHAT, &body, &[PREAMBLE, CALL]);
+    let choice = &answer["choices"][0];
+    assert_eq!(choice["message"]["content"], "Let me ");
+    assert_eq!(choice["message"].get("tool_calls"), None, "{choice}");
+    assert_eq!(choice["finish_reason"], "stop");
+    for dialect in [ANTHROPIC, OLLAMA] {
+        let tool = json!({"name": "get_weather", "input_schema": parameters(), "function": {"name": "get_weather"}});
+        let body = with(plain_of(dialect), json!({"tools": [tool]}));
+        let mut turn = turn(dialect, &body);
+        turn.stop_strings = vec!["look".to_owned()];
+        let mut reply = reply(&turn);
+        reply.feed(&tokens(&[PREAMBLE, CALL].concat()), None).unwrap();
+        reply.finish(FinishReason::Stop, None).unwrap();
+        let whole = reply.response().to_string();
+        assert!(whole.contains("Let me ") && !whole.contains("Oslo"), "{whole}");
+    }
+}
+
+#[test]
+fn a_built_in_call_that_was_cut_off_has_its_code() {
+    let asked = with(plain(), json!({"tools": [{"type": "code_interpreter"}]}));
+    let cut = "<|channel|>analysis to=python code<|message|>print(1";
+    let reply = ended(CHAT, &asked, &[cut], FinishReason::Length);
+    let [call] = reply.builtin_calls() else { panic!("{:?}", reply.builtin_calls()) };
+    assert_eq!((&*call.recipient, &*call.text, call.is_complete), ("python", "print(1", false));
+    // The client's own notebook: half of its code is no call, and no text is lost.
+    let tools = json!([{"type": "code_execution_20250825", "name": "code_execution"}]);
+    let body = with(plain_of(ANTHROPIC), json!({"tools": tools}));
+    let reply = ended(ANTHROPIC, &body, &[cut], FinishReason::Length);
+    let [call] = reply.builtin_calls() else { panic!("{:?}", reply.builtin_calls()) };
+    assert!(!call.is_complete);
+}
+
+#[test]
+fn to_everybody_is_no_call() {
+    for (sampled, field) in [
+        ("<|channel|>final to=all<|message|>a<|end|>", "content"),
+        ("<|channel|>commentary to=all<|message|>a<|end|>", "content"),
+        ("<|channel|>analysis to=all<|message|>a<|end|>", "reasoning_content"),
+    ] {
+        let answer = message(&with_tools(), &[sampled]);
+        assert_eq!(answer[field], "a", "{sampled}");
+        assert_eq!(answer.get("tool_calls"), None, "{sampled}");
+    }
+}
+
+/// `functions.python` is the client's, and `python` the model's own, where both are declared.
+#[test]
+fn a_function_may_be_named_like_a_built_in_tool() {
+    let function =
+        json!({"type": "function", "function": {"name": "python", "parameters": parameters()}});
+    let both = json!({"tools": [function, {"type": "code_interpreter"}]});
+    let call = |to: &str| {
+        format!("<|channel|>commentary to={to} <|constrain|>json<|message|>{{}}<|call|>")
+    };
+    let own = ended(CHAT, &with(plain(), both.clone()), &[&call("python")], FinishReason::Stop);
+    assert_eq!(own.builtin_calls().len(), 1);
+    assert_eq!(own.response()["choices"][0]["message"].get("tool_calls"), None);
+    let theirs =
+        ended(CHAT, &with(plain(), both), &[&call("functions.python")], FinishReason::Stop);
+    assert_eq!(theirs.builtin_calls(), []);
+    assert_eq!(
+        theirs.response()["choices"][0]["message"]["tool_calls"][0]["function"]["name"],
+        "python"
+    );
+}

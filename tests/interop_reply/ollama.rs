@@ -122,3 +122,18 @@ fn arguments_keep_their_numbers() {
     assert_eq!(reply.response()["message"]["content"], "{\"city\":1e400}");
     assert_eq!(reply.repairs()[0].kind.name(), "call_as_text");
 }
+
+/// Half of a program is not run: it is text, like arguments that are no object.
+#[test]
+fn code_that_was_cut_off_is_text() {
+    let tools = json!([{"type": "function", "function": {"name": "python"}}]);
+    let cut = "<|channel|>analysis to=python code<|message|>print(1";
+    let body = with(plain(), json!({"tools": tools}));
+    let reply = ended(OLLAMA, &body, &[cut], FinishReason::Length);
+    let message = reply.response()["message"].clone();
+    assert_eq!(message, json!({"role": "assistant", "content": "print(1"}));
+    // The next message shows that it was all.
+    let next = [cut, ")<|start|>assistant", ANSWER].concat();
+    let message = answered(OLLAMA, &body, &[&next])["message"].clone();
+    assert_eq!(message["tool_calls"][0]["function"]["arguments"], json!({"code": "print(1)"}));
+}

@@ -304,3 +304,19 @@ fn with_a_response_format_preambles_are_thoughts() {
     let body = with(plain(), json!({"text": {"format": {"type": "text"}, "verbosity": "low"}}));
     assert_eq!(output(&body, &[PREAMBLE, ANSWER])[0]["phase"], "commentary");
 }
+
+#[test]
+fn what_a_stop_string_ends_is_complete() {
+    let mut turn = turn(RESPONSES, &plain());
+    turn.stop_strings = vec!["END".to_owned()];
+    let mut reply = reply(&turn);
+    reply.feed(&tokens("<|channel|>final<|message|>SunnyEND and"), None).unwrap();
+    reply.finish(FinishReason::Length, None).unwrap();
+    let answer = reply.response();
+    assert_eq!(answer["status"], "completed");
+    let item = &answer["output"][0];
+    assert_eq!(
+        (&item["status"], &item["content"][0]["text"]),
+        (&json!("completed"), &json!("Sunny"))
+    );
+}

@@ -187,3 +187,33 @@ fn other_bytes_are_refused() {
         );
     }
 }
+
+#[test]
+fn a_choice_keeps_its_index() {
+    let turn = turn(CHAT, &plain_of(CHAT));
+    let mut reply = begun(&turn, ReplyOptions::new("m").with_index(1));
+    reply.feed(&tokens("<|channel|>final<|message|>Hi"), None).unwrap();
+    let mut moved = again(&turn, &reply);
+    let sent = moved.feed(&tokens(" you"), None).unwrap();
+    assert_eq!(json!(sent)[0]["choices"][0]["index"], 1);
+    assert_eq!(moved.response()["choices"][0]["index"], 1);
+}
+
+/// Seconds before it was saved count, and those until it was taken up do not.
+#[test]
+fn durations_continue() {
+    let at = |seconds: u64| Clock::new(move || Duration::from_secs(seconds));
+    let turn = turn(OLLAMA, &plain_of(OLLAMA));
+    let ticking = AtomicU64::new(10);
+    let ticks = Clock::new(move || Duration::from_secs(ticking.fetch_add(3, Ordering::Relaxed)));
+    let options = ReplyOptions::new("m").with_prompt_tokens(9);
+    let mut reply = turn.reply(&encoding(), options.with_clock(ticks)).unwrap();
+    // Begins at 10, has its first token at 13, and is saved at 16.
+    reply.feed(&tokens("<|channel|>final<|message|>Hi"), None).unwrap();
+    let options = ReplyOptions::default().with_clock(at(2));
+    let mut moved = Reply::from_bytes(&turn, &encoding(), &reply.to_bytes(), options).unwrap();
+    moved.finish(FinishReason::Stop, None).unwrap();
+    let answer = moved.response();
+    assert_eq!(answer["prompt_eval_duration"], 3_000_000_000_u64);
+    assert_eq!(answer["total_duration"], 6_000_000_000_u64);
+}

@@ -584,3 +584,17 @@ def test_messages_of_authors_are_not_sampled() -> None:
     """A result of a tool is no part of the assistant's turn."""
     result = Message.from_author_and_content(Author.new(Role.TOOL, "functions.rain"), "yes")
     assert not TurnGrammar(TOOLS).accepts(ENCODING.render(result)).ok
+
+
+def test_references_are_those_of_their_own_tool() -> None:
+    """Two tools have a definition of one name, and the same ``$ref`` leads to each one's own."""
+
+    def tool(name: str, value: str) -> dict[str, Any]:
+        parameters = {"properties": {"x": {"$ref": "#/$defs/x"}}, "$defs": {"x": {"const": value}}}
+        return {"name": name, "parameters": parameters}
+
+    grammar = TurnGrammar([tool("f", "first"), tool("g", "second")])
+    for form in ("gbnf", "xgrammar"):
+        text = grammar.write(form, []).text
+        assert "first" in text, form
+        assert "second" in text, form

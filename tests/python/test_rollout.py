@@ -370,3 +370,16 @@ def test_ten_thousand_steps(encoding: HarmonyEncoding) -> None:
     examples = rollout.examples()
     assert len(examples) == 1
     assert sum(examples.loss_mask) == 10_000 * len(sampled)
+
+
+def test_a_custom_tool_takes_any_text(encoding: HarmonyEncoding) -> None:
+    body: dict[str, Any] = {
+        "input": "Hi",
+        "tools": [{"type": "custom", "name": "note"}, {"type": "function", "name": "rain"}],
+    }
+    turn = responses.read(body)
+    for name, status in (("note", "complete"), ("rain", "not_json"), ("other", "not_json")):
+        rollout = Rollout(turn, encoding)
+        said = f"<|channel|>commentary to=functions.{name}<|message|>buy milk<|call|>"
+        [call] = rollout.sampled(tokens(encoding, said)).calls
+        assert (call.arguments, call.status) == ("buy milk", status), name

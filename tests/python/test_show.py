@@ -29,6 +29,7 @@ from openai_harmony import (
 )
 from openai_harmony.interop import chat_completions
 from openai_harmony.show.cells import Cell, cells, visible
+from openai_harmony.show.difference import folded
 from openai_harmony.show.picture import Mark, Meeting
 from openai_harmony.show.reasons import REASONS
 from openai_harmony.training import LossMask, render
@@ -461,3 +462,13 @@ def test_the_drawings_of_the_documents(name: str) -> None:
     text = "".join(root.itertext()).replace("\xa0", " ")
     assert "assistant · final · " in text
     assert set(re.findall(r"https?://[^\s\"']+", drawn)) == {"http://www.w3.org/2000/svg"}
+
+
+@pytest.mark.parametrize("count", [0, 1, 35, 36, 37, 38, 100])
+def test_long_stretches_that_are_equal_are_folded(count: int) -> None:
+    place = range(7, 7 + count)
+    head, left_out, tail = folded(place)
+    assert [*place] == [*head, *range(head.stop, head.stop + left_out), *tail]
+    assert (len(head), left_out, len(tail)) == (
+        (count, 0, 0) if count < 37 else (12, count - 24, 12)
+    )

@@ -381,3 +381,32 @@ fn declaring_tools_without_a_system_message_breaks_nothing() {
     assert_eq!(rollout.extend(&[tools()]).unwrap(), None);
     assert!(matches!(found, Extension::Extended { .. }), "{found:?}");
 }
+
+#[test]
+fn repairs_of_a_step_are_where_they_were_sampled() {
+    let spans = |prompt: &str, sampled: &str| {
+        let step = Step::read(encoding(), &tokens(prompt), &tokens(sampled), &[]).unwrap();
+        step.repairs.into_iter().map(|repair| (repair.kind.name(), repair.span)).collect::<Vec<_>>()
+    };
+    let malformed = "<|channel|>final Hi<|return|>";
+    let [(kind, span)] = &spans("<|start|>assistant", malformed)[..] else { panic!() };
+    assert_eq!((*kind, span.clone()), ("missing_message", 2..3));
+    // Behind what the prompt has of the message, and behind other messages of the sample.
+    let begun = "<|start|>assistant<|channel|>final<|message|>It";
+    let sampled = [" is.<|end|><|start|>assistant", malformed].concat();
+    let before = tokens(" is.<|end|><|start|>assistant").len();
+    assert_eq!(spans(begun, &sampled), [("missing_message", before + 2..before + 3)]);
+}
+
+#[test]
+fn to_everybody_is_no_call() {
+    for (channel, kind) in [
+        ("final", SaidKind::Answer),
+        ("analysis", SaidKind::Thought),
+        ("commentary", SaidKind::Preamble),
+    ] {
+        let sampled = tokens(&format!("<|channel|>{channel} to=all<|message|>a<|end|>"));
+        let step = Step::read(encoding(), &[], &sampled, &[]).unwrap();
+        assert_eq!((step.said[0].kind, step.said[0].is_waiting), (kind, false), "{channel}");
+    }
+}

@@ -384,3 +384,22 @@ fn an_empty_conversation_has_nothing_to_train() {
     let batch = rendered(Conversation::default(), RowFormat::Harmony);
     assert_eq!(batch.errors[0].1.kind(), &openai_harmony::ErrorKind::NothingToTrain);
 }
+
+/// The content's own thought is empty, so the message's is that of the field.
+#[test]
+fn an_empty_thought_in_a_content_stands_beside_another() {
+    let row = |content: &str, thought: Option<&str>| {
+        let answer = json!({"role": "assistant", "content": content, "reasoning_content": thought});
+        json!({"messages": [{"role": "user", "content": "Hi"}, answer]})
+    };
+    let options = RowOptions::new().with_format(RowFormat::Chat);
+    let rendered = |row: Value| {
+        let batch = render(&encoding(), [Row::from(row)], &options);
+        assert!(batch.errors.is_empty(), "{:?}", batch.errors);
+        batch.tokens
+    };
+    let plain = rendered(row("Yes.", Some("Hm.")));
+    assert_eq!(rendered(row("<think></think>Yes.", Some("Hm."))), plain);
+    assert_eq!(rendered(row("<think> Hm. </think>\n\nYes.", Some("Hm."))), plain);
+    assert_eq!(rendered(row("<think></think>Yes.", None)), rendered(row("Yes.", None)));
+}
