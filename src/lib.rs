@@ -170,7 +170,7 @@ mod documents {
     mod readme {}
     #[doc = include_str!("../docs/rust.md")]
     mod rust {}
-    #[doc = include_str!("../docs/tokenizer.md")]
+    #[doc = include_str!("tokenizer/README.md")]
     mod tokenizer {}
     #[doc = include_str!("../docs/training.md")]
     mod training {}

@@ -1,7 +1,7 @@
 """The memory of the tokenizer's caches.
 
 Encoding caches pieces of text with their tokens: up to 4.63 MiB per concurrent encoding, and
-296 MiB in all. See docs/tokenizer.md.
+296 MiB in all. See docs/python.md.
 """
 
 from __future__ import annotations

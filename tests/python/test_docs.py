@@ -42,6 +42,7 @@ DOCUMENTS = sorted(
         *ROOT.glob("*.md"),
         ROOT / "python/README.md",
         ROOT / "benches/README.md",
+        ROOT / "src/tokenizer/README.md",
         *(ROOT / "docs").glob("*.md"),
         *(ROOT / "docs" / "guides").glob("*.md"),
     ]

@@ -112,7 +112,7 @@ mod tests {
         })
     }
 
-    /// As the comments here and docs/tokenizer.md state it.
+    /// As the comments here and src/tokenizer/README.md state it.
     #[test]
     fn caches_have_the_stated_memory() {
         const KIB: usize = 1 << 10;
